@@ -1,0 +1,67 @@
+# make book      run the notebooks that are out of date, then render _build/html
+# make test      the tests
+# make bench     our kernels against peers and against their floor
+# make data      every data set: found, downloaded, or what to do
+# make missing   recorded results below full scale, and what the rest would cost
+# make pair      both halves of every notebook in step     make lock    renew requirements.lock
+# make clean     drop what was built (not the environment, not the cache)
+# Knobs: PROFILE=smoke|quick|paper  JOBS=n  VENV=folder  PYTHON=python3
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := book
+unexport PYTHONDONTWRITEBYTECODE
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(abspath $(VENV))/bin
+PROFILE ?= quick
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
+READY := $(VENV)/.ready
+export PATH := $(BIN):$(PATH)
+export PROFILE
+
+.PHONY: book run test bench data missing pair lock clean
+book: run
+	jupyter-book build -W --keep-going -n -q .
+	@echo "The book: file://$(CURDIR)/_build/html/index.html"
+
+run: $(READY)
+	python -m workflow.run --profile $(PROFILE) --jobs $(JOBS)
+
+test: $(READY)
+	OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest
+
+bench:
+	$(MAKE) --no-print-directory LOCK=benchmarks/requirements.lock VENV=.venv-bench .venv-bench/.ready
+	PATH="$(abspath .venv-bench)/bin:$$PATH" python -m benchmarks
+
+data: $(READY)
+	python -m shared.data
+
+missing: $(READY)
+	python -m workflow.missing
+
+pair: $(READY)
+	python -m workflow.pair
+
+clean:
+	rm -rf _build _runs .snakemake .pytest_cache .hypothesis
+
+lock: $(READY)
+	for f in requirements benchmarks/requirements; do \
+	    uv pip compile $$f.in -o $$f.lock --universal --python-version 3.11 --generate-hashes \
+	        --no-emit-index-url --no-header --no-annotate --quiet --system-certs; done
+
+# The environment is the lock, neither more nor less. The .pth line lets `import shared` work from any folder.
+LOCK ?= requirements.lock
+$(READY): $(LOCK)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "make: Python 3.11 or newer is needed; name one with PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	    { echo "make: Python's venv module is missing; on Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    "uv==$$(sed -n 's/^uv==\([^ ;]*\).*/\1/p' requirements.lock)"
+	$(BIN)/uv pip sync --quiet --system-certs --python $(BIN)/python --require-hashes $(LOCK)
+	echo "$(CURDIR)" > "$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')/boundary_book.pth"
+	touch $@
