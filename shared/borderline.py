@@ -1,0 +1,226 @@
+"""Pairs of images on either side of a decision boundary, found by repeated mixing (Ren et al., `ren`, Algorithm 1).
+
+From a source image x_s and a background x_b of another class, the mean of the two is classified again and again: it
+replaces x_s where it keeps the source's class and x_b where it does not, until the two are alike. The inside image
+x_s and the outside image x_b are then neighbours across the boundary. Three similarities (SSIM) describe them:
+separability SSIM(x_b, x_s), robustness SSIM(x_s, x_o) and that of the adversarial example SSIM(x_b, x_o), where x_o
+is the source before any mixing. In all three lower means better separated, more robust, farther.
+
+Images are uint8 as in the paper's MATLAB code, and so is the arithmetic (`mix`). All images advance together, one
+classification and one SSIM per iteration over those that are not finished.
+"""
+from dataclasses import dataclass
+
+import torch
+
+from shared.similarity import ssim
+
+OBJECTIVES = ("separability", "adversarial")
+PRUNING_PLACES = ("mixed", "input", "source")
+
+
+def mix(a, b):
+    """uint8(a/2 + b/2) of uint8 images in MATLAB's integer arithmetic: each half rounds .5 up, the sum stops at 255.
+
+    White on black gives 128, and two equal odd values v give v + 1.
+    """
+    a, b = ((image >> 1) + (image & 1) for image in (a, b))
+    return a + torch.minimum(b, 255 - a)          # a, b <= 128: only 128 + 128 would leave uint8
+
+
+def prune(x, t, T):
+    """Pixel pruning (`ren`, Section V): uint8 pixels below t become 0, those above T become 255.
+
+    A pixel equal to t or T stays as it is: with t = T = 128 the value 128 survives. T = 255 prunes nothing bright.
+    Raises ValueError unless 0 <= t <= T <= 256.
+    """
+    if not 0 <= t <= T <= 256:
+        raise ValueError(f"pruning thresholds t={t}, T={T}: whole numbers with 0 <= t <= T <= 256 are needed")
+    return torch.where(x < t, 0, torch.where(x > T, 255, x))
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """Thresholds of `prune` and where it acts, which the paper leaves open.
+
+    where: "mixed"   on the source, the background and every mixed image: no image outside the reduced depth exists;
+           "input"   on what the network sees only, a filter in front of it: the images themselves keep all values;
+           "source"  on the source only, before the search starts.
+    Similarities are those of the images kept, so with "mixed" and "source" the original x_o is the pruned source.
+    """
+    t: int
+    T: int
+    where: str = "mixed"
+
+    def __post_init__(self):
+        prune(torch.zeros(1, dtype=torch.uint8), self.t, self.T)
+        if self.where not in PRUNING_PLACES:
+            raise ValueError(f"pruning where={self.where!r}; use one of {', '.join(PRUNING_PLACES)}")
+
+    def __call__(self, x):
+        return prune(x, self.t, self.T)
+
+
+@dataclass(frozen=True)
+class Path:
+    """Every iteration of a search over N images with at most I iterations; image n took the first iterations[n]."""
+    mixed: torch.Tensor             # uint8 [N, I, 1, H, W], zeros after an image's last iteration
+    mixed_class: torch.Tensor       # int64 [N, I], -1 after the last
+    moved_inside: torch.Tensor      # bool [N, I], True where x_c replaced x_s, False where it replaced x_b
+    similarity: torch.Tensor        # float32 [N, I], SSIM(x_b, x_s) after the replacement, nan after the last
+
+    def record(self, i, at, mixed, mixed_class, moved_inside, similarity):
+        """Iteration i (from 0) of the images at the places `at`."""
+        self.mixed[at, i], self.mixed_class[at, i] = mixed, mixed_class
+        self.moved_inside[at, i], self.similarity[at, i] = moved_inside, similarity
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Borderline pairs of N sources. Excluded ones keep source and background, 0 iterations and nan similarities."""
+    original: torch.Tensor          # x_o, uint8 [N, 1, H, W]: the source, pruned where the images kept are pruned
+    inside: torch.Tensor            # x_s, uint8 [N, 1, H, W]
+    outside: torch.Tensor           # x_b, uint8 [N, 1, H, W]
+    inside_class: torch.Tensor      # int64 [N], the network's class of the source
+    outside_class: torch.Tensor     # int64 [N]
+    iterations: torch.Tensor        # int64 [N], images mixed
+    converged: torch.Tensor         # bool [N], SSIM(x_b, x_s) passed the threshold
+    excluded: torch.Tensor          # bool [N], source and background have one class: there is no boundary between
+    separability: torch.Tensor      # float32 [N], SSIM(x_b, x_s)
+    robustness: torch.Tensor        # float32 [N], SSIM(x_s, x_o)
+    adversarial: torch.Tensor       # float32 [N], SSIM(x_b, x_o)
+    path: Path | None = None
+
+
+def search(classify, source, background, *, threshold=0.99, max_iterations=9, prune=None, ssim_convention="matlab",
+           objective="separability", keep_path=False):
+    """Algorithm 1 of `ren` on N images at once: pairs of similar images with different classes.
+
+    classify        function of uint8 [M, 1, H, W] that returns classes, int64 [M]
+    source          uint8 [N, 1, H, W]; the class to stay in is the network's own prediction
+    background      uint8 [1, 1, H, W] for all or [N, 1, H, W], e.g. white (255), black (0) or other digits
+    threshold       an image is finished when SSIM(x_b, x_s) is above this; 1 never stops early
+    max_iterations  most mixed images per source. The paper's counter has no starting value, so 9 could also mean 10
+                    mixes; here it is the number of mixes.
+    prune           a `Pruning`, or None
+    objective       "separability" (Equation 2) keeps the last x_b. "adversarial" (Equation 3) keeps, among the
+                    background and all mixed images of another class, the one most similar to x_o; the search itself and
+                    the x_s it returns are the same. The paper names no other change to Algorithm 1.
+    keep_path       also return every iteration
+
+    Returns `Pairs`. Inputs are not modified.
+    Raises ValueError for images of another shape or type, a background of another size, options out of range, or
+    when every source has the background's class.
+    """
+    _check(source, background, threshold, max_iterations, prune, objective)
+    original, outside, see, prune_mixed = _pruned(classify, source, background, prune)
+    inside_class = _classes(see, original)
+    outside_class = _classes(see, outside).expand_as(inside_class).clone()
+    excluded = inside_class == outside_class
+    if excluded.all():
+        raise ValueError(f"all {len(source)} sources have their background's class, so no boundary lies between "
+                         f"(classes {sorted(set(inside_class.tolist()))}); choose another background")
+    inside, outside = original.clone(), outside.expand_as(source).clone()
+    iterations, converged = torch.zeros_like(inside_class), torch.zeros_like(excluded)
+    separability = torch.full(excluded.shape, torch.nan, device=source.device)
+    path = _empty_path(source, max_iterations) if keep_path else None
+
+    at = (~excluded).nonzero().squeeze(1)                 # places of the images still searched
+    nearest = _Nearest(original, outside, outside_class, at, ssim_convention) if objective == "adversarial" else None
+    for i in range(max_iterations):
+        mixed = prune_mixed(mix(outside[at], inside[at]))
+        mixed_class = _classes(see, mixed)
+        same = mixed_class == inside_class[at]
+        inside[at[same]] = mixed[same]
+        outside[at[~same]], outside_class[at[~same]] = mixed[~same], mixed_class[~same]
+        if nearest is not None:
+            nearest.offer(at[~same], mixed[~same], mixed_class[~same])
+        separability[at] = ssim(outside[at], inside[at], convention=ssim_convention)
+        if path is not None:
+            path.record(i, at, mixed, mixed_class, same, separability[at])
+        iterations[at] += 1
+        converged[at] = separability[at] > threshold
+        at = at[~converged[at]]
+        if not len(at):
+            break
+
+    searched = ~excluded
+    if nearest is not None:
+        outside, outside_class = nearest.image, nearest.label
+        separability = _similarity(outside, inside, searched, ssim_convention)
+    return Pairs(original, inside, outside, inside_class, outside_class, iterations, converged, excluded, separability,
+                 robustness=_similarity(inside, original, searched, ssim_convention),
+                 adversarial=_similarity(outside, original, searched, ssim_convention), path=path)
+
+
+class _Nearest:
+    """For each image, the outside image most similar to the original among those offered (Equation 3)."""
+
+    def __init__(self, original, outside, outside_class, at, convention):
+        self.original, self.convention = original, convention
+        self.image, self.label = outside.clone(), outside_class.clone()
+        self.similarity = torch.full((len(original),), -torch.inf, device=original.device)
+        self.similarity[at] = ssim(outside[at], original[at], convention=convention)
+
+    def offer(self, at, images, labels):
+        if not len(at):
+            return
+        similarity = ssim(images, self.original[at], convention=self.convention)
+        better = similarity > self.similarity[at]
+        at = at[better]
+        self.image[at], self.label[at], self.similarity[at] = images[better], labels[better], similarity[better]
+
+
+def _pruned(classify, source, background, prune):
+    """Original, background, classifier and what happens to a mixed image, under pruning at the place it asks for."""
+    def unchanged(x):
+        return x
+
+    if prune is None:
+        return source, background, classify, unchanged
+    if prune.where == "input":
+        return source, background, lambda images: classify(prune(images)), unchanged
+    if prune.where == "source":
+        return prune(source), background, classify, unchanged
+    return prune(source), prune(background), classify, prune
+
+
+def _similarity(a, b, where, convention):
+    """SSIM [N] of the pairs in the mask `where`, nan elsewhere."""
+    out = torch.full(where.shape, torch.nan, device=where.device)
+    out[where] = ssim(a[where], b[where], convention=convention)
+    return out
+
+
+def _classes(classify, images):
+    classes = classify(images)
+    if classes.shape != images.shape[:1] or classes.dtype != torch.int64:
+        raise ValueError(f"classify must return int64 classes [{len(images)}] for {len(images)} images, "
+                         f"not {classes.dtype} {list(classes.shape)}")
+    return classes.to(images.device)
+
+
+def _empty_path(source, max_iterations):
+    n, i, device = len(source), max_iterations, source.device
+    return Path(mixed=source.new_zeros(n, i, *source.shape[1:]),
+                mixed_class=torch.full((n, i), -1, device=device),
+                moved_inside=torch.zeros(n, i, dtype=torch.bool, device=device),
+                similarity=torch.full((n, i), torch.nan, device=device))
+
+
+def _check(source, background, threshold, max_iterations, prune, objective):
+    for name, images in (("source", source), ("background", background)):
+        if images.dtype != torch.uint8 or images.dim() != 4 or images.shape[1] != 1 or len(images) == 0:
+            raise ValueError(f"{name} must be grey images, uint8 [N, 1, H, W] in 0..255, "
+                             f"not {images.dtype} {list(images.shape)}")
+    if background.shape[1:] != source.shape[1:] or len(background) not in (1, len(source)):
+        raise ValueError(f"background must be one image or one per source, [1 or {len(source)}, "
+                         f"{', '.join(map(str, source.shape[1:]))}], not {list(background.shape)}")
+    if not 0 < threshold <= 1:
+        raise ValueError(f"threshold={threshold}: an SSIM above 0 and at most 1 is needed (the paper: 0.99)")
+    if max_iterations < 1 or max_iterations != int(max_iterations):
+        raise ValueError(f"max_iterations={max_iterations}: a whole number from 1 is needed (the paper: 9)")
+    if prune is not None and not isinstance(prune, Pruning):
+        raise ValueError(f"prune={prune!r}: pass Pruning(t, T, where=...) or None")
+    if objective not in OBJECTIVES:
+        raise ValueError(f"unknown objective {objective!r}; use one of {', '.join(OBJECTIVES)}")
