@@ -28,8 +28,8 @@ def _enlarge(images):
 def digits(*, test=500):
     """scikit-learn's 1,797 handwritten digits in MNIST's format: 20x20 in the middle of a black 28x28 square.
 
-    The test set is spread evenly over scikit-learn's order, which goes writer by writer, so that both parts hold
-    every hand: a small net then learns the digits in seconds, which is what a stand-in is for.
+    The test set is spread evenly over scikit-learn's order, which goes writer by writer, so that both parts
+    hold every hand: a small net then learns the digits in seconds, which is what a stand-in is for.
     Returns x_train, x_test uint8 [N, 1, 28, 28] and y_train, y_test int64 [N].
     Source: Alpaydin and Kaynak 1998, Optical Recognition of Handwritten Digits (its test half).
     """
@@ -44,7 +44,7 @@ def digits(*, test=500):
 
 # ---- shapes ----------------------------------------------------------------------------------------------
 def _mask(shape, u, v):
-    """Where `shape` covers the plane; u (to the right) and v (down) run from -1 to 1 over its bounding box."""
+    """Where `shape` covers the plane; u (to the right) and v (down) are -1 to 1 over its bounding box."""
     box = (abs(u) <= 1) & (abs(v) <= 1)
     square_radius = u * u + v * v
 
@@ -82,9 +82,10 @@ def _mask(shape, u, v):
 def draw_shapes(count, *, size, generator):
     """`count` images of one coloured shape each, as many of every class, in random order.
 
-    The shape's half-width is 28 to 42 % of the image; it lies wholly inside. Its colour is drawn from 145..255 in
-    every channel, the background's from 0..110; then every value gets noise of up to 20 grey levels either way.
-    `generator` is a numpy Generator. Returns uint8 [count, 3, size, size] and int64 [count] (index in SHAPES).
+    The shape lies wholly inside; its half-width is 28 to 42 % of the image. Its colour is drawn from 145..255
+    in every channel, the background's from 0..110; then every value gets noise of up to 20 grey levels either
+    way. `generator` is a numpy Generator.
+    Returns uint8 [count, 3, size, size] and int64 [count] (index in SHAPES).
     """
     labels = generator.permutation(np.arange(count) % len(SHAPES))
     half = generator.uniform(0.28, 0.42, count) * size

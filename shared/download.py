@@ -1,0 +1,130 @@
+"""Fetch the published archives of MNIST, Fashion-MNIST and CIFAR-10 and read them in memory, without pickle.
+
+Nothing here decides whether the contents are right: `shared.data` compares them with a known hash.
+"""
+import gzip
+import http.client
+import io
+import math
+import queue
+import struct
+import tarfile
+import threading
+import urllib.request
+import zlib
+
+import numpy as np
+
+IDX_FILES = {"x_train": "train-images-idx3-ubyte.gz", "y_train": "train-labels-idx1-ubyte.gz",
+             "x_test": "t10k-images-idx3-ubyte.gz", "y_test": "t10k-labels-idx1-ubyte.gz"}
+CIFAR10_TRAIN = tuple(f"data_batch_{i}.bin" for i in range(1, 6))
+CIFAR10_TEST = "test_batch.bin"
+LARGEST = 2**28                 # bytes; the largest archive or member here has 170 MB
+
+
+class DownloadError(OSError):
+    """A file cannot be fetched, or is not in its published format."""
+
+
+# ---- fetching --------------------------------------------------------------------------------------------
+def _connect(url, seconds):
+    """The open answer of `url` within `seconds`; the socket's own limit would not cover the name look-up."""
+    answers = queue.Queue()
+
+    def work():
+        try:
+            answers.put(urllib.request.urlopen(url, timeout=seconds))
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            answers.put(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        answer = answers.get(timeout=seconds)
+    except queue.Empty:
+        answer = TimeoutError(f"no connection within {seconds:g} s")
+    if isinstance(answer, Exception):
+        raise DownloadError(f"{url}: {getattr(answer, 'reason', None) or answer}") from answer
+    return answer
+
+
+def fetch(url, *, seconds):
+    """The bytes at `url`. `seconds` bounds the connection, then each silence of the server.
+
+    Raises DownloadError: no connection, an error status, a transfer that breaks off, over `LARGEST` bytes.
+    """
+    with _connect(url, seconds) as answer:
+        try:
+            content = answer.read(LARGEST + 1)
+        except (OSError, http.client.HTTPException) as error:
+            raise DownloadError(f"{url}: the transfer broke off ({error})") from error
+        expected = answer.headers.get("Content-Length")
+    if len(content) > LARGEST:
+        raise DownloadError(f"{url}: more than {LARGEST} bytes, not the published file")
+    if expected and len(content) != int(expected):
+        raise DownloadError(f"{url}: the transfer broke off after {len(content)} of {expected} bytes")
+    return content
+
+
+# ---- formats ---------------------------------------------------------------------------------------------
+def parse_idx(packed):
+    """The uint8 array in a gzipped idx file (MNIST's format): bytes 0 0 8 n, then n sizes, then the values.
+
+    Raises ValueError for another format; a broken gzip stream raises what gzip raises.
+    """
+    with gzip.open(io.BytesIO(packed)) as stream:
+        raw = stream.read(LARGEST + 1)
+    if len(raw) < 4 or raw[:3] != b"\0\0\x08":
+        raise ValueError("not an idx file of bytes")
+    start = 4 + 4 * raw[3]
+    shape = struct.unpack(f">{raw[3]}I", raw[4:start]) if len(raw) >= start else ()
+    if not shape or len(raw) - start != math.prod(shape):
+        raise ValueError(f"an idx file of {len(raw)} bytes does not hold the array {shape} it announces")
+    return np.frombuffer(raw, dtype=np.uint8, offset=start).reshape(shape).copy()     # bytes are read-only
+
+
+def parse_cifar10(packed):
+    """The arrays in cifar-10-binary.tar.gz: batches of records of 1 label byte and 3 x 32 x 32 pixel bytes.
+
+    Returns x_train, x_test uint8 [N, 3, 32, 32] and y_train, y_test int64 [N].
+    Raises ValueError for another format; a broken archive raises what tarfile raises.
+    """
+    batches = {}
+    with tarfile.open(fileobj=io.BytesIO(packed), mode="r:gz") as archive:
+        for member in archive:
+            name = member.name.rpartition("/")[2]
+            if not member.isfile() or name not in (*CIFAR10_TRAIN, CIFAR10_TEST):
+                continue
+            if member.size > LARGEST or member.size % 3073:
+                raise ValueError(f"{name} of {member.size} bytes does not hold whole records")
+            content = archive.extractfile(member).read()
+            batches[name] = np.frombuffer(content, dtype=np.uint8).reshape(-1, 3073)
+    missing = [name for name in (*CIFAR10_TRAIN, CIFAR10_TEST) if name not in batches]
+    if missing:
+        raise ValueError(f"the archive lacks {', '.join(missing)}")
+    train, test = np.concatenate([batches[name] for name in CIFAR10_TRAIN]), batches[CIFAR10_TEST]
+    return {"x_train": train[:, 1:].reshape(-1, 3, 32, 32), "y_train": train[:, 0].astype(np.int64),
+            "x_test": test[:, 1:].reshape(-1, 3, 32, 32), "y_test": test[:, 0].astype(np.int64)}
+
+
+# ---- data sets -------------------------------------------------------------------------------------------
+def _fetch_and(parse, url, *, seconds):
+    content = fetch(url, seconds=seconds)
+    try:
+        return parse(content)
+    except (ValueError, OSError, EOFError, zlib.error, tarfile.TarError) as error:
+        raise DownloadError(f"{url} is not the published file: {error}") from error
+
+
+def fetch_idx(mirror, *, seconds):
+    """MNIST or Fashion-MNIST from the folder `mirror`: x uint8 [N, 1, 28, 28], y int64 [N].
+
+    Raises DownloadError.
+    """
+    arrays = {key: _fetch_and(parse_idx, mirror + name, seconds=seconds) for key, name in IDX_FILES.items()}
+    return {key: value[:, None] if key.startswith("x_") else value.astype(np.int64)
+            for key, value in arrays.items()}
+
+
+def fetch_cifar10(url, *, seconds):
+    """CIFAR-10 from its binary archive at `url`, as `parse_cifar10` returns it. Raises DownloadError."""
+    return _fetch_and(parse_cifar10, url, seconds=seconds)
