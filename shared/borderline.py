@@ -1,13 +1,16 @@
-"""Pairs of images on either side of a decision boundary, found by repeated mixing (Ren et al., `ren`, Algorithm 1).
+"""Pairs of images on either side of a decision boundary, by repeated mixing (Ren et al., `ren`, Algorithm 1).
 
-From a source image x_s and a background x_b of another class, the mean of the two is classified again and again: it
-replaces x_s where it keeps the source's class and x_b where it does not, until the two are alike. The inside image
-x_s and the outside image x_b are then neighbours across the boundary. Three similarities (SSIM) describe them:
-separability SSIM(x_b, x_s), robustness SSIM(x_s, x_o) and that of the adversarial example SSIM(x_b, x_o), where x_o
-is the source before any mixing. In all three lower means better separated, more robust, farther.
+From a source image x_s and a background x_b of another class, the mean of the two is classified again and
+again: it replaces x_s where it keeps the source's class and x_b where it does not, until the two are alike.
+The inside image x_s and the outside image x_b are then neighbours across the boundary. Three similarities
+(SSIM) describe them, where x_o is the source before any mixing; for all three lower is better:
 
-Images are uint8 as in the paper's MATLAB code, and so is the arithmetic (`mix`). All images advance together, one
-classification and one SSIM per iteration over those that are not finished.
+    separability  SSIM(x_b, x_s)    lower: the two sides look more different
+    robustness    SSIM(x_s, x_o)    lower: the source can change more before it leaves its class
+    adversarial   SSIM(x_b, x_o)    lower: the nearest image of another class looks less like the source
+
+Images are uint8 as in the paper's MATLAB code, and so is the arithmetic (`mix`). All images advance together,
+with one classification and one SSIM per iteration over those that are not finished.
 """
 from dataclasses import dataclass
 
@@ -20,7 +23,7 @@ PRUNING_PLACES = ("mixed", "input", "source")
 
 
 def mix(a, b):
-    """uint8(a/2 + b/2) of uint8 images in MATLAB's integer arithmetic: each half rounds .5 up, the sum stops at 255.
+    """uint8(a/2 + b/2) of uint8 images in MATLAB's arithmetic: each half rounds .5 up, the sum stops at 255.
 
     White on black gives 128, and two equal odd values v give v + 1.
     """
@@ -31,7 +34,7 @@ def mix(a, b):
 def prune(x, t, T):
     """Pixel pruning (`ren`, Section V): uint8 pixels below t become 0, those above T become 255.
 
-    A pixel equal to t or T stays as it is: with t = T = 128 the value 128 survives. T = 255 prunes nothing bright.
+    A pixel equal to t or T stays as it is: with t = T = 128 128 survives; with T = 255 no bright pixel changes.
     Raises ValueError unless 0 <= t <= T <= 256.
     """
     if not 0 <= t <= T <= 256:
@@ -43,10 +46,12 @@ def prune(x, t, T):
 class Pruning:
     """Thresholds of `prune` and where it acts, which the paper leaves open.
 
-    where: "mixed"   on the source, the background and every mixed image: no image outside the reduced depth exists;
-           "input"   on what the network sees only, a filter in front of it: the images themselves keep all values;
+    where: "mixed"   on the source, the background and every mixed image: every image kept is a pruned one;
+           "input"   on what the network sees only, a filter in front of it: the images kept have all values;
            "source"  on the source only, before the search starts.
-    Similarities are those of the images kept, so with "mixed" and "source" the original x_o is the pruned source.
+    Similarities are those of the images kept: with "mixed" and "source" x_o is the pruned source.
+    With "mixed" the mean of two images may be pruned back to one of them; then nothing moves any more and the
+    iteration limit ends the search.
     """
     t: int
     T: int
@@ -63,7 +68,7 @@ class Pruning:
 
 @dataclass(frozen=True)
 class Path:
-    """Every iteration of a search over N images with at most I iterations; image n took the first iterations[n]."""
+    """Every iteration (at most I) of a search over N images; image n took the first iterations[n]."""
     mixed: torch.Tensor             # uint8 [N, I, 1, H, W], zeros after an image's last iteration
     mixed_class: torch.Tensor       # int64 [N, I], -1 after the last
     moved_inside: torch.Tensor      # bool [N, I], True where x_c replaced x_s, False where it replaced x_b
@@ -77,40 +82,43 @@ class Path:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Borderline pairs of N sources. Excluded ones keep source and background, 0 iterations and nan similarities."""
-    original: torch.Tensor          # x_o, uint8 [N, 1, H, W]: the source, pruned where the images kept are pruned
+    """Borderline pairs of N sources. Excluded ones keep source and background, with nan similarities."""
+    original: torch.Tensor          # x_o, uint8 [N, 1, H, W]: the source (pruned, if the images kept are)
     inside: torch.Tensor            # x_s, uint8 [N, 1, H, W]
     outside: torch.Tensor           # x_b, uint8 [N, 1, H, W]
     inside_class: torch.Tensor      # int64 [N], the network's class of the source
     outside_class: torch.Tensor     # int64 [N]
     iterations: torch.Tensor        # int64 [N], images mixed
     converged: torch.Tensor         # bool [N], SSIM(x_b, x_s) passed the threshold
-    excluded: torch.Tensor          # bool [N], source and background have one class: there is no boundary between
+    excluded: torch.Tensor          # bool [N], source and background have one class: no boundary lies between
     separability: torch.Tensor      # float32 [N], SSIM(x_b, x_s)
     robustness: torch.Tensor        # float32 [N], SSIM(x_s, x_o)
     adversarial: torch.Tensor       # float32 [N], SSIM(x_b, x_o)
     path: Path | None = None
 
 
-def search(classify, source, background, *, threshold=0.99, max_iterations=9, prune=None, ssim_convention="matlab",
-           objective="separability", keep_path=False):
+def search(classify, source, background, *, threshold=0.99, max_iterations=9, prune=None,
+           ssim_convention="matlab", objective="separability", keep_path=False):
     """Algorithm 1 of `ren` on N images at once: pairs of similar images with different classes.
 
     classify        function of uint8 [M, 1, H, W] that returns classes, int64 [M]
     source          uint8 [N, 1, H, W]; the class to stay in is the network's own prediction
     background      uint8 [1, 1, H, W] for all or [N, 1, H, W], e.g. white (255), black (0) or other digits
     threshold       an image is finished when SSIM(x_b, x_s) is above this; 1 never stops early
-    max_iterations  most mixed images per source. The paper's counter has no starting value, so 9 could also mean 10
-                    mixes; here it is the number of mixes.
+    max_iterations  most images mixed per source. The paper's counter has no starting value, so its 9 could
+                    also mean 10 mixes; here it is the number of mixes.
     prune           a `Pruning`, or None
-    objective       "separability" (Equation 2) keeps the last x_b. "adversarial" (Equation 3) keeps, among the
-                    background and all mixed images of another class, the one most similar to x_o; the search itself and
-                    the x_s it returns are the same. The paper names no other change to Algorithm 1.
-    keep_path       also return every iteration
+    ssim_convention "matlab", "skimage" or "uniform", see `similarity.ssim`
+    objective       "separability" (Equation 2) keeps the last x_b. "adversarial" (Equation 3) keeps, among
+                    the background and all mixed images of another class, the one most similar to x_o; the
+                    search and its x_s are the same, as the paper names no other change to Algorithm 1.
+                    Outside images approach x_o as they approach x_s, so this is almost always the last one
+                    too; what brings it nearer to x_o is not to stop early: threshold=1.
+    keep_path       also return every iteration (`Path`)
 
     Returns `Pairs`. Inputs are not modified.
-    Raises ValueError for images of another shape or type, a background of another size, options out of range, or
-    when every source has the background's class.
+    Raises ValueError for images of another shape or type, a background of another size, options out of range,
+    and when every source has the background's class.
     """
     _check(source, background, threshold, max_iterations, prune, objective)
     original, outside, see, prune_mixed = _pruned(classify, source, background, prune)
@@ -118,15 +126,17 @@ def search(classify, source, background, *, threshold=0.99, max_iterations=9, pr
     outside_class = _classes(see, outside).expand_as(inside_class).clone()
     excluded = inside_class == outside_class
     if excluded.all():
-        raise ValueError(f"all {len(source)} sources have their background's class, so no boundary lies between "
-                         f"(classes {sorted(set(inside_class.tolist()))}); choose another background")
+        raise ValueError(f"all {len(source)} sources have their background's class (of classes "
+                         f"{sorted(set(inside_class.tolist()))}); choose a background of another class")
     inside, outside = original.clone(), outside.expand_as(source).clone()
     iterations, converged = torch.zeros_like(inside_class), torch.zeros_like(excluded)
     separability = torch.full(excluded.shape, torch.nan, device=source.device)
     path = _empty_path(source, max_iterations) if keep_path else None
 
     at = (~excluded).nonzero().squeeze(1)                 # places of the images still searched
-    nearest = _Nearest(original, outside, outside_class, at, ssim_convention) if objective == "adversarial" else None
+    nearest = None
+    if objective == "adversarial":
+        nearest = _Nearest(original, outside, outside_class, at, ssim_convention)
     for i in range(max_iterations):
         mixed = prune_mixed(mix(outside[at], inside[at]))
         mixed_class = _classes(see, mixed)
@@ -148,9 +158,11 @@ def search(classify, source, background, *, threshold=0.99, max_iterations=9, pr
     if nearest is not None:
         outside, outside_class = nearest.image, nearest.label
         separability = _similarity(outside, inside, searched, ssim_convention)
-    return Pairs(original, inside, outside, inside_class, outside_class, iterations, converged, excluded, separability,
+    return Pairs(original=original, inside=inside, outside=outside, inside_class=inside_class,
+                 outside_class=outside_class, iterations=iterations, converged=converged, excluded=excluded,
+                 separability=separability, path=path,
                  robustness=_similarity(inside, original, searched, ssim_convention),
-                 adversarial=_similarity(outside, original, searched, ssim_convention), path=path)
+                 adversarial=_similarity(outside, original, searched, ssim_convention))
 
 
 class _Nearest:
@@ -168,11 +180,12 @@ class _Nearest:
         similarity = ssim(images, self.original[at], convention=self.convention)
         better = similarity > self.similarity[at]
         at = at[better]
-        self.image[at], self.label[at], self.similarity[at] = images[better], labels[better], similarity[better]
+        self.image[at], self.label[at] = images[better], labels[better]
+        self.similarity[at] = similarity[better]
 
 
 def _pruned(classify, source, background, prune):
-    """Original, background, classifier and what happens to a mixed image, under pruning at the place it asks for."""
+    """Original, background, classifier, and what is done to a mixed image; pruned where `prune` says."""
     def unchanged(x):
         return x
 

@@ -1,22 +1,23 @@
 """Structural similarity (SSIM) of whole batches of image pairs.
 
-The window of SSIM is separable, so on an H x W image with replicated border filtering is `A_h @ image @ A_w.T` with
-one small banded matrix per side: two matrix products filter a whole batch. Two further choices make it fast and
-safe in float32:
+The window of SSIM is separable, so filtering an H x W image with replicated border is `A_h @ image @ A_w.T`
+with one small banded matrix per side: two matrix products filter a whole batch. Two more choices make it fast,
+and safe in float32:
 
-- The moments are taken of the sum s = x + y and the difference d = x - y instead of x and y. With
-  2 (mu_x^2 + mu_y^2) = mu_s^2 + mu_d^2, 4 mu_x mu_y = mu_s^2 - mu_d^2 and the same for (co)variances, four filtered
-  maps suffice (x, y, x^2, y^2, xy are five), and nearly equal images, where SSIM decides a search, lose no digits.
-- A variance E[d^2] - E[d]^2 cancels where d is flat and far from zero. Subtracting each image's mean first removes
-  most of that; what is left is estimated per pair, and the few pairs it could move by more than 1e-5 are done
-  again in float64.
+- The moments are those of the sum s = x + y and the difference d = x - y instead of x and y. As
+  2 (mu_x^2 + mu_y^2) = mu_s^2 + mu_d^2 and 4 mu_x mu_y = mu_s^2 - mu_d^2, and likewise for (co)variances,
+  four filtered maps suffice (x, y, x^2, y^2, xy are five), and nearly equal images, where SSIM decides a
+  search, lose no digits.
+- A variance E[d^2] - E[d]^2 cancels where d is flat and far from zero. Subtracting each image's mean first
+  removes most of that. What is left is estimated for every pair, and the few pairs that it could move by
+  nearly 1e-5 are done again in float64.
 """
 import torch
 
 K1, K2 = 0.01, 0.03
 CONVENTIONS = ("matlab", "skimage", "uniform")
-DOUBTFUL = 1e-6         # estimated float32 error of a pair from which float64 is used; the true error is up to 6x that
-CHUNK_PIXELS = {"cpu": 2**17, "cuda": 2**21}   # CPU: four maps fit the level-2 cache; CUDA: 64 MB in flight
+DOUBTFUL = 1e-6      # estimated float32 error of a pair from which float64 takes over; the true one is below 1e-5
+CHUNK_PIXELS = {"cpu": 2**17, "cuda": 2**21}      # CPU: near the level-2 cache; CUDA: about 100 MB in flight
 
 
 def ssim(x, y, *, convention="matlab", data_range=255.0, full=False):
@@ -24,13 +25,14 @@ def ssim(x, y, *, convention="matlab", data_range=255.0, full=False):
 
     x, y: uint8 or floating tensors of one shape [N, H, W] or [N, C, H, W]; channels are averaged.
     convention: how the local moments are taken.
-      "matlab"   MATLAB's ssim: Gaussian window 11 x 11, sigma 1.5, replicated border, mean over the whole map;
-      "skimage"  scikit-image with gaussian_weights=True, sigma=1.5, use_sample_covariance=False: the same window,
-                 but the mean leaves out the 5 border pixels whose window leaves the image;
+      "matlab"   MATLAB's ssim: Gaussian window 11 x 11, sigma 1.5, replicated border, mean of the whole map;
+      "skimage"  scikit-image with gaussian_weights=True, sigma=1.5, use_sample_covariance=False: the same
+                 window, but the mean leaves out the 5 border pixels whose window leaves the image;
       "uniform"  scikit-image's defaults: uniform window 7 x 7, sample covariance, 3 border pixels left out.
     data_range: distance between the smallest and largest possible pixel value (L of Equation 1).
 
-    Returns [N] (float32, or float64 for float64 images); with full=True also the map, [N, H', W'] or [N, C, H', W'].
+    Returns [N] (float32, or float64 for float64 images); with full=True (that, the map [N, H', W'] or
+    [N, C, H', W']).
     Raises ValueError for an unknown convention, other shapes or types, or images smaller than the window.
     """
     weights, crop, unbias = _window(convention)
@@ -76,7 +78,7 @@ def _ssim_maps(x, y, filters, c1, c2, unbias):
 
 
 def _window(convention):
-    """1-D weights of the separable window, border pixels left out of the mean, factor from biased to used variance."""
+    """1-D weights of the separable window, border pixels left out, factor on the biased variance."""
     if convention == "uniform":
         return torch.full((7,), 1 / 7, dtype=torch.float64), 3, 49 / 48
     if convention not in CONVENTIONS:
@@ -86,7 +88,7 @@ def _window(convention):
 
 
 def _filter_matrix(size, weights, crop):
-    """[size - 2 crop, size]: row i holds the weights around pixel i + crop; those beyond the border go to its edge."""
+    """[size - 2 crop, size]: row i weighs the pixels around i + crop; those beyond the border repeat its edge."""
     radius = len(weights) // 2
     columns = (torch.arange(size)[:, None] + torch.arange(-radius, radius + 1)).clamp(0, size - 1)
     matrix = torch.zeros(size, size, dtype=weights.dtype)
@@ -99,8 +101,9 @@ def _check(x, y, window, data_range):
                          f"not {list(x.shape)} and {list(y.shape)}")
     for images in (x, y):
         if images.dtype != torch.uint8 and not images.dtype.is_floating_point:
-            raise ValueError(f"SSIM takes uint8 or floating images, not {images.dtype}; convert them with .float()")
+            raise ValueError(f"SSIM takes uint8 or floating images, not {images.dtype}; call .float()")
     if min(x.shape[-2:]) < window:
-        raise ValueError(f"SSIM's window is {window} x {window}; images of {x.shape[-2]} x {x.shape[-1]} are too small")
+        raise ValueError(f"images of {' x '.join(map(str, x.shape[-2:]))} pixels are too small: "
+                         f"SSIM's window is {window} x {window}")
     if not data_range > 0:
-        raise ValueError(f"data_range must be positive (255 for uint8 images, 1 for [0, 1]), not {data_range}")
+        raise ValueError(f"data_range={data_range}: it must be positive (255 for uint8 images, 1 for [0, 1])")
