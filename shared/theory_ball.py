@@ -1,0 +1,206 @@
+"""The uniform law on a ball, seen along one direction: density, tail, caps, samplers.
+
+Every probability of the theory part of Sutton et al. 2023 is about a hyperplane and points drawn uniformly
+from balls, so only one coordinate matters: T, the first coordinate of a uniform point of the unit ball of R^n
+(T^2 ~ Beta(1/2, (n+1)/2), and sqrt(n) T is close to a standard normal). Working with T instead of n-vectors
+makes dimension 200,000 as cheap as dimension 2, and logarithms keep probabilities such as exp(-40000) usable.
+
+Arguments broadcast against each other like numpy arrays.
+"""
+import numbers
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+# 20 nodes integrate exp(-v) times a function that is smooth on the scale of hundreds to machine precision.
+_LAGUERRE_NODES, _LAGUERRE_WEIGHTS = special.roots_laguerre(20)
+_SMALLEST_SAFE = 1e-280
+
+
+class Estimate(NamedTuple):
+    """A probability from `draws` random trials with its Clopper-Pearson interval [low, high]."""
+
+    value: float
+    low: float
+    high: float
+    draws: int
+
+
+def check_dimension(n, minimum=1):
+    """Return `n` as a float array. Raises ValueError unless every entry is a whole number >= `minimum`."""
+    n = np.asarray(n, dtype=float)
+    bad = ~(np.isfinite(n) & (n == np.floor(n)) & (n >= minimum))
+    if bad.any():
+        raise ValueError(f"n = {n[bad].flat[0]:g} is not a dimension here: use whole numbers >= {minimum}")
+    return n
+
+
+def broadcast(n, *values, minimum=1):
+    """Dimensions (checked) and other numbers as float arrays of one shape."""
+    return np.broadcast_arrays(check_dimension(n, minimum), *(np.asarray(value, float) for value in values))
+
+
+def check_draws(draws):
+    """Return `draws` as int. Raises ValueError unless it is a whole number >= 1."""
+    if not isinstance(draws, (numbers.Integral, np.integer)) or isinstance(draws, bool) or draws < 1:
+        raise ValueError(f"draws = {draws!r} is not a number of random trials: use a whole number >= 1")
+    return int(draws)
+
+
+def check_positive(**values):
+    """Raise ValueError unless every entry of every named argument is finite and above 0."""
+    for name, value in values.items():
+        value = np.asarray(value, dtype=float)
+        bad = ~(np.isfinite(value) & (value > 0))
+        if bad.any():
+            raise ValueError(f"{name} = {value[bad].flat[0]:g} is out of range: use finite numbers above 0")
+
+
+def log_density(n, t):
+    """Natural logarithm of the density f_n(t) of T; -inf outside [-1, 1].
+
+    f_n(t) = Gamma(n/2+1) / (sqrt(pi) Gamma((n+1)/2)) (1-t^2)^((n-1)/2).
+    """
+    n, t = broadcast(n, t)
+    inside = np.abs(t) <= 1
+    t, power = np.where(inside, t, 0.0), (n - 1) / 2
+    # poch is the ratio of Gammas; subtracting two values of gammaln would lose five digits at n = 200,000
+    constant = np.log(special.poch((n + 1) / 2, 0.5)) - 0.5 * np.log(np.pi)
+    return np.where(inside, constant + special.xlog1py(power, t) + special.xlog1py(power, -t), -np.inf)
+
+
+def density(n, t):
+    """Density f_n(t) of T."""
+    return np.exp(log_density(n, t))
+
+
+def tail(n, x):
+    """Pr(T > x) = I_{1-x^2}((n+1)/2, 1/2) / 2 for x >= 0, and 1 - tail(n, -x) for x < 0.
+
+    The volume of the cap beyond x is this fraction of the ball. Underflows to 0 where `log_tail` does not.
+    """
+    n, x = broadcast(n, x)
+    beyond = _smaller_side(n, x)
+    return np.where(x >= 0, beyond, 1 - beyond)
+
+
+def log_tail(n, x):
+    """Natural logarithm of Pr(T > x), accurate also where the probability underflows; -inf for x >= 1."""
+    n, x = broadcast(n, x)
+    beyond = _smaller_side(n, x)
+    with np.errstate(divide="ignore"):
+        result = np.where(x >= 0, np.log(beyond), np.log1p(-beyond))
+    tiny = (beyond < _SMALLEST_SAFE) & (x >= 0) & (x < 1)
+    if tiny.any():
+        result[tiny] = _log_far_tail(n[tiny], x[tiny])
+    return result
+
+
+def _smaller_side(n, x):
+    """Pr(T > |x|), at most 1/2."""
+    a = np.minimum(np.abs(x), 1.0)
+    return 0.5 * special.betainc((n + 1) / 2, 0.5, (1 - a) * (1 + a))
+
+
+def _log_far_tail(n, x):
+    """log Pr(T > x) for 1-d arrays with n x^2 >> 1.
+
+    The substitution 1-t^2 = (1-x^2) exp(-2v/(n+1)) turns the integral of f_n over [x, 1] into the closed
+    factor (1-x^2)^((n+1)/2) times an integral of exp(-v) against a slowly varying function: Gauss-Laguerre.
+    """
+    log_edge = np.log1p(-x) + np.log1p(x)
+    v = _LAGUERRE_NODES * (2 / (n[:, None] + 1))
+    slow = 1 / np.sqrt(-np.expm1(log_edge[:, None] - v))
+    return log_density(n, 0.0) + (n + 1) / 2 * log_edge - np.log(n + 1) + np.log(slow @ _LAGUERRE_WEIGHTS)
+
+
+def slab(n, x):
+    """Pr(|T| <= x), the mass of the slab of half-width x around the equator. Accurate for small x."""
+    n, x = broadcast(n, x)
+    return special.betainc(0.5, (n + 1) / 2, np.clip(x, 0.0, 1.0) ** 2)
+
+
+def log_ball_volume(n, r=1.0):
+    """Logarithm of the volume of the ball of radius r in R^n: n log r + log(pi^(n/2) / Gamma(n/2+1))."""
+    n = check_dimension(n)
+    check_positive(r=r)
+    return n * np.log(r) + n / 2 * np.log(np.pi) - special.gammaln(n / 2 + 1)
+
+
+def log_cap_volume(n, r, h):
+    """Logarithm of the volume of {x in ball of radius r : x_1 >= r - h}, 0 <= h <= 2r.
+
+    Sutton et al., Section 2: V_cap(r, h) = r^n V tail(n, 1 - h/r). Raises ValueError for other heights.
+    """
+    r, h = np.broadcast_arrays(np.asarray(r, dtype=float), np.asarray(h, dtype=float))
+    check_positive(r=r)
+    if not np.all((h >= 0) & (h <= 2 * r)):
+        raise ValueError(f"cap height h must lie between 0 and 2r: got h = {h}, r = {r}")
+    return log_ball_volume(n, r) + log_tail(n, 1 - h / r)
+
+
+def cap_volume(n, r, h):
+    """Volume of the cap of height h of the ball of radius r. See `log_cap_volume`."""
+    return np.exp(log_cap_volume(n, r, h))
+
+
+def log_cap_bound(n, x):
+    """Logarithm of (1 - x^2)^(n/2) / 2, the bound of Lemma 23 on Pr(T > x), 0 <= x <= 1; -inf at x = 1.
+
+    The cap beyond x fits into the half ball of radius sqrt(1 - x^2) on its base. Raises ValueError for x
+    outside [0, 1], where the cap is larger than a half ball and the bound is false.
+    """
+    n, x = broadcast(n, x)
+    if not np.all((x >= 0) & (x <= 1)):
+        raise ValueError(f"the bound of Lemma 23 needs a relative distance between 0 and 1: got x = {x}")
+    return special.xlog1py(n / 2, -x) + special.xlog1py(n / 2, x) - np.log(2)
+
+
+def sample_coordinates(n, draws, generator, k=1):
+    """First k coordinates of uniform points of the unit ball of R^n: (draws,) for k = 1, else (draws, k).
+
+    A direction is a normal vector over its length, the radius is U^(1/n); the n - k coordinates that nobody
+    looks at enter only through their squared length, a chi-square number, so no n-vector is drawn.
+    `generator` is a numpy Generator. Raises ValueError if n is no scalar dimension >= k.
+    """
+    if np.ndim(n):
+        raise ValueError(f"sampling takes one dimension at a time: got n of shape {np.shape(n)}")
+    n, draws = int(check_dimension(n, minimum=k)), check_draws(draws)
+    seen = generator.standard_normal((draws, k))
+    squared = (seen**2).sum(axis=1)
+    if n > k:
+        squared += generator.chisquare(n - k, size=draws)
+    points = seen * (generator.random(draws) ** (1 / n) / np.sqrt(squared))[:, None]
+    return points[:, 0] if k == 1 else points
+
+
+def uniform_ball(n, draws, generator, radius=1.0):
+    """Uniform points of the ball of R^n, whole vectors of shape (draws, n), for n small enough for memory."""
+    check_positive(radius=radius)
+    return radius * sample_coordinates(n, draws, generator, k=n).reshape(draws, -1)
+
+
+def clopper_pearson(hits, draws, confidence=0.95):
+    """Exact binomial interval: arrays (low, high) which contain the probability with at least `confidence`.
+
+    Clopper and Pearson 1934. Chosen over the normal approximation because rare events often give 0 hits.
+    """
+    hits, draws = np.asarray(hits, dtype=float), np.asarray(draws, dtype=float)
+    if not np.all((0 <= hits) & (hits <= draws) & (draws >= 1)):
+        raise ValueError(f"hits must lie between 0 and draws >= 1: got hits = {hits}, draws = {draws}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence = {confidence!r} is out of range: use a number between 0 and 1")
+    miss = (1 - confidence) / 2
+    inner_low, inner_high = np.maximum(hits, 1), np.minimum(hits, draws - 1)
+    low = np.where(hits > 0, special.betaincinv(inner_low, draws - inner_low + 1, miss), 0.0)
+    high = np.where(hits < draws, special.betaincinv(inner_high + 1, draws - inner_high, 1 - miss), 1.0)
+    return low, high
+
+
+def estimate(events, confidence=0.95):
+    """Estimate the probability of an event from a boolean array of independent trials."""
+    events = np.asarray(events)
+    hits, draws = int(np.count_nonzero(events)), events.size
+    low, high = clopper_pearson(hits, check_draws(draws), confidence)
+    return Estimate(hits / draws, float(low), float(high), draws)
