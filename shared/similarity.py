@@ -1,8 +1,8 @@
 """Structural similarity (SSIM) of whole batches of image pairs.
 
 The window of SSIM is separable, so filtering an H x W image with replicated border is `A_h @ image @ A_w.T`
-with one small banded matrix per side: two matrix products filter a whole batch. Two more choices make it fast,
-and safe in float32:
+with one small banded matrix per side: two matrix products filter a whole batch. Two more choices make it
+fast, and safe in float32:
 
 - The moments are those of the sum s = x + y and the difference d = x - y instead of x and y. As
   2 (mu_x^2 + mu_y^2) = mu_s^2 + mu_d^2 and 4 mu_x mu_y = mu_s^2 - mu_d^2, and likewise for (co)variances,
@@ -16,10 +16,11 @@ import torch
 
 K1, K2 = 0.01, 0.03
 CONVENTIONS = ("matlab", "skimage", "uniform")
-DOUBTFUL = 1e-6      # estimated float32 error of a pair from which float64 takes over; the true one is below 1e-5
+DOUBTFUL = 1e-6   # estimated float32 error of a pair beyond which float64 is used; the true one is < 1e-5
 CHUNK_PIXELS = {"cpu": 2**17, "cuda": 2**21}      # CPU: near the level-2 cache; CUDA: about 100 MB in flight
 
 
+@torch.no_grad()
 def ssim(x, y, *, convention="matlab", data_range=255.0, full=False):
     """SSIM of each pair (x[i], y[i]); Wang et al. 2004, with K1 = 0.01, K2 = 0.03; `ren`, Equation 1.
 
@@ -88,7 +89,7 @@ def _window(convention):
 
 
 def _filter_matrix(size, weights, crop):
-    """[size - 2 crop, size]: row i weighs the pixels around i + crop; those beyond the border repeat its edge."""
+    """[size - 2 crop, size]: row i weighs the pixels around i + crop; beyond the border its edge repeats."""
     radius = len(weights) // 2
     columns = (torch.arange(size)[:, None] + torch.arange(-radius, radius + 1)).clamp(0, size - 1)
     matrix = torch.zeros(size, size, dtype=weights.dtype)

@@ -1,0 +1,290 @@
+"""Algorithm 1 against a literal loop over images, with classifiers simple enough to check by hand."""
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from shared import borderline
+from shared.borderline import Pruning, mix, prune, search
+from shared.similarity import ssim
+from tests.test_similarity import matlab_ssim, scikit_ssim
+
+WHITE = torch.full((1, 1, 12, 12), 255, dtype=torch.uint8)
+BLACK = torch.zeros_like(WHITE)
+
+
+def by_brightness(images):
+    """Five classes by mean brightness, so that mixing with white or black crosses several boundaries."""
+    mean = images.double().mean((1, 2, 3))
+    return torch.bucketize(mean, torch.tensor([30.0, 80.0, 130.0, 200.0], dtype=torch.float64))
+
+
+def by_contrast(images):
+    """Three classes by the largest pixel, and a fourth for images brighter on the left than on the right."""
+    top = images.amax((1, 2, 3))
+    left = images[..., :6].double().mean((1, 2, 3)) > images[..., 6:].double().mean((1, 2, 3)) + 20
+    return torch.where(left, 3, (top > 60).long() + (top > 180).long())
+
+
+def sources(seed=0, number=12):
+    """Images of uneven brightness [number, 1, 12, 12] with dark and saturated pixels."""
+    generator = torch.Generator().manual_seed(seed)
+    scale = torch.rand(number, 1, 1, 1, generator=generator) * 2
+    return (torch.rand(number, 1, 12, 12, generator=generator) * 255 * scale).clamp(0, 255).to(torch.uint8)
+
+
+def matlab_mix(a, b):
+    """uint8(a/2 + b/2) in exact rational steps: halves rounded half up, sum saturated."""
+    half = [np.floor(np.asarray(v, np.float64) / 2 + 0.5) for v in (a, b)]
+    return np.minimum(255, half[0] + half[1]).astype(np.uint8)
+
+
+def literal(classify, source, background, *, threshold=0.99, max_iterations=9, pruning=None,
+            similarity=matlab_ssim, adversarial=False):
+    """Algorithm 1 for one image, line by line. Returns a dict, or None where both classes agree."""
+    def pruned(x, places):
+        if pruning is None or pruning.where not in places:
+            return x
+        x = x.copy()
+        x[x < pruning.t], x[x > pruning.T] = 0, 255
+        return x
+
+    def one(x):
+        return int(classify(torch.from_numpy(pruned(x, ("input",)))[None, None])[0])
+
+    x_s, x_b = pruned(source, ("mixed", "source")), pruned(background, ("mixed",))
+    x_o, c_s, c_b, i = x_s, one(x_s), one(x_b), 0
+    if c_s == c_b:
+        return None
+    steps, visited = [], [(similarity(x_b, x_o), x_b, c_b)]
+    while True:
+        x_c = pruned(matlab_mix(x_b, x_s), ("mixed",))
+        c_c = one(x_c)
+        if c_c == c_s:
+            x_s = x_c
+        else:
+            x_b, c_b = x_c, c_c
+            visited.append((similarity(x_b, x_o), x_b, c_b))
+        s = similarity(x_b, x_s)
+        steps.append((x_c, c_c, c_c == c_s, s))
+        i += 1
+        if s > threshold or i >= max_iterations:
+            break
+    if adversarial:
+        _, x_b, c_b = max(visited, key=lambda v: v[0])
+    return {"inside": x_s, "outside": x_b, "inside_class": c_s, "outside_class": c_b, "iterations": i,
+            "converged": s > threshold, "separability": similarity(x_b, x_s),
+            "robustness": similarity(x_s, x_o), "adversarial": similarity(x_b, x_o), "steps": steps}
+
+
+def agree(pairs, classify, source, background, **options):
+    """Does every field of `pairs` equal the literal loop's?"""
+    background = background.expand_as(source)
+    for n in range(len(source)):
+        expected = literal(classify, source[n, 0].numpy(), background[n, 0].numpy(), **options)
+        if expected is None:
+            if not pairs.excluded[n] or pairs.iterations[n] != 0 or not pairs.separability[n].isnan():
+                return False
+            continue
+        steps = expected.pop("steps")
+        for name, value in expected.items():
+            found = getattr(pairs, name)[n].numpy()
+            if not np.allclose(found, value, rtol=0, atol=1e-5 if found.dtype == np.float32 else 0):
+                return False
+        for i, (x_c, c_c, inside, s) in enumerate(steps):
+            path = pairs.path
+            if not (np.array_equal(path.mixed[n, i, 0], x_c) and path.mixed_class[n, i] == c_c
+                    and path.moved_inside[n, i] == inside and abs(path.similarity[n, i] - s) < 1e-5):
+                return False
+        if (pairs.path.mixed_class[n, len(steps):] != -1).any():
+            return False
+    return True
+
+
+@pytest.mark.parametrize("classify", [by_brightness, by_contrast])
+@pytest.mark.parametrize("background", ["white", "black", "other"])
+@pytest.mark.parametrize("pruning", [
+    None, Pruning(64, 255), Pruning(128, 128), Pruning(100, 200, where="input"), Pruning(64, 192, where="source"),
+], ids=str)
+def test_equals_the_literal_loop(classify, background, pruning):
+    source = sources()
+    background = {"white": WHITE, "black": BLACK, "other": source.roll(3, 0)}[background]
+    pairs = search(classify, source, background, prune=pruning, keep_path=True)
+    assert agree(pairs, classify, source, background, pruning=pruning)
+    assert not pairs.excluded.all()
+
+
+@pytest.mark.parametrize("options", [
+    {"threshold": 0.7}, {"threshold": 1}, {"max_iterations": 1}, {"max_iterations": 4},
+])
+def test_stopping_rules_equal_the_literal_loop(options):
+    pairs = search(by_brightness, sources(), WHITE, keep_path=True, **options)
+    assert agree(pairs, by_brightness, sources(), WHITE, **options)
+
+
+def test_cropped_similarity_equals_the_literal_loop():
+    pairs = search(by_brightness, sources(), WHITE, keep_path=True, ssim_convention="skimage")
+    assert agree(pairs, by_brightness, sources(), WHITE, similarity=scikit_ssim)
+
+
+@pytest.mark.parametrize("background", [WHITE, BLACK], ids=["white", "black"])
+def test_adversarial_objective_keeps_the_outside_image_nearest_to_the_original(background):
+    options = {"threshold": 1, "max_iterations": 6}
+    pairs = search(by_contrast, sources(), background, objective="adversarial", keep_path=True, **options)
+    assert agree(pairs, by_contrast, sources(), background, adversarial=True, **options)
+    plain = search(by_contrast, sources(), background, **options)
+    searched = ~pairs.excluded
+    assert (pairs.adversarial[searched] >= plain.adversarial[searched] - 1e-6).all()
+    assert torch.equal(pairs.inside, plain.inside)
+
+
+def test_adversarial_objective_may_keep_an_earlier_image():
+    """With a similarity that falls on the way, the background itself is kept and not the last outside image."""
+    source = torch.full((1, 1, 12, 12), 200, dtype=torch.uint8)
+    seen = iter([0, 1, 1, 1])                              # source, background, two mixes
+
+    def scripted(images):
+        return torch.full((len(images),), next(seen))
+
+    def fake_ssim(x, y, convention):                        # similarity to the source falls as images near it
+        return (x.double() - y.double()).abs().mean((1, 2, 3)).float() / 255
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(borderline, "ssim", fake_ssim)
+        pairs = search(scripted, source, WHITE, objective="adversarial", max_iterations=2)
+    assert pairs.outside.unique().tolist() == [255]         # the background itself
+
+
+@pytest.mark.parametrize("wrong", [
+    lambda a, b: a // 2 + b // 2,                                       # truncates each half
+    lambda a, b: ((a.int() + b.int() + 1) // 2).to(torch.uint8),        # rounds the sum once
+    lambda a, b: (a + 1) // 2 + (b + 1) // 2,                           # wraps instead of saturating
+])
+def test_another_rounding_is_noticed(monkeypatch, wrong):
+    monkeypatch.setattr(borderline, "mix", wrong)
+    pairs = search(by_brightness, sources(), WHITE, keep_path=True)
+    assert not agree(pairs, by_brightness, sources(), WHITE)
+
+
+def test_mix_is_matlab_integer_arithmetic():
+    a, b = torch.cartesian_prod(torch.arange(256), torch.arange(256)).to(torch.uint8).unbind(1)
+    mixed = mix(a, b)
+    assert mixed.dtype == torch.uint8
+    np.testing.assert_array_equal(mixed, matlab_mix(a, b))
+    assert mix(BLACK, WHITE).unique().tolist() == [128]
+    odd = torch.arange(1, 255, 2, dtype=torch.uint8)
+    assert torch.equal(mix(odd, odd), odd + 1) and mix(WHITE, WHITE).unique().tolist() == [255]
+
+
+def test_white_halves_to_one_in_eight_repetitions():
+    image, tops = WHITE, []
+    for _ in range(8):
+        image = mix(image, BLACK)
+        tops.append(int(image.max()))
+    assert tops == [128, 64, 32, 16, 8, 4, 2, 1]
+
+
+def test_prune_leaves_the_thresholds_themselves():
+    x = torch.tensor([0, 63, 64, 127, 128, 129, 254, 255], dtype=torch.uint8)
+    assert prune(x, 64, 255).tolist() == [0, 0, 64, 127, 128, 129, 254, 255]
+    assert prune(x, 128, 128).tolist() == [0, 0, 0, 0, 128, 255, 255, 255]
+    assert prune(x, 64, 128).tolist() == [0, 0, 64, 127, 128, 255, 255, 255]
+    assert prune(x, 64, 255).dtype == torch.uint8
+
+
+def test_pruning_that_freezes_the_mix_ends_at_the_limit():
+    """Binary images: the mean of 0 and 128 is 64, pruned back to 0, so x_s never moves again."""
+    source = torch.zeros(1, 1, 12, 12, dtype=torch.uint8)
+    source[..., :3] = 255
+    pairs = search(by_brightness, source, WHITE, prune=Pruning(128, 128), keep_path=True)
+    assert pairs.iterations.tolist() == [9] and not pairs.converged.any()
+    assert torch.equal(pairs.path.mixed[0, 3], pairs.path.mixed[0, 8])
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), number=st.integers(1, 8), bright=st.booleans(), cut=st.integers(0, 8),
+       where=st.sampled_from([None, "mixed", "input", "source"]))
+def test_properties(seed, number, bright, cut, where):
+    """Inside keeps the class, outside has another, inputs stay, and an image fares alike in any batch."""
+    source, background = sources(seed, number), WHITE if bright else BLACK
+    before, pruning = source.clone(), None if where is None else Pruning(70, 190, where)
+    classes = by_brightness(source if where is None else prune(source, 70, 190))
+    assume((classes != by_brightness(background)).any())
+    pairs = search(by_brightness, source, background, prune=pruning)
+    assert torch.equal(source, before) and background.unique().tolist() == [255 if bright else 0]
+
+    def see(images):
+        return by_brightness(prune(images, 70, 190) if where == "input" else images)
+
+    assert torch.equal(see(pairs.inside), pairs.inside_class) and torch.equal(pairs.inside_class, classes)
+    assert torch.equal(see(pairs.outside), pairs.outside_class)
+    assert torch.equal(pairs.inside_class == pairs.outside_class, pairs.excluded)
+    assert torch.equal(pairs.converged, pairs.separability > 0.99) and pairs.iterations.max() <= 9
+    assert torch.equal(pairs.converged | (pairs.iterations == 9) | pairs.excluded, torch.ones(number).bool())
+    for part in (slice(0, cut), slice(cut, None), slice(number - 1, number)):
+        if pairs.excluded[part].all():
+            continue
+        again = search(by_brightness, source[part], background, prune=pruning)
+        for name in ("inside", "outside", "inside_class", "outside_class", "iterations", "converged"):
+            assert torch.equal(getattr(again, name), getattr(pairs, name)[part]), name
+        torch.testing.assert_close(
+            again.separability, pairs.separability[part], rtol=0, atol=1e-6, equal_nan=True)
+
+
+def test_finished_images_are_not_classified_again():
+    counts = []
+
+    def counting(images):
+        counts.append(len(images))
+        return by_brightness(images)
+
+    pairs = search(counting, sources(), WHITE)
+    assert counts[:2] == [12, 1] and len(counts) == 2 + pairs.iterations.max()
+    assert sum(counts[2:]) == pairs.iterations.sum()
+
+
+def test_similarities_are_those_of_the_images_returned():
+    pairs = search(by_brightness, sources(), WHITE, prune=Pruning(64, 255))
+    keep = ~pairs.excluded
+    assert torch.equal(pairs.original, prune(sources(), 64, 255))
+    for name, a, b in (("separability", pairs.outside, pairs.inside),
+                       ("robustness", pairs.inside, pairs.original),
+                       ("adversarial", pairs.outside, pairs.original)):
+        torch.testing.assert_close(getattr(pairs, name)[keep], ssim(a, b)[keep], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("source, background, options, message", [
+    (sources().float(), WHITE, {}, "source must be grey images, uint8"),
+    (sources()[:, 0], WHITE, {}, "source must be grey images, uint8"),
+    (sources().expand(-1, 3, -1, -1), WHITE, {}, "source must be grey images, uint8"),
+    (sources()[:0], WHITE, {}, "source must be grey images, uint8"),
+    (sources(), WHITE.float(), {}, "background must be grey images, uint8"),
+    (sources(), WHITE[..., 1:], {}, "one image or one per source"),
+    (sources(), WHITE.expand(5, -1, -1, -1), {}, "one image or one per source"),
+    (WHITE.repeat(3, 1, 1, 1), WHITE, {}, r"all 3 sources have their background's class \(of classes \[4\]"),
+    (sources(), WHITE, {"threshold": 0}, "threshold"),
+    (sources(), WHITE, {"threshold": 1.5}, "threshold"),
+    (sources(), WHITE, {"max_iterations": 0}, "max_iterations"),
+    (sources(), WHITE, {"objective": "robustness"}, "separability, adversarial"),
+    (sources(), WHITE, {"prune": (64, 255)}, r"Pruning\(t, T"),
+    (sources(), WHITE, {"ssim_convention": "octave"}, "matlab, skimage, uniform"),
+])
+def test_bad_input_is_named_in_one_line(source, background, options, message):
+    with pytest.raises(ValueError, match=message) as error:
+        search(by_brightness, source, background, **options)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("t, T", [(-1, 5), (200, 100), (0, 257)])
+def test_bad_pruning_thresholds(t, T):
+    for make in (lambda: Pruning(t, T), lambda: prune(BLACK, t, T)):
+        with pytest.raises(ValueError, match="0 <= t <= T <= 256"):
+            make()
+
+
+def test_bad_pruning_place_and_classifier():
+    with pytest.raises(ValueError, match="mixed, input, source"):
+        Pruning(64, 255, where="output")
+    with pytest.raises(ValueError, match="int64 classes"):
+        search(lambda images: images.float().mean((1, 2, 3)), sources(), WHITE)
