@@ -53,8 +53,8 @@ class Spec:
 FASHION = ("T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag",
            "ankle boot")
 CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
-GTSRB = ("speed limit 20", "end of no overtaking by lorries", "keep right", "turn right ahead", "road works",
-         "general caution", "end of speed limit 80")
+GTSRB = ("speed limit 20 km/h", "end of no passing, over 3.5 t", "keep right", "turn right ahead", "road work",
+         "general caution", "end of speed limit 80 km/h")
 
 SPECS = {spec.name: spec for spec in (
     Spec("mnist", "MNIST", (1, 28, 28), (60000, 10000), tuple("0123456789"), "e306242b6b6b6e83",

@@ -101,9 +101,12 @@ def parse_cifar10(packed):
     missing = [name for name in (*CIFAR10_TRAIN, CIFAR10_TEST) if name not in batches]
     if missing:
         raise ValueError(f"the archive lacks {', '.join(missing)}")
-    train, test = np.concatenate([batches[name] for name in CIFAR10_TRAIN]), batches[CIFAR10_TEST]
-    return {"x_train": train[:, 1:].reshape(-1, 3, 32, 32), "y_train": train[:, 0].astype(np.int64),
-            "x_test": test[:, 1:].reshape(-1, 3, 32, 32), "y_test": test[:, 0].astype(np.int64)}
+    arrays = {}
+    for part, names in (("train", CIFAR10_TRAIN), ("test", (CIFAR10_TEST,))):
+        records = np.concatenate([batches[name] for name in names])
+        arrays[f"x_{part}"] = np.ascontiguousarray(records[:, 1:]).reshape(-1, 3, 32, 32)
+        arrays[f"y_{part}"] = records[:, 0].astype(np.int64)
+    return arrays
 
 
 # ---- data sets -------------------------------------------------------------------------------------------

@@ -1,0 +1,433 @@
+"""The data sets: order of sources, contents, and the ways in which a file or the network can be wrong."""
+import gzip
+import http.server
+import io
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from shared import archives, data, download, runtime
+
+# Small sets in the published formats: 5 training images a CIFAR-10 batch file, 24 and 8 images of MNIST.
+COUNTS = {"mnist": (24, 8), "cifar10": (25, 6), "gtsrb": (9, 4), "imagenet1000": (0, 3)}
+
+
+# ---- small files in the published formats ----------------------------------------------------------------
+def draw(name):
+    """Arrays of an npz as the data folder holds them."""
+    rng, (train, test) = np.random.default_rng(7), COUNTS[name]
+    if name == "imagenet1000":
+        jpegs = []
+        for _ in range(test):
+            file = io.BytesIO()
+            Image.fromarray(rng.integers(0, 256, (224, 224, 3), dtype=np.uint8)).save(file, "JPEG")
+            jpegs.append(file.getvalue())
+        return {"jpeg": np.frombuffer(b"".join(jpegs), np.uint8), "y_test": np.arange(test),
+                "offset": np.cumsum([0] + [len(j) for j in jpegs]),
+                "wnid": np.array(["n01", "n02", "n03"]), "name": np.array(["tench", "goldfish", "shark"])}
+    image = (28, 28) if name == "mnist" else (32, 32, 3)
+    arrays = {"x_train": rng.integers(0, 256, (train, *image), dtype=np.uint8),
+              "y_train": rng.integers(0, 7, train, dtype=np.uint8),
+              "x_test": rng.integers(0, 256, (test, *image), dtype=np.uint8),
+              "y_test": rng.integers(0, 7, test, dtype=np.uint8)}
+    if name == "gtsrb":
+        arrays["class_id"], arrays["track_train"] = np.arange(7, dtype=np.uint8), np.arange(train) // 3
+    return arrays
+
+
+def idx(array):
+    head = struct.pack(f">BBBB{array.ndim}I", 0, 0, 8, array.ndim, *array.shape)
+    return gzip.compress(head + array.tobytes())
+
+
+def cifar_archive(arrays):
+    def records(part, rows):
+        images = arrays[f"x_{part}"][rows].transpose(0, 3, 1, 2).reshape(-1, 3072)
+        return np.concatenate([arrays[f"y_{part}"][rows, None], images], axis=1).tobytes()
+
+    batches = {f"data_batch_{i + 1}.bin": records("train", slice(5 * i, 5 * i + 5)) for i in range(5)}
+    batches |= {"test_batch.bin": records("test", slice(None)), "batches.meta.txt": b"airplane\n"}
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as archive:
+        for name, content in sorted(batches.items(), reverse=True):         # the order inside must not matter
+            member = tarfile.TarInfo(f"cifar-10-batches-bin/{name}")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return file.getvalue()
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """small(name) makes `name` small and without mirrors, and returns the arrays of its npz."""
+    def shrink(name, **changes):
+        arrays = draw(name)
+        contents = archives.fingerprint(archives.canonical(arrays))
+        changes = {"counts": COUNTS[name], "contents": contents, "mirrors": ()} | changes
+        monkeypatch.setitem(archives.SPECS, name, replace(archives.SPECS[name], **changes))
+        return arrays
+
+    return shrink
+
+
+@pytest.fixture
+def places(tmp_path):
+    (tmp_path / "data").mkdir()
+    return {"folder": tmp_path / "data", "cache": tmp_path / "cache"}
+
+
+@pytest.fixture
+def serve():
+    """serve(files) serves path -> bytes on the loopback; returns its address and the paths asked for."""
+    servers = []
+
+    def start(files, cut=0):
+        asked = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append(self.path)
+                content = files.get(self.path)
+                if content is None:
+                    return self.send_error(404)
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content[:len(content) - cut])
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_port}/", asked
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def mnist_files(arrays):
+    return {f"/{name}": idx(arrays[key]) for key, name in download.IDX_FILES.items()}
+
+
+def same(a, b):
+    return all(torch.equal(getattr(a, k), getattr(b, k)) for k in ("x_train", "y_train", "x_test", "y_test"))
+
+
+# ---- stand-ins -------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name, stand_in, shape, extra", [
+    ("mnist", "digits", (1, 28, 28), set()), ("fashion_mnist", "digits", (1, 28, 28), set()),
+    ("cifar10", "shapes", (3, 32, 32), set()), ("gtsrb", "shapes", (3, 32, 32), {"class_id", "track_train"}),
+    ("imagenet1000", "shapes", (3, 64, 64), {"wnid", "name"})])
+def test_smoke_touches_neither_folder_nor_network(monkeypatch, name, stand_in, shape, extra):
+    monkeypatch.setattr(archives, "read", lambda *a, **k: pytest.fail("smoke looked for a published set"))
+    dataset = data.load(name, profile="smoke")
+    assert (dataset.name, dataset.source, dataset.stand_in) == (name, "stand-in", stand_in)
+    assert dataset.x_test.shape[1:] == shape and dataset.x_test.dtype == torch.uint8
+    assert dataset.y_train.dtype == torch.int64 and dataset.y_train.max() < len(dataset.classes)
+    assert dataset.describe().startswith(f"STAND-IN, NOT {archives.SPECS[name].title}")
+    assert set(dataset.extra) == extra
+    if stand_in == "shapes":
+        assert data.load(name, profile="smoke", size=16).x_test.shape[-2:] == (16, 16)
+
+
+# ---- the data folder -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize("profile", ["quick", "paper"])
+def test_folder(small, places, name, profile):
+    arrays = small(name)
+    np.savez_compressed(places["folder"] / f"{name}.npz", **arrays)
+    dataset = data.load(name, profile=profile, **places)
+    assert (dataset.source, dataset.stand_in) == ("folder", None)
+    assert dataset.y_test.tolist() == arrays["y_test"].tolist() and dataset.y_test.dtype == torch.int64
+    if name == "imagenet1000":
+        first = np.asarray(Image.open(io.BytesIO(arrays["jpeg"][:arrays["offset"][1]].tobytes())))
+        assert dataset.classes == dataset.extra["name"] == ("tench", "goldfish", "shark")
+        assert dataset.extra["wnid"] == ("n01", "n02", "n03")
+        assert dataset.x_train.shape == (0, 3, 224, 224)
+    else:
+        first = arrays["x_test"][0].reshape(*arrays["x_test"].shape[1:3], -1)
+        assert len(dataset.x_train) == COUNTS[name][0]
+    assert np.array_equal(dataset.x_test[0].numpy(), first.transpose(2, 0, 1))
+    if name == "gtsrb":
+        assert dataset.extra["track_train"].tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert "read from the data folder" in dataset.describe() and dataset.fingerprint in dataset.describe()
+    assert str(places["folder"]) not in dataset.describe()
+
+
+def damage_cut(path, arrays):
+    np.savez_compressed(path, **arrays)
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def damage_flip(path, arrays):
+    np.savez(path, **arrays)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def damage_pickle(path, arrays):
+    np.savez(path, **arrays | {"y_train": np.array([{}] * len(arrays["y_train"]), dtype=object)})
+
+
+def damage_key(path, arrays):
+    np.savez(path, **{key: value for key, value in arrays.items() if key != "x_test"})
+
+
+def damage_shape(path, arrays):
+    np.savez(path, **arrays | {"x_test": arrays["x_test"][:, :-1]})
+
+
+def damage_contents(path, arrays):
+    np.savez(path, **arrays | {"y_test": arrays["y_test"][::-1]})
+
+
+@pytest.mark.parametrize("damage, said", [
+    (lambda path, _: path.write_bytes(b"not an archive"), "not an npz file"), (damage_cut, "cut short"),
+    (damage_flip, "damaged"), (damage_pickle, "Object arrays"), (damage_key, "lacks x_test"),
+    (damage_shape, "x_test has shape"), (damage_contents, "fingerprint")])
+@pytest.mark.parametrize("name", ["mnist", "cifar10"])
+def test_a_damaged_file_is_named_and_never_used(small, places, name, damage, said):
+    arrays = small(name)
+    path = places["folder"] / f"{name}.npz"
+    damage(path, arrays)
+    for profile in ("quick", "paper"):
+        with pytest.raises(data.DataError, match=said) as error:
+            data.load(name, profile=profile, **places)
+        said_all = str(error.value)
+        assert str(path) in said_all and "delete it" in said_all and "\n" not in said_all
+
+
+def test_a_slow_file_is_unpacked_once_and_again_when_it_changes(small, places, monkeypatch, caplog):
+    arrays = small("cifar10")
+    path, kept = places["folder"] / "cifar10.npz", places["cache"] / "data" / "cifar10.safetensors"
+    np.savez(path, **arrays)
+    first = data.load("cifar10", profile="paper", **places)
+    read_npz = archives.read_npz
+    monkeypatch.setattr(archives, "read_npz", lambda *_: pytest.fail("unpacked twice"))
+    again = data.load("cifar10", profile="paper", **places)
+    assert same(first, again) and again.source == "folder" and again.fingerprint == first.fingerprint
+    again.x_train[0] = 0                                        # a user's change stays the user's
+    assert same(first, data.load("cifar10", profile="paper", **places))
+    monkeypatch.setattr(archives, "read_npz", read_npz)
+    content = bytearray(kept.read_bytes())
+    content[-1] ^= 1
+    kept.write_bytes(content)
+    assert same(first, data.load("cifar10", profile="paper", **places)) and "made anew" in caplog.text
+    kept.write_bytes(b"\0" * 50)
+    assert same(first, data.load("cifar10", profile="paper", **places))
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(data.DataError, match="cut short"):
+        data.load("cifar10", profile="paper", **places)
+
+
+def test_a_full_disk_costs_the_cache_but_not_the_data(small, places, monkeypatch, caplog):
+    np.savez(places["folder"] / "cifar10.npz", **small("cifar10"))
+
+    def full(_, path, **__):
+        path.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(archives, "save_file", full)
+    assert len(data.load("cifar10", profile="paper", **places).x_train) == 25
+    assert "No space left" in caplog.text
+    assert [file.suffix for file in (places["cache"] / "data").iterdir()] == [".lock"]
+
+
+# ---- downloads -------------------------------------------------------------------------------------------
+def published(name, arrays):
+    """(files of a server, path of its mirror) for a small set."""
+    if name == "mnist":
+        return mnist_files(arrays), ""
+    return {"/c.tar.gz": cifar_archive(arrays)}, "c.tar.gz"
+
+
+@pytest.mark.parametrize("name", ["mnist", "cifar10"])
+@pytest.mark.parametrize("profile", ["quick", "paper"])
+def test_a_download_gives_the_tensors_of_the_folder_once(small, places, serve, name, profile):
+    arrays = small(name)
+    files, mirror = published(name, arrays)
+    address, asked = serve(files)
+    small(name, mirrors=("http://127.0.0.1:9/", address + mirror))              # the first mirror is dead
+    fetched = data.load(name, profile=profile, **places)
+    assert fetched.source == "download" and "downloaded" in fetched.describe() and len(asked) == len(files)
+    again = data.load(name, profile=profile, **places)
+    assert again.source == "download" and same(fetched, again) and len(asked) == len(files)
+    np.savez(places["folder"] / f"{name}.npz", **arrays)
+    found = data.load(name, profile=profile, **places)
+    assert found.source == "folder" and same(fetched, found) and found.fingerprint == fetched.fingerprint
+
+
+def other_contents(files):
+    key = next(key for key in files if "labels" in key)
+    return files | {key: idx(np.zeros(24 if "train" in key else 8, np.uint8))}
+
+
+def swap(content):
+    return lambda files: files | {"/train-images-idx3-ubyte.gz": content}
+
+
+@pytest.mark.parametrize("spoil, cut, said", [
+    (lambda files: {}, 0, "Not Found"), (lambda files: files, 1, "broke off"),
+    (other_contents, 0, "contents have fingerprint"), (swap(b"no gzip"), 0, "not the published file"),
+    (swap(gzip.compress(b"\0\0\x08\x03\0\0")), 0, "not the published file"),
+    (swap(idx(np.zeros((2, 2), np.uint8))[:-9]), 0, "not the published file"),
+    (swap(gzip.compress(struct.pack(">BBBBI", 0, 0, 8, 1, 2**31))), 0, "not the published file"),
+    (swap(gzip.compress(b"\0\0\x0d\x01\0\0\0\0")), 0, "not an idx file")])
+def test_a_bad_download_is_refused_or_replaced(small, places, serve, caplog, spoil, cut, said):
+    address, _ = serve(spoil(mnist_files(small("mnist"))), cut)
+    small("mnist", mirrors=(address,))
+    with pytest.raises(data.Missing, match=said) as error:
+        data.load("mnist", profile="paper", **places)
+    said_all = str(error.value)
+    assert address in said_all and "make data" in said_all and "\n" not in said_all
+    dataset = data.load("mnist", profile="quick", **places)
+    assert dataset.stand_in == "digits" and "STAND-IN" in dataset.describe() and said in caplog.text
+    assert not (places["cache"] / "data" / "mnist.safetensors").exists()
+
+
+@pytest.mark.parametrize("members, said", [
+    ({}, "lacks data_batch_1.bin"), ({"test_batch.bin": b"123"}, "whole records")])
+def test_a_wrong_cifar_archive_is_refused(members, said):
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as archive:
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    with pytest.raises(ValueError, match=said):
+        download.parse_cifar10(file.getvalue())
+
+
+def test_no_network_is_found_out_quickly(small, places, monkeypatch):
+    monkeypatch.setattr(archives, "CONNECT_SECONDS", 0.4)
+    with socket.socket() as deaf:                               # takes the connection and never says a word
+        deaf.bind(("127.0.0.1", 0))
+        deaf.listen()
+        small("mnist", mirrors=(f"http://127.0.0.1:{deaf.getsockname()[1]}/", "http://127.0.0.1:9/"))
+        start = time.perf_counter()
+        assert data.load("mnist", profile="quick", **places).stand_in == "digits"
+        with pytest.raises(data.Missing, match="no download"):
+            data.load("mnist", profile="paper", **places)
+        assert time.perf_counter() - start < 2
+
+
+def test_a_name_look_up_that_hangs_is_given_up(monkeypatch):
+    release = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *a, **k: release.wait(20) and [])
+    start = time.perf_counter()
+    with pytest.raises(download.DownloadError, match="within 0.2 s"):
+        download.fetch("http://name.invalid/", seconds=0.2)
+    release.set()
+    assert time.perf_counter() - start < 2
+
+
+@pytest.mark.parametrize("name", ["gtsrb", "imagenet1000"])
+def test_a_set_that_cannot_be_downloaded_says_what_to_do(small, places, name):
+    small(name)
+    with pytest.raises(data.Missing, match=f"no {name}.npz in .*book/data.md"):
+        data.load(name, profile="paper", **places)
+    assert data.load(name, profile="quick", **places).stand_in == "shapes"
+
+
+def test_two_processes_download_once(small, places, serve):
+    arrays = small("mnist")
+    address, asked = serve(mnist_files(arrays))
+    program = """
+import json, sys
+from dataclasses import replace
+from shared import archives, data
+counts, contents, mirror, folder, cache = json.loads(sys.argv[1])
+archives.SPECS["mnist"] = replace(archives.SPECS["mnist"], counts=counts, contents=contents, mirrors=[mirror])
+dataset = data.load("mnist", profile="paper", folder=folder, cache=cache)
+assert dataset.source == "download" and dataset.fingerprint == contents
+"""
+    contents = archives.SPECS["mnist"].contents
+    given = json.dumps([COUNTS["mnist"], contents, address, *map(str, places.values())])
+    environment = os.environ | {"PYTHONPATH": str(runtime.ROOT)}
+    jobs = [subprocess.Popen([sys.executable, "-c", program, given], env=environment) for _ in range(2)]
+    assert [job.wait(60) for job in jobs] == [0, 0]
+    assert sorted(asked) == sorted(f"/{name}" for name in download.IDX_FILES.values())
+
+
+# ---- arguments and views ---------------------------------------------------------------------------------
+@pytest.mark.parametrize("arguments, said", [
+    ({"name": "minst"}, "unknown data set 'minst'; allowed: mnist, fashion_mnist, cifar10, gtsrb"),
+    ({"name": "mnist", "profile": "full"}, "unknown profile 'full'; allowed: smoke, quick, paper"),
+    ({"name": "mnist", "size": 32}, "size=32 for mnist"),
+    ({"name": "shapes", "size": 4}, "size 4 of shapes; allowed: a whole number from 16 to 512"),
+    ({"name": "cifar10", "size": 2.5, "profile": "smoke"}, "size 2.5 of shapes")])
+def test_a_wrong_argument_is_named(arguments, said):
+    with pytest.raises(ValueError, match=said):
+        data.load(**arguments)
+
+
+def test_a_subset_is_the_first_images_or_a_draw():
+    whole = data.load("gtsrb", profile="smoke")
+    part = whole.subset(train=30, test=10)
+    assert torch.equal(part.x_train, whole.x_train[:30]) and torch.equal(part.y_test, whole.y_test[:10])
+    assert torch.equal(part.extra["track_train"], torch.arange(30)) and len(part.extra["class_id"]) == 10
+    assert part.fingerprint == whole.subset(300, 100).subset(30, 10).fingerprint != whole.fingerprint
+    assert "30 training and 10 test" in part.describe() and part.stand_in == "shapes"
+    assert whole.subset().fingerprint == whole.fingerprint == whole.to("cpu").fingerprint
+    draws = [whole.subset(30, generator=torch.Generator().manual_seed(seed)) for seed in (0, 0, 1)]
+    assert same(draws[0], draws[1]) and not same(draws[0], draws[2])
+    rows = draws[0].extra["track_train"]                        # in the stand-in, the number of the image
+    assert len(rows.unique()) == 30 and torch.equal(draws[0].x_train, whole.x_train[rows])
+    assert torch.equal(draws[0].y_train, whole.y_train[rows]) and len(draws[0].x_test) == 500
+
+
+def test_a_subset_larger_than_the_set(small, places):
+    assert len(data.load("digits").subset(train=5000).x_train) == 1297
+    np.savez(places["folder"] / "mnist.npz", **small("mnist"))
+    dataset = data.load("mnist", **places)
+    with pytest.raises(ValueError, match="train=25, but mnist has only 24"):
+        dataset.subset(train=25)
+    for count in (-1, 2.5, True):
+        with pytest.raises(ValueError, match="allowed: a whole number"):
+            dataset.subset(test=count)
+
+
+def test_report_says_what_is_there_and_what_to_do(small, places, monkeypatch):
+    monkeypatch.setenv("BOUNDARY_DATA", str(places["folder"]))
+    monkeypatch.setenv("BOUNDARY_CACHE", str(places["cache"]))
+    monkeypatch.setitem(archives.SPECS, "fashion_mnist", replace(archives.SPECS["fashion_mnist"], mirrors=()))
+    np.savez(places["folder"] / "mnist.npz", **small("mnist"))
+    for name in ("cifar10", "gtsrb", "imagenet1000"):
+        small(name)
+    lines, sound = data.report()
+    states = {line.split()[0]: line.split()[1] for line in lines}
+    assert sound and states == {
+        "mnist": "found", "fashion_mnist": "missing", "cifar10": "missing", "gtsrb": "missing",
+        "imagenet1000": "missing", "digits": "embedded", "shapes": "embedded"}
+    (places["folder"] / "gtsrb.npz").write_bytes(b"")
+    lines, sound = data.report()
+    assert not sound and any(line.startswith("gtsrb") and "DAMAGED" in line for line in lines)
+
+
+# ---- the real files --------------------------------------------------------------------------------------
+def test_files_of_the_data_folder_are_the_published_ones(tmp_path):
+    """Whatever of these is in the data folder; CIFAR-10 is left out, its file takes ten seconds to unpack."""
+    counts = {"mnist": [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949],
+              "fashion_mnist": [6000] * 10, "imagenet1000": [],
+              "gtsrb": [210, 240, 2070, 689, 1500, 1200, 420]}
+    for name, expected in counts.items():
+        if (runtime.data_folder() / f"{name}.npz").exists():
+            dataset = data.load(name, profile="paper", cache=tmp_path)
+            assert dataset.source == "folder" and dataset.y_train.bincount().tolist() == expected
+            assert dataset.y_test.max() == len(dataset.classes) - 1
