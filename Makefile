@@ -26,7 +26,7 @@ book: run
 	@echo "The book: file://$(CURDIR)/_build/html/index.html"
 
 run: $(READY)
-	python -m workflow.run --profile $(PROFILE) --jobs $(JOBS)
+	snakemake -s workflow/Snakefile --cores $(JOBS) --config profile=$(PROFILE)
 
 test: $(READY)
 	OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest

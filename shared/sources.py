@@ -4,9 +4,12 @@ import hashlib
 from functools import lru_cache
 from pathlib import Path
 
-from shared.runtime import ROOT
+from shared import ROOT
 
 PACKAGES = ("shared",)
+# These files decide how a result is run and shown, not what it is: they do not make a record out of date.
+DISPLAY = ("shared/__init__.py", "shared/notebook.py", "shared/records.py", "shared/reference.py",
+           "shared/report.py", "shared/sources.py")
 
 
 def _imported(tree, package):
@@ -61,13 +64,27 @@ def _without_docstrings(node):
     return node
 
 
+def hash_of(paths, snippets=()):
+    """Hash of what the code in files `paths` and source `snippets` says: comments and docstrings do not count."""
+    digest = hashlib.sha256()
+    for text in [*(p.read_text() for p in sorted(set(paths))), *snippets]:
+        # unparse, not dump: the text of one program is the same under every Python version
+        digest.update(ast.unparse(_without_docstrings(ast.parse(text))).encode())
+    return digest.hexdigest()[:16]
+
+
 def code_hash(*paths, snippets=(), root=ROOT):
-    """Hash of the code in `paths`, all they import, and source `snippets`: comments and docstrings do not count."""
+    """`hash_of` the files `paths` with all project files that they import."""
     every = {Path(p) for p in paths}
     for p in list(every):
         every |= {root / f for f in files(p, root=root)}
-    texts = [p.read_text() for p in sorted(every)] + list(snippets)
-    digest = hashlib.sha256()
-    for text in texts:
-        digest.update(ast.dump(_without_docstrings(ast.parse(text))).encode())
-    return digest.hexdigest()[:16]
+    return hash_of(every, snippets)
+
+
+def measurement_code(text_half):
+    """Hash of the code that makes a notebook's results: its functions, except `draw_...`, and the modules it reaches,
+    except `DISPLAY`. A page uses it to say whether the code has changed since a record was made."""
+    text = text_half.read_text()
+    snippets = [ast.get_source_segment(text, node) for node in tree(text_half).body
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("draw_")]
+    return hash_of([ROOT / f for f in files(text_half) if f not in DISPLAY], snippets)

@@ -4,6 +4,8 @@ A unit is a call `function(**arguments)`. Its place in the cache is a hash of th
 code that function reaches, and of the arguments' content (tensors, nets and data sets by their bytes), so nothing
 stale is ever found. Several processes, on one machine or on forty over one folder, can work on one list.
 """
+import dataclasses
+import dis
 import inspect
 import io
 import json
@@ -42,6 +44,8 @@ def fingerprint(value):
         elif isinstance(v, torch.nn.Module):
             feed(repr(v))
             feed(dict(v.state_dict()))
+        elif dataclasses.is_dataclass(v):
+            feed([type(v).__name__, *(getattr(v, f.name) for f in dataclasses.fields(v))])
         elif isinstance(v, dict):
             digest.update(b"{")
             for k in v:
@@ -61,6 +65,16 @@ def fingerprint(value):
     return digest.hexdigest()[:20]
 
 
+def _globals(function):
+    """Global variables that a function reads, also in functions within it (attribute names do not count)."""
+    names, queue = set(), [function.__code__]
+    while queue:
+        code = queue.pop()
+        names |= {i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"}
+        queue += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    return {n: function.__globals__[n] for n in names if n in function.__globals__}
+
+
 def _reach(function):
     """Files and notebook functions whose code `function` depends on."""
     file = Path(inspect.getsourcefile(function) or "")
@@ -73,8 +87,7 @@ def _reach(function):
             continue
         seen.add(f)
         snippets.append(inspect.cleandoc("\n" + inspect.getsource(f)))
-        variables = inspect.getclosurevars(f)
-        for name, value in {**variables.globals, **variables.nonlocals}.items():
+        for name, value in {**_globals(f), **inspect.getclosurevars(f).nonlocals}.items():
             module = value if inspect.ismodule(value) else sys.modules.get(getattr(value, "__module__", None))
             where = getattr(module, "__file__", None)
             if where and Path(where).is_relative_to(runtime.ROOT / "shared"):

@@ -1,0 +1,164 @@
+"""Pages made from the results: a fenced block ```{generated} NAME argument``` becomes the Markdown of `NAME(argument)`.
+
+Each function returns MyST text; the pages around it keep the prose.
+"""
+import json
+import re
+from collections import Counter
+
+from executed import MIME, ROOT, runs
+
+BLOCK = re.compile(r"```\{generated\} (\w+) ?(\S*)\n```")
+
+
+# ---- where things are ------------------------------------------------------------------------------------
+def notebooks():
+    """`{name: metadata}` of every notebook, such as `ren/ii_networks`, in order."""
+    found = sorted((ROOT / "notebooks").glob("*/*.ipynb"))
+    return {f"{p.parent.name}/{p.stem}": json.loads(p.read_text())["metadata"].get("boundary_book", {}) for p in found}
+
+
+def title(name):
+    """First heading of a notebook."""
+    first = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text())["cells"][0]["source"]
+    return next(line[2:].strip() for line in first if line.startswith("# "))
+
+
+def pages():
+    """`{(paper, item): notebook}` from what the notebooks declare."""
+    return {(name.split("/")[0], item): name for name, about in notebooks().items() for item in about.get("items", [])}
+
+
+def link(text, name):
+    return f"[{text}](/notebooks/{name}.ipynb)"
+
+
+def stamps():
+    """`{notebook: facts}` of the runs that this book shows."""
+    found = {}
+    for name in notebooks():
+        run = runs() / "notebooks" / f"{name}.ipynb"
+        if run.is_file():
+            for cell in json.loads(run.read_text())["cells"]:
+                for output in cell.get("outputs", []):
+                    spec = output.get("data", {}).get(MIME, {})
+                    if spec.get("kind") == "stamp":
+                        found[name] = spec
+    return found
+
+
+# ---- reproduction ----------------------------------------------------------------------------------------
+def status(record, page):
+    """Verdict of an item as a word: its record's, else `not run` where it has a page, else `planned`."""
+    return record["verdict"] if record else "not run" if page else "planned"
+
+
+def item_rows(paper):
+    """A line for each item of a paper: item, verdict, page, scale, reason."""
+    from shared import records, reference, report
+    where = pages()
+    rows = []
+    for item in reference.paper(paper).items.values():
+        page, record = where.get((paper, item.id)), records.read(paper, item.id)
+        rows.append([item.label, f"{{bdg-{COLOURS[status(record, page)]}}}`{status(record, page)}`",
+                     link(title(page), page) if page else "", report.scale_text(record) if record else "",
+                     record["reason"] if record else item.caption])
+    return rows
+
+
+COLOURS = {"exact": "success", "matches": "success", "trend": "info", "shown": "secondary", "differs": "warning",
+           "not run": "light", "planned": "light"}
+
+
+def items(paper):
+    from shared import report
+    return report.markdown_table(["item", "verdict", "page", "recorded scale", "why"], item_rows(paper))
+
+
+def totals(_):
+    """How many results of each kind and paper there are, and how they stand."""
+    from shared import records, reference, report
+    where, header = pages(), ["", *reference.SHORT.values(), "all"]
+    kinds = {"tables": ("table",), "figures": ("figure",), "theorems, corollaries, lemmas": ("theorem", "corollary", "lemma"),
+             "algorithms": ("algorithm",)}
+    counted = [(item, records.read(item.paper, item.id)) for item, _ in records.everything()]
+    rows = []
+    for name, which in kinds.items():
+        mine = [(i, r) for i, r in counted if i.kind in which]
+        per = [[(i, r) for i, r in mine if i.paper == key] for key in reference.KEYS]
+        rows.append([name, *(f"{sum(r is not None for _, r in p)} of {len(p)}" if p else "" for p in [*per, mine])])
+    results = [(i, r) for i, r in counted if i.kind in reference.RESULT_KINDS]
+    words = Counter(status(r, where.get((i.paper, i.id))) for i, r in results)
+    verdicts = [[f"{{bdg-{COLOURS[w]}}}`{w}`", str(words[w]), records.VERDICTS.get(w, "no page yet")]
+                for w in COLOURS if words[w]]
+    return (report.markdown_table(header, rows) + "\n\n" + report.markdown_table(["verdict", "items", "meaning"], verdicts))
+
+
+def reproduction(_):
+    from shared import reference
+    return "\n\n".join(f"## {name}\n\n{items(key)}" for key, name in reference.SHORT.items())
+
+
+def claims(paper):
+    """Every claim of a paper's items, with its recorded judgement."""
+    from shared import records, reference, report
+    rows = []
+    for item in reference.paper(paper).items.values():
+        record = records.read(paper, item.id)
+        for n, claim in enumerate(item.claims):
+            judged = record["claims"][n] if record else None
+            rows.append([item.label, claim, report.MARK[judged["holds"]] if judged else "", judged["evidence"] if judged else ""])
+    return report.markdown_table(["item", "claim", "holds", "evidence"], rows)
+
+
+# ---- execution and parameters ----------------------------------------------------------------------------
+def execution(_):
+    from shared import records, report, sources
+    rows = [[link(title(n), n), s["profile"], s["when"], s["device"], f"{s['wall_seconds']:.0f} s", f"{s['peak_gb']:.1f} GB",
+             ", ".join(f"{k} → {v}" for k, v in s["substitutes"].items()) or "none", s["revision"]]
+            for n, s in stamps().items()]
+    text = report.markdown_table(["notebook", "profile", "when", "device", "time", "peak memory", "stand-ins", "revision"], rows)
+    versions = next((", ".join(f"{k} {v}" for k, v in {"Python": s["python"], **s["versions"]}.items()) for s in stamps().values()), "")
+    fresh = []
+    for item, record in records.everything():
+        if record:
+            p = record["provenance"]
+            now = sources.measurement_code(ROOT / "notebooks" / f"{p['notebook']}.py")
+            fresh.append([item.title, link(title(p["notebook"]), p["notebook"]), report.scale_text(record), p["device"],
+                          f"{p['seconds']:,.0f} s", p["revision"], "current" if now == p["code"] else "code has changed since"])
+    return (f"{text}\n\nVersions: {versions}.\n\n## Records at full scale\n\n"
+            + report.markdown_table(["item", "notebook", "scale", "device", "seconds of its notebook's units", "revision", "freshness"], fresh))
+
+
+def parameters(_):
+    """Every notebook's parameters, with the measured cost of the run shown and of the recorded one."""
+    from shared import notebook, records, report
+    parts, seen = [], stamps()
+    recorded = {r["provenance"]["notebook"]: r["provenance"]["seconds"] for _, r in records.everything() if r}
+    for name in notebooks():
+        rows = [[f"`{p['parameter']}`", p["type"], f"`{p['default']}`", p["meaning"]] for p in notebook.page_spec(name)]
+        cost = [f"{seen[name]['profile']}: {seen[name]['wall_seconds']:.0f} s, {seen[name]['peak_gb']:.1f} GB"] if name in seen else []
+        cost += [f"full scale: {recorded[name] / 60:.0f} min of units"] if name in recorded else []
+        parts.append(f"### {link(title(name), name)}\n\n`notebooks/{name}.ipynb` · measured {'; '.join(cost) or 'nothing yet'}\n\n"
+                     + report.markdown_table(["parameter", "type", "default", "meaning"], rows))
+    return "\n\n".join(parts)
+
+
+# ---- Sphinx ----------------------------------------------------------------------------------------------
+def replace(app, docname, source):
+    def made(match):
+        return globals()[match[1]](match[2])
+    text, count = BLOCK.subn(made, source[0])
+    if count:
+        source[0] = text
+
+
+def outdated(app, env, added, changed, removed):
+    """Pages with generated parts are read again whenever records or runs may have changed: always, they are few."""
+    return [d for d in env.found_docs if d.startswith("book/") and BLOCK.search((ROOT / f"{d}.md").read_text())]
+
+
+def setup(app):
+    app.connect("source-read", replace)
+    app.connect("env-get-outdated", outdated)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,26 @@
+"""Make the HTML work without a network: MathJax from the installed package."""
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+PACKAGE = "sphinx-mathjax-offline"  # its folder in site-packages has this name
+FILES = ["tex-chtml-full.js", "output/chtml/fonts/woff-v2"]  # "full": no TeX extension is fetched later
+
+
+def copy(app, exc):
+    if exc is not None or app.builder.format != "html":
+        return
+    source = Path(find_spec(PACKAGE).origin).parent / "static" / "mathjax"
+    target = Path(app.outdir) / "_static" / "mathjax"
+    for name in FILES:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        if (source / name).is_dir():
+            shutil.copytree(source / name, target / name, dirs_exist_ok=True)
+        else:
+            shutil.copy2(source / name, target / name)
+
+
+def setup(app):
+    app.config.mathjax_path = "mathjax/tex-chtml-full.js"
+    app.connect("build-finished", copy)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,68 @@
+"""Keep each notebook's two halves the same: the .ipynb is a pure function of the text half.
+
+python -m workflow.pair           write the halves (the newer one wins)
+python -m workflow.pair --check   exit 1 and name the pairs that differ
+"""
+import hashlib
+import sys
+from pathlib import Path
+
+import jupytext
+import nbformat
+
+KEEP_CELL = {"tags", "mystnb"}
+
+
+def _canonical(nb):
+    """The notebook without outputs, with cell ids that follow from the cells: one text, one notebook."""
+    seen = {}
+    for cell in nb.cells:
+        digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:12]
+        seen[digest] = seen.get(digest, 0) + 1
+        cell["id"] = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
+        cell.metadata = {k: v for k, v in cell.metadata.items() if k in KEEP_CELL}
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    extra = {k: v for k, v in nb.metadata.items() if k == "boundary_book"}
+    nb.metadata = {
+        **extra,
+        "jupytext": {"formats": nb.metadata["jupytext"]["formats"]},
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    nb.nbformat, nb.nbformat_minor = 4, 5
+    return nbformat.writes(nbformat.from_dict(nb), indent=1) + "\n"
+
+
+def expected(text):
+    """The normal form of both halves, (.ipynb, .py), from the text half."""
+    notebook = jupytext.read(text)
+    notebook.metadata.setdefault("jupytext", {}).setdefault("formats", "ipynb,py:percent")
+    ipynb = _canonical(notebook)
+    nb = jupytext.reads(ipynb, fmt="ipynb")
+    nb.metadata.pop("language_info", None)
+    return ipynb, jupytext.writes(nb, fmt="py:percent")
+
+
+def main(root="notebooks", check=False):
+    files = [p for p in sorted(Path(root).rglob("*.*")) if ".ipynb_checkpoints" not in p.parts]
+    texts = [p for p in files if p.suffix == ".py"]
+    bad = [f"{p}: no text half" for p in files if p.suffix == ".ipynb" and p.with_suffix(".py") not in texts]
+    for text in texts:
+        ipynb = text.with_suffix(".ipynb")
+        edited = not check and ipynb.exists() and ipynb.stat().st_mtime > text.stat().st_mtime
+        if edited and ipynb.read_text() != expected(text)[0]:  # in JupyterLab
+            jupytext.write(jupytext.read(ipynb), text, fmt="py:percent")
+        for path, want in zip((ipynb, text), expected(text)):
+            if path.exists() and path.read_text() == want:
+                continue
+            if check:
+                bad.append(f"{path}: not in step with its other half; run `make pair`")
+            else:
+                path.write_text(want)
+    if bad:
+        raise SystemExit("\n".join(bad))
+
+
+if __name__ == "__main__":
+    main(check="--check" in sys.argv)
