@@ -1,13 +1,14 @@
-"""The papers' printed numbers against each other: every check of the five papers, run on the reference files alone."""
+"""The papers' printed numbers against each other: all checks, run on the reference files alone."""
 import numpy as np
 import pandas as pd
 
-from shared import (audit_chen, audit_chen_models, audit_he, audit_ren, audit_shu, audit_sutton, audit_sutton_sizes,
-                    reference)
+from shared import (audit_chen, audit_chen_models, audit_he, audit_ren, audit_shu, audit_sutton,
+                    audit_sutton_counts, audit_sutton_sizes, reference)
 from shared.audit_finding import Finding
 
-CHECKS = tuple(module.checks for module in (audit_ren, audit_shu, audit_he, audit_sutton, audit_sutton_sizes, audit_chen,
-                                            audit_chen_models))
+CHECKS = tuple(module.checks for module in (
+    audit_ren, audit_shu, audit_he, audit_sutton, audit_sutton_counts, audit_sutton_sizes, audit_chen,
+    audit_chen_models))
 
 
 def references():
@@ -31,7 +32,7 @@ def findings(papers=None, *, generator=None) -> list[Finding]:
 
 
 def table(found) -> pd.DataFrame:
-    """Findings as a table, one row each: paper, place, kind, verdict, title, printed, recomputed, consequence."""
+    """Findings as a table, one row each; printed and recomputed values as text."""
     return pd.DataFrame([{"paper": f.paper, "place": f.place, "kind": f.kind, "verdict": f.verdict,
                           "title": f.title, "printed": show(f.printed), "recomputed": show(f.recomputed),
                           "consequence": f.consequence} for f in found])

@@ -24,7 +24,7 @@ def pearson(p, attack, metric):
 
 
 def sorted_uniform_correlations(generator, *, size, pairs):
-    """Pearson's r of `pairs` pairs of independent U(0,1) vectors of `size`, each vector sorted, shape (pairs,)."""
+    """Pearson's r of `pairs` pairs of independent U(0,1) vectors of `size`, each sorted, shape (pairs,)."""
     x, y = (np.sort(generator.random((pairs, size)), axis=1) for _ in range(2))
     x, y = (v - v.mean(axis=1, keepdims=True) for v in (x, y))
     return (x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
@@ -50,16 +50,19 @@ def correlations(p):
 def precision_of_correlations(p):
     cells = [(f.recomputed[c], f.printed[c]) for f in correlations(p) for c in f.printed]
     decimals = p.decimals("table-2", "fsa_inf")
-    agree = {f"cells equal to {d} decimals": sum(rounds_to(v, c, d) for v, c in cells) for d in (DECIMALS, decimals)}
+    agree = {f"cells equal to {d} decimals": sum(rounds_to(v, c, d) for v, c in cells)
+             for d in (DECIMALS, decimals)}
     return p.finding("table-1, table-2, table-3", "The correlations are given to the printed four decimals",
                      printed=f"{len(cells)} cells, {decimals} decimals", recomputed=agree,
                      holds=agree[f"cells equal to {decimals} decimals"] == len(cells),
-                     consequence="The trailing zeros are not digits; two decimals are all there is to compare.")
+                     consequence="The trailing zeros are not digits; two decimals are all there is to "
+                                 "compare.")
 
 
 @checks
 def mean_correlations(p):
-    cells = {(row["attack_success"], m): row[m] for row in p.paper["table-4"].rows for m in ("roby_2", "roby_inf")}
+    cells = {(row["attack_success"], m): row[m] for row in p.paper["table-4"].rows
+             for m in ("roby_2", "roby_inf")}
     values = {k: np.mean(list(pearson(p, *k).values())) for k in cells}
     named = {" ".join(k): v for k, v in values.items()}
     return p.finding("table-1, table-4", "Table IV prints the means of three correlations", recomputed=named,
@@ -70,14 +73,17 @@ def mean_correlations(p):
 
 @checks
 def means_of_rounded(p):
-    cells = {(row["attack_success"], m): row[m] for row in p.paper["table-4"].rows for m in ("roby_2", "roby_inf")}
+    cells = {(row["attack_success"], m): row[m] for row in p.paper["table-4"].rows
+             for m in ("roby_2", "roby_inf")}
     # Whole hundredths are summed, so that cutting after three decimals is exact.
     cut = {k: sum(round(100 * r) for r in pearson(p, *k).values()) * 10 // 3 / 1000 for k in cells}
-    return p.finding("table-1, table-4", "Table IV averages coefficients rounded to two decimals and cuts at three",
+    return p.finding("table-1, table-4",
+                     "Table IV averages coefficients rounded to two decimals and cuts at three",
                      printed={" ".join(k): v for k, v in cells.items()},
                      recomputed={" ".join(k): v for k, v in cut.items()},
                      holds=all(np.isclose(cut[k], cells[k]) for k in cells),
-                     consequence="This explains all four cells, and why their last printed digit carries nothing.")
+                     consequence="This explains all four cells, and why their last printed digit carries "
+                                 "nothing.")
 
 
 @checks
@@ -89,7 +95,8 @@ def best_metric(p):
     return p.finding("table-1, table-2, table-3", "ROBY correlates best with attack success everywhere",
                      printed=p.text("table-3", "claims", "highest correlation"), recomputed=best,
                      holds=set(best.values()) == {"roby"},
-                     consequence="ROBY is not the best metric in every block, although it is recommended for that.")
+                     consequence="ROBY is not the best metric in every block, although it is recommended "
+                                 "for that.")
 
 
 @checks
@@ -97,23 +104,29 @@ def strict_order(p):
     columns = [f"{c}_{norm}" for norm in ("inf", "2") for c in ("asr", *METRICS)]
     rho, tau = (np.array([[stat(rows[columns[0]], rows[c])[0] for c in columns[1:]] for _, rows in blocks(p)])
                 for stat in (stats.spearmanr, stats.kendalltau))
-    return p.finding("table-1", "Every metric ranks the ten models of a data set exactly as attack success does",
+    return p.finding("table-1",
+                     "Every metric ranks the ten models of a data set exactly as attack success does",
                      printed=f"{len(columns)} columns, {len(rho)} data sets",
-                     recomputed={"smallest |Spearman|": np.abs(rho).min(), "smallest |Kendall|": np.abs(tau).min()},
+                     recomputed={"smallest |Spearman|": np.abs(rho).min(),
+                                 "smallest |Kendall|": np.abs(tau).min()},
                      holds=bool(np.allclose(np.abs(rho), 1) and np.allclose(np.abs(tau), 1)),
-                     consequence="Not one exchange among so many rankings of measured quantities is remarkable; "
-                                 "a reproduction should report rank agreement with intervals.")
+                     consequence="Not one exchange among so many rankings of measured quantities is "
+                                 "remarkable; a reproduction should report rank agreement with intervals.")
 
 
 @checks
 def chance_correlation(p):
     size = len(next(iter(blocks(p)))[1])
-    low, median, high = np.quantile(sorted_uniform_correlations(p.generator, size=size, pairs=20_000), (.05, .5, .95))
-    r = np.abs([v for norm in ("inf", "2") for m in METRICS for v in pearson(p, f"asr_{norm}", f"{m}_{norm}").values()])
-    return p.finding("table-1, table-2, table-3", "Pearson's r of two unrelated vectors that are merely sorted",
+    low, median, high = np.quantile(sorted_uniform_correlations(p.generator, size=size, pairs=200_000),
+                                    (.05, .5, .95))
+    r = np.abs([v for norm in ("inf", "2") for m in METRICS
+                for v in pearson(p, f"asr_{norm}", f"{m}_{norm}").values()])
+    return p.finding("table-1, table-2, table-3",
+                     "Pearson's r of two unrelated vectors that are merely sorted",
                      printed={"smallest |r|": r.min(), "largest |r|": r.max()},
                      recomputed={"median": median, "5%": low, "95%": high}, holds=None,
-                     consequence="Given the equal order, coefficients of this size carry no further evidence.")
+                     consequence="Given the equal order, coefficients of this size carry no further "
+                                 "evidence.")
 
 
 @checks
@@ -134,9 +147,12 @@ def closer_than_sampling_error(p):
         rate = np.sort(rows.asr_inf)
         i = int(np.argmin(np.diff(rate)))
         closest[data] = (rate[i + 1] - rate[i], np.sqrt(rate[i] * (1 - rate[i]) / n))
-    return p.finding("table-1", "Smallest difference of neighbouring attack success rates, and its standard error",
-                     printed={d: c[0] for d, c in closest.items()}, recomputed={d: c[1] for d, c in closest.items()},
-                     holds=None, consequence="Models this close cannot be ranked by 10,000 images, yet all metrics "
+    return p.finding("table-1",
+                     "Smallest difference of neighbouring attack success rates, and its standard error",
+                     printed={d: c[0] for d, c in closest.items()},
+                     recomputed={d: c[1] for d, c in closest.items()},
+                     holds=None,
+                     consequence="Models this close cannot be ranked by 10,000 images, yet all metrics "
                                              "rank them alike.")
 
 
@@ -149,8 +165,9 @@ def l2_weaker(p):
                      recomputed={"rows with higher L2 success": int((t.asr_2 > t.asr_inf).sum()),
                                  "exceptions": tuple(exceptions.dataset + " " + exceptions.model)},
                      holds=exceptions.empty,
-                     consequence="The statement has exceptions; and at one epsilon the L2 ball lies inside the Linf ball, "
-                                 "so optimal attacks could not give the rows that obey it: the budgets differ.")
+                     consequence="The statement has exceptions; and at one epsilon the L2 ball lies inside "
+                                 "the Linf ball, so optimal attacks could not give the rows that obey it: "
+                                 "the budgets differ.")
 
 
 @checks
@@ -171,13 +188,13 @@ def success_over_correct_images(p):
         cells = [(rate, round(acc * n)) for c in columns for rate, acc in zip(rows[c], rows.acc)]
         whole = sum(bool(attainable(100 * rate, correct)) for rate, correct in cells)
         found.append(p.finding(
-            item, f"{item.capitalize()}: attack success as a share of the correctly classified CIFAR-10 images",
+            item, f"{item.capitalize()}: attack success as a share of correctly classified CIFAR-10 images",
             printed=f"{len(cells)} cells", recomputed={
                 "whole numbers of images": whole, "expected by chance": sum(c for _, c in cells) / n,
                 "below the clean error": sum(int(rate < 1 - c / n) for rate, c in cells)},
             holds=None, source=f"{item}.rows",
-            consequence="Cells that are no whole number of images rule this definition out; success counted over all "
-                        "images, clean errors included, stays possible."))
+            consequence="Cells that are no whole number of images rule this definition out; success counted "
+                        "over all images, clean errors included, stays possible."))
     return found
 
 
@@ -186,7 +203,8 @@ def accuracy_levels(p):
     levels = p.quote("table-1", "claims", r"(\d+)% \(CIFAR-10\), (\d+)% \(MNIST\), (\d+)% \(Fashion")
     means = [100 * rows.acc.mean() for _, rows in blocks(p)]
     return p.finding("table-1", "Accuracies are around 70, 99 and 90%", printed=levels,
-                     recomputed={d: (100 * r.acc.min(), 100 * r.acc.mean(), 100 * r.acc.max()) for d, r in blocks(p)},
+                     recomputed={d: (100 * r.acc.min(), 100 * r.acc.mean(), 100 * r.acc.max())
+                                 for d, r in blocks(p)},
                      holds=bool(np.allclose(means, levels, atol=1.5)), source="table-1.claims, table-1.rows",
                      consequence="Fair for the means; on CIFAR-10 single models are up to five points away.")
 
@@ -196,8 +214,11 @@ def min_max_ranges(p):
     t, pairs = p.frame("table-1"), N_CLASSES * (N_CLASSES - 1) // 2
     # A mean of k values scaled to [0, 1] by their own minimum and maximum contains a 0 and a 1.
     limits = {"fsa": 1 / N_CLASSES, "fsd": 1 / pairs, "roby": 1 / pairs}
-    ranges = {m: (t[[f"{m}_inf", f"{m}_2"]].min(axis=None), t[[f"{m}_inf", f"{m}_2"]].max(axis=None)) for m in METRICS}
-    return p.finding("table-1, algorithm-1", "Metrics lie where min-max scaling inside one model must put them",
+    ranges = {m: (t[[f"{m}_inf", f"{m}_2"]].min(axis=None), t[[f"{m}_inf", f"{m}_2"]].max(axis=None))
+              for m in METRICS}
+    return p.finding("table-1, algorithm-1",
+                     "Metrics lie where min-max scaling inside one model must put them",
                      printed=ranges, recomputed={m: (low, 1 - low) for m, low in limits.items()},
-                     holds=all(limits[m] <= low and high <= 1 - limits[m] for m, (low, high) in ranges.items()),
-                     consequence="Compatible with min-max scaling, which makes the metrics blind to absolute margins.")
+                     holds=all(limits[m] <= min(r) and max(r) <= 1 - limits[m] for m, r in ranges.items()),
+                     consequence="Compatible with min-max scaling, which makes the metrics blind to "
+                                 "absolute margins.")

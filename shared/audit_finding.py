@@ -1,4 +1,4 @@
-"""What a check of a paper's printed numbers is made of: the finding, the list of checks, the arithmetic of print."""
+"""What a check of printed numbers is made of: the finding, the list of checks, the arithmetic of print."""
 import re
 from dataclasses import dataclass, replace
 
@@ -15,9 +15,10 @@ VERDICTS = ("contradicts", "confirms", "note")
 class Finding:
     """One statement of a paper, set against what its own printed numbers give.
 
-    `printed` and `recomputed` are a number, a string, a tuple of them, or a dict from label to them. `kind` is
-    `numeric` (computed from printed numbers), `text` (two passages disagree) or `code` (the published scripts do
-    otherwise). `verdict` is `contradicts`, `confirms`, or `note` (the paper states nothing that could be wrong).
+    `printed` and `recomputed` are a number, a string, a tuple of them, or a dict from label to them.
+    `kind` is `numeric` (computed from printed numbers), `text` (two passages disagree) or `code` (the
+    published scripts do otherwise). `verdict` is `contradicts`, `confirms`, or `note` (the paper states
+    nothing that could be wrong).
     """
     paper: str
     name: str            # the function that made it
@@ -39,12 +40,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Printed:
-    """A paper's printed values as the checks read them, with the generator for the few checks that simulate."""
+    """A paper's printed values as the checks read them, and the generator for the few that simulate."""
     paper: Paper
     generator: np.random.Generator
 
     def frame(self, item):
-        """The rows of a table as a DataFrame, one line per cell where the table prints a matrix (`sutton`)."""
+        """The rows of a table as a DataFrame, one line per cell where it prints a matrix (`sutton`)."""
         rows = self.paper[item].rows
         return pd.DataFrame([{**{k: v for k, v in row.items() if k != "cells"}, **cell}
                              for row in rows for cell in row.get("cells", [{}])])
@@ -59,7 +60,8 @@ class Printed:
 
     def numbers(self, figure):
         """Numbers printed in or about a figure: by name, and by panel as {norm: value}."""
-        return {n.get("name", n.get("panel")): n.get("value", n) for n in self.paper[figure].raw["printed_numbers"]}
+        return {n.get("name", n.get("panel")): n.get("value", n)
+                for n in self.paper[figure].raw["printed_numbers"]}
 
     def _entries(self, item, field):
         text = self.paper[item].raw[field]
@@ -73,14 +75,14 @@ class Printed:
         for entry in self._entries(item, field):
             if match := re.search(pattern, entry):
                 return tuple(map(float, match.groups()))
-        raise ValueError(f"{self.paper.key} {item}.{field} has no text like {pattern!r}; compare the reference file")
+        raise ValueError(f"{self.paper.key} {item}.{field} has no text like {pattern!r}; restore the file")
 
     def text(self, item, field, words):
-        """The entry of a text field that contains `words`, with its address; ValueError where there is none."""
+        """The entry of a text field that contains `words`, with its address; ValueError if there is none."""
         for entry in self._entries(item, field):
             if words in entry:
                 return f"{item}.{field}: {entry}"
-        raise ValueError(f"{self.paper.key} {item}.{field} has no text with {words!r}; compare the reference file")
+        raise ValueError(f"{self.paper.key} {item}.{field} has no text with {words!r}; restore the file")
 
     def finding(self, place, title, *, printed, recomputed, holds, consequence, source=None, kind="numeric"):
         """A finding about this paper; `holds` is True (confirms), False (contradicts) or None (note)."""
@@ -109,7 +111,8 @@ class Checks:
         found = []
         for check in self.functions:
             result = check(Printed(paper, generator))
-            found += [replace(f, name=check.__name__) for f in (result if isinstance(result, list) else [result])]
+            found += [replace(f, name=check.__name__)
+                      for f in (result if isinstance(result, list) else [result])]
         return found
 
 
@@ -123,7 +126,7 @@ def plain(value):
 
 
 def rounds_to(value, printed, decimals):
-    """Does `value`, rounded to `decimals`, give the printed number? Both ways of rounding a tie are accepted."""
+    """Does `value`, rounded to `decimals`, give the printed number? A tie may be rounded either way."""
     return bool(abs(value - printed) <= 0.5 * 10.0**-decimals + 1e-9)
 
 

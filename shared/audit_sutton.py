@@ -1,17 +1,14 @@
-"""Sutton et al.: accuracies and susceptibilities against each other; sizes of attacks are in `audit_sutton_sizes`."""
+"""Sutton et al.: accuracies and susceptibilities; `audit_sutton_counts` has the counts of images,
+`audit_sutton_sizes` the sizes of attacks."""
 import numpy as np
 import pandas as pd
 
-from shared.audit_finding import Checks, attainable, rounds_to
+from shared.audit_finding import Checks, rounds_to
 from shared.theory_ball import tail
 
 checks = Checks("sutton")
 SPLITS = ("train", "test")
-RANDOM_TABLES = {1: "table-9", 2: "table-10", 5: "table-11", 10: "table-12"}  # CIFAR-10, by size of the random draw
-# Images per binary problem: 5000 + 1000 a class (CIFAR-10), 6000 + 1000 (Fashion-MNIST).
-IMAGES = {"cifar10": {"train": 10_000, "test": 2_000}, "fashion_mnist": {"train": 12_000, "test": 2_000}}
-# Images in the public training folders 00000, 00042, 00038, 00033, 00025, 00018 of GTSRB: Table 22's first six.
-GTSRB_FOLDERS = (210, 240, 2070, 689, 1500, 1200)
+RANDOM_TABLES = {1: "table-9", 2: "table-10", 5: "table-11", 10: "table-12"}  # CIFAR-10, by size of the draw
 
 
 def problems(p, data):
@@ -27,23 +24,14 @@ def problems(p, data):
     item = {"fashion_mnist": "table-20", "gtsrb": "table-23"}[data]
     parts = [column(item, "accuracy", lambda t: t.quantity == "accuracy"),
              column(item, "susceptibility", lambda t: t.quantity == "adversarial_susceptibility")]
-    return pd.concat(parts + [column(item, d, lambda t, d=d: t.delta_inferred == d) for d in RANDOM_TABLES], axis=1)
+    return pd.concat(parts + [column(item, d, lambda t, d=d: t.delta_inferred == d) for d in RANDOM_TABLES],
+                     axis=1)
 
 
 def consecutive(table):
     """The problems k-vs-(k+1)."""
     a, b = (table.index.get_level_values(k) for k in ("class_a", "class_b"))
     return table[b == a + 1]
-
-
-def whole_images(column, total):
-    """(correct, susceptible) counts for which all percentages of one problem and split are whole numbers of images
-    through the chain accuracy -> susceptibility -> random susceptibility; None where there are none."""
-    for correct in attainable(column["accuracy"], total):
-        for susceptible in attainable(column["susceptibility"], correct):
-            if all(attainable(column[d], susceptible) for d in RANDOM_TABLES):
-                return correct, susceptible
-    return None
 
 
 def summary(p, data):
@@ -62,8 +50,10 @@ def summary_is_median(p):
             if not rounds_to(median.at[split, name], value, 2):
                 off[f"{data} {name} {split}"] = (value, median.at[split, name])
     return p.finding("table-1, table-4, table-5, table-10, table-11, table-12, table-20, table-23",
-                     "Table 1 prints medians over the problems k-vs-(k+1), row by row", printed=f"{entries} entries",
-                     recomputed={"equal": entries - len(off), "others (printed, median)": off}, holds=len(off) <= 1,
+                     "Table 1 prints medians over the problems k-vs-(k+1), row by row",
+                     printed=f"{entries} entries",
+                     recomputed={"equal": entries - len(off), "others (printed, median)": off},
+                     holds=len(off) <= 1,
                      consequence="The column mixes different problems, which the paper does not say.")
 
 
@@ -84,7 +74,8 @@ def summary_is_no_problem(p):
     table = problems(p, "cifar10").unstack("split")
     equal = (table[printed.index] == printed).sum(axis=1)
     best = equal.idxmax()
-    return p.finding("table-1, figure-1", "Table 1's CIFAR-10 column is one problem, such as aeroplane-vs-cat",
+    return p.finding("table-1, figure-1",
+                     "Table 1's CIFAR-10 column is one problem, such as aeroplane-vs-cat",
                      printed=p.paper["figure-1"].raw["settings"]["problem"],
                      recomputed={"entries": len(printed), "equal in 0-vs-3": int(equal[0, 3]),
                                  f"equal in the best, {best[0]}-vs-{best[1]}": int(equal.max()),
@@ -105,7 +96,8 @@ def prose_of(p, item, what):
 def accuracy_prose(p):
     stated, given = prose_of(p, "table-4", "accuracy")
     holds = all(rounds_to(g, v, 2) for s in stated for g, v in zip(given[s], stated[s]))
-    return p.finding("table-4", "Mean, STD and minimum of accuracy in the prose are Table 4's", printed=stated,
+    return p.finding("table-4", "Mean, STD and minimum of accuracy in the prose are Table 4's",
+                     printed=stated,
                      recomputed=given, holds=holds, source="table-4.claims, table-4.rows",
                      consequence="Right with the population STD, which fixes that convention.")
 
@@ -115,7 +107,8 @@ def susceptibility_prose(p):
     stated, given = prose_of(p, "table-5", "susceptibility")
     holds = all(rounds_to(g, v, 2) for s in stated for g, v in zip(given[s][:2], stated[s][:2]))
     return p.finding("table-5", "Mean and STD of susceptibility in the prose are Table 5's",
-                     printed={s: v[:2] for s, v in stated.items()}, recomputed={s: v[:2] for s, v in given.items()},
+                     printed={s: v[:2] for s, v in stated.items()},
+                     recomputed={s: v[:2] for s, v in given.items()},
                      holds=holds, source="table-5.claims, table-5.rows",
                      consequence="The networks are easier to attack than the prose says; use the table.")
 
@@ -128,8 +121,10 @@ def susceptibility_minimum(p):
     return p.finding("table-5", "Susceptibility is least on frog vs ship (6 vs 8)",
                      printed={s: v[2] for s, v in stated.items()},
                      recomputed={s: (t[s].min(), *where[s]) for s in SPLITS},
-                     holds=set(where.values()) == {(6, 8)} and all(stated[s][2] == given[s][2] for s in stated),
-                     source="table-5.claims, table-5.rows", consequence="The minima were taken from the printed table.")
+                     holds=set(where.values()) == {(6, 8)}
+                     and all(stated[s][2] == given[s][2] for s in stated),
+                     source="table-5.claims, table-5.rows",
+                     consequence="The minima were taken from the printed table.")
 
 
 @checks
@@ -150,84 +145,11 @@ def rarely_flipped(p):
     for data in ("cifar10", "fashion_mnist", "gtsrb"):
         rates = problems(p, data)[5]
         share[data] = (int((rates < level).sum()), len(rates))
-    return p.finding("table-11, table-20, table-23", "At five times the attack norm typically under 5% are flipped",
+    return p.finding("table-11, table-20, table-23",
+                     "At five times the attack norm typically under 5% are flipped",
                      printed=level, recomputed=share, holds=share["cifar10"][0] > share["cifar10"][1] / 2,
                      source="table-11.claims, table-11.rows, table-20.rows, table-23.rows",
                      consequence="True of CIFAR-10, of which it is said, but not of Fashion-MNIST.")
-
-
-@checks
-def whole_numbers(p):
-    found = []
-    for data, place in (("cifar10", "table-4, table-5, table-9, table-10, table-11, table-12"),
-                        ("fashion_mnist", "table-20")):
-        table = problems(p, data)
-        bad = [key for key, column in table.iterrows() if whole_images(column, IMAGES[data][key[2]]) is None]
-        found.append(p.finding(
-            place, f"{data}: percentages are of all, of correct and of susceptible images in turn",
-            printed=f"{len(table)} columns", recomputed={"columns of whole images": len(table) - len(bad),
-                                                         "others": tuple(f"{a}-vs-{b} {s}" for a, b, s in bad)},
-            holds=len(bad) <= 0.05 * len(table),
-            consequence="This settles the lost denominators of Equations 6 to 8."))
-    return found
-
-
-@checks
-def impossible_column(p):
-    table, bad, sets = problems(p, "cifar10"), {}, {}
-    for split in SPLITS:
-        column, total = table.loc[(1, 9, split)], IMAGES["cifar10"][split]
-        pairs = [(c, a) for c in attainable(column["accuracy"], total) for a in attainable(column["susceptibility"], c)]
-        sets[split] = tuple(a for _, a in pairs)
-        bad[split] = {d: column[d] for d in RANDOM_TABLES if not any(attainable(column[d], a) for _, a in pairs)}
-    return p.finding("table-4, table-5, table-11, table-12", "Column 1-vs-9 is a whole number of its susceptible images",
-                     printed={s: tuple(v.values()) for s, v in bad.items()},
-                     recomputed={"susceptible images": sets, "impossible at draws of": {s: tuple(v) for s, v in bad.items()}},
-                     holds=not any(bad.values()),
-                     consequence="The column mixes two runs; leave it out of comparisons cell by cell.")
-
-
-@checks
-def whole_numbers_with_noise(p):
-    bad, n = [], 0
-    for item in (f"table-{k}" for k in range(13, 19)):
-        t = p.frame(item).dropna(subset="value").set_index(["problem", "split", "quantity"]).value.unstack("quantity")
-        for (problem, split), row in t.iterrows():
-            n += 1
-            if not any(attainable(row.adversarial_susceptibility, correct)
-                       for correct in attainable(row.accuracy, IMAGES["cifar10"][split])):
-                bad.append(f"{item} {problem} {split}")
-    return p.finding("table-13, table-14, table-15, table-16, table-17, table-18",
-                     "Tables 13 to 18 count whole images in the same way", printed=f"{n} columns",
-                     recomputed={"columns of whole images": n - len(bad)}, holds=not bad,
-                     consequence="The networks trained with noise were judged on the same sets.")
-
-
-@checks
-def gtsrb_sizes(p):
-    table, smallest = problems(p, "gtsrb"), {}
-    for (a, b, split), column in table.iterrows():
-        sizes = (n for n in range(1, 2500) if whole_images(column, n))
-        smallest.setdefault(f"{a}-vs-{b}", []).append(next(sizes, None))
-    sums = {k: sum(v) if None not in v else None for k, v in smallest.items()}
-    folders = [x + y for x, y in zip(GTSRB_FOLDERS, GTSRB_FOLDERS[1:])]
-    return p.finding("table-23", "GTSRB: smallest sets that give whole images sum to the public training folders",
-                     printed=tuple(folders), recomputed={**{k: tuple(v) for k, v in smallest.items()},
-                                                         "sums": tuple(sums.values())},
-                     holds=list(sums.values()) == folders,
-                     source="table-23.rows; image counts of the GTSRB training folders",
-                     consequence="The training folders were split about 70 to 30 and the official test set was not used, "
-                                 "so frames of one sign stand on both sides.")
-
-
-@checks
-def number_of_signs(p):
-    said = p.paper["table-1"].rows[-1]["gtsrb"]
-    used = set(p.frame("table-23").class_a) | set(p.frame("table-23").class_b)
-    listed = len(p.paper["table-22"].rows)
-    return p.finding("table-1, table-22, table-23", "Table 22 lists the six GTSRB classes", printed=said,
-                     recomputed={"listed": listed, "used": len(used)}, holds=said == listed == len(used),
-                     consequence="One listed class has no result.")
 
 
 @checks
@@ -238,15 +160,6 @@ def monotone_in_draw(p):
                      "Larger random draws never flip fewer images", printed=f"{steps.size} steps",
                      recomputed={"smallest step": steps.min()}, holds=bool(steps.min() >= 0),
                      consequence="Fits one set of directions, scaled; a good test of a reproduction.")
-
-
-@checks
-def imagenet_counts(p):
-    n, t = p.settings("table-25")["n_images"], p.frame("table-25").set_index("quantity")
-    counts = {net: tuple(attainable(t.at["accuracy", net], n)) for net in ("resnet50", "vgg19")}
-    return p.finding("table-25", "ImageNet accuracies are whole numbers of 20,480 images",
-                     printed={net: t.at["accuracy", net] for net in counts}, recomputed=counts,
-                     holds=all(counts.values()), consequence="The count of images is as stated.")
 
 
 @checks
@@ -262,40 +175,53 @@ def imagenet_summary(p):
 @checks
 def small_attacks_on_imagenet(p):
     total = p.frame("table-25").set_index("quantity").loc["adversarial_susceptibility"]
-    small = {net: p.numbers(f)["share_linf_below_0.1_pct"] for net, f in (("resnet50", "figure-21"), ("vgg19", "figure-22"))}
-    return p.finding("figure-21, figure-22, table-25", "Share of ImageNet attacks below 0.1 in the largest pixel change",
-                     printed=small, source="figure-21.printed_numbers, figure-22.printed_numbers, table-25.rows",
+    small = {net: p.numbers(f)["share_linf_below_0.1_pct"]
+             for net, f in (("resnet50", "figure-21"), ("vgg19", "figure-22"))}
+    return p.finding("figure-21, figure-22, table-25",
+                     "Share of ImageNet attacks below 0.1 in the largest pixel change",
+                     printed=small,
+                     source="figure-21.printed_numbers, figure-22.printed_numbers, table-25.rows",
                      recomputed={"if of all correct images, share of the attackable":
                                  tuple(100 * small[net] / total[net] for net in small)}, holds=None,
-                     consequence="The denominator is unstated; either nearly all successful attacks are small, or the "
-                                 "share is of the attackable images and says less.")
+                     consequence="The denominator is unstated; either nearly all successful attacks are "
+                                 "small, or the share is of the attackable images and says less.")
 
 
 @checks
 def planar_boundary(p):
     draws, size = p.settings("table-12")["n_random_perturbations"], 10
-    dims = {"cifar10": 3072, "fashion_mnist": 28 * 28 * 3, "imagenet_resnet50": p.settings("table-25")["input_dimension_d"]}
+    dims = {"cifar10": 3072, "fashion_mnist": 28 * 28 * 3,
+            "imagenet_resnet50": p.settings("table-25")["input_dimension_d"]}
     row = p.paper["table-1"].rows[4]
     flips = {data: -np.expm1(draws * np.log1p(-tail(n, 1 / size))) for data, n in dims.items()}
-    return p.finding("table-1, theorem-1", "Images that 2000 draws of ten times the attack would flip at a flat boundary",
+    return p.finding("table-1, theorem-1",
+                     "Images that 2000 draws of ten times the attack would flip at a flat boundary",
                      printed={data: row[data]["test"] for data in dims},
                      recomputed={data: 100 * v for data, v in flips.items()}, holds=None,
                      source="table-1.rows, table-12.settings.n_random_perturbations",
-                     consequence="A flat boundary at the attack's distance explains almost none of the observed flips.")
+                     consequence="A flat boundary at the attack's distance explains almost none of the "
+                                 "observed flips.")
 
 
 @checks
 def words(p):
-    formula, condition = p.paper["theorem-6"].raw["formula_reconstructed"], p.paper["corollary-15"].raw["about"]
+    formula = p.paper["theorem-6"].raw["formula_reconstructed"]
+    condition = p.paper["corollary-15"].raw["about"]
     return [
-        p.finding("theorem-7", "Theorem 7 holds for every increasing differentiable squashing function", kind="text",
+        p.finding("theorem-7", "Theorem 7 holds for every increasing differentiable squashing function",
+                  kind="text",
                   printed=p.paper["theorem-7"].raw["about"], holds=False, source="theorem-7.about",
                   recomputed="needs a derivative that is positive almost everywhere",
-                  consequence="The Morse-Sard argument bounds critical values, not critical points; sigmoid is safe."),
+                  consequence="The Morse-Sard argument bounds critical values, not critical points; sigmoid "
+                              "is safe."),
         p.finding("theorem-6, corollary-15", "Theorem 6 is Corollary 15 specialised", kind="text", holds=None,
-                  printed=f"{formula}; {condition}", recomputed="(1 + A^d) / 2 in place of A^d", source="theorem-6, corollary-15",
-                  consequence="The general statement has the slightly smaller factor; they are equal for uniform data."),
+                  printed=f"{formula}; {condition}", recomputed="(1 + A^d) / 2 in place of A^d",
+                  source="theorem-6, corollary-15",
+                  consequence="The general statement has the slightly smaller factor; they are equal for "
+                              "uniform data."),
         p.finding("theorem-20", "Theorem 20 is proved in every dimension", kind="text", holds=None,
-                  printed=p.paper["theorem-20"].raw["about"], recomputed="proved as a limit", source="theorem-20.about",
-                  consequence="The closed form of the theory pages closes the gap: it holds for every dimension."),
+                  printed=p.paper["theorem-20"].raw["about"], recomputed="proved as a limit",
+                  source="theorem-20.about",
+                  consequence="The closed form of the theory pages closes the gap: it holds for every "
+                              "dimension."),
     ]
