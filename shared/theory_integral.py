@@ -48,7 +48,7 @@ def _support_edge(function, peak, f_peak, edge, steps=12):
     return peak + reach * np.exp(far)
 
 
-def log_integral(function, low, high, breaks, panels=10, nodes=20):
+def log_integral(function, low, high, breaks, panels=6, nodes=16):
     """Logarithm of the integral of exp(function) over [low, high]; -inf where the interval is empty.
 
     `function(t)` must be concave in t and broadcast against `low` and `high` (any one shape) with one axis
@@ -59,7 +59,7 @@ def log_integral(function, low, high, breaks, panels=10, nodes=20):
     low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
     empty = ~(high > low)
     low, high = np.where(empty, 0.0, low), np.where(empty, 0.0, high)
-    peak = concave_argmax(function, low, high)
+    peak = concave_argmax(function, low, high, steps=40)  # a place to start and a scale: more would not help
     f_peak = function(peak)
     start = _support_edge(function, peak, f_peak, low)
     stop = _support_edge(function, peak, f_peak, high)

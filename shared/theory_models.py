@@ -21,7 +21,7 @@ def _log_crossing(n, epsilon, delta, lowest):
     check_positive(delta=delta)
     if not np.all(epsilon >= 0):
         raise ValueError(f"epsilon = {np.min(epsilon):g} is out of range: distances are at least 0")
-    spread = np.array([-6, -4, -2.5, -1, 0, 1, 2.5, 4, 6]).reshape((-1,) + (1,) * n.ndim) * delta / np.sqrt(n)
+    spread = np.array([-5, -2.5, 0, 2.5, 5]).reshape((-1,) + (1,) * n.ndim) * delta / np.sqrt(n)
     breaks = np.concatenate([-epsilon + spread, (delta - epsilon)[None], (-delta - epsilon)[None]])
 
     def log_integrand(t):

@@ -1,0 +1,553 @@
+"""The theorems of sutton: known digits, independent integration, random trials, wrong formulas caught."""
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from shared import theory_surface_trials as trials
+from shared.theory import STATEMENTS, verify, verify_all
+from shared.theory_ball import (cap_volume, clopper_pearson, density, estimate, log_ball_volume,
+                                log_cap_bound, log_cap_volume, log_density, log_tail, sample_coordinates,
+                                slab, tail, uniform_ball)
+from shared.theory_gradient import FatCantorSigmoid, loss_gradient, points_across
+from shared.theory_limits import (half_balls_expansion, half_balls_limit, half_balls_line,
+                                  half_balls_margin_limit, no_hiding_place, planar_flip_probability,
+                                  two_balls_bound_rate, two_balls_margin_limit, two_balls_rate,
+                                  universality_bound_rate, universality_rate)
+from shared.theory_models import classify, log_half_balls, log_two_balls, strongest_attack
+from shared.theory_surfaces import (cone_cap, flat, kappa, log_error_bound, log_not_universal_bound,
+                                    log_random_flip_bound, log_resistance_bound, sample_law, sine,
+                                    uniform_law, wedge)
+
+DIMENSIONS = np.array([1, 2, 3, 5, 10, 20, 50, 100, 300, 1000, 3072, 10_000, 50_000, 150_528, 200_000])
+quick = settings(max_examples=60, deadline=None, derandomize=True)
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def agrees(value, printed):
+    """Equal to the four, five or six printed digits: within half a unit of the last one."""
+    digits = len(printed.replace(".", "").split("e")[0].lstrip("0"))
+    return abs(value - float(printed)) <= 0.501 * 10.0 ** (np.floor(np.log10(float(printed))) + 1 - digits)
+
+
+# --- the law of one coordinate ----------
+
+def test_tail_and_density_in_dimensions_with_elementary_formulas():
+    x = np.linspace(-1, 1, 41)
+    np.testing.assert_allclose(tail(1, x), (1 - x) / 2, atol=1e-15)
+    np.testing.assert_allclose(tail(2, x), (np.arccos(x) - x * np.sqrt(1 - x**2)) / np.pi, atol=1e-14)
+    np.testing.assert_allclose(tail(3, x), (1 - x) ** 2 * (2 + x) / 4, atol=1e-15)
+    np.testing.assert_allclose(density(3, x), 0.75 * (1 - x**2), atol=1e-14)
+    np.testing.assert_allclose(density(1, [-2, -1, 0, 1, 2]), [0, 0.5, 0.5, 0.5, 0])
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 300])
+def test_density_integrates_to_the_tail(n):
+    for x in (-0.3, 0.0, 0.1, 0.4):
+        area = integrate.quad(lambda t: density(n, t), x, 1, points=[max(x, 0.2)])[0]
+        assert area == pytest.approx(float(tail(n, x)), rel=1e-8)
+
+
+def test_log_tail_where_the_tail_underflows():
+    n, x = np.array([3072, 10_000, 150_528, 200_000]), np.array([0.9, 0.5, 0.2, 0.99])
+    assert (tail(n, x) == 0).all()
+    # between the integrals of f_n and of t f_n over [x, 1], the second divided by its largest and smallest t
+    low = log_density(n, 0.0) + (n + 1) / 2 * np.log1p(-(x**2)) - np.log(n + 1)
+    assert (log_tail(n, x) > low).all() and (log_tail(n, x) < low - np.log(x)).all()
+    # no step where the formula changes (tail = 1e-280), and the values of high-precision arithmetic
+    x = np.linspace(0.07, 0.09, 2001)
+    jump = np.diff(log_tail(200_000, x), 2)
+    assert np.abs(jump - np.median(jump)).max() < 1e-5
+    assert log_tail(200_000, 0.1) == pytest.approx(-1009.758498412563, rel=1e-12)
+    assert log_tail(3072, 0.99) == pytest.approx(-6023.4492992871965, rel=1e-12)
+    assert log_tail(200_000, 1.0) == -np.inf and log_tail(5, -1.0) == 0
+
+
+@quick
+@given(st.integers(1, 200_000), st.floats(-1, 1), st.floats(-1, 1))
+def test_tail_is_a_decreasing_probability_with_the_right_symmetry(n, x, y):
+    low, high = min(x, y), max(x, y)
+    assert 0 <= tail(n, high) <= tail(n, low) <= 1
+    assert tail(n, x) + tail(n, -x) == pytest.approx(1, abs=1e-15)
+    assert slab(n, abs(x)) == pytest.approx(1 - 2 * tail(n, abs(x)), abs=1e-10)
+    if x >= 0:
+        assert log_tail(n, x) <= log_cap_bound(n, x) + 1e-9
+
+
+def test_cap_volumes():
+    assert cap_volume(3, 2.0, 0.5) == pytest.approx(np.pi * 0.25 * (6 - 0.5) / 3)
+    assert np.exp(log_ball_volume(2, 3.0)) == pytest.approx(9 * np.pi)
+    assert log_cap_volume(200_000, 1.0, 1.0) == pytest.approx(float(log_ball_volume(200_000)) - np.log(2))
+    assert cap_volume(4, 1.5, 3.0) == pytest.approx(float(np.exp(log_ball_volume(4, 1.5))))
+
+
+@pytest.mark.parametrize("n", [1, 2, 30, 200_000])
+def test_sampled_coordinates_have_the_moments_of_the_law(n):
+    draws = 40_000
+    t = sample_coordinates(n, draws, rng())
+    second, fourth = 1 / (n + 2), 3 / ((n + 2) * (n + 4))
+    assert abs(t.mean()) < 4 * np.sqrt(second / draws)
+    assert abs((t**2).mean() - second) < 4 * np.sqrt((fourth - second**2) / draws)
+    assert np.array_equal(t, sample_coordinates(n, draws, rng()))
+
+
+def test_whole_vectors_fill_the_ball_uniformly():
+    radius = np.linalg.norm(uniform_ball(5, 20_000, rng(), radius=2.0), axis=1)
+    assert radius.max() <= 2
+    assert stats.kstest((radius / 2) ** 5, "uniform").pvalue > 1e-4
+    assert uniform_ball(1, 7, rng()).shape == (7, 1)
+
+
+def test_clopper_pearson_against_its_definition():
+    low, high = clopper_pearson(np.array([0, 3, 10]), 10)
+    assert low[0] == 0 and high[2] == 1
+    assert stats.binom.sf(2, 10, low[1]) == pytest.approx(0.025)
+    assert stats.binom.cdf(3, 10, high[1]) == pytest.approx(0.025)
+    assert high[0] == pytest.approx(1 - 0.025**0.1)
+    assert estimate(np.array([True, False, False, True])).value == 0.5
+
+
+# --- exact values of the two models ----------
+
+def test_printed_digits_of_the_specification():
+    S = STATEMENTS
+    assert agrees(tail(1000, 0.1), "7.595e-4")
+    assert agrees(1 - S["theorem-4"].bound(n=1000, epsilon=0.1), "3.285e-3")
+    for n, epsilon, delta, exact, bound in ((1000, 0.1, 1, "0.0125824", "0.286057"),
+                                            (1000, 0.1, 10, "0.376476", "0.959518"),
+                                            (100_000, 0.1, 10, "8.2571e-4", "0.0160443")):
+        assert agrees(S["theorem-6"].exact(n=n, epsilon=epsilon, delta=delta), exact)
+        assert agrees(S["theorem-6"].bound(n=n, epsilon=epsilon, delta=delta), bound)
+    half = dict(n=200, epsilon=0.1, delta=1)
+    assert agrees(S["theorem-19"].exact(**half), "0.0246654")
+    assert agrees(S["theorem-19"].bound(**half), "0.183016")
+    assert agrees(S["theorem-8"].exact(n=200, gamma=0.1), "0.842252")
+    assert agrees(S["theorem-8"].bound(n=200, gamma=0.1), "0.372981")
+    assert agrees(S["theorem-18"].exact(n=200, epsilon=0, delta=0.1), "0.844259")
+    assert agrees(S["theorem-18"].bound(n=200, epsilon=0, delta=0.1), "0.633968")
+
+
+def plain_tail(n, x):
+    return 0.5 * stats.beta.sf(x * x, 0.5, (n + 1) / 2) if x >= 0 else 1 - plain_tail(n, -x)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 40])
+@pytest.mark.parametrize("epsilon, delta", [(0.0, 0.3), (0.2, 0.1), (0.3, 1.0), (0.9, 5.0), (1.2, 0.5)])
+def test_exact_values_against_adaptive_quadrature(n, epsilon, delta):
+    law = stats.beta(0.5, (n + 1) / 2)
+
+    def integrand(t):
+        return abs(t) * law.pdf(t * t) * plain_tail(n, (epsilon + t) / delta)
+
+    kinks = [p for p in (0.0, -epsilon, delta - epsilon, -delta - epsilon) if -1 < p < 1]
+    edges = sorted({-1.0, 1.0, *kinks})
+    pieces = [(a, integrate.quad(integrand, a, b, epsabs=1e-14, epsrel=1e-11)[0])
+              for a, b in zip(edges[:-1], edges[1:])]
+    whole = sum(v for _, v in pieces)
+    assert np.exp(log_two_balls(n, epsilon, delta)) == pytest.approx(whole, rel=1e-7, abs=1e-13)
+    half = 2 * sum(v for a, v in pieces if a >= 0)
+    assert np.exp(log_half_balls(n, epsilon, delta)) == pytest.approx(half, rel=1e-7, abs=1e-13)
+
+
+def test_closed_forms_of_the_half_balls_without_margin():
+    delta = np.array([0.01, 0.1, 0.5, 1, 2, 5, 10, 50])
+    np.testing.assert_allclose(np.exp(log_half_balls(1, 0, delta)), half_balls_line(delta), rtol=1e-12)
+    np.testing.assert_allclose(np.exp(log_half_balls(DIMENSIONS, 0, 1)), 0.25, rtol=1e-9)
+    far = np.exp(log_half_balls(200_000, 0, delta))
+    np.testing.assert_allclose(far, half_balls_limit(delta), atol=2e-6)
+    error = [np.abs(np.exp(log_half_balls(n, 0, delta)) - half_balls_expansion(n, delta)).max()
+             for n in (100, 1000)]
+    assert error[1] < error[0] / 80 and error[1] < 1e-6
+    p = np.exp(log_half_balls(DIMENSIONS[:, None], 0, np.array([0.1, 0.5, 2, 10])))
+    assert (np.diff(p[:, :2], axis=0) > -1e-10).all() and (np.diff(p[:, 2:], axis=0) < 1e-10).all()
+
+
+def test_table_of_theorem_20():
+    table = """0.1 0.00083 .007 0.01355 0.03173 0.02500 0.03035 0.03171
+               0.5 0.01907 .148 0.06629 0.14758 0.12500 0.14390 0.14755
+               1   0.06243 .397 0.12500 0.25000 0.25000 0.25000 0.25000
+               2   0.15324 .696 0.21217 0.35242 0.37500 0.35610 0.35245
+               5   0.30063 .909 0.33422 0.43717 0.45000 0.43972 0.43720
+               10  0.38393 .964 0.40195 0.46827 0.47500 0.46965 0.46829"""
+    printed = np.array([row.split() for row in table.splitlines()], dtype=float)
+    delta = printed[:, 0]
+    bound, p = no_hiding_place(delta)
+    sharper, _ = no_hiding_place(delta, sharper=True)
+    exact = np.exp(log_half_balls(np.array([[1], [10], [1000]]), 0, delta))
+    ours = np.stack([bound, p, sharper, half_balls_limit(delta), *exact], axis=1)
+    unit = np.array([1e-5, 1e-3, 1e-5, 1e-5, 1e-5, 1e-5, 1e-5])
+    assert (np.abs(ours - printed[:, 1:]) <= 0.501 * unit).all()
+
+
+def test_finite_dimension_form_of_theorem_20():
+    delta = np.array([0.1, 1.0, 10.0])
+    exact = np.exp(log_half_balls(DIMENSIONS[:, None], 0, delta))
+    weak, _ = no_hiding_place(delta, n=DIMENSIONS[:, None])
+    strong, _ = no_hiding_place(delta, n=DIMENSIONS[:, None], sharper=True)
+    assert (weak <= strong + 1e-12).all() and (strong < exact).all()
+    for kind in (False, True):
+        limit, _ = no_hiding_place(delta, sharper=kind)
+        np.testing.assert_allclose(no_hiding_place(delta, n=2 * 10**5, sharper=kind)[0], limit, rtol=1e-3)
+    # the search finds the supremum: no value on a fine grid is larger
+    q = np.linspace(1e-3, 8, 20_000)
+    best = (-np.expm1(-(q**2) / 2) * stats.norm.sf(q / 2)).max()
+    assert no_hiding_place(2.0)[0] == pytest.approx(best, rel=1e-6)
+
+
+def test_limits_when_the_margin_shrinks_like_one_over_root_n():
+    n, c, delta = 200_000, np.array([0.0, 0.3, 1, 2]), np.array([[0.5], [1], [10]])
+    epsilon = c / np.sqrt(n)
+    for log_exact, limit in ((log_two_balls, two_balls_margin_limit),
+                             (log_half_balls, half_balls_margin_limit)):
+        np.testing.assert_allclose(np.exp(log_exact(n, epsilon, delta)), limit(c, delta), atol=2e-6)
+    direct = integrate.quad(lambda u: 2 * stats.norm.pdf(u) * stats.norm.sf((1 + u) / 0.5), 0, 12)[0]
+    assert half_balls_margin_limit(1, 0.5) == pytest.approx(direct, rel=1e-9)
+
+
+def test_exponential_rates():
+    epsilon, delta, n = 0.3, np.array([0.3, 0.5, 1, 10]), 200_000
+    measured = -(log_two_balls(2 * n, epsilon, delta) - log_two_balls(n, epsilon, delta)) / n
+    np.testing.assert_allclose(measured, two_balls_rate(epsilon, delta), rtol=0.01)
+    assert (two_balls_bound_rate(epsilon, delta) < two_balls_rate(epsilon, delta)).all()
+    assert two_balls_rate(0.01, 1.0) == pytest.approx(2 * two_balls_bound_rate(0.01, 1.0), rel=1e-4)
+    np.testing.assert_allclose(two_balls_rate(1e-3, delta), 1e-6 / (2 * (1 + delta**2)), rtol=1e-4)
+    gamma = np.array([0.1, 1, 1.9])
+    np.testing.assert_allclose(universality_rate(gamma), -np.log(1 - gamma**2 / 4), rtol=1e-12)
+    np.testing.assert_allclose(universality_bound_rate(gamma), universality_rate(gamma) / 2, rtol=1e-12)
+
+
+def test_prediction_of_a_planar_boundary():
+    cifar, fashion, imagenet = planar_flip_probability([3072, 2352, 150_528])
+    assert agrees(cifar, "2.7e-5") and agrees(fashion, "1.2e-3") and imagenet < 1e-300
+    assert planar_flip_probability(1, 0.5, 3) == pytest.approx(1 - 0.75**3)
+
+
+def test_a_grid_costs_far_less_than_its_cells_one_by_one():
+    n, delta = np.array([3, 100, 3072, 100_000])[:, None], np.geomspace(0.05, 20, 100)
+    start = time.perf_counter()
+    together = log_two_balls(n, 0.1, delta)
+    middle = time.perf_counter()
+    cells = [(i, j) for i in range(4) for j in (0, 30, 60, 99)]
+    for i, j in cells:
+        assert log_two_balls(int(n[i, 0]), 0.1, delta[j]) == pytest.approx(together[i, j], rel=1e-9)
+    alone = (time.perf_counter() - middle) / len(cells)
+    assert alone > 3 * (middle - start) / together.size
+
+
+def test_every_theorem_of_the_reference_has_an_entry():
+    """Theorem 7 is about a direction and has no bound: `theory_gradient`."""
+    text = (Path(__file__).parent.parent / "book" / "reference" / "sutton.json").read_text(encoding="utf-8")
+    items = {item["id"]: item["kind"] for item in json.loads(text)["items"]}
+    bounds = {item for item, kind in items.items() if kind in ("theorem", "corollary", "lemma")}
+    assert bounds - {"theorem-7"} == set(STATEMENTS)
+    assert {s.direction for s in STATEMENTS.values()} == {"lower", "upper"}
+    assert {s.status for s in STATEMENTS.values()} <= {"derived", "inferred", "found"}
+
+
+# --- every statement: no violation, trials agree, mutants are caught ----------
+
+def test_no_statement_is_violated_anywhere_on_the_big_grid():
+    rows = verify_all()
+    judged = [row for row in rows if row["exact"] is not None]
+    assert {row["item"] for row in rows} == set(STATEMENTS)
+    assert len(judged) > 9000 and max(row.get("n", 0) for row in judged) == 200_000
+    assert not [row for row in judged if row["violated"]]
+    assert not np.isnan([row["log_exact"] for row in judged]).any()
+
+
+def exact_over_bound(item, **parameters):
+    statement, values = STATEMENTS[item], STATEMENTS[item].check(parameters)
+    return np.exp(statement.log_exact(**values) - statement.log_bound(**values))
+
+
+def test_where_the_bounds_are_attained():
+    assert exact_over_bound("lemma-23", n=7, r=2, h=2) == pytest.approx(1)
+    assert exact_over_bound("theorem-4", n=[1, 50, 200_000], epsilon=0) == pytest.approx(1)
+    assert exact_over_bound("theorem-5", n=9, epsilon=0.3, delta=0.3) == pytest.approx(1)
+    assert exact_over_bound("theorem-6", n=9, epsilon=0, delta=3) == pytest.approx(0.5)
+    # the half ball that faces the plane has K = 2 and attains the factor K of Theorem 4
+    n, epsilon = 40, 0.05
+    assert 2 * tail(n, epsilon) <= 1 - STATEMENTS["theorem-4"].bound(n=n, epsilon=epsilon, K=2)
+    assert 2 * tail(n, epsilon) > 1 - STATEMENTS["theorem-4"].bound(n=n, epsilon=epsilon, K=1)
+    assert STATEMENTS["corollary-15"].bound(n=9, eta=0.1, delta=1, r=1, K=3) == pytest.approx(
+        2 / 3 * STATEMENTS["theorem-6"].bound(n=9, epsilon=0.1, delta=1, K=3))
+
+
+TRIAL_POINTS = {
+    "theorem-1": dict(n=10, epsilon=0.1, delta=0.5), "theorem-4": dict(n=3, epsilon=0.2),
+    "theorem-5": dict(n=20, epsilon=0.1, delta=0.3), "theorem-6": dict(n=3072, epsilon=0.02, delta=2.0),
+    "theorem-8": dict(n=100, gamma=0.1), "theorem-9": dict(n=20, eta=0.2, lipschitz=0.5),
+    "corollary-10": dict(n=5, eta=0.5, r=2.0), "theorem-11": dict(n=20, eta=0.5, lipschitz=0.5, delta=0.4),
+    "corollary-12": dict(n=5, eta=0.5, delta=0.9, r=2.0),
+    "corollary-15": dict(n=10, eta=0.3, delta=1.0, r=0.5),
+    "corollary-17": dict(n=10, gamma=0.3, r=2.0), "theorem-18": dict(n=30, epsilon=0.2, delta=0.3),
+    "theorem-19": dict(n=5, epsilon=0.1, delta=0.5), "theorem-20": dict(n=200_000, delta=0.5),
+    "lemma-23": dict(n=6, r=2.0, h=1.5),
+}
+
+
+@pytest.mark.parametrize("item", sorted(TRIAL_POINTS))
+def test_random_trials_agree_with_the_exact_value(item):
+    exact = float(STATEMENTS[item].exact(**TRIAL_POINTS[item]))
+    found = STATEMENTS[item].simulate(draws=30_000, generator=rng(5), **TRIAL_POINTS[item])
+    assert 0.005 < exact < 0.995
+    assert abs(found.value - exact) < 4 * np.sqrt(exact * (1 - exact) / found.draws)
+    assert found.low < found.value < found.high
+
+
+@pytest.mark.parametrize("n", [3, 30, 120])
+def test_one_coordinate_stands_for_whole_vectors(n):
+    draws, epsilon, delta, generator = 20_000, 0.1, 0.8, rng(n)
+    label = generator.integers(0, 2, draws)
+    x = uniform_ball(n, draws, generator)
+    x[:, 0] += (2 * label - 1) * epsilon
+    noisy = (x + uniform_ball(n, draws, generator, radius=delta))[:, 0]
+    for events, exact in ((classify(x[:, 0]) != label, tail(n, epsilon)),
+                          (classify(noisy) != label, np.exp(log_two_balls(n, epsilon, delta))),
+                          (classify(strongest_attack(x[:, 0], label, 0.2)) == label, tail(n, 0.1))):
+        assert abs(events.mean() - exact) < 4 * np.sqrt(exact * (1 - exact) / draws)
+
+
+def test_rows_with_random_trials_and_a_chosen_grid():
+    grid = {"n": (3, 30), "epsilon": (0.1,), "delta": (0.05, 1.0)}
+    rows = verify(STATEMENTS["theorem-1"], grid=grid, draws=2000, generator=rng())
+    assert [(row["n"], row["delta"]) for row in rows] == [(3, 1.0), (30, 1.0)]
+    assert all(row["low"] <= row["exact"] <= row["high"] for row in rows)
+    again = verify(STATEMENTS["theorem-1"], grid=grid, draws=2000, generator=rng())
+    assert rows == again
+
+
+def caps(n, x):
+    """A bound (1 - x)^(n/2) / 2 without the range check of the real one, for wrong formulas."""
+    with np.errstate(divide="ignore"):
+        return n / 2 * np.log1p(-np.minimum(x, 1.0)) - np.log(2)
+
+
+MUTANTS = {
+    "theorem-1": lambda n, epsilon, delta: 2 * caps(n, (epsilon / delta) ** 2),
+    "theorem-4": lambda n, epsilon: log_cap_bound(n, epsilon) - 0.1,
+    "theorem-5": lambda n, epsilon, delta: caps(n, delta**2),
+    "theorem-6": lambda n, epsilon, delta: np.log(2) + caps(n, (epsilon / delta) ** 2),
+    "theorem-8": lambda n, gamma: np.log(2) + caps(n, gamma**2),
+    "theorem-9": lambda n, eta, lipschitz: log_tail(n, eta),
+    "corollary-10": lambda n, eta, r: caps(n, eta**2),
+    "theorem-11": lambda n, eta, lipschitz, delta: log_tail(n, delta),
+    "corollary-12": lambda n, eta, delta, r: caps(n, ((delta + eta) / r) ** 2),
+    "lemma-13": lambda lipschitz, depth, offset: np.log(depth),
+    "corollary-15": lambda n, eta, delta, r: np.log(2) + caps(n, (eta / r) ** 2),
+    "corollary-17": lambda n, gamma, r: np.log(2) + caps(n, (gamma / r) ** 2),
+    "theorem-18": lambda n, epsilon, delta: log_cap_bound(n, delta - epsilon),
+    "theorem-19": lambda n, epsilon, delta: 2 * caps(n, (epsilon / delta) ** 2),
+    "theorem-20": lambda n, delta: np.log(2 * no_hiding_place(delta, n=n)[0]),
+    "lemma-23": lambda n, r, h: 2 * caps(n, (1 - h / r) ** 2),
+}
+
+
+@pytest.mark.parametrize("item", sorted(MUTANTS))
+def test_a_wrong_formula_is_caught(item):
+    assert not any(row["violated"] for row in verify(STATEMENTS[item]))
+    assert any(row["violated"] for row in verify(replace(STATEMENTS[item], log_bound=MUTANTS[item])))
+
+
+@pytest.mark.parametrize("item, mutant", [
+    # Theorem 14 without the term for points deep below; Theorem 16 with one point that never fails
+    ("theorem-14", lambda n, eta, lipschitz, delta: log_tail(n, eta)),
+    ("theorem-16", lambda n, eta, lipschitz, gamma, delta: log_tail(n, gamma)),
+])
+def test_a_wrong_formula_is_caught_by_random_trials_alone(item, mutant):
+    grid = {**STATEMENTS[item].grid, "n": (20,), "eta": (0.1,)}
+    right = verify(STATEMENTS[item], grid=grid, draws=4000, generator=rng())
+    wrong = verify(replace(STATEMENTS[item], log_bound=mutant), grid=grid, draws=4000, generator=rng())
+    assert [row["violated"] for row in right] == [False] * len(right)
+    assert any(row["violated"] for row in wrong)
+
+
+@quick
+@given(st.sampled_from(DIMENSIONS.tolist()), st.floats(0, 1), st.floats(0.01, 50), st.floats(0, 2),
+       st.floats(1, 1e6))
+def test_bounds_hold_are_monotone_and_grow_with_the_density(n, epsilon, delta, gamma, K):
+    for item, values in (("theorem-4", dict(epsilon=epsilon)), ("theorem-8", dict(gamma=gamma)),
+                         ("theorem-6", dict(epsilon=epsilon, delta=delta))):
+        statement = STATEMENTS[item]
+        bound, dense = (statement.bound(n=n, K=k, **values) for k in (1, K))
+        exact = statement.exact(n=n, **values)
+        sign = 1 if statement.direction == "upper" else -1
+        assert 0 <= exact <= 1 and sign * exact <= sign * bound + 1e-9 <= sign * dense + 2e-9
+    assert log_two_balls(n, epsilon, delta) >= log_two_balls(n, epsilon * 1.01 + 1e-6, delta) - 1e-8
+    assert log_two_balls(n, epsilon, delta) <= log_two_balls(n, epsilon, delta * 1.01) + 1e-8
+
+
+# --- curved surfaces ----------
+
+SURFACES = [flat(), wedge(0.1), wedge(0.5), sine(0.05, 4.0), sine(0.2, 10.0)]
+
+
+@pytest.mark.parametrize("surface", SURFACES, ids=lambda s: f"{s.name}-{s.lipschitz:g}")
+def test_lemma_13_and_the_law_of_the_surface(surface):
+    ratio = trials.lipschitz_ratios(surface, 4000, rng())
+    assert kappa(surface.lipschitz) - 1e-9 <= ratio.min() and ratio.max() <= 1 + 1e-12
+    assert ratio.min() < kappa(surface.lipschitz) + 2e-3
+    p, _ = trials.sample_class0(4, 0.3, 1.5, 20_000, rng(1))
+    for alpha in (0.01, 0.03, 0.1):
+        exact = np.exp(surface.log_exceeds(4, 1.5, alpha))
+        found = (np.abs(surface.height(p)) > alpha).mean()
+        assert abs(found - exact) <= 4 * np.sqrt(exact * (1 - exact) / len(p))
+
+
+def test_distance_to_surfaces_solved_by_hand():
+    assert trials.distance_to_surface(flat(), 3.0, -0.7) == pytest.approx(0.7)
+    assert trials.distance_to_surface(wedge(1.0), 0.0, -2.0) == pytest.approx(np.sqrt(2))
+    assert trials.distance_to_surface(wedge(2.0), 0.0, 1.5) == pytest.approx(1.5)  # from above: the ridge
+    assert trials.distance_to_surface(sine(0.1, 5.0), 0.0, 0.0) == 0
+
+
+@pytest.mark.parametrize("c, slope", [(0.3, -0.5), (0.3, 0.5), (-0.4, 0.7), (1.1, -1.0), (0, 0), (1.2, 0.1)])
+def test_exact_roof_probability_in_the_plane(c, slope):
+    def chord(b):
+        edge = np.sqrt(1 - b * b)
+        return max(0.0, edge - max(c + slope * b, -edge))
+
+    area = 2 * integrate.quad(chord, 0, 1, limit=400, epsabs=1e-12)[0] / np.pi
+    given = dict(n=2, eta=c, lipschitz=-slope) if slope <= 0 else dict(n=2, eta=0.5, lipschitz=slope)
+    ours = (trials.log_roof_error(**given) if slope <= 0
+            else trials.log_roof_resistance(**given, delta=(c + 0.5) * kappa(slope)))
+    assert np.exp(ours) == pytest.approx(area, abs=1e-8)
+
+
+@pytest.mark.parametrize("surface", SURFACES, ids=lambda s: f"{s.name}-{s.lipschitz:g}")
+def test_theorems_9_and_11_hold_exactly_for_the_law_of_a_sample(surface):
+    for n, eta, delta in ((3, 0.3, 0.5), (100, 0.2, 0.4)):
+        p, height = trials.sample_class0(n, eta, 1.0, 3000, rng(n))
+        law = sample_law(height, surface.height(p))
+        wrong = trials.signed_height(surface, p, height) >= 0
+        resists = ~wrong & (trials.distance_to_surface(surface, p, height) > delta)
+        assert wrong.mean() <= np.exp(log_error_bound(law)) + 1e-12
+        assert resists.mean() <= np.exp(log_resistance_bound(law, delta)) + 1e-12
+        exact_law = uniform_law(surface, n, eta, reach=delta)
+        assert np.exp(log_error_bound(exact_law)) == pytest.approx(np.exp(log_error_bound(law)), abs=0.06)
+
+
+@pytest.mark.parametrize("surface", SURFACES, ids=lambda s: f"{s.name}-{s.lipschitz:g}")
+def test_theorems_14_and_16_hold_in_random_trials(surface):
+    n, eta, delta, gamma, slope = 100, 0.4, 0.5, 0.6, surface.lipschitz
+    flips = estimate(trials.random_flip_trials(surface, n, eta, delta, 5000, rng(1)))
+    assert flips.low <= np.exp(log_random_flip_bound(uniform_law(surface, n, eta), n, delta, slope))
+    universal = estimate(trials.universal_trials(surface, n, eta, gamma, delta, 5000, rng(2), directions=51))
+    law = uniform_law(surface, n, eta, reach=gamma)
+    assert universal.high >= 1 - np.exp(log_not_universal_bound(law, gamma, delta, slope))
+
+
+def test_flat_surfaces_give_the_corollaries():
+    n, eta, delta, gamma = np.array([2, 50, 3072]), 0.2, 0.5, 0.3
+    law = uniform_law(flat(), n, eta, reach=delta)
+    np.testing.assert_allclose(log_error_bound(law), log_tail(n, eta))
+    np.testing.assert_allclose(log_resistance_bound(law, delta), log_tail(n, delta - eta))
+    # with the caps bounded by Lemma 23 Theorem 16 becomes Corollary 17, which is therefore weaker
+    weaker = STATEMENTS["corollary-17"].bound(n=n, gamma=gamma, r=1)
+    assert (1 - np.exp(log_not_universal_bound(law, gamma, delta, 0.0)) >= weaker).all()
+    weaker = STATEMENTS["corollary-15"].bound(n=n, eta=eta, delta=delta, r=1)
+    assert (np.exp(log_random_flip_bound(law, n, delta, 0.0)) <= weaker * 1.01).all()
+
+
+def test_cap_of_theorem_14():
+    tau, slope, delta = 0.45, 0.5, 0.6
+    assert cone_cap(slope * delta, delta, slope) == pytest.approx(0, abs=1e-15)
+    assert cone_cap(tau, delta, 0.0) == tau
+    # the lowest point of the noise ball outside the cone below the apex at height tau, searched directly
+    angle = np.linspace(0, np.pi, 200_001)
+    side, up = delta * np.sin(angle), delta * np.cos(angle)
+    assert up[up >= tau - slope * side].min() == pytest.approx(cone_cap(tau, delta, slope), abs=1e-5)
+
+
+# --- stability and gradients ----------
+
+def test_stability_at_a_point():
+    points = dict(p=np.zeros(3), height=np.array([-0.5, -0.5, 0.5]))
+    stable = trials.is_stable(flat(), **points, delta=np.array([0.49, 0.5, 0.5]))
+    assert stable.tolist() == [True, False, True]
+    x, s = np.array([-0.2, 0.0, 0.0]), uniform_ball(3, 20_000, rng())
+    share = trials.stability_confidence(lambda z: classify(z[:, 0]), x, s)
+    assert share.low < 1 - tail(3, 0.2) < share.high
+    assert trials.is_stable_with_confidence(lambda z: classify(z[:, 0]), x, s, 0.6)
+    assert not trials.is_stable_with_confidence(lambda z: classify(z[:, 0]), x, s, 0.7)
+
+
+def sigmoid(t):
+    return 1 / (1 + np.exp(-t))
+
+
+def test_gradients_point_across_for_sigmoid_and_squared_error():
+    generator = rng()
+    x, label = uniform_ball(6, 500, generator), generator.integers(0, 2, 500)
+    squared = dict(value=sigmoid, slope=lambda t: sigmoid(t) * sigmoid(-t), loss_slope=lambda e: 2 * e)
+    gradient = loss_gradient(x, label, **squared)
+    assert points_across(gradient, label).all()
+    step = 1e-6 * np.eye(6)[0]
+    rise = ((sigmoid((x + step)[:, 0]) - label) ** 2 - (sigmoid((x - step)[:, 0]) - label) ** 2) / 2e-6
+    np.testing.assert_allclose(gradient[:, 0], rise, atol=1e-8)
+    assert not points_across(-gradient, label).any() and not points_across(0 * gradient, label).any()
+    assert not points_across(gradient + 0.1, label).any()
+
+
+def test_fat_cantor_sigmoid_is_increasing_and_smooth_but_often_has_no_gradient():
+    f = FatCantorSigmoid(0.1)
+    t = np.linspace(-0.2, 0.2, 20_001)
+    np.testing.assert_allclose(np.gradient(f.value(t), t), f.slope(t), atol=2e-5)
+    assert (np.diff(f.value(t)) >= 0).all() and f.value(0.0) == 0.5 and 0 < f.value(-5.0) < f.value(5.0) < 1
+    # every piece that is left at this level is crossed by the gaps of deeper levels, so values rise across it
+    deeper, ends = FatCantorSigmoid(0.1, levels=14), np.r_[-0.1, f.gaps.ravel(), 0.1]
+    assert (np.diff(deeper.integral(ends))[0::2] > 0).all()
+    assert np.diff(ends)[0::2].sum() / 0.2 == pytest.approx(0.5 + 2.0**-13)
+    missing = f.zero_gradient_probability(100, 0.05)
+    x = sample_coordinates(100, 20_000, rng()) - 0.05
+    gradient = loss_gradient(x[:, None], np.zeros(len(x), int), f.value, f.slope, lambda e: 2 * e)
+    share = estimate(~points_across(gradient, np.zeros(len(x), int)))
+    assert missing > 0.2 and abs(share.value - missing) < 4 * np.sqrt(missing * (1 - missing) / share.draws)
+
+
+# --- bad input ----------
+
+@pytest.mark.parametrize("call, says", [
+    (lambda: tail(0, 0.1), "n = 0"),
+    (lambda: tail(2.5, 0.1), "n = 2.5"),
+    (lambda: log_cap_bound(3, 1.2), "Lemma 23"),
+    (lambda: log_cap_volume(3, 1.0, 2.5), "cap height"),
+    (lambda: log_two_balls(3, -0.1, 1.0), "epsilon = -0.1"),
+    (lambda: log_two_balls(3, 0.1, 0.0), "delta = 0"),
+    (lambda: no_hiding_place(1.0, n=0.5), "n = 0.5"),
+    (lambda: two_balls_rate(3.0, 1.0), "between 0 and 1 \\+ delta"),
+    (lambda: sample_coordinates([3, 4], 10, rng()), "one dimension at a time"),
+    (lambda: sample_coordinates(1, 10, rng(), k=2), "n = 1"),
+    (lambda: sample_coordinates(3, 0, rng()), "draws = 0"),
+    (lambda: clopper_pearson(11, 10), "hits"),
+    (lambda: wedge(-0.1), "Lipschitz"),
+    (lambda: sine(0.0, 1.0), "amplitude = 0"),
+    (lambda: uniform_law(flat(), 1, 0.1), "n = 1"),
+    (lambda: planar_flip_probability(10, -1), "distance_ratio"),
+    (lambda: FatCantorSigmoid(levels=0), "levels = 0"),
+    (lambda: trials.is_stable_with_confidence(classify, [0.0], np.zeros((1, 1)), 1.5), "upsilon"),
+    (lambda: trials.stability_confidence(classify, [0.0, 1.0], np.zeros((1, 1))), "shape"),
+    (lambda: STATEMENTS["theorem-1"].bound(n=3, epsilon=0.5, delta=0.4), "Theorem 1.*delta >= epsilon > 0"),
+    (lambda: STATEMENTS["theorem-4"].bound(n=3, epsilon=1.1), "0 <= epsilon <= 1"),
+    (lambda: STATEMENTS["theorem-4"].bound(n=3, epsilon=0.1, K=0.5), "K >= 1"),
+    (lambda: STATEMENTS["theorem-5"].bound(n=3, epsilon=0.1, delta=1.2), "delta <= 1 \\+ epsilon"),
+    (lambda: STATEMENTS["theorem-6"].bound(n=3, epsilon=2.1, delta=1), "epsilon <= 1 \\+ delta"),
+    (lambda: STATEMENTS["theorem-8"].exact(n=3, gamma=2.1), "gamma <= 2"),
+    (lambda: STATEMENTS["theorem-8"].exact(n=3, epsilon=0.1), "missing.*'gamma'.*unknown.*'epsilon'"),
+    (lambda: STATEMENTS["theorem-9"].bound(n=1, eta=0.1, lipschitz=0.1), "n >= 2"),
+    (lambda: STATEMENTS["theorem-20"].bound(n=3, delta=-1), "delta > 0"),
+    (lambda: verify(STATEMENTS["theorem-4"], grid={"n": (3,), "epsilon": (2.0,)}), "no cell"),
+])
+def test_bad_input_is_refused_in_one_clear_line(call, says):
+    with pytest.raises(ValueError, match=says) as refusal:
+        call()
+    assert "\n" not in str(refusal.value)
