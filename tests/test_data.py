@@ -213,6 +213,24 @@ def test_a_damaged_file_is_named_and_never_used(small, places, name, damage, sai
         assert str(path) in said_all and "delete it" in said_all and "\n" not in said_all
 
 
+def test_wherever_a_byte_is_wrong_the_file_is_refused_or_unharmed(small, tmp_path):
+    arrays, rng, path = small("gtsrb"), np.random.default_rng(0), tmp_path / "gtsrb.npz"
+    np.savez_compressed(path, **arrays)
+    sound, refused = path.read_bytes(), 0
+    headers = [i for mark in (b"PK\1\2", b"PK\3\4") for i in range(len(sound)) if sound.startswith(mark, i)]
+    for _ in range(400):
+        content = bytearray(sound)
+        content[rng.choice(headers) + rng.integers(50)] = rng.integers(256)
+        path.write_bytes(content)
+        try:
+            read = archives.read_npz(path, archives.SPECS["gtsrb"])
+            assert archives.fingerprint(read) == archives.SPECS["gtsrb"].contents
+        except data.DataError as error:
+            refused += 1
+            assert str(path) in str(error) and "\n" not in str(error)
+    assert refused > 100
+
+
 def test_a_slow_file_is_unpacked_once_and_again_when_it_changes(small, places, monkeypatch, caplog):
     arrays = small("cifar10")
     path, kept = places["folder"] / "cifar10.npz", places["cache"] / "data" / "cifar10.safetensors"
