@@ -153,7 +153,7 @@ def closer_than_sampling_error(p):
                      recomputed={d: c[1] for d, c in closest.items()},
                      holds=None,
                      consequence="Models this close cannot be ranked by 10,000 images, yet all metrics "
-                                             "rank them alike.")
+                                 "rank them alike.")
 
 
 @checks

@@ -183,7 +183,7 @@ def attack_effort(p):
                      printed={"attack": s["ensemble_models"], "defence": s["region_classification_samples"]},
                      recomputed={"attack, all iterations (at most)": evaluations,
                                  "times the defence": evaluations / s["region_classification_samples"]},
-                                 holds=None,
+                     holds=None,
                      consequence="The comparison is per iteration; a whole attack costs far more than a "
                                  "defence.",
                      source="procedure-cost-optmargin.settings")

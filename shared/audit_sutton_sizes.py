@@ -151,10 +151,10 @@ def typical_draws(p):
               for panel in "cd"}
     extreme = tuple(largest_share(DIMENSION, r) for r in shares.values())
     typical = optimize.brentq(lambda r: largest_share(DIMENSION, r) - 0.5, 0.03, 0.2)
-    return p.finding("figure-11, figure-12", "The random draws shown are typical: largest pixel over norm",
+    return p.finding("figure-11, figure-12", "Largest pixel over norm of the random draws shown, and how rare it is",
                      printed=shares,
                      recomputed={"median of random draws": typical, "share of draws as extreme": extreme},
-                     holds=min(extreme) > 0.05,
+                     holds=None,
                      source="figure-11.printed_numbers, figure-12.printed_numbers",
                      consequence="The pictures show unusually large pixels; a reproduction's draws look "
                                  "smoother.")

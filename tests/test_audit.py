@@ -109,7 +109,7 @@ EXPECTED = [
     ("attack_grid", CONFIRMS, [.01960, .01965, .00980, .00982], 6e-6),
     ("half_grid", CONFIRMS, [3.625], 5e-4),
     ("flipping_draws", CONFIRMS, [83, 4], 0),
-    ("typical_draws", CONTRADICTS, [.0665, .0005, .0073, .0005, .0179], 5e-5),
+    ("typical_draws", NOTE, [.0665, .0005, .0073, .0005, .0179], 5e-5),
     ("draws_mean_change", CONFIRMS, [44.22, .212], 5e-3),
     ("fashion_channels", CONFIRMS, [28.36, 28, 48.50], 5e-3),
     ("order_of_norms", CONFIRMS, [.629], 5e-4),
