@@ -49,13 +49,17 @@ class Statement:
         """Does the bound take the density constant K?"""
         return "K" in inspect.signature(self.log_bound).parameters
 
-    def check(self, parameters):
-        """Arrays of one shape from a dict of parameters. ValueError: wrong name or broken condition."""
+    def check_names(self, names):
+        """ValueError unless `names` are the parameters, with or without K where the bound takes it."""
         allowed = set(self.parameters) | ({"K"} if self.takes_density else set())
-        missing, unknown = set(self.parameters) - set(parameters), set(parameters) - allowed
+        missing, unknown = set(self.parameters) - set(names), set(names) - allowed
         if missing or unknown:
             raise ValueError(f"{self.name} takes {', '.join(sorted(allowed))}: missing {sorted(missing)}, "
                              f"unknown {sorted(unknown)}")
+
+    def check(self, parameters):
+        """Arrays of one shape from a dict of parameters. ValueError: wrong name or broken condition."""
+        self.check_names(parameters)
         arrays = np.broadcast_arrays(*(np.asarray(value, float) for value in parameters.values()))
         values = dict(zip(parameters, arrays))
         if "n" in values:
@@ -88,6 +92,8 @@ class Statement:
         """
         if self.trials is None:
             return None
+        if not isinstance(generator, np.random.Generator):
+            raise ValueError(f"trials need generator=numpy.random.default_rng(seed): got {generator!r}")
         values = {name: value.item() for name, value in _without_density(self.check(parameters)).items()}
         return estimate(self.trials(**values, draws=check_draws(draws), generator=generator))
 
@@ -117,6 +123,7 @@ def verify(statement, *, grid=None, draws=0, generator=None):
     statement's own.
     """
     grid = statement.grid if grid is None else grid
+    statement.check_names(grid)
     cells = dict(zip(grid, (axis.ravel() for axis in np.meshgrid(*grid.values(), indexing="ij"))))
     keep = np.logical_and.reduce([_applies(holds, cells) for _, holds in statement.conditions])
     size = int(keep.sum())

@@ -243,6 +243,8 @@ def test_a_grid_costs_far_less_than_its_cells_one_by_one():
     assert alone > 3 * (middle - start) / together.size
 
 
+# --- every statement: no violation, trials agree, mutants are caught ----------
+
 def test_every_theorem_of_the_reference_has_an_entry():
     """Theorem 7 is about a direction and has no bound: `theory_gradient`."""
     text = (Path(__file__).parent.parent / "book" / "reference" / "sutton.json").read_text(encoding="utf-8")
@@ -252,8 +254,6 @@ def test_every_theorem_of_the_reference_has_an_entry():
     assert {s.direction for s in STATEMENTS.values()} == {"lower", "upper"}
     assert {s.status for s in STATEMENTS.values()} <= {"derived", "inferred", "found"}
 
-
-# --- every statement: no violation, trials agree, mutants are caught ----------
 
 def test_no_statement_is_violated_anywhere_on_the_big_grid():
     rows = verify_all()
@@ -274,6 +274,10 @@ def test_where_the_bounds_are_attained():
     assert exact_over_bound("theorem-4", n=[1, 50, 200_000], epsilon=0) == pytest.approx(1)
     assert exact_over_bound("theorem-5", n=9, epsilon=0.3, delta=0.3) == pytest.approx(1)
     assert exact_over_bound("theorem-6", n=9, epsilon=0, delta=3) == pytest.approx(0.5)
+    # the end of the range is allowed although 1 + epsilon - epsilon may exceed 1 by rounding
+    epsilon = np.linspace(0, 1, 101)
+    assert (1 + epsilon - epsilon > 1).any()
+    assert (STATEMENTS["theorem-5"].bound(n=9, epsilon=epsilon, delta=1 + epsilon) == 1).mean() > 0.5
     # the half ball that faces the plane has K = 2 and attains the factor K of Theorem 4
     n, epsilon = 40, 0.05
     assert 2 * tail(n, epsilon) <= 1 - STATEMENTS["theorem-4"].bound(n=n, epsilon=epsilon, K=2)
@@ -322,6 +326,8 @@ def test_rows_with_random_trials_and_a_chosen_grid():
     rows = verify(STATEMENTS["theorem-1"], grid=grid, draws=2000, generator=rng())
     assert [(row["n"], row["delta"]) for row in rows] == [(3, 1.0), (30, 1.0)]
     assert all(row["low"] <= row["exact"] <= row["high"] for row in rows)
+    dense = verify(STATEMENTS["theorem-4"], grid={"n": (3,), "epsilon": (0.1,), "K": (1, 2)})
+    assert dense[0]["bound"] > dense[1]["bound"] and dense[0]["exact"] == dense[1]["exact"]
     again = verify(STATEMENTS["theorem-1"], grid=grid, draws=2000, generator=rng())
     assert rows == again
 
@@ -546,6 +552,8 @@ def test_fat_cantor_sigmoid_is_increasing_and_smooth_but_often_has_no_gradient()
     (lambda: STATEMENTS["theorem-9"].bound(n=1, eta=0.1, lipschitz=0.1), "n >= 2"),
     (lambda: STATEMENTS["theorem-20"].bound(n=3, delta=-1), "delta > 0"),
     (lambda: verify(STATEMENTS["theorem-4"], grid={"n": (3,), "epsilon": (2.0,)}), "no cell"),
+    (lambda: verify(STATEMENTS["theorem-4"], grid={"n": (3,)}), "missing.*'epsilon'"),
+    (lambda: verify(STATEMENTS["theorem-4"], draws=5), "generator=numpy.random.default_rng"),
 ])
 def test_bad_input_is_refused_in_one_clear_line(call, says):
     with pytest.raises(ValueError, match=says) as refusal:
