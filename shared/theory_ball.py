@@ -152,7 +152,7 @@ def log_cap_bound(n, x):
     outside [0, 1], where the cap is larger than a half ball and the bound is false.
     """
     n, x = broadcast(n, x)
-    if not np.all((x >= 0) & (x <= 1 + 1e-12)):  # differences such as 1.3 - 0.3 may exceed 1 by rounding
+    if not np.all((x >= 0) & (x <= 1 + 1e-12)):  # (1 + epsilon) - epsilon may exceed 1 by rounding
         raise ValueError(f"the bound of Lemma 23 needs a relative distance between 0 and 1: got x = {x}")
     x = np.minimum(x, 1.0)
     return special.xlog1py(n / 2, -x) + special.xlog1py(n / 2, x) - np.log(2)

@@ -275,9 +275,9 @@ def test_where_the_bounds_are_attained():
     assert exact_over_bound("theorem-5", n=9, epsilon=0.3, delta=0.3) == pytest.approx(1)
     assert exact_over_bound("theorem-6", n=9, epsilon=0, delta=3) == pytest.approx(0.5)
     # the end of the range is allowed although 1 + epsilon - epsilon may exceed 1 by rounding
-    epsilon = np.linspace(0, 1, 101)
+    epsilon = np.linspace(0, 5, 101)
     assert (1 + epsilon - epsilon > 1).any()
-    assert (STATEMENTS["theorem-5"].bound(n=9, epsilon=epsilon, delta=1 + epsilon) == 1).mean() > 0.5
+    assert (STATEMENTS["theorem-5"].bound(n=9, epsilon=epsilon, delta=1 + epsilon) > 1 - 1e-9).all()
     # the half ball that faces the plane has K = 2 and attains the factor K of Theorem 4
     n, epsilon = 40, 0.05
     assert 2 * tail(n, epsilon) <= 1 - STATEMENTS["theorem-4"].bound(n=n, epsilon=epsilon, K=2)
