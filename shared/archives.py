@@ -51,8 +51,8 @@ class Spec:
 FASHION = ("T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag",
            "ankle boot")
 CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
-GTSRB = ("speed limit 20 km/h", "end of no passing, over 3.5 t", "keep right", "turn right ahead", "road work",
-         "general caution", "end of speed limit 80 km/h")
+GTSRB = ("speed limit 20 km/h", "end of no passing, over 3.5 t", "keep right", "turn right ahead",
+         "road work", "general caution", "end of speed limit 80 km/h")
 
 SPECS = {spec.name: spec for spec in (
     Spec("mnist", "MNIST", (1, 28, 28), (60000, 10000), tuple("0123456789"), "e306242b6b6b6e83",
@@ -125,7 +125,7 @@ def read_npz(path, spec):
     except DataError:
         raise
     except Exception as error:
-        # One wrong byte surfaces as almost any error of zipfile, a decompressor, NumPy or the tokenizer it uses.
+        # One wrong byte surfaces as almost any error of zipfile, a decompressor, NumPy or its tokenizer.
         reason = str(error).partition("\n")[0]
         refuse(f"damaged or not plain arrays ({reason})")
     for key, shape in shapes.items():

@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 EMBEDDED = ("digits", "shapes")
 NAMES = (*SPECS, *EMBEDDED)
 SOURCES = {"folder": "read from the data folder", "download": "downloaded", "embedded": "embedded"}
+STATES = SOURCES | {"folder": "found"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +168,7 @@ def report():
     for name in NAMES:
         try:
             dataset = load(name, profile="paper")
-            state, text = {"folder": "found"}.get(dataset.source, dataset.source), dataset.describe()
+            state, text = STATES[dataset.source], dataset.describe()
         except Missing as error:
             state, text = "missing", str(error)
         except DataError as error:

@@ -438,6 +438,16 @@ def test_report_says_what_is_there_and_what_to_do(small, places, monkeypatch):
     assert not sound and any(line.startswith("gtsrb") and "DAMAGED" in line for line in lines)
 
 
+def test_the_page_states_what_each_set_must_contain():
+    rows = [line.split(" | ") for line in (runtime.ROOT / "book" / "data.md").read_text().splitlines()]
+    stated = {cells[0].strip("| `"): cells for cells in rows if len(cells) == 7}
+    for name, spec in archives.SPECS.items():
+        size, train, test, classes, contents, stand_in = stated[name][1:]
+        assert size == "x".join(map(str, spec.image)) and contents.strip("`") == spec.contents
+        assert (train, test) == tuple(f"{count:,}" for count in spec.counts)
+        assert spec.stand_in in stand_in and (not spec.classes or classes == str(len(spec.classes)))
+
+
 # ---- the real files --------------------------------------------------------------------------------------
 def test_files_of_the_data_folder_are_the_published_ones(tmp_path):
     """Whatever of these is in the data folder; CIFAR-10 is left out, its file takes ten seconds to unpack."""
