@@ -7,3 +7,6 @@ borderline, theory, ...   one instrument each; they do not import each other
 reference, records        printed values; recorded results, claims, verdicts
 report, notebook          what a page shows; what every notebook starts with
 """
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]

@@ -27,14 +27,14 @@ def mix(a, b):
 
     White on black gives 128, and two equal odd values v give v + 1.
     """
-    a, b = ((image >> 1) + (image & 1) for image in (a, b))
-    return a + torch.minimum(b, 255 - a)          # a, b <= 128: only 128 + 128 would leave uint8
+    a, b = a - (a >> 1), b - (b >> 1)
+    return a + torch.minimum(b, 255 - a)          # both at most 128: only 128 + 128 would leave uint8
 
 
 def prune(x, t, T):
     """Pixel pruning (`ren`, Section V): uint8 pixels below t become 0, those above T become 255.
 
-    A pixel equal to t or T stays as it is: with t = T = 128 128 survives; with T = 255 no bright pixel changes.
+    A pixel equal to t or T stays as it is: with t = T = 128 128 survives; T = 255 changes no bright pixel.
     Raises ValueError unless 0 <= t <= T <= 256.
     """
     if not 0 <= t <= T <= 256:
@@ -138,14 +138,17 @@ def search(classify, source, background, *, threshold=0.99, max_iterations=9, pr
     if objective == "adversarial":
         nearest = _Nearest(original, outside, outside_class, at, ssim_convention)
     for i in range(max_iterations):
-        mixed = prune_mixed(mix(outside[at], inside[at]))
+        x_s, x_b = inside.index_select(0, at), outside.index_select(0, at)
+        mixed = prune_mixed(mix(x_b, x_s))
         mixed_class = _classes(see, mixed)
         same = mixed_class == inside_class[at]
-        inside[at[same]] = mixed[same]
-        outside[at[~same]], outside_class[at[~same]] = mixed[~same], mixed_class[~same]
+        x_s = torch.where(same[:, None, None, None], mixed, x_s)
+        x_b = torch.where(same[:, None, None, None], x_b, mixed)
+        inside[at], outside[at] = x_s, x_b
+        outside_class[at[~same]] = mixed_class[~same]
         if nearest is not None:
             nearest.offer(at[~same], mixed[~same], mixed_class[~same])
-        separability[at] = ssim(outside[at], inside[at], convention=ssim_convention)
+        separability[at] = ssim(x_b, x_s, convention=ssim_convention)
         if path is not None:
             path.record(i, at, mixed, mixed_class, same, separability[at])
         iterations[at] += 1
@@ -237,3 +240,18 @@ def _check(source, background, threshold, max_iterations, prune, objective):
         raise ValueError(f"prune={prune!r}: pass Pruning(t, T, where=...) or None")
     if objective not in OBJECTIVES:
         raise ValueError(f"unknown objective {objective!r}; use one of {', '.join(OBJECTIVES)}")
+
+
+def summary(pairs):
+    """Means and sample standard deviations of the three similarities over the sources that were searched.
+
+    Returns a dict: `searched`, `excluded` and `converged` (numbers of sources), `iterations` (mean), and for separability,
+    robustness and adversarial `<name>_mean` and `<name>_std`, as in Tables III and IV of `ren`.
+    """
+    where = ~pairs.excluded
+    told = {"searched": int(where.sum()), "excluded": int(pairs.excluded.sum()),
+            "converged": int(pairs.converged.sum()), "iterations": float(pairs.iterations[where].double().mean())}
+    for name in ("separability", "robustness", "adversarial"):
+        values = getattr(pairs, name)[where].double()
+        told |= {f"{name}_mean": float(values.mean()), f"{name}_std": float(values.std())}
+    return told

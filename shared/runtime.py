@@ -9,7 +9,8 @@ from pathlib import Path
 
 import torch
 
-ROOT = Path(__file__).resolve().parents[1]
+from shared import ROOT
+
 PROFILES = ("smoke", "quick", "paper")
 DEVICES = ("auto", "cpu", "cuda")
 

@@ -90,6 +90,18 @@ class Trained:
     fingerprint: str        # of its weights
 
 
+def zoo_key(architecture, data_fingerprint, recipe, seed):
+    """What tells one trained net from another: layers, recipe, data, seed and the training loop's code."""
+    layers, loop = repr(models.build(architecture)), sources.code_hash(snippets=[inspect.getsource(fit)])
+    return units.fingerprint([layers, dataclasses.asdict(recipe), data_fingerprint, seed, loop])[:10]
+
+
+def about(path):
+    """What a zoo file says of its net: recipe, data, seed, accuracies, seconds."""
+    with safe_open(path, "pt") as file:
+        return json.loads(file.metadata()["about"])
+
+
 def trained(architecture, dataset, recipe, *, seed, device, progress=True):
     """The net of this architecture, data set, recipe and seed: from the cache, from `results/zoo/`, else trained now.
 
@@ -103,9 +115,8 @@ def trained(architecture, dataset, recipe, *, seed, device, progress=True):
             raise ValueError(f"unknown recipe {recipe!r}; allowed: {', '.join(RECIPES)}")
         recipe = RECIPES[recipe]
     net = models.build(architecture, generator=runtime.generator(seed, architecture, "weights"))
-    loop = sources.code_hash(snippets=[inspect.getsource(fit)])
-    key = units.fingerprint([repr(net), dataclasses.asdict(recipe), dataset.fingerprint, seed, loop])
-    name = f"{architecture}-{dataset.stand_in or dataset.name}-s{seed}-{key[:10]}"
+    key = zoo_key(architecture, dataset.fingerprint, recipe, seed)
+    name = f"{architecture}-{dataset.stand_in or dataset.name}-s{seed}-{key}"
     path = runtime.cache_folder() / "zoo" / f"{name}.safetensors"
     for place in (path, ZOO / path.name):
         if place.exists():
@@ -119,11 +130,11 @@ def trained(architecture, dataset, recipe, *, seed, device, progress=True):
                 return _read(path, net, device)
             except ValueError:
                 path.unlink()
-        _train_and_keep(net, path, architecture, dataset, recipe, seed, device, loop, progress)
+        _train_and_keep(net, path, architecture, dataset, recipe, seed, device, progress)
     return _read(path, net, device)
 
 
-def _train_and_keep(net, path, architecture, dataset, recipe, seed, device, loop, progress):
+def _train_and_keep(net, path, architecture, dataset, recipe, seed, device, progress):
     start = time.perf_counter()
     order = runtime.generator(seed, architecture, "order")
     fit(net, dataset.x_train, dataset.y_train, recipe, generator=order, device=device, label=path.stem)
@@ -136,24 +147,24 @@ def _train_and_keep(net, path, architecture, dataset, recipe, seed, device, loop
     if test <= chance + 0.05:
         raise ValueError(f"{path.stem}: test accuracy {test:.3f} never left chance ({chance:.3f}); "
                          "train longer or lower the recipe's rate")
-    about = {"architecture": architecture, "data": dataset.describe(), "recipe": dataclasses.asdict(recipe),
-             "seed": seed, "train_accuracy": train, "test_accuracy": test, "seconds": round(seconds, 2),
-             "torch": torch.__version__, "device": str(device), "code": loop}
+    facts = {"architecture": architecture, "data": dataset.describe(), "fingerprint": dataset.fingerprint,
+             "recipe": dataclasses.asdict(recipe), "seed": seed, "train_accuracy": train, "test_accuracy": test,
+             "seconds": round(seconds, 2), "torch": torch.__version__, "device": str(device)}
     weights = {k: (v.half() if v.is_floating_point() else v).cpu().contiguous() for k, v in net.state_dict().items()}
-    runtime.write_atomically(path, lambda part: save_file(weights, part, {"about": json.dumps(about)}))
+    runtime.write_atomically(path, lambda part: save_file(weights, part, {"about": json.dumps(facts)}))
 
 
 def _read(path, net, device):
     """Fill `net` from a zoo file. Raises ValueError naming a file that is damaged or of another architecture."""
     path = Path(path)
     try:
+        facts = about(path)
         with safe_open(path, "pt") as file:
-            about = json.loads(file.metadata()["about"])
             weights = {k: file.get_tensor(k) for k in file.keys()}
         like = net.state_dict()
         net.load_state_dict({k: v.to(like[k].dtype) for k, v in weights.items()})
     except (SafetensorError, OSError, KeyError, TypeError, RuntimeError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise ValueError(f"{path.name} cannot be used ({reason}); delete it to have the net trained again") from None
-    return Trained(net.to(device).eval(), path.stem, about["architecture"], about["seed"], about["train_accuracy"],
-                   about["test_accuracy"], about["seconds"], units.fingerprint(weights))
+    return Trained(net.to(device).eval(), path.stem, facts["architecture"], facts["seed"], facts["train_accuracy"],
+                   facts["test_accuracy"], facts["seconds"], units.fingerprint(weights))

@@ -26,7 +26,8 @@ def _canonical(nb):
     extra = {k: v for k, v in nb.metadata.items() if k == "boundary_book"}
     nb.metadata = {
         **extra,
-        "jupytext": {"formats": nb.metadata["jupytext"]["formats"]},
+        # Without the filter jupytext drops our metadata from the text half.
+        "jupytext": {"formats": "ipynb,py:percent", "notebook_metadata_filter": "boundary_book"},
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     }
@@ -36,9 +37,7 @@ def _canonical(nb):
 
 def expected(text):
     """The normal form of both halves, (.ipynb, .py), from the text half."""
-    notebook = jupytext.read(text)
-    notebook.metadata.setdefault("jupytext", {}).setdefault("formats", "ipynb,py:percent")
-    ipynb = _canonical(notebook)
+    ipynb = _canonical(jupytext.read(text))
     nb = jupytext.reads(ipynb, fmt="ipynb")
     nb.metadata.pop("language_info", None)
     return ipynb, jupytext.writes(nb, fmt="py:percent")

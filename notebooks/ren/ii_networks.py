@@ -1,7 +1,13 @@
 # ---
 # jupyter:
+#   boundary_book:
+#     items:
+#     - table-1
+#     - table-2
+#     - equation-1
 #   jupytext:
 #     formats: ipynb,py:percent
+#     notebook_metadata_filter: boundary_book
 #     text_representation:
 #       extension: .py
 #       format_name: percent

@@ -1,7 +1,18 @@
 # ---
 # jupyter:
+#   boundary_book:
+#     items:
+#     - algorithm-1
+#     - figure-1
+#     - equation-2
+#     - equation-3
+#     - definition-robustness
+#     - definition-separability
+#     needs:
+#     - ren/ii_networks
 #   jupytext:
 #     formats: ipynb,py:percent
+#     notebook_metadata_filter: boundary_book
 #     text_representation:
 #       extension: .py
 #       format_name: percent

@@ -1,7 +1,14 @@
 # ---
 # jupyter:
+#   boundary_book:
+#     items:
+#     - table-3
+#     - figure-2
+#     needs:
+#     - ren/ii_networks
 #   jupytext:
 #     formats: ipynb,py:percent
+#     notebook_metadata_filter: boundary_book
 #     text_representation:
 #       extension: .py
 #       format_name: percent

@@ -1,7 +1,15 @@
 # ---
 # jupyter:
+#   boundary_book:
+#     items:
+#     - table-4
+#     - figure-3
+#     - procedure-pixel-pruning
+#     needs:
+#     - ren/ii_networks
 #   jupytext:
 #     formats: ipynb,py:percent
+#     notebook_metadata_filter: boundary_book
 #     text_representation:
 #       extension: .py
 #       format_name: percent

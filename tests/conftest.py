@@ -1,0 +1,48 @@
+"""What many tests need: a home of their own for cache, data and results; every notebook run once in `smoke`."""
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from shared import ROOT
+
+NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix("")) for p in ROOT.glob("notebooks/*/*.py"))
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """Empty folders for cache, data and results."""
+    for name in ("CACHE", "DATA", "RESULTS"):
+        monkeypatch.setenv(f"BOUNDARY_{name}", str(tmp_path / name.lower()))
+    return tmp_path
+
+
+def environment(folder):
+    """Environment of a child process that keeps everything under `folder`."""
+    return {**os.environ, "BOUNDARY_CACHE": f"{folder}/cache", "BOUNDARY_DATA": f"{folder}/data",
+            "BOUNDARY_RESULTS": f"{folder}/results", "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE",
+            "PYTHONPATH": str(ROOT)}
+
+
+@pytest.fixture(scope="session")
+def smoke(tmp_path_factory):
+    """`{notebook: finished process}` of every notebook run by papermill in `smoke`, two at a time, and their folder."""
+    folder = tmp_path_factory.mktemp("smoke")
+
+    def run(name):
+        return subprocess.run([sys.executable, "-m", "workflow.run", f"notebooks/{name}.ipynb", f"{folder}/{name}.ipynb",
+                               "-p", "profile", "smoke"], cwd=ROOT, env=environment(folder), capture_output=True, text=True)
+
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip(NOTEBOOKS, pool.map(run, NOTEBOOKS))), folder
+
+
+def outputs(folder, name):
+    """What `shared.report` left in the outputs of a run notebook."""
+    cells = json.loads((Path(folder) / f"{name}.ipynb").read_text())["cells"]
+    return [o["data"]["application/vnd.boundary-book+json"] for c in cells for o in c.get("outputs", [])
+            if "application/vnd.boundary-book+json" in o.get("data", {})]
