@@ -1,0 +1,38 @@
+"""Keep the README's finder (paper, printed item, page) in step with what the notebooks declare.
+
+python -m workflow.finder           write the table
+python -m workflow.finder --check   exit 1 if it is out of step
+"""
+import json
+import re
+import sys
+from pathlib import Path
+
+from shared import reference
+
+BLOCK = re.compile(r"(?<=<!-- finder -->\n).*?(?=<!-- /finder -->)", re.DOTALL)
+
+
+def table(root="notebooks"):
+    """The finder as Markdown: a line for each notebook, in the book's order of papers."""
+    lines = ["| paper | tables, figures, ... | page |", "| --- | --- | --- |"]
+    for key, short in reference.SHORT.items():
+        for path in sorted(Path(root, key).glob("*.ipynb")):
+            notebook = json.loads(path.read_text())
+            title = re.search(r"^# (.+)$", "".join(notebook["cells"][0]["source"]), re.MULTILINE)[1]
+            items = [reference.paper(key)[i].label for i in notebook["metadata"]["boundary_book"]["items"]]
+            lines.append(f"| {short} | {', '.join(items)} | [{title}]({path.as_posix()}) |")
+    return "\n".join(lines) + "\n"
+
+
+def main(readme="README.md", check=False):
+    old = Path(readme).read_text()
+    new = BLOCK.sub(lambda _: table(), old)
+    if check and new != old:
+        raise SystemExit(f"{readme}: the finder is out of step with the notebooks; run `python -m workflow.finder`")
+    if new != old:
+        Path(readme).write_text(new)
+
+
+if __name__ == "__main__":
+    main(check="--check" in sys.argv)
