@@ -80,9 +80,9 @@ def _injected(namespace):
     ipython = namespace.get("get_ipython")
     if ipython is None or ipython().execution_count > 4:  # a re-run by hand, after other cells
         return {}
-    hidden = ipython().user_ns_hidden
-    return {k: v for k, v in namespace.items() if k not in hidden and not k.startswith("_")
-            and not isinstance(v, (types.ModuleType, types.FunctionType)) and k not in ("In", "Out")}
+    hidden, plain = ipython().user_ns_hidden, (type(None), bool, int, float, str, list, dict)
+    return {k: v for k, v in namespace.items() if type(v) in plain and k not in hidden and not k.startswith("_")
+            and k not in ("In", "Out")}
 
 
 # ---- a run -----------------------------------------------------------------------------------------------

@@ -4,10 +4,12 @@ import fcntl
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
 import torch
+from tqdm import tqdm
 
 from shared import ROOT
 
@@ -93,6 +95,13 @@ def generator(seed, *labels):
     """A CPU generator for one purpose: the same seed and labels give the same numbers on every device."""
     digest = hashlib.sha256(repr((int(seed), *labels)).encode()).digest()
     return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)
+
+
+# ---- progress --------------------------------------------------------------------------------------------
+def progress(total, label):
+    """A text progress bar where somebody may be looking: a terminal or a notebook. It leaves nothing behind."""
+    watched = sys.stdout.isatty() or "ipykernel" in sys.modules
+    return tqdm(total=total, desc=label, file=sys.stdout, leave=False, disable=not watched)
 
 
 # ---- chunks ----------------------------------------------------------------------------------------------

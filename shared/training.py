@@ -10,7 +10,6 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch.nn import functional as F
-from tqdm.auto import tqdm
 
 from shared import models, runtime, sources, units
 
@@ -51,7 +50,7 @@ def fit(net, x, y, recipe, *, generator, device, label="training"):
     per_epoch = max(1, len(x) // recipe.batch)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, recipe.rate, total_steps=recipe.epochs * per_epoch,
                                                    pct_start=0.2, cycle_momentum=False)
-    bar = tqdm(total=recipe.epochs * per_epoch, desc=label, file=sys.stdout, leave=False, disable=None)
+    bar = runtime.progress(recipe.epochs * per_epoch, label)
     for _ in range(recipe.epochs):
         order = torch.randperm(len(x), generator=generator).to(device)
         for batch in order[:per_epoch * recipe.batch].split(recipe.batch):
@@ -102,7 +101,7 @@ def about(path):
         return json.loads(file.metadata()["about"])
 
 
-def trained(architecture, dataset, recipe, *, seed, device, progress=True):
+def trained(architecture, dataset, recipe, *, seed, device):
     """The net of this architecture, data set, recipe and seed: from the cache, from `results/zoo/`, else trained now.
 
     recipe  a `Recipe` or the name of one in `RECIPES`
@@ -130,11 +129,11 @@ def trained(architecture, dataset, recipe, *, seed, device, progress=True):
                 return _read(path, net, device)
             except ValueError:
                 path.unlink()
-        _train_and_keep(net, path, architecture, dataset, recipe, seed, device, progress)
+        _train_and_keep(net, path, architecture, dataset, recipe, seed, device)
     return _read(path, net, device)
 
 
-def _train_and_keep(net, path, architecture, dataset, recipe, seed, device, progress):
+def _train_and_keep(net, path, architecture, dataset, recipe, seed, device):
     start = time.perf_counter()
     order = runtime.generator(seed, architecture, "order")
     fit(net, dataset.x_train, dataset.y_train, recipe, generator=order, device=device, label=path.stem)

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from tqdm.auto import tqdm
 
 from shared import runtime, sources
 
@@ -132,7 +131,7 @@ def load(path):
 
 
 # ---- the list --------------------------------------------------------------------------------------------
-def run(function, units, *, label, progress=True):
+def run(function, units, *, label):
     """`[function(**unit) for unit in units]`, each from the cache if it is there.
 
     Each result is a dict of JSON values, arrays and tensors; it comes back with the key `seconds` added, the time
@@ -143,7 +142,7 @@ def run(function, units, *, label, progress=True):
     code = code_of(function)
     paths = [folder / f"{fingerprint([code, unit])}.npz" for unit in units]
     results = {}
-    with tqdm(total=len(units), desc=label, disable=None if progress else True, file=sys.stdout, leave=False) as bar:
+    with runtime.progress(len(units), label) as bar:
         for wait in (False, True):
             for i, (unit, path) in enumerate(zip(units, paths)):
                 if i in results:

@@ -105,7 +105,8 @@ def agree(pairs, classify, source, background, **options):
 @pytest.mark.parametrize("classify", [by_brightness, by_contrast])
 @pytest.mark.parametrize("background", ["white", "black", "other"])
 @pytest.mark.parametrize("pruning", [
-    None, Pruning(64, 255), Pruning(128, 128), Pruning(100, 200, where="input"), Pruning(64, 192, where="source"),
+    None, Pruning(64, 255), Pruning(128, 128), Pruning(100, 200, where="input"),
+    Pruning(64, 192, where="source"),
 ], ids=str)
 def test_equals_the_literal_loop(classify, background, pruning):
     source = sources()
@@ -140,7 +141,7 @@ def test_adversarial_objective_keeps_the_outside_image_nearest_to_the_original(b
 
 
 def test_adversarial_objective_may_keep_an_earlier_image():
-    """With a similarity that falls on the way, the background itself is kept and not the last outside image."""
+    """Where the similarity falls on the way, the background is kept and not the last outside image."""
     source = torch.full((1, 1, 12, 12), 200, dtype=torch.uint8)
     seen = iter([0, 1, 1, 1])                              # source, background, two mixes
 

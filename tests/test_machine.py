@@ -151,7 +151,7 @@ def test_a_damaged_unit_is_named_and_made_again(home, capsys):
 
 
 def _worker(log):
-    units.run(slow, [dict(n=n, log=log) for n in range(6)], label="t", progress=False)
+    units.run(slow, [dict(n=n, log=log) for n in range(6)], label="t")
 
 
 def slow(n, log):

@@ -54,8 +54,8 @@ def test_logits_do_not_depend_on_the_chunk():
 
 
 def test_a_net_learns_and_comes_back_from_the_cache_bit_for_bit(home, digits):
-    first = training.trained("ren-a", digits, "ren-smoke", seed=0, device=CPU, progress=False)
-    again = training.trained("ren-a", digits, "ren-smoke", seed=0, device=CPU, progress=False)
+    first = training.trained("ren-a", digits, "ren-smoke", seed=0, device=CPU)
+    again = training.trained("ren-a", digits, "ren-smoke", seed=0, device=CPU)
     assert first.test_accuracy > 0.9 and first.fingerprint == again.fingerprint
     assert len(list((home / "cache/zoo").glob("*.safetensors"))) == 1
     # what is measured is what is kept: the stored accuracy is the stored net's own
@@ -63,16 +63,16 @@ def test_a_net_learns_and_comes_back_from_the_cache_bit_for_bit(home, digits):
 
 
 def test_seed_and_recipe_make_another_net(home, digits):
-    nets = {training.trained("ren-a", digits, r, seed=s, device=CPU, progress=False).fingerprint
+    nets = {training.trained("ren-a", digits, r, seed=s, device=CPU).fingerprint
             for r, s in ((FAST, 0), (FAST, 1), (training.Recipe(epochs=2, images=999), 0))}
     assert len(nets) == 3
 
 
 def test_a_damaged_net_is_named_and_trained_again(home, digits, capsys):
-    first = training.trained("ren-a", digits, FAST, seed=0, device=CPU, progress=False)
+    first = training.trained("ren-a", digits, FAST, seed=0, device=CPU)
     path, = (home / "cache/zoo").glob("*.safetensors")
     path.write_bytes(path.read_bytes()[:500])
-    again = training.trained("ren-a", digits, FAST, seed=0, device=CPU, progress=False)
+    again = training.trained("ren-a", digits, FAST, seed=0, device=CPU)
     assert path.name in capsys.readouterr().err and again.fingerprint == first.fingerprint
 
 
@@ -81,7 +81,7 @@ def test_a_net_that_never_leaves_chance_is_refused(home, digits):
     noise = SimpleNamespace(**{**vars(digits), "y_train": torch.randint(10, digits.y_train.shape, generator=generator),
                                "fingerprint": "noise", "describe": digits.describe})
     with pytest.raises(ValueError, match="never left chance"):
-        training.trained("ren-a", noise, FAST, seed=0, device=CPU, progress=False)
+        training.trained("ren-a", noise, FAST, seed=0, device=CPU)
     assert not list((home / "cache/zoo").glob("*.safetensors"))
 
 
@@ -98,7 +98,7 @@ def test_a_recipe_out_of_range_is_refused():
 
 def _train(log):
     digits = data.load("digits", profile="smoke")
-    net = training.trained("ren-a", digits, FAST, seed=0, device=CPU, progress=False)
+    net = training.trained("ren-a", digits, FAST, seed=0, device=CPU)
     with open(log, "a") as handle:
         handle.write(f"{net.fingerprint} {net.seconds}\n")
 

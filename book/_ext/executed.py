@@ -56,6 +56,7 @@ def read(app, docname, source):
         tags = cell["metadata"].setdefault("tags", [])
         if "hide-input" not in tags:  # folded, one click away
             tags.append("hide-input")
+        cell["outputs"] = [o for o in cell["outputs"] if "\r" not in "".join(o.get("text", ""))]  # progress bars
         for output in cell["outputs"]:
             spec = output.get("data", {}).pop(MIME, None)
             text = spec and markdown(spec, docname)
