@@ -144,6 +144,13 @@ def parameters(_):
     return "\n\n".join(parts)
 
 
+# ---- API -------------------------------------------------------------------------------------------------
+def api(pattern):
+    """Documentation of the modules of `shared` whose names match a glob pattern such as `theory*`."""
+    names = sorted(p.stem for p in (ROOT / "shared").glob(f"{pattern}.py"))
+    return "\n\n".join(f"### `shared.{n}`\n\n```{{eval-rst}}\n.. automodule:: shared.{n}\n   :members:\n```" for n in names)
+
+
 # ---- Sphinx ----------------------------------------------------------------------------------------------
 def replace(app, docname, source):
     def made(match):
@@ -154,8 +161,12 @@ def replace(app, docname, source):
 
 
 def outdated(app, env, added, changed, removed):
-    """Pages with generated parts are read again whenever records or runs may have changed: always, they are few."""
-    return [d for d in env.found_docs if d.startswith("book/") and BLOCK.search((ROOT / f"{d}.md").read_text())]
+    """Pages made from records or runs are read again whenever those may have changed: always, they are few.
+
+    Not the API page: autodoc watches the modules itself, and reading it takes seconds.
+    """
+    made = {d: BLOCK.findall((ROOT / f"{d}.md").read_text()) for d in env.found_docs if d.startswith("book/")}
+    return [d for d, blocks in made.items() if any(name != "api" for name, _ in blocks)]
 
 
 def setup(app):
