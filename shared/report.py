@@ -273,6 +273,11 @@ def page(record, recorded, *, directive=False, fresh=None):
                 for n in item.raw["printed_numbers"]]
         table(["number", "printed", *runs], body, f"{item.title}: printed numbers",
               f"{record['paper']}-{item.id}-numbers")
+    if item.kind not in ("table", "figure") and record.get("data"):
+        names = [k for k, v in record["data"].items() if isinstance(v, (bool, int, float, str))]
+        body = [[k.replace("_", " "), *(number(r.get("data", {}).get(k)) for r in runs.values())] for k in names]
+        table(["measured", *runs], body, f"{item.title}: what was measured ({run_text(record)}.)",
+              f"{record['paper']}-{item.id}")
     if record.get("contains"):
         parts.append("The figure must contain: " + "; ".join(f"{MARK[c['there']]} {c['what']}"
                                                               for c in record["contains"]) + ".")

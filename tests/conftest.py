@@ -34,15 +34,20 @@ def smoke(tmp_path_factory):
     folder = tmp_path_factory.mktemp("smoke")
 
     def run(name):
-        return subprocess.run([sys.executable, "-m", "workflow.run", f"notebooks/{name}.ipynb", f"{folder}/{name}.ipynb",
+        return subprocess.run([sys.executable, "-m", "workflow.run", f"notebooks/{name}.ipynb", str(ran(folder, name)),
                                "-p", "profile", "smoke"], cwd=ROOT, env=environment(folder), capture_output=True, text=True)
 
     with ThreadPoolExecutor(2) as pool:
         return dict(zip(NOTEBOOKS, pool.map(run, NOTEBOOKS))), folder
 
 
+def ran(folder, name):
+    """Where a notebook's smoke run is kept, laid out as the workflow does."""
+    return Path(folder) / "runs" / "smoke" / "notebooks" / f"{name}.ipynb"
+
+
 def outputs(folder, name):
     """What `shared.report` left in the outputs of a run notebook."""
-    cells = json.loads((Path(folder) / f"{name}.ipynb").read_text())["cells"]
+    cells = json.loads(ran(folder, name).read_text())["cells"]
     return [o["data"]["application/vnd.boundary-book+json"] for c in cells for o in c.get("outputs", [])
             if "application/vnd.boundary-book+json" in o.get("data", {})]

@@ -10,7 +10,7 @@ import jupytext
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import NOTEBOOKS, environment, outputs
+from conftest import NOTEBOOKS, environment, outputs, ran
 
 from shared import ROOT, records, reference
 
@@ -79,7 +79,7 @@ def test_stand_ins_are_named_on_every_page_that_uses_them(smoke):
     _, folder = smoke
     for name in NOTEBOOKS:
         stamp, = [o for o in outputs(folder, name) if o.get("kind") == "stamp"]
-        text = (folder / f"{name}.ipynb").read_text()
+        text = ran(folder, name).read_text()
         assert ("STAND-IN, NOT" in text) == bool(stamp["substitutes"])
 
 
@@ -96,7 +96,7 @@ def test_a_script_gives_the_same_table_as_papermill_from_an_empty_cache(smoke, t
 def test_two_smoke_runs_from_empty_caches_are_equal_to_the_bit(smoke, tmp_path):
     name = "ren/iii_borderline"
     _, folder = smoke
-    again = subprocess.run([sys.executable, "-m", "workflow.run", f"notebooks/{name}.ipynb", f"{tmp_path}/{name}.ipynb",
+    again = subprocess.run([sys.executable, "-m", "workflow.run", f"notebooks/{name}.ipynb", str(ran(tmp_path, name)),
                             "-p", "profile", "smoke"], cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True)
     assert again.returncode == 0, again.stderr
     first, second = ([(o["item"], o.get("rows"), o.get("data")) for o in outputs(f, name) if "verdict" in o]

@@ -14,7 +14,7 @@ MIME = "application/vnd.boundary-book+json"  # what shared.report leaves in an o
 
 def runs():
     """The folder of run notebooks of the profile that the book is built from."""
-    return ROOT / "_runs" / os.environ.get("PROFILE", "quick")
+    return Path(os.environ.get("BOUNDARY_RUNS", ROOT / "_runs")) / os.environ.get("PROFILE", "quick")
 
 
 def cells(notebook):
