@@ -45,7 +45,7 @@ import pandas as pd
 
 from shared import (audit, audit_chen, audit_shu, audit_sutton, audit_sutton_counts, audit_sutton_sizes,
                     notebook, reference, report)
-from shared.audit_finding import Printed, rounds_to
+from shared.audit_finding import Printed, attainable, rounds_to
 
 run = notebook.start("audit/printed_numbers", globals())
 
@@ -76,9 +76,8 @@ report.say(
     f"Of **{len(numeric)} numeric checks**, {totals['confirms']} confirm what is printed, "
     f"**{totals['contradicts']} contradict it** and {totals['note']} are notes. Beside them stand "
     f"{words['contradicts']} places where two passages of one paper disagree in words. "
-    f"{sum(f.kind == 'code' for f in found)} differences between a paper and its authors' scripts are "
-    "listed last and "
-    "counted nowhere.")
+    f"Another {sum(f.kind == 'code' for f in found)} differences, between a paper and its authors' scripts, "
+    "are listed last and counted nowhere.")
 report.table(["paper", "contradicts", "confirms", "note", "checks"],
              [[short, *(str(counts[key, v]) for v in ("contradicts", "confirms", "note")),
                str(sum(f.paper == key for f in numeric))] for key, short in reference.SHORT.items()],
@@ -130,7 +129,8 @@ def draw_correlations(coefficients, by_chance):
     for r in coefficients[~coefficients.agrees].itertuples():
         left.annotate(f"{r.data}, {r.metric.upper()}", (abs(r.printed), abs(r.recomputed) - abs(r.printed)),
                       fontsize=9, xytext=(-8, -1), textcoords="offset points", ha="right", va="center")
-    left.set(xlabel="printed size of the correlation", ylabel="recomputed minus printed")
+    left.set(xlabel="printed size of the correlation", ylabel="recomputed minus printed",
+             ylim=(-1.6 * half, None))
     left.legend(fontsize=9, loc="lower left", ncols=3)
     right.hist(by_chance, bins=np.linspace(0.6, 1, 81), density=True, color="0.75")
     right.axhline(0, color="0.6", lw=0.8)
@@ -149,9 +149,10 @@ size = coefficients.recomputed.abs()
 inside = int(((size >= low) & (size <= high)).sum())
 report.say(
     f"{coefficients.agrees.sum()} of {len(coefficients)} coefficients follow from Table I; the finding "
-    "lies elsewhere. In every column of Table I the models of a data set stand in exactly the same order "
-    f"as by attack success: the smallest rank correlation is {order['smallest |Spearman|']:g}. Once two "
-    "lists are in the same order, a large Pearson correlation is nearly certain. Two sorted lists of "
+    "lies elsewhere. In every column of Table I the models of a data set stand in exactly the order of "
+    "attack success, or exactly in its reverse: the smallest rank correlation has the size "
+    f"{order['smallest |Spearman|']:g}. Once two lists are in one order, a large Pearson correlation is "
+    "nearly certain. Two sorted lists of "
     f"{models} random numbers correlate at {median:.3f} in the middle and between {low:.3f} and "
     f"{high:.3f} in nine cases of ten. The table's coefficients have sizes from {size.min():.3f} to "
     f"{size.max():.3f}, and {inside} of {len(size)} lie in that range. So they say no more than the order "
@@ -159,8 +160,9 @@ report.say(
 report.say(
     "And an order without a single exchange is hard to square with chance: on CIFAR-10 the attack "
     f"success of two neighbours differs by {close.printed['CIFAR-10']:g}, while each is known to about "
-    f"{close.recomputed['CIFAR-10']:.3f} (one standard error). Over all models of the three data sets at "
-    f"once the correlations of ROBY fall to between {min(pooled.values()):.2f} and "
+    f"{close.recomputed['CIFAR-10']:.3f} (one standard error of "
+    f"{paper['chen'].settings('table-1')['n_test_images_for_roby']:,} images). Over all models of the three "
+    f"data sets at once the correlations of ROBY fall to between {min(pooled.values()):.2f} and "
     f"{max(pooled.values()):.2f}.")
 
 # %% [markdown]
@@ -228,7 +230,7 @@ report.say(
 # Which images are the 100 percent? The formulas that say so are lost from the text of Sutton et al., but
 # percentages with two decimals give it away. Of 2,000 test images, a share must be a multiple of 0.05%. Of
 # the correctly classified ones some whole number can be attacked, and of those some whole number is flipped
-# by random noise. A wrong guess about what is counted fails in most cells.
+# by random noise. A guess about what is counted can therefore be tested, image by image.
 
 # %%
 ROUNDING = 0.005 / 100  # half a unit of a percentage's second decimal, as a share of the images
@@ -238,14 +240,20 @@ def images_flipped():
     """A row per random susceptibility on CIFAR-10: how far its flipped images are from a whole number."""
     rows = []
     for (a, b, split), column in audit_sutton.problems(paper["sutton"], "cifar10").iterrows():
-        counted = audit_sutton_counts.whole_images(column, audit_sutton_counts.IMAGES["cifar10"][split])
-        # A column that fits no count keeps the susceptible images that its other percentages leave.
-        total = counted[1] if counted else one("impossible_column").recomputed["susceptible images"][split][0]
+        everything = audit_sutton_counts.IMAGES["cifar10"][split]
+        correct = attainable(column["accuracy"], everything)
+        susceptible = [n for c in correct for n in attainable(column["susceptibility"], c)]
+        counted = audit_sutton_counts.whole_images(column, everything)
+        total = counted[1] if counted else susceptible[0]
         for draw in audit_sutton.RANDOM_TABLES:
-            images = column[draw] / 100 * total
-            rows.append({"problem": f"{a}-vs-{b}", "split": split, "draw": draw, "percent": column[draw],
-                         "total": total, "images": images, "distance": abs(images - round(images)),
-                         "allowed": ROUNDING * total})
+            percent = column[draw]
+            images = percent / 100 * total
+            rows.append({
+                "problem": f"{a}-vs-{b}", "split": split, "draw": draw, "percent": percent, "total": total,
+                "images": images, "distance": abs(images - round(images)), "allowed": ROUNDING * total,
+                "of all": any(attainable(percent, n) for n in [everything]),
+                "of correct": any(attainable(percent, n) for n in correct),
+                "of susceptible": any(attainable(percent, n) for n in susceptible)})
     return pd.DataFrame(rows)
 
 
@@ -275,21 +283,25 @@ report.picture(draw_whole_images(flipped, impossible));
 
 # %%
 whole = next(f for f in found if f.name == "whole_numbers" and f.title.startswith("cifar10")).recomputed
+tested = flipped[(flipped.split == "test") & (flipped.percent > 0)]
 signs = one("gtsrb_sizes")
 report.say(
-    f"{whole['columns of whole images']} of {len(flipped) // len(audit_sutton.RANDOM_TABLES)} columns are "
-    "whole images throughout, which settles what is counted. The exceptions are of one problem, "
+    f"Take the {len(tested)} test percentages that are not zero. As shares of all test images "
+    f"{tested['of all'].sum()} of them are possible, as shares of the correctly classified ones "
+    f"{tested['of correct'].sum()}, as shares of those that can be attacked "
+    f"{tested['of susceptible'].sum()}. "
+    f"All in all {whole['columns of whole images']} of {len(flipped) // len(audit_sutton.RANDOM_TABLES)} "
+    "columns count whole images throughout, which settles the question. The exceptions are of one problem, "
     f"{' and '.join(impossible.problem.unique())}: "
     + "; ".join(f"{r.percent}% of {r.total} would be {r.images:.2f} images ({r.split}, draw ×{r.draw})"
                 for r in impossible.itertuples())
     + ". It seems to mix two runs.")
 report.say(
-    "The same arithmetic finds the lost sizes of the traffic-sign sets: the smallest numbers of images "
-    f"that make all percentages whole add up to {', '.join(map(str, signs.recomputed['sums']))}. These are "
+    "The same arithmetic finds the lost sizes of the traffic-sign sets: the smallest numbers of images that "
+    f"make all percentages whole add up to {', '.join(map(str, signs.recomputed['sums']))}. These are "
     f"{'exactly' if signs.verdict == 'confirms' else 'not'} the sizes of the public *training* folders of "
     "those signs. The official test set was not used, and frames of one and the same sign stand on both "
-    "sides of the "
-    "split.")
+    "sides of the split.")
 
 # %% [markdown]
 # ### Farther than possible
@@ -301,6 +313,7 @@ report.say(
 distances = pd.DataFrame(audit_shu.maxima(paper["shu"]), columns=["place", "largest", "pixels"])
 distances["as_norm"] = distances.largest / np.sqrt(distances.pixels)
 distances["as_square"] = distances.largest / distances.pixels
+SHARES = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)  # ticks of the figure's logarithmic axis
 
 
 # %% mystnb={"figure": {"caption": "Shu et al., Tables 4 and 10: the largest printed distance of every row, as a share of the largest possible one for its number of changed pixels k, read as a norm and as a squared norm. Beyond the line is impossible.", "name": "audit-distances"}, "image": {"alt": "Eighteen rows of two dots; read as norms, several lie right of the line at one, read as squares none does."}}
@@ -313,6 +326,8 @@ def draw_distances(distances):
     ax.plot(rows.as_square, rows.index, "s", color=report.PALETTE[0], label="read as a square: printed / k")
     ax.axvline(1, color="k", lw=1)
     ax.set(xscale="log", xlabel="share of the largest possible", yticks=rows.index)
+    ax.set_xticks(SHARES, [f"{share:g}" for share in SHARES])
+    ax.minorticks_off()
     ax.set_yticklabels([f"{r.place}, k = {r.pixels}" for r in rows.itertuples()], fontsize=9)
     ax.legend(fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
     return figure
@@ -362,10 +377,10 @@ total = len(audit_sutton_sizes.noise_free(paper["sutton"], "l2"))
 report.say(
     f"It rises from one noise to the next, but the first step leads down: from {norms['none']:.3f} without "
     f"noise to {norms['cube'][0]:.3f} (cube) and {norms['ball'][0]:.3f} (ball), in {fewer[0]} and "
-    f"{fewer[1]} of {total} problems. More images can be attacked, too: {shares['none']:.1f}% without "
-    f"noise, {shares['cube'][0]:.1f}% and {shares['ball'][0]:.1f}% with the smallest. Only the largest "
-    "noise brings both back to about where they "
-    "started.")
+    f"{fewer[1]} of {total} problems. More images can be attacked, too: {shares['none']:.1f}% without noise, "
+    f"{shares['cube'][0]:.1f}% and {shares['ball'][0]:.1f}% with the smallest. The largest noise brings both "
+    f"back to about where they started: {norms['cube'][-1]:.3f} and {norms['ball'][-1]:.3f}, "
+    f"{shares['cube'][-1]:.1f}% and {shares['ball'][-1]:.1f}%.")
 
 # %% [markdown]
 # ### And five more
@@ -402,9 +417,9 @@ report.say("\n".join([
 # %% [markdown]
 # ## All numeric contradictions
 #
-# What the paper says, what its own numbers give, and what a reader should do about it. Text in the printed
-# column that begins with an item and a field, such as `table-4.claims`, is how the reference file puts a
-# statement of the paper.
+# None of the statements below holds. Beside each stand what is printed, what the paper's own numbers give,
+# and what a reader should do about it. Text in the printed column that begins with an item and a field, such
+# as `table-4.claims`, is how the reference file puts a statement of the paper.
 
 # %%
 def place(finding):
@@ -416,10 +431,10 @@ def place(finding):
     return "; ".join(f"{kind}{'s' * (len(n) > 1)} {', '.join(n)}" for kind, n in numbers.items())
 
 
-def cell(value, digits=4):
+def cell(value, digits=4, between=";<br>"):
     """Text of a value: labelled values on lines of their own, numbers to so many significant digits."""
     if isinstance(value, dict):
-        return ";<br>".join(f"{label}: {cell(v, digits)}" for label, v in value.items())
+        return between.join(f"{label}: {cell(v, digits, ', ')}" for label, v in value.items())
     if isinstance(value, tuple):
         return ", ".join(cell(v, digits) for v in value)
     return f"{value:.{digits}g}" if isinstance(value, float) else report.number(value)
@@ -451,7 +466,7 @@ show_findings("contradicts", "printed numbers that contradict each other")
 # The other side of the account, one click away: statements that their own numbers bear out. Several of them
 # settle what a text leaves open, such as denominators, data splits and dimensions.
 
-# %% mystnb={"code_prompt_hide": "Hide the confirmed statements", "code_prompt_show": "Show the confirmed statements"} tags=["hide-output"]
+# %% mystnb={"code_prompt_hide": "Hide the confirmed statements: {type}", "code_prompt_show": "Show the confirmed statements: {type}"} tags=["hide-output"]
 show_findings("confirms", "statements that the printed numbers confirm")
 
 # %% [markdown]
@@ -459,7 +474,7 @@ show_findings("confirms", "statements that the printed numbers confirm")
 #
 # Nothing is wrong here; these numbers are simply worth knowing when the tables are read or reproduced.
 
-# %% mystnb={"code_prompt_hide": "Hide the notes", "code_prompt_show": "Show the notes"} tags=["hide-output"]
+# %% mystnb={"code_prompt_hide": "Hide the notes: {type}", "code_prompt_show": "Show the notes: {type}"} tags=["hide-output"]
 show_findings("note", "notes on printed numbers")
 
 
