@@ -20,6 +20,10 @@ READY := $(VENV)/.ready
 export PATH := $(BIN):$(PATH)
 export PROFILE
 
+ifeq ($(filter $(PROFILE),smoke quick paper),)
+$(error unknown profile '$(PROFILE)'; allowed: smoke, quick, paper)
+endif
+
 .PHONY: book run test bench data missing pair lock clean
 book: run
 	jupyter-book build -W --keep-going -n -q .
