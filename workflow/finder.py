@@ -3,25 +3,24 @@
 python -m workflow.finder           write the table
 python -m workflow.finder --check   exit 1 if it is out of step
 """
-import json
 import re
 import sys
 from pathlib import Path
 
 from shared import reference
+from workflow import catalogue
 
 BLOCK = re.compile(r"(?<=<!-- finder -->\n).*?(?=<!-- /finder -->)", re.DOTALL)
 
 
-def table(root="notebooks"):
+def table():
     """The finder as Markdown: a line for each notebook, in the book's order of papers."""
     lines = ["| paper | tables, figures, ... | page |", "| --- | --- | --- |"]
     for key, short in reference.SHORT.items():
-        for path in sorted(Path(root, key).glob("*.ipynb")):
-            notebook = json.loads(path.read_text())
-            title = re.search(r"^# (.+)$", "".join(notebook["cells"][0]["source"]), re.MULTILINE)[1]
-            items = [reference.paper(key)[i].label for i in notebook["metadata"]["boundary_book"]["items"]]
-            lines.append(f"| {short} | {', '.join(items)} | [{title}]({path.as_posix()}) |")
+        for name in catalogue.notebooks():
+            if name.startswith(f"{key}/"):
+                labels = [reference.paper(key)[i].label for i in catalogue.items(name)]
+                lines.append(f"| {short} | {', '.join(labels)} | [{catalogue.title(name)}](notebooks/{name}.ipynb) |")
     return "\n".join(lines) + "\n"
 
 

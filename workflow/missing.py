@@ -1,22 +1,11 @@
 """What is recorded below full scale, or not at all, and what the rest would cost: python -m workflow.missing"""
-import json
-from pathlib import Path
-
 from shared import records, reference
-
-
-def declared(root="notebooks"):
-    """`{(paper, item): notebook}` from the notebooks' metadata."""
-    homes = {}
-    for path in sorted(Path(root).glob("*/*.ipynb")):
-        about = json.loads(path.read_text())["metadata"].get("boundary_book", {})
-        homes |= {(path.parent.name, item): f"{path.parent.name}/{path.stem}" for item in about.get("items", [])}
-    return homes
+from workflow import catalogue
 
 
 def rows():
     """(title, state, estimated seconds or None) of every result that is not at full scale."""
-    homes = declared()
+    homes = catalogue.pages()
     for item, record in records.everything():
         home = homes.get((item.paper, item.id))
         if record and record["scale"]["fraction"] < 1:

@@ -1,15 +1,15 @@
 """What a notebook's run depends on. Kept out of the Snakefile, so that tests reach it."""
-import json
 from pathlib import Path
 
 from shared import sources
+from workflow import catalogue
 
 RUNNER = ["workflow/run.py", "requirements.lock"]
 
 
-def notebooks(root="notebooks"):
-    """All notebooks, as paths without suffix, in the book's order of folders and names."""
-    return sorted(str(p.with_suffix("")) for p in Path(root).glob("*/*.ipynb"))
+def notebooks():
+    """All notebooks as paths without suffix."""
+    return [f"notebooks/{name}" for name in catalogue.notebooks()]
 
 
 def inputs(notebook):
@@ -20,6 +20,5 @@ def inputs(notebook):
 
 
 def before(notebook):
-    """Notebooks whose finished units this one reads (its metadata `boundary_book: needs`): they run first."""
-    metadata = json.loads(Path(f"{notebook}.ipynb").read_text())["metadata"]
-    return [f"notebooks/{n}" for n in metadata.get("boundary_book", {}).get("needs", [])]
+    """Notebooks whose finished units this one reads: they run first."""
+    return [f"notebooks/{name}" for name in catalogue.needs(notebook.removeprefix("notebooks/"))]

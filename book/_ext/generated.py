@@ -8,27 +8,12 @@ from collections import Counter
 
 from executed import MIME, ROOT, runs
 
+from workflow import catalogue
+
 BLOCK = re.compile(r"```\{generated\} (\w+) ?(\S*)\n```")
 
 
 # ---- where things are ------------------------------------------------------------------------------------
-def notebooks():
-    """`{name: metadata}` of every notebook, such as `ren/ii_networks`, in order."""
-    found = sorted((ROOT / "notebooks").glob("*/*.ipynb"))
-    return {f"{p.parent.name}/{p.stem}": json.loads(p.read_text())["metadata"].get("boundary_book", {}) for p in found}
-
-
-def title(name):
-    """First heading of a notebook."""
-    first = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text())["cells"][0]["source"]
-    return next(line[2:].strip() for line in first if line.startswith("# "))
-
-
-def pages():
-    """`{(paper, item): notebook}` from what the notebooks declare."""
-    return {(name.split("/")[0], item): name for name, about in notebooks().items() for item in about.get("items", [])}
-
-
 def link(text, name):
     return f"[{text}](/notebooks/{name}.ipynb)"
 
@@ -36,7 +21,7 @@ def link(text, name):
 def stamps():
     """`{notebook: facts}` of the runs that this book shows."""
     found = {}
-    for name in notebooks():
+    for name in catalogue.notebooks():
         run = runs() / "notebooks" / f"{name}.ipynb"
         if run.is_file():
             for cell in json.loads(run.read_text())["cells"]:
@@ -56,12 +41,12 @@ def status(record, page):
 def item_rows(paper):
     """A line for each item of a paper: item, verdict, page, scale, reason."""
     from shared import records, reference, report
-    where = pages()
+    where = catalogue.pages()
     rows = []
     for item in reference.paper(paper).items.values():
         page, record = where.get((paper, item.id)), records.read(paper, item.id)
         rows.append([item.label, f"{{bdg-{COLOURS[status(record, page)]}}}`{status(record, page)}`",
-                     link(title(page), page) if page else "", report.scale_text(record) if record else "",
+                     link(catalogue.title(page), page) if page else "", report.scale_text(record) if record else "",
                      record["reason"] if record else item.caption])
     return rows
 
@@ -78,7 +63,7 @@ def items(paper):
 def totals(_):
     """How many results of each kind and paper there are, and how they stand."""
     from shared import records, reference, report
-    where, header = pages(), ["", *reference.SHORT.values(), "all"]
+    where, header = catalogue.pages(), ["", *reference.SHORT.values(), "all"]
     kinds = {"tables": ("table",), "figures": ("figure",), "theorems, corollaries, lemmas": ("theorem", "corollary", "lemma"),
              "algorithms": ("algorithm",)}
     counted = [(item, records.read(item.paper, item.id)) for item, _ in records.everything()]
@@ -114,7 +99,7 @@ def claims(paper):
 # ---- execution and parameters ----------------------------------------------------------------------------
 def execution(_):
     from shared import records, report, sources
-    rows = [[link(title(n), n), s["profile"], s["when"], s["device"], f"{s['wall_seconds']:.0f} s", f"{s['peak_gb']:.1f} GB",
+    rows = [[link(catalogue.title(n), n), s["profile"], s["when"], s["device"], f"{s['wall_seconds']:.0f} s", f"{s['peak_gb']:.1f} GB",
              ", ".join(f"{k} → {v}" for k, v in s["substitutes"].items()) or "none", s["revision"]]
             for n, s in stamps().items()]
     text = report.markdown_table(["notebook", "profile", "when", "device", "time", "peak memory", "stand-ins", "revision"], rows)
@@ -124,7 +109,7 @@ def execution(_):
         if record:
             p = record["provenance"]
             now = sources.measurement_code(ROOT / "notebooks" / f"{p['notebook']}.py")
-            fresh.append([item.title, link(title(p["notebook"]), p["notebook"]), report.scale_text(record), p["device"],
+            fresh.append([item.title, link(catalogue.title(p["notebook"]), p["notebook"]), report.scale_text(record), p["device"],
                           f"{p['seconds']:,.0f} s", p["revision"], "current" if now == p["code"] else "code has changed since"])
     return (f"{text}\n\nVersions: {versions}.\n\n## Records at full scale\n\n"
             + report.markdown_table(["item", "notebook", "scale", "device", "seconds of its notebook's units", "revision", "freshness"], fresh))
@@ -135,11 +120,11 @@ def parameters(_):
     from shared import notebook, records, report
     parts, seen = [], stamps()
     recorded = {r["provenance"]["notebook"]: r["provenance"]["seconds"] for _, r in records.everything() if r}
-    for name in notebooks():
+    for name in catalogue.notebooks():
         rows = [[f"`{p['parameter']}`", p["type"], f"`{p['default']}`", p["meaning"]] for p in notebook.page_spec(name)]
         cost = [f"{seen[name]['profile']}: {seen[name]['wall_seconds']:.0f} s, {seen[name]['peak_gb']:.1f} GB"] if name in seen else []
         cost += [f"full scale: {recorded[name] / 60:.0f} min of units"] if name in recorded else []
-        parts.append(f"### {link(title(name), name)}\n\n`notebooks/{name}.ipynb` · measured {'; '.join(cost) or 'nothing yet'}\n\n"
+        parts.append(f"### {link(catalogue.title(name), name)}\n\n`notebooks/{name}.ipynb` · measured {'; '.join(cost) or 'nothing yet'}\n\n"
                      + report.markdown_table(["parameter", "type", "default", "meaning"], rows))
     return "\n\n".join(parts)
 
