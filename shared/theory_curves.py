@@ -30,11 +30,16 @@ def inside(curve):
 
 
 def draw_curve(ax, curve, color, label, *, flip=False):
-    """Exact value (line), bound (dashes), intervals of the trials (bars); `flip` draws one minus all."""
+    """Exact value (line), bound (dashes), intervals of the trials (bars); `flip` draws one minus all.
+
+    Trials without a hit get no bar: on a logarithmic axis it would reach down for ever.
+    """
+    hit = curve["low"] > 0
     turn = (lambda p: 1 - p) if flip else (lambda p: p)
     ax.plot(curve["n"], turn(curve["exact"]), color=color, label=label)
     ax.plot(curve["n"], turn(curve["bound"]), color=color, ls="--", lw=1.2)
-    ax.vlines(curve["n_trial"], turn(curve["low"]), turn(curve["high"]), color=color, lw=5, alpha=0.45)
+    low, high = (turn(curve[end][hit]) for end in ("low", "high"))
+    ax.vlines(curve["n_trial"][hit], low, high, color=color, lw=5, alpha=0.45)
 
 
 def draw_small(ax, curves, *, floor=1e-6):

@@ -14,7 +14,7 @@ _REACH = 12.0  # in standard deviations 1/sqrt(n): beyond lies less than exp(-72
 
 def _integral(function, ends):
     """Integral over the panels between `ends`, each by scipy's adaptive rule."""
-    return sum(integrate.quad(function, a, b, epsabs=0, epsrel=1e-11, limit=200)[0]
+    return sum(integrate.quad(function, a, b, epsabs=0, epsrel=1e-10, limit=200)[0]
                for a, b in zip(ends, ends[1:]))
 
 
@@ -55,5 +55,6 @@ def crossing(n, epsilon, delta):
 
     edge = min(np.pi / 2, _REACH * width)
     kinks = np.arcsin(np.clip([-epsilon, delta - epsilon, -delta - epsilon], -1, 1))
-    ends = np.unique(np.clip([*np.linspace(-edge, edge, 25), *kinks], -edge, edge))
+    ends = np.clip([*np.linspace(-edge, edge, 25), *kinks], -edge, edge)
+    ends = np.unique(np.round(ends, 12))  # no panel between two ends that differ by rounding
     return _integral(integrand, ends) / _integral(lambda angle: np.cos(angle) ** n, ends)

@@ -111,13 +111,13 @@ def draw_cap(geometry, shown):
     left.scatter(*shown.T, s=5, color=[orange if y > plane else blue for y in shown[:, 1]])
     left.plot(*geometry["point"], "ko")
     left.annotate("x", geometry["point"], xytext=(-12, -12), textcoords="offset points", fontsize=12)
-    left.annotate("", (0, plane), (0, 0), arrowprops={"arrowstyle": "<->", "shrinkA": 0, "shrinkB": 0})
+    arrow = {"arrowstyle": "<->", "color": "k", "shrinkA": 0, "shrinkB": 0}
+    left.annotate("", (0, plane), (0, 0), arrowprops=arrow)
     left.text(0.04 * delta, plane / 2, "ε", fontsize=13)
-    left.annotate("", delta * np.array([np.cos(-0.6), np.sin(-0.6)]), (0, 0),
-                  arrowprops={"arrowstyle": "<->", "shrinkA": 0, "shrinkB": 0})
+    left.annotate("", delta * np.array([np.cos(-0.6), np.sin(-0.6)]), (0, 0), arrowprops=arrow)
     left.text(0.45 * delta, -0.24 * delta, "δ", fontsize=13)
-    left.text(-1.05 * delta, plane + 0.03 * delta, "plane", fontsize=9)
-    left.set(aspect="equal", xlim=(-1.1 * delta, 1.1 * delta), ylim=(-1.1 * delta, 1.15 * delta))
+    left.text(1.0 * delta, plane + 0.04 * delta, "plane", fontsize=10)
+    left.set(aspect="equal", xlim=(-1.1 * delta, 1.3 * delta), ylim=(-1.1 * delta, 1.15 * delta))
     left.set_axis_off()
     t = np.linspace(-1, 1, 2001)
     for color, n in zip(("0.75", "0.55", "0.35", "0.0"), SHOWN_DIMENSIONS):
@@ -166,7 +166,7 @@ second_opinion = {"quadrature_deviation": deviation_from_quadrature()}
 lemma_23 = check(run, "lemma-23", draws=scale.draws, trial_grid=TRIALS, extra=second_opinion)
 
 
-# %% mystnb={"figure": {"caption": "Lemma 23. Left: three caps (orange) and the half balls that contain them (outlines), to scale. Right: the volume of the half ball over that of the cap, the factor that the bound gives away, over the relative distance x = 1 \u2212 h/r of the cap.", "name": "sutton-lemma-23"}, "image": {"alt": "Left: three discs with caps inside half discs. Right: the ratio of bound to exact value grows from one with the distance of the cap, faster in higher dimensions, and falls back to one at the very end."}}
+# %% mystnb={"figure": {"caption": "Lemma 23. Left: three caps (orange) and the half balls that contain them (outlines), to scale. Right: the volume of the half ball over that of the cap, the factor that the bound gives away, over the relative distance x = 1 \u2212 h/r of the cap.", "name": "sutton-lemma-23"}, "image": {"alt": "Left: three discs with caps inside half discs. Right: the ratio of bound to exact value grows from one with the distance of the cap, faster in higher dimensions and without limit where the cap vanishes."}}
 def draw_envelopes():
     """Caps in their half balls, and the ratio of the volumes."""
     figure = plt.figure(figsize=(9.5, 3.8))
@@ -186,7 +186,7 @@ def draw_envelopes():
     x = 1 - np.geomspace(1e-6, 1, 400)
     for color, n in zip(report.PALETTE, (3, 30, 300, 3000)):
         right.plot(x, np.exp(log_cap_bound(n, x) - log_tail(n, x)), color=color, label=f"n = {n:,}")
-    right.set(yscale="log", xlabel="distance of the cap, x = 1 − h/r", ylabel="bound / exact")
+    right.set(yscale="log", xlabel="distance of the cap, x = 1 − h/r", ylabel="bound / exact", ylim=(0.8, 2000))
     right.legend(fontsize=9, loc="upper left")
     return figure
 
@@ -209,7 +209,7 @@ curves = {f"δ = {1 / ratio:g} ε": theory_curves.over_dimension(
     generator=numpy_generator(run, "curves", ratio), epsilon=ratio, delta=1.0) for ratio in RATIOS}
 
 
-# %% mystnb={"figure": {"caption": "Theorem 1: the probability that one random perturbation crosses the plane, for noise 2, 10 and 50 times as long as the attack. Lines: exact; dashes: the bound; bars: 95% intervals of random trials (a bar that leaves the picture below had no hit).", "name": "sutton-theorem-1"}, "image": {"alt": "Three curves fall from near one half to zero with growing dimension, the one for the largest noise last; dashed bounds run just above them."}}
+# %% mystnb={"figure": {"caption": "Theorem 1: the probability that one random perturbation crosses the plane, for noise 2, 10 and 50 times as long as the attack. Lines: exact; dashes: the bound; bars: 95% intervals of random trials (none where no trial crossed).", "name": "sutton-theorem-1"}, "image": {"alt": "Three curves fall from near one half to zero with growing dimension, the one for the largest noise last; dashed bounds run just above them."}}
 def draw_theorem_1(curves):
     """Probability of crossing over the dimension."""
     figure, ax = plt.subplots(figsize=(8, 4.2))

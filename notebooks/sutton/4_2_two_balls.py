@@ -192,7 +192,7 @@ def draw_two_balls(centres, outlines):
     left.set(aspect="equal", xlim=(-1.5, 1.5), ylim=(-1.2, 1.2))
     left.set_axis_off()
     right.set(xlabel="coordinate across the plane, $x_1$", ylabel="density (peak = 1)", ylim=(0, 1.5))
-    right.legend(fontsize=9, loc="upper left")
+    right.legend(fontsize=9, loc="upper left", frameon=True, framealpha=1, edgecolor="none")
     return figure
 
 
@@ -278,7 +278,7 @@ steady = {f"δ = {d:g}": theory_curves.over_dimension(
     for d in (epsilon + 0.03, epsilon + 0.1, epsilon + 0.3)}
 
 
-# %% mystnb={"figure": {"caption": "Theorem 5: the share of points that resist every push of length \u03b4, for three lengths just above \u03b5. Lines: exact; dashes: the bound; bars: 95% intervals of random trials.", "name": "sutton-theorem-5"}, "image": {"alt": "Three falling curves over the dimension with dashed bounds just above; the longer the push, the earlier the fall."}}
+# %% mystnb={"figure": {"caption": "Theorem 5: the share of points that resist every push of length \u03b4, for three lengths just above \u03b5. Lines: exact; dashes: the bound; bars: 95% intervals of random trials (none where all agreed).", "name": "sutton-theorem-5"}, "image": {"alt": "Three falling curves over the dimension with dashed bounds just above; the longer the push, the earlier the fall."}}
 def draw_resisting(curves):
     """Share of points that no push of the given length moves across."""
     figure, ax = plt.subplots(figsize=(8, 3.8))
@@ -432,7 +432,8 @@ generator = numpy_generator(run, "theorem-7")
 points, label = uniform_ball(N_GRADIENT, scale.draws // 10, generator), generator.integers(0, 2, scale.draws // 10)
 points[:, 0] += (2 * label - 1) * epsilon
 found = autograd(points, label)
-formula = theory_gradient.loss_gradient(points, label, sigmoid, lambda t: STEEP * sigmoid(t) * (1 - sigmoid(t)), lambda a: 2 * a)
+formula = theory_gradient.loss_gradient(
+    points, label, sigmoid, lambda t: STEEP * sigmoid(t) * (1 - sigmoid(t)), lambda a: 2 * a)
 across = theory_gradient.points_across(found, label)
 
 cantor = theory_gradient.FatCantorSigmoid(half_width=3 * epsilon)
@@ -490,7 +491,7 @@ spared = {f"γ = {g:g}": theory_curves.over_dimension(
     generator=numpy_generator(run, "theorem-8 curves", g), gamma=g) for g in (0.03, 0.1, 0.3, 1.0)}
 
 
-# %% mystnb={"figure": {"caption": "Theorem 8: the probability that some push with margin \u03b3 at one point spares another point of the class. Lines: exact; dashes: the bound; bars: 95% intervals of random trials.", "name": "sutton-theorem-8"}, "image": {"alt": "Four falling curves over the dimension, one a margin, with dashed bounds above that fall at half their rate."}}
+# %% mystnb={"figure": {"caption": "Theorem 8: the probability that some push with margin \u03b3 at one point spares another point of the class. Lines: exact; dashes: the bound; bars: 95% intervals of random trials (none where all agreed).", "name": "sutton-theorem-8"}, "image": {"alt": "Four falling curves over the dimension, one a margin, with dashed bounds above that fall at half their rate."}}
 def draw_spared(curves):
     """Probability that a second point is spared by some push."""
     figure, ax = plt.subplots(figsize=(8, 3.8))

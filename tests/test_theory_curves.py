@@ -1,0 +1,58 @@
+"""theory_quadrature, theory_curves: hand-made values, agreement with the closed forms, curves over n."""
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from shared.theory import STATEMENTS
+from shared.theory_ball import tail
+from shared.theory_curves import draw_small, inside, over_dimension
+from shared.theory_models import log_two_balls
+from shared.theory_quadrature import cap_share, crossing
+
+
+@pytest.mark.parametrize("x", [0.0, 0.3, 0.9])
+def test_caps_of_a_line_a_disc_and_a_ball(x):
+    assert cap_share(1, x) == pytest.approx((1 - x) / 2, rel=1e-10)
+    assert cap_share(2, x) == pytest.approx((np.arccos(x) - x * np.sqrt(1 - x**2)) / np.pi, rel=1e-9)
+    assert cap_share(3, x) == pytest.approx((1 - x) ** 2 * (2 + x) / 4, rel=1e-10)
+
+
+def test_far_caps_agree_with_the_closed_form():
+    for n, x in [(100, 0.5), (3072, 0.1), (3072, 0.5), (200_000, 0.01), (200_000, 0.05)]:
+        assert cap_share(n, x) == pytest.approx(float(tail(n, x)), rel=1e-10)
+
+
+def test_crossing_on_a_line_and_against_the_first_integrator():
+    assert crossing(1, 0.0, 1.0) == pytest.approx(0.5, rel=1e-10)
+    assert crossing(1, 0.5, 1.0) == pytest.approx(1.5**2 / 8, rel=1e-9)  # a triangle of the square of T and S
+    for n, epsilon, delta in [(1, 0.1, 0.05), (2, 0.4, 1.0), (50, 0.1, 3.0), (3072, 0.05, 0.5)]:
+        assert crossing(n, epsilon, delta) == pytest.approx(float(np.exp(log_two_balls(n, epsilon, delta))), rel=1e-8)
+
+
+def test_wrong_arguments_are_named():
+    with pytest.raises(ValueError, match="n = 1.5 is not a dimension"):
+        cap_share(1.5, 0.1)
+    with pytest.raises(ValueError, match="delta = 0 is out of range"):
+        crossing(3, 0.1, 0)
+
+
+@pytest.fixture(scope="module")
+def curve():
+    return over_dimension(STATEMENTS["theorem-4"], dimensions=(1, 10, 100), trial_dimensions=(3, 30, 3000), draws=4000,
+                          generator=np.random.default_rng(1), epsilon=0.3)
+
+
+def test_a_curve_is_the_small_probability_even_where_the_statement_says_at_least(curve):
+    np.testing.assert_allclose(curve["exact"], tail([1, 10, 100], 0.3), rtol=1e-12)
+    np.testing.assert_allclose(curve["true"], tail([3, 30, 3000], 0.3), rtol=1e-9)
+    assert (curve["bound"] >= curve["exact"]).all() and inside(curve) == 1
+    assert inside({**curve, "true": curve["true"] + [0.2, 0, 0]}) == pytest.approx(2 / 3)
+
+
+def test_trials_without_a_hit_get_no_bar(curve):
+    figure, ax = plt.subplots()
+    draw_small(ax, {"a": curve})
+    bars, = ax.collections
+    assert [segment[0, 0] for segment in bars.get_segments()] == [3, 30]
+    assert ax.get_xscale() == ax.get_yscale() == "log"
+    plt.close(figure)
