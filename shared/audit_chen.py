@@ -68,7 +68,7 @@ def mean_correlations(p):
     return p.finding("table-1, table-4", "Table IV prints the means of three correlations", recomputed=named,
                      printed={" ".join(k): v for k, v in cells.items()},
                      holds=all(rounds_to(values[k], cells[k], 3) for k in cells),
-                     consequence="Most cells are off in the third decimal; the next row says why.")
+                     consequence="Most cells are off in the third decimal; the confirmed row on rounded coefficients says why.")
 
 
 @checks

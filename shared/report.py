@@ -121,10 +121,14 @@ def publish(run, item, *, rows=None, keys=(), units=None, unit_keys=(), of=None,
     return record
 
 
-def table(header, rows, caption, name):
-    """Show a table of our own, numbered in the book: `header` texts, `rows` of texts or numbers."""
+def table(header, rows, caption, name, *, sentences=False):
+    """Show a table of our own, numbered in the book: `header` texts, `rows` of texts or numbers.
+
+    sentences  cells hold sentences, whose lines may break; numbers stay on one line
+    """
     body = [[number(c) for c in r] for r in rows]
-    spec = {"kind": "table", "header": list(header), "rows": body, "caption": caption, "name": name}
+    spec = {"kind": "table", "header": list(header), "rows": body, "caption": caption, "name": name,
+            "style": "sentences" if sentences else "results"}
     _show({"text/plain": f"{caption}\n{markdown_table(header, body)}", "text/markdown": captioned(spec), MIME: spec})
 
 
@@ -214,7 +218,7 @@ def captioned(spec, directive=False):
     """A table with its caption: a numbered MyST directive for the book, plain Markdown elsewhere."""
     text = markdown_table(spec["header"], spec["rows"])
     if directive:
-        return f"```{{table}} {spec['caption']}\n:name: {spec['name']}\n:class: results\n\n{text}\n```"
+        return f"```{{table}} {spec['caption']}\n:name: {spec['name']}\n:class: {spec.get('style', 'results')}\n\n{text}\n```"
     return f"**{spec['caption']}**\n\n{text}"
 
 

@@ -445,17 +445,13 @@ def printed_cell(finding):
     return cell(finding.printed, digits=6)
 
 
-def listing(header, rows, caption):
-    """A table of sentences, whose lines break; `report.table` keeps a row on one line, as figures need it."""
-    report.say(report.captioned({"header": header, "rows": rows, "caption": caption}))
-
-
 def show_findings(verdict, what):
     """A table for each paper of its numeric findings with this verdict."""
     for key, short in reference.SHORT.items():
-        listing(["place", "statement", "printed", "recomputed", "consequence"],
-                [[place(f), f.title, printed_cell(f), cell(f.recomputed), f.consequence]
-                 for f in numeric if (f.paper, f.verdict) == (key, verdict)], f"{short}: {what}.")
+        report.table(["place", "statement", "printed", "recomputed", "consequence"],
+                     [[place(f), f.title, printed_cell(f), cell(f.recomputed), f.consequence]
+                      for f in numeric if (f.paper, f.verdict) == (key, verdict)], f"{short}: {what}.",
+                     f"audit-{verdict}-{key}", sentences=True)
 
 
 show_findings("contradicts", "printed numbers that contradict each other")
@@ -492,9 +488,9 @@ def quoted(finding):
     return f"{led} **Against:** {audit.show(finding.recomputed)}" if finding.recomputed else led
 
 
-listing(["paper", "statement", "item, field and text of the reference", "consequence"],
-        [[reference.SHORT[f.paper], f.title, quoted(f), f.consequence] for f in found if f.kind == "text"],
-        "Text against text, with the reference item and field.")
+report.table(["paper", "statement", "item, field and text of the reference", "consequence"],
+             [[reference.SHORT[f.paper], f.title, quoted(f), f.consequence] for f in found if f.kind == "text"],
+             "Text against text, with the reference item and field.", "audit-text", sentences=True)
 
 # %% [markdown]
 # ## The authors' scripts against the papers
@@ -503,10 +499,10 @@ listing(["paper", "statement", "item, field and text of the reference", "consequ
 # inconsistency of the printed numbers, so none of these rows is counted above.
 
 # %%
-listing(["paper", "about", "the paper", "the scripts", "consequence"],
-        [[reference.SHORT[f.paper], f.title, printed_cell(f), cell(f.recomputed), f.consequence]
-         for f in found if f.kind == "code"],
-        "Published scripts against the text; not counted.")
+report.table(["paper", "about", "the paper", "the scripts", "consequence"],
+             [[reference.SHORT[f.paper], f.title, printed_cell(f), cell(f.recomputed), f.consequence]
+              for f in found if f.kind == "code"],
+             "Published scripts against the text; not counted.", "audit-scripts", sentences=True)
 
 # %% [markdown]
 # ## Things to try
