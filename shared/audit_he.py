@@ -46,8 +46,8 @@ def fgsm_over_all_images(p):
                      recomputed={"sum": tuple(total.values()),
                                  "wrong images to be repaired": tuple(repaired.values())},
                      holds=None,
-                     consequence="Where the sum is not 100, success is no share of all images; the next row "
-                                 "fits.")
+                     consequence="Where the sum is not 100, success is no share of all images; the confirmed "
+                                 "row on correctly classified images fits.")
 
 
 @checks
