@@ -6,22 +6,24 @@ from shared.theory_statement import verify
 
 
 def over_dimension(statement, *, dimensions, trial_dimensions, draws, generator, **fixed):
-    """A small probability over n, other parameters fixed: arrays n, exact, bound; n_trial, true, low, high.
+    """A small probability over n, other parameters fixed, as a dict of arrays.
 
-    Where the statement says "at least", it is one minus the printed one. true is the exact value at
-    each of `trial_dimensions`, low and high the 95% interval of `draws` random trials there. `generator` is a
-    numpy Generator.
+    n, exact, bound over `dimensions`; n_trial, true, found, low, high over `trial_dimensions`.
+
+    Where the statement says "at least", it is one minus the printed one. true is the exact value,
+    found the estimate from `draws` random trials and low, high its 95% interval. `generator` is a numpy
+    Generator.
     """
     fixed = {name: (value,) for name, value in fixed.items()}
     rows = verify(statement, grid={"n": dimensions, **fixed})
     trials = verify(statement, grid={"n": trial_dimensions, **fixed}, draws=draws, generator=generator)
     n, log_exact, log_bound = (np.array([r[k] for r in rows]) for k in ("n", "log_exact", "log_bound"))
     n_trial, log_true = (np.array([r[k] for r in trials]) for k in ("n", "log_exact"))
-    low, high = (np.array([r[k] for r in trials]) for k in ("low", "high"))
+    found, low, high = (np.array([r[k] for r in trials]) for k in ("monte_carlo", "low", "high"))
     if statement.complement:
-        low, high = 1 - high, 1 - low
+        found, low, high = 1 - found, 1 - high, 1 - low
     return {"n": n, "exact": np.exp(log_exact), "bound": np.exp(log_bound),
-            "n_trial": n_trial, "true": np.exp(log_true), "low": low, "high": high}
+            "n_trial": n_trial, "true": np.exp(log_true), "found": found, "low": low, "high": high}
 
 
 def inside(curve):
@@ -30,16 +32,17 @@ def inside(curve):
 
 
 def draw_curve(ax, curve, color, label, *, flip=False):
-    """Exact value (line), bound (dashes), intervals of the trials (bars); `flip` draws one minus all.
+    """Exact value (line), bound (dashes), random trials (dots, bars); `flip` draws one minus all.
 
-    Trials without a hit get no bar: on a logarithmic axis it would reach down for ever.
+    Trials without a hit get no mark: on a logarithmic axis it would reach down for ever.
     """
-    hit = curve["low"] > 0
+    hit = curve["found"] > 0
     turn = (lambda p: 1 - p) if flip else (lambda p: p)
     ax.plot(curve["n"], turn(curve["exact"]), color=color, label=label)
     ax.plot(curve["n"], turn(curve["bound"]), color=color, ls="--", lw=1.2)
     low, high = (turn(curve[end][hit]) for end in ("low", "high"))
     ax.vlines(curve["n_trial"][hit], low, high, color=color, lw=5, alpha=0.45)
+    ax.plot(curve["n_trial"][hit], turn(curve["found"][hit]), "o", color=color, ms=4, mfc="white")
 
 
 def draw_small(ax, curves, *, floor=1e-6):

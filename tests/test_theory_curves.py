@@ -49,7 +49,7 @@ def test_a_curve_is_the_small_probability_even_where_the_statement_says_at_least
     assert inside({**curve, "true": curve["true"] + [0.2, 0, 0]}) == pytest.approx(2 / 3)
 
 
-def test_trials_without_a_hit_get_no_bar(curve):
+def test_trials_without_a_hit_get_no_mark(curve):
     figure, ax = plt.subplots()
     draw_small(ax, {"a": curve})
     bars, = ax.collections

@@ -49,7 +49,7 @@ from shared.theory_quadrature import cap_share
 
 run = notebook.start("sutton/4_1_one_point", globals())
 STATEMENTS = theory.STATEMENTS
-STATEMENTS["theorem-1"].check({"n": 1, "epsilon": epsilon, "delta": delta})  # a clear refusal now, not in a picture
+STATEMENTS["theorem-1"].check({"n": 1, "epsilon": epsilon, "delta": delta});  # a clear refusal now, not in a picture
 
 # %%
 scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=50_000), paper=dict(draws=500_000))
@@ -166,7 +166,7 @@ second_opinion = {"quadrature_deviation": deviation_from_quadrature()}
 lemma_23 = check(run, "lemma-23", draws=scale.draws, trial_grid=TRIALS, extra=second_opinion)
 
 
-# %% mystnb={"figure": {"caption": "Lemma 23. Left: three caps (orange) and the half balls that contain them (outlines), to scale. Right: the volume of the half ball over that of the cap, the factor that the bound gives away, over the relative distance x = 1 \u2212 h/r of the cap.", "name": "sutton-lemma-23"}, "image": {"alt": "Left: three discs with caps inside half discs. Right: the ratio of bound to exact value grows from one with the distance of the cap, faster in higher dimensions and without limit where the cap vanishes."}}
+# %% mystnb={"figure": {"caption": "Lemma 23. Left: three caps (orange) and the half balls that contain them (outlines), to scale. Right: the volume of the half ball over that of the cap, the factor that the bound gives away, over the relative distance x = 1 \u2212 h/r of the cap.", "name": "sutton-lemma-23-picture"}, "image": {"alt": "Left: three discs with caps inside half discs. Right: the ratio of bound to exact value grows from one with the distance of the cap, faster in higher dimensions and without limit where the cap vanishes."}}
 def draw_envelopes():
     """Caps in their half balls, and the ratio of the volumes."""
     figure = plt.figure(figsize=(9.5, 3.8))
@@ -201,6 +201,31 @@ report.picture(draw_envelopes());
 # $-\tfrac12\ln(1-\epsilon^2/\delta^2)$ per dimension: the bound loses a factor of order $\sqrt n$, no more.
 
 # %%
+NEEDED_AT = (10, 100, 1000, 3072, 10_000, 150_528)
+TENTH = 0.1
+needed = {str(n): {"exact": float(-log_tail(n, TENTH) / np.log(10)),
+                   "least": float(-log_cap_bound(n, TENTH) / np.log(10)),
+                   "gaussian": float(-special.log_ndtr(-np.sqrt(n) * TENTH) / np.log(10))} for n in NEEDED_AT}
+
+
+def power(exponent):
+    """10^exponent as a text, as a plain number while it is short."""
+    return f"{10**exponent:,.0f}" if exponent < 6 else f"$10^{{{exponent:.1f}}}$"
+
+
+def exponential(data):
+    """Does the logarithm of the draws needed grow by at least the rate of Theorem 1 for every dimension added?"""
+    rate = -0.5 * np.log10(1 - TENTH**2)
+    gained = {int(n): e - np.log10(2) - int(n) * rate for n, e in data["log10_draws_needed"].items()}
+    return min(gained.values()) >= 0, (f"noise {1 / TENTH:g} times as long as the attack: " + ", ".join(
+        f"n = {int(n):,}: {power(e)} draws" for n, e in data["log10_draws_needed"].items())
+        + f"; never below $2 \\cdot 10^{{{rate:.5f} n}}$")
+
+
+theorem_1 = check(run, "theorem-1", draws=scale.draws, trial_grid=TRIALS, claims=[exponential],
+                  extra=second_opinion | {"log10_draws_needed": {n: e["exact"] for n, e in needed.items()}})
+
+# %%
 RATIOS = (0.5, 0.1, 0.02)  # distance of the plane over the radius of the noise
 FINE = np.unique(np.geomspace(1, 200_000, 90).astype(int))
 COARSE = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 50_000, 200_000)
@@ -209,7 +234,7 @@ curves = {f"δ = {1 / ratio:g} ε": theory_curves.over_dimension(
     generator=numpy_generator(run, "curves", ratio), epsilon=ratio, delta=1.0) for ratio in RATIOS}
 
 
-# %% mystnb={"figure": {"caption": "Theorem 1: the probability that one random perturbation crosses the plane, for noise 2, 10 and 50 times as long as the attack. Lines: exact; dashes: the bound; bars: 95% intervals of random trials (none where no trial crossed).", "name": "sutton-theorem-1"}, "image": {"alt": "Three curves fall from near one half to zero with growing dimension, the one for the largest noise last; dashed bounds run just above them."}}
+# %% mystnb={"figure": {"caption": "Theorem 1: the probability that one random perturbation crosses the plane, for noise 2, 10 and 50 times as long as the attack. Lines: exact; dashes: the bound; dots and bars: random trials with 95% intervals (none where no trial crossed).", "name": "sutton-theorem-1-picture"}, "image": {"alt": "Three curves fall from near one half to zero with growing dimension, the one for the largest noise last; dashed bounds run just above them."}}
 def draw_theorem_1(curves):
     """Probability of crossing over the dimension."""
     figure, ax = plt.subplots(figsize=(8, 4.2))
@@ -230,36 +255,10 @@ report.picture(draw_theorem_1(curves));
 # it needs numbers of the same kind, as the paper says of noise from other laws.
 
 # %%
-NEEDED_AT = (10, 100, 1000, 3072, 10_000, 150_528)
-TENTH = 0.1
-needed = {str(n): {"exact": float(-log_tail(n, TENTH) / np.log(10)),
-                   "least": float(-log_cap_bound(n, TENTH) / np.log(10)),
-                   "gaussian": float(-special.log_ndtr(-np.sqrt(n) * TENTH) / np.log(10))} for n in NEEDED_AT}
-
-
-def power(exponent):
-    """10^exponent as a text, as a plain number while it is short."""
-    return f"{10**exponent:,.0f}" if exponent < 6 else f"$10^{{{exponent:.1f}}}$"
-
-
 report.table(["dimension n", "needed on average", "at least (Theorem 1)", "with Gaussian noise"],
              [[f"{int(n):,}", *(power(e[k]) for k in ("exact", "least", "gaussian"))] for n, e in needed.items()],
              f"Random perturbations needed to find one that crosses a plane, noise {1 / TENTH:g} times as long as the "
              "attack.", "sutton-needed")
-
-
-# %%
-def exponential(data):
-    """Does the logarithm of the draws needed grow by at least the rate of Theorem 1 for every dimension added?"""
-    rate = -0.5 * np.log10(1 - TENTH**2)
-    gained = {int(n): e - np.log10(2) - int(n) * rate for n, e in data["log10_draws_needed"].items()}
-    return min(gained.values()) >= 0, (f"noise {1 / TENTH:g} times as long as the attack: " + ", ".join(
-        f"n = {int(n):,}: {power(e)} draws" for n, e in data["log10_draws_needed"].items())
-        + f"; never below $2 \\cdot 10^{{{rate:.5f} n}}$")
-
-
-theorem_1 = check(run, "theorem-1", draws=scale.draws, trial_grid=TRIALS, claims=[exponential],
-                  extra=second_opinion | {"log10_draws_needed": {n: e["exact"] for n, e in needed.items()}})
 
 # %% [markdown]
 # ## Beyond the paper: what a flat boundary predicts for the experiments
