@@ -20,7 +20,8 @@ def table():
         for name in catalogue.notebooks():
             if name.startswith(f"{key}/"):
                 labels = [reference.paper(key)[i].label for i in catalogue.items(name)]
-                lines.append(f"| {short} | {', '.join(labels)} | [{catalogue.title(name)}](notebooks/{name}.ipynb) |")
+                page = f"[{catalogue.title(name)}](notebooks/{name}.ipynb)"
+                lines.append(f"| {short} | {', '.join(labels)} | {page} |")
     return "\n".join(lines) + "\n"
 
 
@@ -28,7 +29,8 @@ def main(readme="README.md", check=False):
     old = Path(readme).read_text()
     new = BLOCK.sub(lambda _: table(), old)
     if check and new != old:
-        raise SystemExit(f"{readme}: the finder is out of step with the notebooks; run `python -m workflow.finder`")
+        raise SystemExit(f"{readme}: the finder is out of step with the notebooks; "
+                         "run `python -m workflow.finder`")
     if new != old:
         Path(readme).write_text(new)
 

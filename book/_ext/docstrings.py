@@ -1,8 +1,8 @@
 """Show plain-text docstrings as they were written.
 
-The docstrings of `shared` are for reading in an editor: `names` in single backticks, arguments in aligned columns. Read
-as reStructuredText the columns would be errors. So paragraphs become paragraphs, and aligned or indented ones become
-literal blocks.
+The docstrings of `shared` are for reading in an editor: `names` in single backticks, arguments in aligned
+columns. Read as reStructuredText the columns would be errors. So paragraphs become paragraphs, and aligned or
+indented ones become literal blocks.
 """
 import re
 
