@@ -1,0 +1,72 @@
+"""A statement on a page: the evidence sees wrong formulas, trials that disagree, and cells without an exact value."""
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from shared import runtime, theory_page
+from shared.theory import STATEMENTS
+
+GRID = {"n": (3, 30), "epsilon": (0.1,), "eta": (0.1,), "lipschitz": (0.1,), "delta": (0.5,), "gamma": (0.3,)}
+
+
+def grid(item):
+    return {name: GRID[name] for name in STATEMENTS[item].parameters}
+
+
+def evidence(item, **changes):
+    return theory_page.evidence(replace(STATEMENTS[item], **changes), draws=2000, generator=np.random.default_rng(0),
+                                trial_grid=grid(item))
+
+
+@pytest.mark.parametrize("item", ["theorem-6", "theorem-18", "theorem-20"])
+def test_true_statement_has_no_excess(item):
+    data = evidence(item)
+    detail = data["detail"]
+    assert data["violations"] == 0 and detail["excess"] <= theory_page.ALLOWED and detail["largest_n"] == 200_000
+    assert 0 <= detail["tightest"] <= data["typical"] <= detail["loosest"]
+    assert detail["trials"] == 2 and detail["largest_z"] < theory_page.FAR
+
+
+@pytest.mark.parametrize("item, sign", [("theorem-6", -1), ("theorem-18", -1), ("theorem-20", 1)])
+def test_wrong_bound_shows_as_excess(item, sign):
+    right = STATEMENTS[item].log_bound
+    data = evidence(item, log_bound=lambda **given: right(**given) + sign * 3.0)
+    assert data["violations"] > 0 and data["detail"]["excess"] > 1
+
+
+def test_without_an_exact_value_the_trials_judge():
+    data = evidence("theorem-14")
+    assert data["violations"] == 0 and data["detail"]["excess"] == 0 and "typical" not in data
+    wrong = evidence("theorem-14", log_bound=lambda n, **given: np.full(np.shape(n), -20.0))
+    assert wrong["violations"] > 0 and wrong["detail"]["excess"] > 0.01
+
+
+class FakeRun:
+    """Keeps what is published."""
+    settings = SimpleNamespace(draws=2000)
+
+    def generator(self, *labels):
+        return runtime.generator(0, *labels)
+
+    def publish(self, item, **result):
+        return {"item": item, **result}
+
+
+def test_check_publishes_the_excess_and_trusts_no_exact_value_that_trials_deny(monkeypatch, capsys):
+    published = theory_page.check(FakeRun(), "theorem-19", draws=2000, trial_grid=GRID, extra={"more": 1})
+    assert published["exact"] == (0.0, theory_page.ALLOWED) and published["data"]["more"] == 1
+    assert STATEMENTS["theorem-19"].formula in capsys.readouterr().out
+    exact = STATEMENTS["theorem-19"].log_exact
+    halved = replace(STATEMENTS["theorem-19"], log_exact=lambda **given: exact(**given) - math.log(2))
+    monkeypatch.setitem(theory_page.STATEMENTS, "theorem-19", halved)
+    assert theory_page.check(FakeRun(), "theorem-19", draws=2000, trial_grid=GRID)["exact"][0] == math.inf
+
+
+def test_words_and_conditions():
+    assert theory_page.conditions(STATEMENTS["theorem-4"]) == r"0 \le \epsilon \le 1"
+    assert "coincide" in theory_page.words(theory_page.evidence(STATEMENTS["lemma-13"], draws=1, generator=None))
+    text = theory_page.words(evidence("theorem-6"))
+    assert "1,200 cases up to $n$ = 200,000: 0 violations" in text and "factor of 2" in text
