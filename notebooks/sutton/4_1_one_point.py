@@ -133,12 +133,14 @@ def draw_cap(geometry, shown):
 png = report.picture(draw_cap(geometry, shown))
 
 # %%
+to_centre = np.hypot(*(geometry["circle"] - geometry["point"]).T)
+departure = max(float(np.abs(to_centre - delta).max()), abs(float(geometry["plane"] - geometry["point"][1]) - epsilon))
 figure_2 = run.publish(
-    "figure-2", figure=png,
-    data={"epsilon": epsilon, "delta": delta,
+    "figure-2", figure=png, exact=(departure, 1e-9),
+    data={"epsilon": epsilon, "delta": delta, "departure_from_scale": departure,
           "share_beyond": {str(n): float(tail(n, epsilon / delta)) for n in SHOWN_DIMENSIONS},
           "dots_beyond": int((shown[:, 1] > epsilon).sum()), "dots": len(shown)},
-    contains=[bool((np.abs(np.hypot(*(geometry["circle"] - geometry["point"]).T) - delta) < 1e-9).all()),
+    contains=[bool(np.abs(to_centre - delta).max() < 1e-9),
               bool(abs(geometry["plane"] - geometry["point"][1] - epsilon) < 1e-12),
               bool((geometry["cap"][:, 1] >= geometry["plane"] - 1e-9).all()
                    and (np.hypot(*geometry["cap"].T) <= delta + 1e-9).all())],
