@@ -281,7 +281,7 @@ def page(record, recorded, *, directive=False, fresh=None):
         names = [k for k, v in record["data"].items() if isinstance(v, (bool, int, float, str))]
         body = [[k.replace("_", " "), *(number(r.get("data", {}).get(k)) for r in runs.values())] for k in names]
         table(["measured", *runs], body, f"{item.title}: what was measured ({run_text(record)}.)",
-              f"{record['paper']}-{item.id}")
+              f"{record['paper']}-{item.id}-measured")
     if record.get("contains"):
         parts.append("The figure must contain: " + "; ".join(f"{MARK[c['there']]} {c['what']}"
                                                               for c in record["contains"]) + ".")

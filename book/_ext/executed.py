@@ -1,6 +1,7 @@
 """Show each notebook as papermill last ran it, with the recorded results beside; the sources stay without outputs."""
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from sphinx.util import logging
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 LOG = logging.getLogger(__name__)
+PROGRESS = re.compile(r"(?s).*\r.*|(\s|\x1b\[A)*")  # what a progress bar prints
 MIME = "application/vnd.boundary-book+json"  # what shared.report leaves in an output
 
 
@@ -56,7 +58,7 @@ def read(app, docname, source):
         tags = cell["metadata"].setdefault("tags", [])
         if "hide-input" not in tags:  # folded, one click away
             tags.append("hide-input")
-        cell["outputs"] = [o for o in cell["outputs"] if "\r" not in "".join(o.get("text", ""))]  # progress bars
+        cell["outputs"] = [o for o in cell["outputs"] if not PROGRESS.fullmatch("".join(o.get("text", "x")))]
         for output in cell["outputs"]:
             spec = output.get("data", {}).pop(MIME, None)
             text = spec and markdown(spec, docname)
