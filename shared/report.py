@@ -107,7 +107,7 @@ def publish(run, item, *, rows=None, keys=(), units=None, unit_keys=(), of=None,
                   "scale": {"parts": scale, "fraction": records.fraction(scale), "substitutes": run.substitutes},
                   "provenance": provenance, "claims": judged, "cells": cells,
                   "verdict": word, "reason": reason, "note": note}
-        return {k: v for k, v in record.items() if v not in (None, [], ())}
+        return {k: v for k, v in record.items() if k in records.FIELDS or v not in (None, [], ())}
 
     provenance = run.provenance()
     record = build(units)
