@@ -192,7 +192,7 @@ def comparison(item, keys, sources):
     """The printed table with, under each printed row, the same row of every source: `{label: rows}`."""
     columns = {k: c for k, c in item.columns.items() if k not in keys}
     label = {k: c["label"] or k for k, c in item.columns.items()}
-    names = [k for k in keys if k in label] or ["label"]
+    names = [k for k in keys if k in label] or [k for k in ("label",) if k in label]
     header = [label.get(k, "") for k in names] + ["", *(label[k] for k in columns if k not in names)]
     by_key = {s: {tuple(r[k] for k in keys): r for r in rows} for s, rows in sources.items()}
     shown = {c: columns[c] for c in columns if c not in names}

@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 LOG = logging.getLogger(__name__)
 PROGRESS = re.compile(r"(?s).*\r.*|(\s|\x1b\[A)*")  # what a progress bar prints
+PROMPTS = {"parameters": "Show the parameters", "injected-parameters": "Show the parameters of this run"}
 MIME = "application/vnd.boundary-book+json"  # what shared.report leaves in an output
 
 
@@ -58,6 +59,8 @@ def read(app, docname, source):
         tags = cell["metadata"].setdefault("tags", [])
         if "hide-input" not in tags:  # folded, one click away
             tags.append("hide-input")
+        prompt = next((text for tag, text in PROMPTS.items() if tag in tags), "Show code")
+        cell["metadata"].setdefault("mystnb", {}).setdefault("code_prompt_show", prompt)
         cell["outputs"] = [o for o in cell["outputs"] if not PROGRESS.fullmatch("".join(o.get("text", "x")))]
         for output in cell["outputs"]:
             spec = output.get("data", {}).pop(MIME, None)

@@ -125,7 +125,7 @@ def layer_list(net):
 
 def layer_rows():
     """Our layers in the places where the paper prints one for that architecture."""
-    rows = [{"printed_row": r["printed_row"]} for r in paper["table-1"].rows]
+    rows = [{k: r[k] for k in ("printed_row", "layer")} for r in paper["table-1"].rows]
     for letter, code in ARCHITECTURES.items():
         column = f"architecture_{letter.lower()}"
         places = [row for row, printed in zip(rows, paper["table-1"].rows) if printed[column]]
@@ -137,7 +137,7 @@ def layer_rows():
 accuracy = {letter: {part: 100 * float(np.mean([f[part] for f in facts if f["architecture"] == letter]))
                      for part in ("train", "test")} for letter in ARCHITECTURES}
 table_1 = run.publish(
-    "table-1", rows=layer_rows(), keys=("printed_row",), data=accuracy, parts=("nets",),
+    "table-1", rows=layer_rows(), keys=("layer", "printed_row"), data=accuracy, parts=("nets",),
     claims=[
         lambda nets: (all(n["train"] > 99.4 and n["test"] > 99.1 for n in nets.values()),
                       "; ".join(f"{k} {n['train']:.2f}% / {n['test']:.2f}%" for k, n in nets.items())),
