@@ -287,11 +287,12 @@ def page(record, recorded, *, directive=False, fresh=None):
                                                               for c in record["contains"]) + ".")
     if item.claims:
         parts.append(_claims_text(item, runs))
-    if recorded:
-        since = "" if fresh else " The code has changed since this was recorded."
-        substitutes = "" if not recorded.get("note") else f" {recorded['note']}"
-        parts.append(f"**Verdict: {recorded['verdict']}** – {recorded['reason']}. Recorded at {scale_text(recorded)}, "
-                     f"revision {recorded['provenance']['revision']}.{since}{substitutes}")
+    full = record["provenance"]["profile"] == "paper" and not record["scale"]["substitutes"]
+    told = recorded or (record if full else None)
+    if told:
+        changed = "" if told is record or fresh else " The code has changed since this was recorded."
+        parts.append(f"**Verdict: {told['verdict']}** – {told['reason']}. Recorded at {scale_text(told)}, revision "
+                     f"{told['provenance']['revision']}.{changed} {told.get('note', '')}".rstrip())
     elif record["scale"]["substitutes"]:
         parts.append("**No verdict**: stand-in data earn none, and there is no full-scale record.")
     else:
