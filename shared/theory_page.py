@@ -72,6 +72,16 @@ def evidence(statement, *, draws, generator, trial_grid=None):
     return data | {"detail": detail}
 
 
+def quadrature_deviation(statement, grid, again):
+    """Largest relative difference between the exact values on a grid and another evaluation of them.
+
+    `again` takes the statement's parameters by name, scalars, and returns the probability of the rare event.
+    Values below 1e-12 are left out: plain integration has no digits there.
+    """
+    rows = [(r, math.exp(r["log_exact"])) for r in verify(statement, grid=grid)]
+    return max(abs(exact / again(**{name: r[name] for name in grid}) - 1) for r, exact in rows if exact > 1e-12)
+
+
 def _times(log10_ratio):
     """A ratio in words that a reader can compare: `1.2`, `4,700` or `10^118`."""
     ratio = 10.0 ** log10_ratio if log10_ratio < 5 else None
@@ -95,12 +105,13 @@ def words(data, complement=False):
     return text
 
 
-def check(run, item, *, draws, trial_grid=None, claims=(), note=None, extra=None):
+def check(run, item, *, draws, trial_grid=None, claims=(), note=None, extra=None, again=None):
     """Show a statement's formula and evidence and publish it: `exact` if nothing exceeds the bound.
 
     trial_grid  parameter -> values of the random trials; names that the statement does not have are left out
-    extra       more numbers for the record, where a claim needs them; `quadrature_deviation`, the relative
-                difference of the exact values to another integration, counts as a deviation
+    extra       more numbers for the record, where a claim needs them
+    again       another integration of the exact values, held against them on `trial_grid`: their relative difference
+                counts as a deviation, and stands in the record as `quadrature_deviation` (`extra` may bring it too)
     Random trials `FAR` from the exact value count as an infinite deviation, whatever the bound says.
     """
     statement = STATEMENTS[item]
@@ -108,6 +119,8 @@ def check(run, item, *, draws, trial_grid=None, claims=(), note=None, extra=None
     grid = {name: trial_grid[name] for name in statement.parameters} if tried else None
     generator = numpy_generator(run, item)
     data = evidence(statement, draws=draws, generator=generator, trial_grid=grid) | (extra or {})
+    if again is not None:
+        data["quadrature_deviation"] = quadrature_deviation(statement, grid, again)
     density = " $K \\ge 1$ is the density constant, 1 for uniform data." if statement.takes_density else ""
     report.say(f"$${statement.formula}$$\n\nfor ${conditions(statement)}$ [{statement.status}].{density}\n\n"
                f"{words(data, statement.complement)}")

@@ -8,6 +8,7 @@ import pytest
 
 from shared import runtime, theory_page
 from shared.theory import STATEMENTS
+from shared.theory_quadrature import cap_share
 
 GRID = {"n": (3, 30), "epsilon": (0.1,), "eta": (0.1,), "lipschitz": (0.1,), "delta": (0.5,), "gamma": (0.3,)}
 
@@ -63,6 +64,14 @@ def test_check_publishes_the_excess_and_trusts_no_exact_value_that_trials_deny(m
     halved = replace(STATEMENTS["theorem-19"], log_exact=lambda **given: exact(**given) - math.log(2))
     monkeypatch.setitem(theory_page.STATEMENTS, "theorem-19", halved)
     assert theory_page.check(FakeRun(), "theorem-19", draws=2000, trial_grid=GRID)["exact"][0] == math.inf
+
+
+def test_a_second_integration_counts_as_a_deviation():
+    def deviation(again):
+        return theory_page.check(FakeRun(), "theorem-1", draws=2000, trial_grid=GRID, again=again)["exact"][0]
+
+    assert deviation(lambda n, epsilon, delta: cap_share(n, epsilon / delta)) < 1e-10
+    assert deviation(lambda n, epsilon, delta: 1.001 * cap_share(n, epsilon / delta)) > 9e-4
 
 
 def test_words_and_conditions():
