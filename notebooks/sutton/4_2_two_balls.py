@@ -44,8 +44,6 @@ epsilon: float = 0.1  # half the distance of the centres in the figures
 deltas: list = [0.1, 1.0, 10.0]  # radii of the noise in Figure 4(b)
 
 # %%
-import itertools
-
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
@@ -55,7 +53,7 @@ from shared import notebook, report, theory, theory_curves, theory_gradient
 from shared.theory_ball import density, log_tail, sample_coordinates, tail, uniform_ball
 from shared.theory_limits import two_balls_bound_rate, two_balls_margin_limit, two_balls_rate
 from shared.theory_models import classify, two_balls
-from shared.theory_page import check, numpy_generator
+from shared.theory_page import check, numpy_generator, quadrature_deviation
 from shared.theory_quadrature import cap_share, crossing
 
 run = notebook.start("sutton/4_2_two_balls", globals())
@@ -242,22 +240,15 @@ def gone(data, *dimensions):
         f"$10^{{{e:.1f}}}$ at n = {n:,}" for n, e in logs.items()))
 
 
-def second_opinion(statement, cells, independent):
-    """Largest relative difference between exact values of the small probability and another integration."""
-    values = [(np.exp(float(statement.log_exact(**cell))), independent(**cell)) for cell in cells]
-    return {"quadrature_deviation": max(abs(a / b - 1) for a, b in values if a > 1e-12)}
-
-
-def cells(**values):
-    """All combinations of the given parameter values, as dicts."""
-    return [dict(zip(values, map(float, each))) for each in itertools.product(*values.values())]
+def second_opinion(item, grid, again):
+    """Relative difference of a statement's exact values to another integration, for its record."""
+    return {"quadrature_deviation": quadrature_deviation(STATEMENTS[item], grid, again)}
 
 
 theorem_4 = check(
     run, "theorem-4", draws=scale.draws, trial_grid=TRIALS,
     extra={"log10_error": log10_error} | second_opinion(
-        STATEMENTS["theorem-4"], cells(n=(1, 10, 1000, 10_000), epsilon=(0.01, 0.1, 0.4)),
-        lambda n, epsilon: cap_share(n, epsilon)),
+        "theorem-4", {"n": (1, 10, 1000, 10_000), "epsilon": (0.01, 0.1, 0.4)}, lambda n, epsilon: cap_share(n, epsilon)),
     claims=[lambda d: gone(d, 3072), lambda d: gone(d, 3072, 196_608)],
     note=f"'Virtually 0' is read as below $10^{{{VANISHED}}}$.")
 
@@ -270,7 +261,7 @@ theorem_4 = check(
 
 # %%
 theorem_5 = check(run, "theorem-5", draws=scale.draws, trial_grid=TRIALS, extra=second_opinion(
-    STATEMENTS["theorem-5"], cells(n=(1, 10, 1000), epsilon=(0.1,), delta=(0.1, 0.3, 0.5)),
+    "theorem-5", {"n": (1, 10, 1000), "epsilon": (0.1,), "delta": (0.1, 0.3, 0.5)},
     lambda n, epsilon, delta: cap_share(n, delta - epsilon)))
 steady = {f"δ = {d:g}": theory_curves.over_dimension(
     STATEMENTS["theorem-5"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
@@ -328,7 +319,7 @@ def persists(data):
 theorem_6 = check(
     run, "theorem-6", draws=scale.draws, trial_grid=TRIALS, claims=[persists],
     extra={"noise": noise} | second_opinion(
-        STATEMENTS["theorem-6"], cells(n=(1, 10, 1000), epsilon=(0.01, 0.1), delta=(0.1, 1, 10)), crossing))
+        "theorem-6", {"n": (1, 10, 1000), "epsilon": (0.01, 0.1), "delta": (0.1, 1, 10)}, crossing))
 
 # %% [markdown]
 # ## Figure 4: theory against sampling
@@ -485,7 +476,7 @@ theorem_7 = run.publish(
 
 # %%
 theorem_8 = check(run, "theorem-8", draws=scale.draws, trial_grid=TRIALS, extra=second_opinion(
-    STATEMENTS["theorem-8"], cells(n=(1, 10, 1000), gamma=(0.01, 0.1, 1)), lambda n, gamma: crossing(n, gamma, 1.0)))
+    "theorem-8", {"n": (1, 10, 1000), "gamma": (0.01, 0.1, 1)}, lambda n, gamma: crossing(n, gamma, 1.0)))
 spared = {f"γ = {g:g}": theory_curves.over_dimension(
     STATEMENTS["theorem-8"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
     generator=numpy_generator(run, "theorem-8 curves", g), gamma=g) for g in (0.03, 0.1, 0.3, 1.0)}
