@@ -25,12 +25,15 @@ $(error unknown profile '$(PROFILE)'; allowed: smoke, quick, paper)
 endif
 
 .PHONY: book run test bench data missing pair lock clean
+# Two makes in one tree take turns: the second finds the work of the first done.
+ALONE = mkdir -p _runs; exec 9>_runs/.lock; flock -n 9 || { echo "make: another one is at work here; waiting for it"; flock 9; };
+
 book: run
-	jupyter-book build -W --keep-going -n -q .
+	@$(ALONE) jupyter-book build -W --keep-going -n -q .
 	@echo "The book: file://$(CURDIR)/_build/html/index.html"
 
 run: $(READY)
-	snakemake -s workflow/Snakefile --cores $(JOBS) --config profile=$(PROFILE)
+	@$(ALONE) snakemake -s workflow/Snakefile --cores $(JOBS) --config profile=$(PROFILE)
 
 test: $(READY)
 	OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest
