@@ -121,22 +121,25 @@ path = [{"step": i + 1, "class": int(walk.path.mixed_class[0, i]),
          "ssim": float(walk.path.similarity[0, i])} for i in range(steps)]
 
 
-# %% mystnb={"figure": {"caption": "Ren et al., Figure 1: the path from a test digit and a uniform picture to a borderline pair. Above each mixture: its label, the end it replaces, and the SSIM of the two ends after that.", "name": "ren-fig-1"}, "image": {"alt": "A row of pictures: the digit, the background, each mixture with its label, and the final inside and outside pictures, which look alike."}}
+# %% mystnb={"figure": {"caption": "Ren et al., Figure 1: the path from a test digit and a uniform picture to a borderline pair. Above each mixture: its label, the end it replaces, and the SSIM of the two ends after that. Blue frames: pictures with the digit's label; orange: with another.", "name": "ren-fig-1"}, "image": {"alt": "A row of pictures: the digit, the background, each mixture with its label, and the final inside and outside pictures, which look alike."}}
 def draw_path(panels):
-    """A row of pictures with titles; returns the figure."""
-    figure, axes = plt.subplots(2, (len(panels) + 1) // 2, figsize=(10, 4.6))
+    """Pictures with titles, framed by whether they keep the digit's label; returns the figure."""
+    figure, axes = plt.subplots(2, (len(panels) + 1) // 2, figsize=(10, 5))
     for ax in axes.flat[len(panels):]:
         ax.set_axis_off()
-    report.image_grid(axes.flat, [image for image, _ in panels], [title for _, title in panels])
+    report.image_grid(axes.flat, [image for image, _, _ in panels], [title for _, title, _ in panels])
+    for ax, (_, _, label) in zip(axes.flat, panels):
+        ax.spines[:].set(color=report.PALETTE[0 if label == int(walk.inside_class[0]) else 1], linewidth=3)
     return figure
 
 
-panels = [(source[0], f"$x_o$: {int(walk.inside_class[0])}"),
-          (uniform(source, value)[0], f"$x_b$: {int(classify(uniform(source, value))[0])}")]
-panels += [(walk.path.mixed[0, p["step"] - 1], f"{p['step']}: {p['class']} → ${p['replaces']}$\nSSIM {p['ssim']:.3f}")
-           for p in path]
-panels += [(walk.inside[0], f"inside: {int(walk.inside_class[0])}"),
-           (walk.outside[0], f"outside: {int(walk.outside_class[0])}")]
+flat = uniform(source, value)
+panels = [(source[0], f"$x_o$: {int(walk.inside_class[0])}", int(walk.inside_class[0])),
+          (flat[0], f"$x_b$: {int(classify(flat)[0])}", int(classify(flat)[0]))]
+panels += [(walk.path.mixed[0, p["step"] - 1],
+            f"{p['step']}: {p['class']} → ${p['replaces']}$\nSSIM {p['ssim']:.3f}", p["class"]) for p in path]
+panels += [(walk.inside[0], f"inside: {int(walk.inside_class[0])}", int(walk.inside_class[0])),
+           (walk.outside[0], f"outside: {int(walk.outside_class[0])}", int(walk.outside_class[0]))]
 png = report.picture(draw_path(panels))
 
 # %%
@@ -145,13 +148,13 @@ halved = [white]
 for _ in range(8):
     halved.append(borderline.mix(halved[-1], torch.zeros_like(white)))
 # What the figure must contain is checked on what was drawn: class of every panel, and which end each step moved.
-told = [title for _, title in panels]
+told = [title for _, title, _ in panels]
 figure_1 = run.publish(
     "figure-1", figure=png,
     data={"background": name, "steps": path, "halvings_of_255": [int(h) for h in halved],
           "inside_class": int(walk.inside_class[0]), "outside_class": int(walk.outside_class[0])},
     contains=["x_o" in told[0] and "x_b" in told[1],
-              all(str(int(classify(image[None])[0])) in title for (image, title), p in zip(panels[2:-2], path)),
+              all(int(classify(image[None])[0]) == label for image, _, label in panels[2:-2]),
               all(p["replaces"] in title for title, p in zip(told[2:-2], path)),
               int(classify(walk.inside)[0]) != int(classify(walk.outside)[0])],
     claims=[lambda d: (d["halvings_of_255"][8] == 1, f"255 after 0 to 8 halvings: {d['halvings_of_255']}")])
