@@ -10,6 +10,8 @@ from shared.theory import STATEMENTS, verify
 ALLOWED = 1e-8     # excess over a bound that rounding may cause; a wrong formula exceeds it by far
 FAR = 5.0          # standard errors between random trials and the exact value that chance does not explain
 ENOUGH_HITS = 30   # fewer expected events than this make no sensible standard error
+# Where a long formula goes on in a new line.
+_NEW_LINE = (r"+\varphi", r"\ge \sup_t", r",\ \xi", r"\quad n\to", r",\ \beta_p")
 _TEX = {">=": r"\ge", "<=": r"\le", "and": r"\text{ and }", "epsilon": r"\epsilon", "delta": r"\delta",
         "eta": r"\eta", "gamma": r"\gamma", "lipschitz": "L", "depth": r"\text{depth}"}
 
@@ -17,6 +19,15 @@ _TEX = {">=": r"\ge", "<=": r"\le", "and": r"\text{ and }", "epsilon": r"\epsilo
 def numpy_generator(run, *labels):
     """A numpy generator for one purpose of a notebook, from the run's seed."""
     return np.random.default_rng(run.generator(*labels).initial_seed())
+
+
+def formula(statement):
+    """A statement's formula as a LaTeX block, a long one in several lines."""
+    # \left and \right must stand in one line, \Big need not
+    text = statement.formula.replace(r"\left\{", r"\Big\{").replace(r"\right\}", r"\Big\}")
+    for place in _NEW_LINE:
+        text = text.replace(place, rf"{',' * place.startswith(',')}\\&\quad {place.removeprefix(',')}")
+    return rf"$$\begin{{aligned}}&{text}\end{{aligned}}$$" if r"\\" in text else f"$${statement.formula}$$"
 
 
 def conditions(statement):
@@ -45,8 +56,9 @@ def evidence(statement, *, draws, generator, trial_grid=None):
     """Confront a statement with exact values on its grid, and with random trials on `trial_grid`: a dict.
 
     cases, violations   on the statement's own grid
-    typical             median factor between bound and truth of the rare event, as log10
-    detail              excess (see `_excess`); largest_n; tightest and loosest (as `typical`); trials, the number of
+    median_bound_over_truth  the factor between bound and truth of the rare event
+    detail              excess (see `_excess`); largest_n; tightest and loosest, the log10 of that factor at its least
+                        and largest (it may exceed all floats); trials, the number of
                         cells of `trial_grid` with enough events, and largest_z, their largest distance from the
                         exact value in standard errors
     Without a known exact value the own grid goes through random trials; detail then has `says_nothing`, the number
@@ -62,7 +74,8 @@ def evidence(statement, *, draws, generator, trial_grid=None):
         return data | {"detail": detail | {"says_nothing": sum(r["log_bound"] > -ALLOWED for r in rows)}}
     sign = 1 if statement.complement or statement.direction == "upper" else -1
     ratios = [sign * (r["log_bound"] - r["log_exact"]) / math.log(10) for r in rows if math.isfinite(r["log_exact"])]
-    tightest, data["typical"], loosest = np.quantile(ratios, (0, 0.5, 1)).tolist()
+    tightest, median, loosest = np.quantile(ratios, (0, 0.5, 1)).tolist()
+    data["median_bound_over_truth"] = 10.0**median
     detail |= {"tightest": tightest, "loosest": loosest}
     if statement.trials is not None:
         z = [(r["monte_carlo"] - r["exact"]) / math.sqrt(r["exact"] * (1 - r["exact"]) / draws)
@@ -82,7 +95,7 @@ def quadrature_deviation(statement, grid, again):
     return max(abs(exact / again(**{name: r[name] for name in grid}) - 1) for r, exact in rows if exact > 1e-12)
 
 
-def _times(log10_ratio):
+def times(log10_ratio):
     """A ratio in words that a reader can compare: `1.2`, `4,700` or `10^118`."""
     ratio = 10.0 ** log10_ratio if log10_ratio < 5 else None
     return f"$10^{{{log10_ratio:.0f}}}$" if ratio is None else f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
@@ -93,10 +106,10 @@ def words(data, complement=False):
     detail = data["detail"]
     text = f"{data['cases']:,} cases" + (f" up to $n$ = {detail['largest_n']:,}" if "largest_n" in detail else "")
     text += f"{' by random trials' * ('says_nothing' in detail)}: {data['violations']} violations. "
-    if "typical" in data:
+    if "loosest" in detail:
         text += ("Bound and truth coincide. " if detail["loosest"] < 1e-6 else
                  f"Bound and truth{' (of the rare event)' * complement} differ by a factor of "
-                 f"{_times(detail['tightest'])} to {_times(detail['loosest'])} (median {_times(data['typical'])}). ")
+                 f"{times(detail['tightest'])} to {times(detail['loosest'])} (median {data['median_bound_over_truth']:.3g}). ")
     if detail.get("says_nothing"):
         text += f"In {detail['says_nothing']} of the cases the bound says nothing. "
     if detail.get("trials"):
@@ -122,7 +135,7 @@ def check(run, item, *, draws, trial_grid=None, claims=(), note=None, extra=None
     if again is not None:
         data["quadrature_deviation"] = quadrature_deviation(statement, grid, again)
     density = " $K \\ge 1$ is the density constant, 1 for uniform data." if statement.takes_density else ""
-    report.say(f"$${statement.formula}$$\n\nfor ${conditions(statement)}$ [{statement.status}].{density}\n\n"
+    report.say(f"{formula(statement)}\n\nfor ${conditions(statement)}$ [{statement.status}].{density}\n\n"
                f"{words(data, statement.complement)}")
     far = data["detail"].get("largest_z", 0.0) >= FAR
     deviation = math.inf if far else max(data["detail"]["excess"], data.get("quadrature_deviation", 0.0))

@@ -27,7 +27,7 @@ def test_true_statement_has_no_excess(item):
     data = evidence(item)
     detail = data["detail"]
     assert data["violations"] == 0 and detail["excess"] <= theory_page.ALLOWED and detail["largest_n"] == 200_000
-    assert 0 <= detail["tightest"] <= data["typical"] <= detail["loosest"]
+    assert 0 <= detail["tightest"] <= np.log10(data["median_bound_over_truth"]) <= detail["loosest"]
     assert detail["trials"] == 2 and detail["largest_z"] < theory_page.FAR
 
 
@@ -40,7 +40,7 @@ def test_wrong_bound_shows_as_excess(item, sign):
 
 def test_without_an_exact_value_the_trials_judge():
     data = evidence("theorem-14")
-    assert data["violations"] == 0 and data["detail"]["excess"] == 0 and "typical" not in data
+    assert data["violations"] == 0 and data["detail"]["excess"] == 0 and "median_bound_over_truth" not in data
     wrong = evidence("theorem-14", log_bound=lambda n, **given: np.full(np.shape(n), -20.0))
     assert wrong["violations"] > 0 and wrong["detail"]["excess"] > 0.01
 
@@ -74,7 +74,11 @@ def test_a_second_integration_counts_as_a_deviation():
     assert deviation(lambda n, epsilon, delta: 1.001 * cap_share(n, epsilon / delta)) > 9e-4
 
 
-def test_words_and_conditions():
+def test_words_formulas_and_conditions():
+    assert theory_page.formula(STATEMENTS["theorem-1"]) == f"$${STATEMENTS['theorem-1'].formula}$$"
+    for item in ("theorem-14", "theorem-16", "theorem-20"):
+        text = theory_page.formula(STATEMENTS[item])
+        assert text.count(r"\\") in (1, 2) and text.count(r"\left") == text.count(r"\right")
     assert theory_page.conditions(STATEMENTS["theorem-4"]) == r"0 \le \epsilon \le 1"
     assert "coincide" in theory_page.words(theory_page.evidence(STATEMENTS["lemma-13"], draws=1, generator=None))
     text = theory_page.words(evidence("theorem-6"))

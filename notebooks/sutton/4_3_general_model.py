@@ -168,8 +168,8 @@ def wrong_sides(surface, generator):
 
 
 wrong = {name: wrong_sides(s, numpy_generator(run, name, "sides")) for name, s in SURFACES.items()}
-equation_3 = run.publish("equation-3", data={"points_per_surface": scale.draws, "wrong": wrong},
-                         exact=(max(wrong.values()), 0), parts=("draws",))
+equation_3 = run.publish("equation-3", data={"points_per_surface": scale.draws, "wrong_points": sum(wrong.values())},
+                         exact=(sum(wrong.values()), 0), parts=("draws",))
 
 # %% [markdown]
 # ## Lemma 13: how far is the surface at least?
@@ -191,8 +191,8 @@ report.table(["surface", "κ", "smallest ratio", "largest ratio"],
              f"True over directed distance at {scale.draws:,} random points below each surface, beside the least value "
              "that Lemma 13 allows.", "sutton-ratios")
 short = {name: float(surfaces.kappa(SURFACES[name].lipschitz) - r.min()) for name, r in ratios.items()}
-equation_4 = run.publish("equation-4", data={"shortfall": short}, exact=(max(0.0, *short.values()), 1e-8),
-                         parts=("draws",))
+equation_4 = run.publish("equation-4", data={"largest_shortfall": max(0.0, *short.values()), "surfaces": short},
+                         exact=(max(0.0, *short.values()), 1e-8), parts=("draws",))
 lemma_13 = theory_page.check(run, "lemma-13", draws=scale.draws,
                              note="Under the ridge of a roof the lemma is an equality.")
 
@@ -524,10 +524,9 @@ ITEMS = [theorem_9, corollary_10, theorem_11, corollary_12, lemma_13, theorem_14
 data = [r["data"] for r in ITEMS]
 report.table(["statement", "cases", "violations", "bound/truth, median", "largest", "trials, largest distance (s.e.)"],
              [[r["item"].replace("-", " ").capitalize(), f"{d['cases']:,}", d["violations"],
-               *((f"$10^{{{d[k]:.0f}}}$" if d[k] > 4 else f"{10 ** d[k]:,.3g}") if k in d else "–"
-                 for k in ("typical", "loosest")),
-               f"{d['largest_z']:.1f}" if d.get("trials") else "–"]
-              for r, d in zip(ITEMS, ({**d, **d["detail"]} for d in data))],
+               d.get("median_bound_over_truth", "–"),
+               theory_page.times(d["detail"]["loosest"]) if "loosest" in d["detail"] else "–",
+               f"{d['detail']['largest_z']:.1f}" if d["detail"].get("trials") else "–"] for r, d in zip(ITEMS, data)],
              "All statements of this page: cases checked, violations, how loose the bound is, and how far random trials "
              "were from the exact value.", "sutton-general-summary")
 last = {item: rows[-1] for item, rows in over_n.items()}

@@ -108,8 +108,9 @@ def mislabelled(n, epsilon):
 
 
 wrong = {f"n = {d}, epsilon = {e:g}": mislabelled(d, e) for d in (1, 30, 3072) for e in (0.0, epsilon)}
-equation_5 = run.publish("equation-5", data={"points_per_case": scale.draws, "wrong": wrong},
-                         exact=(max(wrong.values()), 0), parts=("draws",))
+equation_5 = run.publish("equation-5", data={"points_per_case": scale.draws, "cases": len(wrong),
+                                             "mislabelled": sum(wrong.values())},
+                         exact=(sum(wrong.values()), 0), parts=("draws",))
 
 # %% [markdown]
 # ## Theorem 18: attacks work nearly everywhere
@@ -169,7 +170,7 @@ without = {delta: curve(delta, 0.0) for delta in SHOWN}
 margin = {delta: curve(delta, epsilon) for delta in SHOWN if delta > epsilon}
 
 
-# %% mystnb={"figure": {"caption": "Sutton et al., Figure 6: probability that random noise changes the label, over the dimension, for half-balls that touch (left) and with a margin (right). Lines: exact; dashed: bound of Theorem 19; bars: 95% intervals of random trials; dotted: the limit arctan(\u03b4)/\u03c0.", "name": "sutton-fig-6"}, "image": {"alt": "Left: three nearly level curves over the dimension, at their limits. Right: curves that start level and then fall steeply."}}
+# %% mystnb={"figure": {"caption": "Sutton et al., Figure 6: probability that random noise changes the label, over the dimension, for half-balls that touch (left) and with a margin (right). Lines: exact; dashed: bound of Theorem 19; circles: random trials with their 95% intervals; dotted: the limit arctan(\u03b4)/\u03c0.", "name": "sutton-fig-6"}, "image": {"alt": "Left: three nearly level curves over the dimension, at their limits. Right: curves that start level and then fall steeply."}}
 def draw_figure_6(without, margin):
     """Figure 6 with its counterpart for a positive margin."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2))
@@ -215,7 +216,7 @@ figure_6 = run.publish(
                            for p in d["trials_without_margin"].values()),
                        "; ".join(f"δ = {k}: {min(p):.4f} to {max(p):.4f}" for k, p in d["trials_without_margin"].items())
                        + f" over n from {d['dimensions'][0]} to {d['dimensions'][-1]:,}")],
-    note="The paper's parameters are lost; the curves are exact, the bars random trials.")
+    note="The paper's parameters are lost; the curves are exact, the circles random trials.")
 
 # %% [markdown]
 # ## Theorem 20: without a margin there is no hiding place
@@ -256,10 +257,10 @@ theorem_20 = check(
 #
 # The bound of Theorem 20 need not be the end. In high dimension $\sqrt n\,x_1$ and $\sqrt n\,s_1$ are two
 # independent normal numbers, the second scaled by $\delta$. Noise wins if it is the larger of the two and
-# has the right sign. The ratio of two normal numbers is a Cauchy number, so
+# has the right sign. The ratio of two normal numbers is a Cauchy number, so the limit is
+# $\arctan(\delta)/\pi$. With the next term:
 #
-# $$\lim_{n\to\infty} \Pr(f(x+s)\ne\ell) = \frac{\arctan\delta}{\pi}, \qquad
-#   \Pr(f(x+s)\ne\ell) = \frac{\arctan\delta}{\pi} - \frac{\delta(1-\delta^2)}{2\pi n(1+\delta^2)^2} + O(n^{-2}) .$$ (sutton-arctan)
+# $$\Pr(f(x+s)\ne\ell) = \frac{\arctan\delta}{\pi} - \frac{\delta(1-\delta^2)}{2\pi n(1+\delta^2)^2} + O(n^{-2}) .$$ (sutton-arctan)
 #
 # At $\delta = 1$, where noise and data have the same size, the probability is ¼ in every dimension. The
 # same proof as the paper's also gives more than it says: the share of points in the slab
