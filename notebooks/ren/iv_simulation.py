@@ -276,8 +276,9 @@ far = max(gap, key=lambda k: abs(gap[k]))
 mixtures = np.mean([u["iterations"] for u in units])
 reached = sum(u["converged"] for u in units) / sum(u["searched"] for u in units)
 report.say(
-    f"The pairs are as alike as printed: separability lies between {min(rows[k]['separability_ssim'] for k in printed):.4f} and "
-    f"{max(rows[k]['separability_ssim'] for k in printed):.4f}. A search takes {mixtures:.1f} mixtures on average. That the "
+    f"Separability lies between {min(rows[k]['separability_ssim'] for k in printed):.4f} and "
+    f"{max(rows[k]['separability_ssim'] for k in printed):.4f} (printed: {min(p['separability_ssim'] for p in printed.values()):.4f} "
+    f"to {max(p['separability_ssim'] for p in printed.values()):.4f}). A search takes {mixtures:.1f} mixtures on average. That the "
     f"separability exceeds {threshold} is no property of the networks: the algorithm stops where it does, and the sensitivity figure "
     f"shows the value follow the threshold. What is measured is that {iterations} mixtures "
     f"suffice to get there in {reached:.1%} of the searches. Robustness is "
