@@ -265,9 +265,12 @@ def row_mean(data, background, what):
 
 data = {"digit": digit, "examples": facts, "table_ae": ae}
 data |= {f"mean_ssim_row_{n}": row_mean(data, b, "ssim") for n, b in enumerate(BACKGROUNDS, 1)}
+# The paper's two rows are told apart by their mean SSIM: a row counts as there if it has that mean to two decimals.
+same_means = [round(data[p["name"]], 2) == round(p["value"], 2)
+              for p in reference.paper("ren")["figure-3"].raw["printed_numbers"]]
 figure_3 = run.publish(
     "figure-3", figure=png, data=data, parts=("images", "nets"),
-    contains=[bool(torch.equal(original[0], test_set.x_test[digit])), len(facts["white"]) == 4, len(facts["black"]) == 4,
+    contains=[bool(torch.equal(original[0], test_set.x_test[digit])), *same_means,
               all(0 < e["probability"] <= 1 for examples in facts.values() for e in examples)],
     claims=[
         "looked at by eye in the paper; no measure is named",
