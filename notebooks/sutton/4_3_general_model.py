@@ -61,6 +61,8 @@ from shared.theory_quadrature import cap_share, crossing
 
 run = notebook.start("sutton/4_3_general_model", globals())
 STATEMENTS = theory.STATEMENTS
+if not 0 < eta < 1 or lipschitz < 0:
+    raise ValueError(f"eta = {eta}, lipschitz = {lipschitz}: use 0 < eta < 1 and a slope of at least 0")
 
 # %%
 scale = run.scale(

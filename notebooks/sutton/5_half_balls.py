@@ -57,6 +57,8 @@ from shared.theory_surfaces import flat
 
 run = notebook.start("sutton/5_half_balls", globals())
 STATEMENTS = theory.STATEMENTS
+if not 0 < epsilon <= 1 or n < 2:
+    raise ValueError(f"epsilon = {epsilon}, n = {n}: use 0 < epsilon <= 1 and a dimension of at least 2")
 
 # %%
 scale = run.scale(
