@@ -138,17 +138,15 @@ def search(classify, source, background, *, threshold=0.99, max_iterations=9, pr
     if objective == "adversarial":
         nearest = _Nearest(original, outside, outside_class, at, ssim_convention)
     for i in range(max_iterations):
-        x_s, x_b = inside.index_select(0, at), outside.index_select(0, at)
-        mixed = prune_mixed(mix(x_b, x_s))
+        mixed = prune_mixed(mix(outside.index_select(0, at), inside.index_select(0, at)))
         mixed_class = _classes(see, mixed)
         same = mixed_class == inside_class[at]
-        x_s = torch.where(same[:, None, None, None], mixed, x_s)
-        x_b = torch.where(same[:, None, None, None], x_b, mixed)
-        inside[at], outside[at] = x_s, x_b
-        outside_class[at[~same]] = mixed_class[~same]
+        inside[at[same]] = mixed[same]
+        outside[at[~same]], outside_class[at[~same]] = mixed[~same], mixed_class[~same]
         if nearest is not None:
             nearest.offer(at[~same], mixed[~same], mixed_class[~same])
-        separability[at] = ssim(x_b, x_s, convention=ssim_convention)
+        separability[at] = ssim(outside.index_select(0, at), inside.index_select(0, at),
+                                convention=ssim_convention)
         if path is not None:
             path.record(i, at, mixed, mixed_class, same, separability[at])
         iterations[at] += 1
@@ -245,12 +243,13 @@ def _check(source, background, threshold, max_iterations, prune, objective):
 def summary(pairs):
     """Means and sample standard deviations of the three similarities over the sources that were searched.
 
-    Returns a dict: `searched`, `excluded` and `converged` (numbers of sources), `iterations` (mean), and for separability,
-    robustness and adversarial `<name>_mean` and `<name>_std`, as in Tables III and IV of `ren`.
+    Returns a dict: `searched`, `excluded` and `converged` (numbers of sources), `iterations` (mean), and for
+    separability, robustness and adversarial `<name>_mean` and `<name>_std`, as in Tables III and IV of `ren`.
     """
     where = ~pairs.excluded
     told = {"searched": int(where.sum()), "excluded": int(pairs.excluded.sum()),
-            "converged": int(pairs.converged.sum()), "iterations": float(pairs.iterations[where].double().mean())}
+            "converged": int(pairs.converged.sum()),
+            "iterations": float(pairs.iterations[where].double().mean())}
     for name in ("separability", "robustness", "adversarial"):
         values = getattr(pairs, name)[where].double()
         told |= {f"{name}_mean": float(values.mean()), f"{name}_std": float(values.std())}
