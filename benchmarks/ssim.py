@@ -1,0 +1,77 @@
+"""SSIM of 28 x 28 images: `shared.similarity` against other libraries, time and deviation from float64."""
+from functools import partial
+
+import piq
+import pytorch_msssim
+import torch
+from skimage.metrics import structural_similarity
+from torchmetrics.functional.image import structural_similarity_index_measure
+
+from benchmarks import best, repeated, table
+from shared.borderline import mix
+from shared.similarity import ssim
+
+PAIRS, PAIRS_SCIKIT, CHUNK = 4000, 400, 200
+
+
+def direct(x, y, *, crop):
+    """SSIM [N] in float64 by its definition: 2-D Gaussian window 11 x 11, replicated border, less `crop`."""
+    grid = torch.arange(-5, 6, dtype=torch.float64)
+    window = torch.exp(-(grid[:, None] ** 2 + grid**2) / (2 * 1.5**2))
+    x, y = x.double(), y.double()
+    stack = torch.cat([x, y, x * x, y * y, x * y], 1).flatten(0, 1)[:, None]
+    padded = torch.nn.functional.pad(stack, (5, 5, 5, 5), mode="replicate")
+    filtered = torch.nn.functional.conv2d(padded, (window / window.sum())[None, None])
+    mu_x, mu_y, xx, yy, xy = filtered.view(len(x), 5, *x.shape[-2:]).unbind(1)
+    c1, c2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+    full = ((2 * mu_x * mu_y + c1) * (2 * (xy - mu_x * mu_y) + c2)
+            / ((mu_x**2 + mu_y**2 + c1) * (xx - mu_x**2 + yy - mu_y**2 + c2)))
+    return full[:, crop:full.shape[1] - crop, crop:full.shape[2] - crop].mean((1, 2))
+
+
+def scikit(x, y):
+    return torch.tensor([structural_similarity(a, b, data_range=255, gaussian_weights=True, sigma=1.5,
+                                               use_sample_covariance=False)
+                         for a, b in zip(x[:, 0].numpy(), y[:, 0].numpy())])
+
+
+def chunked(function, chunk=CHUNK):
+    """`function(x, y)` over chunks of the pairs: CHUNK pairs suit the caches."""
+    return lambda x, y: torch.cat([function(a, b) for a, b in zip(x.split(chunk), y.split(chunk))])
+
+
+PEERS = {
+    "torchmetrics (mirrored border)": chunked(lambda a, b: structural_similarity_index_measure(
+        a, b, data_range=255.0, sigma=1.5, kernel_size=11, reduction="none")),
+    "pytorch-msssim": chunked(lambda a, b: pytorch_msssim.ssim(a, b, data_range=255, size_average=False)),
+    "piq": chunked(lambda a, b: piq.ssim(a, b, data_range=255.0, reduction="none", downsample=False)),
+}
+
+
+def run(dataset):
+    """Print the table. Half of the pairs are two digits, half a digit mixed with white once and twice."""
+    digits = repeated(dataset.x_test, PAIRS // 2)
+    once = mix(digits, torch.full_like(digits, 255))
+    x, y = torch.cat([digits, once]), torch.cat([digits.roll(1, 0), mix(once, torch.full_like(digits, 255))])
+    # Few at a time: in float64 torch unfolds each window into 121 numbers a pixel.
+    truth = {crop: chunked(partial(direct, crop=crop), chunk=20)(x, y) for crop in (0, 5)}
+    each = slice(None, None, PAIRS // PAIRS_SCIKIT)           # scikit-image takes one pair at a time
+
+    kernels = {
+        "ours, matlab border": (lambda: ssim(x, y), truth[0], PAIRS),
+        "ours, scikit-image border": (lambda: ssim(x, y, convention="skimage"), truth[5], PAIRS),
+        "scikit-image": (lambda: scikit(x[each], y[each]), truth[5][each], PAIRS_SCIKIT),
+    }
+    floats = x.float(), y.float()                      # what the peers take; the conversion is not counted
+    for name, peer in PEERS.items():
+        kernels[name] = (lambda peer=peer: peer(*floats)), truth[0 if "border" in name else 5], PAIRS
+
+    seconds = best(*(function for function, _, _ in kernels.values()))
+    times = {name: s / number * 1e6 for (name, (_, _, number)), s in zip(kernels.items(), seconds)}
+    rows = []
+    for name, (function, expected, _) in kernels.items():
+        deviation = (function().double() - expected).abs().max()
+        gain = times["scikit-image"] / times[name]
+        rows.append((name, f"{times[name]:.1f}", f"{gain:.1f}", f"{deviation:.1e}"))
+    table("SSIM of 28 x 28 images, deviation from a direct float64 evaluation",
+          ("", "us a pair", "x faster than scikit-image", "largest deviation"), rows)
