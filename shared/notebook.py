@@ -134,6 +134,11 @@ class Run:
         full = self._full[name]
         return [n if isinstance(n, (int, float)) else len(n) for n in (actual, full)]
 
+    def departures(self):
+        """Parameters that make this another experiment than the published one, whatever its size."""
+        usual = {k: default for k, (_, default, _) in parameters(text_half(self.name)).items()} | self._full
+        return [k for k, v in self.parameters.items() if k not in ("profile", "device") and v not in (usual[k], None)]
+
     def data(self, name, **options):
         """The data set `name`, as this profile may have it; says where it came from."""
         dataset = data.load(name, profile=self.profile, **options)

@@ -112,10 +112,16 @@ def publish(run, item, *, rows=None, keys=(), units=None, unit_keys=(), of=None,
     provenance = run.provenance()
     record = build(units)
     if run.profile == "paper" and not record["scale"]["substitutes"]:
-        kept = records.write(run.paper_key, record, rebuild=build)
-        if figure is not None and kept["provenance"] == record["provenance"]:
-            image = records.path(run.paper_key, item, ".png")
-            runtime.write_atomically(image, lambda part: part.write_bytes(figure))
+        # A smaller scale makes a smaller record and other seeds more units; anything else is another experiment.
+        sizes = {*parts, "seed", *(k for k, v in vars(run.settings).items() if not isinstance(v, str))} if units else parts
+        others = [p for p in run.departures() if p not in sizes]
+        if others:
+            say(f"{printed.title} is not recorded: {', '.join(others)} differ from the published setting.")
+        else:
+            kept = records.write(run.paper_key, record, rebuild=build)
+            if figure is not None and kept["provenance"] == record["provenance"]:
+                image = records.path(run.paper_key, item, ".png")
+                runtime.write_atomically(image, lambda part: part.write_bytes(figure))
     _show({"text/plain": f"{printed.title}\n{page(record, None)}", "text/markdown": page(record, None),
            MIME: json.loads(json.dumps(record))})
     return record

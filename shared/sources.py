@@ -8,7 +8,7 @@ from shared import ROOT
 
 PACKAGES = ("shared",)
 # These files decide how a result is run and shown, not what it is: they do not make a record out of date.
-DISPLAY = ("shared/__init__.py", "shared/notebook.py", "shared/records.py", "shared/reference.py",
+DISPLAY = ("shared/__init__.py", "shared/explore.py", "shared/notebook.py", "shared/records.py", "shared/reference.py",
            "shared/report.py", "shared/sources.py")
 
 

@@ -36,6 +36,7 @@ RECIPES = {
     "ren-smoke": Recipe(epochs=6),
     "ren-quick": Recipe(epochs=1, images=30_000),
     "ren-paper": Recipe(epochs=6, bf16=True),
+    "ren-gentle": Recipe(epochs=4, rate=0.01),  # to see whether the training explains a difference
 }
 
 

@@ -190,3 +190,13 @@ def test_every_record_is_in_form():
             assert "+changes" not in record["provenance"]["revision"], f"{item.title} was recorded from a dirty tree"
             assert records.fraction(record["scale"]["parts"]) == record["scale"]["fraction"]
             assert len(record["claims"]) == len(item.claims)
+
+
+@pytest.mark.parametrize("extra, kept", [([], True), (["-p", "epsilon", "0.2"], False)])
+def test_only_the_published_experiment_is_recorded(tmp_path, extra, kept):
+    name = "sutton/4_1_one_point"
+    told = subprocess.run([sys.executable, f"notebooks/{name}.py", "-p", "profile", "paper", *extra], cwd=ROOT, text=True,
+                          capture_output=True, env=environment(tmp_path))
+    assert told.returncode == 0, told.stderr
+    assert (tmp_path / "results/sutton/theorem-1.json").exists() == kept
+    assert ("is not recorded: " in told.stdout) != kept

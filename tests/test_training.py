@@ -85,7 +85,7 @@ def test_a_net_that_never_leaves_chance_is_refused(home, digits):
     assert not list((home / "cache/zoo").glob("*.safetensors"))
 
 
-@pytest.mark.parametrize("recipe, said", [("ren-fast", "allowed: ren-smoke, ren-quick, ren-paper")])
+@pytest.mark.parametrize("recipe, said", [("ren-fast", "allowed: ren-smoke, ren-quick, ren-paper, ren-gentle")])
 def test_an_unknown_recipe_is_named(home, digits, recipe, said):
     with pytest.raises(ValueError, match=said):
         training.trained("ren-a", digits, recipe, seed=0, device=CPU)

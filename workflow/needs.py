@@ -16,7 +16,9 @@ def inputs(notebook):
     """Files whose change makes a run of `notebook` out of date: its code, what it imports, its reference values."""
     own = Path("book/reference") / f"{Path(notebook).parent.name}.json"
     printed = [own] if own.is_file() else sorted(Path("book/reference").glob("*.json"))
-    return [f"{notebook}.ipynb", *sources.files(Path(f"{notebook}.py").absolute()), *map(str, printed), *RUNNER]
+    code = sources.files(Path(f"{notebook}.py").absolute())
+    pages = [str(p) for f in code if (p := Path(f).with_suffix(".html")).is_file()]  # a module's own template
+    return [f"{notebook}.ipynb", *code, *pages, *map(str, printed), *RUNNER]
 
 
 def before(notebook):

@@ -1,4 +1,4 @@
-"""Make the HTML work without a network: MathJax from the installed package."""
+"""Make the HTML work without a network: MathJax from the installed package, nothing of Thebe, which needs a server."""
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +20,14 @@ def copy(app, exc):
             shutil.copy2(source / name, target / name)
 
 
+def without_thebe(app, pagename, templatename, context, doctree):
+    """The theme adds Thebe's scripts although it is off, and one of them twice, which is an error in the browser."""
+    context["script_files"] = [s for s in context.get("script_files", [])
+                               if "thebe" not in f"{getattr(s, 'filename', s)}{getattr(s, 'attributes', '')}".lower()]
+
+
 def setup(app):
     app.config.mathjax_path = "mathjax/tex-chtml-full.js"
     app.connect("build-finished", copy)
+    app.connect("html-page-context", without_thebe, priority=900)  # after those who add them
     return {"parallel_read_safe": True, "parallel_write_safe": True}
