@@ -73,7 +73,7 @@ def run(dataset):
     for name in ("ren-a", "ren-b", "ren-c"):
         generator = runtime.generator(0, name)
         net = models.build(name, generator=generator)
-        # What the search costs depends on real boundaries, not on the best net: 6,000 images' worth of training.
+        # The cost depends on real boundaries, not on the best net: about 6,000 images of training will do.
         recipe = training.Recipe(epochs=-(-6000 // len(dataset.x_train)), images=6000)
         training.fit(net, dataset.x_train, dataset.y_train, recipe, generator=generator,
                      device=torch.device("cpu"))
