@@ -36,8 +36,10 @@ def tree(path):
     return _tree(path, path.stat().st_mtime_ns)
 
 
-def files(path, *, root=ROOT):
-    """Files of the project's package that the Python file `path` imports, also indirectly; relative to `root`."""
+def files(path, *, root=None):
+    """Files of the project's package that the Python file `path` imports, also indirectly; relative to `root`
+    (the repository)."""
+    root = root or ROOT
     seen, queue = set(), [Path(path)]
     while queue:
         current = queue.pop()
@@ -73,11 +75,11 @@ def hash_of(paths, snippets=()):
     return digest.hexdigest()[:16]
 
 
-def code_hash(*paths, snippets=(), root=ROOT):
+def code_hash(*paths, snippets=(), root=None):
     """`hash_of` the files `paths` with all project files that they import."""
     every = {Path(p) for p in paths}
     for p in list(every):
-        every |= {root / f for f in files(p, root=root)}
+        every |= {(root or ROOT) / f for f in files(p, root=root)}
     return hash_of(every, snippets)
 
 
