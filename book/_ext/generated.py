@@ -145,13 +145,25 @@ def replace(app, docname, source):
         source[0] = text
 
 
+def state():
+    """When the files behind generated parts and recorded results last changed."""
+    files = [*ROOT.glob("results/paper/*/*"), *ROOT.glob("notebooks/*/*.ipynb"), *ROOT.glob("shared/*.py"),
+             *runs().glob("notebooks/*/*.ipynb")]
+    return sorted((str(f), f.stat().st_mtime_ns) for f in files)
+
+
 def outdated(app, env, added, changed, removed):
-    """Pages made from records or runs are read again whenever those may have changed: always, they are few.
+    """Pages that show records or runs are read again when any of those has changed.
 
     Not the API page: autodoc watches the modules itself, and reading it takes seconds.
     """
+    now = state()
+    if now == getattr(env, "boundary_state", None):
+        return []
+    env.boundary_state = now
     made = {d: BLOCK.findall((ROOT / f"{d}.md").read_text()) for d in env.found_docs if d.startswith("book/")}
-    return [d for d, blocks in made.items() if any(name != "api" for name, _ in blocks)]
+    return [*(d for d, blocks in made.items() if any(name != "api" for name, _ in blocks)),
+            *(d for d in env.found_docs if d.startswith("notebooks/"))]
 
 
 def setup(app):
