@@ -51,7 +51,7 @@ def item_rows(paper):
     return rows
 
 
-COLOURS = {"exact": "success", "matches": "success", "trend": "info", "shown": "secondary", "differs": "warning",
+COLOURS = {"exact": "success", "matches": "success", "trend": "info", "shown": "muted", "differs": "warning",
            "not run": "light", "planned": "light"}
 
 
