@@ -173,7 +173,7 @@ table_3 = run.publish(
 
 # %%
 others = [r for r in summarise(units) if r["background"] == "digit"]
-report.table(["Architecture", *(f"{k.capitalize()} {s}" for k in SIMILARITIES for s in ("SSIM", "STD"))],
+report.table(["Architecture", *(f"{k} {s}" for k in ("Separability", "Robustness", "AE") for s in ("SSIM", "STD"))],
              [[r["architecture"], *(f"{r[f'{k}_{s}']:.4f}" for k in SIMILARITIES for s in ("ssim", "std"))] for r in others],
              f"Mixing with a test digit of another class ({report.run_text(table_3)}): mean SSIM and its standard deviation over digits.",
              "ren-digit-backgrounds")
