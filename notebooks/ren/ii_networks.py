@@ -96,6 +96,7 @@ wanted = [dict(architecture=code, images=digits, recipe=scale.recipe, net_seed=s
           for code in ARCHITECTURES.values() for n in range(scale.nets)]
 facts = [{"architecture": letter, **unit} for letter, unit in zip(
     np.repeat(list(ARCHITECTURES), scale.nets).tolist(), run.units(net_facts, wanted, label="nets"))]
+run.spent += sum(f["training_seconds"] for f in facts)  # the nets are part of what this page costs
 
 # %% [markdown]
 # ## Table I: the layers
