@@ -62,6 +62,11 @@ def test_a_net_learns_and_comes_back_from_the_cache_bit_for_bit(home, digits):
     assert training.accuracy(again.net, digits.x_test, digits.y_test) == again.test_accuracy
 
 
+def test_embedded_data_are_not_left_half_trained_by_a_recipe_for_full_data(home, digits):
+    names = {training.trained("ren-a", digits, r, seed=0, device=CPU).name for r in ("ren-smoke", "ren-quick", "ren-paper")}
+    assert len(names) == 1
+
+
 def test_seed_and_recipe_make_another_net(home, digits):
     nets = {training.trained("ren-a", digits, r, seed=s, device=CPU).fingerprint
             for r, s in ((FAST, 0), (FAST, 1), (training.Recipe(epochs=2, images=999), 0))}

@@ -108,11 +108,19 @@ def uniform(like, value):
     return torch.full_like(like[:1], value)
 
 
-source = test_set.x_test[digit:digit + 1]
+def start_and_end(first):
+    """The first test image from index `first` on, and a background, that the net gives different labels."""
+    for i in range(first, len(test_set.x_test)):
+        for name, value in backgrounds.items():
+            image = test_set.x_test[i:i + 1]
+            if classify(image)[0] != classify(uniform(image, value))[0]:
+                return image, name, value
+    raise ValueError(f"from test image {first} on, the net gives every image the label of white and black; train it longer")
+
+
 classify = models.classifier(trained[0].net, device=run.device)
 backgrounds = {"white": 255, "black": 0}
-name, value = next((k, v) for k, v in backgrounds.items()
-                   if classify(uniform(source, v))[0] != classify(source)[0])
+source, name, value = start_and_end(digit)
 walk = borderline.search(classify, source, uniform(source, value), threshold=THRESHOLD, max_iterations=ITERATIONS,
                          keep_path=True)
 steps = int(walk.iterations[0])

@@ -214,7 +214,7 @@ net = trained[0].net
 classify = models.classifier(net, device=run.device)
 
 
-def agrees(index):
+def stands_apart(index):
     """Whether the net calls this digit neither what it calls white nor what it calls black, under any pruning."""
     image = test_set.x_test[index:index + 1]
     own = [classify(x)[0] for x in (image, *(borderline.prune(image, t, T) for t, T in SETTINGS))]
@@ -222,7 +222,9 @@ def agrees(index):
     return not any(a == b for a in own for b in flat)
 
 
-digit = next(i for i in range(digit, len(test_set.x_test)) if agrees(i))
+digit = next((i for i in range(digit, len(test_set.x_test)) if stands_apart(i)), None)
+if digit is None:
+    raise ValueError("the net gives every test image the label of white or of black under some pruning; train it longer")
 original = test_set.x_test[digit:digit + 1]
 shown = {b: [] for b in BACKGROUNDS}
 for b, value in BACKGROUNDS.items():
