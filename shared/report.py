@@ -213,6 +213,8 @@ def comparison(item, keys, sources):
         together = {}  # sources that say the same share a line
         for source, cells in lines.items():
             together.setdefault(tuple(cells), []).append(source)
+        if len(shown) > 4:  # a wide table: a spread goes under its mean
+            together = {tuple(c.replace(" ± ", "<br>± ") for c in cells): who for cells, who in together.items()}
         first = [_cell(printed.get(k)) for k in names]
         for cells, who in together.items():
             body.append([*first, ", ".join(who), *cells])

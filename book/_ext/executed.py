@@ -61,7 +61,9 @@ def read(app, docname, source):
             tags.append("hide-input")
         prompt = next((text for tag, text in PROMPTS.items() if tag in tags), "Show code")
         cell["metadata"].setdefault("mystnb", {}).setdefault("code_prompt_show", prompt)
-        cell["outputs"] = [o for o in cell["outputs"] if not PROGRESS.fullmatch("".join(o.get("text", "x")))]
+        # Progress bars, and warnings for whoever runs it (paths of that machine): the log keeps them.
+        cell["outputs"] = [o for o in cell["outputs"]
+                           if o.get("name") != "stderr" and not PROGRESS.fullmatch("".join(o.get("text", "x")))]
         for output in cell["outputs"]:
             spec = output.get("data", {}).pop(MIME, None)
             text = spec and markdown(spec, docname)
