@@ -1,4 +1,7 @@
 """workflow: pairs, what a run depends on, papermill's wrapper, the list of jobs."""
+import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -53,13 +56,44 @@ def test_declared_needs_exist():
         assert all(Path(ROOT / f"{n}.ipynb").is_file() for n in needs.before(f"notebooks/{name}"))
 
 
-def test_one_job_a_notebook(tmp_path):
-    told = subprocess.run([f"{Path(sys.executable).parent}/snakemake", "-s", "workflow/Snakefile", "-n", "--cores", "1",
-                           "--forceall", "--config", "profile=smoke"], cwd=ROOT, capture_output=True, text=True,
-                          env={**environment(tmp_path), "XDG_CACHE_HOME": str(tmp_path)})
+def jobs(folder, home, *options):
+    """Notebooks that the workflow in `folder` would run now."""
+    told = subprocess.run([f"{Path(sys.executable).parent}/snakemake", "-s", "workflow/Snakefile", "--cores", "1", *options,
+                           "--config", "profile=smoke"], cwd=folder, capture_output=True, text=True,
+                          env={**environment(home), "PYTHONPATH": str(folder), "XDG_CACHE_HOME": str(home)})
     assert told.returncode == 0, told.stderr
-    listed = told.stdout + told.stderr
-    assert all(f"notebooks/{n}: running" in listed for n in NOTEBOOKS), listed
+    return sorted(re.findall(r"notebooks/(\S+): running", told.stdout + told.stderr))
+
+
+def test_one_job_a_notebook(tmp_path):
+    assert jobs(ROOT, tmp_path, "-n", "--forceall") == NOTEBOOKS
+
+
+def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
+    tree = tmp_path / "tree"
+    for part in ("shared", "workflow", "notebooks", "book/reference"):
+        shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"))
+    shutil.copy(ROOT / "requirements.lock", tree)
+    for name in NOTEBOOKS:
+        ran = tree / "_runs/smoke/notebooks" / f"{name}.ipynb"
+        ran.parent.mkdir(parents=True, exist_ok=True)
+        ran.write_text("{}")
+    jobs(tree, tmp_path, "--touch")
+    assert jobs(tree, tmp_path, "-n") == []
+
+    def after_changing(file):
+        path = tree / file
+        old, times = path.read_text(), (path.stat().st_atime_ns, path.stat().st_mtime_ns)
+        path.write_text(old + "\n# changed\n")
+        try:
+            return jobs(tree, tmp_path, "-n")
+        finally:
+            path.write_text(old)
+            os.utime(path, ns=times)
+
+    assert after_changing("shared/report.py") == NOTEBOOKS
+    assert after_changing("shared/audit_shu.py") == ["audit/printed_numbers"]
+    assert after_changing("shared/borderline.py") == [n for n in NOTEBOOKS if n.startswith("ren/") and "/ii_" not in n]
 
 
 # ---- parameters: one clear line each ---------------------------------------------------------------------
