@@ -52,7 +52,7 @@ run = notebook.start("audit/printed_numbers", globals())
 # %%
 scale = run.scale(
     smoke=dict(pairs=10_000),
-    quick=dict(pairs=200_000),
+    quick=dict(pairs=1_000_000),
     paper=dict(pairs=1_000_000),
 )
 if models < 3:

@@ -52,7 +52,7 @@ STATEMENTS = theory.STATEMENTS
 STATEMENTS["theorem-1"].check({"n": 1, "epsilon": epsilon, "delta": delta});  # a clear refusal now, not in a picture
 
 # %%
-scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=50_000), paper=dict(draws=500_000))
+scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=500_000), paper=dict(draws=500_000))
 TRIALS = {"n": (1, 3, 10, 100, 1000, 3072, 100_000), "epsilon": (0.01, 0.1), "delta": (0.1, 0.3, 1.0, 10.0),
           "r": (0.5, 2.0), "h": (0.1, 0.4)}  # where random trials are made, by name of the parameter
 

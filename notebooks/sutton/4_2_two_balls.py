@@ -62,7 +62,7 @@ if not (0 < epsilon <= 1 and deltas and min(deltas) > 0):
     raise ValueError(f"epsilon = {epsilon}, deltas = {deltas}: use 0 < epsilon <= 1 and one radius or more, all above 0")
 
 # %%
-scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=50_000), paper=dict(draws=500_000))
+scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=500_000), paper=dict(draws=500_000))
 TRIALS = {"n": (1, 10, 100, 1000, 3072), "epsilon": (0.01, 0.1, 0.4), "delta": (0.1, 0.5, 1.0, 10.0),
           "gamma": (0.01, 0.1, 0.3, 1.0)}  # where random trials are made, by name of the parameter
 FINE = np.unique(np.geomspace(1, 200_000, 90).astype(int))
