@@ -203,6 +203,28 @@ def draw_trade_off(curve):
 
 report.picture(draw_trade_off(curve));
 
+
+# %%
+def distance_to_line(point, corners):
+    """Smallest distance of a point to the line through the corners, in their order."""
+    p, a, b = np.array(point), np.array(corners[:-1]), np.array(corners[1:])
+    along = b - a
+    share = np.clip(((p - a) * along).sum(1) / np.maximum((along**2).sum(1), 1e-12), 0, 1)
+    return float(np.linalg.norm(a + share[:, None] * along - p, axis=1).min())
+
+
+def to_curve(row):
+    """Distance of a printed row of Table IV to the curve of its background whose rule for T it follows."""
+    rule = [u for u in curve if u["background"] == row["background"] and (u["T"] == u["t"]) == (row["T"] == row["t"])]
+    return distance_to_line((row["separability_ssim"], row["robustness_ssim"]),
+                            [(u["separability_mean"], u["robustness_mean"]) for u in rule])
+
+
+report.say("Distance in the plane of the figure from each printed setting to the measured curve of its rule: " + ", ".join(
+    f"{p['background']} t={p['t']}, T={p['T']}: {to_curve(p):.3f}" for p in reference.paper("ren")["table-4"].rows)
+    + ". Where this is small, the paper's network stands on the same curve as ours, only at another place of it for the same threshold: "
+      "then the trade-off is what the networks share, not the values at one threshold.")
+
 # %% [markdown]
 # ## Figure 3: adversarial examples of one digit
 #
