@@ -1,5 +1,4 @@
 """The built book: warnings are errors, pages stand alone, links lead somewhere, a real browser has no complaint."""
-import json
 import os
 import re
 import shutil
@@ -143,23 +142,28 @@ def test_a_browser_shows_the_page_without_errors_or_requests(book, browser, name
     dom, log = visit((book / f"{name}.html").as_uri(), browser, f"--log-net-log={net}")
     errors = [line for line in log.splitlines() if ":CONSOLE" in line and re.search(r"error|uncaught|failed", line, re.I)]
     assert not errors, errors
-    page = Page(book / f"{name}.html")
-    assert "<h1" in dom and ("MathJax" not in dom or "mjx-container" in dom or "$$" not in dom)
+    assert "<h1" in dom
+    formulas = 'class="math' in (book / f"{name}.html").read_text()
+    assert formulas == ("<mjx-container" in dom)  # the browser has drawn them
     asked = set(re.findall(r'"url":"(https?://[^"]+)"', net.read_text()))
     own = {u for u in asked if "google" not in u and "gstatic" not in u}  # Chromium's own calls at start-up
     assert not own, own
-    assert page.ids
 
 
 @pytest.mark.filterwarnings("default:no Chromium")
 def test_search_finds_a_page(book, browser):
     if browser is None:
         return
-    dom, _ = visit((book / "search.html").as_uri() + "?q=separability", browser)
-    assert "iv_simulation" in dom and "search finished" in dom.lower() or "iv_simulation.html" in dom
+
+    def found(word):
+        dom, _ = visit(f"{(book / 'search.html').as_uri()}?q={word}", browser)
+        results = dom[dom.index('id="search-results"'):]  # what is before is the list of all pages
+        return set(re.findall(r'<li[^>]*>\s*<a href="([^"?#]+)', results))
+
+    assert "notebooks/ren/iv_simulation.html" in found("separability")
+    assert not found("zzzqqqxyz")
 
 
 def test_the_finder_of_the_readme_is_in_step():
     told = subprocess.run([sys.executable, "-m", "workflow.finder", "--check"], cwd=ROOT, capture_output=True, text=True)
     assert told.returncode == 0, told.stderr
-    assert json.loads((ROOT / "book/reference/ren.json").read_text())["schema_version"] == 1

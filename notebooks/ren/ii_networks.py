@@ -68,7 +68,7 @@ scale = run.scale(
 # | open in the paper | chosen here | why |
 # | --- | --- | --- |
 # | padding and strides | convolutions unpadded with stride 1, pools with stride 2 | the defaults of the paper's software for convolutions; pools of stride 1 would make the flattened layers eight times as large |
-# | optimiser, epochs, batch | SGD with momentum 0.9, one-cycle rate up to 0.05, batch 128; the number of epochs is the recipe's | reaches the printed test accuracies |
+# | optimiser, epochs, batch | SGD with momentum 0.9, one-cycle rate up to 0.05, batch 128; the number of epochs is the recipe's | picked after trial runs of A and B with 3 to 8 epochs, by test accuracy beside the printed one. So that these accuracies agree is a fit, no finding, and earns no verdict |
 # | input scaling | pixels divided by 255, no centring | the simplest rule; later layers are rescaled by batch normalisation anyway |
 # | the ReLU printed after C's last layer | left out | with it an output that starts negative can never grow, and digit classes die at random |
 # | how many nets | the paper trains one of each; five here | what a single training leaves to chance becomes visible |
@@ -140,8 +140,8 @@ accuracy = {letter: {part: 100 * float(np.mean([f[part] for f in facts if f["arc
 table_1 = run.publish(
     "table-1", rows=layer_rows(), keys=("layer", "printed_row"), data=accuracy, parts=("nets",),
     claims=[
-        lambda nets: (all(n["train"] > 99.4 and n["test"] > 99.1 for n in nets.values()),
-                      "; ".join(f"{k} {n['train']:.2f}% / {n['test']:.2f}%" for k, n in nets.items())),
+        "the recipe was picked by its test accuracy; measured "
+        + "; ".join(f"{k} {n['train']:.2f}% / {n['test']:.2f}%" for k, n in accuracy.items()),
         lambda nets: (all(max(nets, key=lambda k: nets[k][part]) == "B" for part in ("train", "test")),
                       f"best on train {max(nets, key=lambda k: nets[k]['train'])}, "
                       f"on test {max(nets, key=lambda k: nets[k]['test'])}"),
@@ -197,7 +197,7 @@ table_2 = run.publish(
         lambda rows: (len(set(answers(rows, "pure_white")[0])) == 3 and min(answers(rows, "pure_white")[1]) > 55,
                       given(rows, "pure_white")),
     ],
-    note="The answers to white change from one training to the next (next figure): the printed classes are those of "
+    note="The testing accuracies are fitted by the choice of recipe; their agreement is no finding. The answers to white change from one training to the next (next figure): the printed classes are those of "
          "three particular nets.")
 
 
