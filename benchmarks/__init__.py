@@ -3,7 +3,8 @@ import time
 
 import torch
 
-from shared import data, runtime
+from shared import runtime
+from shared.data import sets
 
 
 def best(*functions, repeats=5):
@@ -25,7 +26,7 @@ def best(*functions, repeats=5):
 def mnist():
     """MNIST from the data folder, else the embedded digits; never a download."""
     here = (runtime.data_folder() / "mnist.npz").is_file()
-    return data.load("mnist", profile="paper" if here else "smoke")
+    return sets.load("mnist", profile="paper" if here else "smoke")
 
 
 def repeated(images, number):

@@ -5,8 +5,10 @@ import torch
 from skimage.metrics import structural_similarity
 
 from benchmarks import best, repeated, table
-from shared import models, runtime, training
+from shared import runtime
 from shared.borderline import mix, search
+from shared.models import models
+from shared.training import training
 
 DIGITS, DIGITS_LITERAL, ITERATIONS, THRESHOLD = 10_000, 100, 9, 0.99
 

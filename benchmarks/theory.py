@@ -4,8 +4,8 @@ import time
 import numpy as np
 
 from benchmarks import best, table
-from shared.theory_ball import sample_coordinates, tail
-from shared.theory_models import classify, half_balls, log_half_balls, log_two_balls, two_balls
+from shared.theory.ball import sample_coordinates, tail
+from shared.theory.models import classify, half_balls, log_half_balls, log_two_balls, two_balls
 
 ERROR = 0.01          # relative standard error at which random trials are called as good as the exact value
 AT_LEAST = 1e-3       # rarer events would take trials for minutes

@@ -1,7 +1,7 @@
 """What the papers print: tables, figures, claims, theorems, read from `book/reference/<key>.json`."""
 import dataclasses
 import json
-from functools import lru_cache
+from functools import cache
 
 from shared import ROOT
 
@@ -59,7 +59,7 @@ class Paper:
         return self.items[item]
 
 
-@lru_cache(maxsize=None)
+@cache
 def paper(key):
     """The paper `key`. Raises ValueError for an unknown key or a reference file that cannot be read."""
     if key not in KEYS:

@@ -6,18 +6,18 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from shared import audit
-from shared.audit_chen import sorted_uniform_correlations
-from shared.audit_finding import Finding, attainable, rounds_to
-from shared.audit_shu import expected_range
-from shared.audit_sutton_sizes import largest_share
+from shared.audit import chapters
+from shared.audit.chen import sorted_uniform_correlations
+from shared.audit.finding import Finding, attainable, rounds_to
+from shared.audit.shu import expected_range
+from shared.audit.sutton_sizes import largest_share
 
 CONTRADICTS, CONFIRMS, NOTE = "contradicts", "confirms", "note"
 
 
 @pytest.fixture(scope="module")
 def found():
-    return audit.findings()
+    return chapters.findings()
 
 
 def named(found, name, paper=None):
@@ -164,7 +164,7 @@ def test_counts(found):
 
 
 def test_places_exist(found):
-    papers = audit.references()
+    papers = chapters.references()
     places = [(f.paper, item) for f in found for item in f.place.split(", ")]
     assert [(paper, item) for paper, item in places if item not in papers[paper].items] == []
 
@@ -282,7 +282,7 @@ MUTATIONS = [
 
 def changed(paper, item, path, value):
     """The reference of one paper with one cell changed."""
-    papers = {paper: copy.deepcopy(audit.references()[paper])}
+    papers = {paper: copy.deepcopy(chapters.references()[paper])}
     cell = papers[paper][item].rows
     for step in path[:-1]:
         cell = cell[step]
@@ -294,7 +294,7 @@ def changed(paper, item, path, value):
 @pytest.mark.parametrize("paper, item, path, value, name, verdict", MUTATIONS, ids=[m[4] for m in MUTATIONS])
 def test_a_changed_cell_flips_its_finding(found, paper, item, path, value, name, verdict):
     assert one(found, name).verdict in {CONFIRMS, CONTRADICTS} - {verdict}
-    assert one(audit.findings(changed(paper, item, path, value)), name).verdict == verdict
+    assert one(chapters.findings(changed(paper, item, path, value)), name).verdict == verdict
 
 
 @pytest.mark.parametrize("item, path, value, name", [
@@ -302,24 +302,24 @@ def test_a_changed_cell_flips_its_finding(found, paper, item, path, value, name,
     ("table-5", (2, "roby_original_robust"), 0.34, "robust_below_natural")])
 def test_a_changed_cell_removes_the_only_contradiction(found, item, path, value, name):
     assert [f.verdict for f in named(found, name)].count(CONTRADICTS) == 1
-    assert {f.verdict for f in named(audit.findings(changed("chen", item, path, value)), name)} == {CONFIRMS}
+    assert {f.verdict for f in named(chapters.findings(changed("chen", item, path, value)), name)} == {CONFIRMS}
 
 
 def test_a_lost_text_is_an_error():
-    papers = {"sutton": copy.deepcopy(audit.references()["sutton"])}
+    papers = {"sutton": copy.deepcopy(chapters.references()["sutton"])}
     papers["sutton"]["table-5"].raw["claims"] = ["Nothing of the kind."]
     with pytest.raises(ValueError, match="table-5.claims has no text like"):
-        audit.findings(papers)
+        chapters.findings(papers)
 
 
 def test_one_paper_alone_gives_the_same(found):
-    alone = audit.findings({"chen": audit.references()["chen"]}, generator=np.random.default_rng(0))
+    alone = chapters.findings({"chen": chapters.references()["chen"]}, generator=np.random.default_rng(0))
     assert alone == [f for f in found if f.paper == "chen"]
 
 
 def test_unknown_paper():
     with pytest.raises(ValueError, match="no checks for paper 'szegedy'; allowed: ren, shu"):
-        audit.findings({"szegedy": None})
+        chapters.findings({"szegedy": None})
 
 
 def test_finding_refuses_unknown_kind_and_verdict():
@@ -332,7 +332,7 @@ def test_finding_refuses_unknown_kind_and_verdict():
 
 
 def test_table(found):
-    table = audit.table(found)
+    table = chapters.table(found)
     assert isinstance(table, pd.DataFrame) and len(table) == len(found)
     assert table.loc[table.title.str.contains("Mean and STD of susceptibility"), "recomputed"].item() == \
         "training 90.21, 7.663; test 89.75, 7.853"
@@ -342,7 +342,7 @@ def test_table(found):
     (0.12346, "0.1235"), (3.0, "3"), (1234.56, "1234.6"), (7, "7"), (True, "True"), ((1, 2.5), "1, 2.5"),
     ({"a": 1, "b": (0.5, "x")}, "a 1; b 0.5, x"), ("word", "word")])
 def test_show(value, text):
-    assert audit.show(value) == text
+    assert chapters.show(value) == text
 
 
 @pytest.mark.parametrize("percent, total, decimals, counts", [

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from shared import archives, convert, data
+from shared.data import archives, convert, sets
 
 
 def test_gtsrb_is_made_from_the_benchmarks_archives(tmp_path, monkeypatch):
@@ -20,7 +20,7 @@ def test_gtsrb_is_made_from_the_benchmarks_archives(tmp_path, monkeypatch):
     for i in range(4):
         Image.fromarray(rng.integers(0, 256, (40, 40, 3), dtype=np.uint8)).save(test / f"{i:05d}.ppm")
     rows = [f"{i:05d}.ppm;40;40;5;5;35;35;{number}" for i, number in ((3, 6), (0, 42), (1, 7), (2, 0))]
-    with pytest.raises(data.DataError, match="lacks GT-final_test.csv"):
+    with pytest.raises(sets.DataError, match="lacks GT-final_test.csv"):
         convert.gtsrb(tmp_path)
     head = "Filename;Width;Height;Roi.X1;Roi.Y1;Roi.X2;Roi.Y2;ClassId"
     (tmp_path / "GT-final_test.csv").write_text("\n".join([head, *rows]))
@@ -32,14 +32,14 @@ def test_gtsrb_is_made_from_the_benchmarks_archives(tmp_path, monkeypatch):
     resized = Image.fromarray(written[42, "00000_00001"]).resize((32, 32), Image.Resampling.BILINEAR)
     assert np.array_equal(arrays["x_train"][4], np.asarray(resized))
     path = tmp_path / "out" / "gtsrb.npz"
-    with pytest.raises(data.DataError, match="instead of"):
+    with pytest.raises(sets.DataError, match="instead of"):
         convert.write_gtsrb(tmp_path, path)
     assert not path.exists()
     contents = archives.fingerprint(archives.canonical(arrays))
     spec = replace(archives.SPECS["gtsrb"], counts=(21, 3), contents=contents)
     monkeypatch.setitem(archives.SPECS, "gtsrb", spec)
     convert.write_gtsrb(tmp_path, path)
-    assert len(data.load("gtsrb", profile="paper", folder=path.parent).x_train) == 21
+    assert len(sets.load("gtsrb", profile="paper", folder=path.parent).x_train) == 21
     (test / "00002.ppm").unlink()
-    with pytest.raises(data.DataError, match="lacks 1 test images, the first 00002.ppm"):
+    with pytest.raises(sets.DataError, match="lacks 1 test images, the first 00002.ppm"):
         convert.gtsrb(tmp_path)

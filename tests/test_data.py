@@ -18,7 +18,8 @@ import pytest
 import torch
 from PIL import Image
 
-from shared import archives, data, download, runtime
+from shared import runtime
+from shared.data import archives, download, sets
 
 # Small sets in the published formats: 5 training images a CIFAR-10 batch file, 24 and 8 images of MNIST.
 COUNTS = {"mnist": (24, 8), "cifar10": (25, 6), "gtsrb": (9, 4), "imagenet1000": (0, 3)}
@@ -135,14 +136,14 @@ def same(a, b):
     ("imagenet1000", "shapes", (3, 64, 64), {"wnid", "name"})])
 def test_smoke_touches_neither_folder_nor_network(monkeypatch, name, stand_in, shape, extra):
     monkeypatch.setattr(archives, "read", lambda *a, **k: pytest.fail("smoke looked for a published set"))
-    dataset = data.load(name, profile="smoke")
+    dataset = sets.load(name, profile="smoke")
     assert (dataset.name, dataset.source, dataset.stand_in) == (name, "stand-in", stand_in)
     assert dataset.x_test.shape[1:] == shape and dataset.x_test.dtype == torch.uint8
     assert dataset.y_train.dtype == torch.int64 and dataset.y_train.max() < len(dataset.classes)
     assert dataset.describe().startswith(f"STAND-IN, NOT {archives.SPECS[name].title}")
     assert set(dataset.extra) == extra
     if stand_in == "shapes":
-        assert data.load(name, profile="smoke", size=16).x_test.shape[-2:] == (16, 16)
+        assert sets.load(name, profile="smoke", size=16).x_test.shape[-2:] == (16, 16)
 
 
 # ---- the data folder -------------------------------------------------------------------------------------
@@ -151,7 +152,7 @@ def test_smoke_touches_neither_folder_nor_network(monkeypatch, name, stand_in, s
 def test_folder(small, places, name, profile):
     arrays = small(name)
     np.savez_compressed(places["folder"] / f"{name}.npz", **arrays)
-    dataset = data.load(name, profile=profile, **places)
+    dataset = sets.load(name, profile=profile, **places)
     assert (dataset.source, dataset.stand_in) == ("folder", None)
     assert dataset.y_test.tolist() == arrays["y_test"].tolist() and dataset.y_test.dtype == torch.int64
     if name == "imagenet1000":
@@ -207,8 +208,8 @@ def test_a_damaged_file_is_named_and_never_used(small, places, name, damage, sai
     path = places["folder"] / f"{name}.npz"
     damage(path, arrays)
     for profile in ("quick", "paper"):
-        with pytest.raises(data.DataError, match=said) as error:
-            data.load(name, profile=profile, **places)
+        with pytest.raises(sets.DataError, match=said) as error:
+            sets.load(name, profile=profile, **places)
         said_all = str(error.value)
         assert str(path) in said_all and "delete it" in said_all and "\n" not in said_all
 
@@ -225,7 +226,7 @@ def test_wherever_a_byte_is_wrong_the_file_is_refused_or_unharmed(small, tmp_pat
         try:
             read = archives.read_npz(path, archives.SPECS["gtsrb"])
             assert archives.fingerprint(read) == archives.SPECS["gtsrb"].contents
-        except data.DataError as error:
+        except sets.DataError as error:
             refused += 1
             assert str(path) in str(error) and "\n" not in str(error)
     assert refused > 100
@@ -235,23 +236,23 @@ def test_a_slow_file_is_unpacked_once_and_again_when_it_changes(small, places, m
     arrays = small("cifar10")
     path, kept = places["folder"] / "cifar10.npz", places["cache"] / "data" / "cifar10.safetensors"
     np.savez(path, **arrays)
-    first = data.load("cifar10", profile="paper", **places)
+    first = sets.load("cifar10", profile="paper", **places)
     read_npz = archives.read_npz
     monkeypatch.setattr(archives, "read_npz", lambda *_: pytest.fail("unpacked twice"))
-    again = data.load("cifar10", profile="paper", **places)
+    again = sets.load("cifar10", profile="paper", **places)
     assert same(first, again) and again.source == "folder" and again.fingerprint == first.fingerprint
     again.x_train[0] = 0                                        # a user's change stays the user's
-    assert same(first, data.load("cifar10", profile="paper", **places))
+    assert same(first, sets.load("cifar10", profile="paper", **places))
     monkeypatch.setattr(archives, "read_npz", read_npz)
     content = bytearray(kept.read_bytes())
     content[-1] ^= 1
     kept.write_bytes(content)
-    assert same(first, data.load("cifar10", profile="paper", **places)) and "made anew" in caplog.text
+    assert same(first, sets.load("cifar10", profile="paper", **places)) and "made anew" in caplog.text
     kept.write_bytes(b"\0" * 50)
-    assert same(first, data.load("cifar10", profile="paper", **places))
+    assert same(first, sets.load("cifar10", profile="paper", **places))
     path.write_bytes(path.read_bytes()[:-10])
-    with pytest.raises(data.DataError, match="cut short"):
-        data.load("cifar10", profile="paper", **places)
+    with pytest.raises(sets.DataError, match="cut short"):
+        sets.load("cifar10", profile="paper", **places)
 
 
 def test_a_full_disk_costs_the_cache_but_not_the_data(small, places, monkeypatch, caplog):
@@ -262,7 +263,7 @@ def test_a_full_disk_costs_the_cache_but_not_the_data(small, places, monkeypatch
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(archives, "save_file", full)
-    assert len(data.load("cifar10", profile="paper", **places).x_train) == 25
+    assert len(sets.load("cifar10", profile="paper", **places).x_train) == 25
     assert "No space left" in caplog.text
     assert [file.suffix for file in (places["cache"] / "data").iterdir()] == [".lock"]
 
@@ -282,12 +283,12 @@ def test_a_download_gives_the_tensors_of_the_folder_once(small, places, serve, n
     files, mirror = published(name, arrays)
     address, asked = serve(files)
     small(name, mirrors=("http://127.0.0.1:9/", address + mirror))              # the first mirror is dead
-    fetched = data.load(name, profile=profile, **places)
+    fetched = sets.load(name, profile=profile, **places)
     assert fetched.source == "download" and "downloaded" in fetched.describe() and len(asked) == len(files)
-    again = data.load(name, profile=profile, **places)
+    again = sets.load(name, profile=profile, **places)
     assert again.source == "download" and same(fetched, again) and len(asked) == len(files)
     np.savez(places["folder"] / f"{name}.npz", **arrays)
-    found = data.load(name, profile=profile, **places)
+    found = sets.load(name, profile=profile, **places)
     assert found.source == "folder" and same(fetched, found) and found.fingerprint == fetched.fingerprint
 
 
@@ -310,11 +311,11 @@ def swap(content):
 def test_a_bad_download_is_refused_or_replaced(small, places, serve, caplog, spoil, cut, said):
     address, _ = serve(spoil(mnist_files(small("mnist"))), cut)
     small("mnist", mirrors=(address,))
-    with pytest.raises(data.Missing, match=said) as error:
-        data.load("mnist", profile="paper", **places)
+    with pytest.raises(sets.Missing, match=said) as error:
+        sets.load("mnist", profile="paper", **places)
     said_all = str(error.value)
     assert address in said_all and "make data" in said_all and "\n" not in said_all
-    dataset = data.load("mnist", profile="quick", **places)
+    dataset = sets.load("mnist", profile="quick", **places)
     assert dataset.stand_in == "digits" and "STAND-IN" in dataset.describe() and said in caplog.text
     assert not (places["cache"] / "data" / "mnist.safetensors").exists()
 
@@ -339,9 +340,9 @@ def test_no_network_is_found_out_quickly(small, places, monkeypatch):
         deaf.listen()
         small("mnist", mirrors=(f"http://127.0.0.1:{deaf.getsockname()[1]}/", "http://127.0.0.1:9/"))
         start = time.perf_counter()
-        assert data.load("mnist", profile="quick", **places).stand_in == "digits"
-        with pytest.raises(data.Missing, match="no download"):
-            data.load("mnist", profile="paper", **places)
+        assert sets.load("mnist", profile="quick", **places).stand_in == "digits"
+        with pytest.raises(sets.Missing, match="no download"):
+            sets.load("mnist", profile="paper", **places)
         assert time.perf_counter() - start < 2
 
 
@@ -358,9 +359,9 @@ def test_a_name_look_up_that_hangs_is_given_up(monkeypatch):
 @pytest.mark.parametrize("name", ["gtsrb", "imagenet1000"])
 def test_a_set_that_cannot_be_downloaded_says_what_to_do(small, places, name):
     small(name)
-    with pytest.raises(data.Missing, match=f"no {name}.npz in .*book/data.md"):
-        data.load(name, profile="paper", **places)
-    assert data.load(name, profile="quick", **places).stand_in == "shapes"
+    with pytest.raises(sets.Missing, match=f"no {name}.npz in .*book/data.md"):
+        sets.load(name, profile="paper", **places)
+    assert sets.load(name, profile="quick", **places).stand_in == "shapes"
 
 
 def test_two_processes_download_once(small, places, serve):
@@ -369,10 +370,10 @@ def test_two_processes_download_once(small, places, serve):
     program = """
 import json, sys
 from dataclasses import replace
-from shared import archives, data
+from shared.data import archives, sets
 counts, contents, mirror, folder, cache = json.loads(sys.argv[1])
 archives.SPECS["mnist"] = replace(archives.SPECS["mnist"], counts=counts, contents=contents, mirrors=[mirror])
-dataset = data.load("mnist", profile="paper", folder=folder, cache=cache)
+dataset = sets.load("mnist", profile="paper", folder=folder, cache=cache)
 assert dataset.source == "download" and dataset.fingerprint == contents
 """
     contents = archives.SPECS["mnist"].contents
@@ -392,11 +393,11 @@ assert dataset.source == "download" and dataset.fingerprint == contents
     ({"name": "cifar10", "size": 2.5, "profile": "smoke"}, "size 2.5 of shapes")])
 def test_a_wrong_argument_is_named(arguments, said):
     with pytest.raises(ValueError, match=said):
-        data.load(**arguments)
+        sets.load(**arguments)
 
 
 def test_a_subset_is_the_first_images_or_a_draw():
-    whole = data.load("gtsrb", profile="smoke")
+    whole = sets.load("gtsrb", profile="smoke")
     part = whole.subset(train=30, test=10)
     assert torch.equal(part.x_train, whole.x_train[:30]) and torch.equal(part.y_test, whole.y_test[:10])
     assert torch.equal(part.extra["track_train"], torch.arange(30)) and len(part.extra["class_id"]) == 10
@@ -411,9 +412,9 @@ def test_a_subset_is_the_first_images_or_a_draw():
 
 
 def test_a_subset_larger_than_the_set(small, places):
-    assert len(data.load("digits").subset(train=5000).x_train) == 1297
+    assert len(sets.load("digits").subset(train=5000).x_train) == 1297
     np.savez(places["folder"] / "mnist.npz", **small("mnist"))
-    dataset = data.load("mnist", **places)
+    dataset = sets.load("mnist", **places)
     with pytest.raises(ValueError, match="train=25, but mnist has only 24"):
         dataset.subset(train=25)
     for count in (-1, 2.5, True):
@@ -428,13 +429,13 @@ def test_report_says_what_is_there_and_what_to_do(small, places, monkeypatch):
     np.savez(places["folder"] / "mnist.npz", **small("mnist"))
     for name in ("cifar10", "gtsrb", "imagenet1000"):
         small(name)
-    lines, sound = data.report()
+    lines, sound = sets.report()
     states = {line.split()[0]: line.split()[1] for line in lines}
     assert sound and states == {
         "mnist": "found", "fashion_mnist": "missing", "cifar10": "missing", "gtsrb": "missing",
         "imagenet1000": "missing", "digits": "embedded", "shapes": "embedded"}
     (places["folder"] / "gtsrb.npz").write_bytes(b"")
-    lines, sound = data.report()
+    lines, sound = sets.report()
     assert not sound and any(line.startswith("gtsrb") and "DAMAGED" in line for line in lines)
 
 
@@ -456,6 +457,6 @@ def test_files_of_the_data_folder_are_the_published_ones(tmp_path):
               "gtsrb": [210, 240, 2070, 689, 1500, 1200, 420]}
     for name, expected in counts.items():
         if (runtime.data_folder() / f"{name}.npz").exists():
-            dataset = data.load(name, profile="paper", cache=tmp_path)
+            dataset = sets.load(name, profile="paper", cache=tmp_path)
             assert dataset.source == "folder" and dataset.y_train.bincount().tolist() == expected
             assert dataset.y_test.max() == len(dataset.classes) - 1

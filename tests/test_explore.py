@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from shared.explore import Explorer
+from shared.pages.explorer import Explorer
 
 AXES = {"n": [1, 10, 100], "delta": [0.5, 2.0], "model": ["round", "flat"]}
 VALUES = -np.arange(12.0).reshape(3, 2, 2)

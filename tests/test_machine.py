@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from shared import runtime, sources, units
+from shared import runtime
+from shared.units import sources, units
 
 
 # ---- runtime ---------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 from conftest import NOTEBOOKS, environment, outputs, ran
 
-from shared import ROOT, records, reference
+from shared import ROOT, reference
+from shared.records import records
 
 
 def cells(name):

@@ -4,7 +4,9 @@ import json
 import pandas as pd
 import pytest
 
-from shared import records, reference, report
+from shared import reference
+from shared.pages import report
+from shared.records import records
 
 ITEM = reference.Item("ren", "table-x", "table", "X", "I", "A caption.", ("up", "down"), {
     "columns": [{"key": "name", "label": "Name", "type": "string"},

@@ -10,20 +10,51 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from shared import theory_surface_trials as trials
-from shared.theory import STATEMENTS, verify, verify_all
-from shared.theory_ball import (cap_volume, clopper_pearson, density, estimate, log_ball_volume,
-                                log_cap_bound, log_cap_volume, log_density, log_tail, sample_coordinates,
-                                slab, tail, uniform_ball)
-from shared.theory_gradient import FatCantorSigmoid, loss_gradient, points_across
-from shared.theory_limits import (half_balls_expansion, half_balls_limit, half_balls_line,
-                                  half_balls_margin_limit, no_hiding_place, planar_flip_probability,
-                                  two_balls_bound_rate, two_balls_margin_limit, two_balls_rate,
-                                  universality_bound_rate, universality_rate)
-from shared.theory_models import classify, log_half_balls, log_two_balls, strongest_attack
-from shared.theory_surfaces import (cone_cap, flat, kappa, log_error_bound, log_not_universal_bound,
-                                    log_random_flip_bound, log_resistance_bound, sample_law, sine,
-                                    uniform_law, wedge)
+from shared.theory import surface_trials as trials
+from shared.theory.ball import (
+    cap_volume,
+    clopper_pearson,
+    density,
+    estimate,
+    log_ball_volume,
+    log_cap_bound,
+    log_cap_volume,
+    log_density,
+    log_tail,
+    sample_coordinates,
+    slab,
+    tail,
+    uniform_ball,
+)
+from shared.theory.gradient import FatCantorSigmoid, loss_gradient, points_across
+from shared.theory.limits import (
+    half_balls_expansion,
+    half_balls_limit,
+    half_balls_line,
+    half_balls_margin_limit,
+    no_hiding_place,
+    planar_flip_probability,
+    two_balls_bound_rate,
+    two_balls_margin_limit,
+    two_balls_rate,
+    universality_bound_rate,
+    universality_rate,
+)
+from shared.theory.models import classify, log_half_balls, log_two_balls, strongest_attack
+from shared.theory.statements import STATEMENTS, verify, verify_all
+from shared.theory.surfaces import (
+    cone_cap,
+    flat,
+    kappa,
+    log_error_bound,
+    log_not_universal_bound,
+    log_random_flip_bound,
+    log_resistance_bound,
+    sample_law,
+    sine,
+    uniform_law,
+    wedge,
+)
 
 DIMENSIONS = np.array([1, 2, 3, 5, 10, 20, 50, 100, 300, 1000, 3072, 10_000, 50_000, 150_528, 200_000])
 quick = settings(max_examples=60, deadline=None, derandomize=True)

@@ -3,11 +3,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from shared.theory import STATEMENTS
-from shared.theory_ball import tail
-from shared.theory_curves import draw_small, inside, over_dimension
-from shared.theory_models import log_two_balls
-from shared.theory_quadrature import cap_share, crossing
+from shared.pages.curves import draw_small, inside, over_dimension
+from shared.theory.ball import tail
+from shared.theory.models import log_two_balls
+from shared.theory.quadrature import cap_share, crossing
+from shared.theory.statements import STATEMENTS
 
 
 @pytest.mark.parametrize("x", [0.0, 0.3, 0.9])

@@ -6,9 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from shared import runtime, theory_page
-from shared.theory import STATEMENTS
-from shared.theory_quadrature import cap_share
+from shared import runtime
+from shared.pages import theorem
+from shared.theory.quadrature import cap_share
+from shared.theory.statements import STATEMENTS
 
 GRID = {"n": (3, 30), "epsilon": (0.1,), "eta": (0.1,), "lipschitz": (0.1,), "delta": (0.5,), "gamma": (0.3,)}
 
@@ -18,7 +19,7 @@ def grid(item):
 
 
 def evidence(item, **changes):
-    return theory_page.evidence(replace(STATEMENTS[item], **changes), draws=2000, generator=np.random.default_rng(0),
+    return theorem.evidence(replace(STATEMENTS[item], **changes), draws=2000, generator=np.random.default_rng(0),
                                 trial_grid=grid(item))
 
 
@@ -26,9 +27,9 @@ def evidence(item, **changes):
 def test_true_statement_has_no_excess(item):
     data = evidence(item)
     detail = data["detail"]
-    assert data["violations"] == 0 and detail["excess"] <= theory_page.ALLOWED and detail["largest_n"] == 200_000
+    assert data["violations"] == 0 and detail["excess"] <= theorem.ALLOWED and detail["largest_n"] == 200_000
     assert 0 <= detail["tightest"] <= np.log10(data["median_bound_over_truth"]) <= detail["loosest"]
-    assert detail["trials"] == 2 and detail["largest_z"] < theory_page.FAR
+    assert detail["trials"] == 2 and detail["largest_z"] < theorem.FAR
 
 
 @pytest.mark.parametrize("item, sign", [("theorem-6", -1), ("theorem-18", -1), ("theorem-20", 1)])
@@ -57,29 +58,29 @@ class FakeRun:
 
 
 def test_check_publishes_the_excess_and_trusts_no_exact_value_that_trials_deny(monkeypatch, capsys):
-    published = theory_page.check(FakeRun(), "theorem-19", draws=2000, trial_grid=GRID, extra={"more": 1})
-    assert published["exact"] == (0.0, theory_page.ALLOWED) and published["data"]["more"] == 1
+    published = theorem.check(FakeRun(), "theorem-19", draws=2000, trial_grid=GRID, extra={"more": 1})
+    assert published["exact"] == (0.0, theorem.ALLOWED) and published["data"]["more"] == 1
     assert STATEMENTS["theorem-19"].formula in capsys.readouterr().out
     exact = STATEMENTS["theorem-19"].log_exact
     halved = replace(STATEMENTS["theorem-19"], log_exact=lambda **given: exact(**given) - math.log(2))
-    monkeypatch.setitem(theory_page.STATEMENTS, "theorem-19", halved)
-    assert theory_page.check(FakeRun(), "theorem-19", draws=2000, trial_grid=GRID)["exact"][0] == math.inf
+    monkeypatch.setitem(theorem.STATEMENTS, "theorem-19", halved)
+    assert theorem.check(FakeRun(), "theorem-19", draws=2000, trial_grid=GRID)["exact"][0] == math.inf
 
 
 def test_a_second_integration_counts_as_a_deviation():
     def deviation(again):
-        return theory_page.check(FakeRun(), "theorem-1", draws=2000, trial_grid=GRID, again=again)["exact"][0]
+        return theorem.check(FakeRun(), "theorem-1", draws=2000, trial_grid=GRID, again=again)["exact"][0]
 
     assert deviation(lambda n, epsilon, delta: cap_share(n, epsilon / delta)) < 1e-10
     assert deviation(lambda n, epsilon, delta: 1.001 * cap_share(n, epsilon / delta)) > 9e-4
 
 
 def test_words_formulas_and_conditions():
-    assert theory_page.formula(STATEMENTS["theorem-1"]) == f"$${STATEMENTS['theorem-1'].formula}$$"
+    assert theorem.formula(STATEMENTS["theorem-1"]) == f"$${STATEMENTS['theorem-1'].formula}$$"
     for item in ("theorem-14", "theorem-16", "theorem-20"):
-        text = theory_page.formula(STATEMENTS[item])
+        text = theorem.formula(STATEMENTS[item])
         assert text.count(r"\\") in (1, 2) and text.count(r"\left") == text.count(r"\right")
-    assert theory_page.conditions(STATEMENTS["theorem-4"]) == r"0 \le \epsilon \le 1"
-    assert "coincide" in theory_page.words(theory_page.evidence(STATEMENTS["lemma-13"], draws=1, generator=None))
-    text = theory_page.words(evidence("theorem-6"))
+    assert theorem.conditions(STATEMENTS["theorem-4"]) == r"0 \le \epsilon \le 1"
+    assert "coincide" in theorem.words(theorem.evidence(STATEMENTS["lemma-13"], draws=1, generator=None))
+    text = theorem.words(evidence("theorem-6"))
     assert "1,200 cases up to $n$ = 200,000: 0 violations" in text and "factor of 2" in text

@@ -5,7 +5,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from shared import data, models, training
+from shared.data import sets
+from shared.models import models
+from shared.training import training
 
 CPU = torch.device("cpu")
 FAST = training.Recipe(epochs=2, images=1000)
@@ -13,7 +15,7 @@ FAST = training.Recipe(epochs=2, images=1000)
 
 @pytest.fixture(scope="module")
 def digits():
-    return data.load("digits", profile="smoke")
+    return sets.load("digits", profile="smoke")
 
 
 @pytest.mark.parametrize("name, parameters", [("ren-a", 60_118), ("ren-b", 677_824), ("ren-c", 1_218_314)])
@@ -102,7 +104,7 @@ def test_a_recipe_out_of_range_is_refused():
 
 
 def _train(log):
-    digits = data.load("digits", profile="smoke")
+    digits = sets.load("digits", profile="smoke")
     net = training.trained("ren-a", digits, FAST, seed=0, device=CPU)
     with open(log, "a") as handle:
         handle.write(f"{net.fingerprint} {net.seconds}\n")

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from conftest import NOTEBOOKS, environment
 
-from shared import ROOT, notebook, sources
+from shared import ROOT
+from shared.pages import notebook
+from shared.units import sources
 from workflow import needs, pair
 
 
@@ -92,7 +94,7 @@ def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
             os.utime(path, ns=times)
 
     assert after_changing("shared/report.py") == NOTEBOOKS
-    assert after_changing("shared/audit_shu.py") == ["audit/printed_numbers"]
+    assert after_changing("shared/audit/shu.py") == ["audit/printed_numbers"]
     assert after_changing("shared/borderline.py") == [n for n in NOTEBOOKS if n.startswith("ren/") and "/ii_" not in n]
 
 

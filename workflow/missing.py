@@ -1,5 +1,6 @@
 """What is recorded below full scale, or not at all, and what the rest would cost: python -m workflow.missing"""
-from shared import records, reference
+from shared import reference
+from shared.records import records
 from workflow import catalogue
 
 

@@ -1,7 +1,7 @@
 """What a notebook's run depends on. Kept out of the Snakefile, so that tests reach it."""
 from pathlib import Path
 
-from shared import sources
+from shared.units import sources
 from workflow import catalogue
 
 RUNNER = ["workflow/run.py", "requirements.lock"]

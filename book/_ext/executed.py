@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT))
 LOG = logging.getLogger(__name__)
 PROGRESS = re.compile(r"(?s).*\r.*|(\s|\x1b\[A)*")  # what a progress bar prints
 PROMPTS = {"parameters": "Show the parameters", "injected-parameters": "Show the parameters of this run"}
-MIME = "application/vnd.boundary-book+json"  # what shared.report leaves in an output
+MIME = "application/vnd.boundary-book+json"  # what shared.pages leaves in an output
 
 
 def runs():
@@ -26,8 +26,10 @@ def cells(notebook):
 
 
 def markdown(spec, docname):
-    """MyST text of one output that `shared.report` left in a run notebook, or None to leave it as it is."""
-    from shared import records, report, sources
+    """MyST text of one output that `shared.pages` left in a run notebook, or None to leave it as it is."""
+    from shared.pages import report
+    from shared.records import records
+    from shared.units import sources
     if spec.get("kind") == "table":
         return report.captioned(spec, directive=True)
     if spec.get("kind") == "stamp":

@@ -40,7 +40,9 @@ def status(record, page):
 
 def item_rows(paper):
     """A line for each item of a paper: item, verdict, page, scale, reason."""
-    from shared import records, reference, report
+    from shared import reference
+    from shared.pages import report
+    from shared.records import records
     where = catalogue.pages()
     rows = []
     for item in reference.paper(paper).items.values():
@@ -56,13 +58,15 @@ COLOURS = {"exact": "success", "matches": "success", "trend": "info", "shown": "
 
 
 def items(paper):
-    from shared import report
+    from shared.pages import report
     return report.markdown_table(["item", "verdict", "page", "recorded scale", "why"], item_rows(paper))
 
 
 def totals(_):
     """How many results of each kind and paper there are, and how they stand."""
-    from shared import records, reference, report
+    from shared import reference
+    from shared.pages import report
+    from shared.records import records
     where, header = catalogue.pages(), ["", *reference.SHORT.values(), "all"]
     kinds = {"tables": ("table",), "figures": ("figure",), "theorems, corollaries, lemmas": ("theorem", "corollary", "lemma"),
              "algorithms": ("algorithm",)}
@@ -86,7 +90,9 @@ def reproduction(_):
 
 def claims(paper):
     """Every claim of a paper's items, with its recorded judgement."""
-    from shared import records, reference, report
+    from shared import reference
+    from shared.pages import report
+    from shared.records import records
     rows = []
     for item in reference.paper(paper).items.values():
         record = records.read(paper, item.id)
@@ -98,7 +104,9 @@ def claims(paper):
 
 # ---- execution and parameters ----------------------------------------------------------------------------
 def execution(_):
-    from shared import records, report, sources
+    from shared.pages import report
+    from shared.records import records
+    from shared.units import sources
     rows = [[link(catalogue.title(n), n), s["profile"], s["when"], s["device"], f"{s['wall_seconds']:.0f} s", f"{s['peak_gb']:.1f} GB",
              ", ".join(f"{k} → {v}" for k, v in s["substitutes"].items()) or "none", s["revision"]]
             for n, s in stamps().items()]
@@ -117,7 +125,8 @@ def execution(_):
 
 def parameters(_):
     """Every notebook's parameters, with the measured cost of the run shown and of the recorded one."""
-    from shared import notebook, records, report
+    from shared.pages import notebook, report
+    from shared.records import records
     parts, seen = [], stamps()
     recorded = {r["provenance"]["notebook"]: r["provenance"]["seconds"] for _, r in records.everything() if r}
     for name in catalogue.notebooks():

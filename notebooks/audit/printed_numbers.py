@@ -43,9 +43,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from shared import (audit, audit_chen, audit_shu, audit_sutton, audit_sutton_counts, audit_sutton_sizes,
-                    notebook, reference, report)
-from shared.audit_finding import Printed, attainable, rounds_to
+from shared import reference
+from shared.audit import chapters, chen, shu, sutton, sutton_counts, sutton_sizes
+from shared.audit.finding import Printed, attainable, rounds_to
+from shared.pages import notebook, report
 
 run = notebook.start("audit/printed_numbers", globals())
 
@@ -67,7 +68,7 @@ if models < 3:
 # but the number is worth knowing.
 
 # %%
-found = audit.findings(generator=np.random.default_rng(seed))
+found = chapters.findings(generator=np.random.default_rng(seed))
 numeric = [f for f in found if f.kind == "numeric"]
 counts = Counter((f.paper, f.verdict) for f in numeric)
 totals = Counter(f.verdict for f in numeric)
@@ -106,12 +107,12 @@ def one(name):
 # %%
 coefficients = pd.DataFrame([
     {"data": row["dataset"], "metric": m, "norm": norm, "printed": row[f"{m}_{norm}"],
-     "recomputed": audit_chen.pearson(paper["chen"], f"asr_{norm}", f"{m}_{norm}")[row["dataset"]]}
+     "recomputed": chen.pearson(paper["chen"], f"asr_{norm}", f"{m}_{norm}")[row["dataset"]]}
     for item, norm in (("table-2", "inf"), ("table-3", "2")) for row in paper["chen"].paper[item].rows
-    for m in audit_chen.METRICS])
-coefficients["agrees"] = [rounds_to(r, p, audit_chen.DECIMALS)
+    for m in chen.METRICS])
+coefficients["agrees"] = [rounds_to(r, p, chen.DECIMALS)
                           for r, p in zip(coefficients.recomputed, coefficients.printed)]
-by_chance = audit_chen.sorted_uniform_correlations(np.random.default_rng(seed), size=models,
+by_chance = chen.sorted_uniform_correlations(np.random.default_rng(seed), size=models,
                                                    pairs=scale.pairs)
 
 
@@ -119,7 +120,7 @@ by_chance = audit_chen.sorted_uniform_correlations(np.random.default_rng(seed), 
 def draw_correlations(coefficients, by_chance):
     """Recomputed against printed coefficients, and the printed ones against those of sorted noise."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8))
-    half = 0.5 * 10.0**-audit_chen.DECIMALS
+    half = 0.5 * 10.0**-chen.DECIMALS
     left.axhspan(-half, half, color="0.92")
     left.axhline(0, color="0.6", lw=0.8)
     for n, (metric, rows) in enumerate(coefficients.groupby("metric", sort=False)):
@@ -176,18 +177,18 @@ report.say(
 DATA_SETS = {"cifar10": "CIFAR-10", "fashion_mnist": "Fashion-MNIST", "gtsrb": "GTSRB"}
 summary = pd.DataFrame([
     {"data": data, "quantity": quantity, "split": split, "printed": value,
-     "median": audit_sutton.consecutive(audit_sutton.problems(paper["sutton"], data))[quantity]
+     "median": sutton.consecutive(sutton.problems(paper["sutton"], data))[quantity]
      .xs(split, level="split").median()}
     for data in DATA_SETS
-    for (quantity, split), value in audit_sutton.summary(paper["sutton"], data).items()])
+    for (quantity, split), value in sutton.summary(paper["sutton"], data).items()])
 
 
 # %% mystnb={"figure": {"caption": "Sutton et al., Table 1. Left: the CIFAR-10 entries (bars) among the values of the problems k against k + 1 (grey) and of aeroplane against cat (crosses), for training and test images. Right: every entry of the three data sets minus the median over those problems.", "name": "audit-medians"}, "image": {"alt": "Left: ten columns of grey dots with a black bar at the median of each. Right: thirty dots, all at zero but one."}}
 def draw_medians(summary):
     """Printed summary entries beside the problems they summarise, and their distance to the medians."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.9), width_ratios=(1.4, 1))
-    table = audit_sutton.problems(paper["sutton"], "cifar10")
-    near = audit_sutton.consecutive(table)
+    table = sutton.problems(paper["sutton"], "cifar10")
+    near = sutton.consecutive(table)
     cat = table.xs((0, 3), level=("class_a", "class_b"))
     entries = summary[summary.data == "cifar10"]
     for x, r in enumerate(entries.itertuples()):
@@ -239,13 +240,13 @@ ROUNDING = 0.005 / 100  # half a unit of a percentage's second decimal, as a sha
 def images_flipped():
     """A row per random susceptibility on CIFAR-10: how far its flipped images are from a whole number."""
     rows = []
-    for (a, b, split), column in audit_sutton.problems(paper["sutton"], "cifar10").iterrows():
-        everything = audit_sutton_counts.IMAGES["cifar10"][split]
+    for (a, b, split), column in sutton.problems(paper["sutton"], "cifar10").iterrows():
+        everything = sutton_counts.IMAGES["cifar10"][split]
         correct = attainable(column["accuracy"], everything)
         susceptible = [n for c in correct for n in attainable(column["susceptibility"], c)]
-        counted = audit_sutton_counts.whole_images(column, everything)
+        counted = sutton_counts.whole_images(column, everything)
         total = counted[1] if counted else susceptible[0]
-        for draw in audit_sutton.RANDOM_TABLES:
+        for draw in sutton.RANDOM_TABLES:
             percent = column[draw]
             images = percent / 100 * total
             rows.append({
@@ -290,7 +291,7 @@ report.say(
     f"{tested['of all'].sum()} of them are possible, as shares of the correctly classified ones "
     f"{tested['of correct'].sum()}, as shares of those that can be attacked "
     f"{tested['of susceptible'].sum()}. "
-    f"All in all {whole['columns of whole images']} of {len(flipped) // len(audit_sutton.RANDOM_TABLES)} "
+    f"All in all {whole['columns of whole images']} of {len(flipped) // len(sutton.RANDOM_TABLES)} "
     "columns count whole images throughout, which settles the question. The exceptions are of one problem, "
     f"{' and '.join(impossible.problem.unique())}: "
     + "; ".join(f"{r.percent}% of {r.total} would be {r.images:.2f} images ({r.split}, draw ×{r.draw})"
@@ -310,7 +311,7 @@ report.say(
 # changes $k$ pixels and every pixel stays between 0 and 1, the distance is at most $\sqrt{k}$.
 
 # %%
-distances = pd.DataFrame(audit_shu.maxima(paper["shu"]), columns=["place", "largest", "pixels"])
+distances = pd.DataFrame(shu.maxima(paper["shu"]), columns=["place", "largest", "pixels"])
 distances["as_norm"] = distances.largest / np.sqrt(distances.pixels)
 distances["as_square"] = distances.largest / distances.pixels
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)  # ticks of the figure's logarithmic axis
@@ -373,7 +374,7 @@ report.picture(draw_noise({"mean attack norm": norms, "images that can be attack
 
 # %%
 fewer = norms["problems below noise-free, least noise"]
-total = len(audit_sutton_sizes.noise_free(paper["sutton"], "l2"))
+total = len(sutton_sizes.noise_free(paper["sutton"], "l2"))
 report.say(
     f"It rises from one noise to the next, but the first step leads down: from {norms['none']:.3f} without "
     f"noise to {norms['cube'][0]:.3f} (cube) and {norms['ball'][0]:.3f} (ball), in {fewer[0]} and "
@@ -394,8 +395,8 @@ report.say("\n".join([
     f"{optmargin.printed['cifar10_adv']}% of images of the adversarially trained CIFAR-10 net, yet that "
     f"net classifies {optmargin.recomputed['cifar10_adv']}% of the results correctly. For FGSM the two "
     "tables fit once success is counted over correctly classified images (printed "
-    f"{audit.show(tuple(fgsm.printed.values()))}; recomputed "
-    f"{audit.show(tuple(fgsm.recomputed.values()))}).",
+    f"{chapters.show(tuple(fgsm.printed.values()))}; recomputed "
+    f"{chapters.show(tuple(fgsm.recomputed.values()))}).",
     "- **Ren et al.: the ranking depends on the background.** The three networks ranked by mixing with "
     f"white and by mixing with black correlate at {rank['white with black']:g}: one ranking is the "
     "reverse of the other.",
@@ -483,9 +484,9 @@ show_findings("note", "notes on printed numbers")
 # %%
 def quoted(finding):
     """What the reference says, led by item and field, and the other passage where there is one."""
-    text = audit.show(finding.printed)
+    text = chapters.show(finding.printed)
     led = text if text.startswith(finding.source.split(".")[0]) else f"{finding.source}: {text}"
-    return f"{led} **Against:** {audit.show(finding.recomputed)}" if finding.recomputed else led
+    return f"{led} **Against:** {chapters.show(finding.recomputed)}" if finding.recomputed else led
 
 
 report.table(["paper", "statement", "item, field and text of the reference", "consequence"],

@@ -44,7 +44,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from shared import models, notebook, reference, report, similarity, training
+from shared import reference, similarity
+from shared.models import models
+from shared.pages import notebook, report
+from shared.training import training
 
 run = notebook.start("ren/ii_networks", globals())
 paper = reference.paper("ren")

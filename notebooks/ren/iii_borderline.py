@@ -49,7 +49,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
-from shared import borderline, models, notebook, report, training
+from shared import borderline
+from shared.models import models
+from shared.pages import notebook, report
+from shared.training import training
 
 run = notebook.start("ren/iii_borderline", globals())
 

@@ -45,7 +45,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
-from shared import borderline, models, notebook, reference, report, runtime, similarity, training
+from shared import borderline, reference, runtime, similarity
+from shared.models import models
+from shared.pages import notebook, report
+from shared.training import training
 
 run = notebook.start("ren/iv_simulation", globals())
 

@@ -46,7 +46,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
-from shared import borderline, models, notebook, reference, report, training
+from shared import borderline, reference
+from shared.models import models
+from shared.pages import notebook, report
+from shared.training import training
 
 run = notebook.start("ren/v_pruning", globals())
 

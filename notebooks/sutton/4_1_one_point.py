@@ -41,14 +41,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy import optimize, special
 
-from shared import notebook, reference, report, theory, theory_curves
-from shared.theory_ball import density, log_cap_bound, log_tail, sample_coordinates, tail
-from shared.theory_limits import planar_flip_probability
-from shared.theory_page import check, numpy_generator
-from shared.theory_quadrature import cap_share
+from shared import reference
+from shared.pages import curves, notebook, report
+from shared.pages.theorem import check, numpy_generator
+from shared.theory import statements
+from shared.theory.ball import density, log_cap_bound, log_tail, sample_coordinates, tail
+from shared.theory.limits import planar_flip_probability
+from shared.theory.quadrature import cap_share
 
 run = notebook.start("sutton/4_1_one_point", globals())
-STATEMENTS = theory.STATEMENTS
+STATEMENTS = statements.STATEMENTS
 STATEMENTS["theorem-1"].check({"n": 1, "epsilon": epsilon, "delta": delta});  # a clear refusal now, not in a picture
 
 # %%
@@ -231,7 +233,7 @@ theorem_1 = check(run, "theorem-1", draws=scale.draws, trial_grid=TRIALS, claims
 RATIOS = (0.5, 0.1, 0.02)  # distance of the plane over the radius of the noise
 FINE = np.unique(np.geomspace(1, 200_000, 90).astype(int))
 COARSE = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 50_000, 200_000)
-curves = {f"δ = {1 / ratio:g} ε": theory_curves.over_dimension(
+curves = {f"δ = {1 / ratio:g} ε": curves.over_dimension(
     STATEMENTS["theorem-1"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
     generator=numpy_generator(run, "curves", ratio), epsilon=ratio, delta=1.0) for ratio in RATIOS}
 
@@ -240,7 +242,7 @@ curves = {f"δ = {1 / ratio:g} ε": theory_curves.over_dimension(
 def draw_theorem_1(curves):
     """Probability of crossing over the dimension."""
     figure, ax = plt.subplots(figsize=(8, 4.2))
-    theory_curves.draw_small(ax, curves)
+    curves.draw_small(ax, curves)
     ax.set_ylabel("Pr(noise crosses the plane)")
     for n, name in ((3072, "CIFAR-10"), (150_528, "ImageNet")):
         ax.axvline(n, color="0.8", lw=1, zorder=0)

@@ -49,15 +49,16 @@ import numpy as np
 import torch
 from scipy import integrate, special
 
-from shared import notebook, report, theory, theory_curves, theory_gradient
-from shared.theory_ball import density, log_tail, sample_coordinates, tail, uniform_ball
-from shared.theory_limits import two_balls_bound_rate, two_balls_margin_limit, two_balls_rate
-from shared.theory_models import classify, two_balls
-from shared.theory_page import check, numpy_generator, quadrature_deviation
-from shared.theory_quadrature import cap_share, crossing
+from shared.pages import curves, notebook, report
+from shared.pages.theorem import check, numpy_generator, quadrature_deviation
+from shared.theory import gradient, statements
+from shared.theory.ball import density, log_tail, sample_coordinates, tail, uniform_ball
+from shared.theory.limits import two_balls_bound_rate, two_balls_margin_limit, two_balls_rate
+from shared.theory.models import classify, two_balls
+from shared.theory.quadrature import cap_share, crossing
 
 run = notebook.start("sutton/4_2_two_balls", globals())
-STATEMENTS = theory.STATEMENTS
+STATEMENTS = statements.STATEMENTS
 if not (0 < epsilon <= 1 and deltas and min(deltas) > 0):
     raise ValueError(f"epsilon = {epsilon}, deltas = {deltas}: use 0 < epsilon <= 1 and one radius or more, all above 0")
 
@@ -263,7 +264,7 @@ theorem_4 = check(
 theorem_5 = check(run, "theorem-5", draws=scale.draws, trial_grid=TRIALS, extra=second_opinion(
     "theorem-5", {"n": (1, 10, 1000), "epsilon": (0.1,), "delta": (0.1, 0.3, 0.5)},
     lambda n, epsilon, delta: cap_share(n, delta - epsilon)))
-steady = {f"δ = {d:g}": theory_curves.over_dimension(
+steady = {f"δ = {d:g}": curves.over_dimension(
     STATEMENTS["theorem-5"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
     generator=numpy_generator(run, "theorem-5 curves", d), epsilon=epsilon, delta=d)
     for d in (epsilon + 0.03, epsilon + 0.1, epsilon + 0.3)}
@@ -273,7 +274,7 @@ steady = {f"δ = {d:g}": theory_curves.over_dimension(
 def draw_resisting(curves):
     """Share of points that no push of the given length moves across."""
     figure, ax = plt.subplots(figsize=(8, 3.8))
-    theory_curves.draw_small(ax, curves)
+    curves.draw_small(ax, curves)
     ax.set_ylabel("points that resist")
     return figure
 
@@ -325,10 +326,10 @@ theorem_6 = check(
 # ## Figure 4: theory against sampling
 
 # %%
-accuracy = theory_curves.over_dimension(
+accuracy = curves.over_dimension(
     STATEMENTS["theorem-4"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
     generator=numpy_generator(run, "figure-4 a"), epsilon=epsilon)
-flips = {f"δ = {d:g}": theory_curves.over_dimension(
+flips = {f"δ = {d:g}": curves.over_dimension(
     STATEMENTS["theorem-6"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
     generator=numpy_generator(run, "figure-4 b", d), epsilon=epsilon, delta=d) for d in deltas}
 
@@ -337,10 +338,10 @@ flips = {f"δ = {d:g}": theory_curves.over_dimension(
 def draw_figure_4(accuracy, flips):
     """Accuracy and probability of a destabilising push over the dimension."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2))
-    theory_curves.draw_curve(left, accuracy, report.PALETTE[0], f"ε = {epsilon:g}", flip=True)
+    curves.draw_curve(left, accuracy, report.PALETTE[0], f"ε = {epsilon:g}", flip=True)
     left.set(ylabel="accuracy", ylim=(0.45, 1.02), title="(a)")
     for color, (label, curve) in zip(report.PALETTE, flips.items()):
-        theory_curves.draw_curve(right, curve, color, label)
+        curves.draw_curve(right, curve, color, label)
     right.set(ylabel="Pr(random push misclassifies)", ylim=(-0.02, 1.02), title="(b)")
     for ax in (left, right):
         ax.plot([], [], color="0.4", ls="--", lw=1.2, label="bound")
@@ -358,7 +359,7 @@ data = {"epsilon": epsilon, "n": [int(FINE[0]), END], "log10_error": log10_error
         "exponent_of_bound_over_exact": float(
             t4.log_bound(n=END, epsilon=epsilon) / t4.log_exact(n=END, epsilon=epsilon)),
         "intervals_that_contain_the_exact_value": {
-            k: theory_curves.inside(c) for k, c in {"accuracy": accuracy, **flips}.items()}}
+            k: curves.inside(c) for k, c in {"accuracy": accuracy, **flips}.items()}}
 panels = drawn.axes
 
 
@@ -423,11 +424,11 @@ generator = numpy_generator(run, "theorem-7")
 points, label = uniform_ball(N_GRADIENT, scale.draws // 10, generator), generator.integers(0, 2, scale.draws // 10)
 points[:, 0] += (2 * label - 1) * epsilon
 found = autograd(points, label)
-formula = theory_gradient.loss_gradient(
+formula = gradient.loss_gradient(
     points, label, sigmoid, lambda t: STEEP * sigmoid(t) * (1 - sigmoid(t)), lambda a: 2 * a)
-across = theory_gradient.points_across(found, label)
+across = gradient.points_across(found, label)
 
-cantor = theory_gradient.FatCantorSigmoid(half_width=3 * epsilon)
+cantor = gradient.FatCantorSigmoid(half_width=3 * epsilon)
 GAP_AT = (1, 10, 100, 1000)
 stuck = {}
 for n in GAP_AT:
@@ -477,7 +478,7 @@ theorem_7 = run.publish(
 # %%
 theorem_8 = check(run, "theorem-8", draws=scale.draws, trial_grid=TRIALS, extra=second_opinion(
     "theorem-8", {"n": (1, 10, 1000), "gamma": (0.01, 0.1, 1)}, lambda n, gamma: crossing(n, gamma, 1.0)))
-spared = {f"γ = {g:g}": theory_curves.over_dimension(
+spared = {f"γ = {g:g}": curves.over_dimension(
     STATEMENTS["theorem-8"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
     generator=numpy_generator(run, "theorem-8 curves", g), gamma=g) for g in (0.03, 0.1, 0.3, 1.0)}
 
@@ -486,7 +487,7 @@ spared = {f"γ = {g:g}": theory_curves.over_dimension(
 def draw_spared(curves):
     """Probability that a second point is spared by some push."""
     figure, ax = plt.subplots(figsize=(8, 3.8))
-    theory_curves.draw_small(ax, curves)
+    curves.draw_small(ax, curves)
     ax.set_ylabel("Pr(not universal)")
     return figure
 

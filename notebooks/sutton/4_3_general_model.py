@@ -52,15 +52,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy import integrate, stats
 
-from shared import notebook, report, theory, theory_page
-from shared import theory_surface_trials as trials
-from shared import theory_surfaces as surfaces
-from shared.theory_ball import estimate, sample_coordinates, uniform_ball
-from shared.theory_page import numpy_generator
-from shared.theory_quadrature import cap_share, crossing
+from shared.pages import notebook, report, theorem
+from shared.pages.theorem import numpy_generator
+from shared.theory import statements
+from shared.theory import surface_trials as trials
+from shared.theory import surfaces as surfaces
+from shared.theory.ball import estimate, sample_coordinates, uniform_ball
+from shared.theory.quadrature import cap_share, crossing
 
 run = notebook.start("sutton/4_3_general_model", globals())
-STATEMENTS = theory.STATEMENTS
+STATEMENTS = statements.STATEMENTS
 if not 0 < eta < 1 or lipschitz < 0:
     raise ValueError(f"eta = {eta}, lipschitz = {lipschitz}: use 0 < eta < 1 and a slope of at least 0")
 
@@ -195,7 +196,7 @@ report.table(["surface", "κ", "smallest ratio", "largest ratio"],
 short = {name: float(surfaces.kappa(SURFACES[name].lipschitz) - r.min()) for name, r in ratios.items()}
 equation_4 = run.publish("equation-4", data={"largest_shortfall": max(0.0, *short.values()), "surfaces": short},
                          exact=(max(0.0, *short.values()), 1e-8), parts=("draws",))
-lemma_13 = theory_page.check(run, "lemma-13", draws=scale.draws,
+lemma_13 = theorem.check(run, "lemma-13", draws=scale.draws,
                              note="Under the ridge of a roof the lemma is an equality.")
 
 
@@ -210,7 +211,7 @@ lemma_13 = theory_page.check(run, "lemma-13", draws=scale.draws,
 # %%
 def check(item, note=None, again=None):
     """Formula, evidence and published verdict of one statement."""
-    return theory_page.check(run, item, draws=scale.draws, trial_grid=TRIALS, note=note, again=again)
+    return theorem.check(run, item, draws=scale.draws, trial_grid=TRIALS, note=note, again=again)
 
 
 def beyond_roof(n, c, slope):
@@ -324,7 +325,7 @@ SIZES = {"theorem-11": 0.8, "theorem-14": 1.0, "theorem-16": 0.6}
 over_n = {}
 for item in PANELS:
     grid = {name: (SIZES[item],) if name == "delta" else FIXED[name] for name in STATEMENTS[item].parameters}
-    over_n[item] = theory.verify(STATEMENTS[item], grid=grid, draws=scale.draws,
+    over_n[item] = statements.verify(STATEMENTS[item], grid=grid, draws=scale.draws,
                                  generator=numpy_generator(run, item, "over n"))
 
 
@@ -363,7 +364,7 @@ report.picture(draw_over_n(over_n));
 
 # %%
 SLOPES, STEEP_N = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5), (300, 3072, 20_000)
-steep = theory.verify(STATEMENTS["theorem-14"], draws=scale.draws, generator=numpy_generator(run, "steep"),
+steep = statements.verify(STATEMENTS["theorem-14"], draws=scale.draws, generator=numpy_generator(run, "steep"),
                       grid={"n": STEEP_N, "eta": (eta,), "lipschitz": SLOPES, "delta": (1.0,)})
 
 
@@ -527,7 +528,7 @@ data = [r["data"] for r in ITEMS]
 report.table(["statement", "cases", "violations", "bound/truth, median", "largest", "trials, largest distance (s.e.)"],
              [[r["item"].replace("-", " ").capitalize(), f"{d['cases']:,}", d["violations"],
                d.get("median_bound_over_truth", "–"),
-               theory_page.times(d["detail"]["loosest"]) if "loosest" in d["detail"] else "–",
+               theorem.times(d["detail"]["loosest"]) if "loosest" in d["detail"] else "–",
                f"{d['detail']['largest_z']:.1f}" if d["detail"].get("trials") else "–"] for r, d in zip(ITEMS, data)],
              "All statements of this page: cases checked, violations, how loose the bound is, and how far random trials "
              "were from the exact value.", "sutton-general-summary")

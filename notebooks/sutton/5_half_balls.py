@@ -48,15 +48,16 @@ import numpy as np
 from IPython.display import display
 from scipy import integrate, optimize, stats
 
-from shared import explore, notebook, report, theory, theory_curves, theory_limits, theory_models
-from shared import theory_surface_trials as stability
-from shared.theory_ball import tail, uniform_ball
-from shared.theory_page import check, numpy_generator
-from shared.theory_quadrature import cap_share
-from shared.theory_surfaces import flat
+from shared.pages import curves, explorer, notebook, report
+from shared.pages.theorem import check, numpy_generator
+from shared.theory import limits, models, statements
+from shared.theory import surface_trials as stability
+from shared.theory.ball import tail, uniform_ball
+from shared.theory.quadrature import cap_share
+from shared.theory.surfaces import flat
 
 run = notebook.start("sutton/5_half_balls", globals())
-STATEMENTS = theory.STATEMENTS
+STATEMENTS = statements.STATEMENTS
 if not 0 < epsilon <= 1 or n < 2:
     raise ValueError(f"epsilon = {epsilon}, n = {n}: use 0 < epsilon <= 1 and a dimension of at least 2")
 
@@ -105,8 +106,8 @@ TRIALS = dict(n=(2, 30, 1000, 200_000), epsilon=(0.0, 0.01, 0.1), delta=(0.1, 0.
 # %%
 def mislabelled(n, epsilon):
     """Points of the half-balls that the classifier of equation 5 gets wrong."""
-    x1, label = theory_models.half_balls(n, epsilon, scale.draws, numpy_generator(run, "labels", n, epsilon))
-    return int((theory_models.classify(x1) != label).sum())
+    x1, label = models.half_balls(n, epsilon, scale.draws, numpy_generator(run, "labels", n, epsilon))
+    return int((models.classify(x1) != label).sum())
 
 
 wrong = {f"n = {d}, epsilon = {e:g}": mislabelled(d, e) for d in (1, 30, 3072) for e in (0.0, epsilon)}
@@ -162,7 +163,7 @@ theorem_19 = check(
 # %%
 def curve(delta, epsilon):
     """Probability over n that noise of length up to delta changes the label, with bound and random trials."""
-    return theory_curves.over_dimension(
+    return curves.over_dimension(
         STATEMENTS["theorem-19"], dimensions=DIMENSIONS, trial_dimensions=TRIED, draws=scale.draws,
         generator=numpy_generator(run, "figure-6", delta, epsilon), epsilon=epsilon, delta=delta)
 
@@ -177,10 +178,10 @@ def draw_figure_6(without, margin):
     """Figure 6 with its counterpart for a positive margin."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2))
     for color, (delta, each) in zip(report.PALETTE, without.items()):
-        theory_curves.draw_curve(left, {**each, "bound": np.full(len(each["n"]), np.nan)}, color, f"δ = {delta:g}")
-        left.axhline(theory_limits.half_balls_limit(delta), color=color, ls=":")
+        curves.draw_curve(left, {**each, "bound": np.full(len(each["n"]), np.nan)}, color, f"δ = {delta:g}")
+        left.axhline(limits.half_balls_limit(delta), color=color, ls=":")
         if delta in margin:
-            theory_curves.draw_curve(right, margin[delta], color, f"δ = {delta:g}")
+            curves.draw_curve(right, margin[delta], color, f"δ = {delta:g}")
     left.set(xscale="log", ylim=(0, 0.55), xlabel="dimension n", ylabel="probability that noise changes the label",
              title="no margin (ε = 0)")
     right.set(xscale="log", yscale="log", ylim=(1e-6, 1.5), xlabel="dimension n", title=f"margin ε = {epsilon:g}")
@@ -210,7 +211,7 @@ figure_6 = run.publish(
     data={"dimensions": list(TRIED), "trials_without_margin": estimates,
           "exact_without_margin": {f"{d:g}": [float(c["exact"].min()), float(c["exact"].max())] for d, c in without.items()},
           "exact_with_margin_at_largest_n": {f"{d:g}": float(c["exact"][-1]) for d, c in margin.items()},
-          "intervals_that_contain_the_exact_value": theory_curves.inside(without[1.0])},
+          "intervals_that_contain_the_exact_value": curves.inside(without[1.0])},
     contains=[axis.get_xlabel() == "dimension n" and axis.get_xscale() == "log",
               axis.get_ylabel() == "probability that noise changes the label",
               len(drawn) == len(SHOWN) and all(np.ptp(y) < 0.5 * np.max(y) for y in drawn)],
@@ -237,7 +238,7 @@ LAST = DIMENSIONS[-1]
 
 def flips(n, epsilon):
     """Probability that noise changes the label, for every delta but the smallest."""
-    return {f"{d:g}": float(np.exp(theory_models.log_half_balls(n, epsilon, d))) for d in DELTAS[1:]}
+    return {f"{d:g}": float(np.exp(models.log_half_balls(n, epsilon, d))) for d in DELTAS[1:]}
 
 
 hidden = {"n": int(LAST), "epsilon": epsilon,
@@ -277,10 +278,10 @@ theorem_20 = check(
 # %%
 ORDERS = (10, 100, 1000)
 delta = np.array(DELTAS)
-limit = theory_limits.half_balls_limit(delta)
-paper_bound, _ = theory_limits.no_hiding_place(delta)
-sharper, _ = theory_limits.no_hiding_place(delta, sharper=True)
-exact = np.exp(theory_models.log_half_balls(np.array([[1], *([k] for k in ORDERS)]), 0.0, delta))
+limit = limits.half_balls_limit(delta)
+paper_bound, _ = limits.no_hiding_place(delta)
+sharper, _ = limits.no_hiding_place(delta, sharper=True)
+exact = np.exp(models.log_half_balls(np.array([[1], *([k] for k in ORDERS)]), 0.0, delta))
 report.table(["δ", "Theorem 20", "sharper", "limit", "n = 1", *(f"n = {k:,}" for k in ORDERS)],
              [[f"{d:g}", *(f"{v:.5f}" for v in (paper_bound[i], sharper[i], limit[i], *exact[:, i]))]
               for i, d in enumerate(DELTAS)],
@@ -299,10 +300,10 @@ def draw_limit():
     """The limit and its two lower bounds over delta."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8))
     d = np.geomspace(0.02, 50, 120)
-    truth = theory_limits.half_balls_limit(d)
+    truth = limits.half_balls_limit(d)
     left.plot(d, truth, color="k", label="limit arctan(δ)/π")
     for color, (label, options) in zip(report.PALETTE, {"sharper bound": dict(sharper=True), "Theorem 20": {}}.items()):
-        bound, _ = theory_limits.no_hiding_place(d, **options)
+        bound, _ = limits.no_hiding_place(d, **options)
         left.plot(d, bound, color=color, ls="--", label=label)
         right.plot(d, truth / bound, color=color, ls="--", label=label)
     left.set(xscale="log", yscale="log", ylim=(2e-5, 1), xlabel="size of the noise δ",
@@ -327,13 +328,13 @@ report.picture(draw_limit());
 # %%
 def hiding_margin(n, delta, share=1 / 2000):
     """The epsilon at which noise of size delta changes the label of exactly this share of the half-balls."""
-    return optimize.brentq(lambda e: theory_models.log_half_balls(n, e, delta) - np.log(share), 0.0, 0.999 * delta)
+    return optimize.brentq(lambda e: models.log_half_balls(n, e, delta) - np.log(share), 0.0, 0.999 * delta)
 
 
 SIZES = {"28 × 28 grey": 784, "32 × 32 colour": 3072, "224 × 224 colour": 150_528}
 report.table(["δ", *(f"{name}, n = {k:,}" for name, k in SIZES.items()), "√n ε for large n"],
              [[f"{d:g}", *(f"{hiding_margin(k, d):.4f}" for k in SIZES.values()),
-               f"{optimize.brentq(lambda c: theory_limits.half_balls_margin_limit(c, d) - 1 / 2000, 0, 10 * (1 + d)):.3f}"]
+               f"{optimize.brentq(lambda c: limits.half_balls_margin_limit(c, d) - 1 / 2000, 0, 10 * (1 + d)):.3f}"]
               for d in DELTAS if d >= 0.5],
              "Half of the margin, ε, at which noise of size δ (in radii of the class) works once in 2,000 samples.",
              "sutton-hiding-margin")
@@ -357,10 +358,10 @@ def explorer():
     halves = STATEMENTS["theorem-19"].log_bound(n=n, epsilon=np.minimum(e, d), delta=d)
     upper = {"two balls": STATEMENTS["theorem-6"].log_bound(n=n, epsilon=e, delta=d),
              "half-balls": np.where(reach, halves, -np.inf)}
-    truth = {"two balls": theory_models.log_two_balls(n, e, d), "half-balls": theory_models.log_half_balls(n, e, d)}
+    truth = {"two balls": models.log_two_balls(n, e, d), "half-balls": models.log_half_balls(n, e, d)}
     lower = {"two balls": np.full(touch.shape, np.nan),
-             "half-balls": np.where(touch, np.log(theory_limits.no_hiding_place(d, n=n)[0]), np.nan)}
-    return explore.Explorer(
+             "half-balls": np.where(touch, np.log(limits.no_hiding_place(d, n=n)[0]), np.nan)}
+    return explorer.Explorer(
         "noise", "Does noise change the label?",
         {"dimension n": ns, "margin ε": epsilons, "noise δ": deltas, "model": list(truth)},
         {label: np.stack([np.broadcast_to(v, touch.shape) for v in values.values()], axis=-1) / np.log(10)
@@ -396,10 +397,10 @@ PUSHES = (0.5, 0.9, 1.0, 1.1, 1.5)  # of epsilon
 
 def stable_share(n, push, generator):
     """Share of points of the two balls that are stable against pushes up to `push`: measured, exact, and disagreements."""
-    x1, _ = theory_models.two_balls(n, epsilon, scale.draws, generator)
+    x1, _ = models.two_balls(n, epsilon, scale.draws, generator)
     stable = stability.is_stable(flat(), 0.0, x1, push)
-    answer = theory_models.classify(x1)
-    attacked = theory_models.classify(theory_models.strongest_attack(x1, answer, push))
+    answer = models.classify(x1)
+    attacked = models.classify(models.strongest_attack(x1, answer, push))
     exact = 1 - tail(n, epsilon - push) + tail(n, epsilon + push)
     return float(stable.mean()), float(exact), int((stable != (attacked == answer)).sum())
 
@@ -425,7 +426,7 @@ def confidences(n, factor, generator, points=40, samples=1000):
     x = uniform_ball(n, points, generator)
     x[:, 0] -= epsilon
     noise = uniform_ball(n, samples, generator, radius=factor * epsilon)
-    found = [stability.stability_confidence(lambda y: theory_models.classify(y[:, 0]), point, noise) for point in x]
+    found = [stability.stability_confidence(lambda y: models.classify(y[:, 0]), point, noise) for point in x]
     exact = 1 - tail(n, np.minimum(np.abs(x[:, 0]) / (factor * epsilon), 1.0))
     return [{"measured": f.value, "low": f.low, "high": f.high, "exact": float(e)} for f, e in zip(found, exact)]
 
@@ -496,7 +497,7 @@ png = report.picture(draw_typical(flat_cloud, flat_x, flat_noisy))
 # %%
 drawn = np.concatenate([flat_cloud[:, 0], flat_noisy[:, 0], flat_x[:1]])
 distance = stability.distance_to_surface(flat(), 0.0, drawn)
-crossed = float((theory_models.classify(flat_noisy[:, 0]) != theory_models.classify(flat_x[0])).mean())
+crossed = float((models.classify(flat_noisy[:, 0]) != models.classify(flat_x[0])).mean())
 figure_7 = run.publish(
     "figure-7", figure=png, exact=(float(np.abs(distance - np.abs(drawn)).max()), 1e-9),
     data={"distance_of_x": float(abs(flat_x[0])), "epsilon": epsilon, "noise": NOISE, "noise_that_crosses": crossed,
@@ -520,7 +521,7 @@ report.say(
     + ", ".join(f"{l / b:.3g} times its bound (δ = {d:g})" for l, b, d in zip(limit, paper_bound, DELTAS))
     + ". The sharper form leaves " + ", ".join(f"{l / b:.3g}" for l, b in zip(limit, sharper))
     + f". The 1/n term predicts the exact values at n = {ORDERS[-1]:,} to within "
-    f"{np.abs(exact[-1] - theory_limits.half_balls_expansion(ORDERS[-1], delta)).max():.1e}.")
+    f"{np.abs(exact[-1] - limits.half_balls_expansion(ORDERS[-1], delta)).max():.1e}.")
 report.say(
     f"Little margin is needed. In the dimension of a 32 × 32 colour picture and for noise as large as the class itself "
     f"(δ = 1), ε = {hiding_margin(3072, 1.0):.3f} leaves one working sample in 2,000; in that of a 224 × 224 picture ε = "

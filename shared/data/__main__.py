@@ -1,0 +1,10 @@
+"""Every data set: found, downloaded, embedded, or what to do: `python -m shared.data`."""
+import logging
+import sys
+
+from shared.data.sets import report
+
+logging.basicConfig(level=logging.INFO, format="%(message)s")
+lines, sound = report()
+print("\n".join(lines))
+sys.exit(not sound)

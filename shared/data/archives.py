@@ -1,0 +1,225 @@
+"""The published data sets: what each must contain, and reading it from data folder, cache or download.
+
+Nothing is used before the hash of its arrays agrees with the one written here, so folder and download give
+the same tensors. Nothing is read through pickle.
+"""
+import hashlib
+import io
+import logging
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from PIL import Image
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from shared import runtime
+from shared.data import download
+
+log = logging.getLogger(__name__)
+CONNECT_SECONDS = 10            # for all mirrors of a data set together
+
+
+class DataError(ValueError):
+    """A data set cannot be had, or one of its files is not what it should be."""
+
+
+class Missing(DataError):
+    """Neither the data folder nor the network has it: another source may stand in."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a published data set must be, and where it can be had."""
+    name: str
+    title: str
+    image: tuple[int, int, int]             # channels, height, width
+    counts: tuple[int, int]                 # training and test images
+    classes: tuple[str, ...]                # empty: named by the file (imagenet1000)
+    contents: str                           # `fingerprint` of what `canonical` and `fetch` return
+    stand_in: str                           # the embedded set that may take its place ...
+    stand_in_size: int                      # ... and the size of its images
+    extra: tuple[str, ...] = ()             # further keys of the file
+    mirrors: tuple[str, ...] = ()
+    fetch: Callable | None = None           # fetch(mirror, seconds=) -> arrays
+    slow: bool = False                      # the npz takes seconds to unpack: once is enough
+    remedy: str = "put it there, or run `make data` where there is a network"
+
+
+FASHION = ("T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag",
+           "ankle boot")
+CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+GTSRB = ("speed limit 20 km/h", "end of no passing, over 3.5 t", "keep right", "turn right ahead",
+         "road work", "general caution", "end of speed limit 80 km/h")
+
+SPECS = {spec.name: spec for spec in (
+    Spec("mnist", "MNIST", (1, 28, 28), (60000, 10000), tuple("0123456789"), "e306242b6b6b6e83",
+         "digits", 28, fetch=download.fetch_idx,
+         mirrors=("https://ossci-datasets.s3.amazonaws.com/mnist/",
+                  "https://storage.googleapis.com/cvdf-datasets/mnist/")),
+    Spec("fashion_mnist", "Fashion-MNIST", (1, 28, 28), (60000, 10000), FASHION, "ae6a77e810121bca",
+         "digits", 28, fetch=download.fetch_idx,
+         mirrors=("http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
+                  "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/")),
+    Spec("cifar10", "CIFAR-10", (3, 32, 32), (50000, 10000), CIFAR10, "54930a74e186215e",
+         "shapes", 32, fetch=download.fetch_cifar10, slow=True,
+         mirrors=("https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",)),
+    Spec("gtsrb", "GTSRB", (3, 32, 32), (6329, 2070), GTSRB, "d2adbee3c9a58511",
+         "shapes", 32, extra=("class_id", "track_train"),
+         remedy="make it with `python -m shared.data.convert gtsrb FOLDER`, see book/data.md"),
+    Spec("imagenet1000", "ImageNet samples", (3, 224, 224), (0, 1000), (), "fef1dfaec963b191",
+         "shapes", 64, extra=("jpeg", "offset", "wnid", "name"),
+         remedy="put it there; book/data.md says how it was made"),
+)}
+
+
+def fingerprint(arrays):
+    """16 hexadecimal digits of the SHA-256 over names, types, shapes and bytes of `arrays`.
+
+    `arrays` maps names to tensors or NumPy arrays.
+    """
+    digest = hashlib.sha256()
+    for key in sorted(arrays):
+        value = arrays[key]
+        value = value.cpu().numpy() if isinstance(value, torch.Tensor) else value
+        value = np.ascontiguousarray(value)
+        digest.update(f"{key}:{value.dtype.str}{value.shape};".encode())
+        digest.update(value.reshape(-1).view(np.uint8))
+    return digest.hexdigest()[:16]
+
+
+# ---- one file --------------------------------------------------------------------------------------------
+def _shapes(spec):
+    """Shape of every array in the npz of a data set; None where only the hash knows."""
+    channels, height, width = spec.image
+    image = (height, width) if channels == 1 else (height, width, channels)
+    shapes = dict.fromkeys(spec.extra)
+    for part, count in zip(("train", "test"), spec.counts):
+        if count:
+            shapes |= {f"x_{part}": (count, *image), f"y_{part}": (count,)}
+    if "jpeg" in spec.extra:
+        del shapes["x_test"]
+    return shapes
+
+
+def read_npz(path, spec):
+    """The checked arrays of `path`, as `canonical` returns them.
+
+    Raises DataError naming the file: no npz, damaged, pickled objects, a missing key, a wrong shape, or
+    contents other than the published ones.
+    """
+    def refuse(why):
+        raise DataError(f"{path}: {why}; delete it, then {spec.remedy}")
+
+    shapes = _shapes(spec)
+    try:
+        if not zipfile.is_zipfile(path):
+            refuse("not an npz file, or cut short")
+        # Opened here: np.load leaves its own handle open when the archive is bad.
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
+            if missing := sorted(set(shapes) - set(file.files)):
+                refuse(f"lacks {', '.join(missing)}")
+            arrays = {key: file[key] for key in shapes}
+    except DataError:
+        raise
+    except Exception as error:
+        # One wrong byte surfaces as almost any error of zipfile, a decompressor, NumPy or its tokenizer.
+        reason = str(error).partition("\n")[0]
+        refuse(f"damaged or not plain arrays ({reason})")
+    for key, shape in shapes.items():
+        if shape is not None and arrays[key].shape != shape:
+            refuse(f"{key} has shape {arrays[key].shape} instead of {shape}")
+    arrays = canonical(arrays)
+    if (found := fingerprint(arrays)) != spec.contents:
+        refuse(f"its contents have fingerprint {found} instead of {spec.contents}")
+    return arrays
+
+
+def canonical(arrays):
+    """The arrays of an npz as they are hashed: images NCHW, integers int64, the rest as it is."""
+    def convert(key, value):
+        if key.startswith("x_"):
+            return np.ascontiguousarray(value[:, None] if value.ndim == 3 else value.transpose(0, 3, 1, 2))
+        return value.astype(np.int64) if value.dtype.kind in "iu" and key != "jpeg" else value
+
+    return {key: convert(key, value) for key, value in arrays.items()}
+
+
+def decode_jpegs(arrays):
+    """The test images of imagenet1000, uint8 [N, 3, H, W], from its JPEG bytes and offsets."""
+    jpeg, offset = arrays["jpeg"], arrays["offset"]
+    images = [np.asarray(Image.open(io.BytesIO(jpeg[a:b]))) for a, b in zip(offset[:-1], offset[1:])]
+    return np.ascontiguousarray(np.stack(images).transpose(0, 3, 1, 2))
+
+
+# ---- download and cache ----------------------------------------------------------------------------------
+def _fetch(spec, folder):
+    """Checked arrays from the first mirror that has them; raises Missing with every mirror's reason."""
+    reasons = []
+    for mirror in spec.mirrors:
+        log.info("%s: fetching %s", spec.name, mirror)
+        try:
+            arrays = spec.fetch(mirror, seconds=CONNECT_SECONDS / len(spec.mirrors))
+        except download.DownloadError as error:
+            reasons.append(str(error))
+            continue
+        if (found := fingerprint(arrays)) == spec.contents:
+            return arrays
+        reasons.append(f"{mirror}: its contents have fingerprint {found} instead of {spec.contents}")
+    tried = "; ".join(reasons)
+    raise Missing(f"{spec.name}: no {spec.name}.npz in {folder} and no download ({tried}); {spec.remedy}")
+
+
+def _recall(path, spec):
+    """Tensors kept at `path` (mapped; changing them changes no file) and notes; (None, {}) if not right."""
+    if not path.exists():
+        return None, {}
+    try:
+        with safe_open(path, framework="pt") as file:
+            notes, tensors = file.metadata() or {}, {key: file.get_tensor(key) for key in file.keys()}
+    except (SafetensorError, OSError) as error:
+        log.warning("%s: damaged (%s); made anew", path, error)
+        return None, {}
+    if fingerprint(tensors) != spec.contents or "source" not in notes:
+        log.warning("%s: not the contents of %s; made anew", path, spec.title)
+        return None, {}
+    return tensors, notes
+
+
+def _keep(path, tensors, notes):
+    try:
+        runtime.write_atomically(path, lambda part: save_file(tensors, part, metadata=notes))
+    except (OSError, SafetensorError) as error:
+        # A full disk costs the next run its time, not this one its data.
+        log.warning("%s: not kept (%s)", path, error)
+
+
+def read(spec, *, folder, cache):
+    """(arrays, source) of a published data set: from `folder` ("folder"), else cache or network ("download").
+
+    What is slow to get is kept in `cache` as one safetensors file, hashed on every use. One process gets it,
+    the others wait. Raises Missing if it is neither here nor there, DataError for a wrong file in `folder`.
+    """
+    path, kept = folder / f"{spec.name}.npz", cache / "data" / f"{spec.name}.safetensors"
+    in_folder = path.exists()
+    if in_folder and not spec.slow:
+        return read_npz(path, spec), "folder"
+    if not in_folder and not spec.mirrors:
+        raise Missing(f"{spec.name}: no {path.name} in {folder}, and nothing to download; {spec.remedy}")
+    notes = {"source": "folder", "stamp": _stamp(path)} if in_folder else {"source": "download"}
+    with runtime.lock(kept):
+        tensors, kept_notes = _recall(kept, spec)
+        # Unpacked from another version of the file: that one has to be checked, it may be damaged.
+        if tensors is None or (in_folder and kept_notes != notes):
+            arrays = read_npz(path, spec) if in_folder else _fetch(spec, folder)
+            tensors, kept_notes = {key: torch.from_numpy(value) for key, value in arrays.items()}, notes
+            _keep(kept, tensors, notes)
+    return tensors, kept_notes["source"]
+
+
+def _stamp(path):
+    status = path.stat()
+    return f"{status.st_size} bytes, {status.st_mtime_ns} ns"

@@ -1,0 +1,178 @@
+"""The data sets as uint8 tensors, whose contents are checked by a hash wherever they come from.
+
+    dataset = load("mnist", profile="quick")
+    print(dataset.describe())
+
+A published set comes from the folder `$BOUNDARY_DATA`, else from a download, else (never in the `paper`
+profile) an embedded set stands in for it, and says so. `python -m shared.data` tells what is there and what
+to do about the rest.
+"""
+import logging
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from shared import runtime
+from shared.data import archives, standins
+from shared.data.archives import SPECS, DataError, Missing, fingerprint
+
+log = logging.getLogger(__name__)
+
+EMBEDDED = ("digits", "shapes")
+NAMES = (*SPECS, *EMBEDDED)
+SOURCES = {"folder": "read from the data folder", "download": "downloaded", "embedded": "embedded"}
+STATES = SOURCES | {"folder": "found"}
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Images and labels with their origin. `imagenet1000` has no training images: its x_train is empty."""
+    name: str                   # what was asked for
+    x_train: torch.Tensor       # uint8 [N, C, H, W]
+    y_train: torch.Tensor       # int64 [N]
+    x_test: torch.Tensor
+    y_test: torch.Tensor
+    classes: tuple[str, ...]    # names; a label is an index into it
+    source: str                 # "folder", "download", "embedded" or "stand-in"
+    stand_in: str | None        # the embedded set that stands in, else None
+    fingerprint: str            # `fingerprint` of the tensors held here
+    # gtsrb: class_id int64 [7] (the benchmark's own ids), track_train int64 [N] (a number per physical sign);
+    # imagenet1000: wnid, name (one per class)
+    extra: dict = field(default_factory=dict)
+
+    def describe(self):
+        """One sentence for page, table and provenance; it names a stand-in before anything else."""
+        size = "x".join(map(str, self.x_test.shape[1:]))
+        facts = (f"{len(self.x_train):,} training and {len(self.x_test):,} test images of {size}, "
+                 f"{len(self.classes):,} classes, fingerprint {self.fingerprint}")
+        if self.stand_in:
+            title = SPECS[self.name].title
+            return (f"STAND-IN, NOT {title}: the embedded {self.stand_in} ({facts}) take its place; "
+                    f"no number from them says anything about {title}.")
+        title = SPECS[self.name].title if self.name in SPECS else self.name
+        return f"{title}, {SOURCES[self.source]}: {facts}."
+
+    def to(self, device):
+        """The same data set with every tensor on `device`."""
+        return self._map(lambda _, tensor: tensor.to(device), fingerprint=self.fingerprint)
+
+    def subset(self, train=None, test=None, *, generator=None):
+        """The first `train` training and `test` test images, in order; None keeps all.
+
+        With `generator` (torch.Generator, on the CPU) a random draw without replacement instead: the training
+        images of gtsrb lie class by class, so that the first thousand show three signs only. An embedded set
+        gives all it has where that is less; a published one raises ValueError, and so does a number below 0.
+        """
+        rows = {"train": _rows(self, "train", train, generator), "test": _rows(self, "test", test, generator)}
+
+        def take(key, tensor):
+            index = rows.get(key.rpartition("_")[2])
+            return tensor if index is None else tensor[index.to(tensor.device)]
+
+        return self._map(take)
+
+    def _map(self, function, **changes):
+        tensors = {key: function(key, value) for key, value in self._tensors().items()}
+        changes.setdefault("fingerprint", fingerprint(tensors))
+        extra = {key: tensors.pop(key, value) for key, value in self.extra.items()}
+        return replace(self, **tensors, extra=extra, **changes)
+
+    def _tensors(self):
+        held = {key: getattr(self, key) for key in ("x_train", "y_train", "x_test", "y_test")}
+        return held | {key: value for key, value in self.extra.items() if isinstance(value, torch.Tensor)}
+
+
+def _rows(dataset, part, count, generator):
+    if count is None:
+        return None
+    available = len(getattr(dataset, f"y_{part}"))
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+        raise ValueError(f"subset: {part}={count!r}; allowed: a whole number from 0, or None for all")
+    if count > available and dataset.source in ("folder", "download"):
+        raise ValueError(f"subset: {part}={count}, but {dataset.name} has only {available}; ask for no more")
+    order = torch.arange(available) if generator is None else torch.randperm(available, generator=generator)
+    return order[:count]
+
+
+# ---- loading ---------------------------------------------------------------------------------------------
+def load(name, *, profile="quick", folder=None, cache=None, size=None):
+    """The data set `name`, one of NAMES.
+
+    profile   "smoke": embedded only; "paper": data folder, else download; "quick": as `paper`, else the
+              embedded stand-in, with a warning in the log
+    folder    default `$BOUNDARY_DATA`, else `data/`
+    cache     default `$BOUNDARY_CACHE`, else `_cache/`
+    size      height and width of `shapes`, also where they stand in for a colour set; real images keep theirs
+
+    Raises ValueError for a wrong argument; DataError, a ValueError, for a wrong file in the data folder and
+    where `paper` cannot have the published set.
+    """
+    if name not in NAMES:
+        raise ValueError(f"unknown data set {name!r}; allowed: {', '.join(NAMES)}")
+    if profile not in runtime.PROFILES:
+        raise ValueError(f"unknown profile {profile!r}; allowed: {', '.join(runtime.PROFILES)}")
+    spec = SPECS.get(name)
+    kind = spec.stand_in if spec else name
+    if size is not None and kind != "shapes":
+        raise ValueError(f"size={size!r} for {name}, which has 28x28 images; only colour sets take it")
+    if spec and profile != "smoke":
+        folder, cache = Path(folder or runtime.data_folder()), Path(cache or runtime.cache_folder())
+        try:
+            return _published(spec, *archives.read(spec, folder=folder, cache=cache))
+        except Missing as error:
+            if profile == "paper":
+                raise
+            log.warning("%s. The embedded %s stand in.", error, kind)
+    return _embedded(name, kind, size)
+
+
+def _published(spec, arrays, source):
+    extra, classes = {}, spec.classes
+    if "jpeg" in arrays:
+        extra = {key: tuple(map(str, arrays[key])) for key in ("wnid", "name")}
+        classes = extra["name"]
+        arrays = {"x_train": np.empty((0, *spec.image), np.uint8), "y_train": np.empty(0, np.int64),
+                  "x_test": archives.decode_jpegs(arrays), "y_test": arrays["y_test"]}
+    return _dataset(spec.name, arrays, classes, source=source, extra=extra)
+
+
+def _embedded(name, kind, size):
+    spec = SPECS.get(name)
+    if kind == "digits":
+        arrays, classes = standins.digits(), standins.DIGITS
+    else:
+        size = (spec.stand_in_size if spec else 32) if size is None else size
+        arrays, classes = standins.shapes(size=size), standins.SHAPES
+    extra = {}
+    if name == "gtsrb":                     # every drawn image is a sign of its own
+        arrays |= {"class_id": np.arange(len(classes)), "track_train": np.arange(len(arrays["y_train"]))}
+    if name == "imagenet1000":
+        extra = {"wnid": ("",) * len(classes), "name": classes}
+    return _dataset(name, arrays, classes, extra=extra, source="stand-in" if spec else "embedded",
+                    stand_in=kind if spec else None)
+
+
+def _dataset(name, arrays, classes, *, source, extra, stand_in=None):
+    tensors = {key: torch.as_tensor(value) for key, value in arrays.items()}
+    core = {key: tensors.pop(key) for key in ("x_train", "y_train", "x_test", "y_test")}
+    return Dataset(name=name, **core, classes=classes, source=source, stand_in=stand_in,
+                   fingerprint=fingerprint({**core, **tensors}), extra={**extra, **tensors})
+
+
+# ---- what is there ---------------------------------------------------------------------------------------
+def report():
+    """(lines, sound): each data set found, downloaded, embedded, or missing or damaged and what to do."""
+    lines, sound = [], True
+    for name in NAMES:
+        try:
+            dataset = load(name, profile="paper")
+            state, text = STATES[dataset.source], dataset.describe()
+        except Missing as error:
+            state, text = "missing", str(error)
+        except DataError as error:
+            state, text, sound = "DAMAGED", str(error), False
+        lines.append(f"{name:14s}{state:12s}{text}")
+    return lines, sound
+

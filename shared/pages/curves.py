@@ -1,0 +1,54 @@
+"""A theorem as a curve over the dimension: exact probability, bound and random trials, computed and drawn."""
+import numpy as np
+
+from shared.pages import report
+from shared.theory.statement import verify
+
+
+def over_dimension(statement, *, dimensions, trial_dimensions, draws, generator, **fixed):
+    """A small probability over n, other parameters fixed, as a dict of arrays.
+
+    n, exact, bound over `dimensions`; n_trial, true, found, low, high over `trial_dimensions`.
+
+    Where the statement says "at least", it is one minus the printed one. true is the exact value,
+    found the estimate from `draws` random trials and low, high its 95% interval. `generator` is a numpy
+    Generator.
+    """
+    fixed = {name: (value,) for name, value in fixed.items()}
+    rows = verify(statement, grid={"n": dimensions, **fixed})
+    trials = verify(statement, grid={"n": trial_dimensions, **fixed}, draws=draws, generator=generator)
+    n, log_exact, log_bound = (np.array([r[k] for r in rows]) for k in ("n", "log_exact", "log_bound"))
+    n_trial, log_true = (np.array([r[k] for r in trials]) for k in ("n", "log_exact"))
+    found, low, high = (np.array([r[k] for r in trials]) for k in ("monte_carlo", "low", "high"))
+    if statement.complement:
+        found, low, high = 1 - found, 1 - high, 1 - low
+    return {"n": n, "exact": np.exp(log_exact), "bound": np.exp(log_bound),
+            "n_trial": n_trial, "true": np.exp(log_true), "found": found, "low": low, "high": high}
+
+
+def inside(curve):
+    """Share of the intervals of the trials that contain the exact value; about 0.95 is expected."""
+    return float(((curve["low"] <= curve["true"]) & (curve["true"] <= curve["high"])).mean())
+
+
+def draw_curve(ax, curve, color, label, *, flip=False):
+    """Exact value (line), bound (dashes), random trials (dots, bars); `flip` draws one minus all.
+
+    Trials without a hit get no mark: on a logarithmic axis it would reach down for ever.
+    """
+    hit = curve["found"] > 0
+    turn = (lambda p: 1 - p) if flip else (lambda p: p)
+    ax.plot(curve["n"], turn(curve["exact"]), color=color, label=label)
+    ax.plot(curve["n"], turn(curve["bound"]), color=color, ls="--", lw=1.2)
+    low, high = (turn(curve[end][hit]) for end in ("low", "high"))
+    ax.vlines(curve["n_trial"][hit], low, high, color=color, lw=5, alpha=0.45)
+    ax.plot(curve["n_trial"][hit], turn(curve["found"][hit]), "o", color=color, ms=4, mfc="white")
+
+
+def draw_small(ax, curves, *, floor=1e-6):
+    """Small probabilities over n, `{label: curve}`, on logarithmic axes; what is below `floor` is cut."""
+    for color, (label, curve) in zip(report.PALETTE, curves.items()):
+        draw_curve(ax, curve, color, label)
+    ax.plot([], [], color="0.4", ls="--", lw=1.2, label="bound")
+    ax.set(xscale="log", yscale="log", ylim=(floor, 1.5), xlabel="dimension n")
+    ax.legend(fontsize=9)

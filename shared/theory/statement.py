@@ -1,0 +1,153 @@
+"""A theorem as a bound, an exact value and random trials, with one routine that confronts them.
+
+Probabilities of high-dimensional geometry fall below the smallest float, so a `Statement` speaks of the event
+that its theorem calls rare, in logarithms; `bound` and `exact` give the printed form.
+"""
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from shared.theory.ball import check_dimension, check_draws, estimate
+
+# In logarithms; far above the error of the exact values (5e-10), far below what a wrong formula would do.
+_TOLERANCE = 1e-8
+_DENSITY = ("K >= 1", lambda K: K >= 1)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One theorem, corollary or lemma.
+
+    formula: LaTeX. status: "derived", "inferred" or "found" (how the formula was recovered). direction: what
+    the bound is for the printed quantity, "lower" or "upper". complement: the printed quantity is 1 - the
+    rare one. log_bound, log_exact: logarithms for the rare quantity, called with the parameters by name,
+    broadcasting. trials(**parameters, draws, generator): the printed event in random trials, boolean
+    (draws,); scalars only. conditions: (text, predicate) pairs on the parameters. grid: parameter values for
+    `verify`.
+    """
+
+    name: str
+    formula: str
+    status: str
+    direction: str
+    conditions: tuple
+    grid: dict
+    log_bound: Callable
+    log_exact: Callable | None = None
+    trials: Callable | None = None
+    complement: bool = False
+
+    @property
+    def parameters(self):
+        """Names of the parameters, those of the grid."""
+        return tuple(self.grid)
+
+    @property
+    def takes_density(self):
+        """Does the bound take the density constant K?"""
+        return "K" in inspect.signature(self.log_bound).parameters
+
+    def check_names(self, names):
+        """ValueError unless `names` are the parameters, with or without K where the bound takes it."""
+        allowed = set(self.parameters) | ({"K"} if self.takes_density else set())
+        missing, unknown = set(self.parameters) - set(names), set(names) - allowed
+        if missing or unknown:
+            raise ValueError(f"{self.name} takes {', '.join(sorted(allowed))}: missing {sorted(missing)}, "
+                             f"unknown {sorted(unknown)}")
+
+    def check(self, parameters):
+        """Arrays of one shape from a dict of parameters. ValueError: wrong name or broken condition."""
+        self.check_names(parameters)
+        arrays = np.broadcast_arrays(*(np.asarray(value, float) for value in parameters.values()))
+        values = dict(zip(parameters, arrays))
+        if "n" in values:
+            check_dimension(values["n"])
+        for text, holds in (*self.conditions, *((_DENSITY,) if "K" in values else ())):
+            failed = ~_applies(holds, values)
+            if failed.any():
+                got = ", ".join(f"{name} = {value[failed].flat[0]:g}" for name, value in values.items())
+                raise ValueError(f"{self.name} needs {text}: got {got}")
+        return values
+
+    def printed(self, log_rare):
+        """Turn logarithms of the rare quantity into the printed one."""
+        return -np.expm1(log_rare) if self.complement else np.exp(log_rare)
+
+    def bound(self, **parameters):
+        """The bound as the theorem states it (a probability, a volume or a distance)."""
+        return self.printed(self.log_bound(**self.check(parameters)))
+
+    def exact(self, **parameters):
+        """The exact value of what is bounded, for uniform data (whatever K); None where none is known."""
+        if self.log_exact is None:
+            return None
+        return self.printed(self.log_exact(**_without_density(self.check(parameters))))
+
+    def simulate(self, *, draws, generator, **parameters):
+        """Estimate (with a 95% Clopper-Pearson interval) of what is bounded; None where there are no trials.
+
+        One parameter set, scalars. `generator` is a numpy Generator.
+        """
+        if self.trials is None:
+            return None
+        if not isinstance(generator, np.random.Generator):
+            raise ValueError(f"trials need generator=numpy.random.default_rng(seed): got {generator!r}")
+        values = {name: value.item() for name, value in _without_density(self.check(parameters)).items()}
+        return estimate(self.trials(**values, draws=check_draws(draws), generator=generator))
+
+    def violated(self, log_bound, log_exact):
+        """Is the exact value on the wrong side of the bound? Arguments: logarithms for the rare quantity."""
+        upper = self.complement or self.direction == "upper"
+        small, large = (log_exact, log_bound) if upper else (log_bound, log_exact)
+        return np.greater(small, np.add(large, _TOLERANCE))
+
+
+def _without_density(values):
+    """Exact values and trials are for uniform data: the constant K belongs to the bound alone."""
+    return {name: value for name, value in values.items() if name != "K"}
+
+
+def _applies(holds, values):
+    """Evaluate a condition on those of `values` that it names."""
+    return np.asarray(holds(**{name: values[name] for name in inspect.signature(holds).parameters}))
+
+
+def verify(statement, *, grid=None, draws=0, generator=None):
+    """Check one statement on a grid of parameters: a list of dicts, one per cell inside its conditions.
+
+    Columns: the parameters, bound, exact, log_bound and log_exact (of the rare quantity), violated;
+    with draws > 0 also monte_carlo, low, high. Where no exact value is known, violated says that the interval
+    lies on the wrong side of the bound, and is None without draws. `grid` (name -> values) replaces the
+    statement's own.
+    """
+    grid = statement.grid if grid is None else grid
+    statement.check_names(grid)
+    cells = dict(zip(grid, (axis.ravel() for axis in np.meshgrid(*grid.values(), indexing="ij"))))
+    keep = np.logical_and.reduce([_applies(holds, cells) for _, holds in statement.conditions])
+    size = int(keep.sum())
+    if not size:
+        needs = "; ".join(text for text, _ in statement.conditions)
+        raise ValueError(f"{statement.name}: no cell of the grid meets {needs}")
+    cells = statement.check({name: axis[keep] for name, axis in cells.items()})
+    log_bound = np.broadcast_to(statement.log_bound(**cells), size)
+    columns = {**cells, "bound": statement.printed(log_bound), "log_bound": log_bound}
+    if statement.log_exact is not None:
+        log_exact = np.broadcast_to(statement.log_exact(**_without_density(cells)), size)
+        columns |= {"exact": statement.printed(log_exact), "log_exact": log_exact,
+                    "violated": statement.violated(log_bound, log_exact)}
+    if "n" in columns:
+        columns["n"] = columns["n"].astype(int)
+    names = (*cells, "bound", "exact", "log_bound", "log_exact", "violated")
+    lists = [columns[name].tolist() if name in columns else [None] * size for name in names]
+    rows = [dict(zip(names, row)) for row in zip(*lists)]
+    if draws and statement.trials is not None:
+        for row in rows:
+            given = {name: row[name] for name in cells}
+            found = statement.simulate(draws=draws, generator=generator, **given)
+            row |= {"monte_carlo": found.value, "low": found.low, "high": found.high}
+            if statement.log_exact is None:
+                above, below = found.low > row["bound"], found.high < row["bound"]
+                row["violated"] = above if statement.direction == "upper" else below
+    return rows
