@@ -24,6 +24,45 @@ torch.backends.cuda.matmul.allow_tf32 = False
 torch.backends.cudnn.allow_tf32 = False
 
 
+# ---- what the user can mend, what the project declares -----------------------------------------------------
+class UserError(ValueError):
+    """What the user can mend: the text is one line that names it, the allowed values and the remedy."""
+
+
+def version(number):
+    """Mark a function or class whose results are known by a declared number instead of by its text.
+
+    For code that may grow without changing what it did before (`fit`): units that ran it stay current until the
+    number changes, and a golden test fails when its behaviour changes under the old number.
+    """
+
+    def mark(definition):
+        definition.declared_version = number
+        return definition
+
+    return mark
+
+
+_ledgers = []
+
+
+@contextlib.contextmanager
+def ledger():
+    """Collect what is used inside the block: `{kind: {name: identity}}`, such as data sets and kept nets."""
+    book = {}
+    _ledgers.append(book)
+    try:
+        yield book
+    finally:
+        _ledgers.remove(book)
+
+
+def used(kind, name, identity):
+    """Enter one thing that a result rests on, such as `used("data", "mnist", fingerprint)`, in all open ledgers."""
+    for book in _ledgers:
+        book.setdefault(kind, {})[name] = identity
+
+
 # ---- folders ---------------------------------------------------------------------------------------------
 def _folder(variable, default):
     return Path(os.environ.get(variable) or ROOT / default).expanduser().absolute()

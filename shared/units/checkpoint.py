@@ -1,0 +1,61 @@
+"""The state of a unit that is not finished yet, so that a killed run goes on instead of starting again.
+
+A checkpoint lies in the cache folder and holds, beside the state, what project code ran before it was written: where
+that code has changed since, the state is dropped. It goes when its unit is written.
+"""
+import json
+from contextlib import contextmanager
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from shared import runtime
+
+_place = None  # (folder, function that returns and checks what ran) of the unit being computed, or None
+
+
+class Checkpoint:
+    """One state: tensors by name, and plain facts. Outside a unit it keeps nothing."""
+
+    def __init__(self, path, ran):
+        self.path, self.ran = path, ran
+
+    def save(self, tensors, facts):
+        """Keep a state, in place of the last one, atomically. facts: plain JSON values."""
+        if self.path is None:
+            return
+        told = {"facts": json.dumps(facts), "ran": json.dumps(self.ran.so_far())}
+        kept = {k: v.detach().cpu().contiguous() for k, v in tensors.items()}
+        runtime.write_atomically(self.path, lambda part: save_file(kept, part, told))
+
+    def load(self):
+        """`(tensors, facts)` of the last state, or None if there is none that still counts."""
+        if self.path is None or not self.path.exists():
+            return None
+        try:
+            with safe_open(self.path, "pt") as file:
+                told = file.metadata()
+                ran, facts = json.loads(told["ran"]), json.loads(told["facts"])
+                tensors = {k: file.get_tensor(k) for k in file.keys()}
+        except (SafetensorError, OSError, KeyError, TypeError, ValueError):
+            ran = None
+        if ran is None or not self.ran.resume(ran):
+            self.path.unlink(missing_ok=True)
+            return None
+        return tensors, facts
+
+
+def checkpoint(label):
+    """The checkpoint `label` of the unit that is being computed."""
+    return Checkpoint(None, None) if _place is None else Checkpoint(_place[0] / f"{label}.safetensors", _place[1])
+
+
+@contextmanager
+def kept_in(folder, ran):
+    """Inside the block `checkpoint` keeps its states in `folder`; `ran` knows what code has run (units.identity)."""
+    global _place
+    outer, _place = _place, (folder, ran)
+    try:
+        yield
+    finally:
+        _place = outer
