@@ -79,8 +79,8 @@ def cache_folder():
 
 
 def results_folder():
-    """Where records are kept: `$BOUNDARY_RESULTS`, default `results/paper`."""
-    return _folder("BOUNDARY_RESULTS", "results/paper")
+    """Where units, records and kept nets are: `$BOUNDARY_RESULTS`, default `results/`."""
+    return _folder("BOUNDARY_RESULTS", "results")
 
 
 # ---- files -----------------------------------------------------------------------------------------------
@@ -128,6 +128,21 @@ def pick_device(name="auto"):
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(name)
+
+
+_device = None
+
+
+def use_device(name):
+    """Let `device()` be what `pick_device(name)` picks, for this process; returns it."""
+    global _device
+    _device = pick_device(name)
+    return _device
+
+
+def device():
+    """The device that this process works on; `auto` unless `use_device` was called."""
+    return _device or use_device("auto")
 
 
 def generator(seed, *labels):

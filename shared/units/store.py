@@ -1,168 +1,189 @@
-"""Independent units of work: each is computed once, kept in the cache when done, and never half-kept.
+"""Unit files: what one independent piece of work found, with its arguments, what ran, and its provenance.
 
-A unit is a call `function(**arguments)`. Its place in the cache is a hash of the function's code, of all project
-code that function reaches, and of the arguments' content (tensors, nets and data sets by their bytes), so nothing
-stale is ever found. Several processes, on one machine or on forty over one folder, can work on one list.
+`results/units/<key>/<notebook>/<set>/<name>.json` (or the same form in the cache) holds plain values; arrays
+lie beside it in `<name>-<hash of their content>.npz`. A file is written in one step, and read without pickle.
 """
 import dataclasses
-import dis
-import inspect
-import io
+import hashlib
 import json
-import sys
-import time
-import types
+import math
+import numbers
+import re
 import zipfile
-from hashlib import sha256
+import zlib
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from shared import runtime
-from shared.units import sources
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")  # a name that a person can type, and that no number can be
 
 
-# ---- identity --------------------------------------------------------------------------------------------
-def fingerprint(value):
-    """A short hash of a value's content.
+# ---- plain values ----------------------------------------------------------------------------------------
+def plain(value, what="value"):
+    """A value as JSON holds it: numbers, text, lists, dicts; a frozen dataclass as `{"<class>": {fields}}`.
 
-    Takes None, bool, int, float, str, tensors, arrays, `nn.Module`s, containers of these, and objects with a
-    `fingerprint` of their own. Raises TypeError for anything else: an identity must not be guessed.
+    Tuples become lists, numbers that are not finite become None. Raises TypeError for anything else: what is
+    stored must say everything that decides a result.
     """
-    digest = sha256()
-
-    def feed(v):
-        if v is None or isinstance(v, (bool, int, float, str, np.number)):
-            digest.update(f"{type(v).__name__}:{v!r};".encode())
-        elif isinstance(getattr(v, "fingerprint", None), str):
-            digest.update(f"{type(v).__name__}:{v.fingerprint};".encode())
-        elif isinstance(v, (torch.Tensor, np.ndarray)):
-            array = v.detach().cpu().contiguous().numpy() if isinstance(v, torch.Tensor) else np.ascontiguousarray(v)
-            digest.update(f"{array.dtype}{array.shape};".encode())
-            digest.update(array.data if array.size else b"")
-        elif isinstance(v, torch.nn.Module):
-            feed(repr(v))
-            feed(dict(v.state_dict()))
-        elif dataclasses.is_dataclass(v):
-            feed([type(v).__name__, *(getattr(v, f.name) for f in dataclasses.fields(v))])
-        elif isinstance(v, dict):
-            digest.update(b"{")
-            for k in v:
-                feed(k)
-                feed(v[k])
-            digest.update(b"}")
-        elif isinstance(v, (list, tuple, range)):
-            digest.update(b"[")
-            for each in v:
-                feed(each)
-            digest.update(b"]")
-        else:
-            raise TypeError(f"a unit's argument of type {type(v).__name__} has no fingerprint; pass numbers, text, "
-                            "tensors, modules, or objects with a `fingerprint` attribute")
-
-    feed(value)
-    return digest.hexdigest()[:20]
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(k): plain(v, f"{what}[{k!r}]") for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v, what) for v in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [f.name for f in dataclasses.fields(value)]
+        return {type(value).__name__: {n: plain(getattr(value, n), f"{what}.{n}") for n in names}}
+    raise TypeError(f"{what} is a {type(value).__name__}; numbers, text, lists, dicts, dataclasses are kept")
 
 
-def _globals(function):
-    """Global variables that a function reads, also in functions within it (attribute names do not count)."""
-    names, queue = set(), [function.__code__]
-    while queue:
-        code = queue.pop()
-        names |= {i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"}
-        queue += [c for c in code.co_consts if isinstance(c, types.CodeType)]
-    return {n: function.__globals__[n] for n in names if n in function.__globals__}
+def same(stored, planned):
+    """Whether a stored argument is the planned one; a field that a dataclass got since counts as its default."""
+    if dataclasses.is_dataclass(planned):
+        fields = stored.get(type(planned).__name__) if isinstance(stored, dict) else None
+        return isinstance(fields, dict) and all(
+            same(fields[f.name], value) if f.name in fields else value == f.default
+            for f in dataclasses.fields(planned) for value in [getattr(planned, f.name)])
+    if isinstance(planned, dict):
+        return isinstance(stored, dict) and stored.keys() == planned.keys() and all(
+            same(stored[k], v) for k, v in planned.items())
+    if isinstance(planned, (list, tuple)):
+        return isinstance(stored, list) and len(stored) == len(planned) and all(map(same, stored, planned))
+    return stored == plain(planned)
 
 
-def _reach(function):
-    """Files and notebook functions whose code `function` depends on."""
-    file = Path(inspect.getsourcefile(function) or "")
-    if file.is_relative_to(runtime.ROOT / "shared"):
-        return {file}, []
-    files, snippets, seen, queue = set(), [], set(), [function]
-    while queue:
-        f = queue.pop()
-        if f in seen:
-            continue
-        seen.add(f)
-        snippets.append(inspect.cleandoc("\n" + inspect.getsource(f)))
-        for name, value in {**_globals(f), **inspect.getclosurevars(f).nonlocals}.items():
-            module = value if inspect.ismodule(value) else sys.modules.get(getattr(value, "__module__", None))
-            where = getattr(module, "__file__", None)
-            if where and Path(where).is_relative_to(runtime.ROOT / "shared"):
-                files.add(Path(where))
-            elif isinstance(value, types.FunctionType):
-                queue.append(value)
-            elif not (inspect.ismodule(value) or inspect.isclass(value) or callable(value)):
-                raise TypeError(f"unit function {f.__name__!r} reads the variable {name!r}; pass it as an argument, "
-                                "so that the cache knows of it")
-    return files, sorted(snippets)
+# ---- a unit ----------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Unit:
+    """One finished piece of work, as its file holds it."""
+    name: str
+    arguments: dict                 # of the unit function, as `plain` writes them
+    parts: dict                     # {name: [actual, published]}: how much of the published size it has
+    result: dict                    # plain values
+    code: dict                      # {definition: hash} of what ran
+    provenance: dict                # data, nets, revision, device, versions, python, threads, seconds, when
+    replaced: dict | None = None    # how it compares with the unit by earlier code that stood here
+    arrays: dict = field(default_factory=dict)  # name -> array
+
+    @property
+    def fraction(self):
+        """Share of the published size, at most 1."""
+        return math.prod(min(1.0, actual / published) for actual, published in self.parts.values())
+
+    @property
+    def row(self):
+        """Arguments and results side by side, as one row of a table."""
+        told = {k: v for k, v in self.arguments.items() if not isinstance(v, dict)}
+        return {"unit": self.name, **told, **self.result, **self.arrays, "seconds": self.provenance["seconds"]}
 
 
-def code_of(function):
-    """Hash of a unit function's code and of all project code it reaches."""
-    files, snippets = _reach(function)
-    return sources.code_hash(*files, snippets=snippets)
-
-
-# ---- storage ---------------------------------------------------------------------------------------------
-def save(path, result):
-    """Write a dict of JSON values, arrays and tensors as one `.npz`, without pickle, atomically."""
-    arrays = {k: v.detach().cpu().numpy() if isinstance(v, torch.Tensor) else v
+def split(result):
+    """`(plain values, arrays)` of what a unit function returned."""
+    arrays = {k: np.asarray(v.detach().cpu() if isinstance(v, torch.Tensor) else v)
               for k, v in result.items() if isinstance(v, (torch.Tensor, np.ndarray))}
-    plain = {k: v for k, v in result.items() if k not in arrays}
-    text = np.frombuffer(json.dumps(plain).encode(), dtype=np.uint8)
-
-    def writer(part):
-        with open(part, "wb") as handle:
-            np.savez_compressed(handle, __json__=text, **arrays)
-
-    runtime.write_atomically(path, writer)
+    return {k: plain(v, k) for k, v in result.items() if k not in arrays}, arrays
 
 
-def load(path):
-    """Read what `save` wrote. Raises ValueError naming the file if it is damaged."""
+def _content_hash(arrays):
+    hasher = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        hasher.update(f"{name}{array.dtype}{array.shape};".encode())
+        hasher.update(np.ascontiguousarray(array).tobytes())
+    return hasher.hexdigest()[:12]
+
+
+def _content(value):
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def write(path, unit):
+    """Keep a unit as the file `path`, in place of an earlier one, without arrays that are no longer its own."""
+    path = Path(path)
+    raw = {k: v for k, v in vars(unit).items() if k != "arrays"} | {"arrays": None}
+    if unit.arrays:
+        beside = path.with_name(f"{path.stem}-{_content_hash(unit.arrays)}.npz")
+
+        def save(part):
+            with open(part, "wb") as handle:
+                np.savez_compressed(handle, **unit.arrays)
+
+        runtime.write_atomically(beside, save)
+        raw["arrays"] = beside.name
+    text = {k: json.dumps(raw[k], sort_keys=True, ensure_ascii=False, allow_nan=False) for k in sorted(raw)}
+    body = ",\n".join(f" {json.dumps(k)}: {v}" for k, v in {**text, "check": f'"{_content(raw)}"'}.items())
+    runtime.write_atomically(path, lambda part: part.write_text(f"{{\n{body}\n}}\n"))
+    for old in path.parent.glob(f"{path.stem}-*.npz"):
+        if re.fullmatch(rf"{re.escape(path.stem)}-[0-9a-f]{{12}}\.npz", old.name) and old.name != raw["arrays"]:
+            old.unlink()
+
+
+def read(path):
+    """The unit of a file. Raises UserError that names a damaged file and what to do."""
+    path = Path(path)
     try:
-        with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as z:
-            result = json.loads(z["__json__"].tobytes())
-            return result | {k: z[k] for k in z.files if k != "__json__"}
-    except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path}: damaged ({error}); delete it to have it made again") from None
+        raw = json.loads(path.read_text())
+        check = raw.pop("check")
+        if _content(raw) != check:
+            raise ValueError("its content is not what was written")
+        arrays = {}
+        if name := raw.pop("arrays"):
+            with np.load(path.with_name(name), allow_pickle=False) as z:
+                arrays = {k: z[k] for k in z.files}
+            if _content_hash(arrays) not in name:
+                raise ValueError(f"{name} is not what was written")
+        return Unit(**raw, arrays=arrays)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zlib.error,
+            zipfile.BadZipFile, NotImplementedError, OverflowError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise runtime.UserError(f"{path}: damaged ({reason}); restore it from the repository, or delete it to have "
+                                "it computed again") from None
 
 
-# ---- the list --------------------------------------------------------------------------------------------
-def run(function, units, *, label):
-    """`[function(**unit) for unit in units]`, each from the cache if it is there.
+# ---- comparing with a unit by earlier code ---------------------------------------------------------------
+def _numbers(value, path=""):
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for k in sorted(value):
+            yield from _numbers(value[k], f"{path}.{k}")
+    elif isinstance(value, (list, tuple)):
+        for n, each in enumerate(value):
+            yield from _numbers(each, f"{path}.{n}")
+    else:
+        yield path, float(value)
 
-    Each result is a dict of JSON values, arrays and tensors; it comes back with the key `seconds` added, the time
-    its computation took when it was made. A damaged entry is named and made again. A unit that another process is
-    working on is left to it and collected at the end.
+
+def comparison(old, new):
+    """How a unit computed again compares with the one by earlier code: `{"changed", "same", "difference"}`.
+
+    changed     {definition: hash} of the earlier code that is another one now
+    same        whether all results are equal to six digits; None where device, torch or threads differ, or the
+                size of a part does: then nothing follows
+    difference  largest relative difference of a number
     """
-    folder = runtime.cache_folder() / "units" / label
-    code = code_of(function)
-    paths = [folder / f"{fingerprint([code, unit])}.npz" for unit in units]
-    results = {}
-    with runtime.progress(len(units), label) as bar:
-        for wait in (False, True):
-            for i, (unit, path) in enumerate(zip(units, paths)):
-                if i in results:
-                    continue
-                with runtime.lock(path, wait=wait) as mine:
-                    if mine:
-                        results[i] = _one(function, unit, path)
-                        bar.update()
-    return [results[i] for i in range(len(units))]
-
-
-def _one(function, unit, path):
-    if path.exists():
-        try:
-            return load(path)
-        except ValueError as error:
-            print(f"cache: {error}: making it again", file=sys.stderr)
-    start = time.perf_counter()
-    result = function(**unit)
-    result["seconds"] = round(time.perf_counter() - start, 3)
-    save(path, result)
-    return load(path)  # what a second run will see is what the first one sees
+    changed = {k: v for k, v in old.code.items() if new.code.get(k) != v}
+    where = ("device", "threads", "versions")
+    if old.parts != new.parts or any(old.provenance.get(k) != new.provenance.get(k) for k in where):
+        return {"changed": changed, "same": None, "difference": None}
+    before = dict(_numbers(old.result)) | {k: v.tolist() for k, v in old.arrays.items()}
+    after = dict(_numbers(new.result)) | {k: v.tolist() for k, v in new.arrays.items()}
+    before, after = dict(_numbers(before)), dict(_numbers(after))
+    if before.keys() != after.keys():
+        return {"changed": changed, "same": False, "difference": None}
+    worst, equal = 0.0, True
+    for k, a in before.items():
+        b = after[k]
+        if isinstance(a, float) and isinstance(b, float):
+            if not (math.isnan(a) and math.isnan(b)):
+                worst = max(worst, abs(a - b) / max(abs(a), abs(b), 1e-300) if a != b else 0.0)
+        else:
+            equal &= a == b
+    return {"changed": changed, "same": bool(equal and worst <= 5e-6), "difference": worst}

@@ -1,0 +1,159 @@
+"""What a cell shows: prose with computed numbers, tables, pictures, in one style; the book's form of each.
+
+An output carries plain text (scripts), Markdown (JupyterLab) and, under `MIME`, the MyST text and the pictures that
+book/_ext/executed.py puts on the page.
+"""
+import base64
+import io
+import json
+import math
+import sys
+
+import matplotlib.pyplot as plt
+import seaborn as sns
+
+from shared.records.comparison import decimals
+
+MIME = "application/vnd.boundary-book+json"
+PALETTE = sns.color_palette("colorblind")    # safe for colour-blind readers, used everywhere
+MARKERS = ("o", "s", "^", "D", "v", "P")     # curves differ by more than hue
+LINES = ("-", "--", "-.", ":")
+MARK = {True: "✓", False: "✗", None: "–"}
+BADGE = {"exact": "success", "consistent": "success", "matches": "success", "trend": "info", "shown": "secondary",
+         "differs": "warning", "substitute": "secondary", "calibrated": "secondary", "not run": "light",
+         "planned": "light"}
+
+
+# ---- showing ---------------------------------------------------------------------------------------------
+def in_jupyter():
+    """Whether a notebook's kernel runs this, not a script."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and ipython.get_ipython() is not None
+
+
+def show(markdown, *, myst=None, pictures=None, plain=None, **spec):
+    """Show Markdown in a notebook, plain text in a script; the book takes `myst` with `pictures` {name: PNG}.
+
+    `{pictures}` in `myst` stands for the folder of the pictures. Further keywords travel with it.
+    """
+    if not in_jupyter():
+        print(plain if plain is not None else markdown)
+        return
+    from IPython.display import display
+    told = {"myst": myst if myst is not None else markdown, **spec,
+            "pictures": {k: base64.b64encode(v).decode() for k, v in (pictures or {}).items()}}
+    for png in (pictures or {}).values():
+        markdown += f"\n\n![](data:image/png;base64,{base64.b64encode(png).decode()})"
+    display({"text/plain": plain or markdown[:200], "text/markdown": markdown, MIME: json.loads(json.dumps(told))},
+            raw=True)
+
+
+def say(markdown):
+    """Prose with computed numbers."""
+    show(markdown)
+
+
+def table(header, rows, caption, *, sentences=False):
+    """Show a table of our own: `header` texts, `rows` of texts or numbers.
+
+    sentences  cells hold sentences, whose lines may break; numbers stay on one line
+    """
+    body = [[number(c) for c in r] for r in rows]
+    show(f"**{caption}**\n\n{markdown_table(header, body)}",
+         myst=myst_table(header, body, caption, "sentences" if sentences else "results"))
+
+
+def picture(figure, caption, alt):
+    """Show a figure of our own under a caption; `alt` describes it to who cannot see it."""
+    png = png_of(figure)
+    name = f"{abs(hash(caption)) % 10**10}.png"
+    show(f"*{caption}*", myst=myst_figure(name, caption, alt), pictures={name: png})
+
+
+# ---- pictures --------------------------------------------------------------------------------------------
+def style():
+    """One look for all figures: opaque white (dark mode too), colour-blind-safe, readable at the book's width."""
+    sns.set_theme(context="notebook", style="ticks", palette="colorblind", rc={
+        "figure.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": 110, "savefig.dpi": 144,
+        "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": "medium",
+        "legend.frameon": False, "figure.constrained_layout.use": True, "image.cmap": "gray", "font.size": 11})
+
+
+def png_of(figure):
+    """PNG bytes of a matplotlib figure, which is closed."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", metadata={"Software": None})
+    plt.close(figure)
+    return buffer.getvalue()
+
+
+def image_grid(axes, images, titles=None):
+    """Draw images [N, 1 or 3, H, W] (uint8, or float in [0, 1]) into an iterable of axes, without ticks."""
+    for n, (ax, image) in enumerate(zip(axes, images)):
+        array = image.permute(1, 2, 0).squeeze().numpy() if hasattr(image, "permute") else image
+        if array.ndim == 3 and array.shape[0] in (1, 3):
+            array = array.transpose(1, 2, 0).squeeze()
+        ax.imshow(array, vmin=0, vmax=255 if array.dtype.kind == "u" else 1, interpolation="nearest")
+        ax.set(xticks=[], yticks=[])
+        for side in ax.spines.values():
+            side.set_visible(True)
+        if titles:
+            ax.set_title(titles[n], fontsize=10)
+
+
+# ---- text ------------------------------------------------------------------------------------------------
+def number(value, printed=None, column=None):
+    """A number as a person writes it: as many decimals as the printed one has, else four significant digits."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "–"
+    if isinstance(printed, int | float) or (column and column.get("decimals") is not None):
+        return f"{value:,.{decimals(printed if printed is not None else value, column)}f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if value != 0 and not 1e-4 <= abs(value) < 1e6:
+        power = math.floor(math.log10(abs(value)))
+        return f"{value / 10**power:.3g} × 10{str(power).translate(SUPERSCRIPT)}"
+    return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+
+
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def escape(text):
+    """Text from outside, such as a file's name, that neither Markdown nor HTML takes for more than text."""
+    text = str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return "".join(f"\\{c}" if c in "`*_[]|{}$#" else c for c in text)
+
+
+def markdown_table(header, rows):
+    """A pipe table; every cell is text."""
+    lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
+    return "\n".join([*lines, *("| " + " | ".join(str(c).replace("|", "\\|") for c in r) + " |" for r in rows)])
+
+
+def myst_table(header, rows, caption, style="results", name=None):
+    """A table of the book, with its caption."""
+    label = f":name: {name}\n" if name else ""
+    return f"```{{table}} {caption}\n{label}:class: {style}\n\n{markdown_table(header, rows)}\n```"
+
+
+def myst_figure(picture, caption, alt, name=None):
+    """A figure of the book: a picture's name, its caption, its description."""
+    label = f":name: {name}\n" if name else ""
+    return f"```{{figure}} {{pictures}}/{picture}\n{label}:alt: {' '.join(alt.split())}\n\n{caption}\n```"
+
+
+def folded(title, myst):
+    """A part of the page that opens with a click."""
+    return f"::::{{dropdown}} {title}\n{myst}\n::::"
+
+
+def badge(verdict):
+    """A verdict as a badge."""
+    return f"{{bdg-{BADGE[verdict]}}}`{verdict}`"

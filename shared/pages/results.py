@@ -1,0 +1,173 @@
+"""A result on its page: printed beside recorded, the verdict in words, its claims; this run's own values folded."""
+from shared.pages import display
+from shared.pages.display import MARK, markdown_table, number
+
+
+def cell(value, printed=None, column=None, sd=None):
+    """Text of a table's cell: nested cells are joined, a spread follows its mean."""
+    if isinstance(value, dict):
+        if "text" in value:
+            return value["text"]
+        inner = printed if isinstance(printed, dict) else {}
+        told = [cell(v, inner.get(k), _unit(k, column), value.get(f"{k}_sd")) for k, v in value.items()
+                if not k.endswith(("_sd", "_n", "_status"))]
+        return " · ".join(t for t in told if t)
+    text = number(value, printed, column)
+    return f"{text} ± {number(sd, printed, column)}" if sd is not None and text else text
+
+
+def _unit(name, column):
+    """The column of a part of a cell, such as the probability beside a class."""
+    return None if column is None else {**column, "decimals": None}
+
+
+def comparison(item, sources):
+    """Header and body of the printed table with, under each printed row, that row of every source {label: rows}."""
+    columns = {k: c for k, c in item.columns.items() if k not in item.keys}
+    shown = {k: c for k, c in columns.items() if any(k in row for row in item.rows)}
+    header = [_label(item, k) for k in item.keys] + ["", *(c["label"] or k for k, c in shown.items())]
+    by_key = {s: {tuple(r.get(k) for k in item.keys): r for r in rows} for s, rows in sources.items()}
+    body = []
+    for printed in item.rows:
+        lines = {"printed": [cell(printed.get(c), printed.get(c), column) for c, column in shown.items()]}
+        for source, rows in by_key.items():
+            if row := rows.get(tuple(printed.get(k) for k in item.keys)):
+                lines[source] = [cell(row.get(c), printed.get(c), column, row.get(f"{c}_sd"))
+                                 for c, column in shown.items()]
+        together = {}  # sources that say the same share a line
+        for source, cells in lines.items():
+            together.setdefault(tuple(cells), []).append(source)
+        if len(shown) > 4:  # a wide table: a spread goes under its mean
+            together = {tuple(c.replace(" ± ", "<br>± ") for c in cells): who for cells, who in together.items()}
+        first = [cell(printed.get(k)) for k in item.keys]
+        for cells, who in together.items():
+            body.append([*first, ", ".join(who), *cells])
+            first = [""] * len(item.keys)
+    return header, body
+
+
+def _label(item, key):
+    column = item.columns.get(key)
+    return column["label"] if column and column["label"] else key.replace("_", " ").replace("printed row", "row")
+
+
+def numbers(item, sources):
+    """Header and body of a figure's or method's printed numbers beside those of every source {label: data}."""
+    body = [[name.replace("_", " "), number(value), *(number(_find(d, name), value) for d in sources.values())]
+            for name, value in item.printed_numbers.items()]
+    return ["number", "printed", *sources], [row for row in body if any(row[2:])]
+
+
+def _find(data, dotted):
+    for part in dotted.split("."):
+        data = (data or {}).get(part) if isinstance(data, dict) else None
+    return data
+
+
+def claims(runs):
+    """Header and body of the claims, judged by every run {label: record}."""
+    first = next(iter(runs.values()))["claims"]
+    body = [[c["claim"], *(f"{MARK[r['claims'][n]['holds']]} {r['claims'][n]['evidence']}" for r in runs.values())]
+            for n, c in enumerate(first)]
+    return ["claim of the paper", *runs], body
+
+
+def scale_words(record):
+    """How much of the published scale a record has, in words."""
+    share, parts = record["scale"]["fraction"], record["scale"]["parts"]
+    if share == 1:
+        return "full scale"
+    parts = ", ".join(f"{a:,} of {f:,} {k}" for k, (a, f) in parts.items() if a < f)
+    return f"{share:.1%} of full scale ({parts})"
+
+
+def freshness(sets):
+    """What a reader should know of units by earlier code; empty where there is none."""
+    told = []
+    for s in sets:
+        if s.stale:
+            text = f"{len(s.stale)} of {len(s.published)} units by earlier code"
+            if s.doubtful:
+                text += f", {len(s.doubtful)} of them doubtful: computed again, a unit of that code gave other numbers"
+            elif s.confirmed:
+                text += f"; {s.confirmed} computed again since, with the same numbers"
+            told.append(text)
+    return "; ".join(told)
+
+
+def verdict_line(record, sets=(), stand_in=False):
+    """The verdict of a record with its reason, its scale and what became of its code."""
+    word, reason = record["verdict"], record["reason"]
+    if stand_in:
+        return "**No verdict**: stand-in data earn none, and there is no record at full scale."
+    told = [f"**{word}**: {reason}."]
+    if record["scale"]["fraction"] < 1:
+        told.append(f"Recorded at {scale_words(record)}.")
+    if fresh := freshness(sets):
+        told.append(f"{fresh}.")
+    if record.get("note"):
+        told.append(record["note"])
+    return " ".join(told)
+
+
+def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
+    """`(markdown, myst, pictures)` of an item.
+
+    runs      {label: record}: the recorded one first where there is one, then this run's
+    pictures  {label: PNG} of a figure
+    """
+    main, *others = runs
+    record, key = runs[main], f"{item.paper}-{item.id}"
+    plain, myst, shown = [], [], {}
+
+    def add(text, book=None):
+        plain.append(text)
+        myst.append(book if book is not None else text)
+
+    def tables(labels):
+        """Tables of the results of some runs, as (header, body, caption)."""
+        rows = {la: runs[la]["rows"] for la in labels if runs[la].get("rows")}
+        if item.rows and rows:
+            yield *comparison(item, rows), f"{item.title}: {item.caption}"
+        data = {la: runs[la]["data"] for la in labels if runs[la].get("data")}
+        if item.printed_numbers and data and (made := numbers(item, data))[1]:
+            yield *made, f"{item.title}: printed numbers"
+
+    def named(label):
+        return f"{key}-{'recorded' if label == main else 'run'}.png"
+
+    title = caption or f"{item.title}: {item.caption}"
+    if pictures and main in pictures:
+        shown[named(main)] = pictures[main]
+        add(f"*{title}* ({main})", display.myst_figure(named(main), f"{title} ({main}.)", alt or item.caption, key))
+    for n, (header, body, words) in enumerate(tables([main])):
+        name = key if not pictures and n == 0 else None
+        add(f"**{words}**\n\n{markdown_table(header, body)}", display.myst_table(header, body, words, name=name))
+    stand_in = main != "recorded" and bool(record["scale"]["substitutes"])
+    if main != "recorded" and record["scale"]["parts"] and not stand_in:
+        add(f"{display.badge('not run')} There is no record at full scale yet; shown is {main}.")
+    else:
+        line = verdict_line(record, sets, stand_in)
+        add(line, f"{display.badge(record['verdict'])} {line.split('**: ', 1)[-1]}" if not stand_in else line)
+    if record["claims"]:
+        header, body = claims(runs)
+        held = [c["holds"] for c in record["claims"]]
+        summary = ", ".join(f"{held.count(h)} {w}" for h, w in ((True, "hold"), (False, "fail"), (None, "open"))
+                            if h in held)
+        text = markdown_table(header, body)
+        add(text, display.folded(f"The paper's claims: {summary}", text))
+    if record.get("contains"):
+        lacks = [c["what"] for c in record["contains"] if not c["there"]]
+        if lacks:
+            add(f"Asked of this figure and not found: {'; '.join(lacks)}.")
+    for label in others:
+        inner, more = [], []
+        if pictures and label in pictures:
+            shown[named(label)] = pictures[label]
+            inner.append(display.myst_figure(named(label), f"{title} ({label}.)", alt or item.caption))
+        for header, body, words in tables([label]):
+            inner.append(display.myst_table(header, body, f"{words} ({label}.)"))
+            more.append(f"**{words}** ({label})\n\n{markdown_table(header, body)}")
+        if inner:
+            add("\n\n".join(more), display.folded(f"{label[0].upper()}{label[1:]}, beside", "\n\n".join(inner)))
+    return "\n\n".join(plain), "\n\n".join(myst), shown

@@ -1,0 +1,267 @@
+"""What every notebook starts with, and what it publishes by: `run = start("ren/iv_simulation", globals())`.
+
+    scale = run.scale(smoke=..., quick=..., paper=...)
+    searches = run.units("searches", measure, plan, parts=("images",))
+    run.table("table-3", searches, rows, claims={...})
+    run.figure("figure-2", searches, draw, claims={...})
+    run.statement("theorem-6", data=..., evidence=...)
+    run.stamp()
+
+What a page says at full scale comes from the recorded units; what this run measured itself stands beside it, folded.
+"""
+import base64
+import json
+import re
+import resource
+import sys
+import time
+import types
+
+import pandas as pd
+from shared.data import sets as datasets
+
+from shared import reference, runtime
+from shared.models import registry
+from shared.models.recipe import Recipe
+from shared.pages import display, parameters, results
+from shared.records import record
+from shared.units import provenance
+from shared.units import run as units
+from shared.units.run import UnitSet
+
+STATE = "_runs/state"  # what each notebook says of its units at full scale, for `make missing`
+
+
+def start(name, namespace):
+    """Begin notebook `name` with its `globals()`; returns the `Run` that the other cells use.
+
+    Raises UserError, in one line, for an unknown parameter, a wrong type or a wrong value.
+    """
+    return Run(name, namespace)
+
+
+class Run:
+    """One run of one notebook: its parameters, its scale, its units, and what it publishes."""
+
+    def __init__(self, name, namespace):
+        self.name, self.started, self.paper_key = name, time.perf_counter(), name.split("/")[0]
+        self.text_half = parameters.text_half(name)
+        self.declared = parameters.declared(self.text_half)
+        self.parameters = parameters.values(self.declared, namespace, sys.argv[1:])
+        self.profile, self.seed = self.parameters["profile"], self.parameters["seed"]
+        self.which = self.parameters.get("units", "missing")
+        self.device = runtime.use_device(self.parameters["device"])
+        datasets.use_profile(self.profile)
+        self.sets, self.rows, self.minute_facts = {}, {}, {}
+        self._ledger = runtime.ledger()
+        self.used = self._ledger.__enter__()
+        display.style()
+
+    # ---- settings ----------------------------------------------------------------------------------------
+    def scale(self, *, smoke, quick, paper):
+        """The settings of this run: its profile's dict, overridden by explicit parameters of the same names.
+
+        The other parameters of the notebook stand beside them, so that a plan finds all it needs in one place.
+        `run.full` has the same for the unmodified `paper` profile: it defines the published units.
+        """
+        if not smoke.keys() == quick.keys() == paper.keys():
+            raise ValueError("the three profiles of a scale name the same settings")
+        chosen = dict(zip(runtime.PROFILES, (smoke, quick, paper)))[self.profile]
+        explicit = {k: self._converted(k, v, paper) for k, v in self.parameters.items() if k in paper and v is not None}
+        fixed = {k: v for k, v in self.parameters.items() if k not in (*paper, "profile", "device", "units")}
+        self.full = types.SimpleNamespace(**{k: self.declared[k].default for k in fixed}, **paper)
+        self.settings = types.SimpleNamespace(**fixed, **{**chosen, **explicit})
+        return self.settings
+
+    def _converted(self, name, value, paper):
+        """A recipe named in a parameter, as the constant of that name beside the paper's architectures."""
+        return registry.recipe(self.paper_key, value) if isinstance(paper[name], Recipe) else value
+
+    def generator(self, *labels):
+        """A CPU random generator for one purpose of this notebook."""
+        return runtime.generator(self.seed, self.name, *labels)
+
+    # ---- units -------------------------------------------------------------------------------------------
+    def units(self, name, function, plan, *, parts=()):
+        """The `UnitSet` of `function`: the recorded units and, of what this run wants, its own.
+
+        plan   settings -> {unit's name: arguments}, from the settings alone: no data, no net, no other variable
+        parts  names of arguments that are sizes: the function returns under the same name how many it took
+        """
+        wanted, published = plan(self.settings), plan(self.full)
+        standing_in = [d for d in datasets.SPECS if datasets.standing_in(d, self.profile)]
+        made = units.gather(self.name, name, function, wanted=wanted, published=published, parts=parts,
+                            which=self.which, record=self.profile == "paper", text_half=self.text_half,
+                            state=f"{self.profile} {standing_in}")
+        self.sets[name] = made
+        return made
+
+    @property
+    def at_full_scale(self):
+        """Whether this run is the published one: then what it measured is what is recorded."""
+        return self.profile == "paper"
+
+    def _runs(self, sets):
+        """`{label: {set: {name: Unit}}}`: what is recorded where there is anything, and what this run has."""
+        runs = {}
+        if sets and all(s.recorded for s in sets):
+            runs["recorded"] = {s.name: {n: s.recorded[n] for n in s.published if n in s.recorded} for s in sets}
+        mine = {s.name: s.mine for s in sets}
+        if not sets:
+            runs["recorded"] = mine
+        elif all(mine.values()) and any(s.mine[n] is not s.recorded.get(n) for s in sets for n in s.mine):
+            runs[f"this run, {self.profile}"] = mine
+        return runs
+
+    def frames(self, sets, units_):
+        """A DataFrame of each set: a row a unit, its arguments and results."""
+        return [pd.DataFrame([u.row for u in units_[s.name].values()]) for s in sets]
+
+    # ---- publishing --------------------------------------------------------------------------------------
+    def table(self, item, sets, rows, **judged):
+        """Show a table beside the printed one and judge it.
+
+        rows    units (one DataFrame a set) -> rows named as the printed ones
+        judged  `claims`, `tolerances`, `note`, `caption`: see `record.build`
+        """
+        return self._publish(item, sets, rows=rows, **judged)
+
+    def figure(self, item, sets, draw, *, data=None, alt=None, **judged):
+        """Show a figure as recorded, fold this run's, and judge it.
+
+        draw    units (one DataFrame a set) -> matplotlib figure
+        data    units -> its numbers, compared with printed ones by name; what claims and `contains` look at
+        judged  also `contains`: {phrase of what the reference asks for: data -> whether it is there}
+        """
+        return self._publish(item, sets, draw=draw, data=data, alt=alt, **judged)
+
+    def statement(self, item, sets=(), *, data, **judged):
+        """Show an algorithm, equation, theorem ... and what its check found; `data` as in `figure`, or a dict."""
+        return self._publish(item, sets, data=data if callable(data) else lambda *_: data, **judged)
+
+    def _publish(self, item, sets, *, rows=None, data=None, draw=None, caption=None, alt=None, contains=None,
+                 claims=None, **judged):
+        sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
+        printed = reference.paper(self.paper_key)[item]
+        made, pictures, found = {}, {}, {}
+        for label, units_ in self._runs(sets).items():
+            frames = self.frames(sets, units_)
+            found = {"rows": rows(*frames) if rows else None, "data": data(*frames) if data else None}
+            looked = found["data"] if data else found["rows"]
+            ticks = {k: v(looked) if callable(v) else v for k, v in (contains or {}).items()}
+            self.rows.setdefault(label, {})[item] = looked
+            others = {i: self._rows_of(i, label) for i in _others(claims)}
+            made[label] = record.build(printed, sets, units_, **found, claims=claims, contains=ticks, others=others,
+                                       **judged)
+            if draw:
+                pictures[label] = display.png_of(draw(*frames))
+        if not made:
+            display.show(f"{printed.title}: nothing is recorded, and this run has not measured it.")
+            return None
+        if self.at_full_scale and "recorded" in made:
+            record.write(made["recorded"])
+        markdown, myst, shown = results.page(printed, made, sets=sets, pictures=pictures, caption=caption, alt=alt)
+        first = next(iter(made.values()))
+        display.show(markdown, myst=myst, pictures=shown, plain=f"{printed.title}\n{markdown}", kind="item",
+                     record=first, recorded="recorded" in made)
+        self.minute_facts[item] = first
+        return first
+
+    def _rows_of(self, item, label):
+        """`(rows, None or what they wait for)` of another item: of this page, else of its record."""
+        if item in self.rows.get(label, {}):
+            return pd.DataFrame(self.rows[label][item]), None
+        kept = record.read(self.paper_key, item)
+        if kept is None:
+            return None, f"the record of {item}"
+        rows = pd.DataFrame(kept["rows"]) if "rows" in kept else kept.get("data")
+        have, of = kept["scale"]["parts"].get("units", (1, 1))
+        return rows, None if have >= of else f"{of - have} of {of} units of {item}"
+
+    def extra(self, slug, sets, rows, caption, *, header=None, note=None):
+        """Show and record a table that the paper lacks: the same form, no verdict.
+
+        header  {column: its heading}, in order; None takes the columns as they are
+        """
+        sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
+        runs = self._runs(sets)
+        for n, (label, units_) in enumerate(runs.items()):
+            found = record.tidy(pd.DataFrame(rows(*self.frames(sets, units_))))
+            if label == "recorded" and self.at_full_scale:
+                record.write({"item": f"{record.EXTRA}{slug}", "paper": self.paper_key, "rows": found, "claims": [],
+                              "cells": [], "scale": record.scale(sets, units_), "verdict": "shown",
+                              "reason": "the paper has no such table",
+                              "units": sorted(f"{s.name}/{u}" for s in sets for u in units_[s.name]),
+                              **({"provenance": record.provenance(sets, units_)} if sets else {})})
+            heads = header or {k: k.replace("_", " ") for k in found[0]}
+            body = [[results.cell(r.get(k), sd=r.get(f"{k}_sd")) for k in heads] for r in found]
+            text = display.markdown_table(list(heads.values()), body)
+            words = f"{caption}{f' ({label}.)' if n else ''}"
+            book = display.myst_table(list(heads.values()), body, words)
+            display.show(f"**{words}**\n\n{text}", myst=display.folded(f"{label}, beside", book) if n else book)
+        if note:
+            display.say(note)
+
+    def picture(self, sets, draw, *, caption, alt):
+        """Show a figure of our own, drawn from the recorded units, else from this run's."""
+        sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
+        for label, units_ in list(self._runs(sets).items())[:1]:
+            display.picture(draw(*self.frames(sets, units_)), f"{caption} ({label}.)", alt)
+
+    def best(self, *sets):
+        """DataFrames of the recorded units where there are any, else of this run's, one a set: for prose."""
+        runs = self._runs(sets)
+        found = self.frames(sets, next(iter(runs.values()))) if runs else [pd.DataFrame() for _ in sets]
+        return found[0] if len(found) == 1 else found
+
+    def minute(self, sentences, *, picture=None, alt=""):
+        """The page in one minute: sentences with computed numbers, a picture (PNG or figure), all verdicts.
+
+        The book puts it at the top of the page.
+        """
+        facts = self.minute_facts
+        badges = " · ".join(f"[{reference.paper(self.paper_key)[i].label}](#{self.paper_key}-{i}-head) "
+                            f"{display.badge(r['verdict'] if self._judged(r) else 'not run')}" for i, r in facts.items())
+        plain = " · ".join(f"{reference.paper(self.paper_key)[i].label}: {r['verdict']}" for i, r in facts.items())
+        png = picture if isinstance(picture, bytes | None) else display.png_of(picture)
+        name = f"{self.name.replace('/', '-')}-minute.png"
+        shown = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""
+        display.show(f"**In one minute.** {sentences}\n\n{plain}", kind="minute", pictures={name: png} if png else {},
+                     myst=f":::{{admonition}} In one minute\n:class: minute\n{shown}{sentences}\n\n{badges}\n:::",
+                     numbers=re.findall(r"\d[\d.,]*", sentences))
+
+    def _judged(self, made):
+        return made["scale"]["fraction"] > 0 and not made["scale"]["substitutes"]
+
+    # ---- the end -----------------------------------------------------------------------------------------
+    @property
+    def substitutes(self):
+        """What stood in for what in this run: `{"mnist": "digits"}`, empty on real data."""
+        mine = [u for s in self.sets.values() for u in s.mine.values()]
+        here = {k: v.split(":")[0] for k, v in self.used.get("data", {}).items() if ":" in v}
+        return record.substitutes(mine) | here
+
+    def stamp(self):
+        """The line that ends a notebook: data, scale, seed, versions, seconds, revision."""
+        self._ledger.__exit__(None, None, None)
+        state = [s.state() for s in self.sets.values()]
+        facts = {"notebook": self.name, "profile": self.profile, "seed": self.seed, "device": str(self.device),
+                 "versions": provenance.versions(), "python": sys.version.split()[0],
+                 "revision": provenance.revision(), "wall_seconds": round(time.perf_counter() - self.started, 1),
+                 "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
+                 "when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "substitutes": self.substitutes,
+                 "state": state}
+        if self.at_full_scale:
+            path = runtime.ROOT / STATE / f"{self.name.replace('/', '-')}.json"
+            runtime.write_atomically(path, lambda part: part.write_text(json.dumps(facts)))
+        words = ", ".join(f"{k} {v}" for k, v in facts["versions"].items())
+        stood_in = "; ".join(f"**{v} stood in for {k}**" for k, v in facts["substitutes"].items())
+        text = (f"`{self.name}` · profile {self.profile} · seed {self.seed} · {facts['device']} · Python "
+                f"{facts['python']}, {words} · revision {facts['revision']} · {facts['when']} · "
+                f"{facts['wall_seconds']} s, {facts['peak_gb']} GB{f' · {stood_in}' if stood_in else ''}")
+        display.show(text, kind="stamp", facts=facts)
+
+
+def _others(claims):
+    """Ids of the other items that some claims speak of."""
+    return dict.fromkeys(i for p in (claims or {}).values() if isinstance(p, tuple) for i in p[1:])

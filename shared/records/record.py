@@ -1,0 +1,162 @@
+"""Records: what the units of an item add up to, beside the printed values. A record is rebuilt, never edited."""
+import json
+import math
+import numbers
+
+import numpy as np
+import pandas as pd
+
+from shared import reference, runtime
+from shared.records import claims as judging
+from shared.records import comparison, verdict
+from shared.records.schema import check
+
+EXTRA = "extra-"  # how the name of a record begins that the paper does not have
+
+
+# ---- making ----------------------------------------------------------------------------------------------
+def tidy(value):
+    """A value as a record holds it: plain, six significant digits, None for what is not finite."""
+    if isinstance(value, pd.DataFrame):
+        return tidy(value.to_dict("records"))
+    if isinstance(value, dict):
+        return {str(k): tidy(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray, pd.Series)):
+        return [tidy(v) for v in value]
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return float(f"{float(value):.6g}") if math.isfinite(value) else None
+    raise TypeError(f"a record holds numbers and text, not {type(value).__name__}")
+
+
+def scale(sets, units):
+    """How much of the published size the units of `{set: {name: Unit}}` make up."""
+    published = sum(len(s.published) for s in sets)
+    present = [u for s in sets for u in units[s.name].values()]
+    parts = {"units": [len(present), published]} if sets else {}
+    for part in dict.fromkeys(p for s in sets for p in s.parts):
+        sizes = [u.parts[part] for u in present if part in u.parts]
+        parts[part] = [sum(a for a, _ in sizes), sum(f for _, f in sizes)]
+    fraction = sum(u.fraction for u in present) / published if published else 1.0
+    return {"parts": parts, "fraction": fraction, "substitutes": substitutes(present)}
+
+
+def substitutes(units):
+    """`{data set: what stood in for it}` of some units."""
+    told = {}
+    for unit in units:
+        for name, identity in unit.provenance["data"].items():
+            if ":" in identity:
+                told[name] = identity.split(":")[0]
+    return told
+
+
+def provenance(sets, units):
+    """Where the units of a record come from: sets of what differs, seconds in all."""
+    present = [u for s in sets for u in units[s.name].values()]
+
+    def every(key):
+        return sorted({json.dumps(u.provenance[key], sort_keys=True) for u in present})
+
+    data = {k: v for u in present for k, v in u.provenance["data"].items()}
+    return {"data": data, "seeds": sorted({u.arguments["seed"] for u in present if "seed" in u.arguments}),
+            "versions": [json.loads(v) for v in every("versions")], "devices": [json.loads(d) for d in every("device")],
+            "threads": [json.loads(t) for t in every("threads")],
+            "revisions": [json.loads(r) for r in every("revision")],
+            "seconds": sum(u.provenance["seconds"] for u in present)}
+
+
+def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, contains=None, tolerances=None,
+          evidence=None, note=None, others=None):
+    """The record of an item.
+
+    sets, units  the `UnitSet`s it rests on, and {set: {name: Unit}} of those that are there; none for what is
+                 computed at each build
+    rows, data   what the units add up to: rows named as the printed ones, or a figure's numbers
+    claims       {phrase: predicate}, see `claims.judge`; contains: {phrase: what must be there: bool}
+    """
+    units = units or {}
+    how_much = scale(sets, units)
+    have, of = how_much["parts"].get("units", (1, 1))
+    small = how_much["fraction"] < 1 and have == of
+    waiting = f"{of - have} of {of} units" if have < of else "units of full size" if small else None
+    looked_at = pd.DataFrame(rows) if rows is not None else data
+    judged = judging.judge(item, looked_at, claims or {}, complete=have >= of, waiting=waiting, others=others)
+    cells = comparison.compare(item, rows, tolerances) if rows is not None and item.rows else []
+    if data is not None and item.printed_numbers:
+        cells += comparison.compare_numbers(item, data, tolerances)
+    word, reason = verdict.verdict(judged, cells, evidence)
+    record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data, "contains": _ticks(item, contains),
+              "units": sorted(f"{s.name}/{n}" for s in sets for n in units[s.name]), "scale": how_much,
+              "claims": judged, "cells": cells, "evidence": evidence, "verdict": word, "reason": reason, "note": note}
+    if sets:
+        record["provenance"] = provenance(sets, units)
+    kept = ("claims", "cells", "scale")
+    return {k: v for k, v in tidy(record).items() if k in kept or v not in (None, [], {})}
+
+
+def _ticks(item, contains):
+    """What the reference asks a figure to contain, each with whether it is there."""
+    must, contains = item.must_contain, dict(contains or {})
+    ticks = []
+    for what in must:
+        known = [p for p in contains if p in what]
+        if len(known) != 1:
+            raise runtime.UserError(f"{item.title} must contain “{what}”: check it by one phrase of it "
+                                    f"({len(known)} of {len(contains)} given phrases occur in it)")
+        ticks.append({"what": what, "there": bool(contains.pop(known[0]))})
+    if contains:
+        raise runtime.UserError(f"{item.title}: nothing it must contain has the words “{next(iter(contains))}”")
+    return ticks
+
+
+# ---- files -----------------------------------------------------------------------------------------------
+def path(paper, item):
+    """Where the record of an item is kept."""
+    return runtime.results_folder() / "paper" / paper / f"{item}.json"
+
+
+def dumps(record):
+    """A record as readable JSON: sorted keys, one line a row, so that a diff shows what changed."""
+    def line(value):
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
+
+    fields = []
+    for k, v in sorted(record.items()):
+        if isinstance(v, list) and v and isinstance(v[0], dict):
+            body = ",\n".join(f"  {line(each)}" for each in v)
+            fields.append(f' {line(k)}: [\n{body}\n ]')
+        else:
+            fields.append(f" {line(k)}: {line(v)}")
+    return "{\n" + ",\n".join(fields) + "\n}\n"
+
+
+def write(record):
+    """Keep a record, in place of the last one."""
+    text = dumps(record)
+    runtime.write_atomically(path(record["paper"], record["item"]), lambda part: part.write_text(text))
+
+
+def read(paper, item):
+    """The record of an item, or None if there is none. Raises UserError naming a damaged file."""
+    file = path(paper, item)
+    if not file.exists():
+        return None
+    try:
+        raw = json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise runtime.UserError(f"{file}: damaged ({' '.join(str(error).split())}); `make records` makes it "
+                                "again") from None
+    return check("record", raw, file)
+
+
+def everything():
+    """All items of all papers with their records: yields (Item, record or None)."""
+    for key in reference.KEYS:
+        for item in reference.paper(key).items.values():
+            yield item, read(key, item.id)

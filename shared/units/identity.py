@@ -1,0 +1,369 @@
+"""What ran: the project's definitions behind a result, each with a hash of what it says.
+
+While a unit computes, a profile hook collects the project's code objects that run. Each counts as its
+outermost function or method; a method brings the fields and bases of its class. What the code names without
+calling it counts too, by syntax: constants, default values, and cached functions, with what these name in
+turn. So a new architecture, a new recipe or another text on a page touches nothing, and a changed constant
+touches exactly what ran with it.
+
+A definition is named `shared/borderline.py:search`, `shared/models/he.py:Block.forward`, `shared/x.py:LIMIT`.
+"""
+import ast
+import builtins
+import hashlib
+import linecache
+import sys
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from shared import ROOT, runtime
+
+CODE = ("shared/", "notebooks/")
+# How data are got, how units and nets are kept: what comes out of them is identified by its content.
+UNCOUNTED = ("shared/data/", "shared/units/", "shared/training/zoo.py", "shared/pages/")
+CACHES = ("lru_cache", "cache", "cached_property")
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+# ---- what a piece of code says ---------------------------------------------------------------------------
+def _without_docstring(body):
+    first = body[0] if body else None
+    documented = isinstance(first, ast.Expr) and isinstance(getattr(first, "value", None), ast.Constant)
+    return body[1:] if documented and isinstance(first.value.value, str) else body
+
+
+def _tell(node, told):
+    """Feed a syntax tree to a hash: names and non-empty fields, so that all Python versions agree on it."""
+    if isinstance(node, ast.AST):
+        told(f"({type(node).__name__}")
+        for name, value in ast.iter_fields(node):
+            if name == "body" and isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+                value = _without_docstring(value)
+            if value is None or value == [] or isinstance(value, ast.expr_context):
+                continue
+            told(f" {name}=")
+            _tell(value, told)
+        told(")")
+    elif isinstance(node, list):
+        for each in node:
+            _tell(each, told)
+    else:
+        told(f"{type(node).__name__}:{node!r}")
+
+
+def digest(*nodes):
+    """A short hash of what syntax trees say: comments, docstrings and the Python version do not count."""
+    hasher = hashlib.sha256()
+    for node in nodes:
+        _tell(node, lambda text: hasher.update(text.encode()))
+    return hasher.hexdigest()[:12]
+
+
+def _declared_version(node):
+    """The number in a decorator `@version(n)` or `@runtime.version(n)`, or None."""
+    for each in getattr(node, "decorator_list", []):
+        called = each.func if isinstance(each, ast.Call) else None
+        if getattr(called, "attr", getattr(called, "id", None)) == "version":
+            return ast.literal_eval(each.args[0])
+    return None
+
+
+def _is_cached(node):
+    for each in getattr(node, "decorator_list", []):
+        each = each.func if isinstance(each, ast.Call) else each
+        if getattr(each, "attr", getattr(each, "id", None)) in CACHES:
+            return True
+    return False
+
+
+# ---- one file --------------------------------------------------------------------------------------------
+class Source:
+    """The definitions of one Python file by name, and where its imported names come from."""
+
+    def __init__(self, text):
+        self.nodes, self.imports, self.spans = {}, {}, []
+        for node in ast.parse(text).body:
+            self._enter(node)
+
+    def _enter(self, node):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            self.nodes[node.name] = [node]
+            self._span(node, node.name)
+            for each in node.body if isinstance(node, ast.ClassDef) else []:
+                if isinstance(each, FUNCTIONS):
+                    name = f"{node.name}.{each.name}"  # a property and its setter share a name
+                    self.nodes.setdefault(name, []).append(each)
+                    self._span(each, name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                if isinstance(node, ast.ImportFrom):
+                    self.imports[alias.asname or alias.name] = (node.module, alias.name)
+                else:
+                    self.imports[alias.asname or alias.name.split(".")[0]] = (alias.asname and alias.name, None)
+        elif isinstance(node, (ast.If, ast.Try, ast.With, ast.For)):
+            for each in ast.iter_child_nodes(node):
+                if isinstance(each, ast.stmt):
+                    self._enter(each)
+        else:
+            names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+            for name in {n.id for n in names if isinstance(n.ctx, ast.Store)}:
+                self.nodes.setdefault(name, []).append(node)
+                self._span(node, name)
+
+    def _span(self, node, name):
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+        self.spans.append((first, node.end_lineno, name))
+
+    def at(self, line):
+        """Name of the innermost listed definition (method before class) that holds a line, or None."""
+        holds = [(last - first, name) for first, last, name in self.spans if first <= line <= last]
+        return min(holds)[1] if holds else None
+
+    def head(self, name):
+        """A class without its methods: decorators, bases, fields."""
+        node, = self.nodes[name]
+        fields = [each for each in _without_docstring(node.body) if not isinstance(each, FUNCTIONS)]
+        return [*node.decorator_list, *node.bases, *node.keywords, *fields]
+
+    def version(self, name):
+        """The declared version of a definition or of its class, or None."""
+        nodes = [n for part in {name, name.split(".")[0]} for n in self.nodes.get(part, [])]
+        versions = [_declared_version(n) for n in nodes]
+        return next((v for v in versions if v is not None), None)
+
+    def hash(self, name):
+        """Hash of a definition, None if there is none of that name. A class counts without its methods."""
+        if name not in self.nodes:
+            return None
+        if (number := self.version(name)) is not None:
+            return f"version {number}"
+        nodes = self.nodes[name]
+        return digest(*(self.head(name) if isinstance(nodes[0], ast.ClassDef) else nodes))
+
+
+@cache
+def _parsed(path, _mtime):
+    return Source(path.read_text())
+
+
+def source(path):
+    """The `Source` of a file; read again when it has changed."""
+    return _parsed(path, path.stat().st_mtime_ns)
+
+
+def current(definition):
+    """The present hash of a definition such as `shared/borderline.py:search`, or None if it is gone."""
+    file, name = definition.split(":")
+    path = ROOT / file
+    return source(path).hash(name) if path.is_file() else None
+
+
+# ---- what a definition names -----------------------------------------------------------------------------
+def _named(nodes):
+    """Dotted names that code reads from outside itself: `LIMIT`, `ball.TABLE`."""
+    loaded, bound, inner = set(), set(), set()
+    for node in (each for top in nodes for each in ast.walk(top)):
+        if isinstance(node, ast.Attribute) and id(node) not in inner:
+            chain, each = [node.attr], node.value
+            while isinstance(each, ast.Attribute):
+                inner.add(id(each))
+                chain.append(each.attr)
+                each = each.value
+            if isinstance(each, ast.Name):
+                loaded.add(".".join([each.id, *reversed(chain)]))
+        elif isinstance(node, ast.Name):
+            (loaded if isinstance(node.ctx, ast.Load) else bound).add(node.id)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+    return {name for name in loaded if name.split(".")[0] not in bound}
+
+
+def _module_file(module):
+    base = ROOT.joinpath(*module.split("."))
+    return next((p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()), None)
+
+
+def _resolve(path, dotted):
+    """`(file, name)` of the project's definition behind a dotted name used in the file `path`, or None."""
+    first, *rest = dotted.split(".")
+    here = source(path)
+    if first in here.nodes:
+        return path, first
+    if first not in here.imports:
+        return None
+    module, name = here.imports[first]
+    if module is None or not module.startswith("shared"):  # `import shared.x`: the chain has the rest
+        if first != "shared":
+            return None
+        module, name = "shared", None
+    names = ([name] if name else []) + rest
+    while names and (deeper := _module_file(f"{module}.{names[0]}")):
+        module, names = f"{module}.{names[0]}", names[1:]
+        if deeper.name != "__init__.py" and not names:
+            return None  # a module, not a definition
+    file = _module_file(module)
+    return _resolve(file, names[0]) if file and names else None
+
+
+def _named_in_turn(path, name, deep, found):
+    """Collect what the definition `name` of file `path` names: constants, classes, cached functions.
+
+    deep  plain functions too: what ran when the module was imported or a cache was filled left no event
+    """
+    here = source(path)
+    if name not in here.nodes or here.version(name) is not None:
+        return
+    nodes = here.nodes[name]
+    whole = deep or not isinstance(nodes[0], ast.ClassDef)
+    for dotted in _named(nodes if whole else here.head(name)):
+        where = _resolve(path, dotted)
+        if where is None or not _counts(where[0]) or where in found:
+            continue
+        node = source(where[0]).nodes[where[1]][0]
+        constant = not isinstance(node, (*FUNCTIONS, ast.ClassDef))
+        if isinstance(node, FUNCTIONS) and not (deep or _is_cached(node)):
+            continue
+        found.add(where)
+        if deep and isinstance(node, ast.ClassDef):
+            methods = [m for m in source(where[0]).nodes if m.startswith(f"{where[1]}.")]
+            found.update((where[0], m) for m in methods)
+        _named_in_turn(*where, deep or constant or _is_cached(node), found)
+
+
+def _counts(path):
+    """Whether code in a file belongs to what a result is made of."""
+    if not path.is_relative_to(ROOT):
+        return False
+    name = str(path.relative_to(ROOT))
+    return name.startswith(CODE) and not name.startswith(UNCOUNTED)
+
+
+# ---- what ran --------------------------------------------------------------------------------------------
+class Recorder:
+    """Collects what runs inside `with recorder:`; `ran()` tells each definition with its hash.
+
+    text_half  of the notebook whose cells may run, or None. A function that runs but is not what the text half
+               says is told in `departed`: its results are not recorded.
+    """
+
+    def __init__(self, text_half=None):
+        self.text_half, self.seen, self.earlier, self.departed = text_half, {}, {}, set()
+
+    def __enter__(self):
+        seen = self.seen
+
+        def hook(frame, event, arg):
+            if event == "call":
+                code = frame.f_code
+                if id(code) not in seen:
+                    seen[id(code)] = code
+
+        self.outer = sys.getprofile()
+        sys.setprofile(hook)
+        return self
+
+    def __exit__(self, *exception):
+        sys.setprofile(self.outer)
+
+    def _where(self, code):
+        """`(file, name)` of a code object that counts, or None."""
+        if not code.co_flags & 1:  # CO_OPTIMIZED: the body of a module or class is no call
+            return None
+        path = Path(code.co_filename).absolute() if not code.co_filename.startswith("<") else None
+        if path and _counts(path) and path.is_file():
+            name = source(path).at(code.co_firstlineno)
+            return (path, name) if name else None
+        if self.text_half is None or "ipykernel" not in code.co_filename:
+            return None
+        cell = Source("".join(_plain(line) for line in linecache.getlines(code.co_filename)))
+        name = cell.at(code.co_firstlineno)
+        if name is None:
+            return None
+        if source(self.text_half).hash(name) != cell.hash(name):
+            self.departed.add(name)
+            return None
+        return self.text_half, name
+
+    def ran(self):
+        """`{definition: hash}` of what has run so far and what that names, by name."""
+        found = set()
+        for code in list(self.seen.values()):
+            if (where := self._where(code)) is not None:
+                found.add(where)
+                if "." in where[1]:
+                    found.add((where[0], where[1].split(".")[0]))
+        for where in list(found):
+            _named_in_turn(*where, False, found)
+        told = {f"{path.relative_to(ROOT)}:{name}": source(path).hash(name) for path, name in found}
+        return dict(sorted((self.earlier | told).items()))
+
+    # A checkpoint keeps what ran before it, and is dropped when that has changed.
+    so_far = ran
+
+    def resume(self, ran):
+        """Go on from a checkpoint that knows what ran before it; False if that code has changed since."""
+        if changed(ran):
+            return False
+        self.earlier |= ran
+        return True
+
+
+def _plain(line):
+    """A line of a cell as Python: magics and shell lines say nothing."""
+    return "\n" if line.lstrip().startswith(("%", "!")) else line
+
+
+def changed(code):
+    """Definitions of `{definition: hash}` whose text is another one now, or gone."""
+    return [name for name, known in code.items() if current(name) != known]
+
+
+@contextmanager
+def unrecorded():
+    """What runs inside the block is identified by its content (a net by its weights), not by its code."""
+    outer = sys.getprofile()
+    sys.setprofile(None)
+    try:
+        yield
+    finally:
+        sys.setprofile(outer)
+
+
+# ---- what a unit function may read -----------------------------------------------------------------------
+def check_function(function, text_half):
+    """Refuse a unit function that reads a variable of its notebook other than a literal constant.
+
+    Such a variable could differ from run to run without leaving a trace in the unit.
+    """
+    name = getattr(function, "__name__", "<lambda>")
+    if not hasattr(function, "__code__") or name == "<lambda>":
+        raise runtime.UserError(f"unit function {function!r}: a function made by `def` is needed, so that the "
+                                "unit can tell what ran")
+    here = source(text_half)
+    in_shared = Path(function.__code__.co_filename).absolute().is_relative_to(ROOT / "shared")
+    if in_shared or name not in here.nodes:
+        return
+    queue, seen = [name], set()
+    while queue:
+        each = queue.pop()
+        seen.add(each)
+        for dotted in _named(here.nodes[each]):
+            first = dotted.split(".")[0]
+            known = first in here.nodes
+            if first in seen or first in here.imports or (not known and hasattr(builtins, first)):
+                continue
+            node = here.nodes.get(first, [None])[0]
+            if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+                queue.append(first)
+            elif node is None or not (first.isupper() and _is_literal(node)):
+                raise runtime.UserError(f"unit function {name!r} reads the variable {first!r}; pass it as an "
+                                        "argument, or make it a constant: a capital name bound to a literal")
+
+
+def _is_literal(node):
+    try:
+        ast.literal_eval(node.value)
+    except (ValueError, AttributeError):
+        return False
+    return True

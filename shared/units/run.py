@@ -1,0 +1,262 @@
+"""Units of a notebook: which are published, recorded, missing, stale; computing what a run wants of them.
+
+A set of units belongs to one function. The plan of the unmodified `paper` scale defines the published units;
+a run's own plan says what it wants. What is wanted with exactly the published arguments (a declared part may be
+smaller) is kept under `results/units`; everything else (`smoke`, `quick`, other parameters) has the same form
+in the cache.
+"""
+import hashlib
+import json
+import re
+import shutil
+import sys
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from shared import runtime
+from shared.units import checkpoint, identity, provenance, store
+
+WHICH = "missing, stale, stale:<n>, all, none, names separated by commas, or <i>/<n> for one of n shares"
+
+
+@dataclass
+class UnitSet:
+    """The units of one set: the `recorded` ones, and `mine`, those of this run."""
+    name: str
+    published: dict                                  # name -> arguments at full scale
+    parts: tuple = ()
+    recorded: dict = field(default_factory=dict)     # name -> Unit
+    mine: dict = field(default_factory=dict)         # name -> Unit
+    stale: dict = field(default_factory=dict)        # name of a recorded unit -> what changed since
+    orphans: tuple = ()                              # recorded units that no plan names any more
+
+    @property
+    def missing(self):
+        """Published units that are not recorded, or smaller than published."""
+        return [n for n in self.published if n not in self.recorded or self.recorded[n].fraction < 1]
+
+    @property
+    def absent(self):
+        """Published units of which nothing is recorded."""
+        return [n for n in self.published if n not in self.recorded]
+
+    @property
+    def fraction(self):
+        """Mean over the published units of their share of the published size; an absent one counts 0."""
+        if not self.published:
+            return 1.0
+        return sum(u.fraction for u in self.recorded.values()) / len(self.published)
+
+    @property
+    def doubtful(self):
+        """Stale units whose earlier code gave other numbers where a unit of it was computed again."""
+        wrong = {pair for u in self.recorded.values() if u.replaced and u.replaced["same"] is False
+                 for pair in u.replaced["changed"].items()}
+        return [n for n in self.stale if wrong & set(self.recorded[n].code.items())]
+
+    @property
+    def confirmed(self):
+        """How many units were computed again by the present code with the same result as by earlier code."""
+        return sum(bool(u.replaced and u.replaced["same"]) for u in self.recorded.values())
+
+    def expected_seconds(self, name):
+        """What a missing unit should cost, from the recorded ones; None where there is none."""
+        known = [u.provenance["seconds"] / max(u.fraction, 1e-9) for u in self.recorded.values()]
+        return sum(known) / len(known) if known else None
+
+    def state(self):
+        """What stands and what is left, as plain data, for `make missing` and the pages."""
+        return {"set": self.name, "published": len(self.published), "recorded": len(self.recorded),
+                "fraction": self.fraction, "missing": {n: self.expected_seconds(n) for n in self.missing},
+                "stale": self.stale, "doubtful": self.doubtful, "confirmed": self.confirmed,
+                "orphans": list(self.orphans),
+                "seconds": sum(u.provenance["seconds"] for u in self.recorded.values())}
+
+
+# ---- planning --------------------------------------------------------------------------------------------
+def _check_plan(plan, parts):
+    for name, arguments in plan.items():
+        if not store.NAME.fullmatch(name):
+            raise runtime.UserError(f"unit name {name!r}: letters, digits, '-', '_' and '.', beginning with a "
+                                    "letter, so that a person can type it")
+        store.plain(arguments, name)
+        for part in parts:
+            size = arguments.get(part)
+            if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+                raise runtime.UserError(f"unit {name!r}: {part}={size!r}; a whole number from 1 is needed")
+
+
+def _same_but_parts(stored, planned, parts):
+    return stored.keys() == planned.keys() and all(
+        store.same(stored[k], v) for k, v in planned.items() if k not in parts)
+
+
+def choose(which, names, stale, smaller):
+    """Names of the units to compute; which: see WHICH; names: all wanted ones; smaller: absent or too small."""
+    if which == "none":
+        return []
+    if which == "all":
+        return list(names)
+    if which == "missing":
+        return [n for n in names if n in smaller]
+    if share := re.fullmatch(r"(\d+)/(\d+)", which):
+        i, n = map(int, share.groups())
+        if not 1 <= i <= n:
+            raise runtime.UserError(f"units {which!r}: the share is between 1/{n} and {n}/{n}")
+        return [name for k, name in enumerate(names) if k % n == i - 1 and name in smaller]
+    if few := re.fullmatch(r"stale(?::(\d+))?", which):
+        chosen = [n for n in names if n in stale]
+        # Which few does not follow the order of the plan: neighbours there are much alike.
+        chosen.sort(key=lambda n: hashlib.sha256(n.encode()).hexdigest())
+        return chosen[: int(few[1])] if few[1] else chosen
+    asked = [n.strip() for n in which.split(",")]
+    if unknown := [n for n in asked if n not in names]:
+        some = ", ".join(list(names)[:6]) + (", ..." if len(names) > 6 else "")
+        raise runtime.UserError(f"units {unknown[0]!r}: no such unit; allowed: {WHICH}. Units here: {some}")
+    return asked
+
+
+# ---- computing -------------------------------------------------------------------------------------------
+def folder_of(notebook, name):
+    """Where the recorded units of a set lie."""
+    return runtime.results_folder() / "units" / notebook / name
+
+
+def _read(path):
+    """The unit of a file, or None if there is none or a damaged one, which is named."""
+    if not path.exists():
+        return None
+    try:
+        return store.read(path)
+    except runtime.UserError as error:
+        print(f"units: {error}", file=sys.stderr)
+        return None
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One unit to compute: where it goes, and whether that is the recorded results."""
+    name: str
+    path: Path
+    arguments: dict
+    published: dict
+    kept: bool
+
+
+def _compute(function, job, parts, text_half, old):
+    """Compute one unit and write it, unless a cell that ran is not what the text half says."""
+    recorder = identity.Recorder(text_half)
+    place = runtime.cache_folder() / "checkpoints" / _key(function.__name__, job.name, job.arguments)
+    start = time.perf_counter()
+    with runtime.ledger() as used, checkpoint.kept_in(place, recorder), recorder:
+        result = function(**job.arguments)
+    seconds = time.perf_counter() - start
+    values, arrays = store.split(result)
+    sizes = {}
+    for part in parts:
+        actual, asked = values.get(part), job.arguments[part]
+        if isinstance(actual, bool) or not isinstance(actual, int) or not 0 < actual <= asked:
+            raise TypeError(f"{function.__name__} must return how many {part!r} it took (asked: {asked}), "
+                            f"not {actual!r}")
+        sizes[part] = [actual, job.published[part]]
+    unit = store.Unit(name=job.name, arguments=store.plain(job.arguments), parts=sizes, result=values,
+                      arrays=arrays, code=recorder.ran(), provenance=provenance.here(seconds, used))
+    if recorder.departed:
+        print(f"units: {job.name} is not kept: {', '.join(sorted(recorder.departed))} ran, but the text half "
+              "says otherwise; save the notebook and run `make pair`", file=sys.stderr)
+        return unit
+    if old is not None and old.code != unit.code:
+        unit = replace(unit, replaced=store.comparison(old, unit))
+    store.write(job.path, unit)
+    shutil.rmtree(place, ignore_errors=True)
+    return unit
+
+
+def _key(*identity_):
+    return hashlib.sha256(json.dumps(store.plain(list(identity_)), sort_keys=True).encode()).hexdigest()[:12]
+
+
+def gather(notebook, name, function, *, wanted, published, parts, which, record, text_half, state=""):
+    """The `UnitSet` of a notebook's set `name`, with what this run wants of it computed.
+
+    notebook   such as `ren/iv_simulation`
+    wanted     {unit's name: arguments} of this run;  published: the same at full scale
+    parts      names of arguments that are sizes: numbers from 1, and the function returns how many it took
+    which      what to compute, see WHICH; the cache is always completed unless it is `none`
+    record     whether this run may record (the `paper` profile)
+    state      what else decides a unit in the cache, such as the data sets that stand-ins take the place of
+    """
+    identity.check_function(function, text_half)
+    _check_plan(published, parts)
+    _check_plan(wanted, parts)
+    folder = folder_of(notebook, name)
+    units = UnitSet(name, published, tuple(parts))
+    for each in published:
+        if (unit := _read(folder / f"{each}.json")) is not None:
+            units.recorded[each] = unit
+    files = [] if not folder.is_dir() else sorted(p.stem for p in folder.glob("[!.]*.json"))
+    units.orphans = tuple(n for n in files if n not in published)
+
+    def judge(each):
+        """Enter what has changed since a recorded unit was computed."""
+        unit = units.recorded[each]
+        changed = identity.changed(unit.code)
+        if not _same_but_parts(unit.arguments, published[each], parts):
+            changed.append("arguments")
+        units.stale.pop(each, None)
+        if changed:
+            units.stale[each] = changed
+
+    for each in units.recorded:
+        judge(each)
+
+    def recordable(each):
+        """Whether a unit, computed as wanted, belongs to what is published."""
+        return record and each in published and all(
+            wanted[each][p] <= published[each][p] for p in parts) and _same_but_parts(
+            store.plain(wanted[each]), published[each], parts)
+
+    def smaller(each):
+        """Whether what is recorded is less than what is wanted now."""
+        unit = units.recorded.get(each)
+        return unit is None or any(unit.parts[p][0] < wanted[each][p] for p in parts)
+
+    def sized(each):
+        """Arguments with the size to compute: as recorded where code is checked, and never less than recorded."""
+        unit = units.recorded.get(each)
+        kept = {p: unit.parts[p][0] for p in parts} if unit else {}
+        checked = which.startswith("stale")
+        return wanted[each] | {p: n if checked else max(n, wanted[each][p]) for p, n in kept.items()}
+
+    mine = [n for n in wanted if recordable(n)]
+    todo = choose(which, mine, units.stale, {n for n in mine if smaller(n)}) if mine else []
+    work = [_Job(n, folder / f"{n}.json", sized(n), published[n], True) for n in todo]
+    cache = runtime.cache_folder() / "units" / notebook / name
+    work += [_Job(n, cache / f"{n}-{_key(wanted[n], state)}.json", wanted[n], wanted[n], False)
+             for n in wanted if n not in mine]
+    done = {}
+    with runtime.progress(len(work), f"{notebook} {name}") as bar:
+        for wait in (False, True):  # first what nobody else is at, then what another process has just finished
+            for job in work:
+                if job.name in done:
+                    continue
+                old = _read(job.path)
+                if not job.kept and ((old and not identity.changed(old.code)) or which == "none"):
+                    if old is not None:
+                        done[job.name] = old
+                    continue
+                with runtime.lock(job.path, wait=wait) as alone:
+                    if not alone:
+                        continue
+                    now = _read(job.path)  # another process may have been faster
+                    faster = now and (old is None or now.provenance != old.provenance)
+                    done[job.name] = now if faster else _compute(function, job, parts, text_half, old)
+                    bar.update()
+    for job in work:
+        if job.kept and job.name in done and job.path.exists():
+            units.recorded[job.name] = done[job.name]
+            judge(job.name)
+    units.mine = {n: done.get(n) or units.recorded[n] for n in wanted
+                  if n in done or (n in mine and n in units.recorded)}
+    return units
