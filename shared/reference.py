@@ -1,15 +1,22 @@
 """What the papers print: tables, figures, claims, theorems, read from `book/reference/<key>.json`."""
 import dataclasses
 import json
-from functools import cache
+import math
+from functools import cache, cached_property
 
-from shared import ROOT
+from shared import ROOT, runtime
 
 FOLDER = ROOT / "book" / "reference"
-# How each paper is named in captions and tables; the order is the book's.
-SHORT = {"ren": "Ren et al.", "shu": "Shu et al.", "he": "He et al.", "sutton": "Sutton et al.", "chen": "Chen et al."}
-KEYS = tuple(SHORT)
+# How each paper is named in captions and tables, in the book's order. Another paper's file says it itself, in
+# its `paper` block: `short` and `order` (a number; these five count as 0 to 4).
+NAMED = {"ren": "Ren et al.", "shu": "Shu et al.", "he": "He et al.", "sutton": "Sutton et al.",
+         "chen": "Chen et al."}
 RESULT_KINDS = ("table", "figure", "algorithm", "theorem", "corollary", "lemma")  # what the book counts
+KINDS = (*RESULT_KINDS, "procedure", "definition", "conjecture", "remark", "property", "equation")
+# Columns of numbers that say which row a row is, or under which setting it was made: never results. Columns of
+# text need no such list; an item of the reference whose rows are told apart otherwise states its own `keys`.
+DESCRIBING = ("class_a", "class_b", "source_class", "target_class", "delta", "delta_inferred", "index",
+              "layer", "layer_inferred", "layers", "neurons", "printed_row", "t", "T")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,23 +33,89 @@ class Item:
 
     @property
     def label(self):
-        """As the paper prints it: `Table III`, `Theorem 6`, or the caption's first words where it has no number."""
-        return f"{self.kind.capitalize()} {self.number}" if self.number else self.id.replace("-", " ").capitalize()
+        """As the paper prints it: `Table III`, `Theorem 6`, or the words of its id where it has no number."""
+        words = f"{self.kind} {self.number}" if self.number else self.id.replace("-", " ")
+        return words[0].upper() + words[1:] if self.number else words.capitalize()
 
     @property
     def title(self):
         """For captions: `Ren et al., Table III`."""
-        return f"{SHORT[self.paper]}, {self.label}"
+        return f"{SHORT.get(self.paper, self.paper)}, {self.label}"
 
     @property
-    def rows(self):
-        """Printed rows of a table, else an empty list."""
-        return self.raw.get("rows", [])
+    def settings(self):
+        """The experimental parameters the paper states for it; None where it is silent."""
+        return self.raw.get("settings", {})
+
+    @property
+    def must_contain(self):
+        """What a regenerated figure has to show."""
+        return self.raw.get("must_contain", [])
 
     @property
     def columns(self):
         """Columns of a table by key, else an empty dict."""
         return {c["key"]: c for c in self.raw.get("columns", [])}
+
+    @cached_property
+    def rows(self):
+        """One dict a printed row, or a cell where a class or a problem heads each column; else an empty list.
+
+        Such a row of the file (`class_a` 0 with the `cells` of `class_b` 1 to 9) is unfolded, so that its
+        printed numbers (`train`, `test`, `mean`, `std`, `value`) stand in rows that say what they belong to.
+        Rows that nothing printed tells apart are numbered (`printed_row`, from 1).
+        """
+        rows = [{**{k: v for k, v in row.items() if k not in ("cells", "n_cells")}, **cell}
+                for row in self.raw.get("rows", []) for cell in row.get("cells", [{}])]
+        if _prefix(rows, self._describing(rows)) is None:
+            return [{**row, "printed_row": n} for n, row in enumerate(rows, 1)]
+        return rows
+
+    def _describing(self, rows):
+        """Columns of the rows that say what a row is, in printed order."""
+        if "keys" in self.raw:
+            return tuple(self.raw["keys"])
+
+        def describes(name):
+            kinds = {type(row[name]) for row in rows if row.get(name) is not None}
+            return name in DESCRIBING or str in kinds or self.columns.get(name, {}).get("type") == "string"
+
+        return tuple(name for name in dict.fromkeys(k for row in rows for k in row) if describes(name))
+
+    @cached_property
+    def keys(self):
+        """Names of the columns that tell the rows apart: the first ones that do, as the table is read."""
+        return _prefix(self.rows, self._describing(self.rows)) or ()
+
+    @cached_property
+    def values(self):
+        """Names of the columns that hold results: all that neither tell rows apart nor state a setting."""
+        names = dict.fromkeys(k for row in self.rows for k in row)
+        results = [n for n in names if n not in self._describing(self.rows)]
+        # A list of names (the classes of a data set) describes nothing else: there the names are the content.
+        return tuple(results or [n for n in names if n not in self.keys and n in self.columns])
+
+    @cached_property
+    def printed_numbers(self):
+        """Numbers printed beside a figure or method, by name; those of a panel as `<panel>.<name>`."""
+        printed = self.raw.get("printed_numbers", {})
+        if isinstance(printed, dict):
+            return dict(printed)
+        pairs = []
+        for entry in printed:
+            if "name" in entry:
+                pairs.append((entry["name"], entry["value"]))
+            else:
+                pairs += [(f"{entry['panel']}.{k}", v) for k, v in entry.items() if k != "panel"]
+        return dict(pairs)
+
+
+def _prefix(rows, names):
+    """The shortest beginning of `names` that tells all rows apart, or None."""
+    for n in range(len(names) + 1):
+        if len({tuple(row.get(k) for k in names[:n]) for row in rows}) == len(rows):
+            return names[:n] or names[:1]
+    return None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,20 +128,161 @@ class Paper:
 
     def __getitem__(self, item):
         if item not in self.items:
-            raise ValueError(f"paper {self.key!r} has no item {item!r}; it has: {', '.join(self.items)}")
+            have = ", ".join(self.items)
+            raise runtime.UserError(f"paper {self.key!r} has no item {item!r}; it has: {have}")
         return self.items[item]
+
+
+# ---- reading ---------------------------------------------------------------------------------------------
+def _short_names(folder):
+    """`{key: short name}` of the papers in `folder`, in the book's order; `read` names what is damaged."""
+    found = []
+    for path in folder.glob("*.json"):
+        key, about = path.stem, {}
+        try:
+            about = json.loads(path.read_text())["paper"]
+            order = float(about.get("order", list(NAMED).index(key) if key in NAMED else math.inf))
+            short = str(about.get("short", NAMED.get(key, key)))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            order, short = (list(NAMED).index(key), NAMED[key]) if key in NAMED else (math.inf, key)
+        found.append((order, key, short))
+    return {key: short for _, key, short in sorted(found)}
+
+
+SHORT = _short_names(FOLDER)
+KEYS = tuple(SHORT)
+
+
+def papers():
+    """All papers by key, in the book's order."""
+    return {key: paper(key) for key in KEYS}
 
 
 @cache
 def paper(key):
-    """The paper `key`. Raises ValueError for an unknown key or a reference file that cannot be read."""
+    """The paper `key`. Raises UserError for an unknown key, or for a damaged file, naming the place."""
     if key not in KEYS:
-        raise ValueError(f"unknown paper {key!r}; allowed: {', '.join(KEYS)}")
-    path = FOLDER / f"{key}.json"
+        raise runtime.UserError(f"unknown paper {key!r}; allowed: {', '.join(KEYS)}")
+    return read(FOLDER / f"{key}.json")
+
+
+def read(path):
+    """The paper of one reference file, checked. Raises UserError naming file, item, field and remedy."""
+    def refuse(place, what):
+        raise runtime.UserError(f"{path.name}: {place}{': ' if place else ''}{what}; restore the file from "
+                                "the repository or mend this field")
+
     try:
         raw = json.loads(path.read_text())
-        items = {i["id"]: Item(key, i["id"], i["kind"], i["number"], i["section"], i["caption"],
-                               tuple(i["claims"]), i) for i in raw["items"]}
-        return Paper(key, raw["paper"]["title"], raw["paper"], items)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path.name} cannot be read ({error!r}); restore it from the repository") from None
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise runtime.UserError(f"{path.name} cannot be read ({reason}); "
+                                "restore it from the repository") from None
+    if problem := _form(raw):
+        refuse(*problem)
+    try:
+        items = {}
+        for i in raw["items"]:
+            if i["kind"] not in KINDS:
+                refuse(i["id"], f"kind {i['kind']!r} is unknown; allowed: {', '.join(KINDS)}")
+            if i["id"] in items:
+                refuse(i["id"], "id stands twice")
+            if place := _not_finite(i):
+                refuse(i["id"], f"{place} is not a finite number")
+            item = Item(path.stem, i["id"], i["kind"], i["number"], i["section"], i["caption"],
+                        tuple(i["claims"]), i)
+            for what in _inconsistent(item):
+                refuse(i["id"], what)
+            items[i["id"]] = item
+        return Paper(path.stem, raw["paper"]["title"], raw["paper"], items)
+    except (KeyError, TypeError, AttributeError) as error:
+        refuse("", f"has not the form of a reference file ({error!r})")
+
+
+def _inconsistent(item):
+    """What is wrong with rows and printed numbers of an item, in words."""
+    for n, row in enumerate(item.raw.get("rows", [])):
+        if "cells" in row and row.get("n_cells", len(row["cells"])) != len(row["cells"]):
+            yield f"rows[{n}] holds {len(row['cells'])} cells but n_cells is {row['n_cells']}"
+    if unknown := [k for k in item.raw.get("keys", []) if any(k not in row for row in item.rows)]:
+        yield f"keys names {unknown[0]!r}, which is not in every row"
+    if len({tuple(row.get(k) for k in item.keys) for row in item.rows}) != len(item.rows):
+        yield f"two rows are the same in their keys ({', '.join(item.keys)})"
+    entries = item.raw.get("printed_numbers", [])
+    if isinstance(entries, list):
+        count = sum(1 if "name" in e else len(e) - 1 for e in entries)
+        if count != len(item.printed_numbers):
+            yield "printed_numbers names a number twice"
+    for name, value in item.printed_numbers.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float, type(None))):
+            yield f"printed_numbers.{name} is not a number"
+
+
+def _not_finite(value, place=""):
+    """Place of the first NaN or infinity inside a value, such as `rows[3].mean`, or None."""
+    if isinstance(value, float):
+        return None if math.isfinite(value) else place
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for k, v in inside:
+        deeper = f"{place}[{k}]" if isinstance(k, int) else f"{place}.{k}".lstrip(".")
+        if found := _not_finite(v, deeper):
+            return found
+    return None
+
+
+@cache
+def _forms():
+    """The form of a reference file and of its items, or None where msgspec is not installed."""
+    try:
+        import msgspec
+    except ImportError:  # a machine that only computes
+        return None
+
+    class Column(msgspec.Struct):
+        key: str
+        label: str
+        type: str
+        decimals: int | None = None
+
+    class Form(msgspec.Struct):
+        id: str
+        kind: str
+        number: str | None
+        section: str
+        caption: str
+        settings: dict
+        claims: list[str]
+        columns: list[Column] = []
+        rows: list[dict] = []
+        keys: list[str] = []
+        must_contain: list[str] = []
+        printed_numbers: list[dict] | dict = []
+
+    class Table(Form, kw_only=True):
+        columns: list[Column]
+        rows: list[dict]
+
+    class About(msgspec.Struct):
+        title: str
+
+    class File(msgspec.Struct):
+        paper: About
+        items: list[dict]
+
+    return msgspec, File, Form, Table
+
+
+def _form(raw):
+    """(place, what is wrong) of the first part of a reference file that has not its form, or None."""
+    if not (forms := _forms()):
+        return None
+    msgspec, whole, form, table = forms
+    place = ""
+    try:
+        msgspec.convert(raw, whole)
+        for n, i in enumerate(raw["items"], 1):
+            place = i["id"] if isinstance(i.get("id"), str) else f"item {n}"
+            msgspec.convert(i, table if i.get("kind") == "table" else form)
+    except msgspec.ValidationError as error:
+        return place, str(error).replace("`", "").replace("$.", "")
+    return None

@@ -1,18 +1,62 @@
 """The form of a training recipe; the recipes themselves stand beside the architectures of their paper."""
+import dataclasses
 from dataclasses import dataclass
 
+from shared import runtime
 
+CHOICES = {"optimiser": ("sgd", "adam"), "schedule": ("one-cycle", "constant", "steps"),
+           "loss": ("cross-entropy", "squared"), "reduction": ("mean", "sum")}
+
+
+# A declared version: a new field, whose default leaves every training as it was, makes nothing stale.
+@runtime.version(1)
 @dataclass(frozen=True)
 class Recipe:
-    """How a net is trained: SGD with Nesterov momentum under a one-cycle learning rate."""
+    """How a net is trained; the defaults are SGD with Nesterov momentum under a one-cycle learning rate.
+
+    Raises UserError for a setting out of range.
+    """
     epochs: int                   # passes over the training images
-    images: int | None = None     # first n training images; None takes all
-    batch: int = 128              # images a step
-    rate: float = 0.05            # largest learning rate, reached after a fifth of the steps
-    momentum: float = 0.9
-    weight_decay: float = 1e-4    # on weights of convolutions and linear layers only
-    bf16: bool = False            # bfloat16 autocast in the forward pass; weights stay float32
+    images: int | None = None     # this many training images, each class in its proportion; None takes all
+    batch: int = 128              # images a step; what is left over at the end of an epoch is left out
+    rate: float = 0.05            # largest learning rate; "one-cycle" reaches it after a fifth of the steps
+    momentum: float = 0.9         # of SGD; Adam has its usual 0.9 and 0.999
+    weight_decay: float = 1e-4    # L2 term, on weights of convolutions and linear layers only
+    bf16: bool = False            # bfloat16 autocast in forward passes; weights stay float32
+    optimiser: str = "sgd"        # "sgd" or "adam"
+    nesterov: bool = True         # the form of SGD's momentum
+    schedule: str = "one-cycle"   # "one-cycle", "constant", or "steps": times `factor` at each milestone
+    milestones: tuple = ()        # epochs, whole or not, that have passed when the rate falls
+    factor: float = 0.1
+    loss: str = "cross-entropy"   # or "squared": (sigmoid of the net's one logit - label 0 or 1)^2
+    reduction: str = "mean"       # the loss of a batch is the "mean" or the "sum" over its images
+    shift: int = 0                # each image moves by up to so many pixels along either axis, zeros follow
+    flip: bool = False            # each image is mirrored left to right with probability 1/2
 
     def __post_init__(self):
-        if self.epochs < 1 or self.batch < 1 or (self.images is not None and self.images < 1) or self.rate <= 0:
-            raise ValueError(f"recipe out of range: {self}; epochs, images and batch are at least 1, rate is above 0")
+        def refuse(name, allowed):
+            raise runtime.UserError(f"recipe: {name} = {getattr(self, name)!r}; allowed: {allowed}")
+
+        object.__setattr__(self, "milestones", tuple(self.milestones))
+        for name, least in (("epochs", 1), ("batch", 1), ("shift", 0), ("images", 1)):
+            value, all_of_them = getattr(self, name), ", or None for all" if name == "images" else ""
+            if not (type(value) is int and value >= least or value is None and all_of_them):
+                refuse(name, f"a whole number from {least}{all_of_them}")
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                refuse(name, ", ".join(allowed))
+        if not 0 < self.rate < float("inf"):
+            refuse("rate", "a number above 0")
+        if not 0 <= self.momentum < 1:
+            refuse("momentum", "a number from 0 and below 1")
+        if not 0 <= self.weight_decay < float("inf"):
+            refuse("weight_decay", "a number from 0")
+        if not 0 < self.factor <= 1:
+            refuse("factor", "a number above 0 and at most 1")
+        if (self.schedule == "steps") != bool(self.milestones):
+            refuse("milestones", "epochs such as (20, 40) with schedule 'steps', and none with another")
+
+    def settings(self):
+        """`{name: value}` of the fields that are not at their default: a later field changes nothing."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)
+                if getattr(self, f.name) != f.default}

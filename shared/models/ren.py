@@ -4,8 +4,8 @@ from torch import nn
 from shared.models.recipe import Recipe
 from shared.models.registry import architecture
 
-# Ren et al. print accuracies only. Six epochs and this rate were picked after trial runs of A and B, because they
-# bring test accuracy into the printed range: accuracies are fitted by this choice and earn no verdict.
+# Ren et al. print accuracies only. Six epochs and this rate were picked after trial runs of A and B, because
+# they bring test accuracy into the printed range: accuracies are fitted by this choice and earn no verdict.
 SMOKE = Recipe(epochs=6)
 QUICK = Recipe(epochs=1, images=20_000)
 PAPER = Recipe(epochs=6, bf16=True)

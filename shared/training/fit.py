@@ -1,174 +1,181 @@
-"""Training recipes, one loop, and the zoo: each net is trained once and kept with its recipe and accuracy."""
-import dataclasses
-import inspect
+"""One training loop for all nets: a recipe, a hook that may change each batch, a state kept after each epoch.
+
+Everything here carries a declared version instead of its text, so that an option added later, whose default
+leaves every training as it was, makes nothing stale. A golden test holds the version: where a recipe comes to
+do something else to the weights, the number must rise.
+"""
 import json
-import sys
-import time
-from pathlib import Path
+import math
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch.nn import functional as F
 
 from shared import runtime
-from shared.models import models
-from shared.units import sources, units
+from shared.data.archives import fingerprint
+from shared.models.inference import pixels
+from shared.units.checkpoint import checkpoint
+
+VERSION = 1
 
 
-@dataclasses.dataclass(frozen=True)
-class Recipe:
-    """How a net is trained: SGD with Nesterov momentum under a one-cycle learning rate."""
-    epochs: int                   # passes over the training images
-    images: int | None = None     # first n training images; None takes all
-    batch: int = 128              # images a step
-    rate: float = 0.05            # largest learning rate, reached after a fifth of the steps
-    momentum: float = 0.9
-    weight_decay: float = 1e-4    # on weights of convolutions and linear layers only
-    bf16: bool = False            # bfloat16 autocast in the forward pass; weights stay float32
+@runtime.version(VERSION)
+def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
+    """Train `net` in place and return it, on `device` and in evaluation mode.
 
-    def __post_init__(self):
-        if self.epochs < 1 or self.batch < 1 or (self.images is not None and self.images < 1) or self.rate <= 0:
-            raise ValueError(f"recipe out of range: {self}; epochs, images and batch are at least 1, rate is above 0")
+    x          training images [N, C, H, W], uint8 or float in [0, 1]
+    y          their labels, int64 [N]
+    recipe     a `Recipe`
+    generator  CPU generator of every draw: the order of images, augmentation, the hook's draws, dropout. The
+               same seed gives the same bits; the global generators stay as they were.
+    hook       `hook(net, images, labels, generator) -> images`, float32 [B, C, H, W] in [0, 1] both: what the
+               net shall learn from instead of an (augmented) batch, as in training with noise or on
+               adversarial examples. It finds the net in training mode and leaves it there.
+    label      names the progress bar and, inside a unit, the state kept after every epoch: a killed training
+               goes on from there with the bits of one that ran through. A unit that trains several nets
+               gives each its own.
 
-
-RECIPES = {
-    # Ren et al. print accuracies only. Six epochs and this rate were picked after trial runs of A and B, because they
-    # bring test accuracy into the printed range: accuracies are fitted by this choice and earn no verdict.
-    "ren-smoke": Recipe(epochs=6),
-    "ren-quick": Recipe(epochs=1, images=20_000),
-    "ren-paper": Recipe(epochs=6, bf16=True),
-    "ren-gentle": Recipe(epochs=4, rate=0.01),  # to see whether the training explains a difference
-}
-
-
-def fit(net, x, y, recipe, *, generator, device, label="training"):
-    """Train `net` in place on uint8 images x [N, C, H, W] and labels y [N]; the epochs' order is `generator`'s."""
-    x, y = x[:recipe.images].to(device), y[:recipe.images].to(device)
+    A module of the net with a method `adapt(x)`, such as one that subtracts the mean image, is shown the
+    training images first. Raises UserError where net and loss do not suit each other.
+    """
+    if recipe.images is not None:
+        rows = share(y, recipe.images)
+        x, y = x[rows], y[rows]
+    x, y = x.to(device), y.to(device)
     net.to(device, memory_format=torch.channels_last).train()
-    decayed = [p for p in net.parameters() if p.ndim > 1]
-    others = [p for p in net.parameters() if p.ndim <= 1]
-    optimiser = torch.optim.SGD([{"params": decayed, "weight_decay": recipe.weight_decay}, {"params": others}],
-                                lr=recipe.rate, momentum=recipe.momentum, nesterov=recipe.momentum > 0)
+    for module in net.modules():
+        if hasattr(module, "adapt"):
+            module.adapt(x)
+    optimiser = _optimiser(net, recipe)
+    progress = _Progress(label, net, optimiser, generator, x, y, recipe)
     per_epoch = max(1, len(x) // recipe.batch)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, recipe.rate, total_steps=recipe.epochs * per_epoch,
-                                                   pct_start=0.2, cycle_momentum=False)
-    bar = runtime.progress(recipe.epochs * per_epoch, label)
-    for _ in range(recipe.epochs):
-        order = torch.randperm(len(x), generator=generator).to(device)
-        for batch in order[:per_epoch * recipe.batch].split(recipe.batch):
-            images = x[batch].to(torch.float32, memory_format=torch.channels_last) / 255
-            with torch.autocast(device.type, torch.bfloat16, enabled=recipe.bf16):
-                scores = net(images)
-            loss = F.cross_entropy(scores.float(), y[batch])
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-            schedule.step()
-            bar.update()
-    bar.close()
+
+    done = progress.load()
+    with (torch.random.fork_rng(devices=[device] if device.type == "cuda" else []),
+          runtime.progress(recipe.epochs * per_epoch, label) as bar):
+        bar.update(done * per_epoch)
+        for epoch in range(done, recipe.epochs):
+            order = torch.randperm(len(x), generator=generator)[:per_epoch * recipe.batch].to(device)
+            torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))  # dropout's generator
+            for step, batch in enumerate(order.split(recipe.batch)):
+                for group in optimiser.param_groups:
+                    group["lr"] = rate(recipe, epoch + (step + 0.5) / per_epoch)
+                images, labels = pixels(augmented(x[batch], recipe, generator)), y[batch]
+                # Two autocasts: what one keeps of weights cast without gradient must not reach the other.
+                if hook is not None:
+                    with torch.autocast(device.type, torch.bfloat16, enabled=recipe.bf16):
+                        images = hook(net, images, labels, generator).detach()
+                with torch.autocast(device.type, torch.bfloat16, enabled=recipe.bf16):
+                    scores = net(images)
+                value = loss(scores.float(), labels, recipe)
+                optimiser.zero_grad()
+                value.backward()
+                optimiser.step()
+                bar.update()
+            progress.save(epoch + 1)
     return net.eval()
 
 
-def accuracy(net, x, y, *, device=None):
-    """Share of uint8 images x [N, C, H, W] whose predicted class is y [N], in [0, 1]."""
-    return float((models.classifier(net, device=device)(x) == y.cpu()).float().mean())
+@runtime.version(VERSION)
+def share(y, count):
+    """Rows int64 [count] of y [N]: the first images of each class, classes in proportion; nothing is drawn.
 
-
-# ---- the zoo ---------------------------------------------------------------------------------------------
-ZOO = runtime.ROOT / "results" / "zoo"
-
-
-@dataclasses.dataclass(frozen=True)
-class Trained:
-    """A trained net with what is known of it."""
-    net: torch.nn.Module
-    name: str             # <architecture>-<data set>-s<seed>-<hash>, also its file's name
-    architecture: str
-    seed: int
-    train_accuracy: float   # on the images it was trained on, in [0, 1]
-    test_accuracy: float    # on the whole test set, in [0, 1]
-    seconds: float          # of training, when it was trained
-    fingerprint: str        # of its weights
-
-
-def zoo_key(architecture, data_fingerprint, recipe, seed):
-    """What tells one trained net from another: layers, recipe, data, seed and the training loop's code."""
-    layers, loop = repr(models.build(architecture)), sources.code_hash(snippets=[inspect.getsource(fit)])
-    return units.fingerprint([layers, dataclasses.asdict(recipe), data_fingerprint, seed, loop])[:10]
-
-
-def about(path):
-    """What a zoo file says of its net: recipe, data, seed, accuracies, seconds."""
-    with safe_open(path, "pt") as file:
-        return json.loads(file.metadata()["about"])
-
-
-def trained(architecture, dataset, recipe, *, seed, device):
-    """The net of this architecture, data set, recipe and seed: from the cache, from `results/zoo/`, else trained now.
-
-    recipe  a `Recipe` or the name of one in `RECIPES`; embedded data take the paper's `...-smoke` recipe
-
-    Weights are rounded to float16 after training and stored so: the net that is measured is exactly the net that is
-    kept. Two processes that want one net train it once. Raises ValueError if the net never leaves chance accuracy.
+    (Training images of GTSRB lie class by class: its first thousand show three signs only.)
     """
-    if isinstance(recipe, str):
-        if recipe not in RECIPES:
-            raise ValueError(f"unknown recipe {recipe!r}; allowed: {', '.join(RECIPES)}")
-        if dataset.source in ("embedded", "stand-in"):  # so few images that other recipes would hardly begin
-            recipe = f"{recipe.split('-')[0]}-smoke"
-        recipe = RECIPES[recipe]
-    net = models.build(architecture, generator=runtime.generator(seed, architecture, "weights"))
-    key = zoo_key(architecture, dataset.fingerprint, recipe, seed)
-    name = f"{architecture}-{dataset.stand_in or dataset.name}-s{seed}-{key}"
-    path = runtime.cache_folder() / "zoo" / f"{name}.safetensors"
-    for place in (path, ZOO / path.name):
-        if place.exists():
-            try:
-                return _read(place, net, device)
-            except ValueError as error:
-                print(f"zoo: {error}: looking further", file=sys.stderr)
-    with runtime.lock(path):
-        if path.exists():  # another process has just trained it
-            try:
-                return _read(path, net, device)
-            except ValueError:
-                path.unlink()
-        _train_and_keep(net, path, architecture, dataset, recipe, seed, device)
-    return _read(path, net, device)
+    labels, place = y.cpu(), torch.empty(len(y), dtype=torch.float64)
+    for label in labels.unique():
+        own = (labels == label).nonzero()[:, 0]
+        place[own] = (torch.arange(len(own), dtype=torch.float64) + 0.5) / len(own)
+    return place.argsort(stable=True)[:count].sort().values.to(y.device)
 
 
-def _train_and_keep(net, path, architecture, dataset, recipe, seed, device):
-    start = time.perf_counter()
-    order = runtime.generator(seed, architecture, "order")
-    fit(net, dataset.x_train, dataset.y_train, recipe, generator=order, device=device, label=path.stem)
-    seconds = time.perf_counter() - start
-    net.load_state_dict({k: v.half().to(v.dtype) if v.is_floating_point() else v for k, v in net.state_dict().items()})
-    used = slice(recipe.images)
-    train = accuracy(net, dataset.x_train[used], dataset.y_train[used], device=device)
-    test = accuracy(net, dataset.x_test, dataset.y_test, device=device)
-    chance = float(torch.bincount(dataset.y_test).max() / len(dataset.y_test))
-    if test <= chance + 0.05:
-        raise ValueError(f"{path.stem}: test accuracy {test:.3f} never left chance ({chance:.3f}); "
-                         "train longer or lower the recipe's rate")
-    facts = {"architecture": architecture, "data": dataset.describe(), "fingerprint": dataset.fingerprint,
-             "recipe": dataclasses.asdict(recipe), "seed": seed, "train_accuracy": train, "test_accuracy": test,
-             "seconds": round(seconds, 2), "torch": torch.__version__, "device": str(device)}
-    weights = {k: (v.half() if v.is_floating_point() else v).cpu().contiguous() for k, v in net.state_dict().items()}
-    runtime.write_atomically(path, lambda part: save_file(weights, part, {"about": json.dumps(facts)}))
+@runtime.version(VERSION)
+def rate(recipe, epoch):
+    """Learning rate when `epoch` epochs have passed (not whole inside an epoch)."""
+    if recipe.schedule == "constant":
+        return recipe.rate
+    if recipe.schedule == "steps":
+        return recipe.rate * recipe.factor ** sum(epoch > milestone for milestone in recipe.milestones)
+    part = epoch / recipe.epochs  # cosines from rate / 25 up to the rate, and down to nearly nothing
+    low, up = (recipe.rate / 25, part / 0.2) if part < 0.2 else (recipe.rate / 25e4, (1 - part) / 0.8)
+    return low + (recipe.rate - low) * (1 - math.cos(math.pi * up)) / 2
 
 
-def _read(path, net, device):
-    """Fill `net` from a zoo file. Raises ValueError naming a file that is damaged or of another architecture."""
-    path = Path(path)
-    try:
-        facts = about(path)
-        with safe_open(path, "pt") as file:
-            weights = {k: file.get_tensor(k) for k in file.keys()}
-        like = net.state_dict()
-        net.load_state_dict({k: v.to(like[k].dtype) for k, v in weights.items()})
-    except (SafetensorError, OSError, KeyError, TypeError, RuntimeError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise ValueError(f"{path.name} cannot be used ({reason}); delete it to have the net trained again") from None
-    return Trained(net.to(device).eval(), path.stem, facts["architecture"], facts["seed"], facts["train_accuracy"],
-                   facts["test_accuracy"], facts["seconds"], units.fingerprint(weights))
+@runtime.version(VERSION)
+def augmented(images, recipe, generator):
+    """Images [B, C, H, W] of any type, shifted and mirrored as the recipe asks; draws only where it asks."""
+    count, channels, height, width = images.shape
+    if recipe.shift:
+        n = recipe.shift
+        down, right = torch.randint(2 * n + 1, (2, count), generator=generator).to(images.device)
+        rows = down[:, None] + torch.arange(height, device=images.device)
+        columns = right[:, None] + torch.arange(width, device=images.device)
+        each = torch.arange(count, device=images.device)[:, None, None, None]
+        channel = torch.arange(channels, device=images.device)[:, None, None]
+        images = F.pad(images, (n, n, n, n))[each, channel, rows[:, None, :, None], columns[:, None, None, :]]
+    if recipe.flip:
+        mirrored = (torch.rand(count, generator=generator) < 0.5).to(images.device)
+        images = torch.where(mirrored[:, None, None, None], images.flip(3), images)
+    return images
+
+
+@runtime.version(VERSION)
+def loss(scores, labels, recipe):
+    """The recipe's loss of logits [B, classes] (or [B, 1] for the squared one) against labels [B]."""
+    if recipe.loss == "cross-entropy":
+        return F.cross_entropy(scores, labels, reduction=recipe.reduction)
+    if scores.shape != (len(labels), 1):
+        raise runtime.UserError(f"loss 'squared' needs a net with one logit an image, this one has shape "
+                                f"{list(scores.shape)}; take such a net, or the loss 'cross-entropy'")
+    return F.mse_loss(scores[:, 0].sigmoid(), labels.float(), reduction=recipe.reduction)
+
+
+@runtime.version(VERSION)
+def _optimiser(net, recipe):
+    decayed = [p for p in net.parameters() if p.ndim > 1]
+    others = [p for p in net.parameters() if p.ndim <= 1]
+    groups = [{"params": decayed, "weight_decay": recipe.weight_decay}, {"params": others}]
+    if recipe.optimiser == "adam":
+        return torch.optim.Adam(groups, lr=recipe.rate)
+    return torch.optim.SGD(groups, lr=recipe.rate, momentum=recipe.momentum,
+                           nesterov=recipe.nesterov and recipe.momentum > 0)
+
+
+@runtime.version(VERSION)
+class _Progress:
+    """Weights, optimiser and generator after an epoch, kept by the checkpoint of the unit that trains."""
+
+    def __init__(self, label, net, optimiser, generator, x, y, recipe):
+        self.kept, self.net, self.optimiser, self.generator = checkpoint(label), net, optimiser, generator
+        # A state counts for the training that wrote it only.
+        start = {**net.state_dict(), "x": x, "y": y, "generator": generator.get_state()}
+        self.training = f"{fingerprint(start)} {json.dumps(recipe.settings())}"
+
+    def save(self, epoch):
+        self.kept.save({**{f"net/{k}": v for k, v in self.net.state_dict().items()},
+                        **{f"optimiser/{k}/{n}": v for k, n, v in self._optimiser_state()},
+                        "generator": self.generator.get_state()}, {"epoch": epoch, "training": self.training})
+
+    def load(self):
+        """Epochs that are done; what they left is put back."""
+        state = self.kept.load()
+        if state is None or state[1]["training"] != self.training:
+            return 0
+        tensors, facts = state
+        self.net.load_state_dict({k[4:]: v for k, v in tensors.items() if k.startswith("net/")})
+        parameters = self._parameters()
+        for key, value in tensors.items():
+            if key.startswith("optimiser/"):
+                _, k, name = key.split("/")
+                p = parameters[int(k)]
+                self.optimiser.state[p][name] = torch.empty_like(p).copy_(value) if value.ndim else value
+        self.generator.set_state(tensors["generator"])
+        return facts["epoch"]
+
+    def _parameters(self):
+        return [p for group in self.optimiser.param_groups for p in group["params"]]
+
+    def _optimiser_state(self):
+        for k, parameter in enumerate(self._parameters()):
+            for name, value in self.optimiser.state[parameter].items():
+                if value is not None:
+                    yield k, name, value

@@ -1,0 +1,124 @@
+"""One word for how an item came out, and the reason in words."""
+from shared import runtime
+from shared.records import claims as judging
+from shared.records import comparison
+from shared.records.comparison import INTERVAL, PRECISION, STATUSES, TOLERANCE
+
+VERDICTS = {
+    "exact": "an equality recomputed by an independent way, or a bound with a witness so near that changed "
+             "constants are caught",
+    "consistent": "a bound that is not violated; the page says how near the nearest witness came",
+    "matches": "no claim fails and at least 95% of the comparable values agree with the printed ones",
+    "trend": "every judged claim holds; printed values differ or there are none to compare",
+    "differs": "a claim of the paper fails here, or values differ and no claim is judged",
+    "shown": "nothing printed or claimed to compare with",
+    "substitute": "measured on a stated stand-in only",
+    "calibrated": "fitted to the printed values, so their agreement shows nothing",
+    "not run": "no result at full scale yet",
+}
+ENOUGH = 95  # percent of the comparable values that must agree for `matches`
+WAYS = {PRECISION: "to the printed precision", TOLERANCE: "within a stated tolerance",
+        INTERVAL: "inside the 99% interval of a single new net"}
+SAID = {"substitute": "measured on a stand-in", "calibrated": "fitted to the print", "not run": "not run"}
+EVIDENCE = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations", "nearest_witness")
+
+
+def verdict(claims, cells, evidence=None, status=None):
+    """`(word, reason)` of an item from its judged claims and compared cells.
+
+    evidence  of a theorem: `kind` ("equality" recomputed another way, or "bound"), `within_allowed` (whether
+              residues are), `mutants_tried` and `mutants_caught` (changed constants, and how many of them the
+              check refuses), `violations` (points that break the statement), `nearest_witness` (how near a
+              bound was reached, in words, or None)
+    status    of the whole item where it has no printed values ("substitute: digits in place of ImageNet")
+    """
+    failed = [c for c in claims if c["holds"] is False]
+    if evidence is not None:
+        return _statement(claims, failed, evidence)
+    real = [c for c in cells if c["status"] is None and c["agrees"] is not None]
+    judged = [c for c in claims if c["holds"] is not None]
+    reason = "; ".join([_claims(claims), *_values(real), *_statuses(cells), *_failed(failed)])
+    if status is not None and not real:
+        word, why = comparison.status(status, "verdict")
+        return word, f"{reason}; {SAID[word]} ({why})"
+    # What was measured on other things says nothing on the paper's own values, nor on its claims about these.
+    if cells and not real:
+        counts = {s: sum(c["status"] == s for c in cells) for s in STATUSES}
+        return max(STATUSES, key=counts.get), reason
+    if failed:
+        return "differs", reason
+    if real and 100 * sum(c["agrees"] for c in real) >= ENOUGH * len(real):
+        return "matches", reason
+    if judged:
+        return "trend", reason
+    if real:
+        return "differs", reason
+    return ("not run" if any(map(judging.waits, claims)) else "shown"), reason
+
+
+def _statement(claims, failed, evidence):
+    """Verdict of a theorem from the evidence of its check."""
+    if set(evidence) != set(EVIDENCE) or evidence["kind"] not in ("equality", "bound"):
+        raise runtime.UserError(f"evidence of a statement needs {', '.join(EVIDENCE)}, and kind equality or "
+                                f"bound; it has {', '.join(map(str, evidence)) or 'nothing'}")
+    tried, caught, violations = (evidence[k] for k in ("mutants_tried", "mutants_caught", "violations"))
+    equality, within = evidence["kind"] == "equality", evidence["within_allowed"]
+    said = [_counted(violations, "violation") if violations else "no violation",
+            f"residues {'within' if within else 'beyond'} what is allowed"]
+    if tried:
+        said.append(f"{caught} of {_counted(tried, 'changed statement')} caught")
+    if evidence["nearest_witness"] is not None:
+        said.append(f"nearest witness {evidence['nearest_witness']}")
+    said += [*([_claims(claims)] if claims else []), *_failed(failed)]
+    if failed or violations or not within:
+        word = "differs"
+    elif caught == tried and (equality or tried):
+        word = "exact"
+    else:
+        word = "consistent"
+    return word, f"{evidence['kind']}: {'; '.join(said)}"
+
+
+# ---- in words --------------------------------------------------------------------------------------------
+def _counted(n, word):
+    return f"{n} {word}{'' if n == 1 else 's'}"
+
+
+def _claims(claims):
+    judged = [c["holds"] for c in claims if c["holds"] is not None]
+    waiting = sum(map(judging.waits, claims))
+    said = []
+    if judged:
+        said.append(f"{sum(judged)} of {_counted(len(judged), 'judged claim')} {_verb(sum(judged), 'hold')}")
+    if waiting:
+        said.append(f"{_counted(waiting, 'claim')} {_verb(waiting, 'wait')}")
+    if unjudged := len(claims) - len(judged) - waiting:
+        said.append(f"{_counted(unjudged, 'claim')} cannot be judged")
+    return ", ".join(said) or "no claim to judge"
+
+
+def _verb(n, verb):
+    return f"{verb}s" if n == 1 else verb
+
+
+def _values(real):
+    """How many values agree, and in which ways, each counted apart."""
+    if not real:
+        return ["no printed value to compare"]
+    agree = sum(c["agrees"] for c in real)
+    ways = [f"{n} {words}" for way, words in WAYS.items() if (n := sum(c["how"] == way for c in real))]
+    said = f"{agree} of {_counted(len(real), 'printed value')} {_verb(agree, 'agree')}"
+    return [f"{said} ({', '.join(ways)})" if ways else said]
+
+
+def _statuses(cells):
+    """Values left out of the verdict, and why."""
+    for status in STATUSES:
+        if theirs := [c for c in cells if c["status"] == status]:
+            why = ", ".join(dict.fromkeys(c["why"] for c in theirs))
+            yield f"{_counted(len(theirs), 'value')} {SAID[status]} ({why})"
+
+
+def _failed(failed):
+    said = ", ".join(f"“{c['claim']}”" for c in failed)
+    return [f"{_verb(len(failed), 'fail')}: {said}"] if failed else []

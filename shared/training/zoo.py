@@ -1,0 +1,165 @@
+"""The kept nets: each is trained once by (architecture, recipe, data set, seed) and verified when read."""
+import dataclasses
+import json
+import sys
+import time
+from hashlib import sha256
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from shared import ROOT, runtime
+from shared.data.archives import fingerprint
+from shared.models import registry
+from shared.models.inference import accuracy
+from shared.models.recipe import Recipe
+from shared.training.fit import fit, share
+
+ZOO = ROOT / "results" / "zoo"  # the committed ones; new ones go to the cache
+
+
+@dataclasses.dataclass(frozen=True)
+class Trained:
+    """A trained net, in evaluation mode, with what is known of it."""
+    net: torch.nn.Module
+    name: str               # <architecture>-<data set>-s<seed>-<hash>, also its file's name
+    architecture: str
+    recipe: Recipe
+    seed: int
+    train_accuracy: float   # on the images it was trained on, in [0, 1]
+    test_accuracy: float    # on the whole test set, in [0, 1]
+    seconds: float          # of training, when it was trained
+    device: str             # where it was trained
+    fingerprint: str        # of its weights
+
+
+def net(architecture, recipe, dataset, seed, *, device):
+    """The `Trained` net of these: a committed one, else one from the cache, else trained now.
+
+    recipe   a `Recipe`, or the name of one of the paper's (`"paper"` for the constant PAPER beside the
+             architecture). On embedded data every name stands for the paper's SMOKE, which is made for them.
+    dataset  a `shared.data.sets.Dataset`
+
+    Weights are rounded to float16 after training and kept so (running statistics in float32): the net that is
+    measured is exactly the net that is kept. Two processes that want one net train it once. Raises UserError
+    for an unknown name, a net that never leaves chance accuracy, and weights too large for float16.
+    """
+    if not isinstance(recipe, Recipe):
+        embedded = dataset.source in ("embedded", "stand-in")
+        recipe = registry.recipe(architecture.split("-")[0], "smoke" if embedded else recipe)
+    untrained = registry.build(architecture, generator=runtime.generator(seed, architecture, "weights"))
+    name = name_of(untrained, architecture, recipe, dataset, seed)
+    kept = runtime.cache_folder() / "zoo" / f"{name}.safetensors"
+    trained = _first_sound((ZOO / kept.name, kept), untrained, device)
+    if trained is None:
+        with runtime.lock(kept):
+            trained = _first_sound((kept,), untrained, device)  # another process may just have trained it
+            if trained is None:
+                _train(untrained, kept, architecture, recipe, dataset, seed, device)
+                trained = read(kept, untrained, device)
+    runtime.used("nets", trained.name, trained.fingerprint)
+    return trained
+
+
+def name_of(untrained, architecture, recipe, dataset, seed):
+    """`<architecture>-<data set>-s<seed>-<hash>`; the hash is that of everything that decides the weights.
+
+    These are layers, recipe, data, seed and the declared version of `fit`: not its text, and no setting of
+    the recipe that is at its default.
+    """
+    layers = [repr(untrained), [[k, list(v.shape)] for k, v in untrained.state_dict().items()]]
+    decides = [layers, recipe.settings(), dataset.fingerprint, seed, fit.declared_version]
+    key = sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:10]
+    return f"{architecture}-{dataset.stand_in or dataset.name}-s{seed}-{key}"
+
+
+def _first_sound(places, untrained, device):
+    for path in places:
+        if path.exists():
+            try:
+                return read(path, untrained, device)
+            except runtime.UserError as error:
+                print(f"zoo: {error}: looking further", file=sys.stderr)
+    return None
+
+
+def _train(net, path, architecture, recipe, dataset, seed, device):
+    start = time.perf_counter()
+    order = runtime.generator(seed, architecture, "order")
+    fit(net, dataset.x_train, dataset.y_train, recipe, generator=order, device=device, label=path.stem)
+    seconds = time.perf_counter() - start
+    _round_to_half(net, path.stem)
+    used = slice(None) if recipe.images is None else share(dataset.y_train, recipe.images)
+    train = accuracy(net, dataset.x_train[used], dataset.y_train[used])
+    test = accuracy(net, dataset.x_test, dataset.y_test)
+    chance = float(torch.bincount(dataset.y_test).max() / len(dataset.y_test))
+    if test <= chance + 0.05:
+        raise runtime.UserError(f"{path.stem}: test accuracy {test:.3f} never left chance ({chance:.3f}); "
+                                "train longer or lower the recipe's rate")
+    facts = {"name": path.stem, "architecture": architecture, "recipe": recipe.settings(),
+             "data": dataset.describe(), "data_fingerprint": dataset.fingerprint, "seed": seed,
+             "train_accuracy": train, "test_accuracy": test, "seconds": round(seconds, 2),
+             "torch": torch.__version__, "threads": torch.get_num_threads(), "device": str(device)}
+    keep(path, net, facts)
+
+
+def _round_to_half(net, name):
+    with torch.no_grad():
+        for key, weights in net.named_parameters():
+            half = weights.half()
+            if not half.isfinite().all():
+                raise runtime.UserError(f"{name}: {key} holds {float(weights.abs().max()):g}, float16 ends "
+                                        "at 65504; lower the recipe's rate")
+            weights.copy_(half)
+
+
+def keep(path, net, facts):
+    """Write parameters (float16), buffers and facts (plain JSON) with the hash that `about` verifies."""
+    half = {key for key, _ in net.named_parameters()}
+    weights = {k: (v.half() if k in half else v).cpu().contiguous() for k, v in net.state_dict().items()}
+    about = json.dumps(facts, sort_keys=True)
+    told = {"about": about, "sha256": _sha256(about, weights)}
+    runtime.write_atomically(path, lambda part: save_file(weights, part, told))
+
+
+def _sha256(about, weights):
+    digest = sha256(about.encode())
+    for key in sorted(weights):
+        array = weights[key].numpy()
+        digest.update(f"{key}:{array.dtype.str}{array.shape};".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def about(path):
+    """`(facts, weights)` of a zoo file, verified: recipe, data, seed, accuracies, seconds; tensors by name.
+
+    Raises UserError naming a file that is damaged, changed or not one of these.
+    """
+    path = Path(path)
+    try:
+        with safe_open(path, "pt") as file:
+            told = file.metadata()
+            weights = {k: file.get_tensor(k) for k in file.keys()}
+        if told["sha256"] != _sha256(told["about"], weights):
+            raise ValueError("its content is not what was written")
+        facts = json.loads(told["about"])
+        if facts["name"] != path.stem:
+            raise ValueError(f"it holds {facts['name']}")
+        return facts, weights
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise runtime.UserError(f"{path.name} cannot be used ({reason}); restore it from git, or delete it "
+                                "to have the net trained again") from None
+
+
+def read(path, net, device):
+    """Fill `net` from the zoo file `path`: a `Trained` on `device`. Raises UserError as `about` does."""
+    facts, weights = about(path)
+    net.load_state_dict(weights)  # float16 values become float32 without loss
+    net.to(device, memory_format=torch.channels_last).eval()
+    return Trained(net, facts["name"], facts["architecture"], Recipe(**facts["recipe"]), facts["seed"],
+                   facts["train_accuracy"], facts["test_accuracy"], facts["seconds"], facts["device"],
+                   fingerprint(weights))

@@ -1,0 +1,112 @@
+"""models: architectures, inference, the form of a recipe."""
+import pytest
+import torch
+from torch import nn
+
+from shared import runtime
+from shared.models import inference, registry
+from shared.models.recipe import Recipe
+
+
+def digits(count=50):
+    return torch.randint(0, 256, (count, 1, 28, 28), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+
+
+# ---- architectures ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name, parameters", [("ren-a", 60_118), ("ren-b", 677_824), ("ren-c", 1_218_314)])
+def test_architectures_have_the_sizes_of_their_printed_layers(name, parameters):
+    net = registry.build(name)
+    assert sum(p.numel() for p in net.parameters()) == parameters
+    assert net.eval()(torch.zeros(3, 1, 28, 28)).shape == (3, 10)
+
+
+def test_the_printed_last_relu_is_there_and_can_be_left_out():
+    images = torch.rand(5, 1, 28, 28)
+    assert (registry.build("ren-c").eval()(images) >= 0).all()
+    assert (registry.build("ren-c-linear").eval()(images) < 0).any()
+
+
+def test_building_is_seeded_and_leaves_the_global_generator_alone():
+    torch.manual_seed(3)
+    state = torch.get_rng_state()
+    first, second = (registry.build("ren-a", generator=torch.Generator().manual_seed(1)) for _ in range(2))
+    assert torch.equal(torch.get_rng_state(), state)
+    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters()))
+
+
+def test_an_unknown_architecture_is_named():
+    with pytest.raises(ValueError, match="unknown architecture 'ren-d'; allowed: ren-a, ren-b, ren-c"):
+        registry.build("ren-d")
+
+
+# ---- inference -------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("images", [torch.zeros(2, 1, 28, 28, dtype=torch.int64),
+                                    torch.zeros(2, 28, 28, dtype=torch.uint8)])
+def test_images_of_another_type_or_shape_are_refused(images):
+    with pytest.raises(runtime.UserError, match="expected images .N, C, H, W., uint8 or float in .0, 1.; got torch"):
+        inference.logits(registry.build("ren-a"), images)
+
+
+def test_logits_do_not_depend_on_the_chunk():
+    net, images = registry.build("ren-a"), digits()
+    torch.testing.assert_close(inference.logits(net, images, chunk=7), inference.logits(net, images, chunk=50),
+                               rtol=0, atol=1e-5)
+    assert inference.classifier(net)(images).dtype == torch.int64
+
+
+def test_grey_values_and_fractions_give_the_same_logits():
+    net, images = registry.build("ren-a"), digits()
+    assert torch.equal(inference.logits(net, images), inference.logits(net, images / 255))
+    assert torch.equal(inference.logits(net, images), inference.logits(net, (images / 255).double()))
+
+
+def test_a_net_keeps_mode_and_memory_order_of_each_module_and_images_stay():
+    net, images = registry.build("ren-a").train(), digits()
+    net[2].eval()  # one frozen normalisation among modules in training
+    before, statistics, strides = images.clone(), net[6].running_mean.clone(), net[4].weight.stride()
+    inference.logits(net, images)
+    assert net.training and net[0].training and not net[2].training
+    assert torch.equal(images, before) and torch.equal(net[6].running_mean, statistics)
+    assert net[4].weight.stride() == strides and all(p.grad is None for p in net.parameters())
+
+
+def test_the_mode_comes_back_after_an_error():
+    net = registry.build("ren-a").train()
+    with pytest.raises(RuntimeError):
+        inference.logits(net, torch.zeros(1, 2, 28, 28))
+    assert net.training
+
+
+def test_one_logit_decides_between_two_classes():
+    net = nn.Sequential(nn.Flatten(), nn.Linear(4, 1))
+    net.load_state_dict({"1.weight": torch.ones(1, 4), "1.bias": torch.tensor([-2.0])})
+    images = torch.tensor([0.0, 0.4, 0.6, 1.0])[:, None, None, None].expand(4, 1, 2, 2)
+    assert inference.classifier(net)(images).tolist() == [0, 0, 1, 1]
+    assert inference.accuracy(net, images, torch.tensor([0, 1, 1, 1])) == 0.75
+
+
+# ---- recipes ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("settings, said", [
+    (dict(epochs=0), "epochs = 0; allowed: a whole number from 1"),
+    (dict(epochs=1.5), "epochs = 1.5"), (dict(epochs=True), "epochs = True"), (dict(epochs=None), "epochs = None"),
+    (dict(images=0), "images = 0; allowed: a whole number from 1, or None for all"), (dict(batch=0), "batch = 0"),
+    (dict(rate=0.0), "rate = 0.0; allowed: a number above 0"), (dict(rate=float("nan")), "rate = nan"),
+    (dict(momentum=1.0), "momentum = 1.0"), (dict(weight_decay=-1e-4), "weight_decay = -0.0001"),
+    (dict(optimiser="adamw"), "optimiser = 'adamw'; allowed: sgd, adam"),
+    (dict(schedule="cosine"), "schedule = 'cosine'; allowed: one-cycle, constant, steps"),
+    (dict(loss="hinge"), "loss = 'hinge'; allowed: cross-entropy, squared"),
+    (dict(reduction="max"), "reduction = 'max'; allowed: mean, sum"), (dict(shift=-1), "shift = -1"),
+    (dict(schedule="steps"), "milestones = .."), (dict(milestones=(2,)), r"milestones = \(2,\)"),
+    (dict(schedule="steps", milestones=(2,), factor=0), "factor = 0; allowed: a number above 0 and at most 1"),
+])
+def test_a_recipe_out_of_range_is_refused_in_one_line(settings, said):
+    with pytest.raises(runtime.UserError, match=said) as error:
+        Recipe(**{"epochs": 1, **settings})
+    assert "\n" not in str(error.value)
+
+
+def test_a_recipe_is_told_by_what_differs_from_the_defaults():
+    assert Recipe(epochs=3).settings() == {"epochs": 3}
+    assert Recipe(epochs=3, rate=0.05, shift=2).settings() == {"epochs": 3, "shift": 2}
+    steps = Recipe(epochs=3, schedule="steps", milestones=[1, 2])
+    assert Recipe(**steps.settings()) == steps and hash(steps) == hash(Recipe(**steps.settings()))
