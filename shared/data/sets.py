@@ -96,8 +96,20 @@ def _rows(dataset, part, count, generator):
     return order[:count]
 
 
+_profile = "quick"
+
+
+def use_profile(profile):
+    global _profile
+    _profile = profile
+
+
+def standing_in(name, profile):
+    return profile == "smoke"
+
+
 # ---- loading ---------------------------------------------------------------------------------------------
-def load(name, *, profile="quick", folder=None, cache=None, size=None):
+def load(name, *, profile=None, folder=None, cache=None, size=None):
     """The data set `name`, one of NAMES.
 
     profile   "smoke": embedded only; "paper": data folder, else download; "quick": as `paper`, else the
@@ -109,6 +121,7 @@ def load(name, *, profile="quick", folder=None, cache=None, size=None):
     Raises ValueError for a wrong argument; DataError, a ValueError, for a wrong file in the data folder and
     where `paper` cannot have the published set.
     """
+    profile = profile or _profile
     if name not in NAMES:
         raise ValueError(f"unknown data set {name!r}; allowed: {', '.join(NAMES)}")
     if profile not in runtime.PROFILES:
