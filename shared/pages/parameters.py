@@ -1,0 +1,281 @@
+"""What a notebook may be given: declared in its cell tagged `parameters`, read and checked by one rule.
+
+    images: int | None = None  # test images to start from; None takes the profile's value [1..]
+    threshold: float = 0.99  # stop when the SSIM of the pair is above this (0..1]
+    dataset: str = "mnist"  # what the nets learn {mnist, fashion_mnist, digits}
+
+What ends the help is what is allowed: an interval, each end closed `[ ]`, open `( )` or absent, or a set of
+values. In a list or tuple it holds for every element. An optional parameter takes None (also empty text): the
+profile's value. The four parameters that every notebook has are ruled here.
+"""
+import ast
+import difflib
+import json
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from shared import ROOT, runtime
+from shared.runtime import UserError
+
+COMMON = ("profile", "seed", "device", "units")
+TYPES = {"int": "a whole number", "float": "a number", "str": "text", "bool": "true or false",
+         "list": "a list of numbers or names", "tuple": "a list of numbers or names"}
+NUMBER = r"-?[\d.]+(?:e-?\d+)?"
+INTERVAL = re.compile(rf"\s*([\[(])({NUMBER})?\.\.({NUMBER})?([\])])\s*$")
+CHOICES = re.compile(r"\s*\{([^{}]+)\}\s*$")
+UNIT_NAME = re.compile(r"[A-Za-z][\w.+-]*")
+
+
+# ---- one parameter ----------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Parameter:
+    """Name, type, default and meaning of one parameter, and what it may be."""
+    name: str
+    type: str                               # one of TYPES
+    default: object
+    help: str = ""
+    optional: bool = False                  # None is allowed: the profile's value
+    interval: tuple | None = None           # (low or None, high or None, low is open, high is open)
+    choices: tuple = ()
+
+    @property
+    def allowed(self):
+        """What it may be, in words."""
+        if self.name == "units":
+            words = "missing, stale, all, none, names of units with commas between, or i/n, a share of n"
+        elif self.choices:
+            words = ", ".join(map(str, self.choices))
+        else:
+            words = TYPES[self.type] + self._bounds()
+        return words + ("; or null for the profile's value" if self.optional else "")
+
+    def _bounds(self):
+        if not self.interval:
+            return ""
+        low, high, low_open, high_open = self.interval
+        parts = [f"{'above' if low_open else 'from'} {low:g}"] if low is not None else []
+        parts += [f"{'below' if high_open else 'to'} {high:g}"] if high is not None else []
+        return f"{', each' if self.type in ('list', 'tuple') else ''} {' '.join(parts)}"
+
+    def read(self, text):
+        """The value that `text` of a command line stands for: YAML, but text stays text."""
+        if self.type == "str":
+            return None if self.optional and text in ("", "null", "None", "~") else text
+        try:
+            return yaml.safe_load(text)
+        except yaml.YAMLError:
+            raise self.refuse(text) from None
+
+    def check(self, value):
+        """`value` in the parameter's type; raises UserError in one line."""
+        if self.optional and value in (None, ""):
+            return None
+        if self.type in ("list", "tuple"):
+            if not isinstance(value, (list, tuple)):
+                raise self.refuse(value)
+            return {"list": list, "tuple": tuple}[self.type](self._element(v, value) for v in value)
+        return self._element(value, value)
+
+    def _element(self, value, whole):
+        value = self._typed(value, whole)
+        if self.choices and value not in self.choices:
+            near = difflib.get_close_matches(str(value), map(str, self.choices), 1)
+            raise self.refuse(whole, f"; did you mean {near[0]!r}?" if near else "")
+        if self.interval and isinstance(value, (int, float)):
+            low, high, low_open, high_open = self.interval
+            if low is not None and (value < low or low_open and value == low) \
+                    or high is not None and (value > high or high_open and value == high):
+                raise self.refuse(whole)
+        if self.name == "units" and not _units(value):
+            raise self.refuse(whole)
+        return value
+
+    def _typed(self, value, whole):
+        kind = _element_kind(self.type, self.default)
+        if kind == "float" and type(value) is int or kind in ("int", "float") and isinstance(value, str):
+            try:
+                value = float(value)  # YAML and papermill read 1e-300 as text
+            except (ValueError, OverflowError):
+                raise self.refuse(whole) from None
+        if kind == "int" and isinstance(value, float) and value.is_integer():
+            value = int(value)  # 1e6
+        right = {"int": int, "float": float, "str": str, "bool": bool}[kind]
+        if not isinstance(value, right) or isinstance(value, bool) and kind != "bool" \
+                or isinstance(value, float) and not math.isfinite(value) \
+                or isinstance(value, int) and abs(value) >= 2**63:
+            raise self.refuse(whole)
+        return value
+
+    def refuse(self, value, more=""):
+        """The UserError for `value`, in one line."""
+        shown = " ".join(repr(value).split())
+        shown = shown if len(shown) <= 80 else shown[:77] + "..."
+        return UserError(f"parameter {self.name!r} cannot be {shown}; allowed: {self.allowed}{more}")
+
+
+def _element_kind(kind, default):
+    if kind not in ("list", "tuple"):
+        return kind
+    held = {type(v) for v in default or ()}  # a list is of what its default holds
+    return "str" if held == {str} else "int" if held == {int} else "float"
+
+
+def _units(text):
+    share = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+    if share:
+        return 1 <= int(share[1]) <= int(share[2])
+    return all(UNIT_NAME.fullmatch(name.strip()) for name in text.split(","))
+
+
+RULES = {"profile": {"choices": runtime.PROFILES}, "device": {"choices": runtime.DEVICES},
+         "seed": {"interval": (0, None, False, False)}}
+
+
+# ---- declared --------------------------------------------------------------------------------------------
+def text_half(name):
+    """The `.py` of notebook `name`, such as `ren/iii_borderline`."""
+    return ROOT / "notebooks" / f"{name}.py"
+
+
+def _cell(path):
+    path = Path(path)
+    try:
+        text = path.read_text()
+        if path.suffix == ".ipynb":
+            cells = ["".join(c["source"]) for c in json.loads(text)["cells"]
+                     if "parameters" in c.get("metadata", {}).get("tags", ())]
+        else:
+            cells = [cell for head, _, cell in (c.partition("\n") for c in text.split("\n# %%")[1:])
+                     if '"parameters"' in head]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"{path}: not a notebook that can be read ({error}); name one of notebooks/") from None
+    if len(cells) != 1:
+        raise UserError(f"{path}: {len(cells)} cells tagged parameters; a notebook has exactly one")
+    return cells[0]
+
+
+def declared(path):
+    """`{name: Parameter}` of a notebook, in the order of its cell; `path` is its text half or its `.ipynb`.
+
+    Raises UserError naming the file and the line that does not follow the form.
+    """
+    source, known = _cell(path), {}
+    lines = source.splitlines()
+    try:
+        body = ast.parse(source).body
+    except SyntaxError as error:
+        raise UserError(f"{path}: the parameters cell is not Python ({error})") from None
+    for node in body:
+        line = lines[node.end_lineno - 1]
+        try:
+            known[node.target.id] = _declaration(node, line.encode()[node.end_col_offset:].decode())
+        except (AttributeError, ValueError, KeyError):
+            raise UserError(f"{path}: write each parameter as `name: type = default  # help [low..high]`, "
+                            f"not `{line.strip()}`; types: {', '.join(TYPES)}, each also `| None`") from None
+    for parameter in known.values():
+        parameter.check(parameter.default)
+    return known
+
+
+def _declaration(node, comment):
+    kinds = {k.strip() for k in ast.unparse(node.annotation).split("|")}
+    default, text = ast.literal_eval(node.value), comment.strip().removeprefix("#").strip()
+    optional = "None" in kinds or default is None
+    kind, = kinds - {"None"}
+    rules = RULES.get(node.target.id, {})
+    if kind not in TYPES:
+        raise KeyError(kind)
+    if interval := INTERVAL.search(text):
+        text = text[:interval.start()]
+        low, high = (None if n is None else float(n) for n in (interval[2], interval[3]))
+        rules = {"interval": (low, high, interval[1] == "(", interval[4] == ")")}
+    elif choices := CHOICES.search(text):
+        text = text[:choices.start()]
+        values = [c.strip() for c in choices[1].split(",")]
+        of = {"int": int, "float": float}.get(_element_kind(kind, default), str)
+        rules = {"choices": tuple(map(of, values))}
+    return Parameter(node.target.id, kind, default, text, optional, **rules)
+
+
+def rows(path):
+    """The parameters of a notebook for a page: dicts of parameter, type, default, meaning, allowed."""
+    return [{"parameter": p.name, "type": p.type, "meaning": p.help, "allowed": p.allowed,
+             "default": "the profile's" if p.default is None else json.dumps(p.default)}
+            for p in declared(path).values()]
+
+
+# ---- given -----------------------------------------------------------------------------------------------
+def unknown(name, known):
+    """The UserError for a name that is not declared."""
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    return UserError(f"unknown parameter {name!r}{hint} This notebook takes: {', '.join(known)}")
+
+
+def check(known, given):
+    """`given` (name: value) with every value checked; raises UserError for the first wrong name or value."""
+    for name in given:
+        if name not in known:
+            raise unknown(name, known)
+    return {name: known[name].check(value) for name, value in given.items()}
+
+
+def from_command_line(known, words):
+    """Checked values of `-p NAME VALUE ...`, as papermill takes them."""
+    given = {}
+    for i in range(0, len(words), 3):
+        if words[i] != "-p" or len(words) < i + 3:
+            raise UserError("usage: python notebooks/<paper>/<notebook>.py [-p NAME VALUE] ...; "
+                            f"this notebook takes: {', '.join(known)}")
+        name, text = words[i + 1:i + 3]
+        if name not in known:
+            raise unknown(name, known)
+        given[name] = known[name].read(text)
+    return check(known, given)
+
+
+def injected(cells):
+    """Names that papermill set: those of the last cell that has its form, among the texts that a kernel has run.
+
+    Its form is the comment `# Parameters`, then assignments of plain values to names and nothing else.
+    """
+    for text in reversed(cells):
+        if text.lstrip().startswith("# Parameters"):
+            try:
+                body = ast.parse(text).body
+            except SyntaxError:
+                continue
+            if all(isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name) for n in body):
+                return [n.targets[0].id for n in body]
+    return []
+
+
+def values(known, namespace, words):
+    """The checked parameters of a run, `{name: value}`, from a notebook's `globals()`, which is brought in step.
+
+    As a script (`__file__` is there) they come from the command line's `words`, in a kernel from its
+    cells; a name that papermill passed and nobody declared is found in the cell it injected.
+    """
+    if "__file__" in namespace:
+        namespace.update(from_command_line(known, words))
+    else:
+        for name in injected(namespace.get("In", ())):
+            if name not in known:
+                raise unknown(name, known)
+    if absent := [name for name in known if name not in namespace]:
+        raise UserError(f"parameter {absent[0]!r} has no value; run the cell of parameters first")
+    checked = check(known, {name: namespace[name] for name in known})
+    namespace.update(checked)
+    return checked
+
+
+def index(name, value, count, of):
+    """`value` if it counts one of `count` things from 0; else UserError: `digit`, 99999, 500, "test images"."""
+    if not 0 <= value < count:
+        raise UserError(f"parameter {name!r} cannot be {value}; allowed: 0 to {count - 1}, "
+                        f"since there are {count:,} {of}")
+    return value
