@@ -1,11 +1,18 @@
-"""The machine under a run: folders, atomic files, locks, device, random generators, chunks of a batch."""
+"""The machine under a run: what its user is told, folders, files, locks, device, generators, chunks."""
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
+import platform
+import re
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
+import time
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -16,24 +23,75 @@ from shared import ROOT
 PROFILES = ("smoke", "quick", "paper")
 DEVICES = ("auto", "cpu", "cuda")
 
+# ---- what the user can mend --------------------------------------------------------------------------------
+class UserError(ValueError):
+    """What the user can mend: the text is one line that names it, the allowed values and the remedy."""
+
+    def _render_traceback_(self):
+        """IPython asks for this: a notebook shows the line alone, too."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class Unwritable(UserError, OSError):
+    """A file or folder that cannot be written: no space, no right, not a folder."""
+
+
+STOPPED = "stopped; the same command goes on where it was"
+NO_MEMORY = "not enough memory for this size; ask for less, or run fewer jobs at a time (make JOBS=1)"
+_NO_MEMORY_WORDS = ("can't allocate memory", "not enough memory", "out of memory", "Unable to allocate")
+_UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR,
+               errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, errno.EFBIG}
+
+
+def told(kind, text):
+    """The one line for an exception (its class name, its text) that is no fault of the program; else None."""
+    if kind in ("MemoryError", "_ArrayMemoryError", "OutOfMemoryError") or (
+            kind == "RuntimeError" and any(words in text for words in _NO_MEMORY_WORDS)):
+        return NO_MEMORY
+    return STOPPED if kind == "KeyboardInterrupt" else None
+
+
+def _hook(kind, error, trace, otherwise=sys.excepthook):
+    line = str(error) if issubclass(kind, UserError) else told(kind.__name__, str(error))
+    if line is None:
+        return otherwise(kind, error, trace)
+    print(f"{Path(sys.argv[0]).name or 'python'}: {line}", file=sys.stderr)
+
+
+# Whatever uses this package from a shell tells a mistake in one line, from the first import on.
+sys.excepthook = _hook
+
+
+def stop_cleanly():
+    """Let SIGTERM end this script as Ctrl-C does: what is half-written goes, and a line says so."""
+    def stop(number, frame):
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+
+
+def _threads():
+    asked = os.environ.get("OMP_NUM_THREADS", "").strip() or "1"
+    if not asked.isdecimal() or int(asked) < 1:
+        raise UserError(f"OMP_NUM_THREADS={asked!r} in the environment; allowed: a whole number from 1; "
+                        "set it to 1, or unset it")
+    return int(asked)
+
+
 # One fixed number of threads: two jobs of two threads each on two cores spin against each other (6 times
 # slower), and the number of threads changes the last bits of a sum.
-torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+torch.set_num_threads(_threads())
 # A label is decided by comparing logits: TF32 would move some of them.
 torch.backends.cuda.matmul.allow_tf32 = False
 torch.backends.cudnn.allow_tf32 = False
 
 
-# ---- what the user can mend, what the project declares -----------------------------------------------------
-class UserError(ValueError):
-    """What the user can mend: the text is one line that names it, the allowed values and the remedy."""
-
-
+# ---- what the project declares -----------------------------------------------------------------------------
 def version(number):
     """Mark a function or class whose results are known by a declared number instead of by its text.
 
-    For code that may grow without changing what it did before (`fit`): units that ran it stay current until the
-    number changes, and a golden test fails when its behaviour changes under the old number.
+    For code that may grow without changing what it did before (`fit`): units that ran it stay current until
+    the number changes, and a golden test fails when its behaviour changes under the old number.
     """
 
     def mark(definition):
@@ -58,7 +116,7 @@ def ledger():
 
 
 def used(kind, name, identity):
-    """Enter one thing that a result rests on, such as `used("data", "mnist", fingerprint)`, in all open ledgers."""
+    """Enter what a result rests on, such as `used("data", "mnist", fingerprint)`, in all open ledgers."""
     for book in _ledgers:
         book.setdefault(kind, {})[name] = identity
 
@@ -84,20 +142,91 @@ def results_folder():
 
 
 # ---- files -----------------------------------------------------------------------------------------------
+HOST = hashlib.sha256(platform.node().encode()).hexdigest()[:8]  # who lives elsewhere we cannot know
+_WEEK = 7 * 24 * 3600
+
+
+def _remedy(path):
+    for name, folder in (("CACHE", cache_folder()), ("RESULTS", results_folder()), ("DATA", data_folder())):
+        if path == folder or folder in path.parents:
+            return f"or name another folder in BOUNDARY_{name}"
+    return "or name another folder (BOUNDARY_CACHE moves the cache)"
+
+
+@contextlib.contextmanager
+def writing(path):
+    """Inside the block, what keeps `path` from being written is raised as Unwritable, in one line."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        # Libraries in Rust tell the number in their text only.
+        number = getattr(error, "errno", None) or int(*re.findall(r"os error (\d+)", str(error))[:1] or [0])
+        if number not in _UNWRITABLE:
+            raise
+        raise Unwritable(f"{path}: cannot be written ({os.strerror(number)}); free space there or mend its "
+                         f"rights, {_remedy(Path(path).absolute())}") from error
+
+
+def _alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _dead(path):
+    """Whether a `.part-<host>-<pid>-...` was left by a process that is gone."""
+    host, _, rest = path.name.removeprefix(".part-").partition("-")
+    pid = rest.partition("-")[0]
+    if host == HOST and pid.isdecimal():
+        return not _alive(int(pid))
+    try:
+        return time.time() - path.stat().st_mtime > _WEEK  # of another machine, or of an earlier form
+    except OSError:
+        return False
+
+
+def part_name():
+    """The beginning of the name of a file or folder of this process that is not finished."""
+    return f".part-{HOST}-{os.getpid()}-"
+
+
+def sweep(folder, *, deep=False):
+    """Remove from `folder` (with `deep` also from those below it) what dead processes left half-written."""
+    for path in list(Path(folder).glob("**/.part-*" if deep else ".part-*")):
+        if _dead(path):
+            shutil.rmtree(path, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                path.unlink()  # a file
+    if deep:
+        for path in list(Path(folder).glob("**/.*.lock")):
+            with lock(path.with_name(path.name[1:].removesuffix(".lock")), wait=False):
+                pass  # a lock that is let go removes its file
+
+
 def write_atomically(path, writer):
     """Let `writer(temporary_path)` write a file or folder, then move it to `path` in one step.
 
-    Whatever stops the writer, `path` is either what it was or complete, and nothing half-written stays.
+    Whatever stops the writer, `path` is either what it was or complete, and nothing half-written stays: what
+    a killed process could not remove goes with the next file written into that folder.
+    Raises Unwritable for a full disk, a folder without rights and the like.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=".part-", dir=path.parent))
-    try:
-        part = scratch / path.name
-        writer(part)
-        os.replace(part, path)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=part_name(), dir=path.parent))
+        try:
+            sweep(path.parent)
+            part = scratch / path.name
+            writer(part)
+            os.replace(part, path)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
     return path
 
 
@@ -105,26 +234,53 @@ def write_atomically(path, writer):
 def lock(path, *, wait=True):
     """Hold the lock of `path` (a neighbour `.<name>.lock`); yields False if `wait` is off and it is taken.
 
-    The kernel drops the lock when its holder dies, so no lock is ever stale.
+    The kernel drops the lock when its holder dies, so no lock is ever stale; its file goes when it is let go.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path.with_name(f".{path.name}.lock"), "w") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            yield False
-            return
+    place = path.with_name(f".{path.name}.lock")
+    with contextlib.ExitStack() as stack:
+        while True:
+            with writing(place):
+                place.parent.mkdir(parents=True, exist_ok=True)
+                handle = stack.enter_context(open(place, "w"))
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                yield False
+                return
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(handle.fileno()), place.stat()):
+                    break  # else its last holder removed the file meanwhile: what we hold locks nothing
+        stack.callback(place.unlink, missing_ok=True)  # before the handle is closed: nobody else holds it yet
         yield True
+
+
+@cache
+def revision():
+    """The git revision (`+changes` if code differs), `$BOUNDARY_REVISION` where there is none, else unknown.
+
+    A checkout that was exported into another repository has none: that one's would be false.
+    """
+    def git(*words):
+        run = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+        return run.stdout.strip()
+
+    try:
+        if Path(git("rev-parse", "--show-toplevel")).resolve() == ROOT.resolve():
+            changed = git("status", "--porcelain", "--", "shared", "notebooks", "requirements.lock")
+            return git("rev-parse", "--short", "HEAD") + ("+changes" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        pass
+    return os.environ.get("BOUNDARY_REVISION", "unknown")
 
 
 # ---- device and randomness -------------------------------------------------------------------------------
 def pick_device(name="auto"):
-    """`auto` takes CUDA where there is one, else the CPU. Raises ValueError for anything that cannot be had."""
+    """`auto` takes CUDA where there is one, else the CPU. Raises UserError for what cannot be had."""
     if name not in DEVICES:
-        raise ValueError(f"unknown device {name!r}; allowed: {', '.join(DEVICES)}")
+        raise UserError(f"unknown device {name!r}; allowed: {', '.join(DEVICES)}")
     if name == "cuda" and not torch.cuda.is_available():
-        raise ValueError("device 'cuda' asked for but this machine has none; use 'auto' or 'cpu'")
+        raise UserError("device 'cuda' asked for but this machine has none; use 'auto' or 'cpu'")
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(name)
@@ -153,7 +309,7 @@ def generator(seed, *labels):
 
 # ---- progress --------------------------------------------------------------------------------------------
 def progress(total, label):
-    """A text progress bar where somebody may be looking: a terminal or a notebook. It leaves nothing behind."""
+    """A text progress bar where somebody may look: a terminal or a notebook. It leaves nothing behind."""
     watched = sys.stdout.isatty() or "ipykernel" in sys.modules
     return tqdm(total=total, desc=label, file=sys.stdout, leave=False, disable=not watched)
 
