@@ -112,7 +112,7 @@ def ledger():
     try:
         yield book
     finally:
-        _ledgers.remove(book)
+        _ledgers[:] = [each for each in _ledgers if each is not book]
 
 
 def used(kind, name, identity):

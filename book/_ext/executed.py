@@ -1,4 +1,9 @@
-"""Show each notebook as papermill last ran it, with the recorded results beside; the sources stay without outputs."""
+"""Show each notebook as papermill last ran it; the sources stay without outputs.
+
+What `shared.pages` left in an output is put on the page: its MyST text, its pictures, the finding of the page at the
+top, the verdict of each item in its heading.
+"""
+import base64
 import json
 import os
 import re
@@ -11,13 +16,20 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 LOG = logging.getLogger(__name__)
 PROGRESS = re.compile(r"(?s).*\r.*|(\s|\x1b\[A)*")  # what a progress bar prints
-PROMPTS = {"parameters": "Show the parameters", "injected-parameters": "Show the parameters of this run"}
 MIME = "application/vnd.boundary-book+json"  # what shared.pages leaves in an output
+HEADING = re.compile(r"^(#{2,3}) (.+)$", re.MULTILINE)
 
 
+# ---- run notebooks ---------------------------------------------------------------------------------------
 def runs():
     """The folder of run notebooks of the profile that the book is built from."""
     return Path(os.environ.get("BOUNDARY_RUNS", ROOT / "_runs")) / os.environ.get("PROFILE", "quick")
+
+
+def specs(notebook):
+    """What `shared.pages` left in the outputs of a run notebook, in order."""
+    return [output["data"][MIME] for cell in notebook["cells"] for output in cell.get("outputs", [])
+            if MIME in output.get("data", {})]
 
 
 def cells(notebook):
@@ -25,22 +37,46 @@ def cells(notebook):
             if "injected-parameters" not in c["metadata"].get("tags", [])]
 
 
-def markdown(spec, docname):
-    """MyST text of one output that `shared.pages` left in a run notebook, or None to leave it as it is."""
-    from shared.pages import report
-    from shared.records import records
-    from shared.units import sources
-    if spec.get("kind") == "table":
-        return report.captioned(spec, directive=True)
-    if spec.get("kind") == "stamp":
-        return None
-    recorded = records.read(spec["paper"], spec["item"])
-    fresh = recorded and recorded["provenance"]["code"] == sources.measurement_code(ROOT / f"{docname}.py")
-    text = report.page(spec, recorded, directive=True, fresh=fresh)
-    image = records.path(spec["paper"], spec["item"], ".png")
-    if recorded and image.exists():
-        text += "\n\n" + report.recorded_figure(recorded, os.path.relpath(image, (ROOT / docname).parent))
-    return text
+# ---- a page ----------------------------------------------------------------------------------------------
+def placed(spec, docname):
+    """MyST text of an output, its pictures written where the page finds them."""
+    folder = runs() / "pictures" / docname
+    for name, data in spec["pictures"].items():
+        folder.mkdir(parents=True, exist_ok=True)
+        png = base64.b64decode(data)
+        if not (folder / name).is_file() or (folder / name).read_bytes() != png:
+            (folder / name).write_bytes(png)
+    return spec["myst"].replace("{pictures}", os.path.relpath(folder, (ROOT / docname).parent))
+
+
+def with_badges(text, items):
+    """Headings that begin with the label of an item, with its verdict and a place to link to."""
+    from shared import reference
+    from shared.pages import display
+
+    def marked(match):
+        for spec in items:
+            item = reference.paper(spec["record"]["paper"])[spec["record"]["item"]]
+            if re.match(rf"{re.escape(item.label)}\b", match[2]):
+                word = spec["record"]["verdict"] if spec["recorded"] else "not run"
+                return f"({item.paper}-{item.id}-head)=\n{match[1]} {match[2]} {display.badge(word)}"
+        return match[0]
+
+    return HEADING.sub(marked, text)
+
+
+def parameter_table(facts):
+    """The parameters of the run that is shown, as a folded table."""
+    from shared.pages import display, parameters
+    rows = [[f"`{p['parameter']}`", "the profile's" if (v := facts["parameters"].get(p["parameter"])) is None
+             else f"`{v}`", p["meaning"], p["allowed"]]
+            for p in parameters.rows(parameters.text_half(facts["notebook"]))]
+    return display.folded("Parameters of this run", display.markdown_table(
+        ["parameter", "this run", "meaning", "allowed"], rows))
+
+
+def markdown_cell(text):
+    return {"cell_type": "markdown", "metadata": {}, "source": text}
 
 
 def read(app, docname, source):
@@ -55,22 +91,42 @@ def read(app, docname, source):
     if cells(notebook) != cells(json.loads(source[0])):
         LOG.warning("changed since it was last run: `make run` renews its outputs", location=docname)
     notebook["metadata"].pop("papermill", None)
+    told = specs(notebook)
+    items = [s for s in told if s.get("kind") == "item"]
+    facts = next((s["facts"] for s in told if s.get("kind") == "stamp"), None)
+    made, minute = [], None
     for cell in notebook["cells"]:
-        if cell["cell_type"] != "code":
-            continue
         tags = cell["metadata"].setdefault("tags", [])
-        if "hide-input" not in tags:  # folded, one click away
+        if cell["cell_type"] == "markdown":
+            cell["source"] = with_badges("".join(cell["source"]), items)
+        if cell["cell_type"] != "code":
+            made.append(cell)
+            continue
+        if "injected-parameters" in tags:
+            continue
+        if "parameters" in tags:
+            made.append(markdown_cell(parameter_table(facts)) if facts else cell)
+            continue
+        if "hide-cell" in tags:  # set-up, the same everywhere: in the notebook, not on the page
+            continue
+        if "hide-input" not in tags:
             tags.append("hide-input")
-        prompt = next((text for tag, text in PROMPTS.items() if tag in tags), "Show code")
-        cell["metadata"].setdefault("mystnb", {}).setdefault("code_prompt_show", prompt)
+        cell["metadata"].setdefault("mystnb", {}).setdefault("code_prompt_show", "Show code")
         # Progress bars, and warnings for whoever runs it (paths of that machine): the log keeps them.
         cell["outputs"] = [o for o in cell["outputs"]
                            if o.get("name") != "stderr" and not PROGRESS.fullmatch("".join(o.get("text", "x")))]
-        for output in cell["outputs"]:
+        for output in list(cell["outputs"]):
             spec = output.get("data", {}).pop(MIME, None)
-            text = spec and markdown(spec, docname)
-            if text:
-                output["data"] = {"text/markdown": text}
+            if spec is None:
+                continue
+            output["data"] = {"text/markdown": placed(spec, docname)}
+            if spec.get("kind") == "minute":
+                minute = output["data"]["text/markdown"]
+                cell["outputs"].remove(output)
+        made.append(cell)
+    if minute:
+        made.insert(1, markdown_cell(minute))
+    notebook["cells"] = made
     source[0] = json.dumps(notebook)
 
 

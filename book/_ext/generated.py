@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 
-from executed import MIME, ROOT, runs
+from executed import ROOT, runs, specs
 
 from workflow import catalogue
 
@@ -24,11 +24,8 @@ def stamps():
     for name in catalogue.notebooks():
         run = runs() / "notebooks" / f"{name}.ipynb"
         if run.is_file():
-            for cell in json.loads(run.read_text())["cells"]:
-                for output in cell.get("outputs", []):
-                    spec = output.get("data", {}).get(MIME, {})
-                    if spec.get("kind") == "stamp":
-                        found[name] = spec
+            told = specs(json.loads(run.read_text()))
+            found |= {name: s["facts"] for s in told if s.get("kind") == "stamp"}
     return found
 
 
@@ -41,46 +38,42 @@ def status(record, page):
 def item_rows(paper):
     """A line for each item of a paper: item, verdict, page, scale, reason."""
     from shared import reference
-    from shared.pages import report
-    from shared.records import records
-    where = catalogue.pages()
-    rows = []
+    from shared.pages import display, results
+    from shared.records import record
+    where, rows = catalogue.pages(), []
     for item in reference.paper(paper).items.values():
-        page, record = where.get((paper, item.id)), records.read(paper, item.id)
-        rows.append([item.label, f"{{bdg-{COLOURS[status(record, page)]}}}`{status(record, page)}`",
-                     link(catalogue.title(page), page) if page else "", report.scale_text(record) if record else "",
-                     record["reason"] if record else item.caption])
+        page, kept = where.get((paper, item.id)), record.read(paper, item.id)
+        rows.append([item.label, display.badge(status(kept, page)),
+                     link(catalogue.title(page), page) if page else "",
+                     results.scale_words(kept) if kept else "", kept["reason"] if kept else item.caption])
     return rows
 
 
-COLOURS = {"exact": "success", "matches": "success", "trend": "info", "shown": "muted", "differs": "warning",
-           "not run": "light", "planned": "light"}
-
-
 def items(paper):
-    from shared.pages import report
-    return report.markdown_table(["item", "verdict", "page", "recorded scale", "why"], item_rows(paper))
+    from shared.pages import display
+    return display.markdown_table(["item", "verdict", "page", "recorded scale", "why"], item_rows(paper))
+
+
+KINDS = {"tables": ("table",), "figures": ("figure",), "algorithms": ("algorithm",),
+         "theorems, corollaries, lemmas": ("theorem", "corollary", "lemma")}
 
 
 def totals(_):
     """How many results of each kind and paper there are, and how they stand."""
     from shared import reference
-    from shared.pages import report
-    from shared.records import records
+    from shared.pages.display import badge, markdown_table
+    from shared.records import record, verdict
     where, header = catalogue.pages(), ["", *reference.SHORT.values(), "all"]
-    kinds = {"tables": ("table",), "figures": ("figure",), "theorems, corollaries, lemmas": ("theorem", "corollary", "lemma"),
-             "algorithms": ("algorithm",)}
-    counted = [(item, records.read(item.paper, item.id)) for item, _ in records.everything()]
+    counted = [(item, kept) for item, kept in record.everything() if item.kind in reference.RESULT_KINDS]
     rows = []
-    for name, which in kinds.items():
+    for name, which in KINDS.items():
         mine = [(i, r) for i, r in counted if i.kind in which]
         per = [[(i, r) for i, r in mine if i.paper == key] for key in reference.KEYS]
-        rows.append([name, *(f"{sum(r is not None for _, r in p)} of {len(p)}" if p else "" for p in [*per, mine])])
-    results = [(i, r) for i, r in counted if i.kind in reference.RESULT_KINDS]
-    words = Counter(status(r, where.get((i.paper, i.id))) for i, r in results)
-    verdicts = [[f"{{bdg-{COLOURS[w]}}}`{w}`", str(words[w]), records.VERDICTS.get(w, "no page yet")]
-                for w in COLOURS if words[w]]
-    return (report.markdown_table(header, rows) + "\n\n" + report.markdown_table(["verdict", "items", "meaning"], verdicts))
+        rows.append([name, *(f"{sum(r is not None for _, r in p)} of {len(p)}" if p else ""
+                             for p in [*per, mine])])
+    words = Counter(status(r, where.get((i.paper, i.id))) for i, r in counted)
+    verdicts = [[badge(w), str(n), verdict.VERDICTS.get(w, "no page yet")] for w, n in words.most_common()]
+    return f"{markdown_table(header, rows)}\n\n{markdown_table(['verdict', 'items', 'meaning'], verdicts)}"
 
 
 def reproduction(_):
@@ -91,58 +84,69 @@ def reproduction(_):
 def claims(paper):
     """Every claim of a paper's items, with its recorded judgement."""
     from shared import reference
-    from shared.pages import report
-    from shared.records import records
+    from shared.pages.display import MARK, markdown_table
+    from shared.records import record
     rows = []
     for item in reference.paper(paper).items.values():
-        record = records.read(paper, item.id)
+        kept = record.read(paper, item.id)
         for n, claim in enumerate(item.claims):
-            judged = record["claims"][n] if record else None
-            rows.append([item.label, claim, report.MARK[judged["holds"]] if judged else "", judged["evidence"] if judged else ""])
-    return report.markdown_table(["item", "claim", "holds", "evidence"], rows)
+            judged = kept["claims"][n] if kept else {"holds": "", "evidence": ""}
+            rows.append([item.label, claim, MARK.get(judged["holds"], ""), judged["evidence"]])
+    return markdown_table(["item", "claim", "holds", "evidence"], rows)
 
 
 # ---- execution and parameters ----------------------------------------------------------------------------
 def execution(_):
-    from shared.pages import report
-    from shared.records import records
-    from shared.units import sources
-    rows = [[link(catalogue.title(n), n), s["profile"], s["when"], s["device"], f"{s['wall_seconds']:.0f} s", f"{s['peak_gb']:.1f} GB",
-             ", ".join(f"{k} → {v}" for k, v in s["substitutes"].items()) or "none", s["revision"]]
-            for n, s in stamps().items()]
-    text = report.markdown_table(["notebook", "profile", "when", "device", "time", "peak memory", "stand-ins", "revision"], rows)
-    versions = next((", ".join(f"{k} {v}" for k, v in {"Python": s["python"], **s["versions"]}.items()) for s in stamps().values()), "")
-    fresh = []
-    for item, record in records.everything():
-        if record:
-            p = record["provenance"]
-            now = sources.measurement_code(ROOT / "notebooks" / f"{p['notebook']}.py")
-            fresh.append([item.title, link(catalogue.title(p["notebook"]), p["notebook"]), report.scale_text(record), p["device"],
-                          f"{p['seconds']:,.0f} s", p["revision"], "current" if now == p["code"] else "code has changed since"])
-    return (f"{text}\n\nVersions: {versions}.\n\n## Records at full scale\n\n"
-            + report.markdown_table(["item", "notebook", "scale", "device", "seconds of its notebook's units", "revision", "freshness"], fresh))
+    from shared.pages import display, results
+    from shared.records import record
+    facts = stamps()
+    rows = [[link(catalogue.title(n), n), s["profile"], s["when"], s["device"], f"{s['wall_seconds']:.0f} s",
+             f"{s['peak_gb']:.1f} GB", ", ".join(f"{k} → {v}" for k, v in s["substitutes"].items()) or "none",
+             s["revision"]] for n, s in facts.items()]
+    header = ["notebook", "profile", "when", "device", "time", "peak memory", "stand-ins", "revision"]
+    versions = next((", ".join(f"{k} {v}" for k, v in {"Python": s["python"], **s["versions"]}.items())
+                     for s in facts.values()), "")
+    units = [[link(catalogue.title(n), n), u["set"], f"{u['recorded']} of {u['published']}",
+              f"{u['seconds'] / 60:,.0f} min", str(len(u["stale"])), str(len(u["doubtful"]))]
+             for n, s in facts.items() for u in s["state"]]
+    where = catalogue.pages()
+    kept = [[i.title, link(catalogue.title(where[i.paper, i.id]), where[i.paper, i.id]), results.scale_words(r),
+             ", ".join(r.get("provenance", {}).get("devices", [])) or "computed at each build",
+             ", ".join(r.get("provenance", {}).get("revisions", []))]
+            for i, r in record.everything() if r and (i.paper, i.id) in where]
+    return "\n\n".join([
+        display.markdown_table(header, rows), f"Versions: {versions}.", "## Units at full scale",
+        display.markdown_table(["notebook", "units", "recorded", "computed in", "by earlier code", "doubtful"], units),
+        "## Records at full scale",
+        display.markdown_table(["item", "notebook", "scale", "device", "revisions of its units"], kept)])
 
 
 def parameters(_):
-    """Every notebook's parameters, with the measured cost of the run shown and of the recorded one."""
-    from shared.pages import notebook, report
-    from shared.records import records
+    """Every notebook's parameters, with the measured cost of the run shown and of the recorded units."""
+    from shared.pages import parameters as declared
+    from shared.pages.display import markdown_table
     parts, seen = [], stamps()
-    recorded = {r["provenance"]["notebook"]: r["provenance"]["seconds"] for _, r in records.everything() if r}
     for name in catalogue.notebooks():
-        rows = [[f"`{p['parameter']}`", p["type"], f"`{p['default']}`", p["meaning"]] for p in notebook.page_spec(name)]
-        cost = [f"{seen[name]['profile']}: {seen[name]['wall_seconds']:.0f} s, {seen[name]['peak_gb']:.1f} GB"] if name in seen else []
-        cost += [f"full scale: {recorded[name] / 60:.0f} min of units"] if name in recorded else []
-        parts.append(f"### {link(catalogue.title(name), name)}\n\n`notebooks/{name}.ipynb` · measured {'; '.join(cost) or 'nothing yet'}\n\n"
-                     + report.markdown_table(["parameter", "type", "default", "meaning"], rows))
+        rows = [[f"`{p['parameter']}`", p["type"], p["default"], p["meaning"], p["allowed"]]
+                for p in declared.rows(declared.text_half(name))]
+        cost = []
+        if name in seen:
+            s = seen[name]
+            full = sum(u["seconds"] for u in s["state"])
+            cost = [f"{s['profile']}: {s['wall_seconds']:.0f} s, {s['peak_gb']:.1f} GB"]
+            cost += [f"full scale: {full / 60:.0f} min of units"] if full else []
+        parts.append(f"### {link(catalogue.title(name), name)}\n\n`notebooks/{name}.ipynb` · measured "
+                     f"{'; '.join(cost) or 'nothing yet'}\n\n"
+                     + markdown_table(["parameter", "type", "default", "meaning", "allowed"], rows))
     return "\n\n".join(parts)
 
 
 # ---- API -------------------------------------------------------------------------------------------------
 def api(pattern):
-    """Documentation of the modules of `shared` whose names match a glob pattern such as `theory*`."""
-    names = sorted(p.stem for p in (ROOT / "shared").glob(f"{pattern}.py"))
-    return "\n\n".join(f"### `shared.{n}`\n\n```{{eval-rst}}\n.. automodule:: shared.{n}\n   :members:\n```" for n in names)
+    """Documentation of the modules of `shared` whose names match a glob pattern such as `theory/*`."""
+    files = sorted((ROOT / "shared").glob(f"{pattern}.py"))
+    names = [".".join(p.relative_to(ROOT).with_suffix("").parts) for p in files if not p.stem.startswith("__")]
+    return "\n\n".join(f"### `{n}`\n\n```{{eval-rst}}\n.. automodule:: {n}\n   :members:\n```" for n in names)
 
 
 # ---- Sphinx ----------------------------------------------------------------------------------------------
@@ -156,7 +160,7 @@ def replace(app, docname, source):
 
 def state():
     """When the files behind generated parts and recorded results last changed."""
-    files = [*ROOT.glob("results/paper/*/*"), *ROOT.glob("notebooks/*/*.ipynb"), *ROOT.glob("shared/*.py"),
+    files = [*ROOT.glob("results/paper/*/*"), *ROOT.glob("notebooks/*/*.ipynb"), *ROOT.glob("shared/**/*.py"),
              *runs().glob("notebooks/*/*.ipynb")]
     return sorted((str(f), f.stat().st_mtime_ns) for f in files)
 

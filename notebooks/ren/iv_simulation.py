@@ -40,13 +40,13 @@ iterations: int = 9  # most mixtures per search [1..]
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
-import numpy as np
 
-from shared import borderline, reference, runtime, similarity
+from shared import borderline, runtime, similarity
 from shared.data import sets as data
 from shared.models import inference, ren
 from shared.pages import display
 from shared.pages.start import start
+from shared.records.summary import over_nets
 from shared.training import zoo
 
 run = start("ren/iv_simulation", globals())
@@ -88,7 +88,7 @@ def measure(architecture, net, background, *, images, recipe, dataset, threshold
     also = {f"{name}_{c}": float(similarity.ssim(a, b, convention=c).mean()) for c in ("skimage", "uniform")
             for name, a, b in (("separability", inside, outside), ("robustness", inside, original),
                                ("adversarial", outside, original))}
-    return borderline.summary(pairs) | also | {"images": len(x)}
+    return borderline.summary(pairs) | also
 
 
 def plan(scale):
@@ -99,5 +99,140 @@ def plan(scale):
         for a in ARCHITECTURES for n in range(scale.nets) for b in BACKGROUNDS}
 
 
-searches = run.units("searches", measure, plan, parts=("images",))
+searches = run.units("searches", measure, plan)
+
+# %% [markdown]
+# ## Table III: separability, robustness and adversarial examples
+
+# %%
+COLUMNS = {f"{printed}_{tail}": f"{name}_{statistic}"
+           for printed, name in (("separability", "separability"), ("robustness", "robustness"), ("ae", "adversarial"))
+           for tail, statistic in (("ssim", "mean"), ("std", "std"))}
+
+
+def rows(units):
+    """Table III: means over nets. The third background, for which nothing is printed, has a table of its own."""
+    named = units.assign(architecture=units.architecture.map(ARCHITECTURES))
+    return over_nets(named[named.background != "digit"], ("architecture", "background"), COLUMNS)
+
+
+def each(rows, column):
+    """A column of the six rows as text, for a claim's evidence."""
+    return ", ".join(f"{r.architecture} towards {r.background} {getattr(r, column):.4f}" for r in rows.itertuples())
+
+
+table_3 = run.table(
+    "table-3", searches, rows,
+    claims={
+        "Separability SSIM is above 0.99": lambda r: (r.separability_ssim.min() > 0.99, each(r, "separability_ssim")),
+        # What the claim prints in numbers is compared cell by cell; the words are "far below 1" and "all six".
+        "strongly robust": lambda r: (r.robustness_ssim.max() < 0.9, each(r, "robustness_ssim")),
+        "quite different from the originals": lambda r: (
+            r.ae_ssim.max() < 0.9, f"largest {r.ae_ssim.max():.4f}, where 1 means equal"),
+        "described as stable": "“stable” and “in line with” name no measure",
+        "common to all architectures": lambda r: (
+            r.separability_ssim.min() > 0.99 and r.architecture.nunique() == 3,
+            f"smallest of the three networks' separabilities {r.separability_ssim.min():.4f}"),
+    })
+
+# %% [markdown]
+# With another test digit of another class as the background, for which the paper prints no numbers:
+
+# %%
+run.extra(
+    "digit-backgrounds", searches,
+    lambda units: over_nets(units[units.background == "digit"].assign(architecture=units.architecture.map(ARCHITECTURES)),
+                            ("architecture",), {k: v for k, v in COLUMNS.items() if k.endswith("ssim")}),
+    "Mixing with a test digit of another class: mean SSIM over digits and nets, with the spread over nets.",
+    header={"architecture": "architecture", "separability_ssim": "separability", "robustness_ssim": "robustness",
+            "ae_ssim": "adversarial example"})
+
+# %% [markdown]
+# ## Figure 2: what the pairs look like
+#
+# A unit of its own holds the first digit of each class with its pairs, for one network of architecture A.
+
+# %%
+def show_pairs(background, *, net, recipe, dataset, threshold, iterations, seed):
+    """The first test digit of each class and its borderline pair."""
+    digits = data.load(dataset)
+    first = [int((digits.y_test == c).nonzero()[0]) for c in range(len(digits.classes))]
+    x, y = digits.x_test[first], digits.y_test[first]
+    classify = inference.classifier(zoo.net("ren-a", recipe, digits, net, device=runtime.device()).net)
+    behind = borderline.backgrounds(background, x, y, runtime.generator(seed, "backgrounds"))
+    pairs = borderline.search(classify, x, behind, threshold=threshold, max_iterations=iterations)
+    return {"digits": y.tolist(), "excluded": pairs.excluded.tolist(), "separability": pairs.separability.tolist(),
+            "inside_class": pairs.inside_class.tolist(), "outside_class": pairs.outside_class.tolist(),
+            "answers_inside": classify(pairs.inside).tolist(), "answers_outside": classify(pairs.outside).tolist(),
+            "original": pairs.original, "inside": pairs.inside, "outside": pairs.outside, "source": x}
+
+
+def plan_pictures(scale):
+    """One unit for each background."""
+    return {f"a-{b}": dict(background=b, net=scale.seed, recipe=scale.recipe, dataset=scale.dataset,
+                           threshold=scale.threshold, iterations=scale.iterations, seed=scale.seed) for b in BACKGROUNDS}
+
+
+pictures = run.units("pictures", show_pairs, plan_pictures)
+
+
+# %%
+def draw_pairs(units):
+    """Original, inside and outside pictures in three rows for each background."""
+    figure, axes = plt.subplots(3 * len(units), len(units.digits[0]), figsize=(10, 11))
+    for block, unit in enumerate(units.itertuples()):
+        rows = axes[3 * block:3 * block + 3]
+        for row, images in zip(rows, (unit.original, unit.inside, unit.outside)):
+            display.image_grid(row, images)
+        for n, excluded in enumerate(unit.excluded):
+            if excluded:
+                for ax in rows[1:, n]:
+                    ax.clear()
+                    ax.set_axis_off()
+                    ax.text(0.5, 0.5, "×", color="0.6", fontsize=24, ha="center", va="center")
+            else:
+                rows[2, n].set_xlabel(f"{unit.inside_class[n]} | {unit.outside_class[n]}\n{unit.separability[n]:.3f}", fontsize=10)
+        for ax, text in zip(rows[:, 0], (f"{unit.background}:\noriginal", "inside", "outside")):
+            if ax.axison:
+                ax.set_ylabel(text, fontsize=10)
+    return figure
+
+
+def shown(units):
+    """Every pair in the picture: its digit, its two labels, their likeness, and whether the labels hold when asked again."""
+    return {u.background: [
+        {"digit": d, "inside": i, "outside": o, "ssim": s, "labels_hold": (i, o) == (ai, ao), "original_is_source":
+         bool((original == source).all())}
+        for d, x, i, o, s, ai, ao, original, source in zip(
+            u.digits, u.excluded, u.inside_class, u.outside_class, u.separability, u.answers_inside, u.answers_outside,
+            u.original, u.source) if not x] for u in units.itertuples()}
+
+
+def pairs_of(d):
+    """All pairs of the figure in one list."""
+    return [pair for block in d.values() for pair in block]
+
+
+figure_2 = run.figure(
+    "figure-2", pictures, draw_pairs, data=shown,
+    caption="Figure 2 of Ren et al.: for each background the original test digits (first row), the inside (second) and the outside "
+            "pictures (third) of architecture A. Below each pair stand its two labels and their SSIM; a cross: the network "
+            "gives the digit and the background one label",
+    alt="Three blocks of ten digits, for white, black and digit backgrounds; in each block original, inside and outside "
+        "pictures. The last two look alike and carry different labels.",
+    contains={"row 1": lambda d: all(p["original_is_source"] for p in pairs_of(d)),
+              "row 2": lambda d: all(p["labels_hold"] for p in pairs_of(d)),
+              "row 3": lambda d: all(p["inside"] != p["outside"] for p in pairs_of(d)),
+              "one such block": lambda d: set(d) == set(BACKGROUNDS)},
+    claims={
+        "look the same but are classified differently": lambda d: (
+            min(p["ssim"] for p in pairs_of(d)) > 0.95 and all(p["inside"] != p["outside"] for p in pairs_of(d)),
+            f"{len(pairs_of(d))} pairs, all with two labels; SSIM {min(p['ssim'] for p in pairs_of(d)):.3f} or more"),
+        "adversarial examples of the source digits": lambda d: (
+            all(p["outside"] != p["digit"] for p in pairs_of(d) if p["inside"] == p["digit"]),
+            f"{sum(p['outside'] != p['digit'] for p in pairs_of(d))} of {len(pairs_of(d))} outside pictures are not given "
+            "the digit's own label"),
+    })
+
+# %%
 run.stamp()

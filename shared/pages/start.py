@@ -9,7 +9,6 @@
 
 What a page says at full scale comes from the recorded units; what this run measured itself stands beside it, folded.
 """
-import base64
 import json
 import re
 import resource
@@ -152,7 +151,7 @@ class Run:
             self.rows.setdefault(label, {})[item] = looked
             others = {i: self._rows_of(i, label) for i in _others(claims)}
             made[label] = record.build(printed, sets, units_, **found, claims=claims, contains=ticks, others=others,
-                                       **judged)
+                                       whole=label == "recorded", **judged)
             if draw:
                 pictures[label] = display.png_of(draw(*frames))
         if not made:
@@ -250,7 +249,7 @@ class Run:
                  "revision": provenance.revision(), "wall_seconds": round(time.perf_counter() - self.started, 1),
                  "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
                  "when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "substitutes": self.substitutes,
-                 "state": state}
+                 "parameters": {k: v for k, v in self.parameters.items()}, "state": state}
         if self.at_full_scale:
             path = runtime.ROOT / STATE / f"{self.name.replace('/', '-')}.json"
             runtime.write_atomically(path, lambda part: part.write_text(json.dumps(facts)))

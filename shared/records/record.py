@@ -72,13 +72,14 @@ def provenance(sets, units):
 
 
 def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, contains=None, tolerances=None,
-          evidence=None, note=None, others=None):
+          evidence=None, note=None, others=None, whole=True):
     """The record of an item.
 
     sets, units  the `UnitSet`s it rests on, and {set: {name: Unit}} of those that are there; none for what is
                  computed at each build
     rows, data   what the units add up to: rows named as the printed ones, or a figure's numbers
     claims       {phrase: predicate}, see `claims.judge`; contains: {phrase: what must be there: bool}
+    whole        whether claims wait for the published units that are not there; a run of its own judges what it has
     """
     units = units or {}
     how_much = scale(sets, units)
@@ -86,7 +87,8 @@ def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, conta
     small = how_much["fraction"] < 1 and have == of
     waiting = f"{of - have} of {of} units" if have < of else "units of full size" if small else None
     looked_at = pd.DataFrame(rows) if rows is not None else data
-    judged = judging.judge(item, looked_at, claims or {}, complete=have >= of, waiting=waiting, others=others)
+    judged = judging.judge(item, looked_at, claims or {}, complete=have >= of or not whole, waiting=waiting,
+                           others=others)
     cells = comparison.compare(item, rows, tolerances) if rows is not None and item.rows else []
     if data is not None and item.printed_numbers:
         cells += comparison.compare_numbers(item, data, tolerances)

@@ -16,6 +16,7 @@ from shared.models import registry
 from shared.models.inference import accuracy
 from shared.models.recipe import Recipe
 from shared.training.fit import fit, share
+from shared.units import identity
 
 ZOO = ROOT / "results" / "zoo"  # the committed ones; new ones go to the cache
 
@@ -57,7 +58,8 @@ def net(architecture, recipe, dataset, seed, *, device):
         with runtime.lock(kept):
             trained = _first_sound((kept,), untrained, device)  # another process may just have trained it
             if trained is None:
-                _train(untrained, kept, architecture, recipe, dataset, seed, device)
+                with identity.unrecorded():  # a kept net is known by its weights, not by how they came about
+                    _train(untrained, kept, architecture, recipe, dataset, seed, device)
                 trained = read(kept, untrained, device)
     runtime.used("nets", trained.name, trained.fingerprint)
     return trained

@@ -64,8 +64,8 @@ def _declared_version(node):
     """The number in a decorator `@version(n)` or `@runtime.version(n)`, or None."""
     for each in getattr(node, "decorator_list", []):
         called = each.func if isinstance(each, ast.Call) else None
-        if getattr(called, "attr", getattr(called, "id", None)) == "version":
-            return ast.literal_eval(each.args[0])
+        if getattr(called, "attr", getattr(called, "id", None)) == "version" and called is not None:
+            return each.args[0].value if isinstance(each.args[0], ast.Constant) else None
     return None
 
 
