@@ -1,30 +1,49 @@
-"""What is recorded below full scale, or not at all, and what the rest would cost: python -m workflow.missing"""
-from shared import reference
-from shared.records import records
-from workflow import catalogue
+"""What is not at full scale, and what the rest would cost: python -m workflow.missing
+
+Units that are missing, stale (with what changed) or orphaned, each with its expected seconds and the command.
+"""
+import json
+import tempfile
+
+from shared import reference, runtime
+from shared.pages.start import STATE
+from shared.records import record
+from workflow import catalogue, records
 
 
-def rows():
-    """(title, state, estimated seconds or None) of every result that is not at full scale."""
+def states():
+    """What each notebook with units says of them, asked now: yields (notebook, facts of a set)."""
+    names = [n for n in catalogue.notebooks() if "run.units(" in (catalogue.FOLDER / f"{n}.py").read_text()]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, _, error in records.rebuild(names, records.scratch(folder)):
+            if error:
+                raise SystemExit(f"{name}: {error}")
+            facts = json.loads((runtime.ROOT / STATE / f"{name.replace('/', '-')}.json").read_text())
+            yield from ((name, state) for state in facts["state"])
+
+
+def lines():
+    """The report, line by line."""
+    for name, state in states():
+        command = f"python notebooks/{name}.py -p profile paper -p units"
+        known = [s for s in state["missing"].values() if s is not None]
+        cost = f"about {sum(known):,.0f} s" if known else "no unit yet to judge the time by"
+        yield (f"{name} {state['set']}: {state['recorded']} of {state['published']} units, "
+               f"{state['fraction']:.1%} of full scale")
+        if state["missing"]:
+            some = ", ".join(list(state["missing"])[:8]) + (", ..." if len(state["missing"]) > 8 else "")
+            yield f"  missing {len(state['missing'])}: {some} ({cost}): {command} missing"
+        for unit, changed in state["stale"].items():
+            doubt = ", DOUBTFUL" if unit in state["doubtful"] else ""
+            yield f"  stale {unit}{doubt}: {', '.join(changed)} changed: {command} {unit}"
+        for unit in state["orphans"]:
+            yield f"  orphaned {unit}: no plan names it any more: git rm results/units/{name}/{state['set']}/{unit}*"
     homes = catalogue.pages()
-    for item, record in records.everything():
-        home = homes.get((item.paper, item.id))
-        if record and record["scale"]["fraction"] < 1:
-            share, spent = record["scale"]["fraction"], record["provenance"]["seconds"]
-            parts = ", ".join(f"{k} {a} of {f}" for k, (a, f) in record["scale"]["parts"].items() if a < f)
-            yield item.title, f"{home}: {parts}", spent * (1 / share - 1)
-        elif home and not record:
-            yield item.title, f"{home}: not recorded", None
-        elif not record and item.kind in reference.RESULT_KINDS:
-            yield item.title, "planned: no notebook yet", None
-
-
-def main():
-    found = list(rows())
-    for title, state, seconds in found:
-        print(f"{title:32} {state}" + (f", about {seconds:,.0f} s" if seconds is not None else ""))
-    print(f"{len(found)} results below full scale")
+    planned = [item.title for item, kept in record.everything()
+               if kept is None and (item.paper, item.id) not in homes and item.kind in reference.RESULT_KINDS]
+    yield f"{len(planned)} results have no notebook yet" + (f": {planned[0]} to {planned[-1]}" if planned else "")
 
 
 if __name__ == "__main__":
-    main()
+    for line in lines():
+        print(line, flush=True)

@@ -125,6 +125,8 @@ def _element_kind(kind, default):
 
 
 def _units(text):
+    if re.fullmatch(r"stale:[1-9]\d{0,5}", text):
+        return True
     share = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
     if share:
         return 1 <= int(share[1]) <= int(share[2])

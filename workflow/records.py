@@ -1,0 +1,105 @@
+"""Rebuild every record from the committed units: python -m workflow.records [--check] [NOTEBOOK ...]
+
+Each notebook's text half runs at full scale without computing a unit, and so without data, training or GPU. With
+`--check` the records go to a scratch folder, and any changed word, or number changed by more than 1e-5, is told.
+"""
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from shared import ROOT, runtime
+from workflow import catalogue
+
+CLOSE = 1e-5
+
+
+def text_half(name, *words, results):
+    """Run the text half of a notebook at full scale; returns (seconds, None or what went wrong)."""
+    start = time.perf_counter()
+    env = {**os.environ, "BOUNDARY_RESULTS": str(results), "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1",
+           "OMP_WAIT_POLICY": "PASSIVE", "MPLBACKEND": "agg"}
+    done = subprocess.run([sys.executable, f"notebooks/{name}.py", "-p", "profile", "paper", *words], cwd=ROOT,
+                          env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return time.perf_counter() - start, done.stderr.strip() if done.returncode else None
+
+
+def rebuild(names, results, jobs=None):
+    """Records of the notebooks into `results`; a notebook runs after those it needs. Yields (name, seconds, error)."""
+    left, done = list(names), set()
+    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+        while left:
+            ready = [n for n in left if not set(catalogue.needs(n)) & set(left)]
+            for name, (seconds, error) in zip(ready, pool.map(
+                    lambda n: text_half(n, "-p", "units", "none", results=results), ready)):
+                done.add(name)
+                yield name, seconds, error
+            left = [n for n in left if n not in done]
+
+
+# ---- comparing -------------------------------------------------------------------------------------------
+def differences(old, new, place=""):
+    """Where two records differ: places of changed words and of numbers further apart than CLOSE."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for k in sorted(old.keys() | new.keys()):
+            yield from differences(old.get(k), new.get(k), f"{place}.{k}".strip("."))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for n, (a, b) in enumerate(zip(old, new)):
+            yield from differences(a, b, f"{place}[{n}]")
+    elif isinstance(old, int | float) and isinstance(new, int | float) and not isinstance(old, bool):
+        if not math.isclose(old, new, rel_tol=CLOSE, abs_tol=CLOSE):
+            yield f"{place}: {old} is now {new}"
+    elif old != new:
+        yield f"{place}: {str(old)[:80]!r} is now {str(new)[:80]!r}"
+
+
+def compare(old, new):
+    """What differs between two folders of records: one line each."""
+    files = {p.relative_to(folder) for folder in (old, new) for p in folder.glob("*/*.json")}
+    for file in sorted(files):
+        a, b = old / file, new / file
+        if not a.exists() or not b.exists():
+            yield f"{file}: {'is not made any more' if a.exists() else 'is new'}; run `make records`"
+            continue
+        for line in differences(json.loads(a.read_text()), json.loads(b.read_text())):
+            yield f"{file}: {line}"
+
+
+def scratch(folder):
+    """A results folder of its own that shares the committed units and nets."""
+    for part in ("units", "zoo"):
+        source = runtime.results_folder() / part
+        if source.is_dir():
+            (Path(folder) / part).symlink_to(source)
+    return Path(folder)
+
+
+def main(words):
+    cli = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    cli.add_argument("--check", action="store_true", help="change nothing; exit 1 if a record would change")
+    cli.add_argument("notebooks", nargs="*", default=[], help="such as ren/iv_simulation; all by default")
+    given = cli.parse_args(words)
+    names = given.notebooks or catalogue.notebooks()
+    if unknown := [n for n in names if n not in catalogue.notebooks()]:
+        raise runtime.UserError(f"unknown notebook {unknown[0]!r}; allowed: {', '.join(catalogue.notebooks())}")
+    start, bad = time.perf_counter(), []
+    with tempfile.TemporaryDirectory() as folder:
+        results = scratch(folder) if given.check else runtime.results_folder()
+        for name, seconds, error in rebuild(names, results):
+            print(f"{name:32}{seconds:6.1f} s{'   FAILED' if error else ''}", flush=True)
+            bad += [f"{name}: {error}"] if error else []
+        if given.check:
+            bad += compare(runtime.results_folder() / "paper", results / "paper")
+    print(f"{len(names)} notebooks in {time.perf_counter() - start:.0f} s")
+    if bad:
+        raise SystemExit("\n".join(bad))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
