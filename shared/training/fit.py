@@ -29,7 +29,8 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
                same seed gives the same bits; the global generators stay as they were.
     hook       `hook(net, images, labels, generator) -> images`, float32 [B, C, H, W] in [0, 1] both: what the
                net shall learn from instead of an (augmented) batch, as in training with noise or on
-               adversarial examples. It finds the net in training mode and leaves it there.
+               adversarial examples. It finds the net in training mode and leaves it there; with bf16 it runs
+               under autocast, too.
     label      names the progress bar and, inside a unit, the state kept after every epoch: a killed training
                goes on from there with the bits of one that ran through. A unit that trains several nets
                gives each its own.
@@ -60,11 +61,9 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
                 for group in optimiser.param_groups:
                     group["lr"] = rate(recipe, epoch + (step + 0.5) / per_epoch)
                 images, labels = pixels(augmented(x[batch], recipe, generator)), y[batch]
-                # Two autocasts: what one keeps of weights cast without gradient must not reach the other.
-                if hook is not None:
-                    with torch.autocast(device.type, torch.bfloat16, enabled=recipe.bf16):
-                        images = hook(net, images, labels, generator).detach()
                 with torch.autocast(device.type, torch.bfloat16, enabled=recipe.bf16):
+                    if hook is not None:
+                        images = hook(net, images, labels, generator).detach()
                     scores = net(images)
                 value = loss(scores.float(), labels, recipe)
                 optimiser.zero_grad()
