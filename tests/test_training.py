@@ -1,4 +1,5 @@
 """training: the loop, its hooks, options and states; the zoo."""
+import ast
 import dataclasses
 import math
 import multiprocessing
@@ -119,10 +120,17 @@ def test_three_steps_give_the_weights_that_the_declared_version_promises(name):
     promised = {k.split("/")[1]: v for k, v in load_file(GOLDEN).items() if k.split("/")[0] == name}
     tolerance = TOLERANCE.get(name, 5e-6)
     found = weights_after(recipe, hook, outputs=outputs)
-    assert furthest(promised, found) < tolerance, "`fit` does something else: raise VERSION, then promise()"
+    assert furthest(promised, found) < tolerance, "`fit` does something else: raise its version, promise()"
     for mutant in mutants:
         other, its_hook = mutant if isinstance(mutant, tuple) else (mutant, hook)
         assert furthest(promised, weights_after(other, its_hook, outputs=outputs)) > 2 * tolerance, mutant
+
+
+def test_every_definition_of_the_loop_carries_the_version_of_fit():
+    tree = ast.parse((runtime.ROOT / "shared/training/fit.py").read_text())
+    marked = {d.name: [ast.unparse(mark) for mark in d.decorator_list]
+              for d in tree.body if hasattr(d, "decorator_list")}
+    assert all(marks == [f"runtime.version({fit.declared_version})"] for marks in marked.values()), marked
 
 
 def promise():
