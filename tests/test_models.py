@@ -9,7 +9,8 @@ from shared.models.recipe import Recipe
 
 
 def digits(count=50):
-    return torch.randint(0, 256, (count, 1, 28, 28), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    draws = torch.Generator().manual_seed(0)
+    return torch.randint(0, 256, (count, 1, 28, 28), dtype=torch.uint8, generator=draws)
 
 
 # ---- architectures ---------------------------------------------------------------------------------------
@@ -43,14 +44,14 @@ def test_an_unknown_architecture_is_named():
 @pytest.mark.parametrize("images", [torch.zeros(2, 1, 28, 28, dtype=torch.int64),
                                     torch.zeros(2, 28, 28, dtype=torch.uint8)])
 def test_images_of_another_type_or_shape_are_refused(images):
-    with pytest.raises(runtime.UserError, match="expected images .N, C, H, W., uint8 or float in .0, 1.; got torch"):
+    with pytest.raises(runtime.UserError, match="expected images .N, C, H, W., uint8 or float .*; got torch"):
         inference.logits(registry.build("ren-a"), images)
 
 
 def test_logits_do_not_depend_on_the_chunk():
     net, images = registry.build("ren-a"), digits()
-    torch.testing.assert_close(inference.logits(net, images, chunk=7), inference.logits(net, images, chunk=50),
-                               rtol=0, atol=1e-5)
+    few, many = (inference.logits(net, images, chunk=chunk) for chunk in (7, 50))
+    torch.testing.assert_close(few, many, rtol=0, atol=1e-5)
     assert inference.classifier(net)(images).dtype == torch.int64
 
 
@@ -88,8 +89,10 @@ def test_one_logit_decides_between_two_classes():
 # ---- recipes ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("settings, said", [
     (dict(epochs=0), "epochs = 0; allowed: a whole number from 1"),
-    (dict(epochs=1.5), "epochs = 1.5"), (dict(epochs=True), "epochs = True"), (dict(epochs=None), "epochs = None"),
-    (dict(images=0), "images = 0; allowed: a whole number from 1, or None for all"), (dict(batch=0), "batch = 0"),
+    (dict(epochs=1.5), "epochs = 1.5"), (dict(epochs=True), "epochs = True"),
+    (dict(epochs=None), "epochs = None"),
+    (dict(images=0), "images = 0; allowed: a whole number from 1, or None for all"),
+    (dict(batch=0), "batch = 0"),
     (dict(rate=0.0), "rate = 0.0; allowed: a number above 0"), (dict(rate=float("nan")), "rate = nan"),
     (dict(momentum=1.0), "momentum = 1.0"), (dict(weight_decay=-1e-4), "weight_decay = -0.0001"),
     (dict(optimiser="adamw"), "optimiser = 'adamw'; allowed: sgd, adam"),
@@ -97,7 +100,7 @@ def test_one_logit_decides_between_two_classes():
     (dict(loss="hinge"), "loss = 'hinge'; allowed: cross-entropy, squared"),
     (dict(reduction="max"), "reduction = 'max'; allowed: mean, sum"), (dict(shift=-1), "shift = -1"),
     (dict(schedule="steps"), "milestones = .."), (dict(milestones=(2,)), r"milestones = \(2,\)"),
-    (dict(schedule="steps", milestones=(2,), factor=0), "factor = 0; allowed: a number above 0 and at most 1"),
+    (dict(schedule="steps", milestones=(2,), factor=0), "factor = 0; allowed: a number above 0"),
 ])
 def test_a_recipe_out_of_range_is_refused_in_one_line(settings, said):
     with pytest.raises(runtime.UserError, match=said) as error:

@@ -2,7 +2,7 @@
 
 Everything here carries a declared version instead of its text, so that an option added later, whose default
 leaves every training as it was, makes nothing stale. A golden test holds the version: where a recipe comes to
-do something else to the weights, the number must rise.
+do something else to the weights, the number must rise, the same in every mark (they are read as written).
 """
 import json
 import math
@@ -15,10 +15,8 @@ from shared.data.archives import fingerprint
 from shared.models.inference import pixels
 from shared.units.checkpoint import checkpoint
 
-VERSION = 1
 
-
-@runtime.version(VERSION)
+@runtime.version(1)
 def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
     """Train `net` in place and return it, on `device` and in evaluation mode.
 
@@ -29,7 +27,8 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
                same seed gives the same bits; the global generators stay as they were.
     hook       `hook(net, images, labels, generator) -> images`, float32 [B, C, H, W] in [0, 1] both: what the
                net shall learn from instead of an (augmented) batch, as in training with noise or on
-               adversarial examples. It finds the net in training mode and leaves it there.
+               adversarial examples. It finds the net in training mode and leaves it there; with bf16 it runs
+               under autocast, too.
     label      names the progress bar and, inside a unit, the state kept after every epoch: a killed training
                goes on from there with the bits of one that ran through. A unit that trains several nets
                gives each its own.
@@ -60,11 +59,9 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
                 for group in optimiser.param_groups:
                     group["lr"] = rate(recipe, epoch + (step + 0.5) / per_epoch)
                 images, labels = pixels(augmented(x[batch], recipe, generator)), y[batch]
-                # Two autocasts: what one keeps of weights cast without gradient must not reach the other.
-                if hook is not None:
-                    with torch.autocast(device.type, torch.bfloat16, enabled=recipe.bf16):
-                        images = hook(net, images, labels, generator).detach()
                 with torch.autocast(device.type, torch.bfloat16, enabled=recipe.bf16):
+                    if hook is not None:
+                        images = hook(net, images, labels, generator).detach()
                     scores = net(images)
                 value = loss(scores.float(), labels, recipe)
                 optimiser.zero_grad()
@@ -75,7 +72,7 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
     return net.eval()
 
 
-@runtime.version(VERSION)
+@runtime.version(1)
 def share(y, count):
     """Rows int64 [count] of y [N]: the first images of each class, classes in proportion; nothing is drawn.
 
@@ -88,7 +85,7 @@ def share(y, count):
     return place.argsort(stable=True)[:count].sort().values.to(y.device)
 
 
-@runtime.version(VERSION)
+@runtime.version(1)
 def rate(recipe, epoch):
     """Learning rate when `epoch` epochs have passed (not whole inside an epoch)."""
     if recipe.schedule == "constant":
@@ -100,7 +97,7 @@ def rate(recipe, epoch):
     return low + (recipe.rate - low) * (1 - math.cos(math.pi * up)) / 2
 
 
-@runtime.version(VERSION)
+@runtime.version(1)
 def augmented(images, recipe, generator):
     """Images [B, C, H, W] of any type, shifted and mirrored as the recipe asks; draws only where it asks."""
     count, channels, height, width = images.shape
@@ -118,7 +115,7 @@ def augmented(images, recipe, generator):
     return images
 
 
-@runtime.version(VERSION)
+@runtime.version(1)
 def loss(scores, labels, recipe):
     """The recipe's loss of logits [B, classes] (or [B, 1] for the squared one) against labels [B]."""
     if recipe.loss == "cross-entropy":
@@ -129,7 +126,7 @@ def loss(scores, labels, recipe):
     return F.mse_loss(scores[:, 0].sigmoid(), labels.float(), reduction=recipe.reduction)
 
 
-@runtime.version(VERSION)
+@runtime.version(1)
 def _optimiser(net, recipe):
     decayed = [p for p in net.parameters() if p.ndim > 1]
     others = [p for p in net.parameters() if p.ndim <= 1]
@@ -140,7 +137,7 @@ def _optimiser(net, recipe):
                            nesterov=recipe.nesterov and recipe.momentum > 0)
 
 
-@runtime.version(VERSION)
+@runtime.version(1)
 class _Progress:
     """Weights, optimiser and generator after an epoch, kept by the checkpoint of the unit that trains."""
 

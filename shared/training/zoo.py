@@ -53,10 +53,10 @@ def net(architecture, recipe, dataset, seed, *, device):
     untrained = registry.build(architecture, generator=runtime.generator(seed, architecture, "weights"))
     name = name_of(untrained, architecture, recipe, dataset, seed)
     kept = runtime.cache_folder() / "zoo" / f"{name}.safetensors"
-    trained = _first_sound((ZOO / kept.name, kept), untrained, device)
+    trained = _sound(ZOO / kept.name, untrained, device)
     if trained is None:
-        with runtime.lock(kept):
-            trained = _first_sound((kept,), untrained, device)  # another process may just have trained it
+        with runtime.lock(kept):  # where another process is training this net, wait for it
+            trained = _sound(kept, untrained, device)
             if trained is None:
                 with identity.unrecorded():  # a kept net is known by its weights, not by how they came about
                     _train(untrained, kept, architecture, recipe, dataset, seed, device)
@@ -77,14 +77,14 @@ def name_of(untrained, architecture, recipe, dataset, seed):
     return f"{architecture}-{dataset.stand_in or dataset.name}-s{seed}-{key}"
 
 
-def _first_sound(places, untrained, device):
-    for path in places:
-        if path.exists():
-            try:
-                return read(path, untrained, device)
-            except runtime.UserError as error:
-                print(f"zoo: {error}: looking further", file=sys.stderr)
-    return None
+def _sound(path, untrained, device):
+    if not path.exists():
+        return None
+    try:
+        return read(path, untrained, device)
+    except runtime.UserError as error:
+        print(f"zoo: {error}: looking further", file=sys.stderr)
+        return None
 
 
 def _train(net, path, architecture, recipe, dataset, seed, device):
@@ -143,9 +143,9 @@ def about(path):
     path = Path(path)
     try:
         with safe_open(path, "pt") as file:
-            told = file.metadata()
+            told = file.metadata() or {}
             weights = {k: file.get_tensor(k) for k in file.keys()}
-        if told["sha256"] != _sha256(told["about"], weights):
+        if told.get("sha256") != _sha256(told.get("about", ""), weights):
             raise ValueError("its content is not what was written")
         facts = json.loads(told["about"])
         if facts["name"] != path.stem:
