@@ -72,6 +72,7 @@ scale = run.scale(
     paper=dict(nets=5, images=10_000, recipe=ren.PAPER),
 )
 
+
 # %% [markdown]
 # A unit is one network and one background, with Algorithm 1 from all digits. The same pairs are also measured by scikit-image's
 # two conventions of SSIM.
@@ -146,6 +147,7 @@ run.extra(
     "Mixing with a test digit of another class: mean SSIM over digits and nets, with the spread over nets.",
     header={"architecture": "architecture", "separability_ssim": "separability", "robustness_ssim": "robustness",
             "ae_ssim": "adversarial example"})
+
 
 # %% [markdown]
 # ## Figure 2: what the pairs look like
