@@ -1,7 +1,6 @@
-"""comparison, claims, verdict, schema: what is judged, against hand-made items and the papers' own numbers."""
+"""comparison, claims, verdict, schema: on hand-made items and on the papers' own numbers."""
 import copy
 import json
-import subprocess
 import sys
 
 import numpy as np
@@ -11,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared import ROOT, reference, runtime
+from shared import reference, runtime
 from shared.records import claims, comparison, schema
 from shared.records.comparison import INTERVAL, PRECISION, TOLERANCE
 from shared.records.verdict import VERDICTS, verdict
@@ -119,7 +118,8 @@ def test_parts_of_a_cell_are_compared_nested_or_by_their_full_name():
 
 
 def test_what_is_not_printed_or_not_measured_is_not_compared():
-    rows = [{"name": "b", "value": 7.0}, {"name": "z", "value": 1.25}, {"name": "a", "value": None, "more": 3}]
+    rows = [{"name": "b", "value": 7.0}, {"name": "z", "value": 1.25},
+            {"name": "a", "value": None, "more": 3}]
     assert comparison.compare(ITEM, rows) == []
     assert comparison.compare(ITEM, pd.DataFrame(rows)) == []  # None is NaN there
 
@@ -130,7 +130,7 @@ def test_an_infinite_value_was_measured_and_does_not_agree():
 
 def test_texts_and_flags_are_equal_or_not():
     assert cell(works=True)["agrees"] and not cell(works=np.bool_(False))["agrees"]
-    with pytest.raises(runtime.UserError, match="Table X, a, value: 'high' was measured where the paper prints"):
+    with pytest.raises(runtime.UserError, match="Table X, a, value: 'high' was measured where"):
         cell(value="high")
 
 
@@ -142,7 +142,8 @@ def test_rows_without_keys_or_twice_are_refused():
 
 
 def test_cells_hold_plain_values_and_go_into_json():
-    frame = pd.DataFrame({"name": ["a", "b"], "value": [1.25, 3.0], "value_sd": [0.1, 0.1], "value_n": [5, None]})
+    frame = pd.DataFrame({"name": ["a", "b"], "value": [1.25, 3.0], "value_sd": [0.1, 0.1],
+                          "value_n": [5, None]})
     found = comparison.compare(ITEM, frame)
     assert json.loads(json.dumps(found, allow_nan=False)) == found and type(found[0]["nets"]) is int
 
@@ -150,7 +151,8 @@ def test_cells_hold_plain_values_and_go_into_json():
 def test_a_status_belongs_to_a_value_or_to_a_row():
     one = cell(value=1.25, value_status="substitute: digits in place of MNIST")
     assert (one["status"], one["why"]) == ("substitute", "digits in place of MNIST")
-    rows = [{"name": "a", "status": "not run: no weights", "rate": 1, "rate_status": "calibrated: on the print"}]
+    rows = [{"name": "a", "status": "not run: no weights", "rate": 1,
+             "rate_status": "calibrated: on the print"}]
     found = {c["column"]: c for c in comparison.compare(ITEM, rows)}
     assert found["rate"]["status"] == "calibrated" and found["value"]["status"] == "not run"
     assert found["value"]["measured"] is None and found["value"]["agrees"] is None and len(found) == 5
@@ -177,8 +179,9 @@ def test_every_table_agrees_with_itself_in_the_papers_order(item):
     assert found == comparison.compare(item, item.rows)
     assert found and all(c["how"] == PRECISION for c in found)
     order = [tuple(r[k] for k in item.keys) for r in item.rows]
-    assert [order.index(tuple(c["row"].values())) for c in found] == sorted(
-        order.index(tuple(c["row"].values())) for c in found)
+    places = [(order.index(tuple(c["row"].values())),
+               item.values.index(c["column"].split(".")[0])) for c in found]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize("item", PRINTED, ids=[f"{i.paper}-{i.id}" for i in PRINTED])
@@ -191,15 +194,6 @@ def test_no_table_agrees_with_its_numbers_moved_by_more_than_the_print(item):
     rows = [{k: moved(v) if k in item.values else v for k, v in row.items()} for row in item.rows]
     found = [c for c in comparison.compare(item, rows) if type(c["printed"]) in (int, float)]
     assert not any(c["agrees"] for c in found)
-
-
-def test_the_order_does_not_follow_the_hash_seed():
-    code = ("import json; from shared import reference; from shared.records.comparison import compare\n"
-            "i = reference.paper('ren')['table-2']; print(json.dumps(compare(i, i.rows)))")
-    said = {subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True,
-                           env={"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed, "OMP_NUM_THREADS": "1"}).stdout
-            for seed in ("1", "2")}
-    assert len(said) == 1
 
 
 # ---- claims ------------------------------------------------------------------------------------------------
@@ -249,7 +243,8 @@ def test_claims_wait_for_units_and_say_what_is_seen_so_far():
                      "evidence": "waits for 1 of 2 pairs; so far: from 1.0 to 1.0"}
     assert second["evidence"] == "waits for 1 of 2 pairs"  # no predicate on b without b
     nothing = claims.judge(ITEM, ROWS[:0], BOTH, complete=False, waiting="2 of 2 pairs")
-    assert [c["evidence"] for c in nothing] == ["waits for 2 of 2 pairs"] * 2 and all(map(claims.waits, nothing))
+    assert [c["evidence"] for c in nothing] == ["waits for 2 of 2 pairs"] * 2
+    assert all(map(claims.waits, nothing))
     with pytest.raises(runtime.UserError, match="say what the claims wait for"):
         claims.judge(ITEM, ROWS, BOTH, complete=False)
 
@@ -268,14 +263,16 @@ def test_a_claim_may_speak_of_other_items():
     judged = claims.judge(ITEM, ROWS, predicates, others={"table-y": (other, None)})
     assert judged[0]["holds"] is True and judged[0]["evidence"] == "1.0 against -3.0"
     late = claims.judge(ITEM, ROWS, predicates, others={"table-y": (other, "3 of 5 nets")})
-    assert late[0]["evidence"] == "waits for 3 of 5 nets; so far: 1.0 against -3.0" and late[1]["holds"] is True
+    assert late[0]["evidence"] == "waits for 3 of 5 nets; so far: 1.0 against -3.0"
+    assert late[0]["holds"] is None and late[1]["holds"] is True
     absent = claims.judge(ITEM, ROWS, predicates, complete=False, waiting="1 of 2 pairs")
     assert absent[0]["evidence"] == "waits for 1 of 2 pairs and the rows of table-y"
 
 
 @pytest.mark.parametrize("evidence", [
     "['a', 'b'] are above", str({"a": 1}), str([0.1, 0.2, 0.3]), "all above: True", "nan against 0.3", "[]",
-    str(ROWS), repr([np.float64(0.3)]), f"{0.1 + 0.2}", "found None", "", "  ", 0.3, None, ["b"], str(("a", 1)),
+    str(ROWS), repr([np.float64(0.3)]), f"{0.1 + 0.2}", "found None", "", "  ", 0.3, None, ["b"],
+    str(("a", 1)),
     repr(np.arange(2)), f"{rises}"])
 def test_evidence_that_no_person_would_write_is_refused(evidence):
     with pytest.raises(runtime.UserError, match="the evidence on 'rises'"):
@@ -290,7 +287,7 @@ def test_a_persons_words_are_taken(evidence):
     assert judged[0]["evidence"] == evidence
 
 
-# ---- a mutated result flips its claim ------------------------------------------------------------------------
+# ---- a mutated result flips its claim --------------------------------------------------------------------
 def mutants(rows, *, seed=0):
     """Rows with one numeric column turned round in sign, scaled up or down, reversed or shuffled."""
     random = np.random.default_rng(seed)
@@ -372,7 +369,8 @@ def test_the_reason_counts_the_ways_apart_and_names_what_fails():
     _, reason = verdict([claim(True), claim(False, "It is robust."), claim(None), WAITING], compared)
     assert reason == (
         "1 of 2 judged claims holds, 1 claim waits, 1 claim cannot be judged; 6 of 10 printed values agree "
-        "(3 to the printed precision, 2 within a stated tolerance, 1 inside the 99% interval of a single new net); "
+        "(3 to the printed precision, 2 within a stated tolerance, "
+        "1 inside the 99% interval of a single new net); "
         "2 values measured on a stand-in (a reason); fails: “It is robust.”")
     assert verdict([], [])[1] == "no claim to judge; no printed value to compare"
 
@@ -416,9 +414,11 @@ def test_the_reason_of_a_statement_is_in_words():
         verdict([], [], evidence(kind="limit"))
 
 
-# ---- forms of what is read back ------------------------------------------------------------------------------
-UNIT = {"name": "aeroplane-cat", "notebook": "sutton/4_1_one_point", "set": "pairs", "arguments": {"a": 0, "b": 3},
-        "parts": {"images": [100, 10_000]}, "result": {"train": 0.99}, "arrays": {"points": "points-1b3b.npz"},
+# ---- forms of what is read back --------------------------------------------------------------------------
+UNIT = {"name": "aeroplane-cat", "notebook": "sutton/4_1_one_point", "set": "pairs",
+        "arguments": {"a": 0, "b": 3},
+        "parts": {"images": [100, 10_000]}, "result": {"train": 0.99},
+        "arrays": {"points": "points-1b3b.npz"},
         "code": {"shared.training.fit.fit": "version 1"},
         "provenance": {"data": {"cifar10": "f"}, "nets": {}, "revision": None, "device": "cpu", "threads": 1,
                        "versions": {"torch": "2"}, "python": "3.11", "seconds": 3, "when": "2026-01-01"},
@@ -464,11 +464,14 @@ def broken(raw, path, value):
 
 
 @pytest.mark.parametrize("kind, path, value, said", [
-    ("unit", ("name",), "3-cat", "name: "), ("unit", ("name",), ..., "name"), ("unit", ("code",), [], "code: "),
+    ("unit", ("name",), "3-cat", "name: "), ("unit", ("name",), ..., "name"),
+    ("unit", ("code",), [], "code: "),
     ("unit", ("parts", "images"), [-1, 10], "parts.*"), ("unit", ("parts", "images"), [1], "parts.*"),
     ("unit", ("arrays", "points"), "../points.npz", "arrays.*"), ("unit", ("replaced",), ..., "replaced"),
-    ("unit", ("provenance", "threads"), "1", "provenance.threads: "), ("unit", ("argumnets",), {}, "argumnets"),
-    ("unit", ("provenance", "seconds"), ..., "seconds"), ("unit", ("replaced", "same"), "yes", "replaced.same: "),
+    ("unit", ("provenance", "threads"), "1", "provenance.threads: "),
+    ("unit", ("argumnets",), {}, "argumnets"),
+    ("unit", ("provenance", "seconds"), ..., "seconds"),
+    ("unit", ("replaced", "same"), "yes", "replaced.same: "),
     ("unit", ("result", "train"), float("nan"), "result.train is not a finite number"),
     ("record", ("verdict",), "mathces", "verdict: 'mathces' is unknown; allowed: exact"),
     ("record", ("reason",), ..., "lacks the reason"), ("record", ("rows",), ..., "lacks both rows and data"),

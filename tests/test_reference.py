@@ -76,7 +76,8 @@ def test_nineteen_tables_are_unfolded_by_classes_or_problems():
 
 @pytest.mark.parametrize("paper, item, keys", [
     ("ren", "table-3", ("architecture", "background")), ("ren", "table-4", ("t", "T", "background")),
-    ("he", "table-3", ("dataset", "model_training", "training_attack")), ("chen", "table-1", ("dataset", "model")),
+    ("he", "table-3", ("dataset", "model_training", "training_attack")),
+    ("chen", "table-1", ("dataset", "model")),
     ("shu", "table-5", ()), ("sutton", "table-1", ("quantity", "delta_inferred")),
     ("sutton", "table-3", ("index",))])
 def test_keys_are_the_columns_a_reader_would_name(paper, item, keys):
@@ -123,11 +124,13 @@ def damaged(tmp_path, edit):
 
 
 DAMAGE = {
-    "unknown kind": (lambda i, raw: i["theorem-4"].update(kind="thoerem"), "theorem-4: kind 'thoerem' is unknown"),
+    "unknown kind": (lambda i, raw: i["theorem-4"].update(kind="thoerem"),
+                     "theorem-4: kind 'thoerem' is unknown"),
     "duplicate id": (lambda i, raw: i["table-5"].update(id="table-4"), "table-4: id stands twice"),
     "NaN": (lambda i, raw: i["table-7"]["rows"][3]["cells"][1].update(mean=float("nan")),
             r"table-7: rows\[3\].cells\[1\].mean is not a finite number"),
-    "infinity": (lambda i, raw: i["table-25"]["rows"][0].update(vgg19=float("inf")), r"table-25: rows\[0\].vgg19"),
+    "infinity": (lambda i, raw: i["table-25"]["rows"][0].update(vgg19=float("inf")),
+                 r"table-25: rows\[0\].vgg19"),
     "cell lost": (lambda i, raw: i["table-4"]["rows"][2]["cells"].pop(), r"table-4: rows\[2\] holds 6 cells"),
     "cell twice": (lambda i, raw: i["table-4"]["rows"][2]["cells"][0].update(class_b=4), "table-4: two rows"),
     "number named twice": (lambda i, raw: i["figure-11"]["printed_numbers"][0].update(panel="c"),
@@ -140,7 +143,8 @@ TYPES = {
     "claims no list": (lambda i, raw: i["figure-4"].update(claims="a claim"), "figure-4: .*claims"),
     "claim no text": (lambda i, raw: i["figure-4"]["claims"].append(3), "figure-4: .*claims"),
     "rows lost": (lambda i, raw: i["table-4"].pop("rows"), "table-4: .*rows"),
-    "decimals as text": (lambda i, raw: i["table-4"]["columns"][2].update(decimals="2"), "table-4: .*decimals"),
+    "decimals as text": (lambda i, raw: i["table-4"]["columns"][2].update(decimals="2"),
+                         "table-4: .*decimals"),
     "title lost": (lambda i, raw: raw["paper"].pop("title"), "title"),
 }
 
@@ -176,7 +180,8 @@ def without_msgspec(monkeypatch, path):
         reference._forms.cache_clear()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"items": []}', '{"paper": {"title": "t"}}', "\x00"])
+@pytest.mark.parametrize("text",
+                         ["", "{", "[]", "null", '{"items": []}', '{"paper": {"title": "t"}}', "\x00"])
 def test_what_is_no_reference_file_is_named(tmp_path, text):
     path = tmp_path / "he.json"
     path.write_text(text)

@@ -70,8 +70,8 @@ def compare(item, rows, tolerances=None):
                 ("substitute: why", "calibrated: why" or "not run: why"); `status` holds for all values of
                 its row. None and NaN are values that are not there.
     tolerances  {column: (largest difference, why that much is allowed)}
-    Returns dicts: `row` {key: value}, `column`, `printed`, `measured`, `sd`, `nets`, `agrees` (None where there
-    is no measurement), `how` (the way of agreement, or None), `status` (or None), `why` (of a status, or of the
+    Returns dicts: `row` {key: value}, `column`, `printed`, `measured`, `sd`, `nets`, `agrees` (None where
+    nothing was measured), `how` (the way of agreement or None), `status` (or None), `why` (of a status or
     tolerance). Raises UserError for rows without keys, rows that stand twice, an unknown status or
     tolerance, and a text where a number is printed.
     """
