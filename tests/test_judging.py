@@ -153,6 +153,7 @@ def test_a_status_belongs_to_a_value_or_to_a_row():
     assert (one["status"], one["why"]) == ("substitute", "digits in place of MNIST")
     rows = [{"name": "a", "status": "not run: no weights", "rate": 1,
              "rate_status": "calibrated: on the print"}]
+    rows[0]["value"] = 1.25  # left over from an earlier run, say
     found = {c["column"]: c for c in comparison.compare(ITEM, rows)}
     assert found["rate"]["status"] == "calibrated" and found["value"]["status"] == "not run"
     assert found["value"]["measured"] is None and found["value"]["agrees"] is None and len(found) == 5
@@ -245,6 +246,9 @@ def test_claims_wait_for_units_and_say_what_is_seen_so_far():
     nothing = claims.judge(ITEM, ROWS[:0], BOTH, complete=False, waiting="2 of 2 pairs")
     assert [c["evidence"] for c in nothing] == ["waits for 2 of 2 pairs"] * 2
     assert all(map(claims.waits, nothing))
+    counted = {"rises": lambda rows: (True, f"{len(rows)} rows rise"), "larger": larger}
+    none, _ = claims.judge(ITEM, ROWS[:0], counted, complete=False, waiting="2 of 2 pairs")
+    assert none["evidence"] == "waits for 2 of 2 pairs"
     with pytest.raises(runtime.UserError, match="say what the claims wait for"):
         claims.judge(ITEM, ROWS, BOTH, complete=False)
 
