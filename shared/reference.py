@@ -13,8 +13,8 @@ NAMED = {"ren": "Ren et al.", "shu": "Shu et al.", "he": "He et al.", "sutton": 
          "chen": "Chen et al."}
 RESULT_KINDS = ("table", "figure", "algorithm", "theorem", "corollary", "lemma")  # what the book counts
 KINDS = (*RESULT_KINDS, "procedure", "definition", "conjecture", "remark", "property", "equation")
-# Columns of numbers that say which row a row is, or under which setting it was made: never results. Columns of
-# text need no such list; an item of the reference whose rows are told apart otherwise states its own `keys`.
+# Columns of numbers that say which row a row is, or under which setting it was made: never results. Text
+# columns need no such list; an item whose rows are told apart otherwise states its own `keys` in its file.
 DESCRIBING = ("class_a", "class_b", "source_class", "target_class", "delta", "delta_inferred", "index",
               "layer", "layer_inferred", "layers", "neurons", "printed_row", "t", "T")
 
@@ -67,7 +67,8 @@ class Item:
         """
         rows = [{**{k: v for k, v in row.items() if k not in ("cells", "n_cells")}, **cell}
                 for row in self.raw.get("rows", []) for cell in row.get("cells", [{}])]
-        if _prefix(rows, self._describing(rows)) is None:
+        plain = not any("cells" in row for row in self.raw.get("rows", []))
+        if plain and _prefix(rows, self._describing(rows)) is None:
             return [{**row, "printed_row": n} for n, row in enumerate(rows, 1)]
         return rows
 
@@ -85,7 +86,9 @@ class Item:
     @cached_property
     def keys(self):
         """Names of the columns that tell the rows apart: the first ones that do, as the table is read."""
-        return _prefix(self.rows, self._describing(self.rows)) or ()
+        names = self._describing(self.rows)
+        prefix = _prefix(self.rows, names)
+        return names if prefix is None else prefix
 
     @cached_property
     def values(self):

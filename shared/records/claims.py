@@ -21,8 +21,8 @@ def judge(item, rows, predicates, *, complete=True, waiting=None, others=None):
     complete    whether all units of the rows are there; else every claim waits for what `waiting` names ("41
                 of 45 pairs"), with what the present rows show
     others      {item id: (rows, None or what they wait for)} of the other items
-    Raises UserError naming the phrase, and the claims it may mean, where a claim is not judged exactly once, and
-    where evidence is no person's text.
+    Raises UserError naming the phrase, and the claims it may mean, where a claim is not judged exactly once,
+    and where evidence is no person's text.
     """
     found = {}
     for phrase, predicate in predicates.items():

@@ -1,8 +1,8 @@
 """Measured values beside printed ones: which agree, and in which of the ways that count.
 
 A value agrees by *printed precision* (half a unit of the last printed decimal), within a *tolerance* fixed
-with its reason before the run, or because the paper's single run lies in the *interval* in which a single new net
-would fall, estimated from several of ours. The three are told apart wherever they are counted.
+with its reason before the run, or because the paper's single run lies in the *interval* in which a single new
+net would fall, estimated from several of ours. The three are told apart wherever they are counted.
 """
 import math
 import numbers
@@ -43,7 +43,7 @@ def half_width(sd, nets):
 
     None below five nets: t quantile times SD times sqrt(1 + 1/n) is too wide then to tell anything apart.
     """
-    if sd is None or nets is None or nets < NETS:
+    if sd is None or nets is None or nets < NETS or not math.isfinite(sd):
         return None
     from scipy.stats import t
     return float(t.ppf((1 + CONFIDENCE) / 2, nets - 1) * sd * math.sqrt(1 + 1 / nets))
@@ -65,14 +65,15 @@ def compare(item, rows, tolerances=None):
     """Cells of a table with a printed value, beside what was measured, in the paper's order.
 
     rows        a DataFrame or dicts, one a printed row: the item's key columns, and measured values under the
-                printed names (a part of a printed cell under `column.part`, or nested as printed). Beside value
-                `c` may stand `c_sd` (standard deviation over nets), `c_n` (number of nets) and `c_status`
-                ("substitute: why", "calibrated: why" or "not run: why"); `status` holds for all values of its
-                row. None and NaN are values that are not there.
+                printed names (a part of a printed cell under `column.part`, or nested as printed). Beside a
+                value `c` may stand `c_sd` (standard deviation over nets), `c_n` (number of nets), `c_status`
+                ("substitute: why", "calibrated: why" or "not run: why"); `status` holds for all values of
+                its row. None and NaN are values that are not there.
     tolerances  {column: (largest difference, why that much is allowed)}
-    Returns dicts: `row` {key: value}, `column`, `printed`, `measured`, `sd`, `nets`, `agrees` (True, False, or
-    None where nothing was measured), `how` (the way of agreement, or None), `status` (or None), `why` (of a
-    status, or the reason of a tolerance). Raises UserError for rows without their keys or twice, or an unknown status.
+    Returns dicts: `row` {key: value}, `column`, `printed`, `measured`, `sd`, `nets`, `agrees` (None where
+    nothing was measured), `how` (the way of agreement or None), `status` (or None), `why` (of a status or
+    tolerance). Raises UserError for rows without keys, rows that stand twice, an unknown status or
+    tolerance, and a text where a number is printed.
     """
     mine = {}
     for row in _dicts(rows):
@@ -98,7 +99,7 @@ def compare(item, rows, tolerances=None):
 
 
 def compare_numbers(item, data, tolerances=None):
-    """Cells of a figure's or method's printed numbers that `data` holds under the same names, as `compare`."""
+    """Cells of a figure's or method's printed numbers that `data` holds under the same names."""
     data = _flat(dict(data))
     _known(item, tolerances, item.printed_numbers)
     return [cell for name, printed in item.printed_numbers.items()
@@ -113,6 +114,7 @@ def _cell(item, key, name, printed, places, mine, tolerances):
     if printed is None or isinstance(printed, list) or (measured is None and word is None):
         return []
     sd, nets = mine.get(f"{name}_sd"), mine.get(f"{name}_n")
+    nets = nets if nets is None else int(nets)  # a DataFrame with gaps counts in floats
     allowed, reason = (tolerances or {}).get(name, (None, None))
     how = None
     if word == "not run":
@@ -152,8 +154,8 @@ def _known(item, tolerances, names):
             raise runtime.UserError(f"{item.title}: a tolerance for {column!r}, which is not printed there; "
                                     f"printed: {', '.join(dict.fromkeys(names))}")
         if not (_number(allowed) and allowed >= 0 and isinstance(reason, str) and reason.strip()):
-            raise runtime.UserError(f"{item.title}: the tolerance for {column!r} needs a size of at least 0 and "
-                                    "its reason in words")
+            raise runtime.UserError(f"{item.title}: the tolerance for {column!r} needs a size of at least 0 "
+                                    "and its reason in words")
 
 
 def _unit(name, column):

@@ -1,0 +1,517 @@
+"""comparison, claims, verdict, schema: on hand-made items and on the papers' own numbers."""
+import copy
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from shared import reference, runtime
+from shared.records import claims, comparison, schema
+from shared.records.comparison import INTERVAL, PRECISION, TOLERANCE
+from shared.records.verdict import VERDICTS, verdict
+
+ITEM = reference.Item("ren", "table-x", "table", "X", "I", "A caption.",
+                      ("The value rises with the name.", "The value of b is larger than that of a."), {
+    "columns": [{"key": "name", "label": "Name", "type": "string"},
+                {"key": "value", "label": "Value", "type": "number", "decimals": 2},
+                {"key": "nested", "label": "Nested", "type": "number"},
+                {"key": "rate", "label": "Rate", "type": "number"},
+                {"key": "works", "label": "Works", "type": "boolean"}],
+    "rows": [{"name": "a", "value": 1.25, "nested": {"p": 98.8, "class": 3}, "rate": 1, "works": True},
+             {"name": "b", "value": None, "nested": {"p": 55.0, "class": 8}, "rate": 0.925, "works": False}]})
+FIGURE = reference.Item("ren", "figure-x", "figure", "9", "I", "A caption.", (), {
+    "printed_numbers": [{"name": "mean", "value": 0.63}, {"panel": "b", "l1": 67.98}]})
+
+
+def cell(**row):
+    found, = comparison.compare(ITEM, [{"name": "a"} | row])
+    return found
+
+
+# ---- printed precision -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("value, places", [(1e-5, 5), (1.5e-7, 8), (0.000526, 6), (1, 0), (100, 0), (0, 0),
+                                           (91.7, 1), (-0.84, 2), (1e22, 0), (202, 0), (0.5, 1)])
+def test_decimals_are_those_that_a_number_shows(value, places):
+    assert comparison.decimals(value) == places
+
+
+@given(st.integers(-10**9, 10**9), st.integers(1, 9))
+def test_decimals_of_any_printed_number(digits, places):
+    text = f"{digits / 10**places:.{places}f}".rstrip("0")
+    assert comparison.decimals(float(text)) == len(text.split(".")[1])
+
+
+def test_decimals_of_a_column_come_first_and_a_whole_number_is_printed_like_its_neighbours():
+    assert comparison.decimals(100.0, {"decimals": 2}) == 2
+    assert comparison.decimals(1, {"type": "number"}, [0.925, 0.58, 0]) == 2
+    assert comparison.decimals(1, {"type": "integer"}, [0.925]) == 0
+    assert comparison.decimals(1, {"type": "number"}, [3, 8]) == 0
+
+
+@pytest.mark.parametrize("value, agrees", [(1.25, True), (1.2549, True), (1.2451, True), (1.255, True),
+                                           (1.2551, False), (1.2449, False)])
+def test_half_a_unit_of_the_last_printed_decimal_agrees(value, agrees):
+    assert (cell(value=value)["agrees"], cell(value=value)["how"]) == (agrees, PRECISION if agrees else None)
+
+
+def test_a_rate_of_one_is_not_met_by_a_rate_of_a_half():
+    assert cell(rate=0.9996)["agrees"] and not cell(rate=0.55)["agrees"]
+
+
+@given(st.floats(-1e6, 1e6), st.integers(0, 6))
+def test_a_rounded_number_agrees_with_what_it_was_rounded_from(value, places):
+    assert comparison.agreement(round(value, places), value, places) == PRECISION
+
+
+# ---- tolerance and interval --------------------------------------------------------------------------------
+def test_a_tolerance_agrees_with_its_reason():
+    at = {"value": (0.1, "one image of ten")}
+    near, = comparison.compare(ITEM, [{"name": "a", "value": 1.34}], at)
+    exact, = comparison.compare(ITEM, [{"name": "a", "value": 1.25}], at)
+    far, = comparison.compare(ITEM, [{"name": "a", "value": 1.36}], at)
+    assert (near["how"], near["why"]) == (TOLERANCE, "one image of ten")
+    assert (exact["how"], exact["why"]) == (PRECISION, None) and far["agrees"] is False
+
+
+@pytest.mark.parametrize("tolerances, said", [
+    ({"valve": (0.1, "why")}, "'valve', which is not printed there; printed: value, nested.p"),
+    ({"value": (0.1, " ")}, "its reason"), ({"value": (-1, "why")}, "at least 0")])
+def test_a_tolerance_for_nothing_or_without_reason_is_refused(tolerances, said):
+    with pytest.raises(runtime.UserError, match=said):
+        comparison.compare(ITEM, [{"name": "a", "value": 1.25}], tolerances)
+
+
+def test_the_interval_is_that_of_a_single_new_net():
+    sd, n = 0.03, 5
+    low, high = stats.t.interval(0.99, n - 1, loc=0, scale=sd * np.sqrt(1 + 1 / n))
+    assert comparison.half_width(sd, n) == pytest.approx(high) == pytest.approx(-low)
+    inside = cell(value=1.25 + 0.99 * high, value_sd=sd, value_n=n)
+    outside = cell(value=1.25 + 1.01 * high, value_sd=sd, value_n=n)
+    assert (inside["agrees"], inside["how"]) == (True, INTERVAL)
+    assert (outside["agrees"], outside["how"]) == (False, None)
+    assert (inside["sd"], inside["nets"]) == (sd, n)
+
+
+def test_the_interval_holds_a_new_net_as_often_as_it_says():
+    draws = np.random.default_rng(0).normal(size=(5_000, 6))
+    width = [comparison.half_width(sd, 5) for sd in draws[:, :5].std(axis=1, ddof=1)]
+    share = np.mean(np.abs(draws[:, 5] - draws[:, :5].mean(axis=1)) <= width)
+    assert share == pytest.approx(0.99, abs=0.004)
+
+
+@pytest.mark.parametrize("sd, nets", [(None, 5), (0.03, None), (0.03, 4), (float("inf"), 9), (0.0, 5)])
+def test_without_five_nets_or_a_spread_there_is_no_interval(sd, nets):
+    assert cell(value=1.30, value_sd=sd, value_n=nets)["agrees"] is False
+
+
+# ---- rows --------------------------------------------------------------------------------------------------
+def test_parts_of_a_cell_are_compared_nested_or_by_their_full_name():
+    nested = comparison.compare(ITEM, [{"name": "a", "nested": {"p": 98.84, "class": 4}}])
+    named = comparison.compare(ITEM, pd.DataFrame([{"name": "a", "nested.p": 98.84, "nested.class": 4}]))
+    assert nested == named and [(c["column"], c["agrees"]) for c in nested] == [
+        ("nested.p", True), ("nested.class", False)]
+
+
+def test_what_is_not_printed_or_not_measured_is_not_compared():
+    rows = [{"name": "b", "value": 7.0}, {"name": "z", "value": 1.25},
+            {"name": "a", "value": None, "more": 3}]
+    assert comparison.compare(ITEM, rows) == []
+    assert comparison.compare(ITEM, pd.DataFrame(rows)) == []  # None is NaN there
+
+
+def test_an_infinite_value_was_measured_and_does_not_agree():
+    assert (cell(value=float("inf"))["agrees"], cell(value=float("inf"))["measured"]) == (False, None)
+
+
+def test_texts_and_flags_are_equal_or_not():
+    assert cell(works=True)["agrees"] and not cell(works=np.bool_(False))["agrees"]
+    with pytest.raises(runtime.UserError, match="Table X, a, value: 'high' was measured where"):
+        cell(value="high")
+
+
+def test_rows_without_keys_or_twice_are_refused():
+    with pytest.raises(runtime.UserError, match="a row lacks 'name'"):
+        comparison.compare(ITEM, [{"value": 1.25}])
+    with pytest.raises(runtime.UserError, match="two rows for name a"):
+        comparison.compare(ITEM, [{"name": "a", "value": 1.25}] * 2)
+
+
+def test_cells_hold_plain_values_and_go_into_json():
+    frame = pd.DataFrame({"name": ["a", "b"], "value": [1.25, 3.0], "value_sd": [0.1, 0.1],
+                          "value_n": [5, None]})
+    found = comparison.compare(ITEM, frame)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found and type(found[0]["nets"]) is int
+
+
+def test_a_status_belongs_to_a_value_or_to_a_row():
+    one = cell(value=1.25, value_status="substitute: digits in place of MNIST")
+    assert (one["status"], one["why"]) == ("substitute", "digits in place of MNIST")
+    rows = [{"name": "a", "status": "not run: no weights", "rate": 1,
+             "rate_status": "calibrated: on the print"}]
+    rows[0]["value"] = 1.25  # left over from an earlier run, say
+    found = {c["column"]: c for c in comparison.compare(ITEM, rows)}
+    assert found["rate"]["status"] == "calibrated" and found["value"]["status"] == "not run"
+    assert found["value"]["measured"] is None and found["value"]["agrees"] is None and len(found) == 5
+
+
+@pytest.mark.parametrize("status", ["stand-in: digits", "substitute", "substitute:", "not run"])
+def test_an_unknown_status_or_one_without_a_reason_is_refused(status):
+    with pytest.raises(runtime.UserError, match="allowed: substitute: <why>"):
+        cell(value=1.25, value_status=status)
+
+
+def test_printed_numbers_of_a_figure():
+    found = comparison.compare_numbers(FIGURE, {"mean": 0.6349, "b": {"l1": 70.0}, "other": 1})
+    assert [(c["column"], c["agrees"]) for c in found] == [("mean", True), ("b.l1", False)]
+    assert comparison.compare_numbers(FIGURE, {"other": 1}) == []
+
+
+PRINTED = [i for p in reference.papers().values() for i in p.items.values() if i.rows]
+
+
+@pytest.mark.parametrize("item", PRINTED, ids=[f"{i.paper}-{i.id}" for i in PRINTED])
+def test_every_table_agrees_with_itself_in_the_papers_order(item):
+    found = comparison.compare(item, pd.DataFrame(item.rows[::-1]))
+    assert found == comparison.compare(item, item.rows)
+    assert found and all(c["how"] == PRECISION for c in found)
+    order = [tuple(r[k] for k in item.keys) for r in item.rows]
+    places = [(order.index(tuple(c["row"].values())),
+               item.values.index(c["column"].split(".")[0])) for c in found]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("item", PRINTED, ids=[f"{i.paper}-{i.id}" for i in PRINTED])
+def test_no_table_agrees_with_its_numbers_moved_by_more_than_the_print(item):
+    def moved(value):
+        if isinstance(value, dict):
+            return {k: moved(v) for k, v in value.items()}
+        return 1.2 * value + 1 if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+    rows = [{k: moved(v) if k in item.values else v for k, v in row.items()} for row in item.rows]
+    found = [c for c in comparison.compare(item, rows) if type(c["printed"]) in (int, float)]
+    assert not any(c["agrees"] for c in found)
+
+
+# ---- claims ------------------------------------------------------------------------------------------------
+ROWS = pd.DataFrame({"name": ["a", "b"], "value": [1.0, 2.0]})
+
+
+def rises(rows):
+    return rows.value.is_monotonic_increasing, f"from {rows.value.iloc[0]:.1f} to {rows.value.iloc[-1]:.1f}"
+
+
+def larger(rows):
+    a, b = (rows.value[rows["name"] == n].item() for n in "ab")
+    return b > a, f"b has {b:.1f}, a has {a:.1f}"
+
+
+BOTH = {"larger than": larger, "rises with": rises}
+
+
+def test_claims_are_judged_in_the_papers_order_by_their_words():
+    judged = claims.judge(ITEM, ROWS, BOTH)
+    assert [j["claim"] for j in judged] == list(ITEM.claims)
+    assert judged[0] == {"claim": ITEM.claims[0], "holds": True, "evidence": "from 1.0 to 2.0"}
+    assert all(type(j["holds"]) is bool for j in judged)
+
+
+@pytest.mark.parametrize("predicates, said", [
+    ({"The value": rises, "larger": larger}, "'The value' occurs in 2 of its claims"),
+    ({"falls": rises, "larger": larger}, "'falls' occurs in none of its claims; .* of: “The value rises"),
+    ({"": rises, "larger": larger}, "'' occurs in none"),
+    ({"rises": rises, "with the name": rises}, "'with the name' and 'rises' stand in the same claim"),
+    ({"rises": rises}, "1 of 2 claims are not judged; .*: “The value of b"),
+    ({}, "2 of 2 claims are not judged")])
+def test_each_claim_is_judged_exactly_once(predicates, said):
+    with pytest.raises(runtime.UserError, match=said):
+        claims.judge(ITEM, ROWS, predicates)
+
+
+def test_a_reason_stands_where_a_claim_cannot_be_judged():
+    judged = claims.judge(ITEM, ROWS, {"rises": "'rises' names no measure", "larger": larger})
+    assert judged[0]["holds"] is None and judged[0]["evidence"] == "'rises' names no measure"
+    assert not claims.waits(judged[0])
+
+
+def test_claims_wait_for_units_and_say_what_is_seen_so_far():
+    first, second = claims.judge(ITEM, ROWS[:1], BOTH, complete=False, waiting="1 of 2 pairs")
+    assert first == {"claim": ITEM.claims[0], "holds": None,
+                     "evidence": "waits for 1 of 2 pairs; so far: from 1.0 to 1.0"}
+    assert second["evidence"] == "waits for 1 of 2 pairs"  # no predicate on b without b
+    nothing = claims.judge(ITEM, ROWS[:0], BOTH, complete=False, waiting="2 of 2 pairs")
+    assert [c["evidence"] for c in nothing] == ["waits for 2 of 2 pairs"] * 2
+    assert all(map(claims.waits, nothing))
+    counted = {"rises": lambda rows: (True, f"{len(rows)} rows rise"), "larger": larger}
+    none, _ = claims.judge(ITEM, ROWS[:0], counted, complete=False, waiting="2 of 2 pairs")
+    assert none["evidence"] == "waits for 2 of 2 pairs"
+    with pytest.raises(runtime.UserError, match="say what the claims wait for"):
+        claims.judge(ITEM, ROWS, BOTH, complete=False)
+
+
+def test_with_all_units_there_a_broken_predicate_is_not_hidden():
+    with pytest.raises(ValueError):
+        claims.judge(ITEM, ROWS[:1], BOTH)
+
+
+def test_a_claim_may_speak_of_other_items():
+    def above(rows, other):
+        return rows.value.min() > other.value.max(), f"{rows.value.min():.1f} against {other.value.max():.1f}"
+
+    predicates = {"rises": (above, "table-y"), "larger": larger}
+    other = ROWS.assign(value=ROWS.value - 5)
+    judged = claims.judge(ITEM, ROWS, predicates, others={"table-y": (other, None)})
+    assert judged[0]["holds"] is True and judged[0]["evidence"] == "1.0 against -3.0"
+    late = claims.judge(ITEM, ROWS, predicates, others={"table-y": (other, "3 of 5 nets")})
+    assert late[0]["evidence"] == "waits for 3 of 5 nets; so far: 1.0 against -3.0"
+    assert late[0]["holds"] is None and late[1]["holds"] is True
+    absent = claims.judge(ITEM, ROWS, predicates, complete=False, waiting="1 of 2 pairs")
+    assert absent[0]["evidence"] == "waits for 1 of 2 pairs and the rows of table-y"
+
+
+@pytest.mark.parametrize("evidence", [
+    "['a', 'b'] are above", str({"a": 1}), str([0.1, 0.2, 0.3]), "all above: True", "nan against 0.3", "[]",
+    str(ROWS), repr([np.float64(0.3)]), f"{0.1 + 0.2}", "found None", "", "  ", 0.3, None, ["b"],
+    str(("a", 1)),
+    repr(np.arange(2)), f"{rises}"])
+def test_evidence_that_no_person_would_write_is_refused(evidence):
+    with pytest.raises(runtime.UserError, match="the evidence on 'rises'"):
+        claims.judge(ITEM, ROWS, {"rises": lambda rows: (True, evidence), "larger": larger})
+
+
+@pytest.mark.parametrize("evidence", [
+    "41 of 45 pairs lie above 0.99", "None of the 45 pairs", "aeroplane against cat: 0.97 (smallest)",
+    "the interval [0.31, 0.35] holds 0.32", "nets \"a\" and 'b' differ", "p < 0.01", "1e-05 at most"])
+def test_a_persons_words_are_taken(evidence):
+    judged = claims.judge(ITEM, ROWS, {"rises": lambda rows: (True, evidence), "larger": larger})
+    assert judged[0]["evidence"] == evidence
+
+
+# ---- a mutated result flips its claim --------------------------------------------------------------------
+def mutants(rows, *, seed=0):
+    """Rows with one numeric column turned round in sign, scaled up or down, reversed or shuffled."""
+    random = np.random.default_rng(seed)
+    for column in rows.select_dtypes("number"):
+        values = rows[column].to_numpy(float)
+        for changed in (-values, values * 1e3, values / 1e3, values[::-1], random.permutation(values)):
+            yield rows.assign(**{column: changed})
+
+
+def flips(predicate, rows, *others):
+    """Whether some mutation of the rows changes what the predicate says."""
+    before, _ = predicate(rows, *others)
+    return any(bool(predicate(mutant, *others)[0]) != bool(before) for mutant in mutants(rows))
+
+
+def test_a_mutated_result_flips_an_honest_predicate_and_no_empty_one():
+    assert flips(rises, ROWS) and flips(larger, ROWS) and flips(larger, ROWS[::-1])
+    assert flips(lambda rows: (rows.value.max() < 5, ""), ROWS)
+    assert not flips(lambda rows: (True, ""), ROWS)
+    assert not flips(lambda rows: (len(rows) == 2, ""), ROWS)
+
+
+# ---- verdicts ----------------------------------------------------------------------------------------------
+def claim(holds, words="It rises."):
+    return {"claim": words, "holds": holds, "evidence": "seen"}
+
+
+WAITING = {"claim": "It rises.", "holds": None, "evidence": "waits for 41 of 45 pairs"}
+
+
+def cells(agree=0, differ=0, how=PRECISION, status=None):
+    why = "a reason" if status else None
+    base = {"row": {}, "column": "value", "printed": 1.0, "measured": 1.0, "sd": None, "nets": None,
+            "status": status, "why": why}
+    return [base | {"agrees": True, "how": how}] * agree + [base | {"agrees": False, "how": None}] * differ
+
+
+@pytest.mark.parametrize("judged, compared, word", [
+    ([claim(True)], cells(19, 1), "matches"),
+    ([claim(True)], cells(18, 1), "trend"),
+    ([claim(None)], cells(19, 1), "matches"),
+    ([], cells(20), "matches"),
+    ([claim(True), claim(False)], cells(20), "differs"),
+    ([claim(None)], cells(0, 1), "differs"),
+    ([claim(True)], cells(0, 5), "trend"),
+    ([claim(True)], [], "trend"),
+    ([claim(False)], [], "differs"),
+    ([claim(None)], [], "shown"),
+    ([], [], "shown"),
+    ([WAITING], [], "not run"),
+    ([claim(True)], cells(5, status="substitute"), "substitute"),
+    ([claim(False)], cells(5, 5, status="substitute"), "substitute"),
+    ([claim(True)], cells(5, status="calibrated"), "calibrated"),
+    ([claim(True)], cells(1, status="calibrated") + cells(9, status="not run"), "not run"),
+    ([claim(True)], cells(1, status="calibrated") + cells(1, status="not run"), "calibrated"),
+    ([claim(True)], cells(0, 99, status="substitute") + cells(1), "matches"),
+    ([claim(True)], cells(99, status="calibrated") + cells(0, 1), "trend"),
+    ([claim(None)], cells(99, status="calibrated") + cells(0, 1), "differs"),
+])
+def test_verdicts(judged, compared, word):
+    assert verdict(judged, compared)[0] == word and word in VERDICTS
+
+
+@given(st.integers(0, 400), st.integers(0, 400))
+def test_ninety_five_percent_are_enough_and_less_are_not(agree, differ):
+    if agree + differ:
+        word, _ = verdict([claim(True)], cells(agree, differ))
+        assert (word == "matches") == (20 * agree >= 19 * (agree + differ))
+
+
+@given(st.permutations(cells(3) + cells(1, how=INTERVAL) + cells(0, 2) + cells(1, status="substitute")))
+def test_a_verdict_does_not_depend_on_the_order_of_cells(compared):
+    assert verdict([claim(True)], compared) == verdict([claim(True)], sorted(compared, key=str))
+
+
+def test_the_reason_counts_the_ways_apart_and_names_what_fails():
+    compared = (cells(3) + cells(2, how=TOLERANCE) + cells(1, how=INTERVAL) + cells(0, 4)
+                + cells(2, status="substitute"))
+    _, reason = verdict([claim(True), claim(False, "It is robust."), claim(None), WAITING], compared)
+    assert reason == (
+        "1 of 2 judged claims holds, 1 claim waits, 1 claim cannot be judged; 6 of 10 printed values agree "
+        "(3 to the printed precision, 2 within a stated tolerance, "
+        "1 inside the 99% interval of a single new net); "
+        "2 values measured on a stand-in (a reason); fails: “It is robust.”")
+    assert verdict([], [])[1] == "no claim to judge; no printed value to compare"
+
+
+def test_an_item_without_printed_values_may_have_a_status_of_its_own():
+    word, reason = verdict([claim(True)], [], status="substitute: digits in place of ImageNet")
+    assert word == "substitute" and reason.endswith("measured on a stand-in (digits in place of ImageNet)")
+    with pytest.raises(runtime.UserError, match="status 'stand-in' is unknown"):
+        verdict([], [], status="stand-in")
+
+
+def evidence(**changes):
+    return {"kind": "bound", "within_allowed": True, "mutants_tried": 4, "mutants_caught": 4, "violations": 0,
+            "nearest_witness": "0.998 of the bound"} | changes
+
+
+@pytest.mark.parametrize("changes, judged, word", [
+    ({}, [], "exact"),
+    ({"mutants_caught": 3}, [], "consistent"),
+    ({"mutants_tried": 0, "mutants_caught": 0, "nearest_witness": None}, [], "consistent"),
+    ({"kind": "equality", "mutants_tried": 0, "mutants_caught": 0}, [], "exact"),
+    ({"kind": "equality"}, [claim(True)], "exact"),
+    ({"kind": "equality", "mutants_caught": 3}, [], "consistent"),
+    ({"kind": "equality", "within_allowed": False}, [], "differs"),
+    ({"violations": 1}, [], "differs"),
+    ({"within_allowed": False}, [], "differs"),
+    ({}, [claim(False)], "differs"),
+    ({"kind": "equality"}, [claim(False)], "differs"),
+])
+def test_verdicts_on_statements(changes, judged, word):
+    assert verdict(judged, [], evidence(**changes))[0] == word
+
+
+def test_the_reason_of_a_statement_is_in_words():
+    assert verdict([], [], evidence(mutants_caught=3))[1] == (
+        "bound: no violation; residues within what is allowed; 3 of 4 changed statements caught; "
+        "nearest witness 0.998 of the bound")
+    with pytest.raises(runtime.UserError, match="evidence of a statement needs kind, within_allowed"):
+        verdict([], [], {"kind": "bound"})
+    with pytest.raises(runtime.UserError, match="kind equality or bound"):
+        verdict([], [], evidence(kind="limit"))
+
+
+# ---- forms of what is read back --------------------------------------------------------------------------
+UNIT = {"name": "aeroplane-cat", "notebook": "sutton/4_1_one_point", "set": "pairs",
+        "arguments": {"a": 0, "b": 3},
+        "parts": {"images": [100, 10_000]}, "result": {"train": 0.99},
+        "arrays": {"points": "points-1b3b.npz"},
+        "code": {"shared.training.fit.fit": "version 1"},
+        "provenance": {"data": {"cifar10": "f"}, "nets": {}, "revision": None, "device": "cpu", "threads": 1,
+                       "versions": {"torch": "2"}, "python": "3.11", "seconds": 3, "when": "2026-01-01"},
+        "replaced": {"code": "a", "same": None, "largest_difference": None, "said": "not comparable"}}
+RECORD = {"item": "table-3", "paper": "ren", "rows": [{"name": "a", "value": 1.25}], "units": ["a", "b"],
+          "scale": {"parts": {"images": [100, 10_000]}, "fraction": 0.01, "substitutes": {}},
+          "provenance": {"data": {"mnist": "f"}, "seconds": 3.0},
+          "claims": claims.judge(ITEM, ROWS, BOTH),
+          "cells": comparison.compare(ITEM, [{"name": "a", "value": 1.25, "works": True}]),
+          "verdict": "matches", "reason": "one of one", "note": "a note"}
+ZOO = {"architecture": "a", "recipe": {"epochs": 3}, "seed": 0, "fingerprint": "f", "train_accuracy": 1.0,
+       "test_accuracy": 0.99, "seconds": 30.5, "torch": "2"}
+SOUND = {"unit": UNIT, "record": RECORD, "zoo": ZOO}
+
+
+@pytest.mark.parametrize("kind", SOUND)
+def test_what_has_its_form_passes_unchanged(kind):
+    raw = copy.deepcopy(SOUND[kind])
+    assert schema.check(kind, raw, "here.json") is raw == SOUND[kind]
+    assert schema.check(kind, json.loads(json.dumps(raw)), "here.json")
+
+
+def test_records_without_provenance_and_extras_without_verdict_pass():
+    computed = {k: v for k, v in RECORD.items() if k not in ("provenance", "note")}
+    extra = {k: v for k, v in computed.items() if k not in ("verdict", "reason")} | {"item": "extra-ranks"}
+    figure = {k: v for k, v in computed.items() if k != "rows"} | {"data": {"mean": 0.3}}
+    for record in (computed, extra, figure):
+        assert schema.check("record", record, "here.json") is record
+    with pytest.raises(runtime.UserError, match="earns no verdict"):
+        schema.check("record", extra | {"verdict": "matches"}, "here.json")
+
+
+def broken(raw, path, value):
+    raw = copy.deepcopy(raw)
+    inside = raw
+    for step in path[:-1]:
+        inside = inside[step]
+    if value is ...:
+        del inside[path[-1]]
+    else:
+        inside[path[-1]] = value
+    return raw
+
+
+@pytest.mark.parametrize("kind, path, value, said", [
+    ("unit", ("name",), "3-cat", "name: "), ("unit", ("name",), ..., "name"),
+    ("unit", ("code",), [], "code: "),
+    ("unit", ("parts", "images"), [-1, 10], "parts.*"), ("unit", ("parts", "images"), [1], "parts.*"),
+    ("unit", ("arrays", "points"), "../points.npz", "arrays.*"), ("unit", ("replaced",), ..., "replaced"),
+    ("unit", ("provenance", "threads"), "1", "provenance.threads: "),
+    ("unit", ("argumnets",), {}, "argumnets"),
+    ("unit", ("provenance", "seconds"), ..., "seconds"),
+    ("unit", ("replaced", "same"), "yes", "replaced.same: "),
+    ("unit", ("result", "train"), float("nan"), "result.train is not a finite number"),
+    ("record", ("verdict",), "mathces", "verdict: 'mathces' is unknown; allowed: exact"),
+    ("record", ("reason",), ..., "lacks the reason"), ("record", ("rows",), ..., "lacks both rows and data"),
+    ("record", ("scale", "fraction"), 1.5, "scale.fraction: "), ("record", ("scale",), ..., "scale"),
+    ("record", ("claims", 0, "holds"), 1, r"claims\[0\].holds: "), ("record", ("units",), "all", "units: "),
+    ("record", ("cells", 0, "how"), "luck", r"cells\[0\].how: "), ("record", ("rows",), [3], r"rows\[0\]: "),
+    ("record", ("cells", 0, "status"), "lost", r"cells\[0\].status: "),
+    ("record", ("rows", 0, "value"), float("inf"), r"rows\[0\].value is not a finite number"),
+    ("zoo", ("test_accuracy",), 99.0, "test_accuracy: "), ("zoo", ("seed",), "0", "seed: "),
+])
+def test_damage_is_named_with_file_field_and_remedy(kind, path, value, said):
+    with pytest.raises(runtime.UserError, match=f"here.json: .*{said}") as error:
+        schema.check(kind, broken(SOUND[kind], path, value), "here.json")
+    assert schema.REMEDY[kind] in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("kind", SOUND)
+@pytest.mark.parametrize("raw", [None, [], "text", 3, {}])
+def test_what_is_no_such_file_at_all_is_named(kind, raw):
+    with pytest.raises(runtime.UserError, match="here.json: "):
+        schema.check(kind, raw, "here.json")
+
+
+def test_an_unknown_kind_of_file_is_named():
+    with pytest.raises(runtime.UserError, match="unknown kind of file 'units'; allowed: unit, record, zoo"):
+        schema.check("units", UNIT, "here.json")
+
+
+def test_without_msgspec_numbers_and_verdicts_are_still_looked_at(monkeypatch):
+    monkeypatch.setitem(sys.modules, "msgspec", None)
+    schema._forms.cache_clear()
+    try:
+        assert schema.check("unit", UNIT, "here.json") is UNIT
+        with pytest.raises(runtime.UserError, match="result.train is not a finite"):
+            schema.check("unit", broken(UNIT, ("result", "train"), float("nan")), "here.json")
+        with pytest.raises(runtime.UserError, match="verdict: 'good' is unknown"):
+            schema.check("record", RECORD | {"verdict": "good"}, "here.json")
+    finally:
+        schema._forms.cache_clear()

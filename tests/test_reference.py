@@ -1,0 +1,191 @@
+"""The reference files as rows, and what is said of a damaged one."""
+import copy
+import json
+import sys
+
+import pytest
+
+from shared import reference, runtime
+
+TABLES = [i for p in reference.papers().values() for i in p.items.values() if i.rows]
+CELLS = [i for i in TABLES if any("cells" in r for r in i.raw["rows"])]
+
+
+def ids(items):
+    return [f"{i.paper}-{i.id}" for i in items]
+
+
+# ---- what is there -----------------------------------------------------------------------------------------
+def test_papers_stand_in_the_books_order_and_hold_every_id_of_their_files():
+    assert list(reference.papers()) == list(reference.KEYS) == ["ren", "shu", "he", "sutton", "chen"]
+    for key, paper in reference.papers().items():
+        raw = json.loads((reference.FOLDER / f"{key}.json").read_text())
+        assert list(paper.items) == [i["id"] for i in raw["items"]]
+    assert {i.kind for p in reference.papers().values() for i in p.items.values()} == set(reference.KINDS)
+
+
+def test_the_counts_of_the_files_are_those_of_the_items():
+    kinds = [i.kind for p in reference.papers().values() for i in p.items.values()]
+    assert (kinds.count("table"), kinds.count("figure")) == (54, 55)
+    assert sum(kinds.count(k) for k in ("theorem", "corollary", "lemma")) == 20
+
+
+def test_unknown_papers_and_items_are_named():
+    with pytest.raises(runtime.UserError, match="unknown paper 'rem'; allowed: ren, shu"):
+        reference.paper("rem")
+    with pytest.raises(runtime.UserError, match="paper 'ren' has no item 'table-9'; it has: table-1"):
+        reference.paper("ren")["table-9"]
+
+
+def test_another_paper_says_its_own_name_and_place(tmp_path):
+    for key, about in {"he": {}, "ren": {}, "new": {"short": "New et al.", "order": 0.5}, "zoo": {}}.items():
+        (tmp_path / f"{key}.json").write_text(json.dumps({"paper": about, "items": []}))
+    (tmp_path / "chen.json").write_text("{")  # named when it is read, not when the package is imported
+    assert reference._short_names(tmp_path) == {"ren": "Ren et al.", "new": "New et al.", "he": "He et al.",
+                                                "chen": "Chen et al.", "zoo": "zoo"}
+
+
+# ---- rows --------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("item", TABLES, ids=ids(TABLES))
+def test_keys_tell_all_rows_apart_and_values_are_no_keys(item):
+    assert len({tuple(r[k] for k in item.keys) for r in item.rows}) == len(item.rows)
+    assert item.values and not set(item.keys) & set(item.values)
+    assert all(k in r for r in item.rows for k in item.keys)
+
+
+@pytest.mark.parametrize("item", CELLS, ids=ids(CELLS))
+def test_every_printed_cell_is_a_row_with_all_it_said(item):
+    printed = [(r, c) for r in item.raw["rows"] for c in r["cells"]]
+    assert len(item.rows) == len(printed) == sum(r["n_cells"] for r in item.raw["rows"])
+    for row, (outer, cell) in zip(item.rows, printed):
+        assert row == {k: v for k, v in (outer | cell).items() if k not in ("cells", "n_cells")}
+    assert set(item.values) <= {"train", "test", "mean", "std", "value"}
+
+
+def test_nineteen_tables_are_unfolded_by_classes_or_problems():
+    assert len(CELLS) == 19
+    sutton = reference.paper("sutton")
+    assert sutton["table-4"].keys == ("class_a", "class_b") and len(sutton["table-4"].rows) == 45
+    assert sutton["table-6"].keys == ("class_a", "split", "class_b") and len(sutton["table-6"].rows) == 90
+    assert sutton["table-13"].keys == ("quantity", "norm", "split", "problem")
+    assert sutton["table-20"].keys == ("quantity", "delta_inferred", "problem")
+    assert all(r["class_a"] < r["class_b"] for n in range(4, 13) for r in sutton[f"table-{n}"].rows)
+    pair, = [r for r in sutton["table-4"].rows if (r["class_a"], r["class_b"]) == (0, 2)]
+    assert (pair["train"], pair["test"]) == (99.31, 91.7)
+
+
+@pytest.mark.parametrize("paper, item, keys", [
+    ("ren", "table-3", ("architecture", "background")), ("ren", "table-4", ("t", "T", "background")),
+    ("he", "table-3", ("dataset", "model_training", "training_attack")),
+    ("chen", "table-1", ("dataset", "model")),
+    ("shu", "table-5", ()), ("sutton", "table-1", ("quantity", "delta_inferred")),
+    ("sutton", "table-3", ("index",))])
+def test_keys_are_the_columns_a_reader_would_name(paper, item, keys):
+    assert reference.paper(paper)[item].keys == keys
+
+
+def test_rows_that_nothing_tells_apart_are_numbered():
+    table = reference.paper("sutton")["table-2"]
+    assert table.keys == ("layer", "printed_row")
+    assert [r["printed_row"] for r in table.rows if r["layer"] == "Dense"] == [10, 11]
+
+
+def test_settings_are_never_results():
+    assert "neurons" not in reference.paper("chen")["table-6"].values
+    assert "source_class" not in reference.paper("shu")["table-2"].values
+
+
+def test_an_item_may_state_its_keys():
+    raw = {"columns": [], "rows": [{"a": 1, "b": 3.0}, {"a": 2, "b": 3.0}], "keys": ["a"]}
+    item = reference.Item("ren", "table-x", "table", "X", "I", "", (), raw)
+    assert (item.keys, item.values) == (("a",), ("b",))
+
+
+def test_printed_numbers_are_named_by_panel():
+    numbers = reference.paper("sutton")["figure-11"].printed_numbers
+    assert numbers["b.l1"] == 67.98 and numbers["misclassifying_fraction_pct"] == 4.15 and len(numbers) == 10
+    assert reference.paper("he")["procedure-cost-boundary"].printed_numbers["seconds_per_image_slowest"] == 70
+    assert reference.paper("ren")["table-1"].printed_numbers == {}
+
+
+def test_labels_and_titles():
+    ren = reference.paper("ren")
+    assert ren["table-3"].title == "Ren et al., Table III"
+    assert ren["procedure-pixel-pruning"].label == "Procedure pixel pruning"
+
+
+# ---- damage ------------------------------------------------------------------------------------------------
+def damaged(tmp_path, edit):
+    raw = copy.deepcopy(json.loads((reference.FOLDER / "sutton.json").read_text()))
+    edit({i["id"]: i for i in raw["items"]}, raw)
+    path = tmp_path / "sutton.json"
+    path.write_text(json.dumps(raw))
+    return path
+
+
+DAMAGE = {
+    "unknown kind": (lambda i, raw: i["theorem-4"].update(kind="thoerem"),
+                     "theorem-4: kind 'thoerem' is unknown"),
+    "duplicate id": (lambda i, raw: i["table-5"].update(id="table-4"), "table-4: id stands twice"),
+    "NaN": (lambda i, raw: i["table-7"]["rows"][3]["cells"][1].update(mean=float("nan")),
+            r"table-7: rows\[3\].cells\[1\].mean is not a finite number"),
+    "infinity": (lambda i, raw: i["table-25"]["rows"][0].update(vgg19=float("inf")),
+                 r"table-25: rows\[0\].vgg19"),
+    "cell lost": (lambda i, raw: i["table-4"]["rows"][2]["cells"].pop(), r"table-4: rows\[2\] holds 6 cells"),
+    "cell twice": (lambda i, raw: i["table-4"]["rows"][2]["cells"][0].update(class_b=4), "table-4: two rows"),
+    "number named twice": (lambda i, raw: i["figure-11"]["printed_numbers"][0].update(panel="c"),
+                           "figure-11: printed_numbers names a number twice"),
+    "number as text": (lambda i, raw: i["figure-21"]["printed_numbers"][0].update(value="93"),
+                       "figure-21: printed_numbers.share_linf_below_0.1_pct is not a number"),
+}
+TYPES = {
+    "caption lost": (lambda i, raw: i["figure-3"].pop("caption"), "figure-3: .*caption"),
+    "claims no list": (lambda i, raw: i["figure-4"].update(claims="a claim"), "figure-4: .*claims"),
+    "claim no text": (lambda i, raw: i["figure-4"]["claims"].append(3), "figure-4: .*claims"),
+    "rows lost": (lambda i, raw: i["table-4"].pop("rows"), "table-4: .*rows"),
+    "decimals as text": (lambda i, raw: i["table-4"]["columns"][2].update(decimals="2"),
+                         "table-4: .*decimals"),
+    "title lost": (lambda i, raw: raw["paper"].pop("title"), "title"),
+}
+
+
+@pytest.mark.parametrize("damage", [*DAMAGE, *TYPES])
+def test_damage_is_named_in_one_line_with_its_place_and_remedy(tmp_path, damage):
+    edit, said = (DAMAGE | TYPES)[damage]
+    with pytest.raises(runtime.UserError, match=f"sutton.json: .*{said}") as error:
+        reference.read(damaged(tmp_path, edit))
+    assert "\n" not in str(error.value) and "restore" in str(error.value)
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_without_msgspec_values_are_still_looked_at(tmp_path, monkeypatch, damage):
+    edit, said = DAMAGE[damage]
+    with pytest.raises(runtime.UserError, match=said):
+        without_msgspec(monkeypatch, damaged(tmp_path, edit))
+
+
+def test_without_msgspec_a_sound_file_is_read_and_a_lost_field_still_named(tmp_path, monkeypatch):
+    paper = without_msgspec(monkeypatch, damaged(tmp_path, lambda i, raw: None))
+    assert list(paper.items) == list(reference.paper("sutton").items)
+    with pytest.raises(runtime.UserError, match="sutton.json: .*caption"):
+        without_msgspec(monkeypatch, damaged(tmp_path, TYPES["caption lost"][0]))
+
+
+def without_msgspec(monkeypatch, path):
+    monkeypatch.setitem(sys.modules, "msgspec", None)
+    reference._forms.cache_clear()
+    try:
+        return reference.read(path)
+    finally:
+        reference._forms.cache_clear()
+
+
+@pytest.mark.parametrize("text",
+                         ["", "{", "[]", "null", '{"items": []}', '{"paper": {"title": "t"}}', "\x00"])
+def test_what_is_no_reference_file_is_named(tmp_path, text):
+    path = tmp_path / "he.json"
+    path.write_text(text)
+    with pytest.raises(runtime.UserError, match="he.json.*restore"):
+        reference.read(path)
+    with pytest.raises(runtime.UserError, match="other.json cannot be read"):
+        reference.read(tmp_path / "other.json")
