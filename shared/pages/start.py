@@ -188,8 +188,7 @@ class Run:
             found = record.tidy(pd.DataFrame(rows(*self.frames(sets, units_))))
             if label == "recorded" and self.at_full_scale:
                 record.write({"item": f"{record.EXTRA}{slug}", "paper": self.paper_key, "rows": found, "claims": [],
-                              "cells": [], "scale": record.scale(sets, units_), "verdict": "shown",
-                              "reason": "the paper has no such table",
+                              "cells": [], "scale": record.scale(sets, units_),
                               "units": sorted(f"{s.name}/{u}" for s in sets for u in units_[s.name]),
                               **({"provenance": record.provenance(sets, units_)} if sets else {})})
             heads = header or {k: k.replace("_", " ") for k in found[0]}

@@ -154,7 +154,7 @@ def read(paper, item):
     except (OSError, ValueError) as error:
         raise runtime.UserError(f"{file}: damaged ({' '.join(str(error).split())}); `make records` makes it "
                                 "again") from None
-    return check("record", raw, file)
+    return check(raw, file)
 
 
 def everything():

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from shared import runtime
+from shared import runtime, schema
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")  # a name that a person can type, and that no number can be
 
@@ -139,12 +139,13 @@ def read(path):
                 arrays = {k: z[k] for k in z.files}
             if _content_hash(arrays) not in name:
                 raise ValueError(f"{name} is not what was written")
-        return Unit(**raw, arrays=arrays)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zlib.error,
             zipfile.BadZipFile, NotImplementedError, OverflowError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise runtime.UserError(f"{path}: damaged ({reason}); restore it from the repository, or delete it to have "
                                 "it computed again") from None
+    schema.check(raw, lambda _: Unit, path, "restore it from the repository, or delete it to have it computed again")
+    return Unit(**raw, arrays=arrays)
 
 
 # ---- comparing with a unit by earlier code ---------------------------------------------------------------
