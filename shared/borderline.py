@@ -42,14 +42,6 @@ def prune(x, t, T):
     return torch.where(x < t, 0, torch.where(x > T, 255, x))
 
 
-def backgrounds(name, images, labels, generator):
-    if name != "digit":
-        return torch.full_like(images[:1], {"white": 255, "black": 0}[name])
-    order = torch.randperm(len(images), generator=generator)
-    partner = torch.stack([next(p for p in order.roll(-i) if labels[p] != labels[i]) for i in range(len(images))])
-    return images[partner]
-
-
 @dataclass(frozen=True)
 class Pruning:
     """Thresholds of `prune` and where it acts, which the paper leaves open.
