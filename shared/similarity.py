@@ -39,7 +39,7 @@ def ssim(x, y, *, convention="matlab", data_range=255.0, full=False):
 
     Returns [N] (float32, or float64 for float64 images); with full=True (that, the map [N, H', W'] or
     [N, C, H', W']).
-    Raises ValueError for an unknown convention, other shapes or types, or images smaller than the window.
+    Raises UserError for an unknown convention, other shapes or types, or images smaller than the window.
     """
     weights, crop, unbias = _window(convention)
     _check(x, y, weights.numel(), data_range)
@@ -75,7 +75,7 @@ class _Kernel:
                                                              4 * out_h * out_w, 2 * out_h * out_w))
 
     def __call__(self, x, y, full):
-        """SSIM [M] of planes [M, H, W], an estimate [M] of its rounding error; if full, its map [M, H', W']."""
+        """SSIM [M] of planes [M, H, W], an estimate [M] of its error and, if full, its map [M, H', W']."""
         n, h, w = x.shape
         out_h, out_w = len(self.a_h), len(self.a_w)
         pair = self.pair[:2 * n * h * w].view(2, n, h, w)
@@ -104,8 +104,9 @@ class _Kernel:
         luminance, contrast = moments[:, 1].div_(total).unbind(1)          # of each factor f: (1 - f) / 2
         doubt.div_(total[::DOUBT_COLUMNS, 1]).addcmul_(doubt, luminance[::DOUBT_COLUMNS], value=-2)
         loss = torch.add(luminance, contrast, out=total[:, 0]).addcmul_(luminance, contrast, value=-2)
-        found = 1 - 2 * loss.sum(0).mean(1) / out_w, doubt.sum(0).mean(1) * (torch.finfo(loss.dtype).eps / len(doubt))
-        return (*found, 1 - 2 * loss.permute(1, 2, 0)) if full else found
+        doubt = doubt.sum(0).mean(1) * (torch.finfo(loss.dtype).eps / len(doubt))
+        value = 1 - 2 * loss.sum(0).mean(1) / out_w
+        return (value, doubt, 1 - 2 * loss.permute(1, 2, 0)) if full else (value, doubt)
 
 
 def _window(convention):
