@@ -1,8 +1,9 @@
 """Structural similarity (SSIM) of whole batches of image pairs.
 
 The window of SSIM is separable, so filtering an H x W image with replicated border is `A_h @ image @ A_w.T`
-with one small banded matrix per side: two matrix products filter a whole batch. Two more choices make it
-fast, and safe in float32:
+with one small banded matrix per side. Each side is one product of two matrices for a whole chunk of images:
+the first leaves the rows of all images in one axis, ready for the second. Three more choices make it fast,
+and safe in float32:
 
 - The moments are those of the sum s = x + y and the difference d = x - y instead of x and y. As
   2 (mu_x^2 + mu_y^2) = mu_s^2 + mu_d^2 and 4 mu_x mu_y = mu_s^2 - mu_d^2, and likewise for (co)variances,
@@ -11,12 +12,16 @@ fast, and safe in float32:
 - A variance E[d^2] - E[d]^2 cancels where d is flat and far from zero. Subtracting each image's mean first
   removes most of that. What is left is estimated for every pair, and the few pairs that it could move by
   nearly 1e-5 are done again in float64.
+- A chunk stays near the caches, and all chunks are worked on in the same memory.
 """
 import torch
+
+from shared.runtime import UserError
 
 K1, K2 = 0.01, 0.03
 CONVENTIONS = ("matlab", "skimage", "uniform")
 DOUBTFUL = 1e-6   # estimated float32 error of a pair beyond which float64 is used; the true one is < 1e-5
+DOUBT_COLUMNS = 4   # that estimate is the mean of a smooth map: every fourth column will do
 CHUNK_PIXELS = {"cpu": 2**17, "cuda": 2**21}      # CPU: near the level-2 cache; CUDA: about 100 MB in flight
 
 
@@ -34,48 +39,74 @@ def ssim(x, y, *, convention="matlab", data_range=255.0, full=False):
 
     Returns [N] (float32, or float64 for float64 images); with full=True (that, the map [N, H', W'] or
     [N, C, H', W']).
-    Raises ValueError for an unknown convention, other shapes or types, or images smaller than the window.
+    Raises UserError for an unknown convention, other shapes or types, or images smaller than the window.
     """
     weights, crop, unbias = _window(convention)
     _check(x, y, weights.numel(), data_range)
-    dtype = torch.float64 if torch.float64 in (x.dtype, y.dtype) else torch.float32
     height, width = x.shape[-2:]
-    c1, c2 = (K1 * data_range) ** 2, (K2 * data_range) ** 2
-    filters = [_filter_matrix(size, weights, crop).to(x.device) for size in (height, width)]
-
-    def maps(a, b, dtype):
-        return _ssim_maps(a.to(dtype), b.to(dtype), [f.to(dtype) for f in filters], c1, c2, unbias)
-
+    sides = [_filter_matrix(size, weights, crop) for size in (height, width)]
+    c1, c2 = 2 * (K1 * data_range) ** 2, 2 * (K2 * data_range) ** 2 / unbias
     planes = x.reshape(-1, height, width), y.reshape(-1, height, width)
     step = max(1, CHUNK_PIXELS["cuda" if x.is_cuda else "cpu"] // (height * width))
-    values, kept_maps = [], []
-    for a, b in zip(*(p.split(step) for p in planes)):
-        chunk, doubt = maps(a, b, dtype)
-        if dtype == torch.float32 and (doubtful := doubt > DOUBTFUL).any():
-            chunk[doubtful] = maps(a[doubtful], b[doubtful], torch.float64)[0].float()
-        values.append(chunk.mean((-2, -1)))
-        if full:
-            kept_maps.append(chunk)
-    value = torch.cat(values).view(len(x), -1).mean(1)
-    return (value, torch.cat(kept_maps).view(*x.shape[:-2], *kept_maps[0].shape[1:])) if full else value
+
+    def compare(x, y, dtype):
+        kernel = _Kernel([side.to(x.device, dtype) for side in sides], c1, c2, min(step, len(x)))
+        return map(torch.cat, zip(*(kernel(a, b, full) for a, b in zip(x.split(step), y.split(step)))))
+
+    double = torch.float64 in (x.dtype, y.dtype)
+    value, doubt, *maps = compare(*planes, torch.float64 if double else torch.float32)
+    if not double and (doubtful := doubt > DOUBTFUL).any():
+        again = compare(*(p[doubtful] for p in planes), torch.float64)
+        for old, new in zip((value, doubt, *maps), again):
+            old[doubtful] = new.float()
+    value = value.view(len(x), -1).mean(1)
+    return (value, maps[0].view(*x.shape[:-2], *maps[0].shape[1:])) if full else value
 
 
-def _ssim_maps(x, y, filters, c1, c2, unbias):
-    """SSIM map [M, H', W'] of planes [M, H, W], and per pair an estimate [M] of its rounding error."""
-    maps = x.new_empty(4, *x.shape)                       # s, d, s^2, d^2
-    torch.add(x, y, out=maps[0])
-    torch.sub(x, y, out=maps[1])
-    pivot = maps[:2].mean((-2, -1), keepdim=True)         # shifting an image leaves its variances alone
-    maps[:2] -= pivot
-    torch.mul(maps[:2], maps[:2], out=maps[2:])
-    maps = filters[0] @ (maps @ filters[1].T)
-    squares = maps[:2].square()
-    var_s, var_d = (maps[2:] - squares).mul_(unbias)
-    mean_s2, mean_d2 = (maps[:2] + pivot).square_()
-    contrast = (var_s + var_d).add_(2 * c2)
-    luminance = 1 - 2 * mean_d2 / (mean_s2 + mean_d2).add_(2 * c1)
-    doubt = (luminance * squares[1] / contrast).mean((-2, -1)) * torch.finfo(x.dtype).eps
-    return luminance * (1 - 2 * var_d / contrast), doubt
+class _Kernel:
+    """SSIM of up to `most` pairs at a time; each call works in the memory of the one before."""
+
+    def __init__(self, sides, c1, c2, most):
+        self.a_h, self.a_w = sides
+        self.c1, self.c2 = (self.a_h.new_tensor([c, 0]).view(2, 1, 1) for c in (c1, c2))
+        (out_h, h), (out_w, w) = self.a_h.shape, self.a_w.shape
+        self.pair, self.maps, self.rows, self.moments, self.total = (
+            self.a_h.new_empty(number * most) for number in (2 * h * w, 4 * h * w, 4 * h * out_w,
+                                                             4 * out_h * out_w, 2 * out_h * out_w))
+
+    def __call__(self, x, y, full):
+        """SSIM [M] of planes [M, H, W], an estimate [M] of its error and, if full, its map [M, H', W']."""
+        n, h, w = x.shape
+        out_h, out_w = len(self.a_h), len(self.a_w)
+        pair = self.pair[:2 * n * h * w].view(2, n, h, w)
+        pair[0], pair[1] = x, y
+        maps = self.maps[:4 * n * h * w].view(2, 2, n, h * w)              # s, s^2, d, d^2
+        torch.add(*pair.view(2, n, -1), out=maps[0, 0])
+        torch.sub(*pair.view(2, n, -1), out=maps[1, 0])
+        pivot = maps[:, 0].mean(-1, keepdim=True)                          # a shift leaves variances alone
+        maps[:, 0] -= pivot
+        torch.addcmul(self.c2, maps[:, 0], maps[:, 0], out=maps[:, 1])     # the filter keeps constants
+
+        rows = self.rows[:4 * n * h * out_w].view(out_w, -1)
+        moments = self.moments[:4 * n * out_h * out_w].view(-1, out_h)
+        torch.mm(self.a_w, maps.view(-1, w).T, out=rows)
+        torch.mm(rows.view(-1, h), self.a_h.T, out=moments)
+        moments = moments.view(out_w, 2, 2, n, out_h)
+
+        means, variances = moments[:, :, 0], moments[:, :, 1]
+        variances.addcmul_(means, means, value=-1)                         # var_s + 2 c2, var_d
+        some = means[::DOUBT_COLUMNS, 1]
+        doubt = torch.mul(some, some, out=self.pair[:some.numel()].view(some.shape))
+        means += pivot.expand(2, n, out_h).contiguous()
+        torch.addcmul(self.c1, means, means, out=means)                    # mu_s^2 + 2 c1, mu_d^2
+        total = self.total[:2 * n * out_h * out_w].view(out_w, 2, n, out_h)
+        torch.add(moments[:, 0], moments[:, 1], out=total)
+        luminance, contrast = moments[:, 1].div_(total).unbind(1)          # of each factor f: (1 - f) / 2
+        doubt.div_(total[::DOUBT_COLUMNS, 1]).addcmul_(doubt, luminance[::DOUBT_COLUMNS], value=-2)
+        loss = torch.add(luminance, contrast, out=total[:, 0]).addcmul_(luminance, contrast, value=-2)
+        doubt = doubt.sum(0).mean(1) * (torch.finfo(loss.dtype).eps / len(doubt))
+        value = 1 - 2 * loss.sum(0).mean(1) / out_w
+        return (value, doubt, 1 - 2 * loss.permute(1, 2, 0)) if full else (value, doubt)
 
 
 def _window(convention):
@@ -83,7 +114,7 @@ def _window(convention):
     if convention == "uniform":
         return torch.full((7,), 1 / 7, dtype=torch.float64), 3, 49 / 48
     if convention not in CONVENTIONS:
-        raise ValueError(f"unknown SSIM convention {convention!r}; use one of {', '.join(CONVENTIONS)}")
+        raise UserError(f"unknown SSIM convention {convention!r}; use one of {', '.join(CONVENTIONS)}")
     weights = torch.exp(-torch.arange(-5, 6, dtype=torch.float64).square() / (2 * 1.5**2))
     return weights / weights.sum(), 5 if convention == "skimage" else 0, 1.0
 
@@ -98,13 +129,13 @@ def _filter_matrix(size, weights, crop):
 
 def _check(x, y, window, data_range):
     if x.shape != y.shape or x.dim() not in (3, 4) or len(x) == 0:
-        raise ValueError(f"SSIM compares two batches of one shape [N, H, W] or [N, C, H, W], "
+        raise UserError(f"SSIM compares two batches of one shape [N, H, W] or [N, C, H, W], "
                          f"not {list(x.shape)} and {list(y.shape)}")
     for images in (x, y):
         if images.dtype != torch.uint8 and not images.dtype.is_floating_point:
-            raise ValueError(f"SSIM takes uint8 or floating images, not {images.dtype}; call .float()")
+            raise UserError(f"SSIM takes uint8 or floating images, not {images.dtype}; call .float()")
     if min(x.shape[-2:]) < window:
-        raise ValueError(f"images of {' x '.join(map(str, x.shape[-2:]))} pixels are too small: "
+        raise UserError(f"images of {' x '.join(map(str, x.shape[-2:]))} pixels are too small: "
                          f"SSIM's window is {window} x {window}")
     if not data_range > 0:
-        raise ValueError(f"data_range={data_range}: it must be positive (255 for uint8 images, 1 for [0, 1])")
+        raise UserError(f"data_range={data_range}: it must be positive (255 for uint8 images, 1 for [0, 1])")
