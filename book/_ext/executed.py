@@ -75,8 +75,8 @@ def parameter_table(facts):
         ["parameter", "this run", "meaning", "allowed"], rows))
 
 
-def markdown_cell(text):
-    return {"cell_type": "markdown", "metadata": {}, "source": text}
+def markdown_cell(name, text):
+    return {"id": name, "cell_type": "markdown", "metadata": {}, "source": text}
 
 
 def read(app, docname, source):
@@ -105,7 +105,7 @@ def read(app, docname, source):
         if "injected-parameters" in tags:
             continue
         if "parameters" in tags:
-            made.append(markdown_cell(parameter_table(facts)) if facts else cell)
+            made.append(markdown_cell("parameters", parameter_table(facts)) if facts else cell)
             continue
         if "hide-cell" in tags:  # set-up, the same everywhere: in the notebook, not on the page
             continue
@@ -125,7 +125,7 @@ def read(app, docname, source):
                 cell["outputs"].remove(output)
         made.append(cell)
     if minute:
-        made.insert(1, markdown_cell(minute))
+        made.insert(1, markdown_cell("minute", minute))
     notebook["cells"] = made
     source[0] = json.dumps(notebook)
 

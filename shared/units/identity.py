@@ -12,6 +12,7 @@ import ast
 import builtins
 import hashlib
 import linecache
+import re
 import sys
 from contextlib import contextmanager
 from functools import cache
@@ -23,6 +24,7 @@ CODE = ("shared/", "notebooks/")
 # How data are got, how units and nets are kept: what comes out of them is identified by its content.
 UNCOUNTED = ("shared/data/", "shared/units/", "shared/training/zoo.py", "shared/pages/")
 CACHES = ("lru_cache", "cache", "cached_property")
+CELL = re.compile(r"[/\\]ipykernel_\d+[/\\][^/\\]+\.py$")  # the file that a kernel names for a cell
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -274,7 +276,7 @@ class Recorder:
         if path and _counts(path) and path.is_file():
             name = source(path).at(code.co_firstlineno)
             return (path, name) if name else None
-        if self.text_half is None or "ipykernel" not in code.co_filename:
+        if self.text_half is None or not CELL.search(code.co_filename):
             return None
         cell = Source("".join(_plain(line) for line in linecache.getlines(code.co_filename)))
         name = cell.at(code.co_firstlineno)
