@@ -1,26 +1,67 @@
 """Our kernels against peers and against their floor: `make bench` (`python -m benchmarks`)."""
+import statistics
 import time
 
 import torch
 
 from shared import runtime
 from shared.data import sets
+from shared.models import inference, registry
+from shared.models.recipe import Recipe
 
 
-def best(*functions, repeats=5):
-    """Shortest wall time of each function in seconds, after a call to warm up.
+def seconds(function):
+    """Wall time of one call."""
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
 
-    The functions take turns, so that whatever else the machine does disturbs all of them alike.
+
+def rounds(*functions, repeats=9):
+    """Wall times in seconds, one tuple a round, after a call of each to warm up.
+
+    In a round the functions take turns, so that whatever else the machine does disturbs all of them alike:
+    factors between two of them are medians over rounds (`factor`), not ratios of two separate runs.
     """
     for function in functions:
         function()
-    times = [[] for _ in functions]
-    for _ in range(repeats):
-        for function, spent in zip(functions, times):
-            start = time.perf_counter()
-            function()
-            spent.append(time.perf_counter() - start)
-    return [min(spent) for spent in times]
+    return [tuple(map(seconds, functions)) for _ in range(repeats)]
+
+
+def median(values):
+    return statistics.median(values)
+
+
+def factor(times, floors):
+    """Median over rounds of time / floor."""
+    return statistics.median(t / f for t, f in zip(times, floors))
+
+
+def filter_products(pairs, *, large=True, chunk=96):
+    """The matrix products that the moments of SSIM of `pairs` pairs of 28 x 28 images cannot do without.
+
+    Four maps a pair are multiplied by a 28 x 28 matrix on either side, `chunk` pairs at a time: as two large
+    products (what `shared.similarity` does) or, image by image, as batched small ones.
+    """
+    matrix, maps = torch.rand(28, 28), torch.rand(4 * chunk, 28, 28)
+    rows, moments = torch.empty(28, 4 * chunk * 28), torch.empty(28 * 4 * chunk, 28)
+    for _ in range(round(pairs / chunk)):
+        if large:
+            torch.mm(matrix, maps.view(-1, 28).T, out=rows)
+            torch.mm(rows.view(-1, 28), matrix.T, out=moments)
+        else:
+            matrix @ (maps @ matrix.T)
+
+
+def network(name, dataset):
+    """Classifier of a net trained on about 6,000 images: the cost needs real boundaries, not the best net."""
+    from shared.training.fit import fit  # the only training: the other tables need none of it
+
+    generator = runtime.generator(0, name)
+    net = registry.build(name, generator=generator)
+    recipe = Recipe(epochs=-(-6000 // len(dataset.x_train)), images=6000)
+    fit(net, dataset.x_train, dataset.y_train, recipe, generator=generator, device=torch.device("cpu"))
+    return inference.classifier(net)
 
 
 def mnist():

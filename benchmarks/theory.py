@@ -1,9 +1,10 @@
 """Exact probabilities of `sutton` against random trials, and a whole grid against a loop over its cells."""
 import time
+from functools import partial
 
 import numpy as np
 
-from benchmarks import best, table
+from benchmarks import median, rounds, table
 from shared.theory.ball import sample_coordinates, tail
 from shared.theory.models import classify, half_balls, log_half_balls, log_two_balls, two_balls
 
@@ -34,11 +35,12 @@ CASES = (("cap (Theorem 1)", 900, 0.1, 1.0), ("two balls (Theorem 6)", 1000, 0.1
          ("half-balls (Theorem 19)", 200, 0.1, 1.0), ("half-balls (Theorem 19)", 650, 0.1, 1.0),
          ("half-balls (Theorem 19)", 200_000, 0.0, 0.5))
 GRIDS = {
-    "two balls, 1,200 cells": (log_two_balls, np.array([1, 2, 3, 5, 10, 20, 50, 100, 300, 1000, 3072, 10_000, 50_000,
-                                                        150_528, 200_000]),
+    "two balls, 1,200 cells": (log_two_balls,
+                               np.array([1, 2, 3, 5, 10, 20, 50, 100, 300, 1000, 3072, 10_000, 50_000,
+                                         150_528, 200_000]),
                                (0.0, 0.01, 0.03, 0.1, 0.2, 0.4, 0.7, 0.9), np.geomspace(0.01, 50, 10)),
-    "half-balls, 10,000 cells": (log_half_balls, np.geomspace(1, 200_000, 50).astype(int), np.linspace(0, 0.9, 10),
-                                 np.geomspace(0.01, 50, 20)),
+    "half-balls, 10,000 cells": (log_half_balls, np.geomspace(1, 200_000, 50).astype(int),
+                                 np.linspace(0, 0.9, 10), np.geomspace(0.01, 50, 20)),
 }
 LOOPED = 100  # cells of a grid that the loop goes through; its time is scaled to all
 
@@ -58,14 +60,16 @@ def against_trials():
         exact, events = PROBABILITIES[name]
         probability = float(exact(*given))
         if probability < AT_LEAST:
-            raise ValueError(f"{name}, {given}: probability {probability:.1e} is below {AT_LEAST}; choose another case")
-        seconds, = best(lambda: exact(*given))
+            raise ValueError(f"{name}, {given}: probability {probability:.1e} is below {AT_LEAST}; "
+                             "choose another case")
+        seconds = median(t for t, in rounds(partial(exact, *given)))
         slow, draws, estimate = trials_seconds(events, given, probability)
-        rows.append((name, *(f"{v:g}" for v in given), f"{probability:.3e}", f"{estimate / probability - 1:+.2%}",
-                     f"{draws:,}", f"{seconds * 1e3:.2f}", f"{slow * 1e3:,.0f}", f"{slow / seconds:,.0f}"))
+        rows.append((name, *(f"{v:g}" for v in given), f"{probability:.3e}",
+                     f"{estimate / probability - 1:+.2%}", f"{draws:,}", f"{seconds * 1e3:.2f}",
+                     f"{slow * 1e3:,.0f}", f"{slow / seconds:,.0f}"))
     table(f"One probability, exactly and by random trials to {ERROR:.0%} standard error",
-          ("", "n", "epsilon", "delta", "probability", "trials off by", "trials needed", "exact ms", "trials ms",
-           "x faster"), rows)
+          ("", "n", "epsilon", "delta", "probability", "trials off by", "trials needed", "exact ms",
+           "trials ms", "x faster"), rows)
 
 
 def against_loop():
@@ -73,7 +77,7 @@ def against_loop():
     for name, (function, *axes) in GRIDS.items():
         grid = np.meshgrid(*axes, indexing="ij")
         cells = np.stack([axis.ravel() for axis in grid], axis=1)
-        seconds, = best(lambda: function(*grid), repeats=3)
+        seconds = median(t for t, in rounds(partial(function, *grid), repeats=3))
         together = seconds / len(cells)
         some = cells[:: len(cells) // LOOPED]
         start = time.perf_counter()
@@ -82,7 +86,8 @@ def against_loop():
         whole = function(*grid).ravel()[:: len(cells) // LOOPED]
         finite = np.isfinite(whole)  # where noise cannot reach the plane, the logarithm is -inf
         off = np.abs(values[finite] - whole[finite]).max()
-        rows.append((name, f"{together * 1e6:.1f}", f"{alone * 1e6:.0f}", f"{alone / together:.1f}", f"{off:.1e}"))
+        rows.append((name, f"{together * 1e6:.1f}", f"{alone * 1e6:.0f}", f"{alone / together:.1f}",
+                     f"{off:.1e}"))
     table("Exact values of a grid, all at once and in a loop over cells",
           ("", "at once, us a cell", "loop, us a cell", "x faster", "largest difference (log)"), rows)
     print(f"  The loop ran over about {LOOPED} cells.")

@@ -201,7 +201,7 @@ def search(classify, source, background, *, threshold=0.99, max_iterations=9, pr
 
 
 def _rows(at, *tensors):
-    """The rows `at` of each tensor; `index_select` copies small rows 10 times faster than a mask does."""
+    """The rows `at` of each tensor; `index_select` copies rows far faster than a mask does."""
     return [t.index_select(0, at) for t in tensors]
 
 

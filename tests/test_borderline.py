@@ -6,7 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shared import borderline
-from shared.borderline import Pruning, mix, prune, search
+from shared.borderline import Pruning, backgrounds, mix, prune, search
+from shared.runtime import UserError
 from shared.similarity import ssim
 from tests.test_similarity import matlab_ssim, scikit_ssim
 
@@ -266,26 +267,117 @@ def test_similarities_are_those_of_the_images_returned():
     (WHITE.repeat(3, 1, 1, 1), WHITE, {}, r"all 3 sources have their background's class \(of classes \[4\]"),
     (sources(), WHITE, {"threshold": 0}, "threshold"),
     (sources(), WHITE, {"threshold": 1.5}, "threshold"),
+    (sources(), WHITE, {"threshold": float("nan")}, "threshold"),
+    (sources(), WHITE, {"threshold": "high"}, "threshold='high'"),
+    (sources(), WHITE, {"max_iterations": 2.5}, "max_iterations=2.5: a whole number"),
+    (sources(), WHITE, {"max_iterations": None}, "max_iterations=None: a whole number"),
     (sources(), WHITE, {"max_iterations": 0}, "max_iterations"),
     (sources(), WHITE, {"objective": "robustness"}, "separability, adversarial"),
     (sources(), WHITE, {"prune": (64, 255)}, r"Pruning\(t, T"),
     (sources(), WHITE, {"ssim_convention": "octave"}, "matlab, skimage, uniform"),
 ])
 def test_bad_input_is_named_in_one_line(source, background, options, message):
-    with pytest.raises(ValueError, match=message) as error:
+    with pytest.raises(UserError, match=message) as error:
         search(by_brightness, source, background, **options)
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("t, T", [(-1, 5), (200, 100), (0, 257)])
+@pytest.mark.parametrize("t, T", [(-1, 5), (200, 100), (0, 257), (64.5, 255), (64, None), ("64", 255)])
 def test_bad_pruning_thresholds(t, T):
     for make in (lambda: Pruning(t, T), lambda: prune(BLACK, t, T)):
-        with pytest.raises(ValueError, match="0 <= t <= T <= 256"):
+        with pytest.raises(UserError, match="0 <= t <= T <= 256"):
             make()
 
 
 def test_bad_pruning_place_and_classifier():
-    with pytest.raises(ValueError, match="mixed, input, source"):
+    with pytest.raises(UserError, match="mixed, input, source"):
         Pruning(64, 255, where="output")
-    with pytest.raises(ValueError, match="int64 classes"):
+    with pytest.raises(UserError, match="int64 classes"):
         search(lambda images: images.float().mean((1, 2, 3)), sources(), WHITE)
+
+
+# ---- Algorithm 1 in ten lines ------------------------------------------------------------------------------
+def algorithm_1(classify, x_o, x_b, threshold=0.99, most=9):
+    """Algorithm 1 of `ren` as printed, for one image [1, 1, H, W]: inside and outside image, images mixed."""
+    x_s, i = x_o, 0
+    while True:
+        x_c = mix(x_b, x_s)
+        if classify(x_c) == classify(x_o):
+            x_s = x_c
+        else:
+            x_b = x_c
+        i += 1
+        if ssim(x_b, x_s) > threshold or i == most:
+            return x_s, x_b, i
+
+
+class RandomNet:
+    """One hidden layer with random whole weights: float64 sums of whole numbers are exact in any batch."""
+
+    def __init__(self, seed, classes):
+        draw = torch.Generator().manual_seed(seed)
+        self.first = torch.randint(-9, 10, (144, 16), generator=draw).double()
+        self.last = torch.randint(-9, 10, (16, classes), generator=draw).double()
+
+    def __call__(self, images):
+        return (images.flatten(1).double() @ self.first).relu().matmul(self.last).argmax(1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), classes=st.integers(2, 6), number=st.integers(2, 9),
+       threshold=st.sampled_from([0.5, 0.9, 0.99, 1]), most=st.integers(1, 10),
+       behind=st.sampled_from(["white", "black", "digit"]))
+def test_fast_search_equals_algorithm_1_line_by_line(seed, classes, number, threshold, most, behind):
+    classify, source = RandomNet(seed, classes), sources(seed, number)
+    draw = torch.Generator().manual_seed(seed)
+    background = backgrounds(behind, source, torch.arange(number), draw)
+    assume((classify(source) != classify(background)).any())
+    pairs = search(classify, source, background, threshold=threshold, max_iterations=most)
+    for n, (x_o, x_b) in enumerate(zip(source.split(1), background.expand_as(source).split(1))):
+        assert pairs.excluded[n] == (classify(x_o) == classify(x_b))
+        if not pairs.excluded[n]:
+            x_s, x_b, i = algorithm_1(classify, x_o, x_b, threshold, most)
+            assert torch.equal(pairs.inside[n], x_s[0]) and torch.equal(pairs.outside[n], x_b[0])
+            assert pairs.iterations[n] == i and pairs.outside_class[n] == classify(x_b)
+            assert pairs.converged[n] == (ssim(x_b, x_s) > threshold)
+
+
+# ---- backgrounds and summaries -----------------------------------------------------------------------------
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), labels=st.lists(st.integers(0, 3), min_size=2, max_size=30))
+def test_partners_are_images_of_another_class_and_follow_the_generator(seed, labels):
+    labels = torch.tensor(labels)
+    assume(len(labels.unique()) > 1)
+    images = torch.arange(len(labels), dtype=torch.uint8).view(-1, 1, 1, 1)
+    partner, again = (backgrounds("digit", images, labels, torch.Generator().manual_seed(seed))
+                      for _ in range(2))
+    assert (labels[partner.flatten().long()] != labels).all() and torch.equal(partner, again)
+
+
+def test_partners_are_uniform_over_all_images_of_other_classes():
+    labels = torch.tensor([2, 0, 1, 0, 2, 2])
+    images = torch.arange(6, dtype=torch.uint8).view(-1, 1, 1, 1)
+    draw = torch.Generator().manual_seed(0)
+    drawn = torch.stack([backgrounds("digit", images, labels, draw).flatten().long() for _ in range(6000)])
+    for n in range(6):
+        share = torch.bincount(drawn[:, n], minlength=6) / len(drawn)
+        others = labels != labels[n]
+        torch.testing.assert_close(share, others / others.sum(), rtol=0, atol=0.03)  # 4.5 deviations
+
+
+def test_uniform_backgrounds_and_wrong_ones():
+    draw, labels = torch.Generator().manual_seed(0), torch.zeros(12, dtype=torch.int64)
+    assert torch.equal(backgrounds("white", sources(), labels, draw), WHITE)
+    assert torch.equal(backgrounds("black", sources(), labels, draw), BLACK)
+    for name, given_labels, message in (("grey", labels, "white, black, digit"),
+                                        ("digit", labels, "all 12 are of one"),
+                                        ("digit", labels[:5], "12 images need as many labels")):
+        with pytest.raises(UserError, match=message) as error:
+            backgrounds(name, sources(), given_labels, draw)
+        assert "\n" not in str(error.value)
+
+
+def test_summary_of_one_searched_source_has_no_spread():
+    told = borderline.summary(search(by_brightness, sources()[:1], WHITE))
+    assert told["searched"] == 1 and 0 < told["robustness_mean"] < 1
+    assert [told[f"{name}_std"] for name in ("separability", "robustness", "adversarial")] == [None] * 3

@@ -8,6 +8,7 @@ from scipy.ndimage import correlate
 from skimage.metrics import structural_similarity
 
 from shared import similarity
+from shared.runtime import UserError
 from shared.similarity import ssim
 
 TOLERANCE = 1e-5
@@ -87,6 +88,19 @@ def test_rectangular_images_and_map():
         np.testing.assert_allclose(m, expected_map[5:-5, 5:-5], rtol=0, atol=10 * TOLERANCE)
 
 
+@pytest.mark.parametrize("convention", REFERENCES)
+def test_doubtful_pairs_are_done_again_wherever_they_stand(convention, monkeypatch):
+    """Every pair, or every other one, by float64: value and map are those of float64 images."""
+    x, y = map(torch.from_numpy, image_pairs(20, 28))
+    truth = ssim(x.double(), y.double(), convention=convention, full=True)
+    for limit in (-1.0, 1e-8):
+        monkeypatch.setattr(similarity, "DOUBTFUL", limit)
+        monkeypatch.setitem(similarity.CHUNK_PIXELS, "cpu", 3 * 20 * 28)
+        for found, expected in zip(ssim(x, y, convention=convention, full=True), truth):
+            tolerance = 1e-7 if limit < 0 else TOLERANCE
+            torch.testing.assert_close(found.double(), expected, rtol=0, atol=tolerance)
+
+
 def test_scale_types_and_channels():
     x, y = map(torch.from_numpy, image_pairs())
     value = ssim(x, y)
@@ -132,6 +146,6 @@ def images(*shape, dtype=torch.uint8):
     ((images(2, 28, 28),) * 2, {"data_range": 0}, "positive"),
 ])
 def test_bad_input_is_named_in_one_line(arguments, options, message):
-    with pytest.raises(ValueError, match=message) as error:
+    with pytest.raises(UserError, match=message) as error:
         ssim(*arguments, **options)
     assert "\n" not in str(error.value)
