@@ -82,6 +82,12 @@ def small(monkeypatch):
     return shrink
 
 
+@pytest.fixture(autouse=True)
+def opened():
+    """Every test opens its data sets itself."""
+    sets._open.cache_clear()
+
+
 @pytest.fixture
 def places(tmp_path):
     (tmp_path / "data").mkdir()
@@ -93,7 +99,7 @@ def serve():
     """serve(files) serves path -> bytes on the loopback; returns its address and the paths asked for."""
     servers = []
 
-    def start(files, cut=0):
+    def start(files, cut=0, drip=0):
         asked = []
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -105,7 +111,14 @@ def serve():
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
-                self.wfile.write(content[:len(content) - cut])
+                for byte in content if drip else ():
+                    try:
+                        self.wfile.write(bytes([byte]))
+                    except OSError:
+                        return                                  # the other side has given up
+                    time.sleep(drip)
+                if not drip:
+                    self.wfile.write(content[:len(content) - cut])
 
             def log_message(self, *_):
                 pass
@@ -239,6 +252,7 @@ def test_a_slow_file_is_unpacked_once_and_again_when_it_changes(small, places, m
     first = sets.load("cifar10", profile="paper", **places)
     read_npz = archives.read_npz
     monkeypatch.setattr(archives, "read_npz", lambda *_: pytest.fail("unpacked twice"))
+    sets._open.cache_clear()
     again = sets.load("cifar10", profile="paper", **places)
     assert same(first, again) and again.source == "folder" and again.fingerprint == first.fingerprint
     again.x_train[0] = 0                                        # a user's change stays the user's
@@ -247,8 +261,10 @@ def test_a_slow_file_is_unpacked_once_and_again_when_it_changes(small, places, m
     content = bytearray(kept.read_bytes())
     content[-1] ^= 1
     kept.write_bytes(content)
+    sets._open.cache_clear()
     assert same(first, sets.load("cifar10", profile="paper", **places)) and "made anew" in caplog.text
     kept.write_bytes(b"\0" * 50)
+    sets._open.cache_clear()
     assert same(first, sets.load("cifar10", profile="paper", **places))
     path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(sets.DataError, match="cut short"):
@@ -265,7 +281,7 @@ def test_a_full_disk_costs_the_cache_but_not_the_data(small, places, monkeypatch
     monkeypatch.setattr(archives, "save_file", full)
     assert len(sets.load("cifar10", profile="paper", **places).x_train) == 25
     assert "No space left" in caplog.text
-    assert [file.suffix for file in (places["cache"] / "data").iterdir()] == [".lock"]
+    assert not list((places["cache"] / "data").iterdir())
 
 
 # ---- downloads -------------------------------------------------------------------------------------------
@@ -285,6 +301,7 @@ def test_a_download_gives_the_tensors_of_the_folder_once(small, places, serve, n
     small(name, mirrors=("http://127.0.0.1:9/", address + mirror))              # the first mirror is dead
     fetched = sets.load(name, profile=profile, **places)
     assert fetched.source == "download" and "downloaded" in fetched.describe() and len(asked) == len(files)
+    sets._open.cache_clear()
     again = sets.load(name, profile=profile, **places)
     assert again.source == "download" and same(fetched, again) and len(asked) == len(files)
     np.savez(places["folder"] / f"{name}.npz", **arrays)
@@ -346,6 +363,17 @@ def test_no_network_is_found_out_quickly(small, places, monkeypatch):
         assert time.perf_counter() - start < 2
 
 
+def test_a_server_that_drips_is_given_up(serve, monkeypatch):
+    monkeypatch.setattr(download, "SLOWEST", 1000)
+    address, _ = serve({"/x": b"x" * 4000, "/y": b"y" * 4000}, drip=0.02)
+    start = time.perf_counter()
+    with pytest.raises(download.DownloadError, match="given up after .* bytes, slower than 1 kB a second"):
+        download.fetch(address + "x", seconds=0.3)
+    assert time.perf_counter() - start < 2
+    monkeypatch.setattr(download, "SLOWEST", 1)     # a slow line is no dripping server
+    assert download.fetch(serve({"/y": b"y" * 40}, drip=0.01)[0] + "y", seconds=0.1) == b"y" * 40
+
+
 def test_a_name_look_up_that_hangs_is_given_up(monkeypatch):
     release = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *a, **k: release.wait(20) and [])
@@ -394,6 +422,55 @@ assert dataset.source == "download" and dataset.fingerprint == contents
 def test_a_wrong_argument_is_named(arguments, said):
     with pytest.raises(ValueError, match=said):
         sets.load(**arguments)
+
+
+def test_a_process_opens_a_set_once_and_enters_every_use(small, places, monkeypatch):
+    arrays = small("mnist")
+    path = places["folder"] / "mnist.npz"
+    np.savez(path, **arrays)
+    first = sets.load("mnist", profile="paper", **places)
+    read_npz = archives.read_npz
+    monkeypatch.setattr(archives, "read_npz", lambda *_: pytest.fail("opened twice"))
+    with runtime.ledger() as book:
+        assert sets.load("mnist", profile="paper", **places).x_test is first.x_test
+    assert book == {"data": {"mnist": first.fingerprint}}
+    monkeypatch.setattr(archives, "read_npz", read_npz)
+    kept = first.x_train[0].clone()
+    first.x_train[0] = 255 - first.x_train[0]                   # a user's change stays the user's
+    again = sets.load("mnist", profile="paper", **places)
+    assert torch.equal(again.x_train[0], kept) and again.fingerprint == first.fingerprint
+    path.write_bytes(path.read_bytes()[:-10])                   # a changed file is seen
+    with pytest.raises(sets.DataError, match="cut short"):
+        sets.load("mnist", profile="paper", **places)
+
+
+def test_the_profile_of_the_process_is_taken_where_none_is_named(monkeypatch):
+    monkeypatch.setattr(sets, "_profile", "quick")
+    sets.use_profile("smoke")
+    assert sets.load("mnist").stand_in == sets.standing_in("mnist") == "digits"
+    with pytest.raises(runtime.UserError, match="unknown profile 'fast'; allowed: smoke"):
+        sets.use_profile("fast")
+
+
+def test_whether_a_stand_in_would_be_used_is_told_without_opening(small, places, monkeypatch):
+    monkeypatch.setenv("BOUNDARY_DATA", str(places["folder"]))
+    monkeypatch.setenv("BOUNDARY_CACHE", str(places["cache"]))
+    arrays = small("mnist"), small("gtsrb")
+    monkeypatch.setattr(sets, "_open", lambda *_: pytest.fail("opened"))
+    assert sets.standing_in("digits", "quick") is None and sets.standing_in("mnist", "paper") is None
+    assert sets.standing_in("mnist", "smoke") == "digits" and sets.standing_in("gtsrb", "quick") == "shapes"
+    np.savez(places["folder"] / "mnist.npz", **arrays[0])
+    assert sets.standing_in("mnist", "quick") is None
+
+
+def test_a_set_that_would_be_downloaded_is_tried(small, places, serve, monkeypatch):
+    monkeypatch.setenv("BOUNDARY_DATA", str(places["folder"]))
+    monkeypatch.setenv("BOUNDARY_CACHE", str(places["cache"]))
+    address, asked = serve(mnist_files(small("mnist")))
+    small("mnist", mirrors=("http://127.0.0.1:9/",))
+    assert sets.standing_in("mnist", "quick") == "digits"
+    small("mnist", mirrors=(address,))
+    assert sets.standing_in("mnist", "quick") is None and len(asked) == 4
 
 
 def test_a_subset_is_the_first_images_or_a_draw():

@@ -1,4 +1,4 @@
-"""What the notebooks declare of themselves: their titles, the printed items they hold, the notebooks they need."""
+"""What the notebooks declare of themselves: titles, the printed items they hold, what they need to run."""
 import json
 import re
 
@@ -21,14 +21,28 @@ def title(name):
     return re.search(r"^# (.+)$", "".join(_read(name)["cells"][0]["source"]), re.MULTILINE)[1]
 
 
+def _declared(name):
+    return _read(name)["metadata"].get("boundary_book", {})
+
+
 def items(name):
     """Ids of the printed items that a notebook regenerates, such as `table-3`."""
-    return _read(name)["metadata"].get("boundary_book", {}).get("items", [])
+    return _declared(name).get("items", [])
 
 
 def needs(name):
     """Names of the notebooks whose finished units this one reads."""
-    return _read(name)["metadata"].get("boundary_book", {}).get("needs", [])
+    return _declared(name).get("needs", [])
+
+
+def shards(name):
+    """Into how many jobs the units of a notebook are shared out in the `paper` profile."""
+    return _declared(name).get("shards", 1)
+
+
+def resources(name):
+    """What one job of a notebook takes: `{"mem_mb": ..., "gpu": ...}`."""
+    return {"mem_mb": _declared(name).get("memory", 4000), "gpu": _declared(name).get("gpu", 0)}
 
 
 def pages():

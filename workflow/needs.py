@@ -1,7 +1,7 @@
 """What a notebook's run depends on. Kept out of the Snakefile, so that tests reach it."""
 from pathlib import Path
 
-from shared.units import sources
+from shared.units import imports
 from workflow import catalogue
 
 RUNNER = ["workflow/run.py", "requirements.lock"]
@@ -16,9 +16,20 @@ def inputs(notebook):
     """Files whose change makes a run of `notebook` out of date: its code, what it imports, its reference values."""
     own = Path("book/reference") / f"{Path(notebook).parent.name}.json"
     printed = [own] if own.is_file() else sorted(Path("book/reference").glob("*.json"))
-    code = sources.files(Path(f"{notebook}.py").absolute())
+    code = imports.files(Path(f"{notebook}.py").absolute())
     pages = [str(p) for f in code if (p := Path(f).with_suffix(".html")).is_file()]  # a module's own template
     return [f"{notebook}.ipynb", *code, *pages, *map(str, printed), *RUNNER]
+
+
+def shares(notebook, profile):
+    """The `i/n` of the jobs that compute a notebook's units side by side; none where one job does it all."""
+    n = catalogue.shards(notebook.removeprefix("notebooks/")) if profile == "paper" else 1
+    return [f"{i}/{n}" for i in range(1, n + 1)] if n > 1 else []
+
+
+def resources(notebook):
+    """Memory in MB and graphics cards of one job of a notebook."""
+    return catalogue.resources(notebook.removeprefix("notebooks/"))
 
 
 def before(notebook):

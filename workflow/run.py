@@ -1,41 +1,121 @@
 """Run one notebook with papermill: python -m workflow.run IN OUT [-p NAME VALUE] ...
 
-The result appears in one step when all cells have run. A notebook that fails leaves no result; what it got to is
-kept beside it as `.NAME.failed.ipynb`, and a mistake in the input is told in one line.
+The result appears in one step when all cells have run. A notebook that fails leaves no result; what it got to
+is kept beside it as `.NAME.failed.ipynb`. Whatever a user can mend is told in one line, before anything runs
+where that is possible.
 """
 import argparse
+import asyncio
+import logging
 import os
+import shutil
+import signal
 import sys
+import tempfile
 from pathlib import Path
 
+import nbformat
 import papermill
-import yaml
+from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
+from shared import runtime
+from shared.pages import parameters
+from shared.runtime import UserError
 
-def run(source, target, given, timeout=None):
-    """Execute `source` with parameters `given`; write `target`. Raises SystemExit with the reason if a cell fails."""
-    target = Path(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.stem}.{os.getpid()}.part.ipynb")
-    failed = target.with_name(f".{target.stem}.failed.ipynb")
+
+def whole(path):
+    """Whether `path` holds a notebook that can be read from end to end."""
     try:
-        papermill.execute_notebook(source, part, parameters=given, kernel_name="python3", progress_bar=False,
-                                   log_output=True, stdout_file=sys.stdout, stderr_file=sys.stderr,
-                                   execution_timeout=timeout)
-    except PapermillExecutionError as error:
+        nbformat.validate(nbformat.reads(Path(path).read_text(), as_version=4))
+    except (OSError, ValueError, KeyError, AttributeError, nbformat.ValidationError):
+        return False
+    return True
+
+
+def refuse(source, target):
+    """Raise UserError for a source or target that could not be used after the run."""
+    if not source.is_file() or not whole(source):
+        raise UserError(f"{source}: not a notebook; name one of notebooks/<paper>/<section>.ipynb")
+    if target.is_dir():
+        raise UserError(f"{target}: a folder; name a file for the run notebook: {target / source.name}")
+    if target.suffix != ".ipynb":
+        raise UserError(f"{target}: the run notebook's name ends in .ipynb")
+    if target.exists() and os.path.samefile(source, target):
+        raise UserError(f"{target}: the notebook itself; name another file, the source is never overwritten")
+
+
+
+
+def run(source, target, words, timeout=None):
+    """Execute `source` with the parameters of `words`, `-p NAME VALUE ...`, and write `target`.
+
+    Raises UserError for what is wrong before the run, SystemExit with the reason if a cell fails.
+    """
+    source, target = Path(source), Path(target)
+    refuse(source, target)
+    given = parameters.from_command_line(parameters.declared(source), words)
+    failed = target.with_name(f".{target.stem}.failed.ipynb")
+    with runtime.writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        runtime.sweep(target.parent)
+        scratch = Path(tempfile.mkdtemp(prefix=runtime.part_name(), dir=target.parent))
+    part = scratch / target.name
+
+    def kept():
+        if not part.exists():
+            return ""
         os.replace(part, failed)
-        told = [] if error.ename == "ValueError" else error.traceback  # ValueError: the input was wrong, one line
-        raise SystemExit("\n".join([*told, f"{source}: {error.ename}: {error.evalue}",
-                                    f"The notebook as far as it got: {failed}"]))
-    os.replace(part, target)
-    failed.unlink(missing_ok=True)
+        return f"\nThe notebook as far as it got: {failed}"
+
+    try:
+        with runtime.writing(target):
+            _execute(source, part, given, timeout)
+            os.replace(part, target)
+        failed.unlink(missing_ok=True)
+    except PapermillExecutionError as error:
+        told = runtime.told(error.ename, error.evalue)
+        lines = [] if told or len(error.traceback) <= 1 else error.traceback  # one line: the user can mend it
+        said = f"{source}: {error.ename}: {told or error.evalue}{kept()}"
+        raise SystemExit("\n".join([*lines, said])) from None
+    except DeadKernelError:
+        raise SystemExit(f"{source}: {DIED}{kept()}") from None
+    except KeyboardInterrupt:
+        raise SystemExit(f"{source}: {runtime.STOPPED}{kept()}") from None
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+DIED = ("its process was killed, most likely because the memory was full; run fewer at a time (make JOBS=1) or "
+        "ask for less with -p; finished units are kept")
+
+
+def _stop(number, frame):
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)  # the first one ends the kernel, however often they come
+    raise KeyboardInterrupt
+
+
+def _left_to_us(*_):
+    raise RuntimeError  # what nbclient expects where it may not take signals
+
+
+def _execute(source, part, given, timeout):
+    # papermill reads declarations by a pattern without `int | None`; ours are checked already.
+    logging.getLogger("papermill").addFilter(lambda record: "unknown parameter" not in record.getMessage())
+    # nbclient's own handling of signals loses those that come while the kernel starts, and which one it was.
+    asyncio.SelectorEventLoop.add_signal_handler = _left_to_us
+    papermill.execute_notebook(source, part, parameters=given, kernel_name="python3", progress_bar=False,
+                               log_output=True, stdout_file=sys.stdout, stderr_file=sys.stderr,
+                               execution_timeout=timeout)
 
 
 if __name__ == "__main__":
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, _stop)
     cli = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     cli.add_argument("source")
     cli.add_argument("target")
     cli.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
     arguments = cli.parse_args()
-    run(arguments.source, arguments.target, {n: yaml.safe_load(v) for n, v in arguments.p})
+    run(arguments.source, arguments.target, [word for pair in arguments.p for word in ("-p", *pair)])

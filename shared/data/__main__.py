@@ -2,8 +2,10 @@
 import logging
 import sys
 
+from shared import runtime
 from shared.data.sets import report
 
+runtime.stop_cleanly()
 logging.basicConfig(level=logging.INFO, format="%(message)s")
 lines, sound = report()
 print("\n".join(lines))

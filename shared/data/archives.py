@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 CONNECT_SECONDS = 10            # for all mirrors of a data set together
 
 
-class DataError(ValueError):
+class DataError(runtime.UserError):
     """A data set cannot be had, or one of its files is not what it should be."""
 
 
@@ -192,7 +192,7 @@ def _recall(path, spec):
 def _keep(path, tensors, notes):
     try:
         runtime.write_atomically(path, lambda part: save_file(tensors, part, metadata=notes))
-    except (OSError, SafetensorError) as error:
+    except (OSError, SafetensorError) as error:  # a runtime.Unwritable is an OSError
         # A full disk costs the next run its time, not this one its data.
         log.warning("%s: not kept (%s)", path, error)
 

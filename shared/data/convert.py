@@ -70,7 +70,5 @@ def write_gtsrb(folder, path):
 if __name__ == "__main__":
     if len(sys.argv) != 3 or sys.argv[1] != "gtsrb":
         sys.exit("usage: python -m shared.data.convert gtsrb FOLDER (the one set made by hand, see book/data.md)")
-    try:
-        print(f"wrote {write_gtsrb(sys.argv[2], runtime.data_folder() / 'gtsrb.npz')}")
-    except DataError as error:
-        sys.exit(f"convert: {error}")
+    runtime.stop_cleanly()
+    print(f"wrote {write_gtsrb(sys.argv[2], runtime.data_folder() / 'gtsrb.npz')}")

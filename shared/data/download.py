@@ -10,6 +10,7 @@ import queue
 import struct
 import tarfile
 import threading
+import time
 import urllib.request
 import zlib
 
@@ -20,6 +21,8 @@ IDX_FILES = {"x_train": "train-images-idx3-ubyte.gz", "y_train": "train-labels-i
 CIFAR10_TRAIN = tuple(f"data_batch_{i}.bin" for i in range(1, 6))
 CIFAR10_TEST = "test_batch.bin"
 LARGEST = 2**28                 # bytes; the largest archive or member here has 170 MB
+SLOWEST = 200_000               # bytes a second; with `LARGEST` it bounds every transfer, to 22 minutes
+PIECE = 2**16
 
 
 class DownloadError(OSError):
@@ -50,11 +53,19 @@ def _connect(url, seconds):
 def fetch(url, *, seconds):
     """The bytes at `url`. `seconds` bounds the connection, then each silence of the server.
 
-    Raises DownloadError: no connection, an error status, a transfer that breaks off, over `LARGEST` bytes.
+    Raises DownloadError: no connection, an error status, a transfer that breaks off, over `LARGEST` bytes, or one
+    that after `seconds` has become slower than `SLOWEST` on the whole: a server may drip for ever.
     """
     with _connect(url, seconds) as answer:
+        content, started = bytearray(), time.monotonic()
         try:
-            content = answer.read(LARGEST + 1)
+            while len(content) <= LARGEST and (piece := answer.read1(PIECE)):
+                content += piece
+                if time.monotonic() - started > seconds + len(content) / SLOWEST:
+                    raise DownloadError(f"{url}: given up after {len(content)} bytes, slower than {SLOWEST // 1000} "
+                                        "kB a second")
+        except DownloadError:
+            raise
         except (OSError, http.client.HTTPException) as error:
             raise DownloadError(f"{url}: the transfer broke off ({error})") from error
         expected = answer.headers.get("Content-Length")
@@ -62,7 +73,7 @@ def fetch(url, *, seconds):
         raise DownloadError(f"{url}: more than {LARGEST} bytes, not the published file")
     if expected and len(content) != int(expected):
         raise DownloadError(f"{url}: the transfer broke off after {len(content)} of {expected} bytes")
-    return content
+    return bytes(content)
 
 
 # ---- formats ---------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ to do about the rest.
 """
 import logging
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ import torch
 from shared import runtime
 from shared.data import archives, standins
 from shared.data.archives import SPECS, DataError, Missing, fingerprint
+from shared.runtime import UserError
 
 log = logging.getLogger(__name__)
 
@@ -89,56 +91,104 @@ def _rows(dataset, part, count, generator):
         return None
     available = len(getattr(dataset, f"y_{part}"))
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-        raise ValueError(f"subset: {part}={count!r}; allowed: a whole number from 0, or None for all")
+        raise UserError(f"subset: {part}={count!r}; allowed: a whole number from 0, or None for all")
     if count > available and dataset.source in ("folder", "download"):
-        raise ValueError(f"subset: {part}={count}, but {dataset.name} has only {available}; ask for no more")
+        raise UserError(f"subset: {part}={count}, but {dataset.name} has only {available}; ask for no more")
     order = torch.arange(available) if generator is None else torch.randperm(available, generator=generator)
     return order[:count]
 
 
+# ---- loading ---------------------------------------------------------------------------------------------
 _profile = "quick"
 
 
 def use_profile(profile):
+    """Set the profile that `load` takes where none is named, for the whole process."""
     global _profile
-    _profile = profile
+    _profile = _known_profile(profile)
 
 
-def standing_in(name, profile):
-    return profile == "smoke"
+def _known_profile(profile):
+    if profile not in runtime.PROFILES:
+        raise UserError(f"unknown profile {profile!r}; allowed: {', '.join(runtime.PROFILES)}")
+    return profile
 
 
-# ---- loading ---------------------------------------------------------------------------------------------
+def _known_set(name):
+    if name not in NAMES:
+        raise UserError(f"unknown data set {name!r}; allowed: {', '.join(NAMES)}")
+    return SPECS.get(name)
+
+
 def load(name, *, profile=None, folder=None, cache=None, size=None):
-    """The data set `name`, one of NAMES.
+    """The data set `name`, one of NAMES; entered in `runtime.used("data", name, fingerprint)` at every call.
 
     profile   "smoke": embedded only; "paper": data folder, else download; "quick": as `paper`, else the
-              embedded stand-in, with a warning in the log
+              embedded stand-in, with a warning in the log; default: that of `use_profile`, else "quick"
     folder    default `$BOUNDARY_DATA`, else `data/`
     cache     default `$BOUNDARY_CACHE`, else `_cache/`
     size      height and width of `shapes`, also where they stand in for a colour set; real images keep theirs
 
-    Raises ValueError for a wrong argument; DataError, a ValueError, for a wrong file in the data folder and
+    A process opens a set once and gives the same tensors again, unless they or the file were changed since.
+    Raises UserError for a wrong argument; DataError, a UserError, for a wrong file in the data folder and
     where `paper` cannot have the published set.
     """
-    profile = profile or _profile
-    if name not in NAMES:
-        raise ValueError(f"unknown data set {name!r}; allowed: {', '.join(NAMES)}")
-    if profile not in runtime.PROFILES:
-        raise ValueError(f"unknown profile {profile!r}; allowed: {', '.join(runtime.PROFILES)}")
-    spec = SPECS.get(name)
+    spec, profile = _known_set(name), _known_profile(profile or _profile)
     kind = spec.stand_in if spec else name
     if size is not None and kind != "shapes":
-        raise ValueError(f"size={size!r} for {name}, which has 28x28 images; only colour sets take it")
+        raise UserError(f"size={size!r} for {name}, which has 28x28 images; only colour sets take it")
+    folder, cache = Path(folder or runtime.data_folder()), Path(cache or runtime.cache_folder())
+    asked = (name, profile, folder, cache, size, type(size), str(spec), _state(folder / f"{name}.npz"))
+    dataset, versions = _open(*asked)
+    if versions != _versions(dataset):  # somebody wrote into the tensors: they stay that one's
+        _open.cache_clear()
+        dataset, _ = _open(*asked)
+    runtime.used("data", name, dataset.fingerprint)
+    return dataset
+
+
+@lru_cache(maxsize=4)
+def _open(name, profile, folder, cache, size, *_):
+    """(data set, versions of its tensors), opened. What follows `size` tells the states of the outside apart."""
+    spec = SPECS.get(name)
+    dataset = None
     if spec and profile != "smoke":
-        folder, cache = Path(folder or runtime.data_folder()), Path(cache or runtime.cache_folder())
         try:
-            return _published(spec, *archives.read(spec, folder=folder, cache=cache))
+            dataset = _published(spec, *archives.read(spec, folder=folder, cache=cache))
         except Missing as error:
             if profile == "paper":
                 raise
-            log.warning("%s. The embedded %s stand in.", error, kind)
-    return _embedded(name, kind, size)
+            log.warning("%s. The embedded %s stand in.", error, spec.stand_in)
+    dataset = dataset or _embedded(name, spec.stand_in if spec else name, size)
+    return dataset, _versions(dataset)
+
+
+def _versions(dataset):
+    return [tensor._version for tensor in dataset._tensors().values()]  # counts writes in place
+
+
+def _state(path):
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def standing_in(name, profile=None):
+    """The embedded set that `load(name, profile=profile)` would give in place of `name`, or None.
+
+    Opens nothing where a file or its absence decides; only a set that would be downloaded is tried.
+    """
+    spec, profile = _known_set(name), _known_profile(profile or _profile)
+    if spec is None or profile == "paper":
+        return None
+    if profile == "smoke":
+        return spec.stand_in
+    kept = runtime.cache_folder() / "data" / f"{name}.safetensors"
+    if (runtime.data_folder() / f"{name}.npz").exists() or (spec.mirrors and kept.exists()):
+        return None
+    return load(name, profile=profile).stand_in if spec.mirrors else spec.stand_in
 
 
 def _published(spec, arrays, source):
