@@ -170,7 +170,7 @@ def _compute(function, job, parts, text_half, old):
         unit = replace(unit, replaced=store.comparison(old, unit))
     store.write(job.path, unit)
     shutil.rmtree(place, ignore_errors=True)
-    return unit
+    return store.read(job.path)  # what a second run will see is what this one sees
 
 
 def _key(*identity_):
