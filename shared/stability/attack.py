@@ -1,4 +1,4 @@
-"""The attack of Section 7.1.2: along the normalised gradient of the loss, as little of it as changes the class."""
+"""The attack of Section 7.1.2: a step along the gradient of the loss, the smallest that changes the class."""
 from typing import NamedTuple
 
 import torch
@@ -12,8 +12,9 @@ from shared.stability.judge import first_flips, label_margins
 def squared_error(scores, labels):
     """Loss of each image, float32 [N]: squared distance of the net's probabilities from the label's.
 
-    One logit: (sigmoid - label)^2, in float32 as the paper's Tensorflow computes it: the sigmoid of a logit above
-    about 17 is exactly 1, and the gradient of such an image exactly 0. Several logits: softmax and one-hot label.
+    One logit: (sigmoid - label)^2, in float32 as Tensorflow computes it by default: the sigmoid of a logit
+    above about 17 is exactly 1, and the gradient of such an image exactly 0. Several logits: softmax, one-hot
+    label.
     """
     if scores.shape[1] == 1:
         return (scores[:, 0].sigmoid() - labels) ** 2
@@ -21,15 +22,14 @@ def squared_error(scores, labels):
 
 
 def lost_margin(scores, labels):
-    """Minus the margin, float32 [N]: its gradient has the direction of the squared error's, and never saturates.
-
-    (With one logit always; with several where the runner-up takes all that the label's probability gives up.)
+    """Minus the margin, float32 [N]. Of one logit, its gradient has the squared error's direction, without
+    saturation; of several, it points to the runner-up.
     """
     return -label_margins(scores, labels)
 
 
 def gradients(net, images, labels, objective):
-    """Gradient [N, C, H, W] of `objective(logits, labels)` at each image, and the logits [N, classes]; float32.
+    """Gradient [N, C, H, W] of `objective(logits, labels)` at each image, and the logits [N, classes].
 
     The net's mode and weights' gradients stay as they were.
     """
@@ -49,7 +49,7 @@ def gradients(net, images, labels, objective):
 
 
 def unit(slopes):
-    """Gradients [N, ...] at Euclidean norm 1, and their norms float64 [N]; one that is 0 or not finite becomes 0.
+    """Gradients [N, ...] scaled to Euclidean norm 1 and their norms float64 [N]; 0 where 0 or not finite.
 
     Norms are taken in float64: in float32 the square of a small number, 1e-25, is 0.
     """
@@ -61,7 +61,7 @@ def unit(slopes):
 
 class Attack(NamedTuple):
     """The smallest attack found on each of N images."""
-    size: torch.Tensor        # float32 [N]: its Euclidean norm; 0 where none was found or the image was not tried
+    size: torch.Tensor        # float32 [N]: its Euclidean norm; 0 where none was found or none tried
     found: torch.Tensor       # bool [N]
     direction: torch.Tensor   # float32 [N, C, H, W]: its unit vector; 0 where the gradient is
     passes: int               # images judged, and of them ...
@@ -81,10 +81,10 @@ def scalings(count=256, largest=5.0):
 
 
 def attack(judge, images, labels, direction, sizes):
-    """The smallest of `sizes` at which image + size * direction is answered with another class than its label.
+    """The smallest of `sizes` at which image + size * direction gets another class than its label.
 
     judge      a `Judge` or alike
-    images     float32 [N, C, H, W], answered with their labels int64 [N]; they are not clipped after the attack
+    images     float32 [N, C, H, W], whose labels int64 [N] the net knows; nothing is clipped
     direction  [N, C, H, W], from `unit`; where it is 0 no attack is tried
     sizes      float32 [S], increasing, beginning with 0, which is not tried: the image itself
     """

@@ -1,4 +1,4 @@
-"""Which of many perturbed images lose their class: in bfloat16 where that is safe, and no further than needed."""
+"""Which of many perturbed images lose their class: in bfloat16 where that is safe, else in float32."""
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,10 +10,10 @@ from shared.models.inference import logits
 
 
 def margins(net, images, labels, *, bf16=False):
-    """How far the net is from another answer than `labels` [N]: float32 [N], above 0 where the label is its answer.
+    """How far the net is from another answer than `labels` [N], float32 [N]: above 0 where it gives these.
 
-    One logit z, whose sigmoid is the probability of label 1: z for label 1, -z for label 0. Several logits: that of
-    the label minus the largest other. `bf16` computes them under bfloat16 autocast.
+    One logit z, whose sigmoid is the probability of label 1: z for label 1, -z for label 0. Several logits:
+    that of the label minus the largest other. `bf16` computes them under bfloat16 autocast.
     """
     device = next(net.parameters()).device
     with torch.autocast(device.type, torch.bfloat16, enabled=bf16):
@@ -40,8 +40,8 @@ class Decision(NamedTuple):
 class Judge:
     """Tells which images a net answers with another class than their label.
 
-    doubt   margin up to which an answer in bfloat16 is not trusted and the image judged again in float32, from
-            `measured_doubt`; None judges everything in float32
+    doubt   margin, from `measured_doubt`, up to which an answer in bfloat16 is not trusted and the image
+            judged again in float32; None judges everything in float32
     """
     net: torch.nn.Module
     doubt: float | None = None
@@ -85,8 +85,9 @@ def first_flips(judge, labels, perturbed, steps, *, exact=False):
     perturbed   `perturbed(rows, steps) -> images`: image rows[i] under perturbation steps[i], int64 [P] both
     exact       try all on every image, so that `count` is exact
 
-    An image that was tried k times is next tried up to k / 20 times at once (at least once), all images together:
-    no more than 1.05 times the passes that a loop over images and perturbations needs, whose result is the same.
+    An image that was tried k times is next tried up to k / 20 times at once (at least once), all images
+    together: at most 1.05 times the passes that a loop over images and perturbations needs, whose result is
+    the same.
     """
     first = torch.full((len(labels),), steps)
     count = torch.zeros(len(labels), dtype=torch.int64)
@@ -117,8 +118,9 @@ def _chunk(image):
 
 
 def percentage(hits, of, *, confidence=0.95):
-    """`hits` of `of` images in per cent with the Clopper-Pearson interval: a dict of plain numbers, None of nothing."""
+    """`hits` of `of` images in per cent, with the Clopper-Pearson interval; None of no images."""
     if of == 0:
         return {"hits": 0, "of": 0, "percent": None, "low": None, "high": None}
     low, high = stats.binomtest(hits, of).proportion_ci(confidence, method="exact")
-    return {"hits": hits, "of": of, "percent": 100 * hits / of, "low": 100 * float(low), "high": 100 * float(high)}
+    return {"hits": hits, "of": of, "percent": 100 * hits / of,
+            "low": 100 * float(low), "high": 100 * float(high)}

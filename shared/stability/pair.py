@@ -1,4 +1,4 @@
-"""One binary problem of Section 7: a net is trained on two classes and everything a page needs of it is measured."""
+"""One binary problem of Section 7: a net for two classes and all that a page needs of it is measured."""
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -30,16 +30,16 @@ def problem(dataset, class_a, class_b, *, held_out=None, by_track=False, seed=0)
     """The `Problem` of a data set's classes a (label 0) and b (label 1).
 
     dataset    name of a data set (`sets.load`); grey images get three equal channels
-    held_out   None for the set's own test images; else two shares in (0, 1): how much of the training images of a
-               and of b becomes the test set, drawn by the seed and the class, so that problems that share a class
-               share its split, and the set's own test images are not used (GTSRB)
+    held_out   None for the set's own test images; else two shares in (0, 1): how much of the training images
+               of a and of b becomes the test set, and the set's own test images are not used (GTSRB). Drawn
+               by the seed and the class, so that problems with a class in common share its split
     by_track   whole tracks (photographs of one physical sign) are held out, until the share is reached
     """
     data = sets.load(dataset)
     for name in (class_a, class_b):
         if not 0 <= name < len(data.classes) or class_a == class_b:
-            raise runtime.UserError(f"classes {class_a} and {class_b} of {dataset}; allowed: two different whole "
-                                    f"numbers from 0 to {len(data.classes) - 1}")
+            raise runtime.UserError(f"classes {class_a} and {class_b} of {dataset}; allowed: two different "
+                                    f"whole numbers from 0 to {len(data.classes) - 1}")
     train, test = [], []
     for label, index in enumerate((class_a, class_b)):
         own = (data.y_train == index).nonzero()[:, 0]
@@ -62,7 +62,7 @@ def problem(dataset, class_a, class_b, *, held_out=None, by_track=False, seed=0)
 
 
 def _held_out(tracks, part, generator):
-    """Which images are held out, bool [N]: whole tracks in random order, as many as come nearest to the share `part`."""
+    """Which images are held out, bool [N]: whole tracks in random order, up to nearest the share `part`."""
     names, sizes = tracks.unique(return_counts=True)
     order = torch.randperm(len(names), generator=generator)
     images = sizes[order].cumsum(0)
@@ -70,10 +70,10 @@ def _held_out(tracks, part, generator):
     return torch.isin(tracks, names[order[:taken]])
 
 
-def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=None, noise_size=0.0, held_out=None,
-                 by_track=False, seed=0, epochs=100, images_train=None, images_attack=None, images_random=None,
-                 draws=2000, deltas=(1, 2, 5, 10), panels=False, device="auto"):
-    """Train the net of one binary problem and measure all that the tables and figures of Section 7.2 say of it.
+def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=None, noise_size=0.0,
+                 held_out=None, by_track=False, seed=0, epochs=100, images_train=None, images_attack=None,
+                 images_random=None, draws=2000, deltas=(1, 2, 5, 10), panels=False, device="auto"):
+    """Train the net of one binary problem and measure all that tables and figures of Section 7.2 say of it.
 
     dataset, class_a, class_b, held_out, by_track   see `problem`
     noise           None, "cube" (noise_size is its half-width) or "ball" (its radius), added while training
@@ -85,21 +85,25 @@ def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=
     panels          keep one test image of each class for Figures 11 and 12
 
     Returns a dict of plain numbers and small arrays:
-    "dimension"; "doubt" (margin judged again in float32); "audit" (images decided by bfloat16, by the `Judge` and
-    by float32: how often they differ); "panels"; "train" and "test", each with
+    "dimension"; "doubt" (margin up to which float32 judges again); "audit" (of test images under random
+    perturbations, how many bfloat16 and the `Judge` decide otherwise than float32); "panels" (see `panel`);
+    "train" and "test", each with
         "accuracy"     share of all images, equation (6)
         "tried"        correctly classified images that were attacked
         "saturated"    of these, how many have a gradient of exactly 0
         "attack"       of the loss gradient: "susceptibility" (share of those tried, equation (7)), "passes",
-                       "needed", "rejudged", "overturned", and "l1", "l2", "linf": `summary` of the attacks found,
-                       with "mean_all" and "std_all" over all images tried or misclassified, without attack as 0
+                       "needed", "rejudged", "overturned", and "l1", "l2", "linf": `summary` of the attacks
+                       found, and "mean_all", "std_all" over all images, 0 where misclassified or not
+                       attackable
         "logit_attack" the same for the gradient of the logit, which does not saturate
-        "random"       a list, one entry a delta: "delta", "share" of the images perturbed (equation (8)), the
-                       counts as above, and "l1", "l2", "linf": `summary` of each image's smallest flip
-        "sampled"      arrays of at most 500 images perturbed: "attack_l2" [m], "first" [deltas, m] (index of the
-                       flipping draw by increasing norm; `draws` where there is none)
-        "margin", "linear", "stretch"   `summary` over images attacked: logit margin; its ratio to the gradient's
-                       norm, which is the distance to the boundary if the net is linear; attack size over that
+        "random"       a list, one entry a delta: "delta", "susceptibility" (share of the images perturbed,
+                       equation (8)), counts as above, "l1", "l2", "linf": `summary` of each image's smallest
+                       flip
+        "sampled"      arrays of at most 500 images perturbed: "attack_l2" [m], "first" [deltas, m] (index of
+                       the flipping draw by increasing norm; `draws` where there is none)
+        "margin", "linear", "stretch"   `summary` over images with an attack: logit margin; that over the norm
+                       of the logit's gradient, the distance to the boundary of a linear net; attack size over
+                       this
     """
     if noise is not None and noise not in NOISES:
         raise runtime.UserError(f"noise {noise!r}; allowed: None, {', '.join(NOISES)}")
@@ -131,7 +135,7 @@ def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=
 
 
 def _doubt(net, x, y, points, generator, *, images=256, radius=50.0):
-    """`measured_doubt` on test images as they are and under noise up to the largest that is tried: 10 times 5."""
+    """`measured_doubt` on test images as they are and under noise up to the largest tried, 10 times 5."""
     rows = torch.randperm(len(x), generator=generator)[:images]
     clean, labels = pixels(x[rows]), y[rows]
     noise = points.points[torch.randint(len(points.points), (len(rows),), generator=generator)].cpu()
@@ -149,7 +153,7 @@ class Attacked(NamedTuple):
 
 
 def measure(judge, x, y, points, deltas, *, images_attack, images_random, generator, device):
-    """What `measure_pair` returns of one set, uint8 images x [N, 3, H, W] with labels y [N], and its `Attacked`."""
+    """What `measure_pair` returns of one set, uint8 images x [N, 3, H, W], labels y; and its `Attacked`."""
     correct = margins(judge.net, x.to(device), y) > 0
     rows = torch.randperm(len(x), generator=generator)[:images_attack].sort().values
     tried = rows[correct[rows]]
@@ -171,16 +175,18 @@ def measure(judge, x, y, points, deltas, *, images_attack, images_random, genera
     hit = of_loss.found
     margin = label_margins(scores, labels)[hit].double()
     linear = margin / slope[hit]
-    result |= {"margin": summary(margin), "linear": summary(linear), "stretch": summary(of_loss.size[hit] / linear)}
+    stretch = of_loss.size[hit] / linear
+    result |= {"margin": summary(margin), "linear": summary(linear), "stretch": summary(stretch)}
 
     attacked = Attacked(tried[hit.cpu()], images[hit], labels[hit], direction[hit], of_loss.size[hit])
     some = torch.randperm(len(attacked.rows), generator=generator)[:images_random].sort().values.to(device)
     result["random"], firsts = [], []
+    subjects, their, sizes = attacked.images[some], attacked.labels[some], attacked.size[some]
     for delta in deltas:
-        flips = random_flips(judge, attacked.images[some], attacked.labels[some], attacked.size[some], points, delta)
-        result["random"].append(_random_facts(flips, delta, attacked.size[some].cpu(), points))
+        flips = random_flips(judge, subjects, their, sizes, points, delta)
+        result["random"].append(_random_facts(flips, delta, sizes.cpu(), points))
         firsts.append(flips.first[:500])
-    result["sampled"] = {"attack_l2": attacked.size[some][:500].cpu().numpy(),
+    result["sampled"] = {"attack_l2": sizes[:500].cpu().numpy(),
                          "first": torch.stack(firsts).to(torch.int16).numpy()}
     return result, attacked
 
@@ -221,11 +227,12 @@ def _random_facts(flips, delta, sizes, points):
     flipped = flips.first < len(points.points)
     radius, draws = delta * sizes[flipped], flips.first[flipped]
     norms = {name: summary(radius * getattr(points, name)[draws]) for name in ("l1", "l2", "linf")}
-    return {"delta": delta, "share": percentage(int(flipped.sum()), len(flipped)), **_counts(flips), **norms}
+    susceptibility = percentage(int(flipped.sum()), len(flipped))
+    return {"delta": delta, "susceptibility": susceptibility, **_counts(flips), **norms}
 
 
 def audit(judge, attacked, points, deltas, *, generator, images=1000):
-    """How often a random perturbation is judged otherwise than in float32: by bfloat16 alone, by the `Judge`."""
+    """How many random perturbations bfloat16 alone, and the `Judge`, decide otherwise than float32."""
     if len(attacked.rows) == 0:
         return {"images": 0, "bf16": 0, "judge": 0}
     row = torch.randint(len(attacked.rows), (images,), generator=generator)
@@ -242,19 +249,18 @@ def audit(judge, attacked, points, deltas, *, generator, images=1000):
 
 
 def panel(judge, attacked, label, points, delta, *, tries=100):
-    """One of Figures 11 and 12: the first image of a class that some draw flips; None if none of `tries` does.
+    """One of Figures 11 and 12: the first image of a label that some draws flip and some do not.
 
-    Images float16 [4, 3, H, W]: original, attacked, randomly perturbed and still right, randomly perturbed and
-    wrong (the smallest draw of each kind); not clipped. "norms": of the last three against the first. "flips": how
-    many of the draws flip the class.
+    "images" float16 [4, 3, H, W]: original, attacked, randomly perturbed and still right, randomly perturbed
+    and wrong (the smallest draw of each kind), not clipped; "norms" of the last three's difference from the
+    first;
+    "flips": how many of the draws flip the class. None if the first `tries` images are not like that.
     """
     for i in (attacked.labels == label).nonzero()[:tries, 0]:
         one = slice(int(i), int(i) + 1)
         image, size = attacked.images[one], attacked.size[one]
-        if int(random_flips(judge, image, attacked.labels[one], size, points, delta).first) == len(points.points):
-            continue
         wrong = _wrong(judge, image, attacked.labels[one], size, points, delta)
-        if wrong.all():
+        if wrong.all() or not wrong.any():
             continue
         steps = torch.stack([(~wrong).int().argmax(), wrong.int().argmax()]).to(image.device)
         moves = torch.cat([size * attacked.direction[one], delta * size * points.points[steps]])
@@ -268,5 +274,5 @@ def panel(judge, attacked, label, points, delta, *, tries=100):
 
 def _wrong(judge, image, label, size, points, delta):
     """Which of all draws flip one image, bool [draws]."""
-    parts = [judge(image + delta * size * some, label.repeat(len(some))).flips for some in points.points.split(256)]
-    return torch.cat(parts)
+    noisy = (image + delta * size * some for some in points.points.split(256))
+    return torch.cat([judge(images, label.repeat(len(images))).flips for images in noisy])

@@ -1,4 +1,4 @@
-"""Random perturbations: at test time from a ball (Section 7.1.3), while training from a cube or ball (7.1.4)."""
+"""Random perturbations: on trained nets from a ball (Section 7.1.3), in training cube or ball (7.1.4)."""
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from shared.stability.judge import first_flips
 
 
 def uniform_ball(count, shape, generator):
-    """`count` points of the uniform law on the unit ball of R^n, n the number of values in `shape`: float32 [count, *shape].
+    """`count` points of the uniform law on the unit ball of all tensors of `shape`: float32 [count, *shape].
 
     A normal vector over its norm, times the n-th root of a uniform number; drawn on the CPU.
     """
@@ -28,7 +28,7 @@ class Draws(NamedTuple):
 
 
 def draw(count, shape, generator, *, device="cpu"):
-    """`count` draws from the unit ball, the smallest first: the first that flips an image is also the smallest that does."""
+    """`count` draws from the unit ball, by increasing norm: the first to flip an image is its smallest."""
     points = uniform_ball(count, shape, generator)
     points = points[points.flatten(1).norm(dim=1).argsort()]
     flat = points.flatten(1)
@@ -57,7 +57,7 @@ class CubeNoise:
     half_width: float
 
     def __call__(self, net, images, labels, generator):
-        """Noisy images of `images` [B, C, H, W]; they may leave [0, 1], as the paper's noise layer lets them."""
+        """Noisy images of `images` [B, C, H, W]; they may leave [0, 1], as with the paper's noise layer."""
         noise = torch.rand(images.shape, generator=generator).mul_(2).sub_(1).mul_(self.half_width)
         return images + noise.to(images.device)
 
@@ -74,5 +74,5 @@ class BallNoise:
 
 
 def matching_radius(half_width, dimension):
-    """Radius of the ball whose noise has the Euclidean size of a cube's of this half-width (spec: b = a sqrt(n/3))."""
+    """Radius b = a sqrt(n / 3) of the ball with noise as large as of the cube of half-width a (7.1.4)."""
     return half_width * math.sqrt(dimension / 3)
