@@ -15,7 +15,7 @@ from shared.stability.pair import problem
 from shared.stability.perturbation import draw, random_flips
 from shared.training.fit import fit
 
-IMAGES, SUBJECTS, DRAWS, DELTAS = 60, 8, 500, (5, 10)
+IMAGES, SUBJECTS, DRAWS, DELTAS = 40, 4, 200, (2, 10)
 
 
 def literal(net, images, labels, sizes, points, delta):
@@ -37,7 +37,7 @@ def training(name, data, recipe):
 
 
 def run():
-    """Print two tables, on discs against checkerboards: costs of a pass; passes of attack and perturbations."""
+    """Print two tables, on discs against checkerboards: the cost of a pass; passes of both searches."""
     data = problem("shapes", 0, 8)
     recipe = replace(sutton.PAPER, epochs=1, milestones=(1,))
     costs = []
