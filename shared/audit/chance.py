@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from shared.audit.finding import Chance, Printed, decimals, findings_of, like
+from shared.audit.finding import Chance, Printed, decimals, findings_of, to_print
 
 # Columns that say what a row is about, not what was measured; random numbers leave them as they are.
-LABELS = frozenset({"class_a", "class_b", "t", "T", "printed_row", "rank_in_dataset", "n_cells", "source_class",
-                    "target_class", "index", "delta", "delta_inferred", "layers", "layer", "neurons"})
+LABELS = frozenset({"class_a", "class_b", "t", "T", "printed_row", "rank_in_dataset", "n_cells", "index",
+                    "source_class", "target_class", "delta", "delta_inferred", "layers", "neurons"})
+LINE = ("quantity", "norm", "split", "delta_inferred")  # what names a line of a table with a line per quantity
 
 
 def leaves(node, path=()):
@@ -30,17 +31,17 @@ def columns(paper, items, pool):
     for item in items:
         raw = paper[item].raw
         for row in [*raw.get("rows", []), *raw.get("printed_numbers", [])]:
-            line = tuple(row.get(k) for k in ("quantity", "norm", "split", "delta_inferred")) if "cells" in row else ()
+            line = tuple(row.get(k) for k in LINE) if "cells" in row else ()
             for container, key, path in leaves(row):
                 found.setdefault(("" if pool else item, path, line), []).append((container, key))
     return list(found.values())
 
 
 def chances(check, paper, found, *, pool, draws, generator):
-    """The findings `found` of `check` with their `chance`, where one is due (`confirms`, `holds with exceptions`).
+    """The findings `found` of `check` with their `chance`, where they confirm or hold with exceptions.
 
     A random table passes if the check confirms it, or holds in no smaller share of its rows. Columns of one
-    value are redrawn between its half and its double. `draws` tables of each of the two ways, from `generator`.
+    value are redrawn between its half and its double. `draws` tables are made in each of the two ways.
     """
     due = {f.title: f for f in found if f.verdict in ("confirms", "holds with exceptions")}
     if not due:
@@ -57,9 +58,12 @@ def chances(check, paper, found, *, pool, draws, generator):
         passed = dict.fromkeys(due, 0)
         for _ in range(draws):
             for cells, values, low, high, places in table:
-                new = generator.permutation(len(values)) if permute else generator.uniform(low, high, len(values))
-                for (container, key), value, number in zip(cells, values, new):
-                    container[key] = values[number] if permute else like(number, value, places)
+                if permute:
+                    new = [values[k] for k in generator.permutation(len(values))]
+                else:
+                    new = [to_print(v, places) for v in generator.uniform(low, high, len(values)).tolist()]
+                for (container, key), value in zip(cells, new):
+                    container[key] = value
             for f in findings_of(check, Printed(shaken, generator, None if permute else generator)):
                 if f.title in due:
                     passed[f.title] += passes(f, due[f.title])
@@ -68,7 +72,8 @@ def chances(check, paper, found, *, pool, draws, generator):
     movable = any(len(set(values)) > 1 for _, values, *_ in table)
     permuted = share(True) if movable else dict.fromkeys(due)
     redrawn = share(False)
-    return [replace(f, chance=Chance(permuted[f.title], redrawn[f.title])) if f.title in due else f for f in found]
+    return [replace(f, chance=Chance(permuted[f.title], redrawn[f.title])) if f.title in due else f
+            for f in found]
 
 
 def passes(random, printed):

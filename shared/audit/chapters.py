@@ -7,7 +7,8 @@ from shared.audit.chance import chances
 from shared.audit.finding import Finding, Printed, findings_of
 from shared.runtime import UserError
 
-CHECKS = tuple(module.checks for module in (ren, shu, he, sutton, sutton_counts, sutton_sizes, chen, chen_models))
+CHECKS = tuple(module.checks for module in (
+    ren, shu, he, sutton, sutton_counts, sutton_sizes, chen, chen_models))
 
 
 def references():
@@ -49,7 +50,7 @@ def place(finding):
 
 
 def show(value, between="; ", digits=4):
-    """A value as text: dicts as `label value; ...`, numbers to so many significant digits, whole ones whole."""
+    """A value as text: dicts as `label value; ...`, numbers to so many significant digits."""
     if isinstance(value, dict):
         return between.join(f"{label} {show(v, ', ', digits)}".strip() for label, v in value.items())
     if isinstance(value, (tuple, list)):
@@ -66,8 +67,8 @@ def odds(chance):
     return ", ".join(f"{name} {value:.1%}" for name, value in chance._asdict().items() if value is not None)
 
 
-HEADER = ("class", "place", "what is tested", "words of the paper", "printed numbers", "our sum", "reading and use",
-          "random numbers pass")
+HEADER = ("class", "place", "what is tested", "words of the paper", "numbers", "our sum",
+          "reading and use", "random numbers pass")
 
 
 def row(f):

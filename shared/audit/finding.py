@@ -36,7 +36,8 @@ class Chance(NamedTuple):
 class Finding:
     """One statement, set against what the paper's own printed numbers give.
 
-    `verdict` is `contradicts` (passage against passage, or arithmetically impossible), `holds with exceptions`
+    `verdict` is `contradicts` (passage against passage, or arithmetically impossible),
+    `holds with exceptions`
     (`held` = n of m rows), `confirms`, or `note` (nothing the paper says could be wrong). `kind` is `numbers`
     (computed from printed numbers), `words` (passages set side by side) or `scripts` (what the published code
     does). `numbers` are the paper's and `ours` is our sum: a number, a string, a tuple, or a dict of them.
@@ -68,7 +69,8 @@ class Finding:
 class Printed:
     """A paper's printed values as the checks read them.
 
-    `generator` serves the checks that simulate. `redraw`, if given, replaces the numbers that stand in no table
+    `generator` serves the checks that simulate. `redraw`, if given,
+    replaces the numbers that stand in no table
     (`single`): so the same check can be asked what it says of random ones.
     """
     paper: Paper
@@ -94,7 +96,7 @@ class Printed:
         """A printed number without a column; random ones lie between its half and its double."""
         if self.redraw is None:
             return value
-        return like(self.redraw.uniform(value / 2, value * 2), value, decimals(value))
+        return to_print(self.redraw.uniform(value / 2, value * 2), decimals(value))
 
     def finding(self, place, title, *, numbers, ours, holds, quotes=(), reading="", use="", kind="numbers"):
         """A finding about this paper; `holds` is True, False, None (a note) or (rows that hold, rows)."""
@@ -103,15 +105,18 @@ class Printed:
             verdict = "confirms" if held[0] == held[1] else "holds with exceptions"
         else:
             verdict = {True: "confirms", False: "contradicts", None: "note"}[holds]
-        return Finding(self.paper.key, "", place, kind, title, tuple(Quote(*q) for q in quotes), plain(numbers),
+        return Finding(self.paper.key, "", place, kind, title, tuple(Quote(*q) for q in quotes),
+                       plain(numbers),
                        plain(ours), verdict, held, reading, use)
 
 
 class Checks:
     """The checks of one paper in reading order; the instance decorates each of them.
 
-    A check takes a `Printed` and returns one finding, or a list where one rule yields several rows. `pool`: the
-    check compares tables of one layout, whose columns of the same name count as one column for random numbers.
+    A check takes a `Printed` and returns one finding,
+    or a list where one rule yields several rows. `pool`: the
+    check compares tables of one layout,
+    whose columns of the same name count as one column for random numbers.
     """
 
     def __init__(self, paper):
@@ -135,12 +140,12 @@ def findings_of(check, printed):
 
 
 def stated(words):
-    """The numbers in quoted words, as floats: `stated("99.57% (standard deviation 0.24)")` is (99.57, 0.24)."""
+    """The numbers in quoted words, as floats: `stated("99.57% (std 0.24)")` is (99.57, 0.24)."""
     return tuple(float(n.replace(",", "")) for n in re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", words))
 
 
 def bare(text):
-    """Text without what extraction and line breaks change: spaces, hyphens, ligatures, quotation and TeX marks."""
+    """Text without what extraction and line breaks change: spaces, hyphens, ligatures, quotes, TeX marks."""
     text = unicodedata.normalize("NFKC", text)
     return re.sub(r"[\s\-\u2010\u00ad$\\{}_^*\"'\u2018\u2019\u201c\u201d]+", "", text)
 
@@ -160,13 +165,13 @@ def decimals(value):
     return len(fraction)
 
 
-def like(number, value, places):
-    """`number` rounded to so many places, an integer where `value` is one."""
-    return round(float(number)) if isinstance(value, int) else round(float(number), places)
+def to_print(number, places):
+    """A number as a paper would print it, with so many decimals; an integer where there are none."""
+    return round(float(number), places) if places else round(float(number))
 
 
 def rounds_to(value, printed, places):
-    """Does `value`, rounded to `places` decimals, give the printed number? A tie may be rounded either way."""
+    """Does `value`, rounded to `places` decimals, give the printed number? A tie may go either way."""
     return bool(abs(value - printed) <= 0.5 * 10.0**-places + 1e-9)
 
 

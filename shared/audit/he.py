@@ -44,8 +44,10 @@ def fgsm_over_correct_images(p):
     correct = {n: accuracy(p, "Benign", n) or np.nan for n in NETS}
     flipped = {n: float(100 * (1 - accuracy(p, "FGSM", n) / correct[n])) for n in NETS}
     return p.finding("table-1, table-2", "FGSM success is the share of correctly classified images that flip",
-                     numbers=printed, ours=flipped, holds=all(rounds_to(flipped[n], printed[n], 0) for n in NETS),
-                     use="Success counts correctly classified images: all four columns then agree to the last digit.")
+                     numbers=printed, ours=flipped,
+                     holds=all(rounds_to(flipped[n], printed[n], 0) for n in NETS),
+                     use="Success counts correctly classified images: all four columns then agree to the "
+                         "last digit.")
 
 
 @checks
@@ -54,10 +56,13 @@ def optmargin_between(p):
                                for a in ("OptBrittle", "OptMargin", "OptStrong"))
     return p.finding("table-1", "OptMargin's distortion lies between OptBrittle's and OptStrong's",
                      quotes=[("have higher distortion than OptBrittle examples", "Section 3.3"),
-                             ("much lower distortion than OptStrong examples", "Section 3.3")], numbers=tuple(margin),
-                     ours={"times OptBrittle": tuple(margin / brittle), "share of OptStrong": tuple(margin / strong)},
+                             ("much lower distortion than OptStrong examples", "Section 3.3")],
+                             numbers=tuple(margin),
+                     ours={"times OptBrittle": tuple(margin / brittle),
+                           "share of OptStrong": tuple(margin / strong)},
                      holds=bool(np.all((brittle < margin) & (margin < strong))),
-                     use="The order holds in all four columns, by a narrow margin over OptBrittle in the last.")
+                     use="The order holds in all four columns, by a narrow margin over OptBrittle in the "
+                         "last.")
 
 
 @checks
@@ -65,7 +70,8 @@ def optmargin_fools_regions(p):
     lowest = {n: min(accuracy(p, e, n, "region") for e in ("Benign", "FGSM", "OptBrittle")) for n in NETS}
     own = {n: accuracy(p, "OptMargin", n, "region") for n in NETS}
     return p.finding("table-2", "OptMargin leaves region classification the lowest accuracy of all attacks",
-                     quotes=[("OptMargin attack successfully evades region classification and point classification",
+                     quotes=[("OptMargin attack successfully evades region classification and point "
+                              "classification",
                               "Section 3.4")],
                      numbers=own, ours={"next lowest": lowest}, holds=all(own[n] < lowest[n] for n in NETS),
                      use="The paper's main claim holds in all four columns.")
@@ -121,9 +127,11 @@ def epochs(p):
         per_epoch = s["train_examples"][data] / s["batch_size"]
         steps[data] = printed[data] * per_epoch
         exact.append(int(round(steps[data], -3) / per_epoch) == printed[data])
-    return p.finding("procedure-boundary-classifier", "The numbers of epochs are round numbers of optimiser steps",
+    return p.finding("procedure-boundary-classifier",
+                     "The numbers of epochs are round numbers of optimiser steps",
                      quotes=[("for 32 epochs, and we test on 2,000 other examples", "Section 5.2"),
-                             ("for 1,462 epochs", "Section 5.2")], numbers=printed, ours=steps, holds=all(exact),
+                             ("for 1,462 epochs", "Section 5.2")], numbers=printed, ours=steps,
+                             holds=all(exact),
                      use="Train by steps (whole thousands); the epochs follow from the batch size.")
 
 
@@ -132,8 +140,10 @@ def radii(p):
     words = "5.1 (0.02 of 255) for a ResNet CIFAR-10 classifier"
     radius, share, levels, *_ = map(p.single, stated(words))
     return p.finding("procedure-region-classification", "The two ways to print the region radius agree",
-                     quotes=[(words, "Section 3.4"), ("the same relative size as for CIFAR-10", "Appendix D")],
-                     numbers=(radius, share, levels), ours=share * levels, holds=rounds_to(share * levels, radius, 1),
+                     quotes=[(words, "Section 3.4"),
+                             ("the same relative size as for CIFAR-10", "Appendix D")],
+                     numbers=(radius, share, levels), ours=share * levels,
+                     holds=rounds_to(share * levels, radius, 1),
                      use="Convert once: pixel scales differ between the data sets, the radius does not.")
 
 
@@ -141,12 +151,15 @@ def radii(p):
 def attack_effort(p):
     s = p.settings("procedure-cost-optmargin")
     evaluations = s["binary_search_steps"] * s["max_iterations_per_step"] * s["ensemble_models"]
-    return p.finding("procedure-cost-optmargin", "Model evaluations of an attack against those of the defence",
-                     quotes=[("the slowdown factor is less for the attacker than for the defender", "Section 3.5")],
+    return p.finding("procedure-cost-optmargin",
+                     "Model evaluations of an attack against those of the defence",
+                     quotes=[("the slowdown factor is less for the attacker than for the defender",
+                              "Section 3.5")],
                      numbers={"attack": s["ensemble_models"], "defence": s["region_classification_samples"]},
                      ours={"attack, all iterations (at most)": evaluations,
                            "times the defence": evaluations / s["region_classification_samples"]}, holds=None,
-                     reading="the factor is that over an undefended model, each step of an attack against one defence.",
+                     reading="the factor is that over an undefended model, each step of an attack against "
+                             "one defence.",
                      use="A whole attack costs more evaluations than a defence.")
 
 

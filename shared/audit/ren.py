@@ -39,12 +39,15 @@ def training_set_size(p):
     printed = [train for train, _ in accuracies(p)]
     fits = [n for n in MNIST_TRAINING_SIZES if all(attainable(v, n, 3) for v in printed)]
     # Which of the 1000 numbers 99.000 ... 99.999 are a share of n images; a triple needs one n for all three.
-    possible = np.array([[bool(attainable(99 + k / 1000, n, 3)) for k in range(1000)] for n in MNIST_TRAINING_SIZES])
+    possible = np.array([[bool(attainable(99 + k / 1000, n, 3)) for k in range(1000)]
+                         for n in MNIST_TRAINING_SIZES])
     share = sum((-1) ** (size + 1) * possible[list(some)].all(axis=0).mean() ** len(printed)
                 for size in range(1, len(possible) + 1) for some in combinations(range(len(possible)), size))
     return p.finding("table-2", "Training accuracies as whole numbers of images of one training set",
-                     numbers=tuple(printed), ours={"sizes that fit": tuple(fits), "share of all triples that fit one": share},
-                     holds=None, use="The digits allow the whole training set, but do not tell it from another.")
+                     numbers=tuple(printed),
+                     ours={"sizes that fit": tuple(fits), "share of all triples that fit one": share},
+                     holds=None, use="The digits allow the whole training set, but do not tell it from "
+                                     "another.")
 
 
 @checks
@@ -52,8 +55,10 @@ def unpruned_separability(p):
     words = "the values decrease from 0.9955 (white) and 0.9951 (black)"
     value = tuple(ssim_by_pruning(p, "separability_ssim", b)[0] for b in ("white", "black"))
     return p.finding("table-3, table-4", "Section V quotes the unpruned separability from Table III",
-                     quotes=[(words, "Section V")], numbers=stated(words), ours=value, holds=stated(words) == value,
-                     reading="the sentence rests on another run; one last digit differs and nothing depends on it.",
+                     quotes=[(words, "Section V")], numbers=stated(words), ours=value,
+                     holds=stated(words) == value,
+                     reading="the sentence rests on another run; one last digit differs and nothing "
+                             "depends on it.",
                      use="Compare with the table.")
 
 
@@ -75,17 +80,20 @@ def previous_setting(p):
     return p.finding("table-3, table-4", "Whose robustness Section V compares the second setting with",
                      quotes=[(words, "Section V")], numbers=stated(words),
                      ours={"no pruning": tuple(s[0] for s in series), "t = 64": tuple(s[1] for s in series)},
-                     holds=None, reading="the previous setting is the one of the previous table, without pruning.",
+                     holds=None, reading="the previous setting is the one of the previous table, without "
+                                         "pruning.",
                      use="The step from t = 64 to t = 128 is the difference of Table IV's rows.")
 
 
 @checks
 def figure_3_similarity(p):
     means = [r["ae_ssim"] for item in ("table-3", "table-4") for r in p.paper[item].rows]
-    return p.finding("figure-3, table-3, table-4", "Mean SSIMs of Figure 3's adversarial examples beside the tables'",
+    return p.finding("figure-3, table-3, table-4",
+                     "Mean SSIMs of Figure 3's adversarial examples beside the tables'",
                      quotes=[("corresponding mean SSIM values between the AEs and the original samples",
                               "caption of Figure 3")],
-                     numbers=tuple(p.figure("figure-3").values()), ours={"largest mean in the tables": max(means)},
+                     numbers=tuple(p.figure("figure-3").values()),
+                     ours={"largest mean in the tables": max(means)},
                      holds=None, reading="the means are over the selected examples that are shown.",
                      use="No table has a target for them.")
 
@@ -95,8 +103,10 @@ def early_stopping(p):
     t, stop = p.frame("table-3"), p.settings("table-3")["ssim_threshold_delta_s"]
     # A quantity confined to [stop, 1] with this mean has at most this STD (Bhatia and Davis, 2000).
     largest = np.sqrt((1 - t.separability_ssim) * (t.separability_ssim - stop))
-    return p.finding("table-3, algorithm-1", "STD of separability if every pair had ended above the threshold",
-                     quotes=[("the SSIM threshold was set to 0.99", "Section IV")], numbers=tuple(t.separability_std),
+    return p.finding("table-3, algorithm-1",
+                     "STD of separability if every pair had ended above the threshold",
+                     quotes=[("the SSIM threshold was set to 0.99", "Section IV")],
+                     numbers=tuple(t.separability_std),
                      ours={"largest possible": tuple(largest),
                            "rows above it": int((t.separability_std > largest).sum())}, holds=None,
                      use="In those rows some searches ended by the iteration limit, below the threshold.")
@@ -106,7 +116,8 @@ def early_stopping(p):
 def outside_farther_than_inside(p):
     rows = [r for item in ("table-3", "table-4") for r in p.paper[item].rows]
     gaps = [r["robustness_ssim"] - r["ae_ssim"] for r in rows]
-    return p.finding("table-3, table-4", "The outside sample is less similar to the original than the inside one",
+    return p.finding("table-3, table-4",
+                     "The outside sample is less similar to the original than the inside one",
                      numbers=f"{len(rows)} rows", ours={"smallest gap": min(gaps), "largest gap": max(gaps)},
                      holds=min(gaps) > 0, use="The order is a safe test for a reproduction.")
 
@@ -115,7 +126,8 @@ def outside_farther_than_inside(p):
 def pruning_trade_off(p):
     steps = {f"{b} {c}": tuple(np.diff(ssim_by_pruning(p, f"{c}_ssim", b)))
              for b in ("white", "black") for c in ("separability", "robustness")}
-    return p.finding("table-3, table-4", "Each stronger pruning lowers separability SSIM and raises robustness SSIM",
+    return p.finding("table-3, table-4",
+                     "Each stronger pruning lowers separability SSIM and raises robustness SSIM",
                      quotes=[("as one improves, the other deteriorates", "Section V")], ours=steps,
                      numbers="four settings, two backgrounds",
                      holds=all(np.all(np.array(s) * (-1 if name.endswith("separability") else 1) > 0)
@@ -125,8 +137,10 @@ def pruning_trade_off(p):
 
 @checks
 def black_similarity_change(p):
-    drops = {b: ssim_by_pruning(p, "ae_ssim", b)[0] - ssim_by_pruning(p, "ae_ssim", b)[1:] for b in ("white", "black")}
-    return p.finding("table-3, table-4", "Pruning lowers the similarity of adversarial examples more for white",
+    drops = {b: ssim_by_pruning(p, "ae_ssim", b)[0] - ssim_by_pruning(p, "ae_ssim", b)[1:] for b in ("white",
+                                                                                                     "black")}
+    return p.finding("table-3, table-4",
+                     "Pruning lowers the similarity of adversarial examples more for white",
                      quotes=[("the impact is relatively small when luminosity decreases", "Section V")],
                      numbers={b: tuple(ssim_by_pruning(p, "ae_ssim", b)) for b in drops},
                      ours={f"drop, {b}": tuple(d) for b, d in drops.items()},
@@ -139,7 +153,8 @@ def order_of_architectures(p):
     t = p.frame("table-3")
     white, black = (t[t.background == b].robustness_ssim.to_numpy() for b in ("white", "black"))
     test = [v for _, v in accuracies(p)]
-    return p.finding("table-2, table-3", "Rank correlations of robustness and accuracy over three architectures",
+    return p.finding("table-2, table-3",
+                     "Rank correlations of robustness and accuracy over three architectures",
                      quotes=[("consistent with their differences in classification accuracy", "Section IV")],
                      numbers={"white": tuple(white), "black": tuple(black), "test accuracy": tuple(test)},
                      ours={"white with black": stats.spearmanr(white, black)[0],
@@ -155,7 +170,8 @@ def binary_images_spread(p):
     binary = t[(t.t == t["T"]) & (t.background == "white")].robustness_std.item()
     others = t.robustness_std[t.robustness_std != binary]
     return p.finding("table-4", "STD over digits of robustness with t = T = 128 on white", numbers=binary,
-                     ours={"smallest other STD": others.min(), "times larger": others.min() / binary}, holds=None,
+                     ours={"smallest other STD": others.min(), "times larger": others.min() / binary},
+                     holds=None,
                      use="In this setting the pruned pair hardly depends on the digit.")
 
 
@@ -166,27 +182,33 @@ def halving(p):
     value, first = p.settings("table-3")["pixel_range"][1], 0
     while value > end:
         value, first = (value + 1) // 2, first + 1
-    return p.finding("figure-1", "Halving an 8-bit white pixel, halves rounded up, first reaches 1 after eight steps",
+    return p.finding("figure-1",
+                     "Halving an 8-bit white pixel, halves rounded up, first reaches 1 after eight steps",
                      quotes=[(words, "Section III")], numbers=steps, ours=first, holds=first == steps,
-                     use="The count fits arithmetic that rounds halves up, as MATLAB does; truncation reaches zero.")
+                     use="The count fits arithmetic that rounds halves up, as MATLAB does; truncation "
+                         "reaches zero.")
 
 
 @checks
 def words(p):
     return [
-        p.finding("algorithm-1", "What Algorithm 1 starts from", kind="words", holds=None, numbers="", ours="",
+        p.finding("algorithm-1", "What Algorithm 1 starts from", kind="words", holds=None, numbers="",
+                  ours="",
                   quotes=[("a source image x_o to be classified", "Algorithm 1, Data")],
                   reading="x_o and x_s are the same image at the start and the counter i starts at 0 or 1.",
                   use="Whether nine or ten mixes are made is a parameter of the book."),
-        p.finding("table-1", "The last layer of architecture C", kind="words", holds=None, numbers="", ours="",
+        p.finding("table-1", "The last layer of architecture C", kind="words", holds=None, numbers="",
+                  ours="",
                   quotes=[("Fully Connected 10 ReLU", "Table I")],
                   reading="the word slipped into the cell, in print or in extraction.",
                   use="A ReLU on the ten outputs makes equal zeros possible; it is a parameter of the book."),
         p.finding("table-4", "The direction of robustness", kind="words", holds=None, numbers="", ours="",
-                  quotes=[("the robustness decreases from 0.3231 and 0.5512 to 0.5033 and 0.591", "Section V")],
+                  quotes=[("the robustness decreases from 0.3231 and 0.5512 to 0.5033 and 0.591",
+                           "Section V")],
                   reading="robustness is the gap and SSIM its opposite, as Section III says.",
                   use="Read the number as similarity: lower SSIM is called more robust."),
-        p.finding("procedure-pixel-pruning", "A pixel equal to a threshold", kind="words", holds=None, numbers="",
+        p.finding("procedure-pixel-pruning", "A pixel equal to a threshold", kind="words", holds=None,
+                  numbers="",
                   ours="", quotes=[("below t with 0 and those above T with 255", "Section V")],
                   reading="the rule is taken literally: with t = T a pixel equal to it keeps its value."),
     ]

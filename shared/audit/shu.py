@@ -43,10 +43,11 @@ def plain_distance(p):
     impossible = {place: (largest, d) for place, largest, d in every if largest > np.sqrt(d)}
     return p.finding("table-4, table-10, table-2, table-3, table-7, table-9",
                      "The printed L2 distances are norms of changes within [0,1]",
-                     quotes=[("the minimum amount of perturbations", "Section 2.1, with the formula of a norm"),
+                     quotes=[("the minimum amount of perturbations",
+                              "Section 2.1, with the formula of a norm"),
                              ("pixels rescaled to [0, 1]", "Section 2.1")],
                      numbers={place: largest for place, (largest, _) in impossible.items()},
-                     ours={"root of the changed pixels": {k: float(np.sqrt(d)) for k, (_, d) in impossible.items()},
+                     ours={"root of the changed pixels": {k: d**0.5 for k, (_, d) in impossible.items()},
                            "impossible as norms": f"{len(impossible)} of {len(every)}",
                            "largest share of the possible as squared norms": max(v / d for _, v, d in every)},
                      holds=not impossible,
@@ -76,8 +77,10 @@ def fgsm_interval(p):
     d, mean = row["sampled_d"], row["sampled_l2_mean"]
     squared = sd * np.sqrt(12) / (2 * np.sqrt(mean / d) * np.sqrt(d))
     plain = sd * 2 * mean * np.sqrt(12) / (2 * (mean / np.sqrt(d)) * np.sqrt(d))
-    return p.finding("table-2, table-4", "Common width of intervals that would spread the FGSM samples as printed",
-                     numbers={"smallest interval": width}, ours={"if squared": squared, "if plain": plain}, holds=None,
+    return p.finding("table-2, table-4",
+                     "Common width of intervals that would spread the FGSM samples as printed",
+                     numbers={"smallest interval": width}, ours={"if squared": squared, "if plain": plain},
+                     holds=None,
                      use="The printed spread is that of squared norms, were all intervals near the smallest.")
 
 
@@ -99,8 +102,10 @@ def midpoints(p):
     rows = p.paper["table-4"].rows
     middle = [(r["sampled_l2_min"] + r["sampled_l2_max"]) / 2 for r in rows]
     printed = [r["sampled_l2_mean"] for r in rows]
-    same = sum(abs(m - v) < 0.0011 for m, v in zip(middle, printed))  # one unit of the third decimal, as printed
-    return p.finding("table-4", "The printed averages of 1000 samples differ from the middle of their extremes",
+    unit = 0.0011  # of the third decimal, as printed
+    same = sum(abs(m - v) < unit for m, v in zip(middle, printed))
+    return p.finding("table-4",
+                     "The printed averages of 1000 samples differ from the middle of their extremes",
                      quotes=[("the average amount of perturbations", "Section 2.1")], numbers=tuple(printed),
                      ours={"(min + max) / 2": tuple(middle), "rows equal to it": f"{same} of {len(rows)}"},
                      holds=same <= len(rows) / 2,
@@ -115,9 +120,11 @@ def bim_dimensions(p):
     return p.finding("table-9", "Text and table agree on the pixels BIM L2 perturbs on CIFAR-10",
                      quotes=[(said, "Section 2.3"), (again, "Section 2.4")],
                      numbers=(int(stated(said)[0]), int(stated(again)[1])),
-                     ours={"Table 9": value, "left untouched then": d - value}, holds=stated(said)[0] == value,
+                     ours={"Table 9": value, "left untouched then": d - value},
+                     holds=stated(said)[0] == value,
                      reading="two digits are swapped in one of the places.",
-                     use="The sentence of Section 2.3 is consistent in itself: the two counts add up to the image.")
+                     use="The sentence of Section 2.3 is consistent in itself: the two counts add up to "
+                         "the image.")
 
 
 @checks
@@ -132,7 +139,7 @@ def spread_of_errors(p):
                      ours={"smallest": error.min(), "largest": error.max(), "chi-squared": chi2, "p": chance,
                            "Kendall tau of error and number": tau, "its p": order}, holds=None,
                      reading="similar means good; and the models are numbered by their error.",
-                     use="A reproduction compares errors up to a factor of three and no order.")
+                     use="A reproduction compares the size of the errors, not their order.")
 
 
 @checks
@@ -140,18 +147,24 @@ def grey_levels(p):
     said, levels = "the maximum value 0.032", "This translates to 8 consecutive integer values"
     largest = max(r["smallest_interval"] for r in p.paper["table-2"].rows if r["attack"] != "PW")
     return p.finding("table-2", "Smallest intervals span at most about eight grey levels",
-                     quotes=[(said, "Section 2.1"), (levels, "Section 2.1")], numbers=(*stated(said), *stated(levels)),
+                     quotes=[(said, "Section 2.1"), (levels, "Section 2.1")],
+                     numbers=(*stated(said), *stated(levels)),
                      ours=(largest, 255 * largest),
                      holds=bool(stated(said)[0] == largest and round(255 * largest) == stated(levels)[0]),
-                     use="Intervals are a few grey levels wide, so rounding to 8 bits would change the regions.")
+                     use="Intervals are a few grey levels wide, so rounding to 8 bits would change the "
+                         "regions.")
 
 
 @checks
 def rectangles_need_less(p):
-    ratio = {f"{r['attack']} {r['source_class']}": r["sampled_l2_mean"] / r["attack_l2_mean"] for r in distances(p)}
-    return p.finding("table-4, table-10", "Rectangle samples lie nearer the clean image than the attack's images",
-                     quotes=[("that leads to smaller perturbations to create adversarial examples", "Section 2.1")],
-                     numbers=f"{len(ratio)} rows", ours=ratio, holds=(sum(v < 1 for v in ratio.values()), len(ratio)),
+    ratio = {f"{r['attack']} {r['source_class']}": r["sampled_l2_mean"] / r["attack_l2_mean"]
+             for r in distances(p)}
+    return p.finding("table-4, table-10",
+                     "Rectangle samples lie nearer the clean image than the attack's images",
+                     quotes=[("that leads to smaller perturbations to create adversarial examples",
+                              "Section 2.1")],
+                     numbers=f"{len(ratio)} rows", ours=ratio,
+                     holds=(sum(v < 1 for v in ratio.values()), len(ratio)),
                      use="In the FGSM and MLP rows by a few percent only.")
 
 
@@ -159,16 +172,19 @@ def rectangles_need_less(p):
 def words(p):
     shown = sorted({r["attack"] for i in ("table-2", "table-7", "table-9") for r in p.paper[i].rows})
     return [
-        p.finding("table-2, table-7, table-9", "Attacks named and attacks with a printed result", kind="words",
+        p.finding("table-2, table-7, table-9", "Attacks named and attacks with a printed result",
+                  kind="words",
                   quotes=[("Here are the attack algorithms that are used in our experiments", "Section 1.1")],
                   numbers="", ours=tuple(shown), holds=None,
                   reading="results were chosen for the limited space, as Section 2.1 says.",
                   use="BIM L1 has no printed result, and BIM L2 none on MNIST."),
         p.finding("procedure-region-types, figure-10", "Region types carry one numbering", kind="words",
-                  quotes=[("The target model correctly classifies the adversarial examples", "type 2 in Section 2.1"),
+                  quotes=[("The target model correctly classifies the adversarial examples",
+                           "type 2 in Section 2.1"),
                           ("Type 1 and 3 are the uncertainty regions", "Section 2.4")],
                   numbers="", ours="", holds=False, reading="each section is taken with its own list.",
-                  use="Types 2 and 3 change places between the sections; the book names regions by what they do."),
+                  use="Types 2 and 3 change places between the sections; the book names regions by what "
+                      "they do."),
         p.finding("procedure-hyper-rectangle", "Attacks in the published scripts", kind="scripts",
                   numbers=tuple(shown), ours=SCRIPTS["attacks"], holds=None,
                   use="The scripts are examples: none of the tables can be rerun from them alone."),

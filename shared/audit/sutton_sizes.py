@@ -3,7 +3,7 @@ import numpy as np
 from scipy import optimize
 
 from shared.audit.finding import Checks, stated
-from shared.audit.sutton import consecutive
+from shared.audit.sutton import cells
 from shared.theory.ball import tail
 
 checks = Checks("sutton")
@@ -42,8 +42,8 @@ def norms(p, item, split="train", norm="l2"):
 
 def noise_free(p):
     """Mean and STD of the l2 norm without training noise, train split, problems k-vs-(k+1)."""
-    t = p.frame(NORMS["l2"])
-    return consecutive(t[t.split == "train"].set_index(["class_a", "class_b"])[["mean", "std"]]).to_numpy()
+    return np.array([(c["mean"], c["std"]) for c in cells(p, NORMS["l2"])
+                     if c["split"] == "train" and c["class_b"] == c["class_a"] + 1])
 
 
 @checks(pool=True)
@@ -64,7 +64,8 @@ def averaged_otherwise(p):
                             for split in ("train", "test") for norm in NORMS])
     base = noise_free(p)
     shape = 1 + (base[:, 1] / base[:, 0]).mean() ** 2
-    # A share s of values of mean m and relative spread v, and zeros else, has mean s m and 1 + V^2 = (1 + v^2) / s.
+    # A share s of values of mean m and relative spread v, and zeros else, has the mean s m and a relative
+    # spread V with 1 + V^2 = (1 + v^2) / s.
     rescaled = {}
     for kind, items in NOISE.items():
         t = [norms(p, item) for item in items]
@@ -75,13 +76,14 @@ def averaged_otherwise(p):
                            "without": int((clean["std"] > clean["mean"]).sum()),
                            "mean norm without noise": base[:, 0].mean(),
                            "mean norms with noise, if they average zeros in": rescaled}, holds=None,
-                     reading="the tables with noise average over more images, with zero for those not attacked.",
+                     reading="the tables with noise average over more images, with zero for those not "
+                             "attacked.",
                      use="The norms of Table 6 and of the tables with noise cannot be compared directly.")
 
 
 def mean_train(p, clean, quantity):
     """Mean over the problems k-vs-(k+1) of a train percentage, without noise and by growing noise."""
-    means = {"none": consecutive(p.frame(clean).set_index(["class_a", "class_b"])).train.mean()}
+    means = {"none": np.mean([c["train"] for c in cells(p, clean) if c["class_b"] == c["class_a"] + 1])}
     for kind, items in NOISE.items():
         means[kind] = tuple(np.mean([c["value"] for c in line(p, i, quantity, "train")]) for i in items)
     return means
@@ -92,7 +94,8 @@ def noise_and_susceptibility(p):
     return p.finding(f"table-5, {NOISE_TABLES}", "Mean train susceptibility with growing training noise",
                      quotes=[("additive random noise has little impact on the adversarial susceptibility",
                               "Section 7.2.1")],
-                     numbers="none, then three sizes", ours=mean_train(p, "table-5", "adversarial_susceptibility"),
+                     numbers="none, then three sizes",
+                     ours=mean_train(p, "table-5", "adversarial_susceptibility"),
                      holds=None, use="It moves by a few points up and back.")
 
 
@@ -100,7 +103,8 @@ def noise_and_susceptibility(p):
 def noise_and_accuracy(p):
     means = mean_train(p, "table-4", "accuracy")
     return p.finding(f"table-4, {NOISE_TABLES}", "Large training noise lowers accuracy", ours=means,
-                     quotes=[("large perturbations cause the networks' accuracy to decrease", "Section 7.2.1")],
+                     quotes=[("large perturbations cause the networks' accuracy to decrease",
+                              "Section 7.2.1")],
                      numbers="none, then three sizes",
                      holds=all(means["none"] > v[0] > v[1] > v[2] for v in (means["cube"], means["ball"])),
                      use="The lost noise sizes can be calibrated on these means.")
@@ -112,9 +116,11 @@ def largest_attack(p):
                             for split in ("train", "test")])
     needed = [largest_needed(mean, std) for mean, std in cells]
     top = int(np.argmax(needed))
-    return p.finding(f"{NOISE_TABLES}, procedure-adversarial-attack", "How far the tested attacks reach at least",
+    return p.finding(f"{NOISE_TABLES}, procedure-adversarial-attack",
+                     "How far the tested attacks reach at least",
                      quotes=[("We then tested 256 equally-spaced scalings", "Section 7.1.2")],
-                     numbers={"mean, STD": tuple(cells[top])}, ours={"smallest possible maximum": needed[top]},
+                     numbers={"mean, STD": tuple(cells[top])},
+                     ours={"smallest possible maximum": needed[top]},
                      holds=None, use="Bounds the largest attack, which the text has lost, from below.")
 
 
@@ -128,9 +134,11 @@ def of_random_draws(p, over, under):
 def typical_draws(p):
     shares = of_random_draws(p, "linf", "l2")
     typical = optimize.brentq(lambda r: largest_share(DIMENSION, r) - 0.5, 0.03, 0.2)
-    return p.finding("figure-11, figure-12", "Largest pixel over norm of the random draws shown", numbers=shares,
+    return p.finding("figure-11, figure-12", "Largest pixel over norm of the random draws shown",
+                     numbers=shares,
                      ours={"median of random draws": typical,
-                           "share of draws as extreme": tuple(largest_share(DIMENSION, r) for r in shares.values())},
+                           "share of draws as extreme": tuple(largest_share(DIMENSION,
+                                                                            r) for r in shares.values())},
                      holds=None, reading="the draws shown were chosen among 2,000 for each image.")
 
 
@@ -138,7 +146,8 @@ def typical_draws(p):
 def draws_mean_change(p):
     shares = of_random_draws(p, "l1", "l2")
     expected, sd = np.sqrt(2 * DIMENSION / np.pi), np.sqrt(1 - 3 / np.pi)  # of l1 / l2 of a random direction
-    return p.finding("figure-11, figure-12", "l1 over l2 norm of the random draws is that of random directions",
+    return p.finding("figure-11, figure-12",
+                     "l1 over l2 norm of the random draws is that of random directions",
                      numbers=shares, ours={"expected": expected, "STD": sd},
                      holds=all(abs(v - expected) < 3 * sd for v in shares.values()),
                      use="The draws shown are uniform in direction by this measure.")
@@ -157,15 +166,18 @@ def fashion_channels(p):
 
 @checks
 def order_of_norms(p):
-    sets = [(DIMENSION, {n: p.frame(item)["mean"].to_numpy() for n, item in NORMS.items()})]
+    sets = [(DIMENSION, {n: np.array([c["mean"] for c in cells(p, item)]) for n, item in NORMS.items()})]
     for n, item in ((28 * 28 * 3, "table-21"), (DIMENSION, "table-24")):
-        sets.append((n, {k: np.concatenate([norms(p, item, s, k)[:, 0] for s in ("train", "test")]) for k in NORMS}))
+        sets.append((n,
+                     {k: np.concatenate([norms(p, item, s, k)[:, 0] for s in ("train",
+                                                                              "test")]) for k in NORMS}))
     worst = []
     for n, t in sets:
         worst += [*((t["l2"] - HALF) / np.sqrt((t["l1"] + HALF) * (t["linf"] + HALF))),
                   *((t["l1"] - HALF) / ((t["l2"] + HALF) * np.sqrt(n)))]
     return p.finding("table-6, table-7, table-8, table-21, table-24",
-                     "Mean norms obey l2^2 <= l1 linf and l1 <= sqrt(n) l2", numbers=f"{len(worst)} inequalities",
+                     "Mean norms obey l2^2 <= l1 linf and l1 <= sqrt(n) l2",
+                     numbers=f"{len(worst)} inequalities",
                      ours={"largest ratio of the sides": max(worst)}, holds=max(worst) <= 1,
                      use="Confirms which table holds which norm, lost in the text.")
 
@@ -174,11 +186,15 @@ def order_of_norms(p):
 def representative_l1(p):
     words = "Taking 100 as a representative maximum value for the norm"
     value, t = stated(words)[0], p.frame("table-7")["mean"]
-    return p.finding("table-7", "Mean change of a pixel channel for an l1 norm of 100, and for the mean norms",
-                     quotes=[(words, "Section 7.2.1"), ("mean absolute change of approximately 0.03", "Section 7.2.1")],
-                     numbers=value, ours={"100 / 3072": value / DIMENSION, "means from": t.min(), "means to": t.max(),
+    return p.finding("table-7",
+                     "Mean change of a pixel channel for an l1 norm of 100, and for the mean norms",
+                     quotes=[(words, "Section 7.2.1"),
+                             ("mean absolute change of approximately 0.03", "Section 7.2.1")],
+                     numbers=value,
+                     ours={"100 / 3072": value / DIMENSION, "means from": t.min(), "means to": t.max(),
                                           "per channel from": t.min() / DIMENSION, "to": t.max() / DIMENSION},
-                     holds=None, use="The division is right; it is a bound, as said, and mean attacks change less.")
+                     holds=None, use="The division is right; it is a bound, as said, and mean attacks "
+                                     "change less.")
 
 
 @checks
@@ -191,7 +207,8 @@ def localised(p):
                      ours={"largest over mean change, from": (linf / l1).min() * DIMENSION,
                            "up to": (linf / l1).max() * DIMENSION, "share of channels, from": spread.min(),
                            "to": spread.max(), "of a random direction": 2 / np.pi}, holds=None,
-                     reading="few means fewer than noise changes.", use="Ratios of means say little of single images.")
+                     reading="few means fewer than noise changes.",
+                     use="Ratios of means say little of single images.")
 
 
 @checks
@@ -202,13 +219,15 @@ def parameters(p):
         expected.append(((9 if r["layer"].startswith("Conv") else 1) * channels + 1) * r["output_channels"])
         channels = r["output_channels"]
     return p.finding("table-2", "Parameter counts are those of 3 x 3 kernels with bias and two dense layers",
-                     numbers=(*printed, sum(printed)), ours=(*expected, sum(expected)), holds=printed == expected,
+                     numbers=(*printed, sum(printed)), ours=(*expected, sum(expected)),
+                     holds=printed == expected,
                      use="The network has no batch normalisation and takes three channels.")
 
 
 @checks
 def imagenet_dimensions(p):
-    words = ("the images in ImageNet have 196,608 attributes", "meaning that they have 150,528 individual attributes")
+    words = ("the images in ImageNet have 196,608 attributes",
+             "meaning that they have 150,528 individual attributes")
     sizes = tuple(p.single(int(stated(w)[0])) for w in words)
     sides = tuple(np.sqrt(n / 3) for n in sizes)
     return p.finding("procedure-imagenet", "Both ImageNet dimensions are those of square colour images",
