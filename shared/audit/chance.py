@@ -9,7 +9,7 @@ from shared.audit.finding import Chance, Printed, decimals, findings_of, to_prin
 # Columns that say what a row is about, not what was measured; random numbers leave them as they are.
 LABELS = frozenset({"class_a", "class_b", "t", "T", "printed_row", "rank_in_dataset", "n_cells", "index",
                     "source_class", "target_class", "delta", "delta_inferred", "layers", "neurons"})
-LINE = ("quantity", "norm", "split", "delta_inferred")  # what names a line of a table with a line per quantity
+LINE = ("quantity", "norm", "split", "delta_inferred")  # what names a line that stands for a column
 
 
 def leaves(node, path=()):

@@ -52,7 +52,8 @@ def place(finding):
 def show(value, between="; ", digits=4):
     """A value as text: dicts as `label value; ...`, numbers to so many significant digits."""
     if isinstance(value, dict):
-        return between.join(f"{label} {show(v, ', ', digits)}".strip() for label, v in value.items())
+        return between.join(f"{label.replace('_', ' ')} {show(v, ', ', digits)}"
+                            for label, v in value.items())
     if isinstance(value, (tuple, list)):
         return ", ".join(show(v, ", ", digits) for v in value)
     if isinstance(value, float):
@@ -67,13 +68,14 @@ def odds(chance):
     return ", ".join(f"{name} {value:.1%}" for name, value in chance._asdict().items() if value is not None)
 
 
-HEADER = ("class", "place", "what is tested", "words of the paper", "numbers", "our sum",
-          "reading and use", "random numbers pass")
+HEADER = ("class", "place", "words of the paper", "numbers / our sum", "reading and use",
+          "random numbers pass")
 
 
 def row(f):
     """The finding as the texts of a table's line, one for each of HEADER."""
+    held = f" ({f.held[0]} of {f.held[1]} rows)" if f.held else ""
     said = "<br>".join(f"“{q.words}” ({q.where})" for q in f.quotes)
-    held = f" ({f.held[0]} of {f.held[1]})" if f.held else ""
-    return [f.verdict + held, place(f), f.title, said, show(f.numbers, "; ", 6), show(f.ours), " ".join(
-        text for text in (f.reading and f"Right if {f.reading}", f.use) if text), odds(f.chance)]
+    sums = " / ".join(text or "–" for text in (show(f.numbers, "; ", 6), show(f.ours)))
+    reading = " ".join(text for text in (f.reading and f"Innocent reading: {f.reading}", f.use) if text)
+    return [f.verdict + held, f"{place(f)}: {f.title}", said, sums, reading, odds(f.chance)]

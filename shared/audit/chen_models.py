@@ -36,7 +36,8 @@ def robust_below_natural(p):
             quotes=[("the robust models have a smaller ROBY value than the natural models", "Section IV.D")],
             numbers=f"{len(rows)} rows", ours={"others": others or "none"},
             holds=(len(rows) - len(others), len(rows)),
-            reading="the sentence sums up the data sets, or a digit is misprinted." if others else ""))
+            reading="the sentence sums up the data sets, or a digit is misprinted." if others else "",
+            use="The order is a test for a reproduction."))
     return found
 
 
@@ -168,7 +169,7 @@ def words(p):
     return [
         p.finding("equation-pearson", "The printed formula beside Pearson's", kind="words", holds=None,
                   quotes=[("use the Pearson correlation coefficient", "Section IV.C")],
-                  numbers=p.paper["equation-pearson"].raw["formula"], ours="",
+                  numbers="", ours=p.paper["equation-pearson"].raw["formula"],
                   reading="the second squared term, of x where y belongs, is a slip of print or extraction.",
                   use="The tables use Pearson's formula."),
         p.finding("equation-5, equation-9, algorithm-1",

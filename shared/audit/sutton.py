@@ -9,7 +9,7 @@ checks = Checks("sutton")
 SPLITS = ("train", "test")
 RANDOM_TABLES = {1: "table-9", 2: "table-10", 5: "table-11", 10: "table-12"}  # CIFAR-10, by size of the draw
 PERCENTAGES = {"accuracy": "table-4", "susceptibility": "table-5", **RANDOM_TABLES}
-DATA_SETS = ("cifar10", "fashion_mnist", "gtsrb")
+DATA_SETS = {"cifar10": "CIFAR-10", "fashion_mnist": "Fashion-MNIST", "gtsrb": "GTSRB"}
 
 
 def problems(p, data, split):
@@ -61,7 +61,7 @@ def summary_is_median(p):
             middle = np.median([column[name] for column in near[s]])
             entries += 1
             if not rounds_to(middle, value, 2):
-                off[f"{data} {name} {s}"] = (value, middle)
+                off[f"{DATA_SETS[data]}, {s}, {name}"] = (value, middle)
     return p.finding("table-1, table-4, table-5, table-10, table-11, table-12, table-20, table-23",
                      "Table 1 prints medians over the problems k-vs-(k+1), row by row",
                      numbers=f"{entries} entries",

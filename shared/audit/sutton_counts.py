@@ -2,7 +2,7 @@
 import numpy as np
 
 from shared.audit.finding import Checks, attainable, stated
-from shared.audit.sutton import RANDOM_TABLES, SPLITS, problems
+from shared.audit.sutton import DATA_SETS, RANDOM_TABLES, SPLITS, problems
 
 checks = Checks("sutton")
 # Images per binary problem: 5000 + 1000 a class (CIFAR-10), 6000 + 1000 (Fashion-MNIST).
@@ -43,10 +43,10 @@ def whole_numbers(p):
     for data, place in (("cifar10", "table-4, table-5, table-9, table-10, table-11, table-12"),
                         ("fashion_mnist", "table-20")):
         columns = problems(p, data, "test")
-        bad = [f"{a}-vs-{b}" for (a, b),
-               c in columns.items() if whole_images(c, IMAGES[data]["test"]) is None]
+        bad = [f"{a}-vs-{b}" for (a, b), column in columns.items()
+               if whole_images(column, IMAGES[data]["test"]) is None]
         found.append(p.finding(
-            place, f"{data}: test percentages are of all, of correct and of susceptible images in turn",
+            place, f"{DATA_SETS[data]}: percentages of all, of correct, of susceptible test images in turn",
             quotes=[("we use to denote the cardinality of a set",
                      "Sections 7.1.1 to 7.1.3; the formulas are lost")],
             numbers=f"{len(columns)} columns", ours={"others": tuple(bad) or "none"},
