@@ -48,6 +48,7 @@ from shared import reference
 from shared.audit import chapters, chen, shu, sutton
 from shared.audit.finding import VERDICTS, Printed, rounds_to
 from shared.pages import notebook, report
+from shared.runtime import UserError
 
 run = notebook.start("audit/printed_numbers", globals())
 
@@ -58,7 +59,9 @@ scale = run.scale(
     paper=dict(draws=300, pairs=200_000),
 )
 if models < 3:
-    raise ValueError(f"parameter 'models' is 3 or more, not {models}: two points always correlate perfectly")
+    raise UserError(f"parameter 'models' is 3 or more, not {models}: two points always correlate perfectly")
+if scale.draws < 1:
+    raise UserError(f"parameter 'draws' is 1 or more, not {scale.draws}: the shares of random numbers need one")
 
 # %% [markdown]
 # ## In one minute
@@ -251,8 +254,8 @@ report.say(
 # ## What does not hold, or not in every row
 #
 # In quotation marks stand the paper's own words; the numbers are the paper's too. Then comes our sum, and the
-# reading under which the authors are right. The last column says how often random numbers pass a check that
-# most rows pass.
+# reading under which the authors are right. The last column says how often random numbers do at least as well
+# where most rows agree.
 
 # %%
 def show_findings(name, what, keep):

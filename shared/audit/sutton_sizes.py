@@ -139,7 +139,7 @@ def typical_draws(p):
                      ours={"median of random draws": typical,
                            "share of draws as extreme": tuple(largest_share(DIMENSION,
                                                                             r) for r in shares.values())},
-                     holds=None, reading="the draws shown were chosen among 2,000 for each image.")
+                     holds=None, reading="the draws shown need not be typical of the 2,000 of each image.")
 
 
 @checks
