@@ -55,8 +55,8 @@ run = notebook.start("audit/printed_numbers", globals())
 # %%
 scale = run.scale(
     smoke=dict(draws=20, pairs=10_000),
-    quick=dict(draws=300, pairs=200_000),
-    paper=dict(draws=300, pairs=200_000),
+    quick=dict(draws=200, pairs=200_000),
+    paper=dict(draws=200, pairs=200_000),
 )
 if models < 3:
     raise UserError(f"parameter 'models' is 3 or more, not {models}: two points always correlate perfectly")
