@@ -14,7 +14,7 @@ DECIMALS = 2  # Tables II and III print four decimals of which the last two are 
 def blocks(p, item="table-1"):
     """{data set: {column: values of its models}}, in printed order."""
     found = {}
-    for row in p.paper[item].rows:
+    for row in p.paper[item].raw["rows"]:
         columns = found.setdefault(row["dataset"], {})
         for key, value in row.items():
             columns.setdefault(key, []).append(value)
@@ -31,7 +31,7 @@ def coefficients(p):
     found = {}
     for norm, item in NORMS.items():
         values = {m: pearson(p, f"asr_{norm}", f"{m}_{norm}") for m in METRICS}
-        for row in p.paper[item].rows:
+        for row in p.paper[item].raw["rows"]:
             for m in METRICS:
                 found[row["dataset"], m, norm] = row[f"{m}_{norm}"], values[m][row["dataset"]]
     return found
@@ -61,7 +61,7 @@ def correlations(p):
 
 @checks
 def means_of_rounded(p):
-    cells = {(row["attack_success"], m): row[m] for row in p.paper["table-4"].rows for m in ("roby_2",
+    cells = {(row["attack_success"], m): row[m] for row in p.paper["table-4"].raw["rows"] for m in ("roby_2",
                                                                                              "roby_inf")}
     # Whole hundredths are summed, so that cutting after three decimals is exact.
     cut = {k: sum(round(100 * r) for r in pearson(p, *k).values()) * 10 // 3 / 1000 for k in cells}
@@ -130,7 +130,7 @@ def pooled_correlation(p):
     pairs = [("asr_2", "roby_2"), ("asr_2", "roby_inf"), ("asr_inf", "roby_2"), ("asr_inf", "roby_inf")]
     return p.finding("table-1, table-4", "Correlation over all 30 models at once",
                      quotes=[("the average Pearson correlation coefficient", "Section IV.C")],
-                     numbers={f"{row['attack_success']} {m}": row[m] for row in p.paper["table-4"].rows
+                     numbers={f"{row['attack_success']} {m}": row[m] for row in p.paper["table-4"].raw["rows"]
                               for m in ("roby_2", "roby_inf")},
                      ours={" ".join(k): np.corrcoef(t[k[0]], t[k[1]])[0, 1] for k in pairs}, holds=None,
                      use="ROBY compares models of one data set, as the paper does, not models across data "
@@ -153,7 +153,7 @@ def closer_than_sampling_error(p):
 
 @checks
 def l2_weaker(p):
-    rows = p.paper["table-1"].rows
+    rows = p.paper["table-1"].raw["rows"]
     others = tuple(f"{r['dataset']} {r['model']}" for r in rows if r["asr_2"] <= r["asr_inf"])
     return p.finding("table-1", "Models are less robust to the L2 attack than to the Linf attack",
                      quotes=[("robustness against l_2 attack is weaker than of", "Section IV.C")],

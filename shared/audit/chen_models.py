@@ -16,7 +16,7 @@ JOURNAL = "The code is that of the journal version of 2022, which may differ fro
 
 @checks
 def natural_column(p):
-    pairs = list(zip(p.paper["table-5"].rows, p.paper["table-1"].rows))
+    pairs = list(zip(p.paper["table-5"].raw["rows"], p.paper["table-1"].raw["rows"]))
     same = sum(a["roby_original_natural"] == b["roby_2"] for a, b in pairs)
     return p.finding("table-1, table-5", "Table V repeats the L2 ROBY of Table I for natural models",
                      quotes=[("we calculated the ROBY_2 on both natural and robust models", "Section IV.D")],
@@ -26,7 +26,7 @@ def natural_column(p):
 
 @checks
 def robust_below_natural(p):
-    rows, found = p.paper["table-5"].rows, []
+    rows, found = p.paper["table-5"].raw["rows"], []
     for samples in ("original", "adversarial"):
         others = {f"{r['dataset']} {r['model']} (natural, robust)":
                   (r[f"roby_{samples}_natural"], r[f"roby_{samples}_robust"]) for r in rows
@@ -60,7 +60,7 @@ def decline(p):
 
 @checks
 def adversarial_samples_lower_roby(p):
-    rows = p.paper["table-5"].rows
+    rows = p.paper["table-5"].raw["rows"]
     lower = sum(r["roby_adversarial_natural"] < r["roby_original_natural"] for r in rows)
     return p.finding("table-5", "Natural models whose ROBY is lower on adversarial than on original samples",
                      numbers=f"{len(rows)} rows", ours=lower, holds=None,
@@ -69,7 +69,7 @@ def adversarial_samples_lower_roby(p):
 
 @checks
 def repeated_values(p):
-    rows = p.paper["table-5"].rows
+    rows = p.paper["table-5"].raw["rows"]
     pairs = Counter((r["roby_adversarial_natural"], r["roby_adversarial_robust"]) for r in rows)
     within, expected = {}, 0
     for data, block in blocks(p, "table-5").items():
@@ -87,7 +87,7 @@ def network_accuracy(p):
     found = []
     for item, words in (("table-6", "classification success rate reaches approximately 97%"),
                         ("table-7", "classification accuracy (ACC) reaches approximately 96%")):
-        accuracy = [100 * r["acc"] for r in p.paper[item].rows]
+        accuracy = [100 * r["acc"] for r in p.paper[item].raw["rows"]]
         found.append(p.finding(item, f"Accuracies of {p.paper[item].label} beside their round number",
                                quotes=[(words, "Section IV.E")], numbers=stated(words)[0],
                                ours={"from": min(accuracy), "to": max(accuracy)}, holds=None,
@@ -97,7 +97,7 @@ def network_accuracy(p):
 
 @checks
 def capacity(p):
-    steps = {f"{p.paper[item].label} {c}": np.diff([r[c] for r in p.paper[item].rows])
+    steps = {f"{p.paper[item].label} {c}": np.diff([r[c] for r in p.paper[item].raw["rows"]])
              for item in ("table-6", "table-7") for c in ("asr", "roby")}
     return p.finding("table-6, table-7", "Attack success and ROBY fall with every added width and layer",
                      quotes=[("Both ASR and ROBY drop as the number of layers increase", "Section IV.E")],
@@ -108,7 +108,7 @@ def capacity(p):
 
 @checks
 def shared_network(p):
-    last, first = p.paper["table-6"].rows[-1], p.paper["table-7"].rows[0]
+    last, first = p.paper["table-6"].raw["rows"][-1], p.paper["table-7"].raw["rows"][0]
     return p.finding("table-6, table-7", "FCN-6 is the same network in both tables", numbers=last["model"],
                      ours={k: (last[k], first[k]) for k in ("acc", "asr", "roby")}, holds=last == first,
                      use="The two series share one trained network.")
@@ -116,7 +116,7 @@ def shared_network(p):
 
 @checks
 def dropout(p):
-    nets = p.paper["table-8"].rows
+    nets = p.paper["table-8"].raw["rows"]
     pairs = [(a["model"], b["model"]) for a in nets for b in nets
              if a["dropout"] and not b["dropout"] and all(a[k] == b[k] for k in ("conv", "pool", "fc"))]
     compared = {}
@@ -145,7 +145,7 @@ def linear_over_model_types(p):
 @checks
 def running_time(p):
     words = "With only 1% of time cost"
-    ratio = {row["dataset"]: 100 * row["roby_ms"] / row["pgd_ms"] for row in p.paper["table-10"].rows}
+    ratio = {row["dataset"]: 100 * row["roby_ms"] / row["pgd_ms"] for row in p.paper["table-10"].raw["rows"]}
     return p.finding("table-10", "Cost of ROBY in percent of the attack-based evaluation",
                      quotes=[(words, "Abstract")],
                      numbers=stated(words)[0], ours=ratio, holds=None,

@@ -79,7 +79,7 @@ class Printed:
 
     def frame(self, item):
         """The rows of a table as a DataFrame, one line per cell where it prints a matrix (`sutton`)."""
-        rows = self.paper[item].rows
+        rows = self.paper[item].raw["rows"]
         return pd.DataFrame([{**{k: v for k, v in row.items() if k != "cells"}, **cell}
                              for row in rows for cell in row.get("cells", [{}])])
 

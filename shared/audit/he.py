@@ -13,7 +13,7 @@ SCRIPTS = {"boundary step, MNIST": 0.01, "batch size, CIFAR-10": 150, "images, C
 
 def line(p, item, examples):
     """The row of Table 1 or 2 for one attack."""
-    return next(r for r in p.paper[item].rows if r["examples"] == examples)
+    return next(r for r in p.paper[item].raw["rows"] if r["examples"] == examples)
 
 
 def success(p, attack, net):
@@ -81,7 +81,7 @@ def optmargin_fools_regions(p):
 def boundary_denominators(p):
     found, limit = {}, p.settings("table-3")["test_examples"]["CIFAR-10"]
     for training in ("normal", "pgd_adversarial"):
-        rates = [row[r] for row in p.paper["table-3"].rows for r in RATES
+        rates = [row[r] for row in p.paper["table-3"].raw["rows"] for r in RATES
                  if (row["dataset"], row["model_training"]) == ("CIFAR-10", training)]
         found[training] = tuple(n for n in range(1, limit + 1) if all(attainable(r, n, 1) for r in rates))
     return p.finding("table-3", "CIFAR-10 error rates are whole numbers of test pairs",
@@ -106,7 +106,7 @@ def worst_case_accuracy(p):
     found = []
     for cell in p.paper["table-3"].raw["spanning_cells"]:
         data = cell["dataset"]
-        best = max(100 - max(r[k] for k in RATES) for r in p.paper["table-3"].rows if r["dataset"] == data)
+        best = max(100 - max(r[k] for k in RATES) for r in p.paper["table-3"].raw["rows"] if r["dataset"] == data)
         region = max(accuracy(p, "OptMargin", n, "region") for n in NETS
                      if n.startswith(data.lower().replace("-", "")))
         printed = (cell["accuracy_ours_pct"], cell["accuracy_cao_gong_pct"])

@@ -13,14 +13,14 @@ MNIST_TRAINING_SIZES = (48000, 50000, 54000, 55000, 60000)  # the splits of MNIS
 
 def ssim_by_pruning(p, column, background):
     """A column of Table III for architecture A, unpruned, followed by Table IV, pruned ever harder."""
-    unpruned = [r[column] for r in p.paper["table-3"].rows
+    unpruned = [r[column] for r in p.paper["table-3"].raw["rows"]
                 if (r["architecture"], r["background"]) == ("A", background)]
-    return np.array(unpruned + [r[column] for r in p.paper["table-4"].rows if r["background"] == background])
+    return np.array(unpruned + [r[column] for r in p.paper["table-4"].raw["rows"] if r["background"] == background])
 
 
 def accuracies(p):
     """Training and test accuracy of the three networks in percent, from Table II."""
-    train, test = p.paper["table-2"].rows[:2]
+    train, test = p.paper["table-2"].raw["rows"][:2]
     return tuple((train[n]["value_pct"], test[n]["value_pct"]) for n in NETS)
 
 
@@ -64,7 +64,7 @@ def unpruned_separability(p):
 @checks
 def second_pruning_setting(p):
     words = "We further set t = 128 and T = 256"
-    row = p.paper["table-4"].rows[2]
+    row = p.paper["table-4"].raw["rows"][2]
     return p.finding("table-4", "Section V and Table IV agree on the second pruning setting",
                      quotes=[(words, "Section V")], numbers=stated(words), ours=(row["t"], row["T"]),
                      holds=stated(words) == (row["t"], row["T"]),
@@ -86,7 +86,7 @@ def previous_setting(p):
 
 @checks
 def figure_3_similarity(p):
-    means = [r["ae_ssim"] for item in ("table-3", "table-4") for r in p.paper[item].rows]
+    means = [r["ae_ssim"] for item in ("table-3", "table-4") for r in p.paper[item].raw["rows"]]
     return p.finding("figure-3, table-3, table-4",
                      "Mean SSIMs of Figure 3's adversarial examples beside the tables'",
                      quotes=[("corresponding mean SSIM values between the AEs and the original samples",
@@ -113,7 +113,7 @@ def early_stopping(p):
 
 @checks
 def outside_farther_than_inside(p):
-    rows = [r for item in ("table-3", "table-4") for r in p.paper[item].rows]
+    rows = [r for item in ("table-3", "table-4") for r in p.paper[item].raw["rows"]]
     gaps = [r["robustness_ssim"] - r["ae_ssim"] for r in rows]
     return p.finding("table-3, table-4",
                      "The outside sample is less similar to the original than the inside one",

@@ -11,10 +11,10 @@ SCRIPTS = {"attacks": ("BIM L1", "ADef"), "scored model": "always M1"}
 
 def distances(p):
     """Tables 4 and 10 with `sampled_d` and `attack_d`: the number of pixels the two sides may change."""
-    sampled = [r["n_intervals"] for i in ("table-2", "table-10") for r in p.paper[i].rows]
+    sampled = [r["n_intervals"] for i in ("table-2", "table-10") for r in p.paper[i].raw["rows"]]
     attacked = [r.get("n_perturbed_pixels", r.get("n_perturbed_dims"))
-                for i in ("table-3", "table-7", "table-9") for r in p.paper[i].rows]
-    rows = [r for i in ("table-4", "table-10") for r in p.paper[i].rows]
+                for i in ("table-3", "table-7", "table-9") for r in p.paper[i].raw["rows"]]
+    rows = [r for i in ("table-4", "table-10") for r in p.paper[i].raw["rows"]]
     return [{**row, "sampled_d": s, "attack_d": a} for row, s, a in zip(rows, sampled, attacked)]
 
 
@@ -106,7 +106,7 @@ def middle_is_mean(samples, spread, unit):
 
 @checks
 def midpoints(p):
-    rows, unit = p.paper["table-4"].rows, 0.0011  # one unit of the third decimal, as printed
+    rows, unit = p.paper["table-4"].raw["rows"], 0.0011  # one unit of the third decimal, as printed
     ends = np.array([(r["sampled_l2_min"], r["sampled_l2_max"]) for r in rows])
     printed = np.array([r["sampled_l2_mean"] for r in rows])
     same = int((np.abs(ends.mean(axis=1) - printed) < unit).sum())
@@ -125,7 +125,7 @@ def midpoints(p):
 @checks
 def bim_dimensions(p):
     said, again = "attack perturbed 3071 dimensions and left 1 dimension untouched", "2000d vs. 3017d"
-    value, d = p.paper["table-9"].rows[0]["n_perturbed_dims"], p.settings("table-9")["input_dimension_d"]
+    value, d = p.paper["table-9"].raw["rows"][0]["n_perturbed_dims"], p.settings("table-9")["input_dimension_d"]
     return p.finding("table-9", "Text and table agree on the pixels BIM L2 perturbs on CIFAR-10",
                      quotes=[(said, "Section 2.3"), (again, "Section 2.4")],
                      numbers=(int(stated(said)[0]), int(stated(again)[1])),
@@ -154,7 +154,7 @@ def spread_of_errors(p):
 @checks
 def grey_levels(p):
     said, levels = "the maximum value 0.032", "This translates to 8 consecutive integer values"
-    largest = max(r["smallest_interval"] for r in p.paper["table-2"].rows if r["attack"] != "PW")
+    largest = max(r["smallest_interval"] for r in p.paper["table-2"].raw["rows"] if r["attack"] != "PW")
     return p.finding("table-2", "Smallest intervals span at most about eight grey levels",
                      quotes=[(said, "Section 2.1"), (levels, "Section 2.1")],
                      numbers=(*stated(said), *stated(levels)),
@@ -179,7 +179,7 @@ def rectangles_need_less(p):
 
 @checks
 def words(p):
-    shown = sorted({r["attack"] for i in ("table-2", "table-7", "table-9") for r in p.paper[i].rows})
+    shown = sorted({r["attack"] for i in ("table-2", "table-7", "table-9") for r in p.paper[i].raw["rows"]})
     return [
         p.finding("table-2, table-7, table-9", "Attacks named and attacks with a printed result",
                   kind="words",

@@ -28,12 +28,12 @@ def columns(p, data):
         return [(name, cells(p, item)) for name, item in PERCENTAGES.items()]
     short = {"accuracy": "accuracy", "adversarial_susceptibility": "susceptibility"}
     return [(short.get(r["quantity"], r["delta_inferred"]), r["cells"])
-            for r in p.paper[{"fashion_mnist": "table-20", "gtsrb": "table-23"}[data]].rows]
+            for r in p.paper[{"fashion_mnist": "table-20", "gtsrb": "table-23"}[data]].raw["rows"]]
 
 
 def cells(p, item):
     """The cells of Tables 4 to 12, a dict for every pair of classes."""
-    return [{**row, **cell} for row in p.paper[item].rows for cell in row["cells"]]
+    return [{**row, **cell} for row in p.paper[item].raw["rows"] for cell in row["cells"]]
 
 
 def consecutive(table):
@@ -49,7 +49,7 @@ def median(p, data, quantity, split):
 def summary(p, data):
     """Table 1's column of a data set as {(quantity, split): value} for the five percentages."""
     names = ["accuracy", "susceptibility", 2, 5, 10]
-    return {(n, s): row[data][s] for n, row in zip(names, p.paper["table-1"].rows) for s in SPLITS}
+    return {(n, s): row[data][s] for n, row in zip(names, p.paper["table-1"].raw["rows"]) for s in SPLITS}
 
 
 @checks
@@ -189,8 +189,8 @@ def monotone_in_draw(p):
 @checks
 def imagenet_summary(p):
     nets = ("resnet50", "vgg19")
-    full = [[row[net] for net in nets] for row in p.paper["table-25"].rows]
-    short = [[row[f"imagenet_{net}"]["test"] for net in nets] for row in p.paper["table-1"].rows[:5]]
+    full = [[row[net] for net in nets] for row in p.paper["table-25"].raw["rows"]]
+    short = [[row[f"imagenet_{net}"]["test"] for net in nets] for row in p.paper["table-1"].raw["rows"][:5]]
     short = [row for row in short if None not in row]
     return p.finding("table-25, table-1", "Table 1 repeats the ImageNet results of Table 25", numbers=short,
                      ours=full,
@@ -199,7 +199,7 @@ def imagenet_summary(p):
 
 @checks
 def small_attacks_on_imagenet(p):
-    total = {r["quantity"]: r for r in p.paper["table-25"].rows}["adversarial_susceptibility"]
+    total = {r["quantity"]: r for r in p.paper["table-25"].raw["rows"]}["adversarial_susceptibility"]
     small = {net: p.figure(f)["share_linf_below_0.1_pct"]
              for net, f in (("resnet50", "figure-21"), ("vgg19", "figure-22"))}
     return p.finding("figure-21, figure-22, table-25",
@@ -216,7 +216,7 @@ def planar_boundary(p):
     draws, size = p.settings("table-12")["n_random_perturbations"], 10
     dims = {"cifar10": 3072, "fashion_mnist": 28 * 28 * 3,
             "imagenet_resnet50": p.settings("table-25")["input_dimension_d"]}
-    row = p.paper["table-1"].rows[4]
+    row = p.paper["table-1"].raw["rows"][4]
     flips = {data: -np.expm1(draws * np.log1p(-tail(n, 1 / size))) for data, n in dims.items()}
     return p.finding("table-1, theorem-1",
                      "Images that 2000 draws of ten times the attack would flip at a flat boundary",

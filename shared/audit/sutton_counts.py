@@ -75,7 +75,7 @@ def column_1_vs_9(p):
 def whole_numbers_with_noise(p):
     bad, n = [], 0
     for item in (f"table-{k}" for k in range(13, 19)):
-        rows = {r["quantity"]: r["cells"] for r in p.paper[item].rows
+        rows = {r["quantity"]: r["cells"] for r in p.paper[item].raw["rows"]
                 if r["split"] == "test" and not r["norm"]}
         for accuracy, susceptibility in zip(rows["accuracy"], rows["adversarial_susceptibility"]):
             n += 1
@@ -108,9 +108,9 @@ def gtsrb_sizes(p):
 @checks
 def number_of_signs(p):
     words = "six of these 40 classes"
-    said = p.paper["table-1"].rows[-1]["gtsrb"]
-    rows = [c for r in p.paper["table-23"].rows for c in r["cells"]]
-    used, listed = {c[k] for c in rows for k in ("class_a", "class_b")}, len(p.paper["table-22"].rows)
+    said = p.paper["table-1"].raw["rows"][-1]["gtsrb"]
+    rows = [c for r in p.paper["table-23"].raw["rows"] for c in r["cells"]]
+    used, listed = {c[k] for c in rows for k in ("class_a", "class_b")}, len(p.paper["table-22"].raw["rows"])
     return p.finding("table-1, table-22, table-23", "Table 22 lists the six GTSRB classes",
                      quotes=[(words, "Section 7.2.3"),
                              ("The names of these data classes is given in Table 22",

@@ -31,7 +31,7 @@ def largest_needed(mean, std):
 
 def line(p, item, quantity, split, norm=None):
     """The cells of a line of Tables 13 to 24 as dicts."""
-    return next(r["cells"] for r in p.paper[item].rows
+    return next(r["cells"] for r in p.paper[item].raw["rows"]
                 if (r["quantity"], r["split"], r["norm"]) == (quantity, split, norm))
 
 
@@ -213,7 +213,7 @@ def localised(p):
 
 @checks
 def parameters(p):
-    rows = [r for r in p.paper["table-2"].rows if r["trained_parameters"]]
+    rows = [r for r in p.paper["table-2"].raw["rows"] if r["trained_parameters"]]
     printed, expected, channels = [r["trained_parameters"] for r in rows], [], 3
     for r in rows:
         expected.append(((9 if r["layer"].startswith("Conv") else 1) * channels + 1) * r["output_channels"])
