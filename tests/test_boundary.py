@@ -42,7 +42,7 @@ def scene():
 
 
 def crossings(model, x, dirs):
-    """Exact distance [N, K] to the first plane along each direction, infinite where none is met; and which."""
+    """Exact distance [N, K] to the first plane along each direction, inf where none is met; and which."""
     gap = model.b - (x.flatten(1) - 0.5) @ model.w.T
     speed = dirs @ model.w.T
     away = torch.where(speed > 0, gap[:, None] / speed, torch.inf)
@@ -54,7 +54,7 @@ STEP, TOP = 0.01, 0.13     # so near that no pixel is clipped
 
 @pytest.fixture
 def answer(scene):
-    """Step that crosses first, whether it is on the grid, the exact distance, the class behind it; all [N, K]."""
+    """First step across, whether it is on the grid, the exact distance, the class behind it; all [N, K]."""
     model, x, dirs = scene
     exact, behind = crossings(model, x, dirs)
     number = torch.ceil(exact / STEP)

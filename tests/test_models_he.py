@@ -88,7 +88,7 @@ def test_standardising_is_per_image_and_has_a_gradient_everywhere():
 # ---- SqueezeNet ------------------------------------------------------------------------------------------
 @pytest.fixture
 def squeezenet(home, monkeypatch):
-    """A net of random weights whose fingerprint is the one wanted, and its file's place in the data folder."""
+    """Random weights whose fingerprint is the one wanted, and their file's place in the data folder."""
     net = build("he-squeezenet")
     weights = {key: value.half() for key, value in net[1].state_dict().items()}
     monkeypatch.setattr(he, "SQUEEZENET_WEIGHTS", fingerprint(weights))

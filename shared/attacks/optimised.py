@@ -60,7 +60,7 @@ class CarliniWagner(judge.Attack):
             raise UserError(f"searches={self.searches}, iterations={self.iterations}: both start at 1")
         if not (self.rate > 0 and 0 < self.c < LARGEST_C and self.scale > 0 and self.confidence >= 0):
             given = f"rate={self.rate}, c={self.c}, scale={self.scale}, confidence={self.confidence}"
-            raise UserError(f"{given}: numbers above 0 are needed, c below {LARGEST_C:g}; confidence may be 0")
+            raise UserError(f"{given}: above 0 is needed, c below {LARGEST_C:g}; confidence may be 0")
         if not 0.5 < self.reach <= 1:
             raise UserError(f"reach={self.reach}: above 0.5 is needed, or black and white lie at infinity")
         if self.stop not in STOPS:
