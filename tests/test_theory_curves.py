@@ -1,12 +1,12 @@
-"""theory_quadrature, theory_curves: hand-made values, agreement with the closed forms, curves over n."""
+"""quadrature, curves: hand-made values, agreement with the closed forms, curves over n."""
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from shared.pages.curves import draw_small, inside, over_dimension
 from shared.theory.ball import tail
-from shared.theory.models import log_two_balls
-from shared.theory.quadrature import cap_share, crossing
+from shared.theory.models import log_half_balls, log_two_balls
+from shared.theory.quadrature import beyond_graph, cap_share, crossing, nearer_half
 from shared.theory.statements import STATEMENTS
 
 
@@ -56,3 +56,10 @@ def test_trials_without_a_hit_get_no_mark(curve):
     assert [segment[0, 0] for segment in bars.get_segments()] == [3, 30]
     assert ax.get_xscale() == ax.get_yscale() == "log"
     plt.close(figure)
+
+
+def test_the_nearer_half_and_a_graph_over_a_ball():
+    for n, epsilon, delta in [(1, 0.0, 1.0), (10, 0.1, 0.5), (3072, 0.01, 1.0)]:
+        assert nearer_half(n, epsilon, delta) == pytest.approx(float(np.exp(log_half_balls(n, epsilon, delta))), rel=1e-8)
+    assert beyond_graph(20, 0.3) == pytest.approx(float(tail(20, 0.3)), rel=1e-10)
+    assert beyond_graph(2, 0.0, lambda p: p) == pytest.approx(0.25, rel=1e-8)  # a quarter of the disc

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from shared.pages import report
+from shared.pages import display
 from shared.theory import statement as theory
 from shared.theory.statements import STATEMENTS, verify
 
@@ -91,7 +91,6 @@ def evidence(statement, *, draws=0, generator=None, again=None, grid=None):
                         changed formulas, those refused, the others (change, claims)
     median_bound_over_truth, tightest, loosest  (logarithms of base 10) over the own grid, if its truth is known
     again               another integration of the own exact values, held against them on `grid`
-    verdict, reason     see `judge`
     """
     sampled = statement.log_exact is None
     found = theory.cases(statement, draws=draws if sampled else 0, generator=generator)
@@ -115,28 +114,7 @@ def evidence(statement, *, draws=0, generator=None, again=None, grid=None):
         ratios = -_beyond(statement, found[0], bounds[0])[np.isfinite(found[0].log_low)] / math.log(10)
         tightest, median, loosest = np.quantile(ratios, (0, 0.5, 1)).tolist()
         data |= {"median_bound_over_truth": 10.0**median, "tightest": tightest, "loosest": loosest}
-    verdict, reason = judge(data)
-    return data | {"verdict": verdict, "reason": reason}
-
-
-def judge(data):
-    """(verdict, reason) of the evidence for a bound.
-
-    differs     a violation, or a residue above the allowed one
-    exact       the truth is known in every case, and every formula that claims more is refused
-    consistent  any other bound that is not violated
-    """
-    if data["violations"] or not data["within_allowed"]:
-        by = "" if data["within_allowed"] else f", residue 10^{data['beyond_allowed']} times the allowed one"
-        return "differs", f"violated in {data['violations']} of {data['cases']:,} cases{by}"
-    stronger = [m for m in data["missed"] if m["claims"] == "more"]
-    caught = f"{data['mutants_caught']} of {data['mutants_tried']} changed formulas are refused"
-    if not stronger and not data["sampled"]:
-        return "exact", f"not violated, and every formula that claims more is: {caught}"
-    why = [*(["judged by random trials on its own grid"] if data["sampled"] else []),
-           *([f"{len(stronger)} that claim more are not"] if stronger else [])]
-    near = data["nearest_witness"]
-    return "consistent", f"not violated; {caught}, {'; '.join(why)}; nearest truth / bound {near['truth_over_bound']:.3g}"
+    return data
 
 
 def quadrature_deviation(statement, grid, again):
@@ -180,19 +158,37 @@ def words(data, statement):
     return f"{text}{statement.remark}".rstrip()
 
 
-def check(run, item, *, draws=0, grid=None, claims=(), note=None, extra=None, again=None):
-    """Show a statement's formula and evidence and publish it, with the verdict of `judge` in its data.
+def for_record(data):
+    """The part of the evidence from which a record makes its verdict."""
+    near = data["nearest_witness"]
+    told = None if near is None else f"{near['witness']}, truth / bound {near['truth_over_bound']:.4g}"
+    names = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations")
+    return {name: data[name] for name in names} | {"nearest_witness": told}
+
+
+def equality(*, within_allowed, violations=0):
+    """The same for an equality that was recomputed another way."""
+    return {"kind": "equality", "within_allowed": bool(within_allowed), "mutants_tried": 0, "mutants_caught": 0,
+            "violations": int(violations), "nearest_witness": None}
+
+
+def sampled_bound(*, within_allowed, nearest):
+    """The same for a bound tried at random points only; `nearest` is the largest truth / bound that was met."""
+    return {"kind": "bound", "within_allowed": bool(within_allowed), "mutants_tried": 0, "mutants_caught": 0,
+            "violations": 0, "nearest_witness": f"a random point, truth / bound {nearest:.4f}"}
+
+
+def check(run, item, *, draws=0, grid=None, claims=None, note=None, extra=None, again=None):
+    """Show a statement's formula and what speaks for it, and publish it.
 
     draws  random trials for each cell of a statement whose own grid has no known truth
     extra  more numbers for the record, where a claim needs them
     again, grid  another integration of the exact values, and where it is held against them (parameter -> values;
                  names that the statement does not have are left out)
     """
-    statement = STATEMENTS[item]
-    data = evidence(statement, draws=draws, generator=numpy_generator(run, item), again=again, grid=grid) | (extra or {})
+    statement, generator = STATEMENTS[item], numpy_generator(run, item)
+    data = evidence(statement, draws=draws, generator=generator, again=again, grid=grid) | (extra or {})
     density = " $K \\ge 1$ is the density constant, 1 for uniform data." if statement.takes_density else ""
-    report.say(f"{formula(statement)}\n\nfor ${conditions(statement)}$ [{statement.status}].{density}\n\n"
-               f"{words(data, statement)}\n\n**{data['verdict']}**: {data['reason']}.")
-    # a bound that is only consistent has no residue to be exact by
-    residue = None if data["verdict"] == "consistent" else (0.0 if data["verdict"] == "exact" else math.inf, ALLOWED)
-    return run.publish(item, data=data, exact=residue, claims=claims, note=note, parts=("draws",) if data["sampled"] else ())
+    display.say(f"{formula(statement)}\n\nfor ${conditions(statement)}$ [{statement.status}].{density}\n\n"
+                f"{words(data, statement)}")
+    return run.statement(item, data=data, evidence=for_record(data), claims=claims, note=note)

@@ -186,6 +186,7 @@ STATEMENTS: dict[str, Statement] = {
         rare=Either((Constant(2), named("p", _K * (number(0.5) * (1 - _gamma**2 / 4) ** (_n / 2))))),
         log_exact=lambda n, gamma: log_two_balls(n, gamma, 1.0),
         trials=lambda n, gamma, draws, generator: _universal(n, gamma, 1.0, draws, generator),
+        witnesses=(witnesses.half_ball(),),
         remark=_ONE_CAP_IS_ENOUGH,
     ),
     "theorem-9": Statement(
@@ -277,7 +278,7 @@ STATEMENTS: dict[str, Statement] = {
                 r"\sup_{\alpha\ge0}\{G(\alpha)-\Pr(x\cdot v<t-\xi+\alpha)\}_+,\ \xi=\gamma-2L\delta",
         status="derived", direction="lower", complement=True,
         conditions=(*_ROOF_RANGE, _NOISE, ("gamma >= 0", lambda gamma: gamma >= 0)),
-        grid={"n": (2, 20, 300), "eta": (0.1,), "lipschitz": (0.0, 0.02, 0.1), "gamma": (0.1, 0.5, 1.0),
+        grid={"n": (2, 20, 300), "eta": (0.1, 0.4), "lipschitz": (0.0, 0.02, 0.1), "gamma": (0.1, 0.5, 1.0),
               "delta": (0.5, 1.0)},
         rare=_theorem_16(),
         trials=lambda lipschitz, **given: roof.universal_trials(wedge(lipschitz), **given),
@@ -295,6 +296,7 @@ STATEMENTS: dict[str, Statement] = {
         rare=Either((Constant(2), named("p", _K * _cap(_gamma / (2 * _r))))),
         log_exact=lambda n, gamma, r: log_two_balls(n, gamma / r, 1.0),
         trials=_universal,
+        witnesses=(witnesses.half_ball(r=(1.0, 2.0)),),
         remark=_ONE_CAP_IS_ENOUGH,
     ),
     "theorem-18": Statement(

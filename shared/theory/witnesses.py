@@ -45,6 +45,12 @@ def facing_half(**names):
                    log_truth)
 
 
+def half_ball(**names):
+    """Theorem 8 and Corollary 17: both points from one half of the ball, K = 2."""
+    return Witness("half of the ball", {"n": _N, "gamma": (0.0, 0.01, 0.1, 0.3), "K": (2.0,), **names},
+                   lambda n, gamma, K, r=1.0: np.log(2) + log_half_balls(n, gamma / r, 1.0))
+
+
 # ---- Theorems 9 and 11: surfaces that are the plane, moved ----------
 def moved_plane(side):
     """The surface g = -c (side = -1, Theorem 9) or g = +c (side = 1, Theorem 11): both bounds are attained."""
