@@ -1,4 +1,4 @@
-"""A statement on a page: the evidence sees wrong formulas and integrations that differ, and says what it does not see."""
+"""A statement on a page: the evidence sees wrong formulas and says which changed ones it does not see."""
 from dataclasses import replace
 
 import numpy as np
@@ -37,7 +37,8 @@ def test_wrong_bound_is_violated_and_its_residue_has_a_power_of_ten(item, factor
 
 def test_the_verdict_follows_from_the_changes_that_pass():
     """All changes of Theorem 11 are refused; half of the factor of Theorem 6 is not."""
-    words = {item: verdict([], [], theorem.for_record(evidence(item)))[0] for item in ("theorem-11", "theorem-6")}
+    words = {item: verdict([], [], theorem.for_record(evidence(item)))[0]
+             for item in ("theorem-11", "theorem-6")}
     assert words == {"theorem-11": "exact", "theorem-6": "consistent"}
     missed = evidence("theorem-6")["missed"]
     assert {"change": "1 halved in K", "claims": "more"} in [
@@ -55,7 +56,8 @@ def test_without_an_exact_value_the_trials_judge_too():
     data = evidence("theorem-14", draws=1000)
     assert data["sampled"] and data["violations"] == 0 and "median_bound_over_truth" not in data
     alone = replace(STATEMENTS["theorem-14"], witnesses=STATEMENTS["theorem-14"].witnesses[:1])
-    wrong = theorem.evidence(replace(alone, rare=1e-9 * alone.rare), draws=1000, generator=np.random.default_rng(0))
+    wrong = theorem.evidence(replace(alone, rare=1e-9 * alone.rare), draws=1000,
+                             generator=np.random.default_rng(0))
     assert wrong["violations"] > 3
 
 

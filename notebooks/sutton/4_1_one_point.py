@@ -41,10 +41,10 @@ delta: float = 1.0  # radius of the noise in the pictures, larger than epsilon
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy import optimize, special
-from shared.pages.start import start
 
 from shared import reference
 from shared.pages import curves, display
+from shared.pages.start import start
 from shared.pages.theorem import check, equality, numpy_generator
 from shared.theory import statements
 from shared.theory.ball import density, log_cap_bound, log_tail, sample_coordinates, tail

@@ -48,9 +48,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from scipy import integrate, special
-from shared.pages.start import start
 
 from shared.pages import curves, display
+from shared.pages.start import start
 from shared.pages.theorem import check, equality, numpy_generator
 from shared.theory import gradient, statements
 from shared.theory.ball import density, log_tail, tail, uniform_ball

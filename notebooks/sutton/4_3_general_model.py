@@ -50,9 +50,9 @@ lipschitz: float = 0.05  # how steep the roof of the comparison over dimensions 
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
-from shared.pages.start import start
 
 from shared.pages import display, theorem
+from shared.pages.start import start
 from shared.pages.theorem import numpy_generator
 from shared.theory import statements, surfaces
 from shared.theory import surface_trials as trials

@@ -47,9 +47,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import display as show
 from scipy import optimize
-from shared.pages.start import start
 
 from shared.pages import curves, display, explorer
+from shared.pages.start import start
 from shared.pages.theorem import check, equality, numpy_generator
 from shared.theory import limits, models, statements
 from shared.theory import surface_trials as stability
@@ -340,7 +340,7 @@ def hiding_margin(n, delta, share=1 / 2000):
 SIZES = {"28 × 28 grey": 784, "32 × 32 colour": 3072, "224 × 224 colour": 150_528}
 display.table(["δ", *(f"{name}, n = {k:,}" for name, k in SIZES.items()), "√n ε for large n"],
              [[f"{d:g}", *(f"{hiding_margin(k, d):.4f}" for k in SIZES.values()),
-               f"{optimize.brentq(lambda c: limits.half_balls_margin_limit(c, d) - 1 / 2000, 0, 10 * (1 + d)):.3f}"]
+               f"{optimize.brentq(lambda c, d=d: limits.half_balls_margin_limit(c, d) - 1 / 2000, 0, 10 * (1 + d)):.3f}"]
               for d in DELTAS if d >= 0.5],
              "Half of the margin, ε, at which noise of size δ (in radii of the class) works once in 2,000 samples.")
 
@@ -533,8 +533,9 @@ display.say(
       f"{hidden['attackable_with_margin']:.4f}. The attacks have not become fewer; noise has become blind to them.")
 display.say(
     "The limit is "
-    + ", ".join(f"{l / b:.3g} times the bound of Theorem 20 as reconstructed (δ = {d:g})" for l, b, d in zip(limit, paper_bound, DELTAS))
-    + ". The sharper form leaves " + ", ".join(f"{l / b:.3g}" for l, b in zip(limit, sharper))
+    + ", ".join(f"{top / b:.3g} (δ = {d:g})" for top, b, d in zip(limit, paper_bound, DELTAS))
+    + " times the bound of Theorem 20 as reconstructed"
+    + ". The sharper form leaves " + ", ".join(f"{top / b:.3g}" for top, b in zip(limit, sharper))
     + f". The 1/n term predicts the exact values at n = {ORDERS[-1]:,} to within "
     f"{np.abs(exact[-1] - limits.half_balls_expansion(ORDERS[-1], delta)).max():.1e}.")
 display.say(

@@ -1,4 +1,4 @@
-"""One statement of Sutton et al. on a page: its formula, what speaks for it in numbers, its published result."""
+"""One statement of Sutton et al. on a page: its formula, what speaks for it in numbers, its result."""
 import math
 import re
 
@@ -8,7 +8,7 @@ from shared.pages import display
 from shared.theory import statement as theory
 from shared.theory.statements import STATEMENTS, verify
 
-ALLOWED = 1e-8  # excess over a bound (in logarithms) or difference of two integrations that rounding may cause
+ALLOWED = 1e-8  # what rounding may cause: excess over a bound (in logarithms), difference of two integrations
 _MOVED = 1e-9   # logarithms that differ by less are the same bound
 # Where a long formula goes on in a new line.
 _NEW_LINE = (r"+\varphi", r"\ge \sup_t", r",\ \xi", r"\quad n\to", r",\ \beta_p")
@@ -32,12 +32,13 @@ def formula(statement):
 
 def conditions(statement):
     """Where a statement holds, as LaTeX."""
-    texts = [re.sub(r">=|<=|[a-z]+", lambda m: _TEX.get(m[0], m[0]), text) for text, _ in statement.conditions]
+    texts = [re.sub(r">=|<=|[a-z]+", lambda m: _TEX.get(m[0], m[0]), text)
+             for text, _ in statement.conditions]
     return r",\; ".join(texts)
 
 
 def _beyond(statement, case, bound):
-    """By how much, in logarithms, the truth lies on the wrong side of the bound in each cell; below 0: it does not."""
+    """By how much, in logarithms, the truth lies on the wrong side of the bound in each cell (below 0: not)."""
     above = statement.complement or statement.direction == "upper"
     with np.errstate(invalid="ignore"):  # a truth of 0 under a bound of 0 is no excess
         gap = case.log_low - bound if above else bound - case.log_high
@@ -59,7 +60,7 @@ def _nearest(statement, found, bounds):
 
 
 def _mutants(statement, found, bounds):
-    """What becomes of every changed formula: rows with change, claims ("more" or "less" than the right one), caught.
+    """Every changed formula: rows with change, claims ("more" or "less" than the right one), caught.
 
     It is caught if the truth violates it, or if it is not attained where the right bound is.
     """
@@ -83,20 +84,20 @@ def evidence(statement, *, draws=0, generator=None, again=None, grid=None):
 
     kind                "bound"
     sampled             the own grid has no known truth and was tried at random (`draws`, `generator`)
-    cases, violations   cells of the own grid and of all witnesses, and how many are on the wrong side of the bound
-    within_allowed      no excess and no difference of two integrations above `ALLOWED`; `beyond_allowed` is the power
-                        of ten by which the worst is above it, else None
-    nearest_witness     witness, truth_over_bound, at: where a known truth comes nearest to a bound that says something
+    cases, violations   cells of the own grid and of all witnesses, and how many are beyond the bound
+    within_allowed      no excess and no difference of two integrations above `ALLOWED`
+    beyond_allowed      the power of ten by which the worst is above it, else None
+    nearest_witness     witness, truth_over_bound, at: where a known truth is nearest to a bound that says something
     mutants_tried, mutants_caught, missed
                         changed formulas, those refused, the others (change, claims)
-    median_bound_over_truth, tightest, loosest  (logarithms of base 10) over the own grid, if its truth is known
+    median_bound_over_truth, tightest, loosest (log10)  over the own grid, if its truth is known
     again               another integration of the own exact values, held against them on `grid`
     """
     sampled = statement.log_exact is None
     found = theory.cases(statement, draws=draws if sampled else 0, generator=generator)
     bounds = theory.bounds_at(statement, found)
-    worst = max(0.0, *(float(_beyond(statement, case, bound).max(where=case.log_low == case.log_high, initial=0.0))
-                       for case, bound in zip(found, bounds)))
+    worst = max(float(_beyond(statement, case, bound).max(where=case.log_low == case.log_high, initial=0.0))
+                for case, bound in zip(found, bounds))
     data = {"kind": "bound", "sampled": sampled, "cases": sum(len(b) for b in bounds),
             "violations": theory.violations(statement, found, bounds)}
     if "n" in statement.grid:
@@ -125,13 +126,16 @@ def quadrature_deviation(statement, grid, again):
     """
     grid = {name: grid[name] for name in statement.parameters}
     rows = [(r, math.exp(r["log_exact"])) for r in verify(statement, grid=grid)]
-    return max(abs(exact / again(**{name: r[name] for name in grid}) - 1) for r, exact in rows if exact > 1e-12)
+    return max(abs(exact / again(**{name: r[name] for name in grid}) - 1)
+               for r, exact in rows if exact > 1e-12)
 
 
 def times(log10_ratio):
     """A ratio in words that a reader can compare: `1.2`, `4,700` or `10^118`."""
     ratio = 10.0 ** log10_ratio if log10_ratio < 5 else None
-    return f"$10^{{{log10_ratio:.0f}}}$" if ratio is None else f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+    if ratio is None:
+        return f"$10^{{{log10_ratio:.0f}}}$"
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
 def words(data, statement):
@@ -148,9 +152,10 @@ def words(data, statement):
     near = data["nearest_witness"]
     text += (f"Nearest case: {near['witness']}, where truth / bound{rare} is {near['truth_over_bound']:.4g} ("
              + ", ".join(f"{name} = {value:g}" for name, value in near["at"].items()) + ").\n\n")
-    text += (f"The same check was made of {data['mutants_tried']} changed formulas (constants halved and doubled, exponents "
-             f"raised and lowered by ½, terms dropped): it refuses {data['mutants_caught']}. ")
-    stronger, weaker = ([m["change"] for m in data["missed"] if m["claims"] == claims] for claims in ("more", "less"))
+    text += (f"The same check was made of {data['mutants_tried']} changed formulas (constants halved and doubled, "
+             f"exponents raised and lowered by ½, terms dropped): it refuses {data['mutants_caught']}. ")
+    stronger, weaker = ([m["change"] for m in data["missed"] if m["claims"] == claims]
+                        for claims in ("more", "less"))
     if stronger:
         text += f"Not refused although they claim more: {'; '.join(f'`{change}`' for change in stronger)}. "
     if weaker:
@@ -168,12 +173,12 @@ def for_record(data):
 
 def equality(*, within_allowed, violations=0):
     """The same for an equality that was recomputed another way."""
-    return {"kind": "equality", "within_allowed": bool(within_allowed), "mutants_tried": 0, "mutants_caught": 0,
-            "violations": int(violations), "nearest_witness": None}
+    return {"kind": "equality", "within_allowed": bool(within_allowed), "violations": int(violations),
+            "mutants_tried": 0, "mutants_caught": 0, "nearest_witness": None}
 
 
 def sampled_bound(*, within_allowed, nearest):
-    """The same for a bound tried at random points only; `nearest` is the largest truth / bound that was met."""
+    """The same for a bound tried at random points only; `nearest` is the largest truth / bound met there."""
     return {"kind": "bound", "within_allowed": bool(within_allowed), "mutants_tried": 0, "mutants_caught": 0,
             "violations": 0, "nearest_witness": f"a random point, truth / bound {nearest:.4f}"}
 
@@ -183,8 +188,8 @@ def check(run, item, *, draws=0, grid=None, claims=None, note=None, extra=None, 
 
     draws  random trials for each cell of a statement whose own grid has no known truth
     extra  more numbers for the record, where a claim needs them
-    again, grid  another integration of the exact values, and where it is held against them (parameter -> values;
-                 names that the statement does not have are left out)
+    again, grid  another integration of the exact values, and where it is held against them (parameter ->
+                 values; names that the statement does not have are left out)
     """
     statement, generator = STATEMENTS[item], numpy_generator(run, item)
     data = evidence(statement, draws=draws, generator=generator, again=again, grid=grid) | (extra or {})

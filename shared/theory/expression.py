@@ -1,8 +1,8 @@
 """Formulas as trees: evaluated in logarithms, and changed on purpose.
 
-The bounds of a theorem fall below the smallest float, so a tree is evaluated as (logarithm of the size, sign).
-And a check of a bound is worth as much as the wrong bounds it refuses: `mutants` makes them from the tree, every
-constant halved and doubled, every exponent raised and lowered by 1/2, every term dropped.
+Bounds fall below the smallest float, so a tree is evaluated as (logarithm of the size, sign). And a check of
+a bound is worth as much as the wrong bounds it refuses: `mutants` makes them from the tree, every constant
+halved and doubled, every exponent raised and lowered by 1/2, every term dropped.
 
     n, x = symbols("n x")
     cap = number(0.5) * (1 - x**2) ** (n / 2)
@@ -152,7 +152,8 @@ class Power(Expression):
         return np.where((sign < 0) & (not even), -np.inf, raised), np.ones(np.shape(raised))
 
     def __str__(self):
-        return "^".join(f"({part})" if isinstance(part, (Product, Inverse, Power)) else f"{part}" for part in self.parts)
+        compound = (Product, Inverse, Power)
+        return "^".join(f"({part})" if isinstance(part, compound) else f"{part}" for part in self.parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +170,7 @@ class Named(Expression):
 
 
 class Either(Expression):
-    """1 - (product of (1 - part)_+)^parts[0]: one of several independent things fails, without cancellation."""
+    """1 - (product of (1 - part)_+)^parts[0], without cancellation: one of several independent events fails."""
 
     def evaluate(self, values):
         exponent, *parts = self.parts
@@ -182,7 +183,8 @@ class Either(Expression):
 
     def __str__(self):
         exponent, *parts = self.parts
-        return "1 - " + "·".join(f"(1 - {part})" for part in parts) + (f"^{exponent}" if exponent.value != 1 else "")
+        power = "" if exponent.value == 1 else f"^{exponent}"
+        return "1 - " + "·".join(f"(1 - {part})" for part in parts) + power
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,7 +276,7 @@ def _shifted(exponent, by):
 
 
 def mutants(tree):
-    """(description, changed tree) of every single change of a formula; a description is made of the part changed.
+    """(description, changed tree) of every single change of a formula, described by the part that is changed.
 
     Constants that are exponents are shifted, not scaled; the exponent of a power of n is shifted as a whole.
     """

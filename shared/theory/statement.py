@@ -179,15 +179,16 @@ def verify(statement, *, grid=None, draws=0, generator=None):
 
 
 def mutants(statement):
-    """(description, statement with a changed formula): constants halved and doubled, exponents plus and
-    minus 1/2, every term dropped."""
+    """(description, statement with a changed formula), one for each change of `expression.mutants`."""
     return [(words, replace(statement, rare=tree)) for words, tree in expression.mutants(statement.rare)]
 
 
 @dataclass(frozen=True)
 class Case:
-    """Cells of one witness or of a statement's own grid: `cells` name -> (m,) array, the truth as logarithms of the
-    rare event between `log_low` and `log_high` (equal where it is known exactly)."""
+    """Cells of one witness or of a statement's own grid, `cells`: name -> (m,) array.
+
+    The truth, as logarithm of the rare event, lies between `log_low` and `log_high`, equal where it is known.
+    """
 
     name: str
     cells: dict
@@ -223,7 +224,8 @@ def cases(statement, *, draws=0, generator=None):
 
 def bounds_at(statement, found):
     """Logarithms of the bound at the cells of each of the cases `found`."""
-    return [np.broadcast_to(statement.log_bound(case.given, **case.cells), case.log_low.shape) for case in found]
+    return [np.broadcast_to(statement.log_bound(case.given, **case.cells), case.log_low.shape)
+            for case in found]
 
 
 def violations(statement, found, bounds):

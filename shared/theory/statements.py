@@ -115,11 +115,13 @@ def _log_distance_to_roof(lipschitz, depth, offset):
 
 _EXPONENT = (r"The exponent $(n+1)/2$ in place of $n/2$ cannot be caught: it is true, since "
              r"$\tau_n(x)(1-x^2)^{-(n+1)/2}$ falls from $\tfrac12$ as $x$ grows from 0.")
-_HALF_IS_ENOUGH = (r"Half of the factor cannot be caught for the law that has $K = 1$, nor for any with the factor $K/2$, since "
-                   r"that is true: the sum of two uniform points has a density that falls away from its centre, so it "
-                   r"lies no farther out than a uniform point of the ball of radius $1+\delta$, and Lemma 23 applies to that.")
-_ONE_CAP_IS_ENOUGH = (r"For uniform data $p$ in place of $1-(1-p)^2$ cannot be caught: it is true, by the remark on Theorem 6 "
-                      r"with $\delta = 1$. No law with $K > 1$ that would refute it was found.")
+_HALF_IS_ENOUGH = (r"Half of the factor, $K/2$, cannot be caught: it is true. The sum of two uniform points has a "
+                   r"density that falls away from its centre, so it lies no farther out than a uniform point of "
+                   r"the ball of radius $1+\delta$, and Lemma 23 applies to that one; no density exceeds the "
+                   r"uniform one by more than $K$. For the same reason no case comes nearer than one half "
+                   r"with $K = 1$.")
+_ONE_CAP_IS_ENOUGH = (r"For uniform data $p$ in place of $1-(1-p)^2$ cannot be caught: it is true, by the remark "
+                      r"on Theorem 6 with $\delta = 1$. No law with $K > 1$ that would refute it was found.")
 _ACCURACY_RANGE = ("0 <= eta <= r and r > 0", lambda eta, r: (0 <= eta) & (eta <= r) & (r > 0))
 
 STATEMENTS: dict[str, Statement] = {
@@ -232,8 +234,9 @@ STATEMENTS: dict[str, Statement] = {
         log_exact=lambda n, eta, delta, r: log_tail(n, (delta - eta) / r),
         trials=lambda n, eta, delta, r, draws, generator:
             classify(strongest_attack(r * sample_coordinates(n, draws, generator) - eta, 0, delta)) == 1,
-        witnesses=(witnesses.full_caps({"n": _N, "eta": (0.3, 0.5), "delta": (0.5, 0.6, 0.8), "r": (1.0, 2.0)},
-                                       lambda eta, delta, r: (delta - eta) / r),),
+        witnesses=(witnesses.full_caps(
+            {"n": _N, "eta": (0.3, 0.5), "delta": (0.5, 0.6, 0.8), "r": (1.0, 2.0)},
+            lambda eta, delta, r: (delta - eta) / r),),
         remark=_EXPONENT,
     ),
     "lemma-13": Statement(

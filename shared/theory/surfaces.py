@@ -5,8 +5,8 @@ The surface is the graph height = g(p) of an L-Lipschitz g; class 0 lies strictl
 data of class 0 are uniform in the ball of radius r centred at distance eta below the plane. Two coordinates
 are enough in every dimension n >= 2 because g depends on one direction only.
 
-The theorems need only the laws of |g| and of the height. `uniform_law` and `sample_law` give these, exactly or
-from samples, as logarithms of the probabilities that the theorems want small.
+The theorems need only the laws of |g| and of the height. `uniform_law` and `sample_law` give these, exactly
+or from samples, as logarithms of the probabilities that the theorems want small.
 """
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -78,10 +78,10 @@ def sine(amplitude, wavenumber):
 def uniform_law(surface=None, *, points=129, splits=65):
     """Laws and levels for uniform data in the unit ball of R^n, n >= 2, centred eta >= 0 below the plane.
 
-    For the trees of Theorems 9, 11, 14, 16: functions of (argument, values), values holding n, eta and what the
-    theorem names. exceeds(a) = log Pr(|g| > a), above(t) = log Pr(x.v >= t), below(t) = log Pr(x.v < t). Without
-    a surface: the roof of slope values["lipschitz"]. The levels of alpha reach as far as eta and the push or
-    margin together.
+    For the trees of Theorems 9, 11, 14, 16: functions of (argument, values), values holding n, eta and what
+    the theorem names. exceeds(a) = log Pr(|g| > a), above(t) = log Pr(x.v >= t), below(t) = log Pr(x.v < t).
+    Without a surface: the roof of slope values["lipschitz"]. The levels of alpha reach as far as eta and the
+    push or margin together.
     """
     def reach(v):
         return np.asarray(v["eta"] + v.get("gamma", v.get("delta", 0.0)), dtype=float)
@@ -109,7 +109,7 @@ def _log_gentle(slope, values):
 
 
 def sample_law(heights, surface_heights, points=257):
-    """The same for the empirical law of samples: `heights` x.v and `surface_heights` g of the same points, (m,).
+    """The same for the law of samples: `heights` x.v and `surface_heights` g of the same points, shape (m,).
 
     The theorems hold for every law, so they hold without sampling error for the law of the sample itself.
     """

@@ -1,7 +1,7 @@
 """Cases that come near to a bound: data and surfaces for which the truth is known exactly.
 
-A bound that is nowhere nearly attained proves little by never being violated. Each witness here is solved by hand
-or by one integral; nothing is drawn at random. The general theorems (9, 11, 14, 16) allow any law and any
+A bound that is nowhere nearly attained proves little by never being violated. Each witness here is solved by
+hand or by one integral; nothing is drawn at random. The general theorems (9, 11, 14, 16) allow any law and any
 L-Lipschitz surface, so their witnesses are laws of a few points and surfaces made for them.
 """
 import numpy as np
@@ -22,14 +22,15 @@ def _log(condition):
     return np.where(condition, 0.0, -np.inf)
 
 
-def _shifted(*parts):
-    """The levels (0, 1/4, ...) times each of the positive numbers (...) in `parts`, on a new last axis."""
-    return np.concatenate([np.asarray(p, float)[..., None] * np.array([0, 0.25, 0.5, 1, 2, 4]) for p in parts], axis=-1)
+def _multiples(*parts):
+    """Levels for a search: simple multiples of each of `parts`, arrays of one shape, on a new last axis."""
+    levels = np.array([0, 0.25, 0.5, 1, 2, 4])
+    return np.concatenate([np.asarray(p, float)[..., None] * levels for p in parts], axis=-1)
 
 
 # ---- caps: all the mass that Definition 3 allows beyond a plane ----------
 def full_caps(names, distance):
-    """Theorems 4, 5 and Corollaries 10, 12: K times the uniform density in the cap beyond `distance`(cell)."""
+    """Theorems 4, 5, Corollaries 10, 12: K times the uniform density in the cap beyond `distance`(cell)."""
     return Witness("all mass that K allows beyond the plane", names | {"K": (1.0, 2.0, 8.0)},
                    lambda n, K, **cell: np.minimum(0.0, np.log(K) + log_tail(n, distance(**cell))))
 
@@ -41,8 +42,8 @@ def facing_half(**names):
         whole = np.log(2) + log_two_balls(n, far, delta / r)
         return whole + np.log1p(-np.exp(log_half_balls(n, far, delta / r) - whole))
 
-    return Witness("half ball facing the plane", {"n": _N, "delta": (1e-6, 0.1, 1.0, 10.0), "K": (2.0,), **names},
-                   log_truth)
+    grid = {"n": _N, "delta": (1e-6, 0.1, 1.0, 10.0), "K": (2.0,), **names}
+    return Witness("half ball facing the plane", grid, log_truth)
 
 
 def half_ball(**names):
@@ -53,7 +54,7 @@ def half_ball(**names):
 
 # ---- Theorems 9 and 11: surfaces that are the plane, moved ----------
 def moved_plane(side):
-    """The surface g = -c (side = -1, Theorem 9) or g = +c (side = 1, Theorem 11): both bounds are attained."""
+    """The surface g = -c (side = -1, Theorem 9) or g = +c (side = 1, Theorem 11): the bound is attained."""
     def log_truth(n, eta, c, delta=None, lipschitz=None):
         return log_tail(n, eta - c) if delta is None else log_tail(n, delta - c - eta)
 
@@ -62,7 +63,7 @@ def moved_plane(side):
         grid["delta"] = (0.6,)
     return Witness(f"plane moved {'up' if side > 0 else 'down'}", grid, log_truth, {
         "exceeds": lambda a, v: _log(a < v["c"]),
-        "levels": {"alpha": lambda v: _shifted(v["c"])}})
+        "levels": {"alpha": lambda v: _multiples(v["c"])}})
 
 
 def valley():
@@ -86,9 +87,9 @@ def valley():
 def log_cone_flip(n, depth, lipschitz, delta, nodes=24):
     """log Pr(s_1 >= depth - L rho), s uniform in the ball of R^n of radius delta, rho the length of its rest.
 
-    Random noise at a point `depth` under the apex of the cone g = -L|pi x|. With s of length R at the angle a above
-    the plane the condition is R sqrt(1 + L^2) sin(a + arctan L) >= depth; R^n is uniform on [0, delta^n], the density
-    of a proportional to cos(a)^(n-2). One integral over a; scalars, n >= 2.
+    Random noise at a point `depth` under the apex of the cone g = -L|pi x|. With s of length R at the angle a
+    above the plane the condition is R sqrt(1 + L^2) sin(a + arctan L) >= depth; R^n is uniform on [0, delta^n],
+    the density of a proportional to cos(a)^(n-2). One integral over a; scalars, n >= 2.
     """
     d, tilt = depth / delta / np.sqrt(1 + lipschitz**2), np.arctan(lipschitz)
     if d >= 1:
@@ -122,7 +123,7 @@ def cone():
         "exceeds": lambda a, v: _log(a < 0),
         "above": lambda t, v: _log(-v["depth"] >= t),
         "below": lambda t, v: _log(-v["depth"] < t),
-        "levels": {"alpha": lambda v: _shifted(v["depth"]), "tau": splits}})
+        "levels": {"alpha": lambda v: _multiples(v["depth"]), "tau": splits}})
 
 
 def half_misread():
@@ -134,12 +135,11 @@ def half_misread():
         own = np.stack([f * v["depth"] for f in (0.5, 1 - 1e-12, 2)], -1)
         return np.concatenate([splits_of_noise(v, 33), own], axis=-1)
 
-    return Witness("half of the data misread", {"n": (2, 20, 3072), "depth": (1e-6, 0.01, 0.1), "c": (0.0, 0.1),
-                                                "lipschitz": (0.0,), "delta": (1.0,)}, log_truth, {
+    laws = _two_heights(lambda v: -v["depth"] - v["c"], lambda v: 9 + 0 * v["c"], lambda v: 0.5)
+    grid = {"n": (2, 20, 3072), "depth": (1e-6, 0.01, 0.1), "c": (0.0, 0.1), "lipschitz": (0.0,), "delta": (1.0,)}
+    return Witness("half of the data misread", grid, log_truth, laws | {
         "exceeds": lambda a, v: _log(a < v["c"]),
-        "above": lambda t, v: np.where(-v["depth"] - v["c"] >= t, 0.0, np.where(t <= 9, np.log(0.5), -np.inf)),
-        "below": lambda t, v: np.where(t > 9, 0.0, np.where(-v["depth"] - v["c"] < t, np.log(0.5), -np.inf)),
-        "levels": {"alpha": lambda v: np.concatenate([_shifted(v["c"], v["depth"])], -1), "tau": splits}})
+        "levels": {"alpha": lambda v: _multiples(v["c"], v["depth"]), "tau": splits}})
 
 
 # ---- Theorem 16: laws of two points ----------
@@ -153,18 +153,15 @@ def _two_heights(low, high, share):
             "below": lambda t, v: log_share(low(v) < t, high(v) < t, v)}
 
 
-def _times_t(*parts):
-    return np.stack([p + shift for p in parts for shift in (-1e-9, 0.0, 1e-9)], axis=-1)
-
-
 def two_heights():
     """Theorem 16 under a plane: few points (share v) a little more than gamma deeper than the others."""
     laws = _two_heights(lambda v: -0.5 - 1.1 * v["gamma"], lambda v: -0.5, lambda v: v["share"])
-    return Witness("two heights", {"share": (1e-4, 0.01, 0.5), "gamma": (0.2,), "delta": (1.0,), "lipschitz": (0.0,)},
-                   lambda share, **_: np.log(share * (1 - share)),
-                   laws | {"exceeds": lambda a, v: _log(a < 0), "levels": {
-                       "alpha": lambda v: _shifted(v["gamma"]),
-                       "t": lambda v: _times_t(-0.5 - 0 * v["gamma"], -0.5 - 0.5 * v["gamma"], -0.5 - 1.1 * v["gamma"])}})
+    grid = {"share": (1e-4, 0.01, 0.5), "gamma": (0.2,), "delta": (1.0,), "lipschitz": (0.0,)}
+    return Witness("two heights", grid, lambda share, **_: np.log(share * (1 - share)), laws | {
+        "exceeds": lambda a, v: _log(a < 0), "levels": {
+            "alpha": lambda v: _multiples(v["gamma"]),
+            "t": lambda v: np.stack([-0.5 - share * v["gamma"] + shift for share in (0, 0.5, 1.1)
+                                     for shift in (-1e-9, 0.0, 1e-9)], axis=-1)}})
 
 
 def steps():
@@ -173,19 +170,20 @@ def steps():
     A push fails if it serves a point under the low part and meets one under the high part: for gamma < 2 c.
     """
     laws = _two_heights(lambda v: -0.5 + 0 * v["c"], lambda v: -0.5 + 0 * v["c"], lambda v: v["share"])
-    return Witness("steps", {"share": (0.01, 0.5), "gamma": (0.1, 0.15, 0.19, 0.21, 0.4), "c": (0.1,), "delta": (1.0,),
-                             "lipschitz": (0.0,)},  # of no slope: the parts are as far apart as one likes
+    grid = {"share": (0.01, 0.5), "gamma": (0.1, 0.15, 0.19, 0.21, 0.4), "c": (0.1,), "delta": (1.0,),
+            "lipschitz": (0.0,)}  # of no slope: the parts are as far apart as one likes
+    return Witness("steps", grid,
                    lambda share, gamma, c, **_: np.where(gamma < 2 * c, np.log(share * (1 - share)), -np.inf),
                    laws | {"exceeds": lambda a, v: _log(a < v["c"]), "levels": {
-                       "alpha": lambda v: _shifted(v["c"]),
+                       "alpha": lambda v: _multiples(v["c"]),
                        "t": lambda v: np.linspace(-1.2, 0.2, 561)}})
 
 
 def zigzag():
-    """Theorem 16: two kinds of points at one height, one where the surface rises on all sides, one where it falls.
+    """Theorem 16: two kinds of points at one height, under a surface that rises from here and falls from there.
 
-    Surface heights +L rho and -L rho at distance rho: a push sideways takes the two apart by 2 L rho, so it fails
-    if some rho and climb u of length up to delta have u + L rho >= gamma + eta and u - L rho < eta.
+    Its heights are +L rho and -L rho at distance rho: a push sideways takes the two apart by 2 L rho. It fails
+    if some rho and climb u, together no longer than delta, have u + L rho >= gamma + eta and u - L rho < eta.
     """
     def fails(gamma, eta, lipschitz, delta):
         rho = np.linspace(0, 1, 4001) * delta[:, None]
@@ -195,9 +193,9 @@ def zigzag():
         return ((least < most) & (climb < most) & (rho**2 + climb**2 <= delta[:, None]**2)).any(axis=1)
 
     laws = _two_heights(lambda v: -v["eta"], lambda v: -v["eta"], lambda v: 0.5)
-    return Witness("zigzag", {"gamma": (0.05, 0.12, 0.15, 0.19, 0.21, 0.5), "eta": (0.001,), "lipschitz": (0.1,),
-                              "delta": (1.0,)},
+    grid = {"gamma": (0.05, 0.12, 0.15, 0.19, 0.21, 0.5), "eta": (0.001,), "lipschitz": (0.1,), "delta": (1.0,)}
+    return Witness("zigzag", grid,
                    lambda **cell: np.where(fails(**cell), np.log(0.25), -np.inf),
                    laws | {"exceeds": lambda a, v: _log(a < 0), "levels": {
-                       "alpha": lambda v: _shifted(v["gamma"]),
+                       "alpha": lambda v: _multiples(v["gamma"]),
                        "t": lambda v: -0.001 + np.linspace(-1, 1, 401)}})
