@@ -107,7 +107,6 @@ geometry = cap_picture(epsilon, delta)
 shown = delta * sample_coordinates(2, 300, numpy_generator(run, "dots"), k=2)
 SHOWN_DIMENSIONS = (2, 20, 200, 2000)
 
-
 # %%
 CAPTION = (
     "Sutton et al., Figure 2, to scale. Left: a point x at distance ε from a plane, with noise from "
@@ -177,7 +176,6 @@ RADII_SHOWN = (0.9, 0.6, 0.3)  # heights of the caps in the picture, in a unit b
 
 
 lemma_23 = check(run, "lemma-23", again=lambda n, r, h: cap_share(n, 1 - h / r), grid=AGAIN)
-
 
 # %%
 CAPTION = (
@@ -256,7 +254,6 @@ COARSE = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 50_000, 200_000)
 crossing = {f"δ = {1 / ratio:g} ε": curves.over_dimension(
     STATEMENTS["theorem-1"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
     generator=numpy_generator(run, "curves", ratio), epsilon=ratio, delta=1.0) for ratio in RATIOS}
-
 
 # %%
 CAPTION = (

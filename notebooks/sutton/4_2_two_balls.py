@@ -174,7 +174,6 @@ def two_circles(epsilon):
 centres, outlines = two_circles(epsilon)
 PLANE = 0.0  # first coordinate where equation 1 changes its answer
 
-
 # %%
 CAPTION = (
     "Sutton et al., Figure 3, to scale. Left: a section through the two unit balls, their centres 2ε "
@@ -275,7 +274,6 @@ steady = {f"δ = {d:g}": curves.over_dimension(
     generator=numpy_generator(run, "theorem-5 curves", d), epsilon=epsilon, delta=d)
     for d in (epsilon + 0.03, epsilon + 0.1, epsilon + 0.3)}
 
-
 # %%
 CAPTION = (
     "Theorem 5: the share of points that resist every push of length δ, for three lengths just above "
@@ -345,7 +343,6 @@ accuracy = curves.over_dimension(
 flips = {f"δ = {d:g}": curves.over_dimension(
     STATEMENTS["theorem-6"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
     generator=numpy_generator(run, "figure-4 b", d), epsilon=epsilon, delta=d) for d in deltas}
-
 
 # %%
 CAPTION = (
@@ -464,7 +461,6 @@ directions = {"points": len(points), "dimension": N_GRADIENT, "share_that_point_
               "within_allowed": bool(np.abs(found - formula).max() <= 1e-12 * np.abs(formula).max()),
               "no_direction": stuck}
 
-
 # %%
 CAPTION = (
     "Why Theorem 7 needs a condition on σ. Left: a strictly increasing, continuously differentiable "
@@ -515,7 +511,6 @@ spared = {f"γ = {g:g}": curves.over_dimension(
     STATEMENTS["theorem-8"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
     generator=numpy_generator(run, "theorem-8 curves", g), gamma=g) for g in (0.03, 0.1, 0.3, 1.0)}
 
-
 # %%
 CAPTION = (
     "Theorem 8: the probability that some push with margin γ at one point spares another point of "
@@ -535,7 +530,6 @@ def draw_spared(spared):
 
 
 display.picture(draw_spared(spared), CAPTION, ALT)
-
 
 # %% [markdown]
 # ## Beyond the paper: how good are the bounds?

@@ -75,7 +75,6 @@ scale = run.scale(
 AGAIN = dict(n=(2, 20, 300), eta=(0.1, 0.5), r=(0.5, 2.0), delta=(0.2, 1.0), gamma=(0.1, 0.5, 1.0),
              lipschitz=(0.0, 0.1, 0.5))
 
-
 # %% [markdown]
 # ## The model
 #
@@ -328,7 +327,6 @@ for item in PANELS:
     over_n[item] = statements.verify(STATEMENTS[item], grid=grid, draws=scale.draws,
                                  generator=numpy_generator(run, item, "over n"))
 
-
 # %%
 CAPTION = (
     "The four theorems under a roof, over the dimension: bound (dashed), exact value (line), random "
@@ -480,7 +478,6 @@ def extensions(generator):
 
 
 panels = extensions(numpy_generator(run, "figure-5"))
-
 
 # %%
 CAPTION = (

@@ -128,7 +128,6 @@ equation_5 = run.statement("equation-5", data={"points_per_case": scale.draws, "
 # %%
 theorem_18 = check(run, "theorem-18", grid=AGAIN, again=lambda n, epsilon, delta: 2 * cap_share(n, delta - epsilon))
 
-
 # %% [markdown]
 # ## Theorem 19: with a margin, noise rarely works
 #
@@ -161,7 +160,6 @@ def curve(delta, epsilon):
 SHOWN = (0.1, 1.0, 10.0)
 without = {delta: curve(delta, 0.0) for delta in SHOWN}
 margin = {delta: curve(delta, epsilon) for delta in SHOWN if delta > epsilon}
-
 
 # %%
 CAPTION = (
@@ -290,7 +288,6 @@ display.table(["δ", *(f"n = {k:,}" for k in ORDERS), "predicted"],
               for i, d in enumerate(DELTAS)],
              "The next term: n times the distance of the exact probability from its limit, beside the predicted "
              "coefficient of 1/n.")
-
 
 # %%
 CAPTION = (
@@ -473,7 +470,6 @@ def seen(points):
 
 
 flat_cloud, flat_noisy, flat_x = seen(cloud) - [epsilon, 0], seen(noisy), seen(x[None])[0]
-
 
 # %%
 CAPTION = (

@@ -38,7 +38,7 @@ def conditions(statement):
 
 
 def _beyond(statement, case, bound):
-    """By how much, in logarithms, the truth lies on the wrong side of the bound in each cell (below 0: not)."""
+    """By how much, in logarithms, the truth lies beyond the bound in each cell; below 0 where it does not."""
     above = statement.complement or statement.direction == "upper"
     with np.errstate(invalid="ignore"):  # a truth of 0 under a bound of 0 is no excess
         gap = case.log_low - bound if above else bound - case.log_high
@@ -46,17 +46,21 @@ def _beyond(statement, case, bound):
 
 
 def _nearest(statement, found, bounds):
-    """The cell whose known truth is nearest to a bound that says something: witness, truth / bound, where."""
-    best = None
+    """For each witness the cell whose known truth is nearest to a bound that says something, nearest first.
+
+    Rows with witness, truth_over_bound, at (the parameters).
+    """
+    rows = []
     for case, bound in zip(found, bounds):
         says = (case.log_low == case.log_high) & np.isfinite(case.log_low) & np.isfinite(bound)
         says &= (bound < 0) | ("n" not in statement.grid)  # a distance, unlike a probability, may exceed 1
         gap = np.where(says, -_beyond(statement, case, bound), np.inf)
         i = int(gap.argmin())
-        if np.isfinite(gap[i]) and (best is None or gap[i] < best[0]):
-            best = gap[i], case.name, float(np.exp(case.log_low[i] - bound[i])), {
-                name: float(values[i]) for name, values in case.cells.items()}
-    return None if best is None else dict(zip(("witness", "truth_over_bound", "at"), best[1:]))
+        if np.isfinite(gap[i]):
+            at = {name: float(values[i]) for name, values in case.cells.items()}
+            rows.append((gap[i], {"witness": case.name, "at": at,
+                                  "truth_over_bound": math.exp(case.log_low[i] - bound[i])}))
+    return [row for _, row in sorted(rows, key=lambda pair: pair[0])]
 
 
 def _mutants(statement, found, bounds):
@@ -87,7 +91,8 @@ def evidence(statement, *, draws=0, generator=None, again=None, grid=None):
     cases, violations   cells of the own grid and of all witnesses, and how many are beyond the bound
     within_allowed      no excess and no difference of two integrations above `ALLOWED`
     beyond_allowed      the power of ten by which the worst is above it, else None
-    nearest_witness     witness, truth_over_bound, at: where a known truth is nearest to a bound that says something
+    nearest_witness     witness, truth_over_bound, at: where a known truth is nearest to a bound below 1; the
+                        same of every witness in `witnesses`
     mutants_tried, mutants_caught, missed
                         changed formulas, those refused, the others (change, claims)
     median_bound_over_truth, tightest, loosest (log10)  over the own grid, if its truth is known
@@ -104,7 +109,9 @@ def evidence(statement, *, draws=0, generator=None, again=None, grid=None):
         data["largest_n"] = int(max(case.cells["n"].max() for case in found if "n" in case.cells))
     if again is not None:
         worst = max(worst, quadrature_deviation(statement, grid, again))
-    data |= {"within_allowed": worst <= ALLOWED, "nearest_witness": _nearest(statement, found, bounds),
+    near = _nearest(statement, found, bounds)
+    data |= {"nearest_witness": near[0] if near else None, "witnesses": near,
+             "within_allowed": worst <= ALLOWED,
              "beyond_allowed": None if worst <= ALLOWED else math.ceil(math.log10(worst / ALLOWED))}
     mutants = _mutants(statement, found, bounds)
     data |= {"mutants_tried": len(mutants), "mutants_caught": sum(m["caught"] for m in mutants),
@@ -149,11 +156,12 @@ def words(data, statement):
                  f"{times(data['loosest'])} (median {data['median_bound_over_truth']:.3g}). ")
     if data.get("says_nothing"):
         text += f"In {data['says_nothing']} of the cases the bound says nothing. "
-    near = data["nearest_witness"]
-    text += (f"Nearest case: {near['witness']}, where truth / bound{rare} is {near['truth_over_bound']:.4g} ("
-             + ", ".join(f"{name} = {value:g}" for name, value in near["at"].items()) + ").\n\n")
-    text += (f"The same check was made of {data['mutants_tried']} changed formulas (constants halved and doubled, "
-             f"exponents raised and lowered by ½, terms dropped): it refuses {data['mutants_caught']}. ")
+    text += f"Truth / bound{rare} where it is nearest: " + "; ".join(
+        f"{near['witness']}, {near['truth_over_bound']:.4g} ("
+        + ", ".join(f"{name} = {value:g}" for name, value in near["at"].items()) + ")"
+        for near in data["witnesses"]) + ".\n\n"
+    text += (f"The same check was made of {data['mutants_tried']} changed formulas (constants halved "
+             f"and doubled, exponents raised and lowered by ½, terms dropped): it refuses {data['mutants_caught']}. ")
     stronger, weaker = ([m["change"] for m in data["missed"] if m["claims"] == claims]
                         for claims in ("more", "less"))
     if stronger:

@@ -137,7 +137,8 @@ class Inverse(Expression):
         return -size, sign
 
     def __str__(self):
-        return f"1/{self.parts[0]}"
+        part, = self.parts
+        return f"1/({part})" if isinstance(part, Product) else f"1/{part}"
 
 
 class Power(Expression):
@@ -170,7 +171,7 @@ class Named(Expression):
 
 
 class Either(Expression):
-    """1 - (product of (1 - part)_+)^parts[0], without cancellation: one of several independent events fails."""
+    """1 - (product of (1 - part)_+)^parts[0], without cancellation: one of several independent events."""
 
     def evaluate(self, values):
         exponent, *parts = self.parts

@@ -115,13 +115,14 @@ def _log_distance_to_roof(lipschitz, depth, offset):
 
 _EXPONENT = (r"The exponent $(n+1)/2$ in place of $n/2$ cannot be caught: it is true, since "
              r"$\tau_n(x)(1-x^2)^{-(n+1)/2}$ falls from $\tfrac12$ as $x$ grows from 0.")
-_HALF_IS_ENOUGH = (r"Half of the factor, $K/2$, cannot be caught: it is true. The sum of two uniform points has a "
-                   r"density that falls away from its centre, so it lies no farther out than a uniform point of "
-                   r"the ball of radius $1+\delta$, and Lemma 23 applies to that one; no density exceeds the "
-                   r"uniform one by more than $K$. For the same reason no case comes nearer than one half "
-                   r"with $K = 1$.")
-_ONE_CAP_IS_ENOUGH = (r"For uniform data $p$ in place of $1-(1-p)^2$ cannot be caught: it is true, by the remark "
-                      r"on Theorem 6 with $\delta = 1$. No law with $K > 1$ that would refute it was found.")
+_HALF_IS_ENOUGH = (
+    r"Half of the factor, $K/2$, cannot be caught in Theorem 6: it is true. The sum of two uniform points "
+    r"has a density that falls away from its centre, so it lies no farther out than a uniform point "
+    r"of the ball of radius $1+\delta$, and Lemma 23 applies to that one; other data have at most $K$ times the uniform "
+    r"density. For the same reason no case comes nearer to that bound than one half.")
+_ONE_CAP_IS_ENOUGH = (
+    r"For uniform data $p$ in place of $1-(1-p)^2$ cannot be caught: it is true, by the remark on Theorem 6 "
+    r"with $\delta = 1$. No law with $K > 1$ that would refute it was found.")
 _ACCURACY_RANGE = ("0 <= eta <= r and r > 0", lambda eta, r: (0 <= eta) & (eta <= r) & (r > 0))
 
 STATEMENTS: dict[str, Statement] = {
@@ -258,7 +259,9 @@ STATEMENTS: dict[str, Statement] = {
         grid={"n": (2, 20, 300), "eta": (0.1, 0.5), "lipschitz": (0.0, 0.02, 0.1), "delta": (0.2, 1.0)},
         rare=_theorem_14(),
         trials=lambda lipschitz, **given: roof.random_flip_trials(wedge(lipschitz), **given),
-        given=uniform_law(points=49, splits=25), witnesses=(witnesses.cone(), witnesses.half_misread()),
+        given=uniform_law(points=49, splits=25), witnesses=(
+            witnesses.cone("point under a plane", (0.0,)), witnesses.cone("point under a cone", (0.1, 0.4)),
+            witnesses.half_misread()),
     ),
     "corollary-15": Statement(
         name="Corollary 15: random perturbations, plane and ball of radius r",

@@ -1,8 +1,8 @@
 """Cases that come near to a bound: data and surfaces for which the truth is known exactly.
 
 A bound that is nowhere nearly attained proves little by never being violated. Each witness here is solved by
-hand or by one integral; nothing is drawn at random. The general theorems (9, 11, 14, 16) allow any law and any
-L-Lipschitz surface, so their witnesses are laws of a few points and surfaces made for them.
+hand or by one integral; nothing is drawn at random. The general theorems (9, 11, 14, 16) allow any law and
+any L-Lipschitz surface, so their witnesses are laws of a few points and surfaces made for them.
 """
 import numpy as np
 from scipy.special import betaln, logsumexp, roots_legendre
@@ -88,8 +88,8 @@ def log_cone_flip(n, depth, lipschitz, delta, nodes=24):
     """log Pr(s_1 >= depth - L rho), s uniform in the ball of R^n of radius delta, rho the length of its rest.
 
     Random noise at a point `depth` under the apex of the cone g = -L|pi x|. With s of length R at the angle a
-    above the plane the condition is R sqrt(1 + L^2) sin(a + arctan L) >= depth; R^n is uniform on [0, delta^n],
-    the density of a proportional to cos(a)^(n-2). One integral over a; scalars, n >= 2.
+    above the plane the condition is R sqrt(1 + L^2) sin(a + arctan L) >= depth; R^n is uniform on
+    [0, delta^n], the density of a proportional to cos(a)^(n-2). One integral over a; scalars, n >= 2.
     """
     d, tilt = depth / delta / np.sqrt(1 + lipschitz**2), np.arctan(lipschitz)
     if d >= 1:
@@ -105,7 +105,7 @@ def log_cone_flip(n, depth, lipschitz, delta, nodes=24):
     return float(logsumexp(log_weight + beyond) - betaln((n - 1) / 2, 0.5))
 
 
-def cone():
+def cone(name, slopes):
     """Theorem 14: all data in one point under the apex of a cone that opens in all n - 1 directions."""
     def log_truth(n, depth, lipschitz, delta):
         return np.array([log_cone_flip(*cell) for cell in zip(n, depth, lipschitz, delta)])
@@ -118,8 +118,8 @@ def cone():
         inside = np.clip(own, ends.min(-1, keepdims=True), v["delta"][..., None])
         return np.concatenate([splits_of_noise(v, 33), inside], axis=-1)
 
-    return Witness("point under a cone", {"n": (2, 20, 3072), "depth": (1e-6, 0.03, 0.12, 0.3, 0.6),
-                                          "lipschitz": (0.0, 0.1, 0.4), "delta": (1.0,)}, log_truth, {
+    grid = {"n": (2, 20, 3072), "depth": (1e-6, 0.03, 0.12, 0.3, 0.6), "lipschitz": slopes, "delta": (1.0,)}
+    return Witness(name, grid, log_truth, {
         "exceeds": lambda a, v: _log(a < 0),
         "above": lambda t, v: _log(-v["depth"] >= t),
         "below": lambda t, v: _log(-v["depth"] < t),
@@ -136,7 +136,8 @@ def half_misread():
         return np.concatenate([splits_of_noise(v, 33), own], axis=-1)
 
     laws = _two_heights(lambda v: -v["depth"] - v["c"], lambda v: 9 + 0 * v["c"], lambda v: 0.5)
-    grid = {"n": (2, 20, 3072), "depth": (1e-6, 0.01, 0.1), "c": (0.0, 0.1), "lipschitz": (0.0,), "delta": (1.0,)}
+    grid = {"n": (2, 20, 3072), "depth": (0.01, 0.03), "c": (0.0, 0.1), "lipschitz": (0.0,),
+            "delta": (1.0,)}
     return Witness("half of the data misread", grid, log_truth, laws | {
         "exceeds": lambda a, v: _log(a < v["c"]),
         "levels": {"alpha": lambda v: _multiples(v["c"], v["depth"]), "tau": splits}})
@@ -180,10 +181,11 @@ def steps():
 
 
 def zigzag():
-    """Theorem 16: two kinds of points at one height, under a surface that rises from here and falls from there.
+    """Theorem 16: points at one height, under places from which the surface rises or falls on all sides.
 
-    Its heights are +L rho and -L rho at distance rho: a push sideways takes the two apart by 2 L rho. It fails
-    if some rho and climb u, together no longer than delta, have u + L rho >= gamma + eta and u - L rho < eta.
+    Its heights are +L rho and -L rho at distance rho: a push sideways takes the kinds apart by 2 L rho. It
+    fails if some rho and climb u, together no longer than delta, have u + L rho >= gamma + eta and
+    u - L rho < eta.
     """
     def fails(gamma, eta, lipschitz, delta):
         rho = np.linspace(0, 1, 4001) * delta[:, None]
@@ -193,7 +195,8 @@ def zigzag():
         return ((least < most) & (climb < most) & (rho**2 + climb**2 <= delta[:, None]**2)).any(axis=1)
 
     laws = _two_heights(lambda v: -v["eta"], lambda v: -v["eta"], lambda v: 0.5)
-    grid = {"gamma": (0.05, 0.12, 0.15, 0.19, 0.21, 0.5), "eta": (0.001,), "lipschitz": (0.1,), "delta": (1.0,)}
+    grid = {"gamma": (0.05, 0.12, 0.15, 0.19, 0.21, 0.5), "eta": (0.001,), "lipschitz": (0.1,),
+            "delta": (1.0,)}
     return Witness("zigzag", grid,
                    lambda **cell: np.where(fails(**cell), np.log(0.25), -np.inf),
                    laws | {"exceeds": lambda a, v: _log(a < 0), "levels": {
