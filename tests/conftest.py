@@ -1,4 +1,4 @@
-"""What many tests need: a home of their own for cache, data and results; every notebook run once in `smoke`."""
+"""What many tests need: a home for cache, data and results; every notebook run once in `smoke`."""
 import json
 import os
 import subprocess
@@ -10,7 +10,8 @@ import pytest
 
 from shared import ROOT, runtime
 
-NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix("")) for p in ROOT.glob("notebooks/*/*.py"))
+NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
+                   for p in ROOT.glob("notebooks/*/*.py"))
 
 
 @pytest.fixture
@@ -43,9 +44,10 @@ def smoke(tmp_path_factory):
     def run(name, wait):
         with runtime.lock(told(name), wait=wait) as mine:
             if mine and not told(name).exists():
-                command = [sys.executable, "-m", "workflow.run", f"notebooks/{name}.ipynb", str(ran(folder, name)),
-                           "-p", "profile", "smoke"]
-                done = subprocess.run(command, cwd=ROOT, env=environment(folder), capture_output=True, text=True)
+                command = [sys.executable, "-m", "workflow.run", f"notebooks/{name}.ipynb",
+                           str(ran(folder, name)), "-p", "profile", "smoke"]
+                done = subprocess.run(command, cwd=ROOT, env=environment(folder), capture_output=True,
+                                      text=True)
                 text = json.dumps([done.returncode, done.stdout, done.stderr])
                 runtime.write_atomically(told(name), lambda part: part.write_text(text))
 

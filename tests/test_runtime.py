@@ -1,4 +1,5 @@
 """runtime: what a user is told, files, locks, generators, devices, chunks."""
+
 import errno
 import multiprocessing
 import os
@@ -11,6 +12,7 @@ import pytest
 import torch
 
 from shared import runtime
+
 
 def test_a_failing_writer_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "a.txt"
@@ -31,21 +33,22 @@ def test_what_a_killed_writer_left_goes_with_the_next_file(tmp_path):
         os.kill(os.getpid(), 9)
 
     writer = multiprocessing.get_context("fork").Process(
-        target=runtime.write_atomically, args=(tmp_path / "deep/a.txt", killed))
+        target=runtime.write_atomically, args=(tmp_path / "deep/a.txt", killed)
+    )
     writer.start()
     writer.join()
-    left, = (tmp_path / "deep").iterdir()
+    (left,) = (tmp_path / "deep").iterdir()
     assert left.name.startswith(".part-")
-    other = tmp_path / "deep" / ".part-00000000-1-x"             # of another machine: who knows
+    other = tmp_path / "deep" / ".part-00000000-1-x"  # of another machine: who knows
     other.mkdir()
-    mine = tmp_path / "deep" / f"{runtime.part_name()}x"         # of a living process
+    mine = tmp_path / "deep" / f"{runtime.part_name()}x"  # of a living process
     mine.mkdir()
     runtime.sweep(tmp_path)
-    assert left.exists()                                         # not this folder
+    assert left.exists()  # not this folder
     runtime.write_atomically(tmp_path / "deep/b.txt", lambda part: part.write_text("b"))
     assert not left.exists() and other.exists() and mine.exists()
     os.utime(other, (0, 0))
-    (tmp_path / "deep" / ".b.txt.lock").touch()                  # a lock whose holder was killed
+    (tmp_path / "deep" / ".b.txt.lock").touch()  # a lock whose holder was killed
     runtime.sweep(tmp_path, deep=True)
     assert sorted(os.listdir(tmp_path / "deep")) == sorted([mine.name, "b.txt"])
 
@@ -62,8 +65,10 @@ def test_what_cannot_be_written_is_told_in_one_line(tmp_path, monkeypatch, numbe
         runtime.write_atomically(tmp_path / "units/a", fail)
     told = str(error.value)
     assert f"{tmp_path}/units/a" in told and os.strerror(code) in told and "BOUNDARY_CACHE" in told
-    assert "\n" not in told and isinstance(error.value, OSError) and isinstance(error.value, runtime.UserError)
-    (tmp_path / "file").touch()                                  # a file where a folder should be
+    assert (
+        "\n" not in told and isinstance(error.value, OSError) and isinstance(error.value, runtime.UserError)
+    )
+    (tmp_path / "file").touch()  # a file where a folder should be
     with pytest.raises(runtime.UserError, match="file/.x.lock"), runtime.lock(tmp_path / "file/x"):
         pass
 
@@ -72,7 +77,7 @@ def test_two_hundred_turns_at_a_lock_leave_no_file_and_no_two_holders(tmp_path):
     def take_turns():
         for _ in range(50):
             with runtime.lock(tmp_path / "x"):
-                (tmp_path / "held").mkdir()                      # fails where somebody else is inside
+                (tmp_path / "held").mkdir()  # fails where somebody else is inside
                 (tmp_path / "held").rmdir()
 
     workers = [multiprocessing.get_context("fork").Process(target=take_turns) for _ in range(4)]
@@ -84,15 +89,33 @@ def test_two_hundred_turns_at_a_lock_leave_no_file_and_no_two_holders(tmp_path):
 
 
 def script(text, **environment):
-    return subprocess.run([sys.executable, "-c", f"from shared import runtime\n{text}"], cwd=runtime.ROOT, text=True,
-                          capture_output=True, env={**os.environ, "PYTHONPATH": str(runtime.ROOT), **environment})
+    return subprocess.run(
+        [sys.executable, "-c", f"from shared import runtime\n{text}"],
+        cwd=runtime.ROOT,
+        text=True,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(runtime.ROOT), **environment},
+    )
 
 
-@pytest.mark.parametrize("text, environment, said", [
-    ("raise runtime.UserError('digit is 0 to 9')", {}, "digit is 0 to 9"),
-    ("", {"OMP_NUM_THREADS": "many"}, "OMP_NUM_THREADS='many' in the environment; allowed: a whole number from 1"),
-    ("import torch; torch.zeros(10**15)", {}, "not enough memory"), ("import numpy; numpy.zeros(10**15)", {}, "memory"),
-    ("runtime.stop_cleanly(); import os; os.kill(os.getpid(), 15)", {}, "stopped; the same command goes on")])
+@pytest.mark.parametrize(
+    "text, environment, said",
+    [
+        ("raise runtime.UserError('digit is 0 to 9')", {}, "digit is 0 to 9"),
+        (
+            "",
+            {"OMP_NUM_THREADS": "many"},
+            "OMP_NUM_THREADS='many' in the environment; allowed: a whole number from 1",
+        ),
+        ("import torch; torch.zeros(10**15)", {}, "not enough memory"),
+        ("import numpy; numpy.zeros(10**15)", {}, "memory"),
+        (
+            "runtime.stop_cleanly(); import os; os.kill(os.getpid(), 15)",
+            {},
+            "stopped; the same command goes on",
+        ),
+    ],
+)
 def test_a_script_tells_what_its_user_can_mend_in_one_line(text, environment, said):
     told = script(text, **environment)
     lines = [line for line in told.stderr.splitlines() if line and not line.startswith("libgomp")]
@@ -106,8 +129,12 @@ def test_an_empty_number_of_threads_is_one_and_a_fault_of_ours_keeps_its_traceba
 
 def test_a_checkout_exported_into_another_repository_has_not_its_revision(tmp_path):
     def git(*words):
-        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *words], cwd=tmp_path, check=True,
-                       capture_output=True)
+        subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *words],
+            cwd=tmp_path,
+            check=True,
+            capture_output=True,
+        )
 
     tree = tmp_path / "exported"
     (tree / "shared").mkdir(parents=True)
@@ -118,9 +145,14 @@ def test_a_checkout_exported_into_another_repository_has_not_its_revision(tmp_pa
 
     def revision(**more):
         environment = {k: v for k, v in os.environ.items() if k != "BOUNDARY_REVISION"}
-        return subprocess.run([sys.executable, "-c", "from shared import runtime; print(runtime.revision())"],
-                              cwd=tree, env={**environment, "PYTHONPATH": str(tree), **more}, text=True,
-                              capture_output=True, check=True).stdout.strip()
+        return subprocess.run(
+            [sys.executable, "-c", "from shared import runtime; print(runtime.revision())"],
+            cwd=tree,
+            env={**environment, "PYTHONPATH": str(tree), **more},
+            text=True,
+            capture_output=True,
+            check=True,
+        ).stdout.strip()
 
     assert revision() == "unknown" and revision(BOUNDARY_REVISION="abc") == "abc"
     (tmp_path / ".git").rename(tree / ".git")
@@ -149,6 +181,7 @@ def test_a_lock_is_exclusive_and_dies_with_its_holder(tmp_path):
 def test_generators_depend_on_seed_and_labels_only():
     def draw(*of):
         return torch.rand(3, generator=runtime.generator(*of)).tolist()
+
     assert draw(0, "a") == draw(0, "a") != draw(0, "b") != draw(1, "b")
 
 
@@ -184,5 +217,6 @@ def test_chunks_halve_on_out_of_memory_and_one_item_too_large_fails():
 def test_other_runtime_errors_are_not_taken_for_out_of_memory():
     def broken(x):
         raise RuntimeError("shapes do not fit")
+
     with pytest.raises(RuntimeError, match="shapes"):
         runtime.chunked(broken, torch.arange(4), chunk=2)

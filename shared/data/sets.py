@@ -151,7 +151,7 @@ def load(name, *, profile=None, folder=None, cache=None, size=None):
 
 @lru_cache(maxsize=4)
 def _open(name, profile, folder, cache, size, *_):
-    """(data set, versions of its tensors), opened. What follows `size` tells the states of the outside apart."""
+    """(data set, versions of its tensors), opened. What follows `size` tells states of the outside apart."""
     spec = SPECS.get(name)
     dataset = None
     if spec and profile != "smoke":
