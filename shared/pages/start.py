@@ -136,11 +136,14 @@ class Run:
         return self._publish(item, sets, draw=draw, data=data, alt=alt, **judged)
 
     def statement(self, item, sets=(), *, data, **judged):
-        """Show an algorithm, equation, theorem ... and what its check found; `data` as in `figure`, or a dict."""
+        """Show an algorithm, equation, theorem ... and what its check found; `data` as in `figure`, or a dict.
+
+        judged  also `evidence`: of the check (`verdict.EVIDENCE`), or data -> evidence where it rests on units
+        """
         return self._publish(item, sets, data=data if callable(data) else lambda *_: data, **judged)
 
     def _publish(self, item, sets, *, rows=None, data=None, draw=None, caption=None, alt=None, contains=None,
-                 claims=None, **judged):
+                 claims=None, evidence=None, **judged):
         sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
         printed = reference.paper(self.paper_key)[item]
         made, pictures, found = {}, {}, {}
@@ -152,6 +155,7 @@ class Run:
             self.rows.setdefault(label, {})[item] = looked
             others = {i: self._rows_of(i, label) for i in _others(claims)}
             made[label] = record.build(printed, sets, units_, **found, claims=claims, contains=ticks, others=others,
+                                       evidence=evidence(looked) if callable(evidence) else evidence,
                                        whole=label == "recorded", **judged)
             if draw:
                 pictures[label] = display.png_of(draw(*frames))
