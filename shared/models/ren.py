@@ -8,10 +8,13 @@ from shared.models.registry import architecture
 
 # Ren et al. print the accuracies of their nets and nothing of how these were trained. Where they are silent
 # stand the defaults of MATLAB, their software: those of `trainingOptions("sgdm")` here (momentum 0.9, L2 1e-4
-# and batches of 128 are also `Recipe`'s), those of its layers below.
+# and batches of 128 are also `Recipe`'s), its layers' below. Left to choose were epochs and shift, one
+# pair for all three nets. They were picked from trials with seeds that no page uses, which followed training
+# and test accuracy of A and B over epochs, because they bring both near the printed ones; C was followed over
+# its first epochs only. Accuracies are fitted by this choice and earn no verdict.
 MATLAB = dict(rate=0.01, nesterov=False, schedule="constant", bf16=True)
 SMOKE = Recipe(epochs=2, batch=32, **MATLAB)
-QUICK = Recipe(epochs=2, images=10_000, batch=32, **MATLAB)
+QUICK = Recipe(epochs=1, images=20_000, batch=64, rate=0.02, bf16=True)  # a constant rate takes too long
 PAPER = Recipe(epochs=12, shift=1, **MATLAB)
 # Variants, to see whether the training explains a difference:
 NO_SHIFT = Recipe(epochs=12, **MATLAB)
