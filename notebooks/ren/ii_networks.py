@@ -231,8 +231,7 @@ def draw_answers(networks):
             nets = networks[networks.architecture == a]
             places = x + np.linspace(-0.28, 0.28, len(nets)) if len(nets) > 1 else [x]
             for place, height, answer in zip(places, nets[f"{name}_pct"], nets[f"{name}_class"]):
-                ax.text(place, height, answer, ha="center", va="center", fontsize=15, color=display.PALETTE[0], weight="bold",
-                        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
+                ax.text(place, height, answer, ha="center", va="center", fontsize=15, color=display.PALETTE[0], weight="bold")
             cell = printed[f"pure_{name}"][f"architecture_{a}"]
             ax.hlines(cell["probability_pct"], x - 0.4, x + 0.38, ls="--", lw=1, color="0.4")
             ax.text(x + 0.4, cell["probability_pct"], cell["predicted_class"], color="0.3", fontsize=11, va="center")

@@ -286,7 +286,7 @@ def panels(units):
             (u.flat, f"Background: it says {u.background_label}", u.background_label)]
     for n, (image, label, inside, likeness) in enumerate(zip(u.mixed, u.mixed_labels, u.replaces_digit, u.likeness), start=1):
         end = "digit" if inside else "background"
-        made.append((image, f"Mix {n}: the network says {label}\nreplaces the {end}; SSIM {likeness:.3f}", label))
+        made.append((image, f"Mix {n}: the network says {label}\nreplaces {end}; SSIM {likeness:.3f}", label))
     return [*made, (u.inside, f"Inside at the end: {u.inside_label}", u.inside_label),
             (u.outside, f"Outside at the end: {u.outside_label}", u.outside_label)]
 
@@ -294,12 +294,14 @@ def panels(units):
 def draw_path(units):
     """The pictures of the path in rows of four, the final pair side by side; dashed where the label is another."""
     shown = panels(units)
-    height = -(-len(shown) // 4)
+    before = len(shown) - 2
+    last = before + (before % 4 == 3)
+    height = -(-(last + 2) // 4)
     figure, axes = plt.subplots(height, 4, figsize=(10.4, 2.9 * height), squeeze=False)
-    for ax in axes.flat[len(shown) - 2:-2]:
-        ax.set_axis_off()
-    used = [*axes.flat[:len(shown) - 2], *axes.flat[-2:]]
+    used = [*axes.flat[:before], *axes.flat[last:last + 2]]
     display.image_grid(used, [image for image, _, _ in shown], [title for _, title, _ in shown])
+    for ax in set(axes.flat) - set(used):
+        ax.set_axis_off()
     for ax, (_, _, label) in zip(used, shown):
         kept = label == shown[0][2]
         ax.spines[:].set(color=display.PALETTE[0 if kept else 1], linewidth=3, linestyle="-" if kept else "--")
@@ -333,7 +335,7 @@ figure_1 = run.figure(
     contains={"source digit x_o": lambda d: d["titles"][0].startswith("Digit") and d["titles"][1].startswith("Background"),
               "each iteration": lambda d: d["labels_hold"] and all(
                   f"Mix {n}: the network says {label}" in d["titles"][n + 1] for n, label in enumerate(d["labels"], start=1)),
-              "it replaces": lambda d: all("replaces the" in title for title in d["titles"][2:-2]),
+              "it replaces": lambda d: all("replaces" in title for title in d["titles"][2:-2]),
               "final inside": lambda d: d["inside"] != d["outside"]},
     claims={"Halving converges fast": lambda d: (
         d["halvings_of_255"][8] == 1, "255 halved again and again: " + " → ".join(map(str, d["halvings_of_255"])))})
@@ -404,9 +406,10 @@ if len(found):
     mean = {k: float(np.average(found[k], weights=weights)) for k in ("separability", "robustness", "mixtures")}
     searched, excluded, another = int(weights.sum()), int(found.excluded.sum()), int(found.another_picture.sum())
     starts, converged = searched + excluded, found.by_threshold.sum() / searched
+    above, most = found.threshold.iloc[0], found.iterations.iloc[0]
     display.say(
         f"Of {starts:,} starts {excluded:,} are excluded, because the network gives digit and background one label. Of the others "
-        f"{converged:.1%} reach an SSIM above {scale.threshold:g} within {scale.iterations} mixtures; the mean is "
+        f"{converged:.1%} reach an SSIM above {above:g} within {most} mixtures; the mean is "
         f"{mean['mixtures']:.1f} mixtures. The outside picture most like the original is another than the last one in {another:,} "
         f"of {searched:,} searches: where this is rare, the two goals come to the same.")
 

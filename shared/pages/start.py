@@ -168,7 +168,7 @@ class Run:
         first = next(iter(made.values()))
         display.show(markdown, myst=myst, pictures=shown, plain=f"{printed.title}\n{markdown}", kind="item",
                      record=first, recorded="recorded" in made)
-        self.minute_facts[item] = first
+        self.minute_facts[item] = first["verdict"] if "recorded" in made and self._judged(first) else "not run"
         return first
 
     def _rows_of(self, item, label):
@@ -222,10 +222,10 @@ class Run:
 
         The book puts it at the top of the page.
         """
-        facts = self.minute_facts
-        badges = " · ".join(f"[{reference.paper(self.paper_key)[i].label}](#{self.paper_key}-{i}-head) "
-                            f"{display.badge(r['verdict'] if self._judged(r) else 'not run')}" for i, r in facts.items())
-        plain = " · ".join(f"{reference.paper(self.paper_key)[i].label}: {r['verdict']}" for i, r in facts.items())
+        labels = {i: reference.paper(self.paper_key)[i].label for i in self.minute_facts}
+        badges = " · ".join(f"[{labels[i]}](#{self.paper_key}-{i}-head) {display.badge(verdict)}"
+                            for i, verdict in self.minute_facts.items())
+        plain = " · ".join(f"{labels[i]}: {verdict}" for i, verdict in self.minute_facts.items())
         png = picture if isinstance(picture, bytes | None) else display.png_of(picture)
         name = f"{self.name.replace('/', '-')}-minute.png"
         shown = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""
