@@ -160,8 +160,9 @@ def words(data, statement):
         f"{near['witness']}, {near['truth_over_bound']:.4g} ("
         + ", ".join(f"{name} = {value:g}" for name, value in near["at"].items()) + ")"
         for near in data["witnesses"]) + ".\n\n"
-    text += (f"The same check was made of {data['mutants_tried']} changed formulas (constants halved "
-             f"and doubled, exponents raised and lowered by ½, terms dropped): it refuses {data['mutants_caught']}. ")
+    text += (f"The same check was made of {data['mutants_tried']} changed formulas (constants halved and "
+             "doubled, exponents raised and lowered by ½, terms dropped): it refuses "
+             f"{data['mutants_caught']}. ")
     stronger, weaker = ([m["change"] for m in data["missed"] if m["claims"] == claims]
                         for claims in ("more", "less"))
     if stronger:

@@ -117,9 +117,9 @@ _EXPONENT = (r"The exponent $(n+1)/2$ in place of $n/2$ cannot be caught: it is 
              r"$\tau_n(x)(1-x^2)^{-(n+1)/2}$ falls from $\tfrac12$ as $x$ grows from 0.")
 _HALF_IS_ENOUGH = (
     r"Half of the factor, $K/2$, cannot be caught in Theorem 6: it is true. The sum of two uniform points "
-    r"has a density that falls away from its centre, so it lies no farther out than a uniform point "
-    r"of the ball of radius $1+\delta$, and Lemma 23 applies to that one; other data have at most $K$ times the uniform "
-    r"density. For the same reason no case comes nearer to that bound than one half.")
+    r"has a density that falls away from its centre, so it lies no farther out than a uniform point of "
+    r"the ball of radius $1+\delta$, and Lemma 23 applies to that one; other data have at most $K$ times "
+    r"the uniform density. For the same reason no case comes nearer to that bound than one half.")
 _ONE_CAP_IS_ENOUGH = (
     r"For uniform data $p$ in place of $1-(1-p)^2$ cannot be caught: it is true, by the remark on Theorem 6 "
     r"with $\delta = 1$. No law with $K > 1$ that would refute it was found.")
