@@ -1,0 +1,113 @@
+# make book      run the notebooks that are out of date, then render _build/html
+# make test      style, floors of the house, tests
+# make bench     our kernels against peers and against their floor
+# make data      every data set: found, downloaded, or what to do
+# make missing   what is not recorded at full scale, stale or orphaned, and what the rest would cost
+# make records   every record anew, from the recorded units alone
+# make units     STALE=n: compute n stale units again and say how far they moved
+# make readme    the README's picture and finder
+# make pair      both halves of every notebook in step     make lock    renew requirements.lock
+# make clean     drop what was built (not the environment, not the cache)
+# make env       the environment alone, mended where it is half-made
+# Knobs: PROFILE=smoke|quick|paper  JOBS=n  VENV=folder  PYTHON=python3
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := book
+unexport PYTHONDONTWRITEBYTECODE
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(abspath $(VENV))/bin
+PROFILE ?= quick
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
+override READY := $(VENV)/.ready
+export PATH := $(BIN):$(PATH)
+export PROFILE
+
+ifeq ($(filter $(PROFILE),smoke quick paper),)
+$(error unknown profile '$(PROFILE)'; allowed: smoke, quick, paper)
+endif
+
+ifneq ($(filter units,$(MAKECMDGOALS)),)
+ifneq ($(shell [[ "$(STALE)" =~ ^[1-9][0-9]*$$ ]] && echo yes),yes)
+$(error STALE='$(STALE)'; say how many stale units to compute again, such as: make units STALE=3)
+endif
+endif
+
+.PHONY: book run test bench data missing records units readme pair lock clean env
+# Two makes in one tree take turns: the second finds the work of the first done.
+ALONE = mkdir -p _runs; exec 9>_runs/.lock; flock -n 9 || { echo "make: another one is at work here; waiting for it"; flock 9; };
+
+book: run
+	@$(ALONE) jupyter-book build -W --keep-going -n -q .
+	@echo "The book: file://$(CURDIR)/_build/html/index.html"
+
+run: $(READY)
+	@$(ALONE) python -m workflow.book $(PROFILE) $(JOBS)
+
+test: $(READY)
+	@ruff check .
+	@lint-imports --no-cache | tail -n 4
+	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m pytest -n $(JOBS) --dist worksteal
+
+bench:
+	$(MAKE) --no-print-directory LOCK=benchmarks/requirements.lock VENV=.venv-bench .venv-bench/.ready
+	PATH="$(abspath .venv-bench)/bin:$$PATH" python -m benchmarks
+
+data: $(READY)
+	python -m shared.data
+
+missing: $(READY)
+	@python -m workflow.missing
+
+records: $(READY)
+	@python -m workflow.records
+
+units: $(READY)
+	@python -m workflow.recheck $(STALE)
+
+readme: $(READY)
+	@python -m workflow.readme
+
+pair: $(READY)
+	python -m workflow.pair
+
+clean:
+	rm -rf _build _runs .snakemake .pytest_cache .hypothesis
+
+lock: $(READY)
+	for f in requirements benchmarks/requirements; do \
+	    uv pip compile $$f.in -o $$f.lock --universal --python-version 3.11 --generate-hashes \
+	        --no-emit-index-url --no-header --no-annotate --quiet --system-certs; done
+
+# The environment is the lock, neither more nor less. The .pth line lets `import shared` work from any folder.
+# It is sound if it lies where it was made, with a new enough Python and pip; else it is made anew.
+LOCK ?= requirements.lock
+SOUND = grep -qsF "$(abspath $(VENV))" $(VENV)/bin/activate && \
+    $(BIN)/python -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+ifneq ($(wildcard $(READY)),)
+ifneq ($(shell $(SOUND) && echo yes),yes)
+$(shell rm -f $(READY))
+endif
+endif
+
+env:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "make: Python 3.11 or newer is needed; name one with PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	    { echo "make: Python's venv module is missing; on Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@{ $(SOUND); } || { \
+	    if [ -e $(VENV) ]; then \
+	        [ -e $(VENV)/pyvenv.cfg ] || [ -z "$$(ls -A $(VENV) | grep -vxE 'bin|lib|lib64|include|\.ready')" ] || \
+	            { echo "make: VENV=$(VENV) is a folder of other things; name another one" >&2; exit 1; }; \
+	        echo "make: $(VENV) is half-made, was moved or has an older Python; making it anew" >&2; rm -rf $(VENV); \
+	    fi; \
+	    $(PYTHON) -m venv $(VENV); }
+
+$(READY): $(LOCK)
+	@$(MAKE) --no-print-directory env
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    "uv==$$(sed -n 's/^uv==\([^ ;]*\).*/\1/p' requirements.lock)"
+	$(BIN)/uv pip sync --quiet --system-certs --python $(BIN)/python --require-hashes $(LOCK)
+	echo "$(CURDIR)" > "$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')/boundary_book.pth"
+	touch $@
