@@ -306,6 +306,7 @@ run.picture((searches, variants), draw_nets,
                     "variants. Above: mean over digits; below: standard deviation over digits",
             alt="For nine trainings, towards white and towards black, dots of single networks beside the crosses of the paper.")
 
+
 # %% [markdown]
 # How far two networks of one training lie apart, against how far the printed rows do, and which trainings come to the print:
 
