@@ -141,6 +141,7 @@ def plan(scale):
 
 searches = run.units("searches", measure, plan)
 
+
 # %% [markdown]
 # What the rule does to the digits before any search:
 
@@ -291,7 +292,7 @@ run.extra(
 # %% [markdown]
 # A robustness of 1 is a digit that nothing has changed: its mixture was pruned back to it, or to the background.
 #
-# Each suspect alone: which of the paper's four claims would hold, and how far the mean SSIM of Table IV would lie from the print.
+# Each suspect alone: which of the paper's claims would hold, and how far the mean SSIM of Table IV would lie from the print.
 
 # %%
 CLAIMS = {"separability falls at each step": separability_falls, "robustness rises at each step": robustness_rises,
@@ -322,12 +323,12 @@ if len(best := run.best(searches)) and (found := suspects(best)):
     nearest = min(found, key=lambda r: r["distance"])
     display.say(f"Nearest to the print: {nearest['reading']}, {nearest['distance']:.3f} away on average.")
 
+
 # %% [markdown]
 # ## The trade-off, traced
 #
 # The paper measures three settings. Moving the threshold in small steps draws the whole curve, on one network: each point is one
 # $t$, once with bright pixels left alone ($T = 255$) and once with every pixel decided ($T = t$).
-
 
 # %%
 def plan_curve(scale):
@@ -393,7 +394,6 @@ run.picture(
 # If the printed settings lie on our curve, the trade-off is what the networks share, and only the place on it differs for the
 # same threshold. So each printed setting has two distances: to the curve of its rule, and to our own point with its thresholds.
 
-
 # %%
 def to_lines(point, starts, ends):
     """Smallest distance of a point to the straight pieces from starts to ends [N, 2]."""
@@ -420,11 +420,12 @@ def distances(units):
 
 
 if len(best := run.best(curve)) and (found := distances(best)):
-    placed = "; ".join(f"{d['background']} {d['t']}, {d['T']}: {d['curve']:.3f} to the curve, {d['own']:.3f} to "
+    placed = "; ".join(f"towards {d['background']} with t = {d['t']}, T = {d['T']} {d['curve']:.3f} to the curve, {d['own']:.3f} to "
                        "our point" for d in found)
     on_curve, own = (float(np.median([d[k] for d in found])) for k in ("curve", "own"))
-    display.say(f"Distances in the plane of the figure, towards {placed}. The medians: {on_curve:.3f} to the curve, {own:.3f} to "
-                "our point.")
+    display.say(f"Distances in the plane of the figure: {placed}. The medians are {on_curve:.3f} to the curve and {own:.3f} to our "
+                "point.")
+
 
 # %% [markdown]
 # ## Figure 3: adversarial examples of one digit
@@ -435,9 +436,9 @@ if len(best := run.best(curve)) and (found := distances(best)):
 
 # %%
 def stands_apart(classify, image):
-    """Whether the network calls this digit neither what it calls white nor what it calls black, under any pruning."""
-    own = [int(classify(borderline.prune(image, t, T))) for t, T in (UNPRUNED, *SETTINGS)]
-    return not set(own) & {int(classify(torch.full_like(image, v))) for v in (0, 255)}
+    """Whether this digit keeps one label under all prunings, and that is the label of neither white nor black."""
+    own = {int(classify(borderline.prune(image, t, T))) for t, T in (UNPRUNED, *SETTINGS)}
+    return len(own) == 1 and not own & {int(classify(torch.full_like(image, v))) for v in (0, 255)}
 
 
 def examples(architecture, background, digit, place, *, seed, recipe, dataset, threshold, iterations):
@@ -447,8 +448,8 @@ def examples(architecture, background, digit, place, *, seed, recipe, dataset, t
     classify, x = inference.classifier(net), digits.x_test
     index = next((i for i in range(digit, len(x)) if stands_apart(classify, x[i:i + 1])), None)
     if index is None:
-        raise runtime.UserError(f"digit {digit}: from here on the network gives every test image the label of white or of black "
-                                "under some pruning; take a smaller index or a network trained longer")
+        raise runtime.UserError(f"digit {digit}: from here on every test image changes its label under some pruning, or has that "
+                                "of white or black; take a smaller index or a network trained longer")
     original, shown = x[index:index + 1], []
     for t, T in (UNPRUNED, *SETTINGS):
         pruning = borderline.Pruning(t, T, place)
@@ -538,6 +539,7 @@ figure_3 = run.figure(
             "raising luminosity": (lambda d, rows: white_suffers(rows), "table-4")},
     note="The two printed means are those of the paper's chosen examples, so they need not equal a mean over all digits.")
 
+
 # %% [markdown]
 # ## What the paper leaves open
 #
@@ -549,7 +551,7 @@ figure_3 = run.figure(
 # | threshold and iterations | 0.99 and 9 | as in Section IV; not stated for this one |
 # | retraining on pruned pictures | none | not stated; the networks are those of Table III |
 # | a pixel of exactly 128 under $t = T = 128$ | stays 128 | the rule says what happens below and above only |
-# | which digit, settings and backgrounds Figure 3 shows | the first digit that white, black and all prunings leave its label; white above, black below | the text calls the loss of likeness larger towards white |
+# | which digit, settings and backgrounds Figure 3 shows | the first digit that keeps its label under all prunings, a label of neither white nor black; white above, black below | the text calls the loss of likeness larger towards white |
 #
 # ## Try it
 #
@@ -591,7 +593,7 @@ if len(best) and complete(rows(best)):
         "that second number, the less change a digit bears. "
         + (f"Of the paper's claims on Table IV {claims.count(True)} of {len(claims)} hold." if claims else ""))
 else:
-    sentences = "Nothing is recorded yet of what pruning does to the pictures at a network's boundary."
+    sentences = "Not all is recorded yet of what pruning does to the pictures at a network's boundary."
 shown = run.best(pictures)
 run.minute(sentences, picture=draw_minute(shown) if len(shown) else None,
            alt="Two rows of four handwritten digits. Above the last picture that the network still reads as the digit, below the "
