@@ -1,4 +1,4 @@
-"""What many tests need: a home of their own for cache, data and results; every notebook run once in `smoke`."""
+"""What many tests need: a home for cache, data and results; every notebook run once in `smoke`."""
 import json
 import os
 import subprocess
@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from shared import ROOT
+from shared import ROOT, runtime
 
-NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix("")) for p in ROOT.glob("notebooks/*/*.py"))
+NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
+                   for p in ROOT.glob("notebooks/*/*.py"))
 
 
 @pytest.fixture
@@ -30,15 +31,31 @@ def environment(folder):
 
 @pytest.fixture(scope="session")
 def smoke(tmp_path_factory):
-    """`{notebook: finished process}` of every notebook run by papermill in `smoke`, two at a time, and their folder."""
-    folder = tmp_path_factory.mktemp("smoke")
+    """`{notebook: finished process}` of every notebook run by papermill in `smoke`, and their folder.
 
-    def run(name):
-        return subprocess.run([sys.executable, "-m", "workflow.run", f"notebooks/{name}.ipynb", str(ran(folder, name)),
-                               "-p", "profile", "smoke"], cwd=ROOT, env=environment(folder), capture_output=True, text=True)
+    The workers of pytest-xdist share the runs: each takes those that no other is at.
+    """
+    base, alone = tmp_path_factory.getbasetemp(), "PYTEST_XDIST_WORKER" not in os.environ
+    folder = (base if alone else base.parent) / "smoke"
 
-    with ThreadPoolExecutor(2) as pool:
-        return dict(zip(NOTEBOOKS, pool.map(run, NOTEBOOKS))), folder
+    def told(name):
+        return folder / "told" / f"{name.replace('/', '-')}.json"
+
+    def run(name, wait):
+        with runtime.lock(told(name), wait=wait) as mine:
+            if mine and not told(name).exists():
+                command = [sys.executable, "-m", "workflow.run", f"notebooks/{name}.ipynb",
+                           str(ran(folder, name)), "-p", "profile", "smoke"]
+                done = subprocess.run(command, cwd=ROOT, env=environment(folder), capture_output=True,
+                                      text=True)
+                text = json.dumps([done.returncode, done.stdout, done.stderr])
+                runtime.write_atomically(told(name), lambda part: part.write_text(text))
+
+    with ThreadPoolExecutor(2 if alone else 1) as pool:
+        for wait in (False, True):
+            list(pool.map(run, NOTEBOOKS, [wait] * len(NOTEBOOKS)))
+    finished = {n: subprocess.CompletedProcess(n, *json.loads(told(n).read_text())) for n in NOTEBOOKS}
+    return finished, folder
 
 
 def ran(folder, name):

@@ -1,4 +1,4 @@
-"""runtime, sources, units: files, locks, chunks, code hashes, and the cache of finished work."""
+"""units: code hashes, and the cache of finished work."""
 import multiprocessing
 import os
 import time
@@ -8,83 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from shared import runtime
 from shared.units import sources, units
-
-
-# ---- runtime ---------------------------------------------------------------------------------------------
-def test_a_failing_writer_leaves_the_old_file_and_nothing_else(tmp_path):
-    path = tmp_path / "a.txt"
-    runtime.write_atomically(path, lambda part: part.write_text("old"))
-
-    def full_disk(part):
-        part.write_text("ha")
-        raise OSError(28, "No space left on device")
-
-    with pytest.raises(OSError, match="No space"):
-        runtime.write_atomically(path, full_disk)
-    assert path.read_text() == "old" and os.listdir(tmp_path) == ["a.txt"]
-
-
-def test_a_lock_is_exclusive_and_dies_with_its_holder(tmp_path):
-    def hold(ready):
-        with runtime.lock(tmp_path / "x"):
-            ready.set()
-            time.sleep(60)
-
-    context = multiprocessing.get_context("fork")
-    ready = context.Event()
-    holder = context.Process(target=hold, args=(ready,))
-    holder.start()
-    assert ready.wait(10)
-    with runtime.lock(tmp_path / "x", wait=False) as mine:
-        assert mine is False
-    holder.kill()
-    holder.join()
-    with runtime.lock(tmp_path / "x", wait=False) as mine:
-        assert mine is True
-
-
-def test_generators_depend_on_seed_and_labels_only():
-    def draw(*of):
-        return torch.rand(3, generator=runtime.generator(*of)).tolist()
-    assert draw(0, "a") == draw(0, "a") != draw(0, "b") != draw(1, "b")
-
-
-@pytest.mark.parametrize("name, said", [("tpu", "allowed: auto, cpu, cuda"), ("cuda", "use 'auto' or 'cpu'")])
-def test_a_device_that_cannot_be_had_is_refused(name, said, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(ValueError, match=said):
-        runtime.pick_device(name)
-
-
-@pytest.mark.parametrize("chunk", [1, 3, 10, 100])
-def test_chunked_gives_what_one_call_gives(chunk):
-    x = torch.arange(10.0)
-    assert torch.equal(runtime.chunked(lambda v: v * 2, x, chunk=chunk), x * 2)
-
-
-def test_chunks_halve_on_out_of_memory_and_one_item_too_large_fails():
-    sizes = []
-
-    def small_machine(x, limit=3):
-        sizes.append(len(x))
-        if len(x) > limit:
-            raise torch.OutOfMemoryError("too large")
-        return x
-
-    x = torch.arange(10)
-    assert torch.equal(runtime.chunked(small_machine, x, chunk=8), x)
-    assert sizes[:3] == [8, 4, 2]
-    with pytest.raises(torch.OutOfMemoryError):
-        runtime.chunked(lambda v: small_machine(v, limit=0), x, chunk=8)
-
-
-def test_other_runtime_errors_are_not_taken_for_out_of_memory():
-    def broken(x):
-        raise RuntimeError("shapes do not fit")
-    with pytest.raises(RuntimeError, match="shapes"):
-        runtime.chunked(broken, torch.arange(4), chunk=2)
 
 
 # ---- sources ---------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 """parameters: declared once, read from a command line, a cell or papermill, refused in one line."""
+
 import json
 
 import pytest
@@ -6,7 +7,7 @@ import pytest
 from shared import runtime
 from shared.pages import parameters
 
-CELL = '''profile: str = "quick"  # smoke, quick or paper
+CELL = """profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the first net
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # which units a paper run computes
@@ -19,7 +20,7 @@ recipe: str | None = None  # a name # with a hash in its help
 deltas: list = [0.1, 1.0]  # radii (0..)
 sizes: tuple = (3, 5)  # sides {3, 5, 7}
 plain: bool = True  # without colours
-'''
+"""
 
 
 @pytest.fixture
@@ -38,8 +39,13 @@ def test_a_declaration_says_type_default_meaning_and_range(known, tmp_path):
     assert known["sizes"].choices == (3, 5, 7) and known["dataset"].choices[0] == "mnist"
     assert not known["threshold"].optional and known["threshold"].interval == (0, 1, True, False)
     row = parameters.rows(tmp_path / "x.py")[4]
-    assert row == {"parameter": "images", "type": "int", "default": "the profile's", "meaning": images.help,
-                   "allowed": "a whole number from 1; or null for the profile's value"}
+    assert row == {
+        "parameter": "images",
+        "type": "int",
+        "default": "the profile's",
+        "meaning": images.help,
+        "allowed": "a whole number from 1; or null for the profile's value",
+    }
 
 
 def test_both_halves_of_a_notebook_declare_the_same(known, tmp_path):
@@ -48,11 +54,23 @@ def test_both_halves_of_a_notebook_declare_the_same(known, tmp_path):
     assert parameters.declared(tmp_path / "x.ipynb") == known
 
 
-GOOD = [("images", "12", 12), ("images", "null", None), ("images", "", None), ("images", "1e3", 1000),
-        ("epsilon", "1e-300", 1e-300), ("epsilon", "1", 1.0), ("recipe", "", None), ("recipe", "007", "007"),
-        ("threshold", "1", 1.0), ("deltas", "[1e-3, 2]", [1e-3, 2.0]), ("sizes", "[3, 7]", (3, 7)),
-        ("plain", "no", False), ("units", "2/3", "2/3"), ("units", "none", "none"),
-        ("units", "b-s3-black,aeroplane-cat", "b-s3-black,aeroplane-cat")]
+GOOD = [
+    ("images", "12", 12),
+    ("images", "null", None),
+    ("images", "", None),
+    ("images", "1e3", 1000),
+    ("epsilon", "1e-300", 1e-300),
+    ("epsilon", "1", 1.0),
+    ("recipe", "", None),
+    ("recipe", "007", "007"),
+    ("threshold", "1", 1.0),
+    ("deltas", "[1e-3, 2]", [1e-3, 2.0]),
+    ("sizes", "[3, 7]", (3, 7)),
+    ("plain", "no", False),
+    ("units", "2/3", "2/3"),
+    ("units", "none", "none"),
+    ("units", "b-s3-black,aeroplane-cat", "b-s3-black,aeroplane-cat"),
+]
 
 
 @pytest.mark.parametrize("name, text, value", GOOD)
@@ -61,21 +79,36 @@ def test_a_value_is_read_in_its_type(known, name, text, value):
     assert read == value and type(read) is type(value)
 
 
-BAD = [("nets", "0", "cannot be 0; allowed: a whole number from 1"),
-       ("images", "-1", "cannot be -1; allowed: a whole number from 1; or null"),
-       ("images", "2.5", "cannot be 2.5; allowed: a whole number"), ("images", "true", "cannot be True"),
-       ("images", "1e30", "allowed: a whole number"), ("images", "[1", "cannot be '[1'"),
-       ("seed", "-1", "cannot be -1; allowed: a whole number from 0"), ("seed", "abc", "cannot be 'abc'"),
-       ("threshold", "0", "cannot be 0; allowed: a number above 0 to 1"), ("threshold", "nan", "a number above 0"),
-       ("epsilon", ".inf", "cannot be inf; allowed: a number above 0"), ("epsilon", "null", "cannot be None"),
-       ("dataset", "cifar10", "cannot be 'cifar10'; allowed: mnist, fashion_mnist, digits"),
-       ("dataset", "minst", "did you mean 'mnist'?"), ("deltas", "[1, -1]", "a list of numbers or names, each above 0"),
-       ("deltas", "3", "cannot be 3; allowed: a list"), ("sizes", "[4]", "cannot be [4]; allowed: 3, 5, 7"),
-       ("plain", "maybe", "allowed: true or false"), ("units", "4/3", "allowed: missing, stale, all, none"),
-       ("units", "0/3", "i/n, a share of n"), ("units", "../x", "names of units"),
-       ("profile", "fast", "cannot be 'fast'; allowed: smoke, quick, paper"),
-       ("device", "tpu", "cannot be 'tpu'; allowed: auto, cpu, cuda"),
-       ("profil", "smoke", "unknown parameter 'profil'; did you mean 'profile'? This notebook takes: profile, seed")]
+BAD = [
+    ("nets", "0", "cannot be 0; allowed: a whole number from 1"),
+    ("images", "-1", "cannot be -1; allowed: a whole number from 1; or null"),
+    ("images", "2.5", "cannot be 2.5; allowed: a whole number"),
+    ("images", "true", "cannot be True"),
+    ("images", "1e30", "allowed: a whole number"),
+    ("images", "[1", "cannot be '[1'"),
+    ("seed", "-1", "cannot be -1; allowed: a whole number from 0"),
+    ("seed", "abc", "cannot be 'abc'"),
+    ("threshold", "0", "cannot be 0; allowed: a number above 0 to 1"),
+    ("threshold", "nan", "a number above 0"),
+    ("epsilon", ".inf", "cannot be inf; allowed: a number above 0"),
+    ("epsilon", "null", "cannot be None"),
+    ("dataset", "cifar10", "cannot be 'cifar10'; allowed: mnist, fashion_mnist, digits"),
+    ("dataset", "minst", "did you mean 'mnist'?"),
+    ("deltas", "[1, -1]", "a list of numbers or names, each above 0"),
+    ("deltas", "3", "cannot be 3; allowed: a list"),
+    ("sizes", "[4]", "cannot be [4]; allowed: 3, 5, 7"),
+    ("plain", "maybe", "allowed: true or false"),
+    ("units", "4/3", "allowed: missing, stale, all, none"),
+    ("units", "0/3", "i/n, a share of n"),
+    ("units", "../x", "names of units"),
+    ("profile", "fast", "cannot be 'fast'; allowed: smoke, quick, paper"),
+    ("device", "tpu", "cannot be 'tpu'; allowed: auto, cpu, cuda"),
+    (
+        "profil",
+        "smoke",
+        "unknown parameter 'profil'; did you mean 'profile'? This notebook takes: profile, seed",
+    ),
+]
 
 
 @pytest.mark.parametrize("name, text, said", BAD)
@@ -91,8 +124,18 @@ def test_a_wrong_form_is_told_how(known, words):
         parameters.from_command_line(known, words)
 
 
-@pytest.mark.parametrize("line", ["images = 3", "images: int", "images: array = 3", "images: int = f()", "f()",
-                                  "images: int = -3  # [1..]", "images: int ="])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "images = 3",
+        "images: int",
+        "images: array = 3",
+        "images: int = f()",
+        "f()",
+        "images: int = -3  # [1..]",
+        "images: int =",
+    ],
+)
 def test_a_declaration_out_of_form_is_named(tmp_path, line):
     path = tmp_path / "x.py"
     path.write_text(f'#\n# %% tags=["parameters"]\n{line}\n')
@@ -103,9 +146,17 @@ def test_a_declaration_out_of_form_is_named(tmp_path, line):
 def test_papermills_own_cell_tells_what_it_set(known):
     ours = "profile: str = 'quick'\nsurprise = 1"
     sent = '# Parameters\nprofile = "smoke"\nepsilon = 1e-300\nimages = None\n'
-    assert parameters.injected([ours, sent, "# Parameters of the plot\nplot(3)"]) == ["profile", "epsilon", "images"]
+    assert parameters.injected([ours, sent, "# Parameters of the plot\nplot(3)"]) == [
+        "profile",
+        "epsilon",
+        "images",
+    ]
     assert parameters.injected([ours]) == []
-    space = {p.name: p.default for p in known.values()} | {"In": [ours, sent], "helper": 3, "epsilon": "1e-300"}
+    space = {p.name: p.default for p in known.values()} | {
+        "In": [ours, sent],
+        "helper": 3,
+        "epsilon": "1e-300",
+    }
     assert parameters.values(known, space, [])["epsilon"] == space["epsilon"] == 1e-300
     space["In"] = [ours, "# Parameters\nprofil = 'smoke'\n"]
     with pytest.raises(runtime.UserError, match="did you mean 'profile'"):
@@ -119,5 +170,7 @@ def test_a_script_takes_its_command_line(known):
 
 def test_a_number_that_counts_things_is_held_against_how_many_there_are():
     assert parameters.index("digit", 9, 10, "test images") == 9
-    with pytest.raises(runtime.UserError, match="'digit' cannot be 99999; allowed: 0 to 499, .* 500 test images"):
+    with pytest.raises(
+        runtime.UserError, match="'digit' cannot be 99999; allowed: 0 to 499, .* 500 test images"
+    ):
         parameters.index("digit", 99999, 500, "test images")

@@ -12,13 +12,10 @@ from scipy import integrate, stats
 
 from shared.theory import surface_trials as trials
 from shared.theory.ball import (
-    cap_volume,
     clopper_pearson,
     density,
     estimate,
-    log_ball_volume,
     log_cap_bound,
-    log_cap_volume,
     log_density,
     log_tail,
     sample_coordinates,
@@ -26,35 +23,32 @@ from shared.theory.ball import (
     tail,
     uniform_ball,
 )
+from shared.theory.expression import Either, mutants, number, symbols
 from shared.theory.gradient import FatCantorSigmoid, loss_gradient, points_across
 from shared.theory.limits import (
     half_balls_expansion,
     half_balls_limit,
-    half_balls_line,
     half_balls_margin_limit,
     no_hiding_place,
     planar_flip_probability,
     two_balls_bound_rate,
     two_balls_margin_limit,
     two_balls_rate,
-    universality_bound_rate,
-    universality_rate,
 )
 from shared.theory.models import classify, log_half_balls, log_two_balls, strongest_attack
+from shared.theory.statement import attained, bounds_at, cases, violations
+from shared.theory.statement import mutants as mutated
 from shared.theory.statements import STATEMENTS, verify, verify_all
 from shared.theory.surfaces import (
     cone_cap,
     flat,
     kappa,
-    log_error_bound,
-    log_not_universal_bound,
-    log_random_flip_bound,
-    log_resistance_bound,
     sample_law,
     sine,
     uniform_law,
     wedge,
 )
+from shared.theory.witnesses import log_cone_flip
 
 DIMENSIONS = np.array([1, 2, 3, 5, 10, 20, 50, 100, 300, 1000, 3072, 10_000, 50_000, 150_528, 200_000])
 quick = settings(max_examples=60, deadline=None, derandomize=True)
@@ -112,13 +106,6 @@ def test_tail_is_a_decreasing_probability_with_the_right_symmetry(n, x, y):
     assert slab(n, abs(x)) == pytest.approx(1 - 2 * tail(n, abs(x)), abs=1e-10)
     if x >= 0:
         assert log_tail(n, x) <= log_cap_bound(n, x) + 1e-9
-
-
-def test_cap_volumes():
-    assert cap_volume(3, 2.0, 0.5) == pytest.approx(np.pi * 0.25 * (6 - 0.5) / 3)
-    assert np.exp(log_ball_volume(2, 3.0)) == pytest.approx(9 * np.pi)
-    assert log_cap_volume(200_000, 1.0, 1.0) == pytest.approx(float(log_ball_volume(200_000)) - np.log(2))
-    assert cap_volume(4, 1.5, 3.0) == pytest.approx(float(np.exp(log_ball_volume(4, 1.5))))
 
 
 @pytest.mark.parametrize("n", [1, 2, 30, 200_000])
@@ -191,7 +178,8 @@ def test_exact_values_against_adaptive_quadrature(n, epsilon, delta):
 
 def test_closed_forms_of_the_half_balls_without_margin():
     delta = np.array([0.01, 0.1, 0.5, 1, 2, 5, 10, 50])
-    np.testing.assert_allclose(np.exp(log_half_balls(1, 0, delta)), half_balls_line(delta), rtol=1e-12)
+    line = np.where(delta <= 1, delta / 4, 0.5 - 0.25 / delta)
+    np.testing.assert_allclose(np.exp(log_half_balls(1, 0, delta)), line, rtol=1e-12)
     np.testing.assert_allclose(np.exp(log_half_balls(DIMENSIONS, 0, 1)), 0.25, rtol=1e-9)
     far = np.exp(log_half_balls(200_000, 0, delta))
     np.testing.assert_allclose(far, half_balls_limit(delta), atol=2e-6)
@@ -252,8 +240,8 @@ def test_exponential_rates():
     assert two_balls_rate(0.01, 1.0) == pytest.approx(2 * two_balls_bound_rate(0.01, 1.0), rel=1e-4)
     np.testing.assert_allclose(two_balls_rate(1e-3, delta), 1e-6 / (2 * (1 + delta**2)), rtol=1e-4)
     gamma = np.array([0.1, 1, 1.9])
-    np.testing.assert_allclose(universality_rate(gamma), -np.log(1 - gamma**2 / 4), rtol=1e-12)
-    np.testing.assert_allclose(universality_bound_rate(gamma), universality_rate(gamma) / 2, rtol=1e-12)
+    np.testing.assert_allclose(two_balls_rate(gamma, 1.0), -np.log(1 - gamma**2 / 4), rtol=1e-12)
+    np.testing.assert_allclose(two_balls_bound_rate(gamma, 1.0), -np.log(1 - gamma**2 / 4) / 2, rtol=1e-12)
 
 
 def test_prediction_of_a_planar_boundary():
@@ -363,49 +351,128 @@ def test_rows_with_random_trials_and_a_chosen_grid():
     assert rows == again
 
 
-def caps(n, x):
-    """A bound (1 - x)^(n/2) / 2 without the range check of the real one, for wrong formulas."""
-    with np.errstate(divide="ignore"):
-        return n / 2 * np.log1p(-np.minimum(x, 1.0)) - np.log(2)
+def verdicts(statement, mutants=None, draws=0):
+    """Violations of the right formula, and {description: whether the same check refuses the mutant}."""
+    found = cases(statement, draws=draws, generator=rng())
+    bounds = bounds_at(statement, found)
+    refused = {}
+    for words, other in mutants or mutated(statement):
+        changed = bounds_at(other, found)
+        lost = any((attained(case, bound) & ~attained(case, new)).any()
+                   for case, bound, new in zip(found, bounds, changed))
+        refused[words] = bool(violations(other, found, changed)) or lost
+    return violations(statement, found, bounds), refused
 
 
-MUTANTS = {
-    "theorem-1": lambda n, epsilon, delta: 2 * caps(n, (epsilon / delta) ** 2),
-    "theorem-4": lambda n, epsilon: log_cap_bound(n, epsilon) - 0.1,
-    "theorem-5": lambda n, epsilon, delta: caps(n, delta**2),
-    "theorem-6": lambda n, epsilon, delta: np.log(2) + caps(n, (epsilon / delta) ** 2),
-    "theorem-8": lambda n, gamma: np.log(2) + caps(n, gamma**2),
-    "theorem-9": lambda n, eta, lipschitz: log_tail(n, eta),
-    "corollary-10": lambda n, eta, r: caps(n, eta**2),
-    "theorem-11": lambda n, eta, lipschitz, delta: log_tail(n, delta),
-    "corollary-12": lambda n, eta, delta, r: caps(n, ((delta + eta) / r) ** 2),
-    "lemma-13": lambda lipschitz, depth, offset: np.log(depth),
-    "corollary-15": lambda n, eta, delta, r: np.log(2) + caps(n, (eta / r) ** 2),
-    "corollary-17": lambda n, gamma, r: np.log(2) + caps(n, (gamma / r) ** 2),
-    "theorem-18": lambda n, epsilon, delta: log_cap_bound(n, delta - epsilon),
-    "theorem-19": lambda n, epsilon, delta: 2 * caps(n, (epsilon / delta) ** 2),
-    "theorem-20": lambda n, delta: np.log(2 * no_hiding_place(delta, n=n)[0]),
-    "lemma-23": lambda n, r, h: 2 * caps(n, (1 - h / r) ** 2),
+SAMPLED = {"theorem-14", "theorem-16"}  # no known truth on their own grid: the witnesses judge
+# Changes that the check must refuse, by words of their description.
+REFUSED = {
+    "theorem-1": ["0.5 halved", "0.5 doubled", "exponent 2 -0.5"], "theorem-4": ["0.5 halved", "0.5 doubled"],
+    "theorem-5": ["0.5 doubled", "-epsilon dropped"],
+    "theorem-6": ["1 dropped from (1 + delta)", "delta dropped"],
+    "theorem-8": ["0.5 halved"],
+    "theorem-9": ["exceeds(alpha) dropped"], "theorem-11": ["exceeds(alpha) dropped"],
+    "corollary-10": ["0.5 halved"], "corollary-12": ["0.5 doubled", "-eta dropped"],
+    "lemma-13": ["exponent -0.5 +0.5", "exponent -0.5 -0.5", "1 doubled in (1 + lip", "lipschitz^2 dropped"],
+    "theorem-14": ["lipschitz^2 dropped", "0.5 halved", "(delta^2 - kappa^2·tau^2)^0.5 dropped"],
+    "corollary-15": ["0.5 halved", "K dropped"],
+    "theorem-16": ["delta dropped from (gamma", "2 halved", "2 doubled", "alpha dropped", "z fails) dropped"],
+    "corollary-17": ["0.5 halved"], "theorem-18": ["1 halved"], "theorem-19": ["0.5 halved", "0.5 doubled"],
+    "theorem-20": ["exponent 2/n -0.5"], "lemma-23": ["0.5 halved", "0.5 doubled", "exponent n/2 -0.5"],
 }
 
 
-@pytest.mark.parametrize("item", sorted(MUTANTS))
-def test_a_wrong_formula_is_caught(item):
-    assert not any(row["violated"] for row in verify(STATEMENTS[item]))
-    assert any(row["violated"] for row in verify(replace(STATEMENTS[item], log_bound=MUTANTS[item])))
+@pytest.mark.parametrize("item", sorted(STATEMENTS))
+def test_the_right_formula_passes_and_changed_ones_do_not(item):
+    wrong, refused = verdicts(STATEMENTS[item])
+    assert wrong == 0
+    for words in REFUSED[item]:
+        assert any(refused[d] for d in refused if words in d), (words, refused)
 
 
-@pytest.mark.parametrize("item, mutant", [
-    # Theorem 14 without the term for points deep below; Theorem 16 with one point that never fails
-    ("theorem-14", lambda n, eta, lipschitz, delta: log_tail(n, eta)),
-    ("theorem-16", lambda n, eta, lipschitz, gamma, delta: log_tail(n, gamma)),
-])
-def test_a_wrong_formula_is_caught_by_random_trials_alone(item, mutant):
+def test_exactly_these_statements_refuse_every_change():
+    assert {item for item in STATEMENTS if all(verdicts(STATEMENTS[item])[1].values())} == {
+        "theorem-9", "theorem-11", "lemma-13", "theorem-16"}
+
+
+def test_changes_that_cannot_be_refused_are_true():
+    """Half of Theorem 6's factor; the exponent (n + 1) / 2 in Lemma 23; one cap in Theorem 8."""
+    n, x = DIMENSIONS[:, None], np.linspace(0, 0.999, 300)
+    assert (log_tail(n, x) <= np.log(0.5) + (n + 1) / 2 * np.log1p(-(x**2)) + 1e-8).all()
+    epsilon, delta = np.linspace(0, 1, 21)[:, None], np.array([0.01, 0.3, 1.0, 5.0, 50.0])
+    for d in (1, 3, 50, 3072):
+        assert (log_two_balls(d, epsilon, delta) <= log_tail(d, epsilon / (1 + delta)) + 1e-8).all()
+
+
+@pytest.mark.parametrize("item", sorted(SAMPLED))
+def test_random_trials_alone_catch_a_gross_mistake(item):
     grid = {**STATEMENTS[item].grid, "n": (20,), "eta": (0.1,)}
-    right = verify(STATEMENTS[item], grid=grid, draws=4000, generator=rng())
-    wrong = verify(replace(STATEMENTS[item], log_bound=mutant), grid=grid, draws=4000, generator=rng())
-    assert [row["violated"] for row in right] == [False] * len(right)
-    assert any(row["violated"] for row in wrong)
+    statement = replace(STATEMENTS[item], witnesses=(), grid=grid)
+    wrong, refused = verdicts(statement, [("gone", replace(statement, rare=number(1e-9)))], draws=4000)
+    assert wrong == 0 and refused["gone"]
+
+
+def test_mutants_are_made_from_the_tree():
+    n, x = symbols("n x")
+    half = number(0.5) * (1 - x**2) ** (n / 2)
+    made = dict(mutants(half))
+    values = {"n": 4.0, "x": 0.6}
+    expected = {"0.5 halved": 0.25 * 0.64**2, "0.5 doubled": 0.64**2, "exponent n/2 +0.5": 0.5 * 0.64**2.5,
+                "exponent n/2 -0.5": 0.5 * 0.64**1.5, "exponent 2 +0.5": 0.5 * (1 - 0.6**2.5) ** 2,
+                "1 halved in (1": 0.5 * (0.5 - 0.36) ** 2, "-x^2 dropped": 0.5,
+                "2 halved in 1/2": 0.5 * 0.64**4}
+    for words, value in expected.items():
+        tree, = (made[d] for d in made if d.startswith(words))
+        assert np.exp(tree.log(values)) == pytest.approx(value, rel=1e-12)
+    shared = 1 - x
+    twice = dict(mutants(shared * shared))
+    tree = next(twice[d] for d in twice if d.startswith("1 doubled"))
+    assert np.exp(tree.log(values)) == pytest.approx(1.4**2)  # one object is one quantity, wherever it stands
+    assert (2 * x - 3).plain({"x": 1.0}) == pytest.approx(-1) and (x - x).log({"x": 1.0}) == -np.inf
+
+
+def test_one_of_several_failures_without_cancellation():
+    p, q = symbols("p q")
+    both = Either((number(1), p, q))
+    assert np.exp(both.log({"p": 0.3, "q": 0.5})) == pytest.approx(0.65)
+    twice = Either((number(2), p))
+    np.testing.assert_allclose(twice.log({"p": np.array([1e-150, 1e-250, 1e-3, 1.5])}),
+                               np.log([2e-150, 2e-250, 2e-3 - 1e-6, 1.0]), atol=1e-12)
+
+
+# --- witnesses: their truth, by trials and by hand ----------
+
+def test_noise_under_a_cone():
+    for n, depth, slope in ((20, 0.12, 0.4), (3072, 0.12, 0.1), (2, 0.3, 0.0)):
+        u, rest = rng(n).standard_normal(40_000), rng(n + 1).chisquare(n - 1, 40_000)
+        length = rng(n + 2).random(40_000) ** (1 / n) / np.sqrt(u**2 + rest)
+        share = estimate(u * length >= depth - slope * np.sqrt(rest) * length)
+        exact = np.exp(log_cone_flip(n, depth, slope, 1.0))
+        assert abs(share.value - exact) < 4 * np.sqrt(exact * (1 - exact) / share.draws)
+    np.testing.assert_allclose(np.exp(log_cone_flip(20, 0.3, 0.0, 1.0)), tail(20, 0.3), rtol=1e-10)
+
+
+@pytest.mark.parametrize("item", sorted(STATEMENTS))
+def test_truth_of_a_witness_is_a_probability(item):
+    for case in cases(STATEMENTS[item]):
+        assert (case.log_low <= 1e-9).all() or item == "lemma-13"
+        assert not np.isnan(case.log_low).any()
+
+
+def test_valley_and_facing_half_by_trials():
+    n, eta, slope, delta = 20, 0.1, 0.5, 0.2
+    height, p = sample_coordinates(n, 40_000, rng(1), k=2).T
+    grid = np.linspace(-1, 1, 2001)
+    points = np.c_[slope * np.abs(grid), grid]
+    nearest = np.array([np.hypot(*(points - (h, q)).T).min() for h, q in zip(height[:4000] - eta, p)])
+    safe = estimate((nearest > delta) & (height[:4000] - eta < slope * np.abs(p[:4000])))
+    case = cases(STATEMENTS["theorem-11"])[-1]
+    assert case.name == "valley" and safe.low < np.exp(case.log_low[0]) < safe.high
+    facing = np.abs(sample_coordinates(10, 40_000, rng(2))) + sample_coordinates(10, 40_000, rng(3)) > 0.1
+    case = next(c for c in cases(STATEMENTS["theorem-6"]) if c.name == "half ball facing the plane")
+    at = (case.cells["n"] == 10) & (case.cells["epsilon"] == 0.1) & (case.cells["delta"] == 1)
+    exact = np.exp(case.log_low[at][0])
+    assert abs(facing.mean() - exact) < 4 * np.sqrt(exact * (1 - exact) / len(facing))
 
 
 @quick
@@ -465,44 +532,47 @@ def test_theorems_9_and_11_hold_exactly_for_the_law_of_a_sample(surface):
     for n, eta, delta in ((3, 0.3, 0.5), (100, 0.2, 0.4)):
         p, height = trials.sample_class0(n, eta, 1.0, 3000, rng(n))
         law = sample_law(height, surface.height(p))
+        given = dict(n=n, eta=eta, lipschitz=surface.lipschitz)
+        error, resistance = STATEMENTS["theorem-9"].log_bound, STATEMENTS["theorem-11"].log_bound
         wrong = trials.signed_height(surface, p, height) >= 0
         resists = ~wrong & (trials.distance_to_surface(surface, p, height) > delta)
-        assert wrong.mean() <= np.exp(log_error_bound(law)) + 1e-12
-        assert resists.mean() <= np.exp(log_resistance_bound(law, delta)) + 1e-12
-        exact_law = uniform_law(surface, n, eta, reach=delta)
-        assert np.exp(log_error_bound(exact_law)) == pytest.approx(np.exp(log_error_bound(law)), abs=0.06)
+        assert wrong.mean() <= np.exp(error(law, **given)) + 1e-12
+        assert resists.mean() <= np.exp(resistance(law, **given, delta=delta)) + 1e-12
+        exact = error(uniform_law(surface), **given, delta=delta)
+        assert np.exp(exact) == pytest.approx(np.exp(error(law, **given)), abs=0.06)
 
 
 @pytest.mark.parametrize("surface", SURFACES, ids=lambda s: f"{s.name}-{s.lipschitz:g}")
 def test_theorems_14_and_16_hold_in_random_trials(surface):
     n, eta, delta, gamma, slope = 100, 0.4, 0.5, 0.6, surface.lipschitz
     flips = estimate(trials.random_flip_trials(surface, n, eta, delta, 5000, rng(1)))
-    assert flips.low <= np.exp(log_random_flip_bound(uniform_law(surface, n, eta), n, delta, slope))
+    law = dict(given=uniform_law(surface), n=n, eta=eta, lipschitz=slope, delta=delta)
+    assert flips.low <= np.exp(STATEMENTS["theorem-14"].log_bound(**law))
     universal = estimate(trials.universal_trials(surface, n, eta, gamma, delta, 5000, rng(2), directions=51))
-    law = uniform_law(surface, n, eta, reach=gamma)
-    assert universal.high >= 1 - np.exp(log_not_universal_bound(law, gamma, delta, slope))
+    assert universal.high >= 1 - np.exp(STATEMENTS["theorem-16"].log_bound(**law, gamma=gamma))
 
 
 def test_flat_surfaces_give_the_corollaries():
     n, eta, delta, gamma = np.array([2, 50, 3072]), 0.2, 0.5, 0.3
-    law = uniform_law(flat(), n, eta, reach=delta)
-    np.testing.assert_allclose(log_error_bound(law), log_tail(n, eta))
-    np.testing.assert_allclose(log_resistance_bound(law, delta), log_tail(n, delta - eta))
+    law = dict(given=uniform_law(flat()), n=n, eta=eta, lipschitz=0.0)
+    bound = {item: STATEMENTS[item].log_bound for item in STATEMENTS}
+    np.testing.assert_allclose(bound["theorem-9"](**law), log_tail(n, eta))
+    np.testing.assert_allclose(bound["theorem-11"](**law, delta=delta), log_tail(n, delta - eta))
     # with the caps bounded by Lemma 23 Theorem 16 becomes Corollary 17, which is therefore weaker
     weaker = STATEMENTS["corollary-17"].bound(n=n, gamma=gamma, r=1)
-    assert (1 - np.exp(log_not_universal_bound(law, gamma, delta, 0.0)) >= weaker).all()
+    assert (1 - np.exp(bound["theorem-16"](**law, gamma=gamma, delta=delta)) >= weaker - 1e-12).all()
     weaker = STATEMENTS["corollary-15"].bound(n=n, eta=eta, delta=delta, r=1)
-    assert (np.exp(log_random_flip_bound(law, n, delta, 0.0)) <= weaker * 1.01).all()
+    assert (np.exp(bound["theorem-14"](**law, delta=delta)) <= weaker * 1.01).all()
 
 
 def test_cap_of_theorem_14():
     tau, slope, delta = 0.45, 0.5, 0.6
-    assert cone_cap(slope * delta, delta, slope) == pytest.approx(0, abs=1e-15)
-    assert cone_cap(tau, delta, 0.0) == tau
+    assert cone_cap(slope * delta, delta, kappa(slope)) == pytest.approx(0, abs=1e-15)
+    assert cone_cap(tau, delta, 1.0) == tau
     # the lowest point of the noise ball outside the cone below the apex at height tau, searched directly
     angle = np.linspace(0, np.pi, 200_001)
     side, up = delta * np.sin(angle), delta * np.cos(angle)
-    assert up[up >= tau - slope * side].min() == pytest.approx(cone_cap(tau, delta, slope), abs=1e-5)
+    assert up[up >= tau - slope * side].min() == pytest.approx(cone_cap(tau, delta, kappa(slope)), abs=1e-5)
 
 
 # --- stability and gradients ----------
@@ -514,8 +584,6 @@ def test_stability_at_a_point():
     x, s = np.array([-0.2, 0.0, 0.0]), uniform_ball(3, 20_000, rng())
     share = trials.stability_confidence(lambda z: classify(z[:, 0]), x, s)
     assert share.low < 1 - tail(3, 0.2) < share.high
-    assert trials.is_stable_with_confidence(lambda z: classify(z[:, 0]), x, s, 0.6)
-    assert not trials.is_stable_with_confidence(lambda z: classify(z[:, 0]), x, s, 0.7)
 
 
 def sigmoid(t):
@@ -557,7 +625,6 @@ def test_fat_cantor_sigmoid_is_increasing_and_smooth_but_often_has_no_gradient()
     (lambda: tail(0, 0.1), "n = 0"),
     (lambda: tail(2.5, 0.1), "n = 2.5"),
     (lambda: log_cap_bound(3, 1.2), "Lemma 23"),
-    (lambda: log_cap_volume(3, 1.0, 2.5), "cap height"),
     (lambda: log_two_balls(3, -0.1, 1.0), "epsilon = -0.1"),
     (lambda: log_two_balls(3, 0.1, 0.0), "delta = 0"),
     (lambda: no_hiding_place(1.0, n=0.5), "n = 0.5"),
@@ -568,10 +635,8 @@ def test_fat_cantor_sigmoid_is_increasing_and_smooth_but_often_has_no_gradient()
     (lambda: clopper_pearson(11, 10), "hits"),
     (lambda: wedge(-0.1), "Lipschitz"),
     (lambda: sine(0.0, 1.0), "amplitude = 0"),
-    (lambda: uniform_law(flat(), 1, 0.1), "n = 1"),
     (lambda: planar_flip_probability(10, -1), "distance_ratio"),
     (lambda: FatCantorSigmoid(levels=0), "levels = 0"),
-    (lambda: trials.is_stable_with_confidence(classify, [0.0], np.zeros((1, 1)), 1.5), "upsilon"),
     (lambda: trials.stability_confidence(classify, [0.0, 1.0], np.zeros((1, 1))), "shape"),
     (lambda: STATEMENTS["theorem-1"].bound(n=3, epsilon=0.5, delta=0.4), "Theorem 1.*delta >= epsilon > 0"),
     (lambda: STATEMENTS["theorem-4"].bound(n=3, epsilon=1.1), "0 <= epsilon <= 1"),

@@ -1,12 +1,12 @@
-"""theory_quadrature, theory_curves: hand-made values, agreement with the closed forms, curves over n."""
+"""quadrature, curves: hand-made values, agreement with the closed forms, curves over n."""
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from shared.pages.curves import draw_small, inside, over_dimension
 from shared.theory.ball import tail
-from shared.theory.models import log_two_balls
-from shared.theory.quadrature import cap_share, crossing
+from shared.theory.models import log_half_balls, log_two_balls
+from shared.theory.quadrature import beyond_graph, cap_share, crossing, nearer_half
 from shared.theory.statements import STATEMENTS
 
 
@@ -26,7 +26,8 @@ def test_crossing_on_a_line_and_against_the_first_integrator():
     assert crossing(1, 0.0, 1.0) == pytest.approx(0.5, rel=1e-10)
     assert crossing(1, 0.5, 1.0) == pytest.approx(1.5**2 / 8, rel=1e-9)  # a triangle of the square of T and S
     for n, epsilon, delta in [(1, 0.1, 0.05), (2, 0.4, 1.0), (50, 0.1, 3.0), (3072, 0.05, 0.5)]:
-        assert crossing(n, epsilon, delta) == pytest.approx(float(np.exp(log_two_balls(n, epsilon, delta))), rel=1e-8)
+        closed = float(np.exp(log_two_balls(n, epsilon, delta)))
+        assert crossing(n, epsilon, delta) == pytest.approx(closed, rel=1e-8)
 
 
 def test_wrong_arguments_are_named():
@@ -38,8 +39,8 @@ def test_wrong_arguments_are_named():
 
 @pytest.fixture(scope="module")
 def curve():
-    return over_dimension(STATEMENTS["theorem-4"], dimensions=(1, 10, 100), trial_dimensions=(3, 30, 3000), draws=4000,
-                          generator=np.random.default_rng(1), epsilon=0.3)
+    return over_dimension(STATEMENTS["theorem-4"], dimensions=(1, 10, 100), trial_dimensions=(3, 30, 3000),
+                          draws=4000, generator=np.random.default_rng(1), epsilon=0.3)
 
 
 def test_a_curve_is_the_small_probability_even_where_the_statement_says_at_least(curve):
@@ -56,3 +57,11 @@ def test_trials_without_a_hit_get_no_mark(curve):
     assert [segment[0, 0] for segment in bars.get_segments()] == [3, 30]
     assert ax.get_xscale() == ax.get_yscale() == "log"
     plt.close(figure)
+
+
+def test_the_nearer_half_and_a_graph_over_a_ball():
+    for n, epsilon, delta in [(1, 0.0, 1.0), (10, 0.1, 0.5), (3072, 0.01, 1.0)]:
+        closed = float(np.exp(log_half_balls(n, epsilon, delta)))
+        assert nearer_half(n, epsilon, delta) == pytest.approx(closed, rel=1e-8)
+    assert beyond_graph(20, 0.3) == pytest.approx(float(tail(20, 0.3)), rel=1e-10)
+    assert beyond_graph(2, 0.0, lambda p: p) == pytest.approx(0.25, rel=1e-8)  # a quarter of the disc

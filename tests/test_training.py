@@ -434,12 +434,12 @@ def test_a_net_that_never_leaves_chance_is_refused(home, digits):
                                          (float("nan"), "holds nan")])
 def test_weights_that_float16_cannot_hold_are_refused_and_not_kept(home, digits, monkeypatch, value, said):
     def overflowing(net, *args, **options):
-        net[0].weight.data[0, 0, 0, 0] = value
+        net[1].weight.data[0, 0, 0, 0] = value
         return net.eval()
 
     overflowing.declared_version = 1
     monkeypatch.setattr(zoo, "fit", overflowing)
-    with pytest.raises(runtime.UserError, match=f"0.weight {said}"):
+    with pytest.raises(runtime.UserError, match=f"1.weight {said}"):
         zoo.net("ren-a", FAST, digits, 0, device=CPU)
     assert not kept(home)
 
@@ -447,13 +447,13 @@ def test_weights_that_float16_cannot_hold_are_refused_and_not_kept(home, digits,
 def test_running_statistics_are_kept_whole(home, digits, monkeypatch):
     def wide(net, *args, **options):
         fit(net, *args, **options)
-        net[2].running_var[0] = 123456.789  # variances of unscaled grey values pass what float16 holds
+        net[3].running_var[0] = 123456.789  # variances of unscaled grey values pass what float16 holds
         return net
 
     wide.declared_version = 1
     monkeypatch.setattr(zoo, "fit", wide)
     trained = zoo.net("ren-a", FAST, digits, 0, device=CPU)
-    assert float(trained.net[2].running_var[0]) == pytest.approx(123456.789, rel=1e-6)
+    assert float(trained.net[3].running_var[0]) == pytest.approx(123456.789, rel=1e-6)
 
 
 def test_an_unknown_recipe_is_named(home):

@@ -1,18 +1,24 @@
-"""workflow: pairs, what a run depends on, papermill's wrapper, the list of jobs."""
+"""workflow: pairs, what a run depends on, papermill's wrapper, the jobs, what a person sees of them."""
+
+import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import nbformat
 import pytest
 from conftest import NOTEBOOKS, environment
+from nbformat.v4 import new_code_cell, new_notebook
 
-from shared import ROOT
-from shared.pages import notebook
-from shared.units import sources
-from workflow import needs, pair
+from shared import ROOT, runtime
+from shared.pages import parameters
+from shared.units import imports
+from workflow import book, catalogue, needs, pair, run
 
 
 def test_pairs_agree():
@@ -39,18 +45,22 @@ def test_the_environment_has_one_lock_that_names_no_host():
         text = (ROOT / lock).read_text()
         assert "://" not in text and "--index-url" not in text and "--hash=sha256:" in text
     lines = (ROOT / "environment.yml").read_text().splitlines()
-    assert [line.strip() for line in lines[lines.index("  - pip:") + 1:]] == ["- -r requirements.lock"]
+    assert [line.strip() for line in lines[lines.index("  - pip:") + 1 :]] == ["- -r requirements.lock"]
 
 
-@pytest.mark.parametrize("module", ["data", "borderline", "similarity"])
+@pytest.mark.parametrize("module", ["data/sets", "borderline", "similarity"])
 def test_a_changed_module_reruns_exactly_its_importers(module):
     users = [n for n in NOTEBOOKS if f"shared/{module}.py" in needs.inputs(f"notebooks/{n}")]
-    reached = [n for n in NOTEBOOKS if f"shared/{module}.py" in sources.files(notebook.text_half(n))]
-    assert users == reached and all((ROOT / f).is_file() for n in NOTEBOOKS for f in needs.inputs(f"notebooks/{n}"))
+    reached = [n for n in NOTEBOOKS if f"shared/{module}.py" in imports.files(parameters.text_half(n))]
+    assert users == reached and all(
+        (ROOT / f).is_file() for n in NOTEBOOKS for f in needs.inputs(f"notebooks/{n}")
+    )
 
 
 def test_a_notebook_depends_on_its_paper_s_printed_values_only():
-    assert [f for f in needs.inputs("notebooks/ren/ii_networks") if "reference/" in f] == ["book/reference/ren.json"]
+    assert [f for f in needs.inputs("notebooks/ren/ii_networks") if "reference/" in f] == [
+        "book/reference/ren.json"
+    ]
 
 
 def test_declared_needs_exist():
@@ -60,9 +70,22 @@ def test_declared_needs_exist():
 
 def jobs(folder, home, *options):
     """Notebooks that the workflow in `folder` would run now."""
-    told = subprocess.run([f"{Path(sys.executable).parent}/snakemake", "-s", "workflow/Snakefile", "--cores", "1", *options,
-                           "--config", "profile=smoke"], cwd=folder, capture_output=True, text=True,
-                          env={**environment(home), "PYTHONPATH": str(folder), "XDG_CACHE_HOME": str(home)})
+    told = subprocess.run(
+        [
+            f"{Path(sys.executable).parent}/snakemake",
+            "-s",
+            "workflow/Snakefile",
+            "--cores",
+            "1",
+            *options,
+            "--config",
+            "profile=smoke",
+        ],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**environment(home), "PYTHONPATH": str(folder), "XDG_CACHE_HOME": str(home)},
+    )
     assert told.returncode == 0, told.stderr
     return sorted(re.findall(r"notebooks/(\S+): running", told.stdout + told.stderr))
 
@@ -74,7 +97,9 @@ def test_one_job_a_notebook(tmp_path):
 def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
     tree = tmp_path / "tree"
     for part in ("shared", "workflow", "notebooks", "book/reference"):
-        shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"))
+        shutil.copytree(
+            ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+        )
     shutil.copy(ROOT / "requirements.lock", tree)
     for name in NOTEBOOKS:
         ran = tree / "_runs/smoke/notebooks" / f"{name}.ipynb"
@@ -93,45 +118,291 @@ def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
             path.write_text(old)
             os.utime(path, ns=times)
 
-    assert after_changing("shared/report.py") == NOTEBOOKS
+    assert after_changing("shared/runtime.py") == NOTEBOOKS
     assert after_changing("shared/audit/shu.py") == ["audit/printed_numbers"]
-    assert after_changing("shared/borderline.py") == [n for n in NOTEBOOKS if n.startswith("ren/") and "/ii_" not in n]
+    assert after_changing("shared/borderline.py") == [
+        n for n in NOTEBOOKS if n.startswith("ren/") and "/ii_" not in n
+    ]
 
 
-# ---- parameters: one clear line each ---------------------------------------------------------------------
-def script(folder, *arguments):
-    return subprocess.run([sys.executable, "notebooks/ren/ii_networks.py", *arguments], cwd=ROOT, capture_output=True,
-                          text=True, env=environment(folder))
+# ---- one run ---------------------------------------------------------------------------------------------
+CELL = """profile: str = "quick"  # scale
+seed: int = 0  # of the draws
+device: str = "auto"  # where
+units: str = "missing"  # which units
+images: int | None = None  # how many [1..]
+"""
 
 
-BAD = [
-    (["-p", "profil", "smoke"], "unknown parameter 'profil'; did you mean 'profile'?"),
-    (["-p", "profile", "fast"], "unknown profile 'fast'; allowed: smoke, quick, paper"),
-    (["-p", "seed", "abc"], "parameter 'seed' takes int, not 'abc'"),
-    (["-p", "seed", "-1"], "parameter 'seed' is 0 or more, not -1"),
-    (["-p", "device", "tpu"], "unknown device 'tpu'; allowed: auto, cpu, cuda"),
-    (["-p", "profile", "smoke", "-p", "dataset", "minst"], "minst"),
-    (["-p", "profile", "smoke", "-p", "recipe", "fast"], "unknown recipe 'fast'; allowed: "),
-    (["--profile", "smoke"], "usage: python notebooks/"),
-]
+def write(path, *cells, **about):
+    """A notebook with the common parameters; returns its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "boundary_book": about,
+    }
+    first = new_code_cell(CELL, metadata={"tags": ["parameters"]})
+    nbformat.write(new_notebook(cells=[first, *map(new_code_cell, cells)], metadata=metadata), path)
+    half = [f'# %% tags=["parameters"]\n{CELL}', *(f"# %%\n{cell}" for cell in cells)]
+    path.with_suffix(".py").write_text("# ---\n" + "\n".join(half))
+    return path
 
 
-@pytest.mark.parametrize("arguments, said", BAD)
-def test_a_script_refuses_bad_input_in_one_line(tmp_path, arguments, said):
-    told = script(tmp_path, *arguments)
-    assert told.returncode != 0 and said in told.stderr.splitlines()[-1]
-    assert not list(tmp_path.glob("results/**/*.json"))
+def start(source, target, *words):
+    return subprocess.Popen(
+        [sys.executable, "-m", "workflow.run", str(source), str(target), *words],
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(source.parent),
+    )
 
 
-def test_papermill_refuses_an_unknown_parameter_in_one_line(tmp_path):
-    told = subprocess.run([sys.executable, "-m", "workflow.run", "notebooks/ren/ii_networks.ipynb", f"{tmp_path}/out.ipynb",
-                           "-p", "profil", "smoke"], cwd=ROOT, capture_output=True, text=True, env=environment(tmp_path))
-    assert told.returncode == 1 and "did you mean 'profile'?" in told.stderr
-    assert not (tmp_path / "out.ipynb").exists() and (tmp_path / ".out.failed.ipynb").exists()
+@pytest.mark.parametrize(
+    "target, words, said",
+    [
+        ("in.ipynb", [], "the notebook itself; name another file, the source is never overwritten"),
+        ("../x/in.ipynb", [], "the notebook itself"),
+        ("link.ipynb", [], "the notebook itself"),
+        (".", [], "a folder; name a file"),
+        ("out.txt", [], "name ends in .ipynb"),
+        ("file/out.ipynb", [], "file/out.ipynb: cannot be written"),
+        (
+            "out.ipynb",
+            ["-p", "images", "0"],
+            "parameter 'images' cannot be 0; allowed: a whole number from 1",
+        ),
+        ("out.ipynb", ["-p", "profil", "smoke"], "did you mean 'profile'?"),
+        ("out.ipynb", ["-p", "seed", "[1"], "parameter 'seed' cannot be '[1'"),
+    ],
+)
+def test_what_could_not_be_used_is_refused_before_the_run(tmp_path, monkeypatch, target, words, said):
+    source = write(tmp_path / "x/in.ipynb", "1")
+    (tmp_path / "x/link.ipynb").symlink_to(source)
+    (tmp_path / "x/file").touch()
+    monkeypatch.setattr(run, "_execute", lambda *_: pytest.fail("it ran"))
+    before = source.read_bytes(), sorted(os.listdir(tmp_path / "x"))
+    with pytest.raises(runtime.UserError) as error:
+        run.run(source, tmp_path / "x" / target, words)
+    assert said in str(error.value) and "\n" not in str(error.value)
+    assert (source.read_bytes(), sorted(os.listdir(tmp_path / "x"))) == before
 
 
-def test_every_notebook_has_the_common_parameters_each_with_help():
+def test_a_source_that_is_no_notebook_is_named(tmp_path):
+    (tmp_path / "x.ipynb").write_text('{"cells": [')
+    for name in ("x.ipynb", "absent.ipynb"):
+        with pytest.raises(runtime.UserError, match=f"{name}: not a notebook"):
+            run.run(tmp_path / name, tmp_path / "out.ipynb", [])
+
+
+ENDS = {
+    "import os\nos.kill(os.getpid(), 9)": "killed, most likely because the memory was full",
+    "import torch\ntorch.zeros(10**15)": "not enough memory for this size",
+    "from shared.runtime import UserError\nraise UserError('digit 12; allowed: 0 to 9')": "UserError: digit 12; allowed",
+}
+
+
+@pytest.mark.parametrize("cell", ENDS)
+def test_how_a_notebook_ended_is_told_in_one_line(tmp_path, cell):
+    told = start(write(tmp_path / "in.ipynb", "print('begun')", cell), tmp_path / "out.ipynb")
+    _, text = told.communicate(timeout=120)
+    lines = text.splitlines()
+    assert told.returncode == 1 and ENDS[cell] in lines[-2] and "Traceback" not in text
+    assert (
+        lines[-1].endswith("/.out.failed.ipynb") and "begun" in (tmp_path / ".out.failed.ipynb").read_text()
+    )
+    assert not (tmp_path / "out.ipynb").exists() and not list(tmp_path.glob(".part-*"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_stopped_run_leaves_no_litter(tmp_path, number):
+    flag = tmp_path / "begun"
+    source = write(tmp_path / "in.ipynb", f"open({str(flag)!r}, 'w').close()\nimport time\ntime.sleep(600)")
+    told = start(source, tmp_path / "out.ipynb")
+    while not flag.exists() and told.poll() is None:
+        time.sleep(0.05)
+    told.send_signal(number)
+    _, text = told.communicate(timeout=60)
+    assert told.returncode and not (tmp_path / "out.ipynb").exists()
+    left = list(tmp_path.glob(".part-*"))
+    if number == signal.SIGKILL:  # nobody could tidy up: the next run there does
+        assert len(left) == 1
+        runtime.sweep(tmp_path)
+        left = list(tmp_path.glob(".part-*"))
+    else:
+        assert "stopped; the same command goes on where it was" in text
+    assert not left
+
+
+# ---- all runs --------------------------------------------------------------------------------------------
+def test_a_cut_run_notebook_is_made_again_and_litter_goes(tmp_path, home, capsys):
+    sound, cut, empty = (write(tmp_path / f"runs/{name}.ipynb", "1") for name in ("sound", "cut", "empty"))
+    cut.write_text(cut.read_text()[:-40])
+    empty.write_text("{}")
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    litter = [
+        tmp_path / place / f".part-{runtime.HOST}-{gone.pid}-x" for place in ("runs/a", "results/b", "cache")
+    ]
+    for path in litter:
+        path.mkdir(parents=True)
+    book.tidy(tmp_path / "runs")
+    assert sound.exists() and not cut.exists() and not empty.exists() and not any(p.exists() for p in litter)
+    assert "cut.ipynb: cut or damaged; made again" in capsys.readouterr().out
+
+
+def test_a_person_sees_one_line_a_notebook(tmp_path):
+    lines, clock = [], iter(range(0, 6000, 60))
+    (tmp_path / "seconds.json").write_text(json.dumps({"ren/a": 120, "ren/b": 240, "ren/gone": "x"}))
+    for last in ({}, {"ren/a": 120, "ren/b": 240}):  # a damaged file of figures is no figures
+        lines.clear()
+        watch = book.Watch(tmp_path, 1, say=lines.append, now=lambda: next(clock))
+        assert watch.last == last
+        (tmp_path / "seconds.json").write_text(json.dumps({"ren/a": 120, "ren/b": 240}))
+    log = tmp_path / "logs/notebooks/ren/b.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("begun\nUserError: digit 12; allowed: 0 to 9\nThe notebook as far as it got: x\n")
+    for line in (
+        "job      count",
+        "run          2",
+        "share        1",
+        "all          1",
+        "total        4",
+        "Job 1: notebooks/ren/a: running in the paper profile",
+        "Finished jobid: 1 (Rule: run)",
+        "Job 2: notebooks/ren/c (share 1 of 3): running in the paper profile",
+        "Finished jobid: 2 (Rule: share)",
+        "Job 3: notebooks/ren/b: running in the paper profile",
+        "Error in rule run:",
+        "    jobid: 3",
+        "Finished jobid: 0 (Rule: all)",
+    ):
+        watch.hear(line)
+    assert [" ".join(line.split()) for line in lines] == [
+        "3 to run, about 9.0 min",
+        "ren/a 1.0 min; 2 left, about 8.0 min",
+        "ren/c 1-of-3 1.0 min; 1 left, about 4.0 min",
+        "ren/b 1.0 min, FAILED; nothing left",
+        f"UserError: digit 12; allowed: 0 to 9 log: {log}",
+    ]
+    assert json.loads((tmp_path / "seconds.json").read_text()) == {
+        "ren/a": 60,
+        "ren/b": 240,
+        "ren/c 1-of-3": 60,
+    }
+
+
+def test_a_notebook_is_shared_out_in_the_paper_profile_only(tmp_path, monkeypatch):
+    write(tmp_path / "ren/x.ipynb", "1", shards=3, gpu=1, memory=9000)
+    write(tmp_path / "ren/y.ipynb", "1")
+    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
+    assert needs.shares("notebooks/ren/x", "paper") == ["1/3", "2/3", "3/3"]
+    assert needs.shares("notebooks/ren/x", "quick") == needs.shares("notebooks/ren/y", "paper") == []
+    assert needs.resources("notebooks/ren/x") == {"mem_mb": 9000, "gpu": 1}
+    assert needs.resources("notebooks/ren/y") == {"mem_mb": 4000, "gpu": 0}
+
+
+def test_shares_are_jobs_and_one_more_gathers_them(tmp_path):
+    tree = tmp_path / "tree"
+    for part in ("shared", "workflow"):
+        shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
+    (tree / "book/reference").mkdir(parents=True)
+    shutil.copy(ROOT / "requirements.lock", tree)
+    write(tree / "notebooks/ren/x.ipynb", "print(units)", shards=3)
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "snakemake",
+            "-s",
+            "workflow/Snakefile",
+            "--cores",
+            "1",
+            "-n",
+            "-p",
+            "--config",
+            "profile=paper",
+        ],
+        cwd=tree,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**environment(tmp_path), "PYTHONPATH": str(tree), "XDG_CACHE_HOME": str(tmp_path)},
+    )
+    assert sorted(re.findall(r"-p units (\S+)", told.stdout + told.stderr)) == ["1/3", "2/3", "3/3", "none"]
+
+
+# ---- make ------------------------------------------------------------------------------------------------
+def test_a_half_made_environment_is_made_anew_and_no_other_folder_touched(tmp_path):
+    def make(folder):
+        return subprocess.run(
+            ["make", f"VENV={folder}", f"PYTHON={sys.executable}", "env"],
+            cwd=ROOT,
+            text=True,
+            capture_output=True,
+        )
+
+    def sound(folder):
+        return (
+            subprocess.run([f"{folder}/bin/python", "-m", "pip", "--version"], capture_output=True).returncode
+            == 0
+        )
+
+    env = tmp_path / "env"
+    (env / "bin").mkdir(parents=True)  # killed while it was made
+    assert "making it anew" in make(env).stderr and sound(env)
+    assert make(env).stderr == ""  # a sound one stays
+    (pip,) = env.glob("lib/python3*/site-packages/pip")
+    shutil.rmtree(pip)
+    moved = env.rename(tmp_path / "moved")  # without pip, and moved
+    assert "making it anew" in make(moved).stderr and sound(moved)
+    (tmp_path / "mine/letters").mkdir(parents=True)
+    told = make(tmp_path / "mine")
+    assert (
+        told.returncode
+        and "is a folder of other things" in told.stderr
+        and (tmp_path / "mine/letters").exists()
+    )
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["run", "PROFILE=fast"], "allowed: smoke, quick, paper"),
+        (["units", "VENV=x"], "make units: STALE=''"),
+    ],
+)
+def test_make_refuses_in_one_line(tmp_path, words, said):
+    told = subprocess.run(["make", *words, "READY=Makefile"], cwd=ROOT, capture_output=True, text=True)
+    assert told.returncode and said in told.stderr
+
+
+# ---- the pages -------------------------------------------------------------------------------------------
+def test_a_killed_render_starts_over_and_a_finished_one_goes_on(tmp_path):
+    sys.path.insert(0, str(ROOT / "book/_ext"))
+    import unfinished
+
+    pages, parsed = tmp_path / "html", tmp_path / "doctrees"
+    for folder in (pages, parsed):
+        folder.mkdir()
+
+    class App:
+        outdir = pages
+
+    unfinished.begin(pages, parsed)
+    (pages / "index.html").write_text("cut in the mid")
+    (parsed / "environment.pickle").write_text("old")
+    unfinished.end(App, RuntimeError("failed"))  # failed or killed: the marker stands
+    unfinished.begin(pages, parsed)
+    assert [p.name for p in pages.iterdir()] == [unfinished.NAME] and not list(parsed.iterdir())
+    (pages / "index.html").write_text("whole")
+    unfinished.end(App, None)
+    unfinished.begin(pages, parsed)
+    assert (pages / "index.html").read_text() == "whole"
+
+
+def test_every_notebook_declares_its_parameters_each_with_help():
     for name in NOTEBOOKS:
-        known = notebook.parameters(notebook.text_half(name))
-        assert list(known)[:3] == list(notebook.COMMON)
-        assert all(help_text for _, _, help_text in known.values()), name
+        known = parameters.declared(parameters.text_half(name))
+        assert list(known)[:3] == list(parameters.COMMON)[:3] and all(p.help for p in known.values()), name

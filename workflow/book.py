@@ -1,8 +1,9 @@
 """Run what is out of date, one line a notebook: python -m workflow.book PROFILE JOBS [SNAKEMAKE OPTION ...]
 
-Snakemake does the work and its chatter goes to a log. A person sees for each notebook its name, the minutes it
-took, what is left, and how long that takes if it goes as last time.
+Snakemake does the work and its chatter goes to a log. A person sees for each notebook its name, the minutes
+it took, what is left, and how long that takes if it goes as last time.
 """
+
 import json
 import os
 import re
@@ -16,7 +17,7 @@ from shared import runtime
 from shared.runtime import PROFILES, UserError
 from workflow import run
 
-PLANNED = re.compile(r"^(?:run|share) +(\d+)$")                     # a row of the table of jobs
+PLANNED = re.compile(r"^(?:run|share) +(\d+)$")  # a row of the table of jobs
 STARTED = re.compile(r"^Job (\d+): notebooks/(\S+)(?: \(share (\d+) of (\d+)\))?: running")
 FINISHED = re.compile(r"^Finished jobid: (\d+)")
 FAILED = re.compile(r"^\s+jobid: (\d+)")
@@ -58,14 +59,18 @@ class Watch:
         seconds = self.now() - started
         self.done.add(name)
         left = self.planned - len(self.done)
-        self.say(f"{name:36} {seconds / 60:6.1f} min{', FAILED' if failed else ''}; "
-                 f"{left or 'nothing'} left{self._expected()}")
+        self.say(
+            f"{name:36} {seconds / 60:6.1f} min{', FAILED' if failed else ''}; "
+            f"{left or 'nothing'} left{self._expected()}"
+        )
         if failed:
             log = self.folder / "logs" / "notebooks" / f"{name.replace(' ', '.')}.log"
             self.say(f"  {reason(log)}\n  log: {log}")
         else:
             self.last[name] = round(seconds, 1)
-            runtime.write_atomically(self.figures, lambda part: part.write_text(json.dumps(self.last, indent=1)))
+            runtime.write_atomically(
+                self.figures, lambda part: part.write_text(json.dumps(self.last, indent=1))
+            )
 
     def _expected(self):
         known, left = [s for n, s in self.last.items() if n not in self.done], self.planned - len(self.done)
@@ -85,7 +90,7 @@ def reason(log):
 
 
 def tidy(folder):
-    """Drop run notebooks that were cut, so that they are made again, and what dead processes left half-written."""
+    """Drop run notebooks that were cut, so that they are made again, and what dead processes left."""
     for path in sorted(Path(folder).glob("**/*.ipynb")):
         if not path.name.startswith(".") and not run.whole(path):
             print(f"{path}: cut or damaged; made again")
@@ -106,10 +111,24 @@ def main(profile, jobs, *options):
     with runtime.writing(log):
         log.parent.mkdir(parents=True, exist_ok=True)
     watch = Watch(folder, int(jobs))
-    command = [sys.executable, "-m", "snakemake", "-s", "workflow/Snakefile", "--cores", jobs,
-               "--config", f"profile={profile}", *options]
-    with open(log, "w") as kept, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                                  text=True, start_new_session=True) as child:
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "-s",
+        "workflow/Snakefile",
+        "--cores",
+        jobs,
+        "--config",
+        f"profile={profile}",
+        *options,
+    ]
+    with (
+        open(log, "w") as kept,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        ) as child,
+    ):
         try:
             for line in child.stdout:
                 kept.write(line)

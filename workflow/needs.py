@@ -13,7 +13,7 @@ def notebooks():
 
 
 def inputs(notebook):
-    """Files whose change makes a run of `notebook` out of date: its code, what it imports, its reference values."""
+    """Files whose change makes a run of `notebook` out of date: its code, its imports, its reference values."""
     own = Path("book/reference") / f"{Path(notebook).parent.name}.json"
     printed = [own] if own.is_file() else sorted(Path("book/reference").glob("*.json"))
     code = imports.files(Path(f"{notebook}.py").absolute())

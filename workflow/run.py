@@ -86,7 +86,7 @@ def run(source, target, words, timeout=None):
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-DIED = ("its process was killed, most likely because the memory was full; run fewer at a time (make JOBS=1) or "
+DIED = ("its process was killed, most likely because the memory was full; run fewer at a time (JOBS=1) or "
         "ask for less with -p; finished units are kept")
 
 

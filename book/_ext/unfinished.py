@@ -1,7 +1,7 @@
 """A build that was killed is not taken for a finished one: the next starts over where a marker still stands.
 
-Sphinx trusts what it finds: a page cut in the middle, a search index without its last pages. The marker stands in
-the folder of the pages from the first step of a build to its last.
+Sphinx trusts what it finds: a page cut in the middle, a search index without its last pages. The marker stands
+in the folder of the pages from the first step of a build to its last.
 """
 import shutil
 from pathlib import Path

@@ -28,214 +28,424 @@
 # (ren-iii)=
 # # III. Walking to the boundary
 #
-# Take a digit and a picture of another class, mix them half and half, and ask the network. If the mixture is still the
-# digit, the mixture becomes the new starting point; if not, it becomes the new target. After a few halvings the two ends are
-# almost the same picture, and the network still gives them different labels. This is Algorithm 1 of
-# Ren et al. {cite:p}`ren2025`, and everything they measure is read off the pair it ends with.
+# *Ren et al. {cite:p}`ren2025`, Section III*
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the first net; net n is trained with seed + n
 device: str = "auto"  # auto, cpu or cuda
-dataset: str = "mnist"  # mnist, fashion_mnist or digits: what is classified
-architecture: str = "ren-a"  # ren-a, ren-b or ren-c
-nets: int = None  # trained nets; None takes the profile's value
-images: int = None  # test images to start from; None takes the profile's value
-recipe: str = None  # name of a training recipe; None takes the profile's value
-digit: int = 0  # index of the test image whose path Figure 1 shows
+units: str = "missing"  # at full scale only: missing, stale, all, none, names, or 2/8 for the second of eight shares
+dataset: str = "mnist"  # what is classified {mnist, fashion_mnist, digits}
+architecture: str = "a"  # of Table I {a, b, c}
+nets: int | None = None  # trained nets; None takes the profile's value [1..]
+images: int | None = None  # test images to start from; None takes the profile's value [1..]
+recipe: str | None = None  # name of a training recipe; None takes the profile's value
+digit: int = 0  # index of the test image whose path Figure 1 shows [0..]
+threshold: float = 0.99  # stop when the SSIM of the pair is above this (0..1]
+iterations: int = 9  # most mixtures per search [1..]
 
-# %%
+# %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
-from shared import borderline
-from shared.models import models
-from shared.pages import notebook, report
-from shared.training import training
+from shared import borderline, runtime, similarity
+from shared.data import sets as data
+from shared.models import inference, ren
+from shared.pages import display, parameters
+from shared.pages.start import start
+from shared.records.summary import over_nets
+from shared.training import zoo
 
-run = notebook.start("ren/iii_borderline", globals())
+run = start("ren/iii_borderline", globals())
+BACKGROUNDS = {"white": 255, "black": 0}
+
+# %% [markdown]
+# ## The claim, and how it is tested
+#
+# Take a digit and a picture of another class, mix them half and half, and ask the network. If the mixture is still the digit, the
+# mixture becomes the new starting point; if not, it becomes the new target. After a few halvings the two ends are almost the same
+# picture, and the network still gives them different labels. This is Algorithm 1, and everything the paper measures is read off
+# the pair it ends with: $x_s$, the last picture inside the class of the original $x_o$, and $x_b$, the last one outside.
+#
+# Here the algorithm runs in the paper's own steps, one digit at a time, and as a fast search over all digits at once; both must
+# find the same pairs. Then each search is asked whether it kept what the paper promises of it.
 
 # %%
 scale = run.scale(
-    smoke=dict(nets=1, images=100, recipe="ren-smoke"),
-    quick=dict(nets=1, images=1_000, recipe="ren-quick"),
-    paper=dict(nets=5, images=10_000, recipe="ren-paper"),
+    smoke=dict(nets=1, images=100, compared=5, recipe=ren.SMOKE),
+    quick=dict(nets=1, images=1_000, compared=20, recipe=ren.QUICK),
+    paper=dict(nets=5, images=10_000, compared=50, recipe=ren.PAPER),
 )
-THRESHOLD, ITERATIONS = 0.99, 9  # Section IV: stop above this SSIM, or after this many mixtures
+
 
 # %% [markdown]
-# ## The two definitions and the two goals
+# ## Algorithm 1: mixing towards the boundary
 #
-# With $x_o$ the original picture, $x_s$ the last mixture inside its class and $x_b$ the last one outside:
-#
-# - **Robustness** is the gap between $x_o$ and $x_s$: how far the picture could be distorted and keep its label.
-# - **Separability** is the gap between $x_s$ and $x_b$: how different two pictures must be to get different labels.
-#
-# Both are reported as an SSIM, so **a small number is a large gap**: lower means more robust, and better separated. The
-# search has one of two goals:
-#
-# $$\text{maximise } \mathrm{SSIM}(x_b, x_s) \quad\text{such that}\quad C(x_s) = C(x_o),\; C(x_b) \neq C(x_o)$$ (ren-eq-2)
-#
-# $$\text{maximise } \mathrm{SSIM}(x_b, x_o) \quad\text{such that}\quad C(x_s) = C(x_o),\; C(x_b) \neq C(x_o)$$ (ren-eq-3)
-#
-# Goal {eq}`ren-eq-2` closes in on the boundary; goal {eq}`ren-eq-3` looks for the outside picture that is most like the
-# original, an adversarial example.
-#
-# ## Protocol, and what the paper leaves open
-#
-# | open in the paper | chosen here | why |
-# | --- | --- | --- |
-# | arithmetic of `uint8(xb/2 + xs/2)` | each half is rounded half up on its own, sums stop at 255 | what the paper's software does with 8-bit operands; white and black mix to 128, two equal odd values $v$ to $v+1$ |
-# | where the counter starts | at most nine mixtures | the text says the maximum number of iterations was nine; the pseudo-code never sets the counter |
-# | a source that already has the background's class | excluded and counted | no boundary lies between the two |
-# | the class to stay in | the network's own answer to the source | so says the pseudo-code |
-# | how goal (3) is searched | among all outside pictures visited, the one most similar to the original | the text changes the goal and nothing else |
+# In the paper's own steps. `uint8(a/2 + b/2)` is taken as the paper's software does: each half is rounded, .5 upwards, and the sum
+# stops at 255.
 
 # %%
-test_set = run.data(dataset)
-trained = [training.trained(architecture, test_set, scale.recipe, seed=seed + n, device=run.device)
-           for n in range(scale.nets)]
-report.say("Test accuracy of the nets used here: " + ", ".join(f"{100 * t.test_accuracy:.2f}%" for t in trained) + ".")
+def half_and_half(a, b):
+    """The mean of two uint8 images, each half rounded on its own."""
+    return (torch.floor(a / 2 + 0.5) + torch.floor(b / 2 + 0.5)).clamp(max=255).byte()
+
+
+def algorithm_1(classify, x_o, x_b, delta_s, it, mix=half_and_half):
+    """Algorithm 1 for one source and one background, each [1, 1, H, W]: x_b, its class, x_s, its class."""
+    x_s, i = x_o, 1
+    c_b, c_s = classify(x_b), classify(x_s)
+    while True:
+        x_c = mix(x_b, x_s)
+        c_c = classify(x_c)
+        if c_c == c_s:
+            x_s = x_c
+        else:
+            x_b, c_b = x_c, c_c
+        if similarity.ssim(x_b, x_s) > delta_s or i >= it:
+            return x_b, c_b, x_s, c_s
+        i = i + 1
+
+
+# %% [markdown]
+# The fast search must find the same two pictures with the same two labels, pixel for pixel: under the printed rule of stopping, and
+# where only the limit, then half as large, stops it. That the comparison can fail is shown by running the steps with something changed: another
+# threshold, another limit, halves cut off instead of rounded.
+
+# %%
+def cut_off(a, b):
+    """The mean of two uint8 images, each half cut off to a whole number: what other languages make of it."""
+    return a // 2 + b // 2
+
+
+def differing(classify, sources, flat, fast, delta_s, it, mix=half_and_half):
+    """In how many of the searches that `fast` made the paper's steps end with another pair or other labels."""
+    different = 0
+    for n in (~fast.excluded).nonzero().squeeze(1).tolist():
+        x_b, c_b, x_s, c_s = algorithm_1(classify, sources[n:n + 1], flat, delta_s, it, mix)
+        different += not (torch.equal(x_b[0], fast.outside[n]) and torch.equal(x_s[0], fast.inside[n])
+                          and c_b == fast.outside_class[n] and c_s == fast.inside_class[n])
+    return different
+
+
+def compare(architecture, net, background, *, compared, recipe, dataset, threshold, iterations):
+    """In how many searches the paper's steps, as printed and changed, differ from the fast search."""
+    digits = data.load(dataset)
+    sources = digits.x_test[:compared]
+    classify = inference.classifier(zoo.net(f"ren-{architecture}", recipe, digits, net, device=runtime.device()).net)
+    flat = torch.full_like(sources[:1], BACKGROUNDS[background])
+    half = (iterations + 1) // 2  # after all mixtures the pictures may stand still, and no limit would matter
+    fast, limited = (borderline.search(classify, sources, flat, threshold=above, max_iterations=limit)
+                     for above, limit in ((threshold, iterations), (1.0, half)))
+    either, limit_only = (classify, sources, flat, fast), (classify, sources, flat, limited)
+    return {"digits": int((~fast.excluded).sum()),
+            "as_printed": differing(*either, threshold, iterations) + differing(*limit_only, 1.0, half),
+            "threshold_twice_as_near_to_1": differing(*either, (1 + threshold) / 2, iterations),
+            "threshold_half_as_near_to_1": differing(*either, 2 * threshold - 1, iterations),
+            "one_mixture_less": differing(*limit_only, 1.0, half - 1),
+            "one_mixture_more": differing(*limit_only, 1.0, half + 1),
+            "halves_cut_off": differing(*either, threshold, iterations, cut_off)}
+
+
+def plan_compared(scale):
+    """One unit for each background, on the first network."""
+    return {f"{scale.architecture}-s{scale.seed}-{b}": dict(
+        architecture=scale.architecture, net=scale.seed, background=b, compared=scale.compared, recipe=scale.recipe,
+        dataset=scale.dataset, threshold=scale.threshold, iterations=scale.iterations) for b in BACKGROUNDS}
+
+
+steps = run.units("steps", compare, plan_compared)
+
+
+# %% [markdown]
+# Whether the algorithm keeps its promises is checked on every digit, network and background: the final pictures are classified
+# again, and each search must have stopped for one of the two reasons it may stop for. A unit is one network and one background.
+
+# %%
+def check(architecture, net, background, *, images, recipe, dataset, threshold, iterations):
+    """Algorithm 1 from all sources: what it promises, counted, and the mean similarities under both goals."""
+    digits = data.load(dataset)
+    sources = digits.x_test[:images]
+    classify = inference.classifier(zoo.net(f"ren-{architecture}", recipe, digits, net, device=runtime.device()).net)
+    flat = torch.full_like(sources[:1], BACKGROUNDS[background])
+    pairs, nearest = (borderline.search(classify, sources, flat, threshold=threshold, max_iterations=iterations, objective=goal)
+                      for goal in ("separability", "adversarial"))
+    searched = ~pairs.excluded
+    start, inside, outside = (classify(x)[searched] for x in (sources, pairs.inside, pairs.outside))
+    converged, mixtures = pairs.converged[searched], pairs.iterations[searched]
+    return {"searched": int(searched.sum()), "excluded": int(pairs.excluded.sum()),
+            "inside_wrong": int((inside != start).sum()), "outside_wrong": int((outside == start).sum()),
+            "by_threshold": int(converged.sum()), "by_limit": int((~converged & (mixtures == iterations)).sum()),
+            "mixtures": float(mixtures.double().mean()),
+            **{name: float(getattr(pairs, name)[searched].double().mean())
+               for name in ("separability", "robustness", "adversarial")},
+            "nearest_adversarial": float(nearest.adversarial[searched].double().mean()),
+            "another_picture": int((nearest.outside != pairs.outside).flatten(1).any(1)[searched].sum())}
+
+
+def plan(scale):
+    """One unit for each network and background."""
+    return {f"{scale.architecture}-s{scale.seed + n}-{b}": dict(
+        architecture=scale.architecture, net=scale.seed + n, background=b, images=scale.images, recipe=scale.recipe,
+        dataset=scale.dataset, threshold=scale.threshold, iterations=scale.iterations)
+        for n in range(scale.nets) for b in BACKGROUNDS}
+
+
+searches = run.units("searches", check, plan)
+
+# %%
+CHANGED = ("threshold_twice_as_near_to_1", "threshold_half_as_near_to_1", "one_mixture_less", "one_mixture_more",
+           "halves_cut_off")
+
+
+def promises(searches, steps):
+    """Sums over all searches of what they promise, and over the compared digits of what differs."""
+    total = {k: int(searches[k].sum()) for k in ("searched", "excluded", "inside_wrong", "outside_wrong", "by_threshold",
+                                                 "by_limit")}
+    compared = {k: int(steps[k].sum()) for k in ("digits", "as_printed", *CHANGED)}
+    return total | {"otherwise": total["searched"] - total["by_threshold"] - total["by_limit"], "compared": compared}
+
+
+def evidence(d):
+    """An equality: the paper's steps beside the fast search, with the promises that a search may break."""
+    return {"kind": "equality", "within_allowed": d["compared"]["as_printed"] == 0, "mutants_tried": len(CHANGED),
+            "mutants_caught": sum(d["compared"][k] > 0 for k in CHANGED),
+            "violations": d["inside_wrong"] + d["outside_wrong"] + d["otherwise"], "nearest_witness": None}
+
+
+algorithm = run.statement(
+    "algorithm-1", (searches, steps), data=promises, evidence=evidence,
+    claims={
+        "x_s always keeps the class": lambda d: (
+            d["inside_wrong"] == d["outside_wrong"] == 0,
+            f"{d['searched']:,} searches: {d['inside_wrong']:,} inside and {d['outside_wrong']:,} outside pictures on the wrong "
+            "side"),
+        "Stops when": lambda d: (
+            d["otherwise"] == 0 and d["by_threshold"] > 0,
+            f"{d['by_threshold']:,} stopped by the threshold, {d['by_limit']:,} by the limit, {d['otherwise']:,} otherwise"),
+    })
+
+# %%
+found, compared = run.best(searches), run.best(steps)
+if len(compared):
+    starts, different = int(compared.digits.sum()), int(compared.as_printed.sum())
+    both = 2 * starts
+    display.say(f"In {both:,} searches, from {starts:,} starts under either rule, the paper's steps and the fast search end with "
+                f"different pairs in {different:,} cases. With one thing changed they differ:")
+    display.table(["changed in the paper's steps", "searches", "other pairs"],
+                  [[k.replace("_", " "), starts, int(compared[k].sum())] for k in CHANGED],
+                  "How often changed steps end with another pair than the fast search")
 
 
 # %% [markdown]
 # ## Figure 1: the steps of one search
 #
-# The path below starts from one test digit and a white picture. Each step shows the mixture, the label it gets, and which
-# of the two ends it replaces.
+# The path below starts from one test digit and a uniform picture to which the network gives another label. Each mixture takes the
+# place of one of the two ends: of the digit's where it keeps the digit's label, of the background's where it does not.
 
 # %%
-def uniform(like, value):
-    """One picture [1, 1, H, W] with every pixel equal to `value`."""
-    return torch.full_like(like[:1], value)
+def walk(architecture, net, *, digit, recipe, dataset, threshold, iterations):
+    """One path of Algorithm 1 with all its pictures, from the first test image, at or after `digit`, that has one."""
+    digits = data.load(dataset)
+    parameters.index("digit", digit, len(digits.x_test), "test images")
+    classify = inference.classifier(zoo.net(f"ren-{architecture}", recipe, digits, net, device=runtime.device()).net)
+    flat = {name: torch.full_like(digits.x_test[:1], grey) for name, grey in BACKGROUNDS.items()}
+    labels = {name: int(classify(image)) for name, image in flat.items()}
+    starts = ((image[None], name) for image in digits.x_test[digit:] for name in flat if int(classify(image[None])) != labels[name])
+    source, name = next(starts, (None, None))
+    if source is None:
+        raise runtime.UserError(f"digit {digit}: the net gives every test image from there on the label of white and of black; "
+                                "take a smaller index or train longer")
+    pairs = borderline.search(classify, source, flat[name], threshold=threshold, max_iterations=iterations, keep_path=True)
+    taken = int(pairs.iterations)
+    mixed = pairs.path.mixed[0, :taken]
+    return {"background": name, "source_label": int(classify(source)), "background_label": labels[name],
+            "mixed_labels": pairs.path.mixed_class[0, :taken].tolist(), "asked_again": classify(mixed).tolist(),
+            "replaces_digit": pairs.path.moved_inside[0, :taken].tolist(),
+            "likeness": pairs.path.similarity[0, :taken].tolist(),
+            "inside_label": int(classify(pairs.inside)), "outside_label": int(classify(pairs.outside)),
+            "robustness": float(pairs.robustness), "separability": float(pairs.separability),
+            "source": source[0], "flat": flat[name][0], "mixed": mixed, "inside": pairs.inside[0], "outside": pairs.outside[0]}
 
 
-def start_and_end(first):
-    """The first test image from index `first` on, and a background, that the net gives different labels."""
-    for i in range(first, len(test_set.x_test)):
-        for name, value in backgrounds.items():
-            image = test_set.x_test[i:i + 1]
-            if classify(image)[0] != classify(uniform(image, value))[0]:
-                return image, name, value
-    raise ValueError(f"from test image {first} on, the net gives every image the label of white and black; train it longer")
+def plan_walk(scale):
+    """One unit: the path of one digit."""
+    return {f"{scale.architecture}-digit-{scale.digit}": dict(
+        architecture=scale.architecture, net=scale.seed, digit=scale.digit, recipe=scale.recipe, dataset=scale.dataset,
+        threshold=scale.threshold, iterations=scale.iterations)}
 
 
-classify = models.classifier(trained[0].net, device=run.device)
-backgrounds = {"white": 255, "black": 0}
-source, name, value = start_and_end(digit)
-walk = borderline.search(classify, source, uniform(source, value), threshold=THRESHOLD, max_iterations=ITERATIONS,
-                         keep_path=True)
-steps = int(walk.iterations[0])
-path = [{"step": i + 1, "class": int(walk.path.mixed_class[0, i]),
-         "replaces": "x_s" if walk.path.moved_inside[0, i] else "x_b",
-         "ssim": float(walk.path.similarity[0, i])} for i in range(steps)]
+path = run.units("path", walk, plan_walk)
 
 
-# %% mystnb={"figure": {"caption": "Ren et al., Figure 1: the path from a test digit and a uniform picture to a borderline pair. Above each mixture: its label, the end it replaces, and the SSIM of the two ends after that. Blue frames: pictures with the digit's label; orange: with another.", "name": "ren-fig-1"}, "image": {"alt": "A row of pictures: the digit, the background, each mixture with its label, and the final inside and outside pictures, which look alike."}}
-def draw_path(panels):
-    """Pictures with titles, framed by whether they keep the digit's label; returns the figure."""
-    figure, axes = plt.subplots(2, (len(panels) + 1) // 2, figsize=(10, 5))
-    for ax in axes.flat[len(panels):]:
+# %%
+def panels(units):
+    """The pictures of the path in order, as (picture, title, label)."""
+    u = units.iloc[0]
+    made = [(u.source, f"Digit: the network says {u.source_label}", u.source_label),
+            (u.flat, f"Background: it says {u.background_label}", u.background_label)]
+    for n, (image, label, inside, likeness) in enumerate(zip(u.mixed, u.mixed_labels, u.replaces_digit, u.likeness), start=1):
+        end = "digit" if inside else "background"
+        made.append((image, f"Mix {n}: the network says {label}\nreplaces the {end}; SSIM {likeness:.3f}", label))
+    return [*made, (u.inside, f"Inside at the end: {u.inside_label}", u.inside_label),
+            (u.outside, f"Outside at the end: {u.outside_label}", u.outside_label)]
+
+
+def draw_path(units):
+    """The pictures of the path in rows of four, the final pair side by side; dashed where the label is another."""
+    shown = panels(units)
+    height = -(-len(shown) // 4)
+    figure, axes = plt.subplots(height, 4, figsize=(10.4, 2.9 * height), squeeze=False)
+    for ax in axes.flat[len(shown) - 2:-2]:
         ax.set_axis_off()
-    report.image_grid(axes.flat, [image for image, _, _ in panels], [title for _, title, _ in panels])
-    for ax, (_, _, label) in zip(axes.flat, panels):
-        ax.spines[:].set(color=report.PALETTE[0 if label == int(walk.inside_class[0]) else 1], linewidth=3)
+    used = [*axes.flat[:len(shown) - 2], *axes.flat[-2:]]
+    display.image_grid(used, [image for image, _, _ in shown], [title for _, title, _ in shown])
+    for ax, (_, _, label) in zip(used, shown):
+        kept = label == shown[0][2]
+        ax.spines[:].set(color=display.PALETTE[0 if kept else 1], linewidth=3, linestyle="-" if kept else "--")
     return figure
 
 
-flat = uniform(source, value)
-panels = [(source[0], f"$x_o$: {int(walk.inside_class[0])}", int(walk.inside_class[0])),
-          (flat[0], f"$x_b$: {int(classify(flat)[0])}", int(classify(flat)[0]))]
-panels += [(walk.path.mixed[0, p["step"] - 1],
-            f"{p['step']}: {p['class']} → ${p['replaces']}$\nSSIM {p['ssim']:.3f}", p["class"]) for p in path]
-panels += [(walk.inside[0], f"inside: {int(walk.inside_class[0])}", int(walk.inside_class[0])),
-           (walk.outside[0], f"outside: {int(walk.outside_class[0])}", int(walk.outside_class[0]))]
-png = report.picture(draw_path(panels))
+def apart(unit):
+    """Largest difference of a pixel between the two final pictures, in grey values."""
+    return int(np.abs(unit.inside.astype(int) - unit.outside.astype(int)).max())
 
-# %%
-white = torch.full((1, 1, 1, 1), 255, dtype=torch.uint8)
-halved = [white]
-for _ in range(8):
-    halved.append(borderline.mix(halved[-1], torch.zeros_like(white)))
-# What the figure must contain is checked on what was drawn: class of every panel, and which end each step moved.
-told = [title for _, title, _ in panels]
-figure_1 = run.publish(
-    "figure-1", figure=png,
-    data={"background": name, "steps": path, "halvings_of_255": [int(h) for h in halved],
-          "inside_class": int(walk.inside_class[0]), "outside_class": int(walk.outside_class[0])},
-    contains=["x_o" in told[0] and "x_b" in told[1],
-              all(int(classify(image[None])[0]) == label for image, _, label in panels[2:-2]),
-              all(p["replaces"] in title for title, p in zip(told[2:-2], path)),
-              int(classify(walk.inside)[0]) != int(classify(walk.outside)[0])],
-    claims=[lambda d: (d["halvings_of_255"][8] == 1, f"255 after 0 to 8 halvings: {d['halvings_of_255']}")])
+
+def followed(units):
+    """The path in words and numbers, and how fast halving makes 255 small."""
+    u = units.iloc[0]
+    halved = [torch.full((1, 1, 1, 1), 255, dtype=torch.uint8)]
+    for _ in range(8):
+        halved.append(borderline.mix(halved[-1], torch.zeros_like(halved[-1])))
+    return {"background": u.background, "largest_difference": apart(u), "titles": [title.replace("\n", ", ") for _, title, _ in panels(units)],
+            "labels": u.mixed_labels, "labels_hold": u.mixed_labels == u.asked_again, "inside": u.inside_label,
+            "outside": u.outside_label, "robustness": u.robustness, "separability": u.separability,
+            "halvings_of_255": [int(h) for h in halved]}
+
+
+PATH_ALT = ("A row of pictures: a digit, a uniform background, each mixture of the two with the label that the network gives it, and "
+            "the final inside and outside pictures, which look alike and have different labels.")
+figure_1 = run.figure(
+    "figure-1", path, draw_path, data=followed, alt=PATH_ALT,
+    caption="Figure 1 of Ren et al.: from a digit and a uniform background to a borderline pair. Above each mixture stand the label "
+            "that the network gives it, the end it replaces, and the SSIM of the two ends after that. A dashed frame: no longer the "
+            "digit's label",
+    contains={"source digit x_o": lambda d: d["titles"][0].startswith("Digit") and d["titles"][1].startswith("Background"),
+              "each iteration": lambda d: d["labels_hold"] and all(
+                  f"Mix {n}: the network says {label}" in d["titles"][n + 1] for n, label in enumerate(d["labels"], start=1)),
+              "it replaces": lambda d: all("replaces the" in title for title in d["titles"][2:-2]),
+              "final inside": lambda d: d["inside"] != d["outside"]},
+    claims={"Halving converges fast": lambda d: (
+        d["halvings_of_255"][8] == 1, "255 halved again and again: " + " → ".join(map(str, d["halvings_of_255"])))})
 
 
 # %% [markdown]
-# ## Algorithm 1 on many digits
+# ## Definition robustness: how far a digit may change
 #
-# Whether the algorithm keeps its promises is checked on every source: the final pictures are classified again, and each
-# search must have stopped for one of the two reasons it may stop for.
+# The gap between $x_o$ and $x_s$: how far the picture can be distorted and keep its label. It is reported as an SSIM, so **a small
+# number is a large gap**: lower means more robust.
 
 # %%
-def check_searches(trained, sources, background, threshold, iterations, device):
-    """Run Algorithm 1 on all sources and count what it promises."""
-    classify = models.classifier(trained.net, device=torch.device(device))
-    flat = torch.full_like(sources[:1], background)
-    pairs, nearest = (borderline.search(classify, sources, flat, threshold=threshold, max_iterations=iterations,
-                                        objective=objective) for objective in ("separability", "adversarial"))
-    searched = ~pairs.excluded
-    start, inside, outside = (classify(x)[searched] for x in (sources, pairs.inside, pairs.outside))
-    mean = {k: float(getattr(pairs, k)[searched].mean()) for k in ("separability", "robustness", "adversarial")}
-    return {"searched": int(searched.sum()), "excluded": int(pairs.excluded.sum()),
-            "inside_wrong": int((inside != start).sum()), "outside_wrong": int((outside == start).sum()),
-            "by_threshold": int(pairs.converged[searched].sum()),
-            "by_limit": int((~pairs.converged[searched] & (pairs.iterations[searched] == iterations)).sum()),
-            **mean, "adversarial_3": float(nearest.adversarial[searched].mean())}
+def means(units, columns):
+    """Means over nets of some columns, for each background."""
+    return {row.pop("background"): row for row in over_nets(units, ("background",), columns)}
 
 
-arguments = [dict(trained=t, sources=test_set.x_test[:scale.images], background=value, threshold=THRESHOLD,
-                  iterations=ITERATIONS, device=str(run.device)) for t in trained for value in backgrounds.values()]
-checks = run.units(check_searches, arguments, label="searches")
-total = {k: sum(c[k] for c in checks) for k in ("searched", "excluded", "inside_wrong", "outside_wrong", "by_threshold",
-                                               "by_limit")}
-total["otherwise"] = total["searched"] - total["by_threshold"] - total["by_limit"]
-broken = total["inside_wrong"] + total["outside_wrong"] + total["otherwise"]
-algorithm_1 = run.publish(
-    "algorithm-1", data=total, parts=("images", "nets"), exact=(float(broken), 0.0),
-    claims=[lambda d: (d["inside_wrong"] == d["outside_wrong"] == 0,
-                       f"{d['searched']:,} searches: {d['inside_wrong']} inside and {d['outside_wrong']} outside pictures on the wrong side"),
-            lambda d: (d["otherwise"] == 0 and d["by_threshold"] > 0,
-                       f"{d['by_threshold']:,} stopped by the threshold, {d['by_limit']:,} by the limit, {d['otherwise']} otherwise")])
-
-# %%
-weights = np.array([c["searched"] for c in checks])
-mean = {k: float(np.average([c[k] for c in checks], weights=weights))
-        for k in ("separability", "robustness", "adversarial", "adversarial_3")}
-for item, data in {
-        "equation-2": {"mean_ssim_of_the_pair": mean["separability"], "mean_ssim_of_the_outside_picture_to_the_original": mean["adversarial"]},
-        "equation-3": {"mean_ssim_of_the_outside_picture_to_the_original": mean["adversarial_3"]},
-        "definition-robustness": {"mean_robustness": mean["robustness"]},
-        "definition-separability": {"mean_separability": mean["separability"]}}.items():
-    run.publish(item, data=data, parts=("images", "nets"))
+robustness = run.statement("definition-robustness", searches, data=lambda units: means(units, {"ssim": "robustness"}))
 
 # %% [markdown]
-# ## Reading
-
-# %%
-report.say(
-    f"Of {total['searched'] + total['excluded']:,} starts {total['excluded']:,} were excluded because the net gives source and "
-    f"background one label. {total['by_threshold'] / total['searched']:.1%} of the searches reached an SSIM above {THRESHOLD} within "
-    f"{ITERATIONS} mixtures; the pair they end with has a mean SSIM of **{mean['separability']:.4f}**, while the inside picture has "
-    f"only **{mean['robustness']:.4f}** in common with its original. Asking for the outside picture nearest to the original "
-    f"(goal 3) instead of the last one (goal 2) changes the mean SSIM to the original from {mean['adversarial']:.4f} to "
-    f"{mean['adversarial_3']:.4f}.")
-
-# %% [markdown]
-# ## Things to try
+# ## Definition separability: how different two labels look
 #
-# `-p digit 7` walks from another digit · `-p architecture ren-c` asks another net · `-p dataset fashion_mnist` walks from
-# a shirt to white.
+# The gap between $x_s$ and $x_b$: how different two pictures must be to get different labels. Again an SSIM, and again lower is
+# better: the two sides look less alike.
+
+# %%
+separability = run.statement("definition-separability", searches, data=lambda units: means(units, {"ssim": "separability"}))
+
+# %% [markdown]
+# ## Equation 2: closing in on the boundary
+#
+# $$\text{maximise } \mathrm{SSIM}(x_b, x_s) \quad\text{such that}\quad C(x_s) = C(x_o),\; C(x_b) \neq C(x_o) \tag{2}$$
+#
+# This is the goal of Algorithm 1 as printed: of the pictures outside it keeps the last.
+
+# %%
+equation_2 = run.statement("equation-2", searches, data=lambda units: means(
+    units, {"ssim_of_the_pair": "separability", "ssim_of_the_outside_picture_to_the_original": "adversarial"}))
+
+# %% [markdown]
+# ## Equation 3: the outside picture most like the original
+#
+# $$\text{maximise } \mathrm{SSIM}(x_b, x_o) \quad\text{such that}\quad C(x_s) = C(x_o),\; C(x_b) \neq C(x_o) \tag{3}$$
+#
+# The same walk with another goal: an adversarial example. Of all the pictures outside that were visited, it keeps the one most like
+# the original.
+
+# %%
+equation_3 = run.statement("equation-3", searches, data=lambda units: means(
+    units, {"ssim_of_the_outside_picture_to_the_original": "nearest_adversarial"}))
+
+# %% [markdown]
+# What the two definitions and the two goals come to, towards white and towards black:
+
+# %%
+run.extra(
+    "goals", searches,
+    lambda units: over_nets(units, ("background",), {k: k for k in (
+        "robustness", "separability", "adversarial", "nearest_adversarial")}),
+    "Mean SSIM over digits and nets, with the spread over nets",
+    header={"background": "background", "robustness": "robustness", "separability": "separability",
+            "adversarial": "last outside picture to original (Equation 2)",
+            "nearest_adversarial": "most similar outside picture to original (Equation 3)"})
+
+# %%
+if len(found):
+    weights = found.searched
+    mean = {k: float(np.average(found[k], weights=weights)) for k in ("separability", "robustness", "mixtures")}
+    searched, excluded, another = int(weights.sum()), int(found.excluded.sum()), int(found.another_picture.sum())
+    starts, converged = searched + excluded, found.by_threshold.sum() / searched
+    display.say(
+        f"Of {starts:,} starts {excluded:,} are excluded, because the network gives digit and background one label. Of the others "
+        f"{converged:.1%} reach an SSIM above {scale.threshold:g} within {scale.iterations} mixtures; the mean is "
+        f"{mean['mixtures']:.1f} mixtures. The outside picture most like the original is another than the last one in {another:,} "
+        f"of {searched:,} searches: where this is rare, the two goals come to the same.")
+
+# %% [markdown]
+# ## What the paper leaves open
+#
+# | open in the paper | chosen here | why |
+# | --- | --- | --- |
+# | arithmetic of `uint8(xb/2 + xs/2)` | each half is rounded half up on its own, sums stop at 255 | what the paper's software does with 8-bit operands; white and black mix to 128, two equal odd values $v$ to $v+1$ |
+# | where the counter starts | at one, so that the limit is the number of mixtures | the text says the maximum number of iterations was nine; the pseudo-code never sets the counter |
+# | a source that already has the background's class | excluded and counted | no boundary lies between the two |
+# | the class to stay in | the network's own answer to the source | so says the pseudo-code |
+# | how goal (3) is searched | among all outside pictures visited, the one most similar to the original | the text changes the goal and nothing else |
+#
+# ## Try it
+#
+# - `digit = 7`: walk from another digit. The path stays as short, though the labels on its way may pass through third classes.
+# - `architecture = "c"`: ask another network. Robustness moves; separability stays near one, as it must when the search only stops
+#   above the threshold.
+# - `threshold = 1`: never stop early. The pair becomes as alike as grey values in whole numbers allow, and goals 2 and 3 come
+#   closer to each other.
+# - `dataset = "fashion_mnist"`: walk from a shirt or a boot to white.
+
+# %%
+if len(found):
+    shown = run.best(path)
+    story = ""
+    if len(shown):
+        first = shown.iloc[0]
+        story = (f"The pictures show one walk, from a {first.source_label} towards {first.background}: after "
+                 f"{len(first.mixed_labels)} mixtures the network says {first.inside_label} to one and {first.outside_label} to the "
+                 f"other of two pictures of which no pixel differs by more than {apart(first)} of 255 grey values. ")
+    count = found.net.nunique()
+    networks = f"{count} networks" if count > 1 else "one network"
+    run.minute(
+        f"{story}From {searched:,} starts in {networks}, the pictures on the two sides of the boundary have a mean likeness of "
+        f"{mean['separability']:.3f} (SSIM, 1 for equal pictures), while the picture that keeps its label has one of {mean['robustness']:.3f} to the "
+        "digit it came from.",
+        picture=draw_path(shown) if len(shown) else None, alt=PATH_ALT)
 
 # %%
 run.stamp()

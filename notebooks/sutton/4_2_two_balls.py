@@ -49,23 +49,24 @@ import numpy as np
 import torch
 from scipy import integrate, special
 
-from shared.pages import curves, notebook, report
-from shared.pages.theorem import check, numpy_generator, quadrature_deviation
+from shared.pages import curves, display
+from shared.pages.start import start
+from shared.pages.theorem import check, equality, numpy_generator
 from shared.theory import gradient, statements
-from shared.theory.ball import density, log_tail, sample_coordinates, tail, uniform_ball
+from shared.theory.ball import density, log_tail, tail, uniform_ball
 from shared.theory.limits import two_balls_bound_rate, two_balls_margin_limit, two_balls_rate
 from shared.theory.models import classify, two_balls
 from shared.theory.quadrature import cap_share, crossing
 
-run = notebook.start("sutton/4_2_two_balls", globals())
+run = start("sutton/4_2_two_balls", globals())
 STATEMENTS = statements.STATEMENTS
 if not (0 < epsilon <= 1 and deltas and min(deltas) > 0):
     raise ValueError(f"epsilon = {epsilon}, deltas = {deltas}: use 0 < epsilon <= 1 and one radius or more, all above 0")
 
 # %%
 scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=500_000), paper=dict(draws=500_000))
-TRIALS = {"n": (1, 10, 100, 1000, 3072), "epsilon": (0.01, 0.1, 0.4), "delta": (0.1, 0.5, 1.0, 10.0),
-          "gamma": (0.01, 0.1, 0.3, 1.0)}  # where random trials are made, by name of the parameter
+AGAIN = {"n": (1, 10, 1000), "epsilon": (0.01, 0.1), "delta": (0.1, 0.5, 1.0, 10.0),
+         "gamma": (0.01, 0.1, 1.0)}  # where exact values are computed twice, by name of the parameter
 FINE = np.unique(np.geomspace(1, 200_000, 90).astype(int))
 COARSE = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 50_000, 200_000)
 
@@ -79,7 +80,13 @@ COARSE = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 50_000, 200_000)
 # | whether $\epsilon$ is half of the distance of the centres or all of it | half (*assumed*) | it is then the distance from a centre to the boundary; otherwise read $\epsilon/2$ for $\epsilon$ |
 # | whether the density is bounded by $A^n$ or by $A$ times the uniform one | one number $K \ge 1$ stands for either (*lost*) | for uniform data $K = 1$ either way |
 # | $\epsilon$, $\delta$ and $n$ of Figure 4 | $\epsilon = 0.1$; $\delta$ = 1, 10 and 100 $\epsilon$; $n$ from 1 to 200,000 | *lost*; the largest noise is 50 times the distance of the centres, as the text says |
-# | what "exact" means | no deviation above $10^{-8}$ | the larger of two: the amount by which any exact value is on the wrong side of its bound (as a logarithm; 0 if never), and the relative difference of the exact values to a second, plain integration. Random trials five standard errors away count as infinite |
+#
+# **What the verdicts mean here.** A bound that is never violated may still be far too generous. So each is also held
+# against *witnesses*, data and surfaces made to come near it, and against *changed formulas*: every constant halved and
+# doubled, every exponent raised and lowered by ½, every term dropped. The check that passes the right formula must refuse
+# the changed ones. A bound is `exact` only if it refuses all that claim more, else `consistent`, and the page says how near
+# the nearest witness came. A residue (an exact value beyond its bound, in logarithms, or the relative difference of two
+# ways to compute it) may be $10^{-8}$.
 #
 # Exact values are for uniform data. As on {ref}`the page before <sutton-4-1>`, $\tau_n(x)$ is the share of the unit ball beyond a
 # plane at distance $x$ from its centre, and $f_n$ the density of one coordinate of a uniform point.
@@ -105,17 +112,17 @@ def density_constants(n, sigma=0.5, shrink=0.9):
 
 K_AT = (2, 20, 200, 2000)
 constants = {n: density_constants(n) for n in K_AT}
-report.table(["law", *(f"K, n = {n:,}" for n in K_AT), f"A = K^(1/n), n = {K_AT[-1]:,}"],
+display.table(["law", *(f"K, n = {n:,}" for n in K_AT), f"A = K^(1/n), n = {K_AT[-1]:,}"],
              [[law, *(constants[n][law] for n in K_AT), f"{constants[K_AT[-1]][law] ** (1 / K_AT[-1]):.4f}"]
               for law in constants[2]],
-             "The constant of Definition 3 for four laws in the unit ball.", "sutton-density-constants")
+             "The constant of Definition 3 for four laws in the unit ball.")
 
 # %%
-facing = np.abs(sample_coordinates(50, scale.draws, numpy_generator(run, "facing")))  # half ball that faces the plane
-definition_3 = run.publish(
-    "definition-3", parts=("draws",),
+definition_3 = run.statement(
+    "definition-3",
     data={"K": {str(n): v for n, v in constants.items()}, "dimension": 50,
-          "half_ball_beyond_the_plane": float((facing > epsilon).mean()), "allowed_by_K_1": float(tail(50, epsilon)), "allowed_by_K_2": float(2 * tail(50, epsilon))},
+          "half_ball_beyond_the_plane": 2 * cap_share(50, epsilon), "allowed_by_K_1": float(tail(50, epsilon)),
+          "allowed_by_K_2": float(2 * tail(50, epsilon))},
     note="The half ball that faces the plane has K = 2 and exactly twice the uniform mass beyond it: the constant "
          "cannot be improved.")
 
@@ -137,13 +144,12 @@ hit = {}
 for n in allowed:
     points = uniform_ball(n, scale.draws // 10, numpy_generator(run, "smeared", n), radius=SHRINK)
     hit[n] = float((np.linalg.norm(points, axis=1) <= SMALL).mean())
-definition_2 = run.publish("definition-2", parts=("draws",), data={
+definition_2 = run.statement("definition-2", data={
     "A": SMALL, "B": SMALL / SHRINK, "C": 1.0, "allowed": {str(n): v for n, v in allowed.items()},
     "found": {str(n): v for n, v in hit.items()}},
     note="Formula in part from the cited work; not used in any result.")
-report.table(["dimension n", "allowed, C Bⁿ", "found"], [[n, allowed[n], hit[n]] for n in allowed],
-             f"Mass that a convex set of relative volume {SMALL:g}ⁿ receives from data in a ball of radius {SHRINK:g}.",
-             "sutton-smeared")
+display.table(["dimension n", "allowed, C Bⁿ", "found"], [[n, allowed[n], hit[n]] for n in allowed],
+             f"Mass that a convex set of relative volume {SMALL:g}ⁿ receives from data in a ball of radius {SHRINK:g}.")
 
 
 # %% [markdown]
@@ -168,12 +174,21 @@ def two_circles(epsilon):
 centres, outlines = two_circles(epsilon)
 PLANE = 0.0  # first coordinate where equation 1 changes its answer
 
+# %%
+CAPTION = (
+    "Sutton et al., Figure 3, to scale. Left: a section through the two unit balls, their centres 2ε "
+    "apart, with the decision plane between. Right: the law of the coordinate across the plane, for "
+    "both classes, in three dimensions of space: the classes separate although the balls do not.")
+ALT = (
+    "Left: two almost coincident circles with their centres on either side of a vertical line. "
+    "Right: two broad overlapping bell curves for a low dimension and two narrow separate ones for a "
+    "high dimension.")
 
-# %% mystnb={"figure": {"caption": "Sutton et al., Figure 3, to scale. Left: a section through the two unit balls, their centres 2\u03b5 apart, with the decision plane between. Right: the law of the coordinate across the plane, for both classes, in three dimensions of space: the classes separate although the balls do not.", "name": "sutton-fig-3"}, "image": {"alt": "Left: two almost coincident circles with their centres on either side of a vertical line. Right: two broad overlapping bell curves for a low dimension and two narrow separate ones for a high dimension."}}
+
 def draw_two_balls(centres, outlines):
     """The two balls beside the densities of the first coordinate."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4), width_ratios=(1, 1.3))
-    for label, color in enumerate(report.PALETTE[:2]):
+    for label, color in enumerate(display.PALETTE[:2]):
         left.fill(*outlines[label].T, color=color, alpha=0.15)
         left.plot(*outlines[label].T, color=color, lw=1.2)
         left.plot(*centres[label], "o", color=color, ms=5)
@@ -194,17 +209,16 @@ def draw_two_balls(centres, outlines):
     return figure
 
 
-png = report.picture(draw_two_balls(centres, outlines))
-
-# %%
 radius = np.linalg.norm(outlines - centres[:, None], axis=-1)
 departure = float(np.abs(radius - 1).max())
-figure_3 = run.publish(
-    "figure-3", figure=png, exact=(departure, 1e-9),
-    data={"epsilon": epsilon, "centres": centres.tolist(), "departure_from_scale": departure,
+figure_3 = run.figure(
+    "figure-3", (), lambda: draw_two_balls(centres, outlines), caption=CAPTION, alt=ALT,
+    evidence=equality(within_allowed=departure <= 1e-9),
+    data=lambda: {"epsilon": epsilon, "centres": centres.tolist(),
           "wrong_side": {str(n): float(tail(n, epsilon)) for n in (2, 100, 3072)}},
-    contains=[bool(len(radius) == 2 and departure < 1e-9),
-              bool((centres == [[-epsilon, 0], [epsilon, 0]]).all()), bool(abs(PLANE - centres[:, 0].mean()) < 1e-12)],
+    contains={"two unit balls": bool(len(radius) == 2 and departure < 1e-9),
+              "centres at": bool((centres == [[-epsilon, 0], [epsilon, 0]]).all()),
+              "decision plane": bool(abs(PLANE - centres[:, 0].mean()) < 1e-12)},
     note="The places of the centres are lost in the text and inferred from the proofs; the right half is not in the "
          "paper.")
 
@@ -218,9 +232,9 @@ def nearest_centre(points):
 
 cloud = uniform_ball(30, scale.draws // 10, numpy_generator(run, "cloud"))
 differ = float((classify(cloud[:, 0]) != nearest_centre(cloud)).mean())
-equation_1 = run.publish(
+equation_1 = run.statement(
     "equation-1", data={"dimension": 30, "points": len(cloud), "differ_from_nearest_centre": differ},
-    exact=(differ, 0.0), parts=("draws",),
+    evidence=equality(within_allowed=differ == 0),
     note="Equation 1 is the rule of the nearer centre, which no rule can beat on uniform balls.")
 
 # %% [markdown]
@@ -241,16 +255,9 @@ def gone(data, *dimensions):
         f"$10^{{{e:.1f}}}$ at n = {n:,}" for n, e in logs.items()))
 
 
-def second_opinion(item, grid, again):
-    """Relative difference of a statement's exact values to another integration, for its record."""
-    return {"quadrature_deviation": quadrature_deviation(STATEMENTS[item], grid, again)}
-
-
 theorem_4 = check(
-    run, "theorem-4", draws=scale.draws, trial_grid=TRIALS,
-    extra={"log10_error": log10_error} | second_opinion(
-        "theorem-4", {"n": (1, 10, 1000, 10_000), "epsilon": (0.01, 0.1, 0.4)}, lambda n, epsilon: cap_share(n, epsilon)),
-    claims=[lambda d: gone(d, 3072), lambda d: gone(d, 3072, 196_608)],
+    run, "theorem-4", again=lambda n, epsilon: cap_share(n, epsilon), grid=AGAIN, extra={"log10_error": log10_error},
+    claims={"moderate dimension": lambda d: gone(d, 3072), "3072 attributes": lambda d: gone(d, 3072, 196_608)},
     note=f"'Virtually 0' is read as below $10^{{{VANISHED}}}$.")
 
 # %% [markdown]
@@ -261,32 +268,39 @@ theorem_4 = check(
 # of their ball, at distance $\epsilon$ from the boundary. Exact for uniform data: $1 - \tau_n(\delta - \epsilon)$.
 
 # %%
-theorem_5 = check(run, "theorem-5", draws=scale.draws, trial_grid=TRIALS, extra=second_opinion(
-    "theorem-5", {"n": (1, 10, 1000), "epsilon": (0.1,), "delta": (0.1, 0.3, 0.5)},
-    lambda n, epsilon, delta: cap_share(n, delta - epsilon)))
+theorem_5 = check(run, "theorem-5", again=lambda n, epsilon, delta: cap_share(n, delta - epsilon), grid=AGAIN)
 steady = {f"δ = {d:g}": curves.over_dimension(
     STATEMENTS["theorem-5"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
     generator=numpy_generator(run, "theorem-5 curves", d), epsilon=epsilon, delta=d)
     for d in (epsilon + 0.03, epsilon + 0.1, epsilon + 0.3)}
 
+# %%
+CAPTION = (
+    "Theorem 5: the share of points that resist every push of length δ, for three lengths just above "
+    "ε. Lines: exact; dashes: the bound; dots and bars: random trials with 95% intervals (none "
+    "without a hit).")
+ALT = (
+    "Three falling curves over the dimension with dashed bounds just above; the longer the push, the "
+    "earlier the fall.")
 
-# %% mystnb={"figure": {"caption": "Theorem 5: the share of points that resist every push of length \u03b4, for three lengths just above \u03b5. Lines: exact; dashes: the bound; dots and bars: random trials with 95% intervals (none without a hit).", "name": "sutton-theorem-5-picture"}, "image": {"alt": "Three falling curves over the dimension with dashed bounds just above; the longer the push, the earlier the fall."}}
-def draw_resisting(curves):
+
+def draw_resisting(steady):
     """Share of points that no push of the given length moves across."""
     figure, ax = plt.subplots(figsize=(8, 3.8))
-    curves.draw_small(ax, curves)
+    curves.draw_small(ax, steady)
     ax.set_ylabel("points that resist")
     return figure
 
 
-report.picture(draw_resisting(steady));
+display.picture(draw_resisting(steady), CAPTION, ALT)
 
 # %% [markdown]
 # ## Theorem 6: random pushes hardly ever do it
 #
 # Point and push are both random. Together they must cover the distance $\epsilon$ to the plane. Cut it in two: either the point has covered
 # at least $\epsilon - \tau$ of it, or the push covers more than $\tau$. Both are caps, and the two bounds of Lemma 23 are equal at
-# $\tau = \epsilon\delta/(1 + \delta)$, which gives the theorem. Exact for uniform data:
+# $\tau = \epsilon\delta/(1 + \delta)$, which gives the theorem as reconstructed [derived; whether its factor is $A^n$ or $A$ is
+# lost]. Exact for uniform data:
 #
 # $$\Pr(f(x+s) \ne \ell) = \int_{-1}^{1} f_n(t)\, \tau_n\!\left(\frac{\epsilon - t}{\delta}\right) dt .$$
 
@@ -317,10 +331,7 @@ def persists(data):
             f"{largest['exact_at_10']:.3f} at n = 10, {largest['exact_at_end']:.1e} at n = {END:,}")
 
 
-theorem_6 = check(
-    run, "theorem-6", draws=scale.draws, trial_grid=TRIALS, claims=[persists],
-    extra={"noise": noise} | second_opinion(
-        "theorem-6", {"n": (1, 10, 1000), "epsilon": (0.01, 0.1), "delta": (0.1, 1, 10)}, crossing))
+theorem_6 = check(run, "theorem-6", claims={"50 times larger": persists}, extra={"noise": noise}, again=crossing, grid=AGAIN)
 
 # %% [markdown]
 # ## Figure 4: theory against sampling
@@ -333,14 +344,25 @@ flips = {f"δ = {d:g}": curves.over_dimension(
     STATEMENTS["theorem-6"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
     generator=numpy_generator(run, "figure-4 b", d), epsilon=epsilon, delta=d) for d in deltas}
 
+# %%
+CAPTION = (
+    "Sutton et al., Figure 4: (a) accuracy of the linear classifier on two uniform balls and the "
+    "bound of Theorem 4; (b) probability that a random push misclassifies a point, and the bound of "
+    "Theorem 6, for noise of radius δ up to 50 times the distance of the centres. Lines: exact; "
+    "dashes: bounds; dots and bars: random trials with 95% intervals. Accuracy and probability are "
+    "drawn as the paper does, on a plain axis.")
+ALT = (
+    "Left: accuracy rises from about a half to one as the dimension grows, the dashed bound close "
+    "below. Right: three curves fall to zero, the one for the largest noise last, with dashed bounds "
+    "above them.")
 
-# %% mystnb={"figure": {"caption": "Sutton et al., Figure 4: (a) accuracy of the linear classifier on two uniform balls and the bound of Theorem 4; (b) probability that a random push misclassifies a point, and the bound of Theorem 6, for noise of radius \u03b4 up to 50 times the distance of the centres. Lines: exact; dashes: bounds; dots and bars: random trials with 95% intervals. Accuracy and probability are drawn as the paper does, on a plain axis.", "name": "sutton-fig-4"}, "image": {"alt": "Left: accuracy rises from about a half to one as the dimension grows, the dashed bound close below. Right: three curves fall to zero, the one for the largest noise last, with dashed bounds above them."}}
+
 def draw_figure_4(accuracy, flips):
     """Accuracy and probability of a destabilising push over the dimension."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2))
-    curves.draw_curve(left, accuracy, report.PALETTE[0], f"ε = {epsilon:g}", flip=True)
+    curves.draw_curve(left, accuracy, display.PALETTE[0], f"ε = {epsilon:g}", flip=True)
     left.set(ylabel="accuracy", ylim=(0.45, 1.02), title="(a)")
-    for color, (label, curve) in zip(report.PALETTE, flips.items()):
+    for color, (label, curve) in zip(display.PALETTE, flips.items()):
         curves.draw_curve(right, curve, color, label)
     right.set(ylabel="Pr(random push misclassifies)", ylim=(-0.02, 1.02), title="(b)")
     for ax in (left, right):
@@ -351,7 +373,6 @@ def draw_figure_4(accuracy, flips):
 
 
 drawn = draw_figure_4(accuracy, flips)
-png = report.picture(drawn)
 
 # %%
 t4 = STATEMENTS["theorem-4"]
@@ -378,13 +399,13 @@ def loose(data):
         f"{r:.1f} (δ = {k})" for k, r in ratios.items()) + f"; largest bound at n = {END:,}: {end:.1e}"
 
 
-figure_4 = run.publish(
-    "figure-4", figure=png, data=data, parts=("draws",),
-    contains=[all("dimension" in ax.get_xlabel() for ax in panels),
-              panels[0].get_ylabel() == "accuracy" and len(panels[0].lines) >= 2,
-              "misclassifies" in panels[1].get_ylabel() and len(panels[1].lines) >= 2 * len(deltas),
-              len(deltas) >= 2 and max(deltas) >= 50 * 2 * epsilon - 1e-9],
-    claims=[sharp, loose, persists],
+figure_4 = run.figure(
+    "figure-4", (), lambda: drawn, data=lambda: data, caption=CAPTION, alt=ALT,
+    contains={"x: dimension": all("dimension" in ax.get_xlabel() for ax in panels),
+              "(a) accuracy": panels[0].get_ylabel() == "accuracy" and len(panels[0].lines) >= 2,
+              "(b) probability": "misclassifies" in panels[1].get_ylabel() and len(panels[1].lines) >= 2 * len(deltas),
+              "several perturbation sizes": len(deltas) >= 2 and max(deltas) >= 50 * 2 * epsilon - 1e-9},
+    claims={"accuracy bound is sharp": sharp, "loose in low dimension": loose, "Convergence persists": persists},
     note="The paper's ε and δ are lost. 'Sharp' is read as the same exponential rate, 'converged' as below "
          f"{SMALL_AT_END:g}.")
 
@@ -397,11 +418,12 @@ figure_4 = run.publish(
 # $$\nabla_x L(|\hat f(x) - \ell|) = (1 - 2\ell)\; L'(|\hat f(x) - \ell|)\; \sigma'(x_1)\; e_1 ,$$
 #
 # a multiple of $e_1$, the shortest way across, for every $x$. It is a positive multiple of the right direction where $L'$ and $\sigma'$ are
-# positive. [derived] Below, automatic differentiation of a sigmoid with squared error is held against this formula and against the direction.
+# positive. [derived] What the paper asks of $\sigma$ is lost in part: Section 4.2 calls it "monotonically increasing with", and the rest of the
+# sentence is gone. If that asked for $\sigma' > 0$, the theorem stands as printed. Below, automatic differentiation of a sigmoid with squared error is held against this formula and against the direction.
 #
-# **A gap in the proof** (*ours*). The paper asks only that $\sigma$ be increasing and continuously differentiable, and concludes from the Morse-Sard
-# theorem that $\sigma' > 0$ almost everywhere. That theorem speaks of the values of $\sigma$ at points with $\sigma' = 0$, not of these points. Take
-# a Cantor set $\mathcal K$ of positive length and let $\sigma'$ be proportional to the distance from $\mathcal K$: then $\sigma$ is strictly
+# **Why some condition is needed** (*ours*). The proof calls $\sigma$ and $L$ "continuously differentiable and monotonically increasing" and
+# takes from the Morse-Sard theorem that the derivative is positive almost everywhere. That theorem speaks of the values of $\sigma$ at points
+# with $\sigma' = 0$, not of these points, so the two words alone are not enough. Take a Cantor set $\mathcal K$ of positive length and let $\sigma'$ be proportional to the distance from $\mathcal K$: then $\sigma$ is strictly
 # increasing and continuously differentiable, yet its gradient is zero on all of $\mathcal K$. An attack that starts there has no direction.
 # The theorem holds if $\sigma' > 0$ and $L' > 0$ almost everywhere, as for every loss and sigmoid in use.
 
@@ -435,36 +457,43 @@ for n in GAP_AT:
     x1, _ = two_balls(n, epsilon, scale.draws, numpy_generator(run, "cantor", n))
     stuck[str(n)] = {"exact": cantor.zero_gradient_probability(n, epsilon),
                      "trials": float((cantor.slope(x1) == 0).mean())}
-gradient = {"points": len(points), "dimension": N_GRADIENT, "share_that_point_across": float(across.mean()),
-            "deviation_from_formula": float(np.abs(found - formula).max() / np.abs(formula).max()),
-            "no_direction": stuck}
+directions = {"points": len(points), "dimension": N_GRADIENT, "share_that_point_across": float(across.mean()),
+              "within_allowed": bool(np.abs(found - formula).max() <= 1e-12 * np.abs(formula).max()),
+              "no_direction": stuck}
+
+# %%
+CAPTION = (
+    "Why Theorem 7 needs a condition on σ. Left: a strictly increasing, continuously differentiable "
+    "σ (built here with finitely many steps). Right: its derivative, zero on a Cantor set of "
+    "positive length; the ticks below mark where it is zero.")
+ALT = (
+    "Left: a smooth rising curve. Right: a derivative made of many triangles of different sizes, "
+    "touching zero on a dense pattern marked in orange below.")
 
 
-# %% mystnb={"figure": {"caption": "The gap in Theorem 7's proof. Left: a strictly increasing, continuously differentiable \u03c3 (built here with finitely many steps). Right: its derivative, zero on a Cantor set of positive length; the ticks below mark where it is zero.", "name": "sutton-theorem-7-picture"}, "image": {"alt": "Left: a smooth rising curve. Right: a derivative made of many triangles of different sizes, touching zero on a dense pattern marked in orange below."}}
 def draw_cantor(cantor):
     """sigma, its derivative and the places without a gradient."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.4))
     t = np.linspace(-1.3, 1.3, 12_001) * cantor.half_width
-    left.plot(t, cantor.value(t), color=report.PALETTE[0])
+    left.plot(t, cantor.value(t), color=display.PALETTE[0])
     left.set(xlabel="$x_1$", ylabel="σ")
     slope = cantor.slope(t)
-    right.plot(t, slope, color=report.PALETTE[0], lw=1)
-    right.plot(t[slope == 0], np.full((slope == 0).sum(), -0.05 * slope.max()), "|", color=report.PALETTE[1], ms=6)
+    right.plot(t, slope, color=display.PALETTE[0], lw=1)
+    right.plot(t[slope == 0], np.full((slope == 0).sum(), -0.05 * slope.max()), "|", color=display.PALETTE[1], ms=6)
     right.set(xlabel="$x_1$", ylabel="σ′")
     return figure
 
 
-report.picture(draw_cantor(cantor));
+display.picture(draw_cantor(cantor), CAPTION, ALT)
 
 # %%
-report.table(["dimension n", "exact", "random trials"], [[int(n), v["exact"], v["trials"]] for n, v in stuck.items()],
-             f"Probability that a point has no gradient at all under the σ of the figure, at ε = {epsilon:g}.",
-             "sutton-no-gradient")
-theorem_7 = run.publish(
-    "theorem-7", data=gradient, parts=("draws",),
-    exact=(max(1 - gradient["share_that_point_across"], gradient["deviation_from_formula"]), 1e-12),
-    note="Checked for σ' > 0 and L' > 0 almost everywhere, which has to be assumed: as worded, with σ only increasing "
-         "and continuously differentiable, the statement has a counterexample (above).")
+display.table(["dimension n", "exact", "random trials"], [[int(n), v["exact"], v["trials"]] for n, v in stuck.items()],
+             f"Probability that a point has no gradient at all under the σ of the figure, at ε = {epsilon:g}.")
+theorem_7 = run.statement(
+    "theorem-7", data=directions,
+    evidence=equality(within_allowed=directions["within_allowed"], violations=int((~across).sum())) | {"kind": "bound"},
+    note="Consistent: formula and direction hold at every point tried where σ' > 0 and L' > 0. The condition on σ is lost "
+         "in the text at hand; without one there is a counterexample (above).")
 
 # %% [markdown]
 # ## Theorem 8: one push for all
@@ -473,62 +502,78 @@ theorem_7 = run.publish(
 # margin and $S_\gamma(z)$ for the set of these pushes. All of them carry $x$ across as soon as $x$ lies at most $\gamma$ farther from the plane
 # than $z$, and this condition is not only enough but necessary. It holds if $x$ is not more than $\gamma/2$ behind the centre of the ball and $z$ not more
 # than $\gamma/2$ before it; hence the square, and half of the margin for each. Exact for uniform data: $\Pr(T_z - T_x \le \gamma)$, which
-# depends neither on $\epsilon$ nor on the class.
+# depends neither on $\epsilon$ nor on the class. The random trials in the picture push $z$ just past the margin and look at $x$: they
+# test this equivalence, not each of the pushes.
 
 # %%
-theorem_8 = check(run, "theorem-8", draws=scale.draws, trial_grid=TRIALS, extra=second_opinion(
-    "theorem-8", {"n": (1, 10, 1000), "gamma": (0.01, 0.1, 1)}, lambda n, gamma: crossing(n, gamma, 1.0)))
+theorem_8 = check(run, "theorem-8", again=lambda n, gamma: crossing(n, gamma, 1.0), grid=AGAIN)
 spared = {f"γ = {g:g}": curves.over_dimension(
     STATEMENTS["theorem-8"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
     generator=numpy_generator(run, "theorem-8 curves", g), gamma=g) for g in (0.03, 0.1, 0.3, 1.0)}
 
+# %%
+CAPTION = (
+    "Theorem 8: the probability that some push with margin γ at one point spares another point of "
+    "the class. Lines: exact; dashes: the bound; dots and bars: random trials with 95% intervals "
+    "(none without a hit).")
+ALT = (
+    "Four falling curves over the dimension, one a margin, with dashed bounds above that fall at "
+    "half their rate.")
 
-# %% mystnb={"figure": {"caption": "Theorem 8: the probability that some push with margin \u03b3 at one point spares another point of the class. Lines: exact; dashes: the bound; dots and bars: random trials with 95% intervals (none without a hit).", "name": "sutton-theorem-8-picture"}, "image": {"alt": "Four falling curves over the dimension, one a margin, with dashed bounds above that fall at half their rate."}}
-def draw_spared(curves):
+
+def draw_spared(spared):
     """Probability that a second point is spared by some push."""
     figure, ax = plt.subplots(figsize=(8, 3.8))
-    curves.draw_small(ax, curves)
+    curves.draw_small(ax, spared)
     ax.set_ylabel("Pr(not universal)")
     return figure
 
 
-report.picture(draw_spared(spared));
-
+display.picture(draw_spared(spared), CAPTION, ALT)
 
 # %% [markdown]
 # ## Beyond the paper: how good are the bounds?
 #
 # *This part is ours.* A probability that falls exponentially has a rate, $-\frac1n \ln \Pr$ for large $n$. The bounds of Theorems 4 and 5 have the true
-# rate. That of Theorem 6 does not. It adds up the cases in which the point or the push alone covers its share of the distance $\epsilon$,
+# rate. That of Theorem 6, as reconstructed, falls more slowly than the truth. It adds up the cases in which the point or the push alone covers its share of the distance $\epsilon$,
 # the shares being $1 : \delta$. In truth both must do their part, so the two small probabilities multiply, and the cheapest shares are
 # $1 : \delta^2$. The true rate is
 #
 # $$\min_t \left[-\tfrac12\ln(1 - t^2) - \tfrac12\ln\left(1 - \big(\tfrac{\epsilon - t}\delta\big)^2\right)\right] \approx \frac{\epsilon^2}{2(1 + \delta^2)},
 # \quad\text{the bound's}\quad \approx \frac{\epsilon^2}{2(1 + \delta)^2} .$$
 #
-# The bound therefore asks for up to twice as many dimensions as needed, most of all at $\delta = 1$. Theorem 8 is that case: its bound has exactly half
-# of the true rate $-\ln(1 - \gamma^2/4)$.
+# The bound as reconstructed therefore asks for up to twice as many dimensions as needed, most of all at $\delta = 1$. Theorem 8 is that case: the
+# true rate is $-\ln(1 - \gamma^2/4)$, that of the bound as reconstructed half of it.
 
-# %% mystnb={"figure": {"caption": "How far the bound of Theorem 6 is from the truth. Left: rate of the bound over the true rate, over the radius of the noise; both ends are sharp, the middle is off by two. Right: exact value and bound on a scale where an exponential is a straight line, at \u03b4 = 1.", "name": "sutton-rates"}, "image": {"alt": "Left: ratio of rates dips to one half at a noise radius of one. Right: two straight falling lines, the exact one about twice as steep as the bound."}}
+# %%
+CAPTION = (
+    "How far the bound of Theorem 6, as reconstructed, is from the truth. Left: rate of the bound "
+    "over the true rate, over the radius of the noise; both ends are sharp, the middle is off by "
+    "two. Right: exact value and bound on a scale where an exponential is a straight line, at δ = 1.")
+ALT = (
+    "Left: ratio of rates dips to one half at a noise radius of one. Right: two straight falling "
+    "lines, the exact one about twice as steep as the bound.")
+
+
 def draw_rates():
     """Ratio of the rates, and the probabilities as straight lines."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8))
     delta = np.geomspace(0.01, 100, 200)
-    for color, e in zip(report.PALETTE, (0.01, 0.4, 0.8)):
+    for color, e in zip(display.PALETTE, (0.01, 0.4, 0.8)):
         usable = delta[e <= 1 + delta]
         left.plot(usable, two_balls_bound_rate(e, usable) / two_balls_rate(e, usable), color=color, label=f"ε = {e:g}")
     left.set(xscale="log", xlabel="radius of the noise, δ", ylabel="rate of bound / true rate", ylim=(0.45, 1.02))
     left.legend(fontsize=9)
     n = np.arange(1, 20_001, 100)
     t6, given = STATEMENTS["theorem-6"], {"n": n, "epsilon": epsilon, "delta": 1.0}
-    right.plot(n, t6.log_exact(**given) / np.log(10), color=report.PALETTE[0], label="exact")
-    right.plot(n, t6.log_bound(**given) / np.log(10), color=report.PALETTE[0], ls="--", label="bound")
+    right.plot(n, t6.log_exact(**given) / np.log(10), color=display.PALETTE[0], label="exact")
+    right.plot(n, t6.log_bound(**given) / np.log(10), color=display.PALETTE[0], ls="--", label="bound")
     right.set(xlabel="dimension n", ylabel="log10 of the probability")
     right.legend(fontsize=9)
     return figure
 
 
-report.picture(draw_rates());
+display.picture(draw_rates(), CAPTION, ALT)
 
 # %%
 RATES_AT = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -543,12 +588,11 @@ def measured_rate(delta):
 
 
 rates = {d: (float(two_balls_rate(epsilon, d)), float(two_balls_bound_rate(epsilon, d))) for d in RATES_AT}
-report.table(["δ", "true rate", "measured", "rate of the bound", "bound / true"],
+display.table(["δ", "true rate", "measured", "rate of the bound", "bound / true"],
              [[d, true, measured_rate(d), bound, f"{bound / true:.3f}"] for d, (true, bound) in rates.items()],
-             f"Exponential rates of Theorem 6 at ε = {epsilon:g}; measured between n = {FAR_N:,} and {2 * FAR_N:,}.",
-             "sutton-rate-table")
+             f"Exponential rates of Theorem 6 at ε = {epsilon:g}; measured between n = {FAR_N:,} and {2 * FAR_N:,}.")
 shrinking = {n: float(STATEMENTS["theorem-6"].exact(n=n, epsilon=1 / np.sqrt(n), delta=1.0)) for n in (10, 1000, 100_000)}
-report.say("All of this needs a distance $\\epsilon$ that does not shrink. With $\\epsilon = 1/\\sqrt n$ and $\\delta = 1$ the "
+display.say("All of this needs a distance $\\epsilon$ that does not shrink. With $\\epsilon = 1/\\sqrt n$ and $\\delta = 1$ the "
            "probability of Theorem 6 is " + ", ".join(f"{p:.4f} at $n$ = {n:,}" for n, p in shrinking.items())
            + ", and tends to $\\Phi(-1/\\sqrt{1 + \\delta^2})$ = " + f"{float(two_balls_margin_limit(1.0, 1.0)):.4f}. "
              "In the same way noise whose radius grows like $\\sqrt n$, as that of a cube of fixed side does, is not covered.")
@@ -562,7 +606,7 @@ inside = data["intervals_that_contain_the_exact_value"]
 tested = [t["data"] for t in (theorem_4, theorem_5, theorem_6, theorem_8)]
 push = epsilon + 0.05
 turned = float(STATEMENTS["theorem-6"].exact(n=3072, epsilon=epsilon, delta=biggest))
-report.say(
+display.say(
     f"At ε = {epsilon:g} and n = 3,072, the size of a CIFAR-10 image, {10 ** log10_error['3072']:.1e} of the points are "
     f"misread and {float(tail(3072, push - epsilon)):.1e} resist a push of length {push:g}. A random push of radius "
     f"{biggest:g} still turns {turned:.3f} of them, since it takes more dimensions to tame noise that long: at n = {END:,} "

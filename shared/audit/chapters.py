@@ -1,14 +1,14 @@
 """The papers' printed numbers against each other: all checks, run on the reference files alone."""
 import numpy as np
-import pandas as pd
 
 from shared import reference
 from shared.audit import chen, chen_models, he, ren, shu, sutton, sutton_counts, sutton_sizes
-from shared.audit.finding import Finding
+from shared.audit.chance import chances
+from shared.audit.finding import Finding, Printed, findings_of
+from shared.runtime import UserError
 
 CHECKS = tuple(module.checks for module in (
-    ren, shu, he, sutton, sutton_counts, sutton_sizes, chen,
-    chen_models))
+    ren, shu, he, sutton, sutton_counts, sutton_sizes, chen, chen_models))
 
 
 def references():
@@ -16,35 +16,66 @@ def references():
     return {key: reference.paper(key) for key in reference.KEYS}
 
 
-def findings(papers=None, *, generator=None) -> list[Finding]:
+def findings(papers=None, *, draws=0, generator=None) -> list[Finding]:
     """All findings, papers in the book's order.
 
-    `papers` is {key: Paper} for the papers to check (default: all five as committed). `generator`, a numpy
-    Generator, serves the two checks that simulate; each module draws from its own child of it, so that
-    checking one paper alone gives the same numbers as checking all. Raises ValueError for an unknown key.
+    `papers` is {key: Paper} for the papers to check (default: all five as committed). With `draws`, every
+    statement that holds is also asked of so many permuted and so many redrawn tables (`Finding.chance`).
+    `generator` is a numpy Generator; each check draws from its own child of it, so that checking one paper
+    alone gives the same numbers as checking all. Raises UserError for an unknown key.
     """
     papers = references() if papers is None else papers
     if unknown := sorted(set(papers) - set(reference.KEYS)):
-        raise ValueError(f"no checks for paper {unknown[0]!r}; allowed: {', '.join(reference.KEYS)}")
-    children = (generator or np.random.default_rng(0)).spawn(len(CHECKS))
-    return [f for checks, child in zip(CHECKS, children) if checks.paper in papers
-            for f in checks.run(papers[checks.paper], child)]
+        raise UserError(f"no checks for paper {unknown[0]!r}; allowed: {', '.join(reference.KEYS)}")
+    children = iter((generator or np.random.default_rng(0)).spawn(2 * sum(len(c.functions) for c in CHECKS)))
+    every = []
+    for checks in CHECKS:
+        for check in checks.functions:
+            own, random = next(children), next(children)
+            if checks.paper in papers:
+                paper = papers[checks.paper]
+                found = findings_of(check, Printed(paper, own))
+                every += chances(check, paper, found, pool=check in checks.pooled, draws=draws,
+                                 generator=random) if draws else found
+    return every
 
 
-def table(found) -> pd.DataFrame:
-    """Findings as a table, one row each; printed and recomputed values as text."""
-    return pd.DataFrame([{"paper": f.paper, "place": f.place, "kind": f.kind, "verdict": f.verdict,
-                          "title": f.title, "printed": show(f.printed), "recomputed": show(f.recomputed),
-                          "consequence": f.consequence} for f in found])
+def place(finding):
+    """Where the finding is, in the paper's names: `Tables III, IV; Figure 3`."""
+    numbers = {}
+    for item in finding.place.split(", "):
+        kind, _, number = reference.paper(finding.paper)[item].label.partition(" ")
+        numbers.setdefault(kind, []).append(number)
+    return "; ".join(f"{kind}{'s' * (len(n) > 1)} {', '.join(n)}" for kind, n in numbers.items())
 
 
-def show(value):
-    """A printed or recomputed value as text: dicts as `label value; ...`, numbers to four significant digits
-    or, from 1000 up, as integers where they are whole."""
+def show(value, between="; ", digits=4):
+    """A value as text: dicts as `label value; ...`, numbers to so many significant digits."""
     if isinstance(value, dict):
-        return "; ".join(f"{label} {show(v)}" for label, v in value.items())
+        return between.join(f"{label.replace('_', ' ')} {show(v, ', ', digits)}"
+                            for label, v in value.items())
     if isinstance(value, (tuple, list)):
-        return ", ".join(map(show, value))
-    if isinstance(value, (float, np.floating)) and not float(value).is_integer():
-        return f"{value:.4g}" if abs(value) < 1000 else f"{value:.1f}"
-    return f"{value:.0f}" if isinstance(value, (float, np.floating)) else str(value)
+        return ", ".join(show(v, ", ", digits) for v in value)
+    if isinstance(value, float):
+        return f"{value:.0f}" if value.is_integer() or abs(value) >= 10**digits else f"{value:.{digits}g}"
+    return str(value)
+
+
+def odds(chance):
+    """The chance of a finding as text: `permuted 2%, redrawn 0%`."""
+    if chance is None:
+        return ""
+    return ", ".join(f"{name} {value:.1%}" for name, value in chance._asdict().items() if value is not None)
+
+
+HEADER = ("class", "place", "words of the paper", "numbers / our sum", "reading and use",
+          "random numbers pass")
+
+
+def row(f):
+    """The finding as the texts of a table's line, one for each of HEADER."""
+    held = f" ({f.held[0]} of {f.held[1]} rows)" if f.held else ""
+    said = "<br>".join(f"“{q.words}” ({q.where})" for q in f.quotes)
+    sums = " / ".join(text or "–" for text in (show(f.numbers, "; ", 6), show(f.ours)))
+    reading = " ".join(text for text in (f.reading and f"Innocent reading: {f.reading}", f.use) if text)
+    return [f.verdict + held, f"{place(f)}: {f.title}", said, sums, reading, odds(f.chance)]

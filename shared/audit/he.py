@@ -1,7 +1,7 @@
-"""He, Li and Song: the printed numbers against each other, and the published scripts against the text."""
+"""He, Li and Song: the printed numbers against each other, and the published scripts beside the text."""
 import numpy as np
 
-from shared.audit.finding import Checks, attainable, rounds_to
+from shared.audit.finding import Checks, attainable, rounds_to, stated
 
 checks = Checks("he")
 NETS = ("mnist_normal", "mnist_adv", "cifar10_normal", "cifar10_adv")
@@ -11,167 +11,140 @@ SCRIPTS = {"boundary step, MNIST": 0.01, "batch size, CIFAR-10": 150, "images, C
            "divisor of squared distance, MNIST": 255**2}
 
 
+def line(p, item, examples):
+    """The row of Table 1 or 2 for one attack."""
+    return next(r for r in p.paper[item].raw["rows"] if r["examples"] == examples)
+
+
 def success(p, attack, net):
     """Table 1: attack success in percent."""
-    return p.frame("table-1").set_index("examples").at[attack, f"{net}_success_pct"]
+    return line(p, "table-1", attack)[f"{net}_success_pct"]
 
 
 def accuracy(p, examples, net, classifier="point"):
     """Table 2: accuracy in percent of point or region classification."""
     data, training = net.split("_")
-    column = f"{data}_{classifier}_{training}_accuracy_pct"
-    return p.frame("table-2").set_index("examples").at[examples, column]
+    return line(p, "table-2", examples)[f"{data}_{classifier}_{training}_accuracy_pct"]
 
 
 @checks
 def optmargin_success(p):
-    left = {n: int(accuracy(p, "OptMargin", n)) for n in NETS}
-    printed = {n: int(success(p, "OptMargin", n)) for n in NETS}
-    return p.finding("table-1, table-2",
-                     "Where OptMargin always succeeds, point classification is always wrong",
-                     printed=printed, recomputed=left,
-                     holds=all(left[n] == 0 for n in NETS if printed[n] == 100),
-                     consequence="On the adversarially trained CIFAR-10 net success and accuracy cannot "
-                                 "both be of the same images; failures returned as black images would "
-                                 "explain the difference.")
-
-
-@checks
-def fgsm_over_all_images(p):
-    total = {n: int(success(p, "FGSM", n) + accuracy(p, "FGSM", n)) for n in NETS}
-    repaired = {n: int(accuracy(p, "FGSM", n) - accuracy(p, "Benign", n) + success(p, "FGSM", n))
-                for n in NETS}
-    return p.finding("table-1, table-2", "FGSM success plus point accuracy, both taken over all images",
-                     printed=(100,) * len(NETS),
-                     recomputed={"sum": tuple(total.values()),
-                                 "wrong images to be repaired": tuple(repaired.values())},
-                     holds=None,
-                     consequence="Where the sum is not 100, success is no share of all images; the confirmed "
-                                 "row on correctly classified images fits.")
+    return p.finding("table-1, table-2", "OptMargin's success beside the accuracy of point classification",
+                     quotes=[("across a random sample of adversarial examples", "Section 3.3"),
+                             ("a sample of 100 images from the test set", "Section 3.4")],
+                     numbers={n: success(p, "OptMargin", n) for n in NETS},
+                     ours={"accuracy": {n: accuracy(p, "OptMargin", n) for n in NETS}}, holds=None,
+                     reading="the two tables rest on different samples.",
+                     use="Report success and accuracy of the same images.")
 
 
 @checks
 def fgsm_over_correct_images(p):
-    printed = {n: int(success(p, "FGSM", n)) for n in NETS}
-    flipped = {n: float(100 * (1 - accuracy(p, "FGSM", n) / accuracy(p, "Benign", n))) for n in NETS}
+    printed = {n: success(p, "FGSM", n) for n in NETS}
+    correct = {n: accuracy(p, "Benign", n) or np.nan for n in NETS}
+    flipped = {n: float(100 * (1 - accuracy(p, "FGSM", n) / correct[n])) for n in NETS}
     return p.finding("table-1, table-2", "FGSM success is the share of correctly classified images that flip",
-                     printed=printed, recomputed=flipped,
+                     numbers=printed, ours=flipped,
                      holds=all(rounds_to(flipped[n], printed[n], 0) for n in NETS),
-                     consequence="Count success over correctly classified images: all four columns then "
-                                 "agree to the printed digit.")
+                     use="Success counts correctly classified images: all four columns then agree to the "
+                         "last digit.")
 
 
 @checks
 def optmargin_between(p):
-    t = p.frame("table-1").set_index("examples")
-    brittle, margin, strong = (t.loc[a, [f"{n}_rms" for n in NETS]].to_numpy(float)
+    brittle, margin, strong = (np.array([line(p, "table-1", a)[f"{n}_rms"] for n in NETS])
                                for a in ("OptBrittle", "OptMargin", "OptStrong"))
     return p.finding("table-1", "OptMargin's distortion lies between OptBrittle's and OptStrong's",
-                     printed=tuple(margin),
-                     recomputed={"times OptBrittle": tuple(margin / brittle),
-                                 "share of OptStrong": tuple(margin / strong)},
+                     quotes=[("have higher distortion than OptBrittle examples", "Section 3.3"),
+                             ("much lower distortion than OptStrong examples", "Section 3.3")],
+                             numbers=tuple(margin),
+                     ours={"times OptBrittle": tuple(margin / brittle),
+                           "share of OptStrong": tuple(margin / strong)},
                      holds=bool(np.all((brittle < margin) & (margin < strong))),
-                     consequence="The order holds in all four columns, by a narrow margin over OptBrittle "
-                                 "in the last.")
+                     use="The order holds in all four columns, by a narrow margin over OptBrittle in the "
+                         "last.")
 
 
 @checks
 def optmargin_fools_regions(p):
-    t = p.frame("table-2").set_index("examples")[[f"{n.split('_')[0]}_region_{n.split('_')[1]}_accuracy_pct"
-                                                   for n in NETS]]
+    lowest = {n: min(accuracy(p, e, n, "region") for e in ("Benign", "FGSM", "OptBrittle")) for n in NETS}
+    own = {n: accuracy(p, "OptMargin", n, "region") for n in NETS}
     return p.finding("table-2", "OptMargin leaves region classification the lowest accuracy of all attacks",
-                     printed=tuple(t.loc["OptMargin"]),
-                     recomputed={"next lowest": tuple(t.drop("OptMargin").min())},
-                     holds=bool((t.loc["OptMargin"] < t.drop("OptMargin").min()).all()),
-                     consequence="The paper's main claim holds in all four columns.")
+                     quotes=[("OptMargin attack successfully evades region classification and point "
+                              "classification",
+                              "Section 3.4")],
+                     numbers=own, ours={"next lowest": lowest}, holds=all(own[n] < lowest[n] for n in NETS),
+                     use="The paper's main claim holds in all four columns.")
 
 
 @checks
 def boundary_denominators(p):
-    t, found = p.frame("table-3"), {}
-    limit = p.settings("table-3")["test_examples"]["CIFAR-10"]
+    found, limit = {}, p.settings("table-3")["test_examples"]["CIFAR-10"]
     for training in ("normal", "pgd_adversarial"):
-        rates = t[(t.dataset == "CIFAR-10") & (t.model_training == training)][list(RATES)].to_numpy().ravel()
-        found[training] = tuple(n for n in range(1, limit + 1)
-                                if all(len(attainable(r, n, 1)) for r in rates))
+        rates = [row[r] for row in p.paper["table-3"].raw["rows"] for r in RATES
+                 if (row["dataset"], row["model_training"]) == ("CIFAR-10", training)]
+        found[training] = tuple(n for n in range(1, limit + 1) if all(attainable(r, n, 1) for r in rates))
     return p.finding("table-3", "CIFAR-10 error rates are whole numbers of test pairs",
-                     printed=f"at most {limit} pairs", recomputed=found, holds=all(found.values()),
-                     consequence="Error rates rest on this many pairs, so one pair is more than a "
-                                 "percentage point.",
-                     source="table-3.rows, table-3.settings.test_examples")
+                     quotes=[("we test on 100 other examples", "Section 5.2"),
+                             ("We filtered these sets", "Section 5.2")],
+                     numbers=f"at most {limit} pairs", ours=found, holds=all(found.values()),
+                     use="Error rates rest on this many pairs, so one pair is more than a percentage point.")
 
 
 @checks
 def boundary_images(p):
-    kept = [n for sizes in boundary_denominators(p).recomputed.values() for n in sizes]
-    benign = [accuracy(p, "Benign", n) for n in ("cifar10_normal", "cifar10_adv")]
+    kept = [n for sizes in boundary_denominators(p).ours.values() for n in sizes]
     return p.finding("table-2, table-3", "CIFAR-10 test images that stay after filtering, in two tables",
-                     printed={"correct of 100, Table 2": tuple(map(int, benign))},
-                     recomputed={"pairs kept, Table 3": tuple(kept)},
-                     holds=None,
-                     consequence="The two tables use different images of the test set, or drop a few pairs "
-                                 "unsaid.")
+                     numbers={"correct of 100, Table 2": tuple(accuracy(p, "Benign", n) for n in NETS[2:])},
+                     ours={"pairs, Table 3": tuple(kept)}, holds=None,
+                     reading="the filter also drops pairs whose attack failed, or the samples differ.",
+                     use="The sample of Table 3 is not fixed by Table 2.")
 
 
 @checks
 def worst_case_accuracy(p):
-    t = p.frame("table-3")
-    worst = 100 - t[list(RATES)].max(axis=1)
     found = []
     for cell in p.paper["table-3"].raw["spanning_cells"]:
         data = cell["dataset"]
-        best = worst[t.dataset == data].max()
+        best = max(100 - max(r[k] for k in RATES) for r in p.paper["table-3"].raw["rows"] if r["dataset"] == data)
         region = max(accuracy(p, "OptMargin", n, "region") for n in NETS
                      if n.startswith(data.lower().replace("-", "")))
         printed = (cell["accuracy_ours_pct"], cell["accuracy_cao_gong_pct"])
         found.append(p.finding(
             "table-3, table-2", f"{data}: best worst-case accuracy, boundary against region classification",
-            printed=printed, recomputed=(float(best), int(region)),
+            quotes=[("the best choice of base model and training set", "caption of Table 3")],
+            numbers=printed, ours=(float(best), region),
             holds=rounds_to(best, printed[0], 1) and rounds_to(region, printed[1], 0),
-            consequence="Worst case means the larger of all three error rates of a row, best over the rows.",
-            source="table-3.spanning_cells, table-3.rows, table-2.rows"))
+            use="Worst case means the larger of all three error rates of a row, best over the rows."))
     return found
-
-
-@checks
-def transfer_between_attacks(p):
-    claim = p.quote("table-3", "claims",
-                    r"negatives (\d+\.\d)% to (\d+\.\d)%\).*\((\d+\.\d)% to (\d+\.\d)%\)")
-    t = p.frame("table-3").set_index("training_attack")
-    on_brittle = t.loc["OptMargin", "false_neg_optbrittle_pct"]
-    on_margin = t.loc["OptBrittle", "false_neg_optmargin_pct"]
-    values = tuple(map(float, (on_brittle.min(), on_brittle.max(), on_margin.min(), on_margin.max())))
-    return p.finding("table-3", "Ranges of the cross-attack false negative rates", printed=claim,
-                     recomputed=values,
-                     holds=claim == values, source="table-3.claims, table-3.rows",
-                     consequence="Training on OptMargin transfers to OptBrittle, not the other way round.")
 
 
 @checks
 def epochs(p):
     s, printed, steps, exact = p.settings("table-3"), {}, {}, []
     for data in ("MNIST", "CIFAR-10"):
-        printed[data] = s["epochs"][data]
+        printed[data] = p.single(s["epochs"][data])
         per_epoch = s["train_examples"][data] / s["batch_size"]
         steps[data] = printed[data] * per_epoch
         exact.append(int(round(steps[data], -3) / per_epoch) == printed[data])
-    return p.finding("table-3", "The odd numbers of epochs are round numbers of optimiser steps",
-                     printed=printed, recomputed=steps, holds=all(exact),
-                     consequence="Train by steps (whole thousands); the epochs follow from the batch size.",
-                     source="table-3.settings")
+    return p.finding("procedure-boundary-classifier",
+                     "The numbers of epochs are round numbers of optimiser steps",
+                     quotes=[("for 32 epochs, and we test on 2,000 other examples", "Section 5.2"),
+                             ("for 1,462 epochs", "Section 5.2")], numbers=printed, ours=steps,
+                             holds=all(exact),
+                     use="Train by steps (whole thousands); the epochs follow from the batch size.")
 
 
 @checks
 def radii(p):
-    region = p.settings("procedure-region-classification")["region_radius"]["CIFAR-10"]
-    imagenet = p.settings("table-5")["region_radius"]
-    return p.finding("procedure-region-classification, table-5",
-                     "CIFAR-10 and ImageNet use one region radius",
-                     printed={"CIFAR-10, of 255": region, "ImageNet, of 1": imagenet},
-                     recomputed=imagenet * 255, holds=rounds_to(imagenet * 255, region, 1),
-                     consequence="Convert once: pixel scales differ between the data sets, the radius does "
-                                 "not.",
-                     source="procedure-region-classification.settings, table-5.settings")
+    words = "5.1 (0.02 of 255) for a ResNet CIFAR-10 classifier"
+    radius, share, levels, *_ = map(p.single, stated(words))
+    return p.finding("procedure-region-classification", "The two ways to print the region radius agree",
+                     quotes=[(words, "Section 3.4"),
+                             ("the same relative size as for CIFAR-10", "Appendix D")],
+                     numbers=(radius, share, levels), ours=share * levels,
+                     holds=rounds_to(share * levels, radius, 1),
+                     use="Convert once: pixel scales differ between the data sets, the radius does not.")
 
 
 @checks
@@ -179,14 +152,15 @@ def attack_effort(p):
     s = p.settings("procedure-cost-optmargin")
     evaluations = s["binary_search_steps"] * s["max_iterations_per_step"] * s["ensemble_models"]
     return p.finding("procedure-cost-optmargin",
-                     "Model evaluations of an OptMargin attack against those of the defence",
-                     printed={"attack": s["ensemble_models"], "defence": s["region_classification_samples"]},
-                     recomputed={"attack, all iterations (at most)": evaluations,
-                                 "times the defence": evaluations / s["region_classification_samples"]},
-                     holds=None,
-                     consequence="The comparison is per iteration; a whole attack costs far more than a "
-                                 "defence.",
-                     source="procedure-cost-optmargin.settings")
+                     "Model evaluations of an attack against those of the defence",
+                     quotes=[("the slowdown factor is less for the attacker than for the defender",
+                              "Section 3.5")],
+                     numbers={"attack": s["ensemble_models"], "defence": s["region_classification_samples"]},
+                     ours={"attack, all iterations (at most)": evaluations,
+                           "times the defence": evaluations / s["region_classification_samples"]}, holds=None,
+                     reading="the factor is that over an undefended model, each step of an attack against "
+                             "one defence.",
+                     use="A whole attack costs more evaluations than a defence.")
 
 
 @checks
@@ -198,11 +172,9 @@ def scripts(p):
              SCRIPTS["batch size, CIFAR-10"], "Only the printed batch size gives the printed epochs."),
             ("table-3", "CIFAR-10 images for training and test of the boundary classifier",
              (s["train_examples"]["CIFAR-10"], s["test_examples"]["CIFAR-10"]), SCRIPTS["images, CIFAR-10"],
-             "The published script cannot be the one behind the table."),
+             "The published script is another setting than the table's."),
             ("equation-optmargin-objective", "Scale of the distance term on MNIST", objective,
              SCRIPTS["divisor of squared distance, MNIST"],
-             "The divisor belongs to pixels of 0-255; on pixels of 0-1 it all but removes the distance "
-             "term.")]
-    return [p.finding(item, title, kind="code", printed=printed, recomputed=script, holds=False,
-                      consequence=consequence, source=f"{item}; published scripts")
-            for item, title, printed, script, consequence in rows]
+             "The divisor belongs to pixels of 0-255; on pixels of 0-1 the distance term nearly vanishes.")]
+    return [p.finding(item, title, kind="scripts", numbers=printed, ours=script, holds=None, use=use)
+            for item, title, printed, script, use in rows]

@@ -1,8 +1,10 @@
 """Ren et al.: the printed numbers against each other."""
+from itertools import combinations
+
 import numpy as np
 from scipy import stats
 
-from shared.audit.finding import Checks, attainable, rounds_to
+from shared.audit.finding import Checks, attainable, rounds_to, stated
 
 checks = Checks("ren")
 NETS = ("architecture_a", "architecture_b", "architecture_c")
@@ -11,79 +13,88 @@ MNIST_TRAINING_SIZES = (48000, 50000, 54000, 55000, 60000)  # the splits of MNIS
 
 def ssim_by_pruning(p, column, background):
     """A column of Table III for architecture A, unpruned, followed by Table IV, pruned ever harder."""
-    unpruned, pruned = p.frame("table-3"), p.frame("table-4")
-    start = unpruned[(unpruned.architecture == "A") & (unpruned.background == background)][column]
-    return np.concatenate([start, pruned[pruned.background == background][column]])
+    unpruned = [r[column] for r in p.paper["table-3"].raw["rows"]
+                if (r["architecture"], r["background"]) == ("A", background)]
+    return np.array(unpruned + [r[column] for r in p.paper["table-4"].raw["rows"] if r["background"] == background])
+
+
+def accuracies(p):
+    """Training and test accuracy of the three networks in percent, from Table II."""
+    train, test = p.paper["table-2"].raw["rows"][:2]
+    return tuple((train[n]["value_pct"], test[n]["value_pct"]) for n in NETS)
 
 
 @checks
 def caption_accuracies(p):
-    caption = p.settings("table-1")["caption_accuracy_pct"]
-    train, test = p.frame("table-2").iloc[0], p.frame("table-2").iloc[1]
-    pairs = [(caption[n][s], row[n]["value_pct"]) for n in NETS
-             for s, row in (("train", train), ("test", test))]
+    words = "99.42%/99.28%, 99.80%/99.41%, and 99.44%/99.12%"
+    pairs = list(zip(stated(words), np.ravel(accuracies(p))))
     return p.finding("table-1, table-2", "The accuracies in Table I's caption are Table II's, rounded",
-                     printed=tuple(c for c, _ in pairs), recomputed=tuple(v for _, v in pairs),
-                     holds=all(rounds_to(v, c, 2) for c, v in pairs),
-                     consequence="Either table may be used as the target accuracy of a retrained network.",
-                     source="table-1.settings.caption_accuracy_pct, table-2.rows")
+                     quotes=[(words, "caption of Table I")], numbers=tuple(v for _, v in pairs),
+                     ours=tuple(c for c, _ in pairs), holds=all(rounds_to(v, c, 2) for c, v in pairs),
+                     use="Either table may be the target accuracy of a retrained network.")
 
 
 @checks
 def training_set_size(p):
-    printed = tuple(p.frame("table-2").iloc[0][n]["value_pct"] for n in NETS)
-    sizes = tuple(n for n in MNIST_TRAINING_SIZES if all(len(attainable(v, n, 3)) for v in printed))
-    return p.finding("table-2", "Training accuracies are whole numbers of images of one training set",
-                     printed=printed, recomputed=sizes, holds=bool(sizes),
-                     consequence="The printed digits tell the training set: no image was held out for "
-                                 "validation.")
+    printed = [train for train, _ in accuracies(p)]
+    fits = [n for n in MNIST_TRAINING_SIZES if all(attainable(v, n, 3) for v in printed)]
+    # Which of the 1000 numbers 99.000 ... 99.999 are a share of n images; a triple needs one n for all three.
+    possible = np.array([[bool(attainable(99 + k / 1000, n, 3)) for k in range(1000)]
+                         for n in MNIST_TRAINING_SIZES])
+    share = sum((-1) ** (size + 1) * possible[list(some)].all(axis=0).mean() ** len(printed)
+                for size in range(1, len(possible) + 1) for some in combinations(range(len(possible)), size))
+    return p.finding("table-2", "Training accuracies as whole numbers of images of one training set",
+                     numbers=tuple(printed),
+                     ours={"sizes that fit": tuple(fits), "share of all triples that fit one": share},
+                     holds=None, use="The digits allow the whole training set, but do not tell it from "
+                                     "another.")
 
 
 @checks
 def unpruned_separability(p):
-    quoted, = p.quote("table-3", "inconsistencies", r"separability as (0\.\d+)")
-    value = ssim_by_pruning(p, "separability_ssim", "white")[0]
-    return p.finding("table-3, table-4", "Section V quotes the unpruned white separability from Table III",
-                     printed=quoted, recomputed=value, holds=bool(quoted == value),
-                     consequence="A reproduction compares with the table; the quoted value is a slip.",
-                     source="table-3.inconsistencies, table-3.rows")
+    words = "the values decrease from 0.9955 (white) and 0.9951 (black)"
+    value = tuple(ssim_by_pruning(p, "separability_ssim", b)[0] for b in ("white", "black"))
+    return p.finding("table-3, table-4", "Section V quotes the unpruned separability from Table III",
+                     quotes=[(words, "Section V")], numbers=stated(words), ours=value,
+                     holds=stated(words) == value,
+                     reading="one last digit is misprinted.",
+                     use="Compare with the table.")
 
 
 @checks
 def second_pruning_setting(p):
-    quoted, = p.quote("table-4", "inconsistencies", r"T=(\d+) for the second setting")
-    value = int(p.frame("table-4")["T"][2])
-    return p.finding("table-4", "Section V and Table IV agree on T of the second pruning setting",
-                     printed=quoted, recomputed=value, holds=quoted == value,
-                     consequence="On 8-bit pixels both leave bright pixels alone, so no result depends on "
-                                 "it.",
-                     source="table-4.inconsistencies, table-4.rows")
+    words = "We further set t = 128 and T = 256"
+    row = p.paper["table-4"].raw["rows"][2]
+    return p.finding("table-4", "Section V and Table IV agree on the second pruning setting",
+                     quotes=[(words, "Section V")], numbers=stated(words), ours=(row["t"], row["T"]),
+                     holds=stated(words) == (row["t"], row["T"]),
+                     reading="both are meant as no upper threshold: no 8-bit pixel lies above either.",
+                     use="No result depends on it.")
 
 
 @checks
 def previous_setting(p):
-    quoted = p.quote("table-4", "inconsistencies", r"unpruned values (0\.\d+)/(0\.\d+)")
+    words = "0.3231 (white) and 0.5512 (black) in the previous setting"
     series = [ssim_by_pruning(p, "robustness_ssim", b) for b in ("white", "black")]
-    return p.finding("table-3, table-4",
-                     "What Section V calls the previous setting's robustness is that of t = 64",
-                     printed=quoted, recomputed={"t = 64": tuple(s[1] for s in series),
-                                                 "no pruning": tuple(s[0] for s in series)},
-                     holds=quoted == tuple(s[1] for s in series),
-                     consequence="The step from t = 64 to t = 128 is smaller than the sentence suggests.",
-                     source="table-4.inconsistencies, table-3.rows, table-4.rows")
+    return p.finding("table-3, table-4", "Whose robustness Section V compares the second setting with",
+                     quotes=[(words, "Section V")], numbers=stated(words),
+                     ours={"no pruning": tuple(s[0] for s in series), "t = 64": tuple(s[1] for s in series)},
+                     holds=None, reading="the previous setting is the one of the previous table, without "
+                                         "pruning.",
+                     use="The step from t = 64 to t = 128 is the difference of Table IV's rows.")
 
 
 @checks
 def figure_3_similarity(p):
-    printed = tuple(p.numbers("figure-3").values())
-    means = np.concatenate([p.frame("table-3").ae_ssim, p.frame("table-4").ae_ssim])
+    means = [r["ae_ssim"] for item in ("table-3", "table-4") for r in p.paper[item].raw["rows"]]
     return p.finding("figure-3, table-3, table-4",
-                     "The mean SSIMs of Figure 3's adversarial examples are in a table",
-                     printed=printed, recomputed={"largest mean in the tables": means.max()},
-                     holds=all(np.isclose(means, v).any() for v in printed),
-                     consequence="The figure belongs to runs that are not tabulated; its values cannot be a "
-                                 "target.",
-                     source="figure-3.printed_numbers, table-3.rows, table-4.rows")
+                     "Mean SSIMs of Figure 3's adversarial examples beside the tables'",
+                     quotes=[("corresponding mean SSIM values between the AEs and the original samples",
+                              "caption of Figure 3")],
+                     numbers=tuple(p.figure("figure-3").values()),
+                     ours={"largest mean in the tables": max(means)},
+                     holds=None, reading="the means are over the selected examples that are shown.",
+                     use="No table has a target for them.")
 
 
 @checks
@@ -93,23 +104,21 @@ def early_stopping(p):
     largest = np.sqrt((1 - t.separability_ssim) * (t.separability_ssim - stop))
     return p.finding("table-3, algorithm-1",
                      "STD of separability if every pair had ended above the threshold",
-                     printed=tuple(t.separability_std),
-                     recomputed={"largest possible": tuple(largest),
-                                 "rows above it": int((t.separability_std > largest).sum())}, holds=None,
-                     consequence="In those rows some searches ended by the iteration limit, below the "
-                                 "threshold.",
-                     source="table-3.rows, table-3.settings.ssim_threshold_delta_s")
+                     quotes=[("the SSIM threshold was set to 0.99", "Section IV")],
+                     numbers=tuple(t.separability_std),
+                     ours={"largest possible": tuple(largest),
+                           "rows above it": int((t.separability_std > largest).sum())}, holds=None,
+                     use="In those rows some searches ended by the iteration limit, below the threshold.")
 
 
 @checks
 def outside_farther_than_inside(p):
-    rows = [r for item in ("table-3", "table-4") for r in p.paper[item].rows]
+    rows = [r for item in ("table-3", "table-4") for r in p.paper[item].raw["rows"]]
     gaps = [r["robustness_ssim"] - r["ae_ssim"] for r in rows]
     return p.finding("table-3, table-4",
                      "The outside sample is less similar to the original than the inside one",
-                     printed=f"{len(rows)} rows",
-                     recomputed={"smallest gap": min(gaps), "largest gap": max(gaps)},
-                     holds=min(gaps) > 0, consequence="The order is a safe test for a reproduction.")
+                     numbers=f"{len(rows)} rows", ours={"smallest gap": min(gaps), "largest gap": max(gaps)},
+                     holds=min(gaps) > 0, use="The order is a safe test for a reproduction.")
 
 
 @checks
@@ -118,38 +127,40 @@ def pruning_trade_off(p):
              for b in ("white", "black") for c in ("separability", "robustness")}
     return p.finding("table-3, table-4",
                      "Each stronger pruning lowers separability SSIM and raises robustness SSIM",
-                     printed=p.text("table-4", "claims", "trade-off"), recomputed=steps,
+                     quotes=[("as one improves, the other deteriorates", "Section V")], ours=steps,
+                     numbers="four settings, two backgrounds",
                      holds=all(np.all(np.array(s) * (-1 if name.endswith("separability") else 1) > 0)
                                for name, s in steps.items()),
-                     consequence="The trade-off holds at every printed step, for both backgrounds.")
+                     use="The trade-off holds at every printed step.")
 
 
 @checks
 def black_similarity_change(p):
-    white, black = (-np.diff(ssim_by_pruning(p, "ae_ssim", b))[0] for b in ("white", "black"))
+    drops = {b: ssim_by_pruning(p, "ae_ssim", b)[0] - ssim_by_pruning(p, "ae_ssim", b)[1:] for b in ("white",
+                                                                                                     "black")}
     return p.finding("table-3, table-4",
-                     "Pruning lowers the similarity of adversarial examples mainly for white",
-                     printed=p.text("table-4", "claims", "changes little for the black"),
-                     recomputed={"first drop, white": white, "first drop, black": black},
-                     holds=bool(white > black),
-                     consequence="At t = 64 the black background loses more similarity than the white one; "
-                                 "the statement is right only for the harder settings.")
+                     "Pruning lowers the similarity of adversarial examples more for white",
+                     quotes=[("the impact is relatively small when luminosity decreases", "Section V")],
+                     numbers={b: tuple(ssim_by_pruning(p, "ae_ssim", b)) for b in drops},
+                     ours={f"drop, {b}": tuple(d) for b, d in drops.items()},
+                     holds=(int((drops["white"] > drops["black"]).sum()), len(drops["white"])),
+                     reading="the sentence speaks of the hardest pruning, where the two differ most.")
 
 
 @checks
 def order_of_architectures(p):
     t = p.frame("table-3")
     white, black = (t[t.background == b].robustness_ssim.to_numpy() for b in ("white", "black"))
-    accuracy = [p.frame("table-2").iloc[1][n]["value_pct"] for n in NETS]
-    rank = {"white with black": stats.spearmanr(white, black)[0],
-            "white with accuracy": stats.spearmanr(white, accuracy)[0],
-            "black with accuracy": stats.spearmanr(black, accuracy)[0]}
-    return p.finding("table-2, table-3", "Architectures differ in robustness as they differ in accuracy",
-                     printed=p.text("table-3", "claims", "accuracy differences"), recomputed=rank,
-                     holds=all(v > 0 for v in rank.values()),
-                     consequence="The ranking by white mixing is the reverse of the ranking by black "
-                                 "mixing, so the measure depends on the background more than on the "
-                                 "network.")
+    test = [v for _, v in accuracies(p)]
+    return p.finding("table-2, table-3",
+                     "Rank correlations of robustness and accuracy over three architectures",
+                     quotes=[("consistent with their differences in classification accuracy", "Section IV")],
+                     numbers={"white": tuple(white), "black": tuple(black), "test accuracy": tuple(test)},
+                     ours={"white with black": stats.spearmanr(white, black)[0],
+                           "white with accuracy": stats.spearmanr(white, test)[0],
+                           "black with accuracy": stats.spearmanr(black, test)[0]}, holds=None,
+                     reading="consistent means of the same small size, not in the same order.",
+                     use="Three networks are too few to tell an order from luck.")
 
 
 @checks
@@ -157,42 +168,46 @@ def binary_images_spread(p):
     t = p.frame("table-4")
     binary = t[(t.t == t["T"]) & (t.background == "white")].robustness_std.item()
     others = t.robustness_std[t.robustness_std != binary]
-    return p.finding("table-4", "STD over digits of robustness with t = T = 128 on white",
-                     printed=binary, recomputed={"smallest other STD": others.min(),
-                                                 "times larger": others.min() / binary}, holds=None,
-                     consequence="Digits differ in shape, so a spread this small means that the pruned pair "
-                                 "no longer depends on the digit.")
+    return p.finding("table-4", "STD over digits of robustness with t = T = 128 on white", numbers=binary,
+                     ours={"smallest other STD": others.min(), "times larger": others.min() / binary},
+                     holds=None,
+                     use="In this setting the pruned pair hardly depends on the digit.")
 
 
 @checks
 def halving(p):
-    start, end, steps = p.quote("figure-1", "claims", r"value of (\d+) becomes (\d+) after (\d+)")
-    rounded = truncated = int(start)
-    for _ in range(int(steps)):
-        rounded, truncated = (rounded + 1) // 2, truncated // 2
-    return p.finding("figure-1", "Halving an 8-bit white pixel leads to 1 after eight steps",
-                     printed=end, recomputed={"halves rounded up": rounded, "truncated": truncated},
-                     holds=rounded == end,
-                     consequence="The count fits arithmetic that rounds halves up; truncation is already at "
-                                 "zero.",
-                     source="figure-1.claims")
+    words = "After only 8 repetitions, the maximum value becomes 1"
+    steps, end = (p.single(int(n)) for n in stated(words))
+    value, first = p.settings("table-3")["pixel_range"][1], 0
+    while value > end:
+        value, first = (value + 1) // 2, first + 1
+    return p.finding("figure-1",
+                     "Halving an 8-bit white pixel, halves rounded up, first reaches 1 after eight steps",
+                     quotes=[(words, "Section III")], numbers=steps, ours=first, holds=first == steps,
+                     use="The count fits arithmetic that rounds halves up, as MATLAB does; truncation "
+                         "reaches zero.")
 
 
 @checks
 def words(p):
-    passages = [
-        ("algorithm-1", "Algorithm 1 can be run as printed", "transcription_notes", "Neither i nor",
-         "Whether nine or ten mixes are made is open; the book keeps it a parameter."),
-        ("table-1", "All three networks end in a plain output layer", "transcription_notes",
-         "printed with ReLU",
-         "A ReLU on the ten outputs makes equal zeros possible; the book leaves it a parameter."),
-        ("table-4", "A robustness that decreases has a lower number", "inconsistencies", "sign convention",
-         "Read the number as similarity: lower SSIM is called more robust."),
-        ("procedure-pixel-pruning", "The pruning rule covers every pixel value", "transcription_notes",
-         "exactly",
-         "With t = T a pixel equal to the threshold keeps its value."),
+    return [
+        p.finding("algorithm-1", "What Algorithm 1 starts from", kind="words", holds=None, numbers="",
+                  ours="",
+                  quotes=[("a source image x_o to be classified", "Algorithm 1, Data")],
+                  reading="x_o and x_s are the same image at the start and the counter i starts at 0 or 1.",
+                  use="Whether nine or ten mixes are made is a parameter of the book."),
+        p.finding("table-1", "The last layer of architecture C", kind="words", holds=None, numbers="",
+                  ours="",
+                  quotes=[("Fully Connected 10 ReLU", "Table I")],
+                  reading="the word slipped into the cell, in print or in extraction.",
+                  use="A ReLU on the ten outputs makes equal zeros possible; it is a parameter of the book."),
+        p.finding("table-4", "The direction of robustness", kind="words", holds=None, numbers="", ours="",
+                  quotes=[("the robustness decreases from 0.3231 and 0.5512 to 0.5033 and 0.591",
+                           "Section V")],
+                  reading="robustness is the gap and SSIM its opposite, as Section III says.",
+                  use="Read the number as similarity: lower SSIM is called more robust."),
+        p.finding("procedure-pixel-pruning", "A pixel equal to a threshold", kind="words", holds=None,
+                  numbers="",
+                  ours="", quotes=[("below t with 0 and those above T with 255", "Section V")],
+                  reading="the rule is taken literally: with t = T a pixel equal to it keeps its value."),
     ]
-    return [p.finding(item, title, kind="text", printed=p.text(item, field, needle), recomputed="",
-                      holds=False,
-                      consequence=consequence, source=f"{item}.{field}")
-            for item, title, field, needle, consequence in passages]

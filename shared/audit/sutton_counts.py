@@ -1,6 +1,8 @@
 """Sutton et al.: percentages as whole numbers of images, which tells the denominators and the data sets."""
-from shared.audit.finding import Checks, attainable
-from shared.audit.sutton import RANDOM_TABLES, SPLITS, problems
+import numpy as np
+
+from shared.audit.finding import Checks, attainable, stated
+from shared.audit.sutton import DATA_SETS, RANDOM_TABLES, SPLITS, problems
 
 checks = Checks("sutton")
 # Images per binary problem: 5000 + 1000 a class (CIFAR-10), 6000 + 1000 (Fashion-MNIST).
@@ -19,103 +21,112 @@ def whole_images(column, total):
     return None
 
 
+def smallest_total(column, limit=2500):
+    """The smallest number of images below `limit` for which `whole_images` finds counts, or None.
+
+    Below 5000 images a percentage of two decimals is at most one count, so all totals are tried at once.
+    """
+    def counts(percent, totals):
+        nearest = np.rint(percent * totals / 100)
+        with np.errstate(invalid="ignore"):
+            fits = np.abs(nearest - percent * totals / 100) <= 0.005 * totals / 100 + 1e-9
+        return np.where(fits, nearest, np.nan)
+    totals = np.arange(1, limit, dtype=float)
+    susceptible = counts(column["susceptibility"], counts(column["accuracy"], totals))
+    fits = np.all([~np.isnan(counts(column[d], susceptible)) for d in RANDOM_TABLES], axis=0)
+    return int(totals[fits.argmax()]) if fits.any() else None
+
+
 @checks
 def whole_numbers(p):
     found = []
     for data, place in (("cifar10", "table-4, table-5, table-9, table-10, table-11, table-12"),
                         ("fashion_mnist", "table-20")):
-        table = problems(p, data)
-        bad = [key for key, column in table.iterrows() if whole_images(column, IMAGES[data][key[2]]) is None]
+        columns = problems(p, data, "test")
+        bad = [f"{a}-vs-{b}" for (a, b), column in columns.items()
+               if whole_images(column, IMAGES[data]["test"]) is None]
         found.append(p.finding(
-            place, f"{data}: percentages are of all, of correct and of susceptible images in turn",
-            printed=f"{len(table)} columns",
-            recomputed={"columns of whole images": len(table) - len(bad),
-                        "others": tuple(f"{a}-vs-{b} {s}" for a, b, s in bad)},
-            holds=len(bad) <= 0.05 * len(table),
-            consequence="This settles the lost denominators of Equations 6 to 8."))
+            place, f"{DATA_SETS[data]}: percentages of all, of correct, of susceptible test images in turn",
+            quotes=[("we use to denote the cardinality of a set",
+                     "Sections 7.1.1 to 7.1.3; the formulas are lost")],
+            numbers=f"{len(columns)} columns", ours={"others": tuple(bad) or "none"},
+            holds=(len(columns) - len(bad), len(columns)),
+            use="Fits the lost denominators of Equations 6 to 8."))
     return found
 
 
 @checks
-def impossible_column(p):
-    table, bad, sets = problems(p, "cifar10"), {}, {}
+def column_1_vs_9(p):
+    counts, bad = {}, {}
     for split in SPLITS:
-        column, total = table.loc[(1, 9, split)], IMAGES["cifar10"][split]
-        pairs = [(c, a) for c in attainable(column["accuracy"], total)
-                 for a in attainable(column["susceptibility"], c)]
-        sets[split] = tuple(a for _, a in pairs)
-        bad[split] = {d: column[d] for d in RANDOM_TABLES
-                      if not any(attainable(column[d], a) for _, a in pairs)}
+        column = problems(p, "cifar10", split)[1, 9]
+        counts[f"susceptible images, {split}"] = fit = tuple(
+            a for c in attainable(column["accuracy"], IMAGES["cifar10"][split])
+            for a in attainable(column["susceptibility"], c))
+        bad[split] = tuple(column[d] for d in RANDOM_TABLES if not any(attainable(column[d], a) for a in fit))
     return p.finding("table-4, table-5, table-11, table-12",
-                     "Column 1-vs-9 is a whole number of its susceptible images",
-                     printed={s: tuple(v.values()) for s, v in bad.items()},
-                     recomputed={"susceptible images": sets,
-                                 "impossible at draws of": {s: tuple(v) for s, v in bad.items()}},
-                     holds=not any(bad.values()),
-                     consequence="The column mixes two runs; leave it out of comparisons cell by cell.")
+                     "Percentages of column 1-vs-9 that are no whole images",
+                     numbers=bad, ours=counts, holds=None,
+                     reading="the lost formulas count otherwise, or digits of these tables are misprinted.",
+                     use="Leave the column out of comparisons cell by cell.")
 
 
 @checks
 def whole_numbers_with_noise(p):
     bad, n = [], 0
     for item in (f"table-{k}" for k in range(13, 19)):
-        t = p.frame(item).dropna(subset="value")
-        t = t.set_index(["problem", "split", "quantity"]).value.unstack("quantity")
-        for (problem, split), row in t.iterrows():
+        rows = {r["quantity"]: r["cells"] for r in p.paper[item].raw["rows"]
+                if r["split"] == "test" and not r["norm"]}
+        for accuracy, susceptibility in zip(rows["accuracy"], rows["adversarial_susceptibility"]):
             n += 1
-            if not any(attainable(row.adversarial_susceptibility, correct)
-                       for correct in attainable(row.accuracy, IMAGES["cifar10"][split])):
-                bad.append(f"{item} {problem} {split}")
+            if not any(attainable(susceptibility["value"], correct)
+                       for correct in attainable(accuracy["value"], IMAGES["cifar10"]["test"])):
+                bad.append(f"{item} {accuracy['problem']}")
     return p.finding("table-13, table-14, table-15, table-16, table-17, table-18",
-                     "Tables 13 to 18 count whole images in the same way", printed=f"{n} columns",
-                     recomputed={"columns of whole images": n - len(bad)}, holds=not bad,
-                     consequence="The networks trained with noise were judged on the same sets.")
+                     "Tables 13 to 18 count whole test images in the same way", numbers=f"{n} columns",
+                     ours={"others": tuple(bad) or "none"}, holds=(n - len(bad), n),
+                     use="The networks trained with noise were judged on sets of the same size.")
 
 
 @checks
 def gtsrb_sizes(p):
-    table, smallest = problems(p, "gtsrb"), {}
-    for (a, b, split), column in table.iterrows():
-        sizes = (n for n in range(1, 2500) if whole_images(column, n))
-        smallest.setdefault(f"{a}-vs-{b}", []).append(next(sizes, None))
-    sums = {k: sum(v) if None not in v else None for k, v in smallest.items()}
+    sizes = {}
+    for split in SPLITS:
+        for (a, b), column in problems(p, "gtsrb", split).items():
+            sizes.setdefault(f"{a}-vs-{b}", []).append(smallest_total(column))
+    sums = [None if None in v else sum(v) for v in sizes.values()]
     folders = [x + y for x, y in zip(GTSRB_FOLDERS, GTSRB_FOLDERS[1:])]
     return p.finding("table-23",
                      "GTSRB: smallest sets that give whole images sum to the public training folders",
-                     printed=tuple(folders), recomputed={**{k: tuple(v) for k, v in smallest.items()},
-                                                         "sums": tuple(sums.values())},
-                     holds=list(sums.values()) == folders,
-                     source="table-23.rows; image counts of the GTSRB training folders",
-                     consequence="The training folders were split about 70 to 30 and the official test set "
-                                 "was not used, so frames of one sign stand on both sides.")
+                     numbers={"images in the folders": tuple(folders)},
+                     ours={**{k: tuple(v) for k, v in sizes.items()}, "sums": tuple(sums)},
+                     holds=sums == folders,
+                     use="Training and test images together are the public training folders. Whether the "
+                         "frames of one sign stay on one side is not said.")
 
 
 @checks
 def number_of_signs(p):
-    said = p.paper["table-1"].rows[-1]["gtsrb"]
-    used = set(p.frame("table-23").class_a) | set(p.frame("table-23").class_b)
-    listed = len(p.paper["table-22"].rows)
-    return p.finding("table-1, table-22, table-23", "Table 22 lists the six GTSRB classes", printed=said,
-                     recomputed={"listed": listed, "used": len(used)}, holds=said == listed == len(used),
-                     consequence="One listed class has no result.")
-
-
-@checks
-def imagenet_counts(p):
-    n, t = p.settings("table-25")["n_images"], p.frame("table-25").set_index("quantity")
-    counts = {net: tuple(attainable(t.at["accuracy", net], n)) for net in ("resnet50", "vgg19")}
-    return p.finding("table-25", "ImageNet accuracies are whole numbers of 20,480 images",
-                     printed={net: t.at["accuracy", net] for net in counts}, recomputed=counts,
-                     holds=all(counts.values()), consequence="The count of images is as stated.")
+    words = "six of these 40 classes"
+    said = p.paper["table-1"].raw["rows"][-1]["gtsrb"]
+    rows = [c for r in p.paper["table-23"].raw["rows"] for c in r["cells"]]
+    used, listed = {c[k] for c in rows for k in ("class_a", "class_b")}, len(p.paper["table-22"].raw["rows"])
+    return p.finding("table-1, table-22, table-23", "Table 22 lists the six GTSRB classes",
+                     quotes=[(words, "Section 7.2.3"),
+                             ("The names of these data classes is given in Table 22",
+                                                        "Section 7.2.3")],
+                     numbers=said, ours={"listed": listed, "used": len(used)},
+                     holds=said == listed == len(used),
+                     reading="Table 22 names one class more than was used.",
+                     use="One listed class has no result.")
 
 
 @checks
 def flipping_draws(p):
+    words = "(4.15% for the cat and 0.2% for the aeroplane)"
     draws = p.settings("table-12")["n_random_perturbations"]
-    printed = {f: p.numbers(f)["misclassifying_fraction_pct"] for f in ("figure-11", "figure-12")}
-    counts = {f: tuple(attainable(v, draws)) for f, v in printed.items()}
-    return p.finding("figure-11, figure-12", "Shares of flipping draws are whole numbers of 2000",
-                     printed=printed,
-                     recomputed=counts, holds=all(counts.values()),
-                     source="figure-11.printed_numbers, figure-12.printed_numbers",
-                     consequence="Two and more draws per image decide; one flip is enough to count an image.")
+    printed = tuple(map(p.single, stated(words)))
+    counts = tuple(tuple(attainable(v, draws)) for v in printed)
+    return p.finding("procedure-random-perturbation", "Shares of flipping draws are whole numbers of 2000",
+                     quotes=[(words, "Section 7.2.1")], numbers=printed, ours=counts, holds=all(counts),
+                     use="More than one draw flips these images; one is enough to count them.")

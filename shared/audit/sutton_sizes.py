@@ -2,16 +2,16 @@
 import numpy as np
 from scipy import optimize
 
-from shared.audit.finding import Checks
-from shared.audit.sutton import consecutive
+from shared.audit.finding import Checks, stated
+from shared.audit.sutton import cells
 from shared.theory.ball import tail
 
 checks = Checks("sutton")
 NORMS = {"l1": "table-7", "l2": "table-6", "linf": "table-8"}
 NOISE = {"cube": ("table-13", "table-15", "table-17"), "ball": ("table-14", "table-16", "table-18")}
+NOISE_TABLES = ", ".join(sorted(NOISE["cube"] + NOISE["ball"]))
 DIMENSION = 3072  # CIFAR-10, 32 x 32 x 3
 HALF = 0.005      # half a unit of the second printed decimal
-GRID = 5 / 255    # step of 256 attack sizes from 0 to 5
 
 
 def largest_share(n, ratio):
@@ -29,232 +29,208 @@ def largest_needed(mean, std):
     return (mean + HALF) + (std - HALF) ** 2 / (mean + HALF)
 
 
-def norms(p, item):
-    """Mean and STD columns of Tables 13 to 18, 21 or 24, indexed by norm, split and class pair."""
-    t = p.frame(item)
-    t = t[t.quantity == "adv_attack_norm"].set_index(["norm", "split", "class_a", "class_b"])
-    return t[["mean", "std"]].sort_index()
+def line(p, item, quantity, split, norm=None):
+    """The cells of a line of Tables 13 to 24 as dicts."""
+    return next(r["cells"] for r in p.paper[item].raw["rows"]
+                if (r["quantity"], r["split"], r["norm"]) == (quantity, split, norm))
 
 
-def noise_free(p, norm):
-    """Mean and STD of a norm without training noise, train split, problems k-vs-(k+1)."""
-    t = p.frame(NORMS[norm])
-    return consecutive(t[t.split == "train"].set_index(["class_a", "class_b"])[["mean", "std"]])
+def norms(p, item, split="train", norm="l2"):
+    """(mean, STD) of attack norms by problem, shape (problems, 2), from Tables 13 to 18, 21 or 24."""
+    return np.array([(c["mean"], c["std"]) for c in line(p, item, "adv_attack_norm", split, norm)])
+
+
+def noise_free(p):
+    """Mean and STD of the l2 norm without training noise, train split, problems k-vs-(k+1)."""
+    return np.array([(c["mean"], c["std"]) for c in cells(p, NORMS["l2"])
+                     if c["split"] == "train" and c["class_b"] == c["class_a"] + 1])
+
+
+@checks(pool=True)
+def noise_and_norms(p):
+    means = {kind: tuple(norms(p, item)[:, 0].mean() for item in items) for kind, items in NOISE.items()}
+    return p.finding(NOISE_TABLES, "The norm of successful attacks rises with training noise",
+                     quotes=[("the average norm of the successful adversarial attacks does seem to increase",
+                              "Section 7.2.1")],
+                     numbers="three sizes of noise, two shapes", ours=means,
+                     holds=all(v[0] < v[1] < v[2] for v in means.values()),
+                     use="Mean l2 norm over the nine problems, training images.")
 
 
 @checks
-def noise_and_norms(p):
-    base = noise_free(p, "l2")["mean"]
-    means = {"none": base.mean()}
-    smaller = {}
+def averaged_otherwise(p):
+    clean = p.frame("table-6")
+    noisy = np.concatenate([norms(p, item, split, norm) for items in NOISE.values() for item in items
+                            for split in ("train", "test") for norm in NORMS])
+    base = noise_free(p)
+    shape = 1 + (base[:, 1] / base[:, 0]).mean() ** 2
+    # A share s of values of mean m and relative spread v, and zeros else, has the mean s m and a relative
+    # spread V with 1 + V^2 = (1 + v^2) / s.
+    rescaled = {}
     for kind, items in NOISE.items():
-        values = [norms(p, item).loc[("l2", "train"), "mean"] for item in items]
-        means[kind] = tuple(v.mean() for v in values)
-        smaller[kind] = int((values[0] < base).sum())
-    return p.finding("table-6, table-13, table-14, table-15, table-16, table-17, table-18",
-                     "The norm of successful attacks rises with training noise",
-                     printed=p.text("table-13", "claims", "rises with the training noise"),
-                     recomputed={**means, "problems below noise-free, least noise": tuple(smaller.values())},
-                     holds=all(means["none"] < v[0] < v[1] < v[2] for v in (means["cube"], means["ball"])),
-                     consequence="Little noise first halves the norm: these nets are easier to attack than "
-                                 "noise-free ones.")
+        t = [norms(p, item) for item in items]
+        rescaled[kind] = tuple((v[:, 0] * (1 + (v[:, 1] / v[:, 0]) ** 2)).mean() / shape for v in t)
+    return p.finding(f"table-6, {NOISE_TABLES}", "Norm cells whose STD exceeds the mean",
+                     numbers=f"{len(noisy)} with noise, {len(clean)} without",
+                     ours={"with noise": int((noisy[:, 1] > noisy[:, 0]).sum()),
+                           "without": int((clean["std"] > clean["mean"]).sum()),
+                           "mean norm without noise": base[:, 0].mean(),
+                           "mean norms with noise, if they average zeros in": rescaled}, holds=None,
+                     reading="the tables with noise average over more images, with zero for those not "
+                             "attacked.",
+                     use="The norms of Table 6 and of the tables with noise cannot be compared directly.")
 
 
 def mean_train(p, clean, quantity):
     """Mean over the problems k-vs-(k+1) of a train percentage, without noise and by growing noise."""
-    means = {"none": consecutive(p.frame(clean).set_index(["class_a", "class_b"])).train.mean()}
+    means = {"none": np.mean([c["train"] for c in cells(p, clean) if c["class_b"] == c["class_a"] + 1])}
     for kind, items in NOISE.items():
-        frames = [p.frame(item) for item in items]
-        means[kind] = tuple(f[(f.quantity == quantity) & (f.split == "train")].value.mean() for f in frames)
+        means[kind] = tuple(np.mean([c["value"] for c in line(p, i, quantity, "train")]) for i in items)
     return means
 
 
 @checks
 def noise_and_susceptibility(p):
-    return p.finding("table-5, table-13, table-14, table-15, table-16, table-17, table-18",
-                     "Mean train susceptibility with growing training noise",
-                     printed=p.text("table-13", "claims", "little effect"), holds=None,
-                     recomputed=mean_train(p, "table-5", "adversarial_susceptibility"),
-                     consequence="Small noise raises susceptibility by a few points; large noise undoes it.")
+    return p.finding(f"table-5, {NOISE_TABLES}", "Mean train susceptibility with growing training noise",
+                     quotes=[("additive random noise has little impact on the adversarial susceptibility",
+                              "Section 7.2.1")],
+                     numbers="none, then three sizes",
+                     ours=mean_train(p, "table-5", "adversarial_susceptibility"),
+                     holds=None, use="It moves by a few points up and back.")
 
 
-@checks
+@checks(pool=True)
 def noise_and_accuracy(p):
     means = mean_train(p, "table-4", "accuracy")
-    return p.finding("table-4, table-13, table-14, table-15, table-16, table-17, table-18",
-                     "Large training noise lowers accuracy", recomputed=means,
-                     printed=p.text("table-13", "claims", "drop in accuracy"),
+    return p.finding(f"table-4, {NOISE_TABLES}", "Large training noise lowers accuracy", ours=means,
+                     quotes=[("large perturbations cause the networks' accuracy to decrease",
+                              "Section 7.2.1")],
+                     numbers="none, then three sizes",
                      holds=all(means["none"] > v[0] > v[1] > v[2] for v in (means["cube"], means["ball"])),
-                     consequence="The lost noise sizes can be calibrated on these means.")
+                     use="The lost noise sizes can be calibrated on these means.")
 
 
 @checks
-def spread_of_norms(p):
-    noisy = [row for items in NOISE.values() for item in items for row in norms(p, item).to_numpy()]
-    clean = p.frame("table-6")
-    return p.finding("table-6, table-13, table-14, table-15, table-16, table-17, table-18",
-                     "Norm cells whose STD exceeds the mean",
-                     printed=f"{len(noisy)} with noise, {len(clean)} without",
-                     recomputed={"with noise": sum(std > mean for mean, std in noisy),
-                                 "without": int((clean["std"] > clean["mean"]).sum())}, holds=None,
-                     consequence="The distribution changes shape with noise, or was averaged otherwise.")
+def largest_attack(p):
+    cells = np.concatenate([norms(p, item, split) for items in NOISE.values() for item in items
+                            for split in ("train", "test")])
+    needed = [largest_needed(mean, std) for mean, std in cells]
+    top = int(np.argmax(needed))
+    return p.finding(f"{NOISE_TABLES}, procedure-adversarial-attack",
+                     "How far the tested attacks reach at least",
+                     quotes=[("We then tested 256 equally-spaced scalings", "Section 7.1.2")],
+                     numbers={"mean, STD": tuple(cells[top])},
+                     ours={"smallest possible maximum": needed[top]},
+                     holds=None, use="Bounds the largest attack, which the text has lost, from below.")
 
 
-def shared_draw(p):
-    """The images of Figures 11 and 12, whose panels (c) use one random draw: interval of the ratio of their
-    attack sizes from the l1 norms, and intervals of the two sizes from the l2 norms."""
-    cat, plane = p.numbers("figure-11"), p.numbers("figure-12")
-    ratio = ((cat["c"]["l1"] - HALF) / (plane["c"]["l1"] + HALF),
-             (cat["c"]["l1"] + HALF) / (plane["c"]["l1"] - HALF))
-    # A draw of ten times the attack has at most ten times its norm.
-    sizes = [(max(f["b"]["l2"] - HALF, (f["c"]["l2"] - HALF) / 10), f["b"]["l2"] + HALF)
-             for f in (cat, plane)]
-    return ratio, sizes
-
-
-@checks
-def attack_grid(p):
-    ratio, ((low_1, high_1), (low_2, high_2)) = shared_draw(p)
-    steps = []
-    for j in range(1, 256):
-        for k in range(max(1, int(j / ratio[1])), min(255, int(j / ratio[0]) + 1) + 1):
-            low, high = max(low_1 / j, low_2 / k), min(high_1 / j, high_2 / k)
-            if ratio[0] <= j / k <= ratio[1] and low <= high:
-                steps.append((j, k, low, high))
-    return p.finding("figure-11, figure-12, procedure-adversarial-attack",
-                     "The two attacks are whole steps of one grid of 256 sizes from 0 to 5",
-                     printed={"l1 ratio": ratio,
-                              "l2": (p.numbers("figure-11")["b"]["l2"], p.numbers("figure-12")["b"]["l2"])},
-                     recomputed={f"{j} and {k} steps": (low, high) for j, k, low, high in steps},
-                     holds=any(low <= GRID <= high for *_, low, high in steps),
-                     source="figure-11.printed_numbers, figure-12.printed_numbers",
-                     consequence="The lost largest attack is 5 with a step of 5/255; the only other "
-                                 "solution is half of it.")
-
-
-@checks
-def half_grid(p):
-    needed = max(largest_needed(m, s) for items in NOISE.values() for item in items
-                 for m, s in norms(p, item).loc["l2"].to_numpy())
-    return p.finding("table-13, table-14, table-15, table-16, table-17, table-18, "
-                     "procedure-adversarial-attack",
-                     "Attacks reach beyond the half grid, which ends at 2.5", printed=GRID / 2 * 255,
-                     recomputed={"largest norm needed": needed}, holds=needed > GRID / 2 * 255,
-                     source="table-13.rows to table-18.rows",
-                     consequence="A printed mean and STD force larger attacks, so the grid ends at 5.")
+def of_random_draws(p, over, under):
+    """Ratio of two printed norms of the random draws of Figures 11 and 12, panels (c) and (d)."""
+    return {f"{f} {panel}": p.single(p.figure(f)[panel][over]) / p.figure(f)[panel][under]
+            for f in ("figure-11", "figure-12") for panel in "cd"}
 
 
 @checks
 def typical_draws(p):
-    shares = {f"{f} {panel}": n[panel]["linf"] / n[panel]["l2"] for f, n in
-              (("figure-11", p.numbers("figure-11")), ("figure-12", p.numbers("figure-12")))
-              for panel in "cd"}
-    extreme = tuple(largest_share(DIMENSION, r) for r in shares.values())
+    shares = of_random_draws(p, "linf", "l2")
     typical = optimize.brentq(lambda r: largest_share(DIMENSION, r) - 0.5, 0.03, 0.2)
-    return p.finding("figure-11, figure-12", "Largest pixel over norm of the random draws shown, and how rare it is",
-                     printed=shares,
-                     recomputed={"median of random draws": typical, "share of draws as extreme": extreme},
-                     holds=None,
-                     source="figure-11.printed_numbers, figure-12.printed_numbers",
-                     consequence="The pictures show unusually large pixels; a reproduction's draws look "
-                                 "smoother.")
+    return p.finding("figure-11, figure-12", "Largest pixel over norm of the random draws shown",
+                     numbers=shares,
+                     ours={"median of random draws": typical,
+                           "share of draws as extreme": tuple(largest_share(DIMENSION,
+                                                                            r) for r in shares.values())},
+                     holds=None, reading="the draws shown need not be typical of the 2,000 of each image.")
 
 
 @checks
 def draws_mean_change(p):
-    shares = {f"{f} {panel}": n[panel]["l1"] / n[panel]["l2"] for f, n in
-              (("figure-11", p.numbers("figure-11")), ("figure-12", p.numbers("figure-12")))
-              for panel in "cd"}
+    shares = of_random_draws(p, "l1", "l2")
     expected, sd = np.sqrt(2 * DIMENSION / np.pi), np.sqrt(1 - 3 / np.pi)  # of l1 / l2 of a random direction
-    return p.finding("figure-11, figure-12", "l1 over l2 norm of the random draws shown", printed=shares,
-                     recomputed={"expected": expected, "STD": sd},
+    return p.finding("figure-11, figure-12",
+                     "l1 over l2 norm of the random draws is that of random directions",
+                     numbers=shares, ours={"expected": expected, "STD": sd},
                      holds=all(abs(v - expected) < 3 * sd for v in shares.values()),
-                     source="figure-11.printed_numbers, figure-12.printed_numbers",
-                     consequence="The draws are uniform in direction apart from their largest pixel.")
+                     use="The draws shown are uniform in direction by this measure.")
 
 
 @checks
 def fashion_channels(p):
-    t = norms(p, "table-21")["mean"].unstack("norm")
-    ratio = ((t.l1 - HALF) / (t.l2 + HALF)).max()
-    return p.finding("table-21", "Fashion-MNIST attacks act on three channels, not one",
-                     printed=p.settings("table-21")["channels"],
-                     source="table-21.settings.channels, table-21.rows",
-                     recomputed={"largest l1 / l2": ratio, "root of 28 x 28": 28.0,
-                                 "root of 28 x 28 x 3": np.sqrt(3) * 28},
-                     holds=bool(28 < ratio <= np.sqrt(3) * 28),
-                     consequence="No attack on 28 x 28 values reaches this ratio of norms: the dimension is "
-                                 "2352.")
+    t = {n: norms(p, "table-21", "train", n)[:, 0] for n in ("l1", "l2")}
+    ratio = ((t["l1"] - HALF) / (t["l2"] + HALF)).max()
+    return p.finding("table-21", "Ratio of norms of the Fashion-MNIST attacks, and the largest possible",
+                     quotes=[("we converted to RGB by simply duplicating the channels", "Section 7.2.2")],
+                     numbers={"values of a grey image": 28 * 28, "of a colour image": 28 * 28 * 3},
+                     ours={"largest l1 / l2": ratio, "limits": (28.0, np.sqrt(3) * 28)}, holds=None,
+                     use="No attack on 28 x 28 values reaches this ratio of norms: the dimension is 2352.")
 
 
 @checks
 def order_of_norms(p):
-    sets = [(DIMENSION, {n: p.frame(item)["mean"].to_numpy() for n, item in NORMS.items()})]
+    sets = [(DIMENSION, {n: np.array([c["mean"] for c in cells(p, item)]) for n, item in NORMS.items()})]
     for n, item in ((28 * 28 * 3, "table-21"), (DIMENSION, "table-24")):
-        sets.append((n, norms(p, item)["mean"].unstack("norm")))
+        sets.append((n,
+                     {k: np.concatenate([norms(p, item, s, k)[:, 0] for s in ("train",
+                                                                              "test")]) for k in NORMS}))
     worst = []
-    for n, means in sets:
-        l1, l2, linf = (np.asarray(means[name], dtype=float) for name in NORMS)
-        worst += [*((l2 - HALF) / np.sqrt((l1 + HALF) * (linf + HALF))),
-                  *((l1 - HALF) / ((l2 + HALF) * np.sqrt(n)))]
+    for n, t in sets:
+        worst += [*((t["l2"] - HALF) / np.sqrt((t["l1"] + HALF) * (t["linf"] + HALF))),
+                  *((t["l1"] - HALF) / ((t["l2"] + HALF) * np.sqrt(n)))]
     return p.finding("table-6, table-7, table-8, table-21, table-24",
                      "Mean norms obey l2^2 <= l1 linf and l1 <= sqrt(n) l2",
-                     printed=f"{len(worst)} inequalities",
-                     recomputed={"largest ratio of the sides": max(worst)}, holds=max(worst) <= 1,
-                     consequence="Confirms which table holds which norm, lost in the text.")
+                     numbers=f"{len(worst)} inequalities",
+                     ours={"largest ratio of the sides": max(worst)}, holds=max(worst) <= 1,
+                     use="Confirms which table holds which norm, lost in the text.")
 
 
 @checks
 def representative_l1(p):
-    value, change = p.quote("table-7", "claims", r"value of (\d+) means .* about (0\.\d+) per pixel")
-    t = p.frame("table-7")
-    return p.finding("table-7", "An l1 norm of 100 as representative, 0.03 per pixel channel",
-                     printed=(value, change),
-                     recomputed={"100 / 3072": value / DIMENSION, "means from": t["mean"].min(),
-                                 "means to": t["mean"].max(),
-                                 "per channel from": t["mean"].min() / DIMENSION,
-                                 "to": t["mean"].max() / DIMENSION},
-                     holds=None, source="table-7.claims, table-7.rows",
-                     consequence="The division is right, but it is a bound: mean attacks change a channel "
-                                 "far less.")
+    words = "Taking 100 as a representative maximum value for the norm"
+    value, t = stated(words)[0], p.frame("table-7")["mean"]
+    return p.finding("table-7",
+                     "Mean change of a pixel channel for an l1 norm of 100, and for the mean norms",
+                     quotes=[(words, "Section 7.2.1"),
+                             ("mean absolute change of approximately 0.03", "Section 7.2.1")],
+                     numbers=value,
+                     ours={"100 / 3072": value / DIMENSION, "means from": t.min(), "means to": t.max(),
+                                          "per channel from": t.min() / DIMENSION, "to": t.max() / DIMENSION},
+                     holds=None, use="The division is right; it is a bound, as said, and mean attacks "
+                                     "change less.")
 
 
 @checks
 def localised(p):
     l1, l2, linf = (p.frame(item)["mean"] for item in NORMS.values())
     spread = (l1 / l2) ** 2 / DIMENSION  # share of equal channels with this ratio of norms
-    return p.finding("table-6, table-7, table-8", "Attacks are localised in a few pixels",
-                     printed=p.text("table-8", "claims", "localised"),
-                     recomputed={"largest over mean change, smallest": (linf / l1).min() * DIMENSION,
-                                 "largest": (linf / l1).max() * DIMENSION,
-                                 "share of channels, from": spread.min(),
-                                 "to": spread.max(), "share for a random direction": 2 / np.pi}, holds=None,
-                     consequence="Judged by ratios of means, attacks use fewer channels than noise does, "
-                                 "but by no means a few.")
+    return p.finding("table-6, table-7, table-8", "How many channels attacks use, by ratios of mean norms",
+                     quotes=[("most of the change must be focused in just a few pixels", "Section 7.2.1")],
+                     numbers=f"{len(l1)} cells a table",
+                     ours={"largest over mean change, from": (linf / l1).min() * DIMENSION,
+                           "up to": (linf / l1).max() * DIMENSION, "share of channels, from": spread.min(),
+                           "to": spread.max(), "of a random direction": 2 / np.pi}, holds=None,
+                     reading="few means fewer than noise changes.",
+                     use="Ratios of means say little of single images.")
 
 
 @checks
 def parameters(p):
-    rows = p.paper["table-2"].rows
-    printed = [r["trained_parameters"] for r in rows if r["trained_parameters"]]
-    expected, channels = [], 3
-    for r in (r for r in rows if r["trained_parameters"]):
+    rows = [r for r in p.paper["table-2"].raw["rows"] if r["trained_parameters"]]
+    printed, expected, channels = [r["trained_parameters"] for r in rows], [], 3
+    for r in rows:
         expected.append(((9 if r["layer"].startswith("Conv") else 1) * channels + 1) * r["output_channels"])
         channels = r["output_channels"]
     return p.finding("table-2", "Parameter counts are those of 3 x 3 kernels with bias and two dense layers",
-                     printed=(*printed, sum(printed)), recomputed=(*expected, sum(expected)),
+                     numbers=(*printed, sum(printed)), ours=(*expected, sum(expected)),
                      holds=printed == expected,
-                     consequence="The network has no batch normalisation and takes three channels.")
+                     use="The network has no batch normalisation and takes three channels.")
 
 
 @checks
 def imagenet_dimensions(p):
-    common, = p.quote("theorem-4", "claims", r"about (\d+)")
-    used = p.settings("table-25")["input_dimension_d"]
-    sides = tuple(np.sqrt(n / 3) for n in (common, used))
-    return p.finding("theorem-4, table-25", "Both ImageNet dimensions are those of square colour images",
-                     printed=(common, used), recomputed={"sides": sides},
-                     holds=all(s.is_integer() for s in sides),
-                     source="theorem-4.claims, table-25.settings.input_dimension_d",
-                     consequence="The text has two sizes: common images, and the smaller inputs of the "
-                                 "networks.")
+    words = ("the images in ImageNet have 196,608 attributes",
+             "meaning that they have 150,528 individual attributes")
+    sizes = tuple(p.single(int(stated(w)[0])) for w in words)
+    sides = tuple(np.sqrt(n / 3) for n in sizes)
+    return p.finding("procedure-imagenet", "Both ImageNet dimensions are those of square colour images",
+                     quotes=[(words[0], "Section 4.2"), (words[1], "Section 7.2.4")], numbers=sizes,
+                     ours={"sides": sides}, holds=all(float(s).is_integer() for s in sides),
+                     use="The text has two sizes: common images, and the smaller inputs of the networks.")

@@ -69,6 +69,6 @@ def write_gtsrb(folder, path):
 
 if __name__ == "__main__":
     if len(sys.argv) != 3 or sys.argv[1] != "gtsrb":
-        sys.exit("usage: python -m shared.data.convert gtsrb FOLDER (the one set made by hand, see book/data.md)")
+        sys.exit("usage: python -m shared.data.convert gtsrb FOLDER (made by hand, see book/data.md)")
     runtime.stop_cleanly()
     print(f"wrote {write_gtsrb(sys.argv[2], runtime.data_folder() / 'gtsrb.npz')}")

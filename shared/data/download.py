@@ -53,8 +53,8 @@ def _connect(url, seconds):
 def fetch(url, *, seconds):
     """The bytes at `url`. `seconds` bounds the connection, then each silence of the server.
 
-    Raises DownloadError: no connection, an error status, a transfer that breaks off, over `LARGEST` bytes, or one
-    that after `seconds` has become slower than `SLOWEST` on the whole: a server may drip for ever.
+    Raises DownloadError: no connection, an error status, a transfer that breaks off, over `LARGEST` bytes, or
+    one that after `seconds` has become slower than `SLOWEST` on the whole: a server may drip for ever.
     """
     with _connect(url, seconds) as answer:
         content, started = bytearray(), time.monotonic()
@@ -62,8 +62,8 @@ def fetch(url, *, seconds):
             while len(content) <= LARGEST and (piece := answer.read1(PIECE)):
                 content += piece
                 if time.monotonic() - started > seconds + len(content) / SLOWEST:
-                    raise DownloadError(f"{url}: given up after {len(content)} bytes, slower than {SLOWEST // 1000} "
-                                        "kB a second")
+                    raise DownloadError(f"{url}: given up after {len(content)} bytes, "
+                                        f"slower than {SLOWEST // 1000} kB a second")
         except DownloadError:
             raise
         except (OSError, http.client.HTTPException) as error:

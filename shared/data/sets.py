@@ -121,7 +121,8 @@ def _known_set(name):
 
 
 def load(name, *, profile=None, folder=None, cache=None, size=None):
-    """The data set `name`, one of NAMES; entered in `runtime.used("data", name, fingerprint)` at every call.
+    """The data set `name`, one of NAMES; its fingerprint (`digits:<fingerprint>` of a stand-in) is entered in
+    `runtime.used` at every call.
 
     profile   "smoke": embedded only; "paper": data folder, else download; "quick": as `paper`, else the
               embedded stand-in, with a warning in the log; default: that of `use_profile`, else "quick"
@@ -143,13 +144,14 @@ def load(name, *, profile=None, folder=None, cache=None, size=None):
     if versions != _versions(dataset):  # somebody wrote into the tensors: they stay that one's
         _open.cache_clear()
         dataset, _ = _open(*asked)
-    runtime.used("data", name, dataset.fingerprint)
+    told = f"{dataset.stand_in}:{dataset.fingerprint}" if dataset.stand_in else dataset.fingerprint
+    runtime.used("data", name, told)
     return dataset
 
 
 @lru_cache(maxsize=4)
 def _open(name, profile, folder, cache, size, *_):
-    """(data set, versions of its tensors), opened. What follows `size` tells the states of the outside apart."""
+    """(data set, versions of its tensors), opened. What follows `size` tells states of the outside apart."""
     spec = SPECS.get(name)
     dataset = None
     if spec and profile != "smoke":

@@ -1,7 +1,7 @@
 """A theorem as a curve over the dimension: exact probability, bound and random trials, computed and drawn."""
 import numpy as np
 
-from shared.pages import report
+from shared.pages import display
 from shared.theory.statement import verify
 
 
@@ -47,7 +47,7 @@ def draw_curve(ax, curve, color, label, *, flip=False):
 
 def draw_small(ax, curves, *, floor=1e-6):
     """Small probabilities over n, `{label: curve}`, on logarithmic axes; what is below `floor` is cut."""
-    for color, (label, curve) in zip(report.PALETTE, curves.items()):
+    for color, (label, curve) in zip(display.PALETTE, curves.items()):
         draw_curve(ax, curve, color, label)
     ax.plot([], [], color="0.4", ls="--", lw=1.2, label="bound")
     ax.set(xscale="log", yscale="log", ylim=(floor, 1.5), xlabel="dimension n")

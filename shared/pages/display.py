@@ -4,10 +4,13 @@ An output carries plain text (scripts), Markdown (JupyterLab) and, under `MIME`,
 book/_ext/executed.py puts on the page.
 """
 import base64
+import hashlib
 import io
 import json
 import math
+import os
 import sys
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import seaborn as sns
@@ -38,6 +41,9 @@ def show(markdown, *, myst=None, pictures=None, plain=None, **spec):
     """
     if not in_jupyter():
         print(plain if plain is not None else markdown)
+        if folder := os.environ.get("BOUNDARY_PICTURES"):  # who runs the text half may want to see them
+            for name, png in (pictures or {}).items():
+                (Path(folder) / name).write_bytes(png)
         return
     from IPython.display import display
     told = {"myst": myst if myst is not None else markdown, **spec,
@@ -66,7 +72,7 @@ def table(header, rows, caption, *, sentences=False):
 def picture(figure, caption, alt):
     """Show a figure of our own under a caption; `alt` describes it to who cannot see it."""
     png = png_of(figure)
-    name = f"{abs(hash(caption)) % 10**10}.png"
+    name = f"{hashlib.sha256(caption.encode()).hexdigest()[:10]}.png"
     show(f"*{caption}*", myst=myst_figure(name, caption, alt), pictures={name: png})
 
 

@@ -154,7 +154,7 @@ def _cell(path):
             cells = [cell for head, _, cell in (c.partition("\n") for c in text.split("\n# %%")[1:])
                      if '"parameters"' in head]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{path}: not a notebook that can be read ({error}); name one of notebooks/") from None
+        raise UserError(f"{path}: no notebook that can be read ({error}); name one of notebooks/") from None
     if len(cells) != 1:
         raise UserError(f"{path}: {len(cells)} cells tagged parameters; a notebook has exactly one")
     return cells[0]
@@ -241,7 +241,7 @@ def from_command_line(known, words):
 
 
 def injected(cells):
-    """Names that papermill set: those of the last cell that has its form, among the texts that a kernel has run.
+    """Names that papermill set: those of the last cell of its form, among the texts a kernel has run.
 
     Its form is the comment `# Parameters`, then assignments of plain values to names and nothing else.
     """
@@ -257,7 +257,7 @@ def injected(cells):
 
 
 def values(known, namespace, words):
-    """The checked parameters of a run, `{name: value}`, from a notebook's `globals()`, which is brought in step.
+    """The checked parameters of a run, `{name: value}`, from a notebook's `globals()`, brought in step.
 
     As a script (`__file__` is there) they come from the command line's `words`, in a kernel from its
     cells; a name that papermill passed and nobody declared is found in the cell it injected.
@@ -276,7 +276,7 @@ def values(known, namespace, words):
 
 
 def index(name, value, count, of):
-    """`value` if it counts one of `count` things from 0; else UserError: `digit`, 99999, 500, "test images"."""
+    """`value` if it is one of `count` things, from 0; else UserError: ("digit", 99999, 500, "images")."""
     if not 0 <= value < count:
         raise UserError(f"parameter {name!r} cannot be {value}; allowed: 0 to {count - 1}, "
                         f"since there are {count:,} {of}")

@@ -9,11 +9,18 @@ def cell(value, printed=None, column=None, sd=None):
         if "text" in value:
             return value["text"]
         inner = printed if isinstance(printed, dict) else {}
-        told = [cell(v, inner.get(k), _unit(k, column), value.get(f"{k}_sd")) for k, v in value.items()
-                if not k.endswith(("_sd", "_n", "_status"))]
+        told = [_part(k, cell(v, inner.get(k), _unit(k, column), value.get(f"{k}_sd")))
+                for k, v in value.items() if not k.endswith(("_sd", "_n", "_status"))]
         return " · ".join(t for t in told if t)
     text = number(value, printed, column)
     return f"{text} ± {number(sd, printed, column)}" if sd is not None and text else text
+
+
+def _part(name, text):
+    """A part of a cell with what it is: a percentage, a class."""
+    if text and name.endswith("_class"):
+        return f"class {text}"
+    return f"{text}%" if text and name.endswith("_pct") else text
 
 
 def _unit(name, column):
@@ -23,7 +30,8 @@ def _unit(name, column):
 
 def comparison(item, sources):
     """Header and body of the printed table with, under each printed row, that row of every source {label: rows}."""
-    columns = {k: c for k, c in item.columns.items() if k not in item.keys}
+    named = "label" in item.columns and item.keys == ("row",)  # a row that is named by its label as printed
+    columns = {k: c for k, c in item.columns.items() if k not in item.keys and not (named and k == "label")}
     shown = {k: c for k, c in columns.items() if any(k in row for row in item.rows)}
     header = [_label(item, k) for k in item.keys] + ["", *(c["label"] or k for k, c in shown.items())]
     by_key = {s: {tuple(r.get(k) for k in item.keys): r for r in rows} for s, rows in sources.items()}
@@ -39,7 +47,7 @@ def comparison(item, sources):
             together.setdefault(tuple(cells), []).append(source)
         if len(shown) > 4:  # a wide table: a spread goes under its mean
             together = {tuple(c.replace(" ± ", "<br>± ") for c in cells): who for cells, who in together.items()}
-        first = [cell(printed.get(k)) for k in item.keys]
+        first = [cell(printed["label"])] if named else [cell(printed.get(k)) for k in item.keys]
         for cells, who in together.items():
             body.append([*first, ", ".join(who), *cells])
             first = [""] * len(item.keys)

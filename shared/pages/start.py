@@ -88,7 +88,8 @@ class Run:
         parts  names of arguments that are sizes: the function returns under the same name how many it took
         """
         wanted, published = plan(self.settings), plan(self.full)
-        standing_in = [d for d in datasets.SPECS if datasets.standing_in(d, self.profile)]
+        asked = {v for given in wanted.values() for v in given.values() if isinstance(v, str) and v in datasets.SPECS}
+        standing_in = sorted(d for d in asked if datasets.standing_in(d, self.profile))
         made = units.gather(self.name, name, function, wanted=wanted, published=published, parts=parts,
                             which=self.which, record=self.profile == "paper", text_half=self.text_half,
                             state=f"{self.profile} {standing_in}")
@@ -135,11 +136,14 @@ class Run:
         return self._publish(item, sets, draw=draw, data=data, alt=alt, **judged)
 
     def statement(self, item, sets=(), *, data, **judged):
-        """Show an algorithm, equation, theorem ... and what its check found; `data` as in `figure`, or a dict."""
+        """Show an algorithm, equation, theorem ... and what its check found; `data` as in `figure`, or a dict.
+
+        judged  also `evidence`: of the check (`verdict.EVIDENCE`), or data -> evidence where it rests on units
+        """
         return self._publish(item, sets, data=data if callable(data) else lambda *_: data, **judged)
 
     def _publish(self, item, sets, *, rows=None, data=None, draw=None, caption=None, alt=None, contains=None,
-                 claims=None, **judged):
+                 claims=None, evidence=None, **judged):
         sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
         printed = reference.paper(self.paper_key)[item]
         made, pictures, found = {}, {}, {}
@@ -150,6 +154,7 @@ class Run:
             ticks = {k: v(looked) if callable(v) else v for k, v in (contains or {}).items()}
             others = {i: self._rows_of(i, label) for i in _others(claims)}
             made[label] = record.build(printed, sets, units_, **found, claims=claims, contains=ticks, others=others,
+                                       evidence=evidence(looked) if callable(evidence) else evidence,
                                        whole=label == "recorded", **judged)
             have, of = made[label]["scale"]["parts"].get("units", (1, 1))
             lacks = f"{of - have} of {of} units of {item}" if have < of and label == "recorded" else None

@@ -1,15 +1,15 @@
-"""One statement of Sutton et al. on a page: its formula, what speaks for it in numbers, its published result."""
+"""One statement of Sutton et al. on a page: its formula, what speaks for it in numbers, its result."""
 import math
 import re
 
 import numpy as np
 
-from shared.pages import report
+from shared.pages import display
+from shared.theory import statement as theory
 from shared.theory.statements import STATEMENTS, verify
 
-ALLOWED = 1e-8     # excess over a bound that rounding may cause; a wrong formula exceeds it by far
-FAR = 5.0          # standard errors between random trials and the exact value that chance does not explain
-ENOUGH_HITS = 30   # fewer expected events than this make no sensible standard error
+ALLOWED = 1e-8  # what rounding may cause: excess over a bound (in logarithms), difference of two integrations
+_MOVED = 1e-9   # logarithms that differ by less are the same bound
 # Where a long formula goes on in a new line.
 _NEW_LINE = (r"+\varphi", r"\ge \sup_t", r",\ \xi", r"\quad n\to", r",\ \beta_p")
 _TEX = {">=": r"\ge", "<=": r"\le", "and": r"\text{ and }", "epsilon": r"\epsilon", "delta": r"\delta",
@@ -32,57 +32,97 @@ def formula(statement):
 
 def conditions(statement):
     """Where a statement holds, as LaTeX."""
-    texts = [re.sub(r">=|<=|[a-z]+", lambda m: _TEX.get(m[0], m[0]), text) for text, _ in statement.conditions]
+    texts = [re.sub(r">=|<=|[a-z]+", lambda m: _TEX.get(m[0], m[0]), text)
+             for text, _ in statement.conditions]
     return r",\; ".join(texts)
 
 
-def _excess(statement, rows):
-    """How far the truth lies beyond the bound at worst, 0 if nowhere.
-
-    In natural logarithms of the rare event where its exact value is known, else between the bound and the near
-    end of the interval of the random trials.
-    """
+def _beyond(statement, case, bound):
+    """By how much, in logarithms, the truth lies beyond the bound in each cell; below 0 where it does not."""
     above = statement.complement or statement.direction == "upper"
-    if statement.log_exact is not None:
-        # a truth of 0 under a bound of 0 has no logarithm and no excess
-        gaps = [(r["log_exact"] - r["log_bound"]) * (1 if above else -1) for r in rows
-                if r["log_exact"] != r["log_bound"]]
-    else:
-        gaps = [r["low"] - r["bound"] if statement.direction == "upper" else r["bound"] - r["high"] for r in rows]
-    return max([0.0, *gaps])
+    with np.errstate(invalid="ignore"):  # a truth of 0 under a bound of 0 is no excess
+        gap = case.log_low - bound if above else bound - case.log_high
+    return np.where(case.log_low == bound, 0.0, gap)
 
 
-def evidence(statement, *, draws, generator, trial_grid=None):
-    """Confront a statement with exact values on its grid, and with random trials on `trial_grid`: a dict.
+def _nearest(statement, found, bounds):
+    """For each witness the cell whose known truth is nearest to a bound that says something, nearest first.
 
-    cases, violations   on the statement's own grid
-    median_bound_over_truth  the factor between bound and truth of the rare event
-    detail              excess (see `_excess`); largest_n; tightest and loosest, the log10 of that factor at its least
-                        and largest (it may exceed all floats); trials, the number of
-                        cells of `trial_grid` with enough events, and largest_z, their largest distance from the
-                        exact value in standard errors
-    Without a known exact value the own grid goes through random trials; detail then has `says_nothing`, the number
-    of cells where the bound is trivial (a rare event allowed to have probability 1).
+    Rows with witness, truth_over_bound, at (the parameters).
     """
-    exact = statement.log_exact is not None
-    rows = verify(statement) if exact else verify(statement, draws=draws, generator=generator)
-    data = {"cases": len(rows), "violations": sum(bool(r["violated"]) for r in rows)}
-    detail = {"excess": _excess(statement, rows)}
-    if "n" in statement.parameters:
-        detail["largest_n"] = max(r["n"] for r in rows)
-    if not exact:
-        return data | {"detail": detail | {"says_nothing": sum(r["log_bound"] > -ALLOWED for r in rows)}}
+    rows = []
+    for case, bound in zip(found, bounds):
+        says = (case.log_low == case.log_high) & np.isfinite(case.log_low) & np.isfinite(bound)
+        says &= (bound < 0) | ("n" not in statement.grid)  # a distance, unlike a probability, may exceed 1
+        gap = np.where(says, -_beyond(statement, case, bound), np.inf)
+        i = int(gap.argmin())
+        if np.isfinite(gap[i]):
+            at = {name: float(values[i]) for name, values in case.cells.items()}
+            rows.append((gap[i], {"witness": case.name, "at": at,
+                                  "truth_over_bound": math.exp(case.log_low[i] - bound[i])}))
+    return [row for _, row in sorted(rows, key=lambda pair: pair[0])]
+
+
+def _mutants(statement, found, bounds):
+    """Every changed formula: rows with change, claims ("more" or "less" than the right one), caught.
+
+    It is caught if the truth violates it, or if it is not attained where the right bound is.
+    """
     sign = 1 if statement.complement or statement.direction == "upper" else -1
-    ratios = [sign * (r["log_bound"] - r["log_exact"]) / math.log(10) for r in rows if math.isfinite(r["log_exact"])]
-    tightest, median, loosest = np.quantile(ratios, (0, 0.5, 1)).tolist()
-    data["median_bound_over_truth"] = 10.0**median
-    detail |= {"tightest": tightest, "loosest": loosest}
-    if statement.trials is not None:
-        z = [(r["monte_carlo"] - r["exact"]) / math.sqrt(r["exact"] * (1 - r["exact"]) / draws)
-             for r in verify(statement, grid=trial_grid, draws=draws, generator=generator)
-             if min(r["exact"], 1 - r["exact"]) * draws >= ENOUGH_HITS]
-        detail |= {"trials": len(z), "largest_z": max(map(abs, z), default=0.0)}
-    return data | {"detail": detail}
+    rows = []
+    for words, other in theory.mutants(statement):
+        changed = theory.bounds_at(other, found)
+        lost = any((theory.attained(case, bound) & ~theory.attained(case, new)).any()
+                   for case, bound, new in zip(found, bounds, changed))
+        with np.errstate(invalid="ignore"):
+            moved = np.concatenate([np.where(bound == new, 0.0, sign * (new - bound))
+                                    for bound, new in zip(bounds, changed)])
+        claims = "more" if (moved < -_MOVED).any() else "less" if (moved > _MOVED).any() else "the same"
+        rows.append({"change": words, "claims": claims,
+                     "caught": bool(theory.violations(other, found, changed)) or lost})
+    return [row for row in rows if row["claims"] != "the same"]  # no other formula on any cell: no mutant
+
+
+def evidence(statement, *, draws=0, generator=None, again=None, grid=None):
+    """What speaks for a bound, as plain data; a record and a verdict are made from it.
+
+    kind                "bound"
+    sampled             the own grid has no known truth and was tried at random (`draws`, `generator`)
+    cases, violations   cells of the own grid and of all witnesses, and how many are beyond the bound
+    within_allowed      no excess and no difference of two integrations above `ALLOWED`
+    beyond_allowed      the power of ten by which the worst is above it, else None
+    nearest_witness     witness, truth_over_bound, at: where a known truth is nearest to a bound below 1; the
+                        same of every witness in `witnesses`
+    mutants_tried, mutants_caught, missed
+                        changed formulas, those refused, the others (change, claims)
+    median_bound_over_truth, tightest, loosest (log10)  over the own grid, if its truth is known
+    again               another integration of the own exact values, held against them on `grid`
+    """
+    sampled = statement.log_exact is None
+    found = theory.cases(statement, draws=draws if sampled else 0, generator=generator)
+    bounds = theory.bounds_at(statement, found)
+    worst = max(float(_beyond(statement, case, bound).max(where=case.log_low == case.log_high, initial=0.0))
+                for case, bound in zip(found, bounds))
+    data = {"kind": "bound", "sampled": sampled, "cases": sum(len(b) for b in bounds),
+            "violations": theory.violations(statement, found, bounds)}
+    if "n" in statement.grid:
+        data["largest_n"] = int(max(case.cells["n"].max() for case in found if "n" in case.cells))
+    if again is not None:
+        worst = max(worst, quadrature_deviation(statement, grid, again))
+    near = _nearest(statement, found, bounds)
+    data |= {"nearest_witness": near[0] if near else None, "witnesses": near,
+             "within_allowed": worst <= ALLOWED,
+             "beyond_allowed": None if worst <= ALLOWED else math.ceil(math.log10(worst / ALLOWED))}
+    mutants = _mutants(statement, found, bounds)
+    data |= {"mutants_tried": len(mutants), "mutants_caught": sum(m["caught"] for m in mutants),
+             "missed": [{k: m[k] for k in ("change", "claims")} for m in mutants if not m["caught"]]}
+    if sampled:
+        data["says_nothing"] = int((bounds[0] > -ALLOWED).sum())
+    else:
+        ratios = -_beyond(statement, found[0], bounds[0])[np.isfinite(found[0].log_low)] / math.log(10)
+        tightest, median, loosest = np.quantile(ratios, (0, 0.5, 1)).tolist()
+        data |= {"median_bound_over_truth": 10.0**median, "tightest": tightest, "loosest": loosest}
+    return data
 
 
 def quadrature_deviation(statement, grid, again):
@@ -91,53 +131,77 @@ def quadrature_deviation(statement, grid, again):
     `again` takes the statement's parameters by name, scalars, and returns the probability of the rare event.
     Values below 1e-12 are left out: plain integration has no digits there.
     """
+    grid = {name: grid[name] for name in statement.parameters}
     rows = [(r, math.exp(r["log_exact"])) for r in verify(statement, grid=grid)]
-    return max(abs(exact / again(**{name: r[name] for name in grid}) - 1) for r, exact in rows if exact > 1e-12)
+    return max(abs(exact / again(**{name: r[name] for name in grid}) - 1)
+               for r, exact in rows if exact > 1e-12)
 
 
 def times(log10_ratio):
     """A ratio in words that a reader can compare: `1.2`, `4,700` or `10^118`."""
     ratio = 10.0 ** log10_ratio if log10_ratio < 5 else None
-    return f"$10^{{{log10_ratio:.0f}}}$" if ratio is None else f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+    if ratio is None:
+        return f"$10^{{{log10_ratio:.0f}}}$"
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
-def words(data, complement=False):
-    """The evidence as a sentence; `complement`: the theorem bounds 1 - the rare probability that is compared."""
-    detail = data["detail"]
-    text = f"{data['cases']:,} cases" + (f" up to $n$ = {detail['largest_n']:,}" if "largest_n" in detail else "")
-    text += f"{' by random trials' * ('says_nothing' in detail)}: {data['violations']} violations. "
-    if "loosest" in detail:
-        text += ("Bound and truth coincide. " if detail["loosest"] < 1e-6 else
-                 f"Bound and truth{' (of the rare event)' * complement} differ by a factor of "
-                 f"{times(detail['tightest'])} to {times(detail['loosest'])} (median {data['median_bound_over_truth']:.3g}). ")
-    if detail.get("says_nothing"):
-        text += f"In {detail['says_nothing']} of the cases the bound says nothing. "
-    if detail.get("trials"):
-        text += (f"In {detail['trials']} cases random trials were made too: they lie at most {detail['largest_z']:.1f} "
-                 "standard errors from the exact value.")
-    return text
+def words(data, statement):
+    """The evidence as sentences."""
+    rare = " (of the rare event)" * statement.complement
+    text = f"{data['cases']:,} cases" + (f" up to $n$ = {data['largest_n']:,}" if "largest_n" in data else "")
+    text += ", in part by random trials" * data["sampled"] + f": {data['violations']} violations. "
+    if "loosest" in data:
+        text += ("Bound and truth coincide. " if data["loosest"] < 1e-6 else
+                 f"On the grid bound and truth{rare} differ by a factor of {times(data['tightest'])} to "
+                 f"{times(data['loosest'])} (median {data['median_bound_over_truth']:.3g}). ")
+    if data.get("says_nothing"):
+        text += f"In {data['says_nothing']} of the cases the bound says nothing. "
+    text += f"Truth / bound{rare} where it is nearest: " + "; ".join(
+        f"{near['witness']}, {near['truth_over_bound']:.4g} ("
+        + ", ".join(f"{name} = {value:g}" for name, value in near["at"].items()) + ")"
+        for near in data["witnesses"]) + ".\n\n"
+    text += (f"The same check was made of {data['mutants_tried']} changed formulas (constants halved "
+             f"and doubled, exponents raised and lowered by ½, terms dropped): it refuses {data['mutants_caught']}. ")
+    stronger, weaker = ([m["change"] for m in data["missed"] if m["claims"] == claims]
+                        for claims in ("more", "less"))
+    if stronger:
+        text += f"Not refused although they claim more: {'; '.join(f'`{change}`' for change in stronger)}. "
+    if weaker:
+        text += f"{len(weaker)} that claim less pass where the bound is not attained. "
+    return f"{text}{statement.remark}".rstrip()
 
 
-def check(run, item, *, draws, trial_grid=None, claims=(), note=None, extra=None, again=None):
-    """Show a statement's formula and evidence and publish it: `exact` if nothing exceeds the bound.
+def for_record(data):
+    """The part of the evidence from which a record makes its verdict."""
+    near = data["nearest_witness"]
+    told = None if near is None else f"{near['witness']}, truth / bound {near['truth_over_bound']:.4g}"
+    names = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations")
+    return {name: data[name] for name in names} | {"nearest_witness": told}
 
-    trial_grid  parameter -> values of the random trials; names that the statement does not have are left out
-    extra       more numbers for the record, where a claim needs them
-    again       another integration of the exact values, held against them on `trial_grid`: their relative difference
-                counts as a deviation, and stands in the record as `quadrature_deviation` (`extra` may bring it too)
-    Random trials `FAR` from the exact value count as an infinite deviation, whatever the bound says.
+
+def equality(*, within_allowed, violations=0):
+    """The same for an equality that was recomputed another way."""
+    return {"kind": "equality", "within_allowed": bool(within_allowed), "violations": int(violations),
+            "mutants_tried": 0, "mutants_caught": 0, "nearest_witness": None}
+
+
+def sampled_bound(*, within_allowed, nearest):
+    """The same for a bound tried at random points only; `nearest` is the largest truth / bound met there."""
+    return {"kind": "bound", "within_allowed": bool(within_allowed), "mutants_tried": 0, "mutants_caught": 0,
+            "violations": 0, "nearest_witness": f"a random point, truth / bound {nearest:.4f}"}
+
+
+def check(run, item, *, draws=0, grid=None, claims=None, note=None, extra=None, again=None):
+    """Show a statement's formula and what speaks for it, and publish it.
+
+    draws  random trials for each cell of a statement whose own grid has no known truth
+    extra  more numbers for the record, where a claim needs them
+    again, grid  another integration of the exact values, and where it is held against them (parameter ->
+                 values; names that the statement does not have are left out)
     """
-    statement = STATEMENTS[item]
-    tried = statement.log_exact is not None and statement.trials is not None
-    grid = {name: trial_grid[name] for name in statement.parameters} if tried else None
-    generator = numpy_generator(run, item)
-    data = evidence(statement, draws=draws, generator=generator, trial_grid=grid) | (extra or {})
-    if again is not None:
-        data["quadrature_deviation"] = quadrature_deviation(statement, grid, again)
+    statement, generator = STATEMENTS[item], numpy_generator(run, item)
+    data = evidence(statement, draws=draws, generator=generator, again=again, grid=grid) | (extra or {})
     density = " $K \\ge 1$ is the density constant, 1 for uniform data." if statement.takes_density else ""
-    report.say(f"{formula(statement)}\n\nfor ${conditions(statement)}$ [{statement.status}].{density}\n\n"
-               f"{words(data, statement.complement)}")
-    far = data["detail"].get("largest_z", 0.0) >= FAR
-    deviation = math.inf if far else max(data["detail"]["excess"], data.get("quadrature_deviation", 0.0))
-    return run.publish(item, data=data, exact=(deviation, ALLOWED), claims=claims, note=note,
-                       parts=("draws",) if statement.trials else ())
+    display.say(f"{formula(statement)}\n\nfor ${conditions(statement)}$ [{statement.status}].{density}\n\n"
+                f"{words(data, statement)}")
+    return run.statement(item, data=data, evidence=for_record(data), claims=claims, note=note)

@@ -121,30 +121,6 @@ def slab(n, x):
     return special.betainc(0.5, (n + 1) / 2, np.clip(x, 0.0, 1.0) ** 2)
 
 
-def log_ball_volume(n, r=1.0):
-    """Logarithm of the volume of the ball of radius r in R^n: n log r + log(pi^(n/2) / Gamma(n/2+1))."""
-    n = check_dimension(n)
-    check_positive(r=r)
-    return n * np.log(r) + n / 2 * np.log(np.pi) - special.gammaln(n / 2 + 1)
-
-
-def log_cap_volume(n, r, h):
-    """Logarithm of the volume of {x in ball of radius r : x_1 >= r - h}, 0 <= h <= 2r.
-
-    Sutton et al., Section 2: V_cap(r, h) = r^n V tail(n, 1 - h/r). Raises ValueError for other heights.
-    """
-    r, h = np.broadcast_arrays(np.asarray(r, dtype=float), np.asarray(h, dtype=float))
-    check_positive(r=r)
-    if not np.all((h >= 0) & (h <= 2 * r)):
-        raise ValueError(f"cap height h must lie between 0 and 2r: got h = {h}, r = {r}")
-    return log_ball_volume(n, r) + log_tail(n, 1 - h / r)
-
-
-def cap_volume(n, r, h):
-    """Volume of the cap of height h of the ball of radius r. See `log_cap_volume`."""
-    return np.exp(log_cap_volume(n, r, h))
-
-
 def log_cap_bound(n, x):
     """Logarithm of (1 - x^2)^(n/2) / 2, the bound of Lemma 23 on Pr(T > x), 0 <= x <= 1; -inf at x = 1.
 

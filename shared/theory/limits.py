@@ -56,13 +56,6 @@ def half_balls_expansion(n, delta):
     return half_balls_limit(delta) - delta * (1 - delta**2) / (2 * np.pi * n * (1 + delta**2) ** 2)
 
 
-def half_balls_line(delta):
-    """P_1(delta), half-balls [-1, 0] and [0, 1]: delta / 4 up to delta = 1, then 1/2 - 1 / (4 delta)."""
-    check_positive(delta=delta)
-    delta = np.asarray(delta, dtype=float)
-    return np.where(delta <= 1, delta / 4, 0.5 - 0.25 / np.maximum(delta, 1))
-
-
 def two_balls_margin_limit(c, delta):
     """Limit of Theorem 6's probability when epsilon = c / sqrt(n), c >= 0: Phi(-c / sqrt(1 + delta^2))."""
     check_positive(delta=delta)
@@ -96,20 +89,13 @@ def two_balls_rate(epsilon, delta):
 
 
 def two_balls_bound_rate(epsilon, delta):
-    """Rate of Theorem 6's bound, -ln(1 - (epsilon/(1+delta))^2) / 2: too slow by up to 2 (at delta = 1)."""
+    """Rate of Theorem 6's bound as reconstructed, -ln(1 - (epsilon/(1+delta))^2) / 2.
+
+    Half of the exact rate at delta = 1 and small epsilon, nearer elsewhere.
+    """
     epsilon, delta = _reachable(epsilon, delta)
     with np.errstate(divide="ignore"):
         return -0.5 * np.log1p(-((epsilon / (1 + delta)) ** 2))
-
-
-def universality_rate(gamma):
-    """Exact rate at which the probability of Theorem 8 tends to 1: -ln(1 - gamma^2/4), 0 <= gamma <= 2."""
-    return two_balls_rate(gamma, 1.0)
-
-
-def universality_bound_rate(gamma):
-    """Rate of Theorem 8's bound: half of the true one."""
-    return two_balls_bound_rate(gamma, 1.0)
 
 
 def planar_flip_probability(n, distance_ratio=0.1, draws=2000):

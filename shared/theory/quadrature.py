@@ -58,3 +58,31 @@ def crossing(n, epsilon, delta):
     ends = np.clip([*np.linspace(-edge, edge, 25), *kinks], -edge, edge)
     ends = np.unique(np.round(ends, 12))  # no panel between two ends that differ by rounding
     return _integral(integrand, ends) / _integral(lambda angle: np.cos(angle) ** n, ends)
+
+
+def nearer_half(n, epsilon, delta):
+    """Pr(delta S > epsilon + |T|): the exact value of Theorem 19, 0 < epsilon or delta; scalars.
+
+    scipy's beta law and adaptive integration over the depth of the point, within 12/sqrt(n).
+    """
+    law = stats.beta(0.5, (float(check_dimension(n)) + 1) / 2)
+    ends = np.linspace(0, min(1, _REACH / np.sqrt(n), max(delta - epsilon, 0)), 9)
+    return sum(integrate.quad(lambda t: t * law.pdf(t * t) * law.sf(((epsilon + t) / delta) ** 2), a, b,
+                              epsabs=0, epsrel=1e-11)[0] for a, b in zip(ends, ends[1:]))
+
+
+def beyond_graph(n, start, threshold=None, *, kinks=()):
+    """Pr(T_1 > start + threshold(|T_2|)), two coordinates of a uniform point of the unit ball of R^n, n >= 2.
+
+    scipy's beta laws and adaptive integration over T_2, cut at the `kinks` of the threshold; scalars.
+    """
+    law, rest = stats.beta(0.5, (float(check_dimension(n, 2)) + 1) / 2), stats.beta(0.5, n / 2)
+
+    def integrand(p):  # given T_2 = p, T_1 is a coordinate in one dimension less, radius sqrt(1 - p^2)
+        x = (start + (threshold(p) if threshold else 0.0)) / np.sqrt(1 - p * p)
+        beyond = rest.sf(x * x) / 2
+        return 2 * p * law.pdf(p * p) * (beyond if x > 0 else 1 - beyond)
+
+    edge = min(1, _REACH / np.sqrt(n))
+    ends = np.unique([*np.linspace(0, edge, 25), *(k for k in kinks if 0 < k < edge)])
+    return _integral(integrand, ends)

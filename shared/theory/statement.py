@@ -4,11 +4,12 @@ Probabilities of high-dimensional geometry fall below the smallest float, so a `
 that its theorem calls rare, in logarithms; `bound` and `exact` give the printed form.
 """
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from shared.theory import expression
 from shared.theory.ball import check_dimension, check_draws, estimate
 
 # In logarithms; far above the error of the exact values (5e-10), far below what a wrong formula would do.
@@ -17,15 +18,30 @@ _DENSITY = ("K >= 1", lambda K: K >= 1)
 
 
 @dataclass(frozen=True)
+class Witness:
+    """Data and a surface for which the truth is known and comes near to a bound.
+
+    grid: name -> values, all combinations of which are cells. log_truth(**cell arrays): logarithm of the rare
+    event. given: laws and levels for the statement's tree, where they differ from the statement's own.
+    """
+
+    name: str
+    grid: dict
+    log_truth: Callable
+    given: Mapping = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Statement:
     """One theorem, corollary or lemma.
 
     formula: LaTeX. status: "derived", "inferred" or "found" (how the formula was recovered). direction: what
     the bound is for the printed quantity, "lower" or "upper". complement: the printed quantity is 1 - the
-    rare one. log_bound, log_exact: logarithms for the rare quantity, called with the parameters by name,
+    rare one. rare: the bound on the rare quantity as an `Expression` of the parameters; given: the laws and
+    levels that it calls. log_exact: logarithm of the rare quantity, called with the parameters by name,
     broadcasting. trials(**parameters, draws, generator): the printed event in random trials, boolean
     (draws,); scalars only. conditions: (text, predicate) pairs on the parameters. grid: parameter values for
-    `verify`.
+    `verify`. witnesses: further cases with a known truth. remark: why a sharper formula cannot be caught.
     """
 
     name: str
@@ -34,10 +50,19 @@ class Statement:
     direction: str
     conditions: tuple
     grid: dict
-    log_bound: Callable
+    rare: expression.Expression
     log_exact: Callable | None = None
     trials: Callable | None = None
     complement: bool = False
+    given: Mapping = field(default_factory=dict)
+    witnesses: tuple = ()
+    remark: str = ""
+
+    def log_bound(self, given=None, **parameters):
+        """Logarithm of the bound on the rare quantity; `given` replaces the laws and levels of the tree."""
+        names = [*parameters, "K"] if self.takes_density and "K" not in parameters else list(parameters)
+        arrays = np.broadcast_arrays(*(np.asarray(parameters.get(name, 1.0), float) for name in names))
+        return self.rare.log({**(self.given if given is None else given), **dict(zip(names, arrays))})
 
     @property
     def parameters(self):
@@ -47,7 +72,7 @@ class Statement:
     @property
     def takes_density(self):
         """Does the bound take the density constant K?"""
-        return "K" in inspect.signature(self.log_bound).parameters
+        return "K" in expression.names(self.rare)
 
     def check_names(self, names):
         """ValueError unless `names` are the parameters, with or without K where the bound takes it."""
@@ -151,3 +176,67 @@ def verify(statement, *, grid=None, draws=0, generator=None):
                 above, below = found.low > row["bound"], found.high < row["bound"]
                 row["violated"] = above if statement.direction == "upper" else below
     return rows
+
+
+def mutants(statement):
+    """(description, statement with a changed formula), one for each change of `expression.mutants`."""
+    return [(words, replace(statement, rare=tree)) for words, tree in expression.mutants(statement.rare)]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Cells of one witness or of a statement's own grid, `cells`: name -> (m,) array.
+
+    The truth, as logarithm of the rare event, lies between `log_low` and `log_high`, equal where it is known.
+    """
+
+    name: str
+    cells: dict
+    given: Mapping | None
+    log_low: np.ndarray
+    log_high: np.ndarray
+
+
+def cases(statement, *, draws=0, generator=None):
+    """What a formula is held against: the statement's own grid, then its witnesses; a list of `Case`.
+
+    Without a known exact value the own grid is tried at random (95% intervals), with draws > 0.
+    """
+    made = []
+    if statement.log_exact is not None or draws:
+        rows = verify(statement, draws=0 if statement.log_exact is not None else draws, generator=generator)
+        cells = {name: np.array([r[name] for r in rows], float) for name in statement.parameters}
+        if statement.log_exact is not None:
+            low = high = np.array([r["log_exact"] for r in rows])
+        else:
+            ends = np.array([(r["low"], r["high"]) for r in rows])
+            low, high = (1 - ends[:, ::-1] if statement.complement else ends).T
+            with np.errstate(divide="ignore"):
+                low, high = np.log(low), np.log(high)
+        made.append(Case("own grid", cells, None, low, high))
+    for witness in statement.witnesses:
+        axes = np.meshgrid(*witness.grid.values(), indexing="ij")
+        cells = dict(zip(witness.grid, (np.asarray(axis, float).ravel() for axis in axes)))
+        truth = np.broadcast_to(witness.log_truth(**cells), axes[0].size)
+        made.append(Case(witness.name, cells, {**statement.given, **witness.given}, truth, truth))
+    return made
+
+
+def bounds_at(statement, found):
+    """Logarithms of the bound at the cells of each of the cases `found`."""
+    return [np.broadcast_to(statement.log_bound(case.given, **case.cells), case.log_low.shape)
+            for case in found]
+
+
+def violations(statement, found, bounds):
+    """Number of cells where the truth lies on the wrong side of the bound."""
+    above = statement.complement or statement.direction == "upper"
+    return sum(int((case.log_low > bound + _TOLERANCE).sum() if above else
+                   (case.log_high < bound - _TOLERANCE).sum()) for case, bound in zip(found, bounds))
+
+
+def attained(case, bound):
+    """Cells where the known truth equals the bound, up to rounding: boolean (m,)."""
+    known = case.log_low == case.log_high
+    with np.errstate(invalid="ignore"):
+        return known & ((np.abs(case.log_low - bound) <= _TOLERANCE) | (case.log_low == bound))

@@ -13,8 +13,10 @@ data in the unit ball.
 import numpy as np
 
 from shared.theory import surface_trials as roof
-from shared.theory.ball import log_cap_bound, log_tail, sample_coordinates
-from shared.theory.limits import no_hiding_place
+from shared.theory import witnesses
+from shared.theory.ball import log_tail, sample_coordinates
+from shared.theory.expression import Best, Call, Constant, Either, named, number, symbols
+from shared.theory.limits import half_balls_expansion
 from shared.theory.models import (
     classify,
     half_balls,
@@ -23,16 +25,8 @@ from shared.theory.models import (
     strongest_attack,
     two_balls,
 )
-from shared.theory.statement import Statement, verify
-from shared.theory.surfaces import (
-    kappa,
-    log_error_bound,
-    log_not_universal_bound,
-    log_random_flip_bound,
-    log_resistance_bound,
-    uniform_law,
-    wedge,
-)
+from shared.theory.statement import Statement, Witness, verify
+from shared.theory.surfaces import cone_cap, uniform_law, wedge
 
 __all__ = ["STATEMENTS", "Statement", "verify", "verify_all"]
 
@@ -47,15 +41,45 @@ _ROOF_RANGE = (("n >= 2", lambda n: n >= 2), ("eta >= 0", lambda eta: eta >= 0),
 _NOISE = ("delta > 0", lambda delta: delta > 0)
 
 
-def _log_mass(n, x, K):
-    """log of K times Lemma 23's bound: the most that a law of density constant K has beyond distance x."""
-    return np.log(K) + log_cap_bound(n, x)
+_n, _K, _epsilon, _delta, _eta, _r, _gamma, _L, _depth, _h, _alpha, _tau, _t, _p = symbols(
+    "n K epsilon delta eta r gamma lipschitz depth h alpha tau t p")
 
 
-def _log_either(log_p):
-    """log(1 - (1 - p)^2), the chance that one of two independent points fails; p is capped at 1."""
-    p = np.exp(np.minimum(log_p, 0.0))
-    return np.minimum(log_p, 0.0) + np.log(2 - p)
+def _cap(x):
+    """Lemma 23's bound on the share of a ball beyond relative distance x of its centre."""
+    return number(0.5) * (1 - x**2) ** (_n / 2)
+
+
+def _law(name, argument):
+    return Call((argument,), name=name)
+
+
+def _over_alpha(other):
+    """inf over alpha of Pr(|g| > alpha) plus the chance `other` that a point then is at a wrong height."""
+    return Best((_law("exceeds", _alpha) + other,), variable="alpha")
+
+
+def _theorem_14():
+    k = named("kappa", (1 + _L**2) ** -0.5)
+    near = _over_alpha(_law("above", -(_alpha + _tau / k)))
+    leaves = _cap(named("z", cone_cap(_tau, _delta, k)) / _delta) * _law("gentle", _L)
+    return Best((near + leaves * _over_alpha(_law("below", _alpha - _tau)),), variable="tau")
+
+
+def _theorem_16():
+    xi = named("xi", _gamma - 2 * _L * _delta)
+    z_fails = named("Pr(z fails)", _over_alpha(_law("above", _t - _alpha)))
+    x_fails = named("Pr(x fails)", _over_alpha(_law("below", _t - xi + _alpha)))
+    return Best((Either((Constant(1), z_fails, x_fails)),), variable="t")
+
+
+def _theorem_20():
+    beta = named("beta", (1 - (1 - _p) ** (2 / _n)) ** 0.5)
+    return Best((_p * _law("tail", beta / _delta),), variable="p", smallest=False)
+
+
+_SLABS = {"tail": lambda x, v: log_tail(v["n"], np.minimum(x, 1.0)),
+          "levels": {"p": lambda v: -np.expm1(-np.geomspace(0.01, 12, 240)**2 / 2)}}
 
 
 def _noise(n, delta, draws, generator):
@@ -85,14 +109,20 @@ def _universal(n, gamma, r, draws, generator):
     return x1 + (gamma - z1) >= 0
 
 
-def _roof_law(n, eta, lipschitz, reach=0.0):
-    return uniform_law(wedge(lipschitz[..., None]), n, eta, reach=reach)
-
-
 def _log_distance_to_roof(lipschitz, depth, offset):
     return np.log(roof.distance_to_surface(wedge(lipschitz), offset, -lipschitz * np.abs(offset) - depth))
 
 
+_EXPONENT = (r"The exponent $(n+1)/2$ in place of $n/2$ cannot be caught: it is true, since "
+             r"$\tau_n(x)(1-x^2)^{-(n+1)/2}$ falls from $\tfrac12$ as $x$ grows from 0.")
+_HALF_IS_ENOUGH = (
+    r"Half of the factor, $K/2$, cannot be caught in Theorem 6: it is true. The sum of two uniform points "
+    r"has a density that falls away from its centre, so it lies no farther out than a uniform point "
+    r"of the ball of radius $1+\delta$, and Lemma 23 applies to that one; other data have at most $K$ times the uniform "
+    r"density. For the same reason no case comes nearer to that bound than one half.")
+_ONE_CAP_IS_ENOUGH = (
+    r"For uniform data $p$ in place of $1-(1-p)^2$ cannot be caught: it is true, by the remark on Theorem 6 "
+    r"with $\delta = 1$. No law with $K > 1$ that would refute it was found.")
 _ACCURACY_RANGE = ("0 <= eta <= r and r > 0", lambda eta, r: (0 <= eta) & (eta <= r) & (r > 0))
 
 STATEMENTS: dict[str, Statement] = {
@@ -102,9 +132,12 @@ STATEMENTS: dict[str, Statement] = {
         status="derived", direction="upper",
         conditions=(("delta >= epsilon > 0", lambda epsilon, delta: (0 < epsilon) & (epsilon <= delta)),),
         grid={"n": _N, "epsilon": _EPSILON, "delta": _DELTA},
-        log_bound=lambda n, epsilon, delta: log_cap_bound(n, epsilon / delta),
+        rare=_cap(_epsilon / _delta),
         log_exact=lambda n, epsilon, delta: log_tail(n, epsilon / delta),
         trials=lambda n, epsilon, delta, draws, generator: _noise(n, delta, draws, generator) > epsilon,
+        witnesses=(Witness("plane near the point", {"n": _N, "epsilon": (1e-9, 1e-4), "delta": (1.0,)},
+                           lambda n, epsilon, delta: log_tail(n, epsilon / delta)),),
+        remark=_EXPONENT,
     ),
     "theorem-4": Statement(
         name="Theorem 4: the linear classifier is accurate",
@@ -112,9 +145,11 @@ STATEMENTS: dict[str, Statement] = {
         status="derived", direction="lower", complement=True,
         conditions=(("0 <= epsilon <= 1", lambda epsilon: (0 <= epsilon) & (epsilon <= 1)),),
         grid={"n": _N, "epsilon": _EPSILON},
-        log_bound=lambda n, epsilon, K=1.0: _log_mass(n, epsilon, K),
+        rare=_K * _cap(_epsilon),
         log_exact=lambda n, epsilon: log_tail(n, epsilon),
         trials=_correct,
+        witnesses=(witnesses.full_caps({"n": _N, "epsilon": _EPSILON}, lambda epsilon: epsilon),),
+        remark=_EXPONENT,
     ),
     "theorem-5": Statement(
         name="Theorem 5: susceptible points are typical",
@@ -124,9 +159,12 @@ STATEMENTS: dict[str, Statement] = {
         conditions=(("epsilon >= 0 and epsilon <= delta <= 1 + epsilon",
                      lambda epsilon, delta: (0 <= epsilon) & (epsilon <= delta) & (delta <= 1 + epsilon)),),
         grid={"n": _N, "epsilon": _EPSILON, "delta": (*_DELTA, 0.7, 0.9, 1.2, 1.5)},
-        log_bound=lambda n, epsilon, delta, K=1.0: _log_mass(n, delta - epsilon, K),
+        rare=_K * _cap(_delta - _epsilon),
         log_exact=lambda n, epsilon, delta: log_tail(n, delta - epsilon),
         trials=lambda **given: _attacked(two_balls, **given),
+        witnesses=(witnesses.full_caps({"n": _N, "epsilon": (0.3, 0.5), "delta": (0.5, 0.6, 0.8)},
+                                       lambda epsilon, delta: delta - epsilon),),
+        remark=_EXPONENT,
     ),
     "theorem-6": Statement(
         name="Theorem 6: destabilising random perturbations are rare",
@@ -135,9 +173,11 @@ STATEMENTS: dict[str, Statement] = {
         conditions=(_NOISE, ("0 <= epsilon <= 1 + delta",
                              lambda epsilon, delta: (0 <= epsilon) & (epsilon <= 1 + delta))),
         grid={"n": _N, "epsilon": _EPSILON, "delta": _DELTA},
-        log_bound=lambda n, epsilon, delta, K=1.0: np.log(2) + _log_mass(n, epsilon / (1 + delta), K),
+        rare=number(1) * _K * (1 - (_epsilon / (1 + _delta)) ** 2) ** (_n / 2),
         log_exact=log_two_balls,
         trials=lambda **given: _flipped(two_balls, **given),
+        witnesses=(witnesses.facing_half(epsilon=(0.0, 0.01, 0.1)),),
+        remark=_HALF_IS_ENOUGH,
     ),
     "theorem-8": Statement(
         name="Theorem 8: attacks are universal",
@@ -146,26 +186,31 @@ STATEMENTS: dict[str, Statement] = {
         status="derived", direction="lower", complement=True,
         conditions=(("0 <= gamma <= 2", lambda gamma: (0 <= gamma) & (gamma <= 2)),),
         grid={"n": _N, "gamma": _GAMMA},
-        log_bound=lambda n, gamma, K=1.0: _log_either(_log_mass(n, gamma / 2, K)),
+        rare=Either((Constant(2), named("p", _K * (number(0.5) * (1 - _gamma**2 / 4) ** (_n / 2))))),
         log_exact=lambda n, gamma: log_two_balls(n, gamma, 1.0),
         trials=lambda n, gamma, draws, generator: _universal(n, gamma, 1.0, draws, generator),
+        witnesses=(witnesses.half_ball(),),
+        remark=_ONE_CAP_IS_ENOUGH,
     ),
     "theorem-9": Statement(
         name="Theorem 9: accuracy with a curved surface",
         formula=r"\Pr(f(x)=0) \ge \sup_{\alpha\ge0}\{G(\alpha)-\Pr(x\cdot v\ge-\alpha)\}",
         status="derived", direction="lower", complement=True, conditions=_ROOF_RANGE, grid=_ROOF,
-        log_bound=lambda n, eta, lipschitz: log_error_bound(_roof_law(n, eta, lipschitz)),
+        rare=_over_alpha(_law("above", -_alpha)),
         log_exact=roof.log_roof_error,
         trials=lambda lipschitz, **given: roof.correct_trials(wedge(lipschitz), **given),
+        given=uniform_law(), witnesses=(witnesses.moved_plane(-1),),
     ),
     "corollary-10": Statement(
         name="Corollary 10: accuracy, plane and ball of radius r",
         formula=r"\Pr(f(x)=0) \ge 1-\tfrac12K\left(1-(\eta/r)^2\right)^{n/2}",
         status="derived", direction="lower", complement=True, conditions=(_ACCURACY_RANGE,),
         grid={"n": _N, "eta": _EPSILON, "r": _R},
-        log_bound=lambda n, eta, r, K=1.0: _log_mass(n, eta / r, K),
+        rare=_K * _cap(_eta / _r),
         log_exact=lambda n, eta, r: log_tail(n, eta / r),
         trials=lambda n, eta, r, draws, generator: r * sample_coordinates(n, draws, generator) < eta,
+        witnesses=(witnesses.full_caps({"n": _N, "eta": _EPSILON, "r": (1.0, 2.0)}, lambda eta, r: eta / r),),
+        remark=_EXPONENT,
     ),
     "theorem-11": Statement(
         name="Theorem 11: susceptibility with a curved surface",
@@ -173,10 +218,10 @@ STATEMENTS: dict[str, Statement] = {
                 r" \sup_{\alpha\ge0}\{G(\alpha)-\Pr(x\cdot v<\alpha-\delta)\}",
         status="derived", direction="lower", complement=True, conditions=(*_ROOF_RANGE, _NOISE),
         grid={**_ROOF, "delta": (0.2, 0.6, 1.0)},
-        log_bound=lambda n, eta, lipschitz, delta: log_resistance_bound(
-            _roof_law(n, eta, lipschitz, delta), delta),
+        rare=_over_alpha(_law("below", _alpha - _delta)),
         log_exact=lambda n, eta, lipschitz, delta: roof.log_roof_resistance(n, eta, delta, lipschitz),
         trials=lambda lipschitz, **given: roof.susceptible_trials(wedge(lipschitz), **given),
+        given=uniform_law(), witnesses=(witnesses.moved_plane(1), witnesses.valley()),
     ),
     "corollary-12": Statement(
         name="Corollary 12: susceptibility, plane and ball of radius r",
@@ -186,10 +231,14 @@ STATEMENTS: dict[str, Statement] = {
         conditions=(("eta >= 0, r > 0 and eta <= delta <= eta + r",
                      lambda eta, delta, r: (0 <= eta) & (eta <= delta) & (delta <= eta + r) & (r > 0)),),
         grid={"n": _N, "eta": _EPSILON, "delta": _DELTA, "r": _R},
-        log_bound=lambda n, eta, delta, r, K=1.0: _log_mass(n, (delta - eta) / r, K),
+        rare=_K * _cap((_delta - _eta) / _r),
         log_exact=lambda n, eta, delta, r: log_tail(n, (delta - eta) / r),
         trials=lambda n, eta, delta, r, draws, generator:
             classify(strongest_attack(r * sample_coordinates(n, draws, generator) - eta, 0, delta)) == 1,
+        witnesses=(witnesses.full_caps(
+            {"n": _N, "eta": (0.3, 0.5), "delta": (0.5, 0.6, 0.8), "r": (1.0, 2.0)},
+            lambda eta, delta, r: (delta - eta) / r),),
+        remark=_EXPONENT,
     ),
     "lemma-13": Statement(
         name="Lemma 13: a Lipschitz surface controls the distance to it",
@@ -198,7 +247,7 @@ STATEMENTS: dict[str, Statement] = {
         conditions=(_SLOPE, ("depth > 0", lambda depth: depth > 0)),
         grid={"lipschitz": (0.0, 0.1, 0.5, 1.0, 2.0, 10.0), "depth": (0.01, 0.3, 1.0),
               "offset": (0.0, 0.2, 3.0)},
-        log_bound=lambda lipschitz, depth, offset: np.log(kappa(lipschitz) * depth),
+        rare=number(1) * (1 + _L**2) ** -0.5 * _depth,
         log_exact=_log_distance_to_roof,
     ),
     "theorem-14": Statement(
@@ -208,9 +257,11 @@ STATEMENTS: dict[str, Statement] = {
                 r"+\varphi(\tau)\inf_{\alpha\ge0}[1-G(\alpha)+\Pr(x\cdot v<\alpha-\tau)]\right\}",
         status="derived", direction="upper", conditions=(*_ROOF_RANGE, _NOISE),
         grid={"n": (2, 20, 300), "eta": (0.1, 0.5), "lipschitz": (0.0, 0.02, 0.1), "delta": (0.2, 1.0)},
-        log_bound=lambda n, eta, lipschitz, delta: log_random_flip_bound(
-            _roof_law(n, eta, lipschitz), n, delta, lipschitz),
+        rare=_theorem_14(),
         trials=lambda lipschitz, **given: roof.random_flip_trials(wedge(lipschitz), **given),
+        given=uniform_law(points=49, splits=25), witnesses=(
+            witnesses.cone("point under a plane", (0.0,)), witnesses.cone("point under a cone", (0.1, 0.4)),
+            witnesses.half_misread()),
     ),
     "corollary-15": Statement(
         name="Corollary 15: random perturbations, plane and ball of radius r",
@@ -219,10 +270,12 @@ STATEMENTS: dict[str, Statement] = {
         conditions=(_NOISE, ("r > 0 and 0 <= eta <= r + delta",
                              lambda eta, delta, r: (0 <= eta) & (eta <= r + delta) & (r > 0))),
         grid={"n": _N, "eta": _EPSILON, "delta": _DELTA, "r": _R},
-        log_bound=lambda n, eta, delta, r, K=1.0: np.log1p(K) + log_cap_bound(n, eta / (r + delta)),
+        rare=number(0.5) * (1 + _K) * (1 - (_eta / (_r + _delta)) ** 2) ** (_n / 2),
         log_exact=lambda n, eta, delta, r: log_two_balls(n, eta / r, delta / r),
         trials=lambda n, eta, delta, r, draws, generator:
             r * sample_coordinates(n, draws, generator) + _noise(n, delta, draws, generator) >= eta,
+        witnesses=(witnesses.facing_half(eta=(0.0, 0.01, 0.1), r=(1.0,)),),
+        remark=_HALF_IS_ENOUGH,
     ),
     "theorem-16": Statement(
         name="Theorem 16: universality with a curved surface",
@@ -231,11 +284,12 @@ STATEMENTS: dict[str, Statement] = {
                 r"\sup_{\alpha\ge0}\{G(\alpha)-\Pr(x\cdot v<t-\xi+\alpha)\}_+,\ \xi=\gamma-2L\delta",
         status="derived", direction="lower", complement=True,
         conditions=(*_ROOF_RANGE, _NOISE, ("gamma >= 0", lambda gamma: gamma >= 0)),
-        grid={"n": (2, 20, 300), "eta": (0.1,), "lipschitz": (0.0, 0.02, 0.1), "gamma": (0.1, 0.5, 1.0),
+        grid={"n": (2, 20, 300), "eta": (0.1, 0.4), "lipschitz": (0.0, 0.02, 0.1), "gamma": (0.1, 0.5, 1.0),
               "delta": (0.5, 1.0)},
-        log_bound=lambda n, eta, lipschitz, gamma, delta: log_not_universal_bound(
-            _roof_law(n, eta, lipschitz, gamma), gamma, delta, lipschitz),
+        rare=_theorem_16(),
         trials=lambda lipschitz, **given: roof.universal_trials(wedge(lipschitz), **given),
+        given=uniform_law(points=49, splits=33),
+        witnesses=(witnesses.two_heights(), witnesses.steps(), witnesses.zigzag()),
     ),
     "corollary-17": Statement(
         name="Corollary 17: universality, plane and ball of radius r",
@@ -245,9 +299,11 @@ STATEMENTS: dict[str, Statement] = {
         conditions=(("r > 0 and 0 <= gamma <= 2 r",
                      lambda gamma, r: (0 <= gamma) & (gamma <= 2 * r) & (r > 0)),),
         grid={"n": _N, "gamma": _GAMMA, "r": _R},
-        log_bound=lambda n, gamma, r, K=1.0: _log_either(_log_mass(n, gamma / (2 * r), K)),
+        rare=Either((Constant(2), named("p", _K * _cap(_gamma / (2 * _r))))),
         log_exact=lambda n, gamma, r: log_two_balls(n, gamma / r, 1.0),
         trials=_universal,
+        witnesses=(witnesses.half_ball(r=(1.0, 2.0)),),
+        remark=_ONE_CAP_IS_ENOUGH,
     ),
     "theorem-18": Statement(
         name="Theorem 18: susceptible points are typical in the half-balls",
@@ -256,9 +312,10 @@ STATEMENTS: dict[str, Statement] = {
         conditions=(("epsilon >= 0 and epsilon <= delta <= 1 + epsilon",
                      lambda epsilon, delta: (0 <= epsilon) & (epsilon <= delta) & (delta <= 1 + epsilon)),),
         grid={"n": _N, "epsilon": _EPSILON, "delta": (*_DELTA, 0.7, 0.9, 1.2, 1.5)},
-        log_bound=lambda n, epsilon, delta: np.log(2) + log_cap_bound(n, delta - epsilon),
+        rare=number(1) * (1 - (_delta - _epsilon) ** 2) ** (_n / 2),
         log_exact=lambda n, epsilon, delta: np.log(2) + log_tail(n, delta - epsilon),
         trials=lambda **given: _attacked(half_balls, **given),
+        remark=_EXPONENT,
     ),
     "theorem-19": Statement(
         name="Theorem 19: random perturbations of the half-balls",
@@ -267,9 +324,12 @@ STATEMENTS: dict[str, Statement] = {
         conditions=(_NOISE, ("0 <= epsilon <= delta",
                              lambda epsilon, delta: (0 <= epsilon) & (epsilon <= delta))),
         grid={"n": _N, "epsilon": _EPSILON, "delta": _DELTA},
-        log_bound=lambda n, epsilon, delta: log_cap_bound(n, epsilon / delta),
+        rare=_cap(_epsilon / _delta),
         log_exact=log_half_balls,
         trials=lambda **given: _flipped(half_balls, **given),
+        witnesses=(Witness("noise without end", {"n": _N, "epsilon": (0.0,), "delta": (1e9,)},
+                           lambda n, epsilon, delta: np.log(half_balls_expansion(n, delta))),),
+        remark=_EXPONENT,
     ),
     "theorem-20": Statement(
         name="Theorem 20: without a margin there is no hiding place",
@@ -278,9 +338,12 @@ STATEMENTS: dict[str, Statement] = {
                 r"\quad n\to\infty: \sup_p p\left(1-\Phi\left(\tfrac1\delta\sqrt{-2\ln(1-p)}\right)\right)",
         status="derived", direction="lower", conditions=(_NOISE,),
         grid={"n": _N, "delta": _DELTA},
-        log_bound=lambda n, delta: np.log(no_hiding_place(delta, n=n)[0]),
+        rare=_theorem_20(),
         log_exact=lambda n, delta: log_half_balls(n, 0.0, delta),
         trials=lambda n, delta, draws, generator: _flipped(half_balls, n, 0.0, delta, draws, generator),
+        given=_SLABS,
+        witnesses=(Witness("noise without end", {"n": _N, "delta": (1e9,)},
+                           lambda n, delta: np.log(half_balls_expansion(n, delta))),),
     ),
     "lemma-23": Statement(
         name="Lemma 23: volume of a spherical cap, as a share of the ball",
@@ -288,9 +351,10 @@ STATEMENTS: dict[str, Statement] = {
         status="derived", direction="upper",
         conditions=(("r > 0 and 0 <= h <= r", lambda r, h: (0 <= h) & (h <= r) & (r > 0)),),
         grid={"n": _N, "r": _R, "h": (0.0, 0.01, 0.1, 0.3, 0.5, 0.8, 1.0, 1.5, 2.0)},
-        log_bound=lambda n, r, h: log_cap_bound(n, 1 - h / r),
+        rare=number(0.5) * (_h * (2 * _r - _h) / _r**2) ** (_n / 2),
         log_exact=lambda n, r, h: log_tail(n, 1 - h / r),
         trials=lambda n, r, h, draws, generator: r * sample_coordinates(n, draws, generator) >= r - h,
+        remark=_EXPONENT,
     ),
 }
 

@@ -139,10 +139,3 @@ def stability_confidence(classify, x, perturbations):
     if perturbations.ndim != 2 or perturbations.shape[1:] != x.shape:
         raise ValueError(f"perturbations must have shape (m, {x.size}): got {perturbations.shape}")
     return estimate(classify(x + perturbations) == classify(x[None]))
-
-
-def is_stable_with_confidence(classify, x, perturbations, upsilon):
-    """Definition 22: Pr(f(x + s) = f(x)) >= upsilon, for s uniform over the rows of `perturbations`."""
-    if not 0 <= upsilon <= 1:
-        raise ValueError(f"upsilon = {upsilon!r} is out of range: a confidence lies between 0 and 1")
-    return stability_confidence(classify, x, perturbations).value >= upsilon

@@ -5,15 +5,15 @@ The surface is the graph height = g(p) of an L-Lipschitz g; class 0 lies strictl
 data of class 0 are uniform in the ball of radius r centred at distance eta below the plane. Two coordinates
 are enough in every dimension n >= 2 because g depends on one direction only.
 
-The theorems need only the laws of |g| and of the height. A `HeightLaw` gives these, exactly or from samples,
-as logarithms of the probabilities that the theorems want small.
+The theorems need only the laws of |g| and of the height. `uniform_law` and `sample_law` give these, exactly
+or from samples, as logarithms of the probabilities that the theorems want small.
 """
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shared.theory.ball import broadcast, check_draws, check_positive, log_cap_bound, log_tail, slab
+from shared.theory.ball import broadcast, check_draws, check_positive, log_tail, slab
 
 
 @dataclass(frozen=True)
@@ -75,44 +75,41 @@ def sine(amplitude, wavenumber):
     return Surface("sine", amplitude * wavenumber, lambda p: amplitude * np.sin(wavenumber * p), log_exceeds)
 
 
-@dataclass(frozen=True)
-class HeightLaw:
-    """What Theorems 9, 11, 14, 16 ask of the data: three functions, vectorised over the last axis.
+def uniform_law(surface=None, *, points=129, splits=65):
+    """Laws and levels for uniform data in the unit ball of R^n, n >= 2, centred eta >= 0 below the plane.
 
-    log_exceeds(a) = log Pr(|g| > a); log_above(t) = log Pr(x.v >= t); log_below(t) = log Pr(x.v < t).
-    `levels`, shape (..., m), are the values alpha >= 0 to optimise over: any choice gives a valid bound.
-    `center` is a typical height, shape (...).
+    For the trees of Theorems 9, 11, 14, 16: functions of (argument, values), values holding n, eta and what
+    the theorem names. exceeds(a) = log Pr(|g| > a), above(t) = log Pr(x.v >= t), below(t) = log Pr(x.v < t).
+    Without a surface: the roof of slope values["lipschitz"]. The levels of alpha reach as far as eta and the
+    push or margin together.
     """
+    def reach(v):
+        return np.asarray(v["eta"] + v.get("gamma", v.get("delta", 0.0)), dtype=float)
 
-    log_exceeds: Callable
-    log_above: Callable
-    log_below: Callable
-    levels: np.ndarray
-    center: np.ndarray
+    return {
+        "exceeds": lambda a, v: (surface or wedge(v["lipschitz"])).log_exceeds(v["n"], 1.0, a),
+        "above": lambda t, v: log_tail(v["n"], t + v["eta"]),
+        "below": lambda t, v: log_tail(v["n"], -(t + v["eta"])),
+        "gentle": _log_gentle,
+        "levels": {"alpha": lambda v: reach(v)[..., None] * np.linspace(0, 1, points),
+                   "tau": lambda v: splits_of_noise(v, splits),
+                   "t": lambda v: -v["eta"][..., None] + v["gamma"][..., None] * np.linspace(-1, 1, splits)},
+    }
 
 
-def uniform_law(surface, n, eta, r=1.0, *, reach=0.0, points=129):
-    """Law of uniform data in the ball of radius r in R^n, n >= 2, centred eta >= 0 below the plane.
+def splits_of_noise(values, points):
+    """Values of tau for Theorem 14, (..., points): [L delta, delta], or delta alone for L > 1."""
+    slope, delta = values["lipschitz"][..., None], values["delta"][..., None]
+    return delta * (1 - np.linspace(0, 1, points) * np.maximum(1 - slope, 0.0))
 
-    Arrays broadcast; an array of slopes in the surface needs a last axis of length 1. The levels are spread
-    evenly over [0, eta + reach].
-    """
-    n, eta, r, reach = broadcast(n, eta, r, reach, minimum=2)
-    check_positive(r=r)
-    if not np.all((eta >= 0) & (reach >= 0)):
-        raise ValueError(f"eta and reach are distances of at least 0: got {eta} and {reach}")
-    n_, eta_, r_ = n[..., None], eta[..., None], r[..., None]
-    return HeightLaw(
-        log_exceeds=lambda a: surface.log_exceeds(n_, r_, a),
-        log_above=lambda t: log_tail(n_, (t + eta_) / r_),
-        log_below=lambda t: log_tail(n_, -(t + eta_) / r_),
-        levels=(eta + reach)[..., None] * np.linspace(0, 1, points),
-        center=-eta,
-    )
+
+def _log_gentle(slope, values):
+    """log of 1 for L <= 1 and of 0 beyond, where no noise of Theorem 14 leaves the cone."""
+    return np.where(np.asarray(slope) > 1, -np.inf, 0.0)
 
 
 def sample_law(heights, surface_heights, points=257):
-    """Empirical law of samples: `heights` x.v and `surface_heights` g of the same points, shape (m,) each.
+    """The same for the law of samples: `heights` x.v and `surface_heights` g of the same points, shape (m,).
 
     The theorems hold for every law, so they hold without sampling error for the law of the sample itself.
     """
@@ -120,86 +117,25 @@ def sample_law(heights, surface_heights, points=257):
     bends = np.sort(np.abs(np.asarray(surface_heights, dtype=float)))
     if bends.shape != heights.shape or heights.ndim != 1:
         raise ValueError(f"need two 1-d arrays of one length: got {heights.shape} and {bends.shape}")
+    levels = np.unique(np.quantile(np.append(bends, 0.0), np.linspace(0, 1, points)))
 
     def log_share(count):
         with np.errstate(divide="ignore"):
             return np.log(count / size)
 
-    return HeightLaw(
-        log_exceeds=lambda a: log_share(size - np.searchsorted(bends, a, side="right")),
-        log_above=lambda t: log_share(size - np.searchsorted(heights, t, side="left")),
-        log_below=lambda t: log_share(np.searchsorted(heights, t, side="left")),
-        levels=np.unique(np.quantile(np.append(bends, 0.0), np.linspace(0, 1, points))),
-        center=np.median(heights),
-    )
+    return {
+        "exceeds": lambda a, v: log_share(size - np.searchsorted(bends, a, side="right")),
+        "above": lambda t, v: log_share(size - np.searchsorted(heights, t, side="left")),
+        "below": lambda t, v: log_share(np.searchsorted(heights, t, side="left")),
+        "gentle": _log_gentle,
+        "levels": {"alpha": lambda v: levels, "tau": lambda v: splits_of_noise(v, 65)},
+    }
 
 
-def _best_level(log_exceeds, log_other):
-    """log inf over the levels of the sum of two probabilities, capped at log 1 where the sum says nothing."""
-    return np.minimum(np.logaddexp(log_exceeds, log_other).min(axis=-1), 0.0)
-
-
-def log_error_bound(law):
-    """Theorem 9: log of the bound on Pr(f(x) = 1), inf over a of Pr(|g| > a) + Pr(x.v >= -a)."""
-    return _best_level(law.log_exceeds(law.levels), law.log_above(-law.levels))
-
-
-def log_resistance_bound(law, delta):
-    """Theorem 11: log of the bound on Pr(no attack of length delta works).
-
-    inf over a of Pr(|g| > a) + Pr(x.v < a - delta).
-    """
-    below = law.log_below(law.levels - np.asarray(delta, dtype=float)[..., None])
-    return _best_level(law.log_exceeds(law.levels), below)
-
-
-def cone_cap(tau, delta, lipschitz):
+def cone_cap(tau, delta, kappa):
     """z(tau) of Theorem 14: how far along v noise of length delta must reach to leave the safe cone.
 
     For a point tau below the surface (measured along v): kappa^2 tau - sqrt(1-kappa^2) sqrt(delta^2 - kappa^2
-    tau^2); not negative for tau >= L delta.
+    tau^2); not negative for tau >= L delta. All three numbers or expressions.
     """
-    k = kappa(lipschitz)
-    return k**2 * tau - np.sqrt(1 - k**2) * np.sqrt(np.maximum(np.square(delta) - (k * tau) ** 2, 0.0))
-
-
-def log_random_flip_bound(law, n, delta, lipschitz, points=65):
-    """Theorem 14: log of the bound on Pr(f(x + s) = 1), s uniform in the ball of radius delta.
-
-    inf over tau in [L delta, delta] (tau = delta if L > 1) of inf_a {Pr(|g| > a) + Pr(x.v >= -a -
-    tau/kappa)}, for points closer to the surface than tau, plus phi(tau) inf_a {Pr(|g| > a) + Pr(x.v < a -
-    tau)} for the others; phi(tau) = (1 - z(tau)^2/delta^2)^(n/2) / 2 is Lemma 23 for the cap that leaves the
-    cone, and 0 if L > 1.
-    """
-    n, delta, lipschitz = broadcast(n, delta, lipschitz)
-    check_positive(delta=delta)
-    k = kappa(lipschitz)
-    exceeds, best = law.log_exceeds(law.levels), 0.0
-    for step in np.linspace(0, 1, points):
-        tau = delta * (1 - step * np.maximum(1 - lipschitz, 0.0))
-        x = np.clip(cone_cap(tau, delta, lipschitz) / delta, 0.0, 1.0)
-        log_phi = np.where(lipschitz > 1, -np.inf, log_cap_bound(n, x))
-        near = _best_level(exceeds, law.log_above(-law.levels - (tau / k)[..., None]))
-        far = _best_level(exceeds, law.log_below(law.levels - tau[..., None]))
-        best = np.minimum(best, np.logaddexp(near, log_phi + far))
-    return best
-
-
-def log_not_universal_bound(law, gamma, delta, lipschitz, points=33):
-    """Theorem 16: log of 1 - the bound on the probability that z's strong attacks also work on x.
-
-    That is Pr(f(x + s) = 1 for every |s| <= delta that pushes z by gamma past the surface).
-
-    With xi = gamma - 2 L delta, the bound is the sup over t of sup_a {G(a) - Pr(z.v > t - a)}_+ times
-    sup_a {G(a) - Pr(x.v < t - xi + a)}_+. Using Pr(z.v >= .) instead of > only weakens it.
-    """
-    xi = np.asarray(gamma, float) - 2 * np.asarray(lipschitz, float) * np.asarray(delta, float)
-    exceeds, best = law.log_exceeds(law.levels), 0.0
-    for shift in np.linspace(0, 1, points):
-        t = (law.center + xi * shift)[..., None]
-        z_fails = _best_level(exceeds, law.log_above(t - law.levels))
-        x_fails = _best_level(exceeds, law.log_below(t - xi[..., None] + law.levels))
-        with np.errstate(divide="ignore"):
-            z_holds = np.log(-np.expm1(z_fails))
-        best = np.minimum(best, np.logaddexp(z_fails, z_holds + x_fails))
-    return best
+    return kappa**2 * tau - (1 - kappa**2) ** 0.5 * (delta**2 - kappa**2 * tau**2) ** 0.5

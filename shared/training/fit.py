@@ -34,7 +34,9 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
                gives each its own.
 
     A module of the net with a method `adapt(x)`, such as one that subtracts the mean image, is shown the
-    training images first. Raises UserError where net and loss do not suit each other.
+    training images first; one with a method `settle(x)`, such as a net that takes its batch normalisation's
+    statistics from all of them, is shown them last, augmented. Raises UserError where net and loss do not
+    suit each other.
     """
     if recipe.images is not None:
         rows = share(y, recipe.images)
@@ -69,6 +71,9 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
                 optimiser.step()
                 bar.update()
             progress.save(epoch + 1)
+    for module in net.modules():
+        if hasattr(module, "settle"):
+            module.settle(augmented(x, recipe, generator))
     return net.eval()
 
 

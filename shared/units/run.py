@@ -152,7 +152,7 @@ def _compute(function, job, parts, text_half, old):
     with runtime.ledger() as used, checkpoint.kept_in(place, recorder), recorder:
         result = function(**job.arguments)
     seconds = time.perf_counter() - start
-    values, arrays = store.split(result)
+    values = store.held(result, function.__name__)
     sizes = {}
     for part in parts:
         actual, asked = values.get(part), job.arguments[part]
@@ -161,7 +161,7 @@ def _compute(function, job, parts, text_half, old):
                             f"not {actual!r}")
         sizes[part] = [actual, job.published[part]]
     unit = store.Unit(name=job.name, arguments=store.plain(job.arguments), parts=sizes, result=values,
-                      arrays=arrays, code=recorder.ran(), provenance=provenance.here(seconds, used))
+                      code=recorder.ran(), provenance=provenance.here(seconds, used))
     if recorder.departed:
         print(f"units: {job.name} is not kept: {', '.join(sorted(recorder.departed))} ran, but the text half "
               "says otherwise; save the notebook and run `make pair`", file=sys.stderr)
@@ -170,7 +170,7 @@ def _compute(function, job, parts, text_half, old):
         unit = replace(unit, replaced=store.comparison(old, unit))
     store.write(job.path, unit)
     shutil.rmtree(place, ignore_errors=True)
-    return unit
+    return store.read(job.path)  # what a second run will see is what this one sees
 
 
 def _key(*identity_):

@@ -10,7 +10,7 @@ import json
 import math
 import numbers
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -66,11 +66,10 @@ class Unit:
     name: str
     arguments: dict                 # of the unit function, as `plain` writes them
     parts: dict                     # {name: [actual, published]}: how much of the published size it has
-    result: dict                    # plain values
+    result: dict                    # what the unit function returned: plain values, and arrays at any depth
     code: dict                      # {definition: hash} of what ran
     provenance: dict                # data, nets, revision, device, versions, python, threads, seconds, when
     replaced: dict | None = None    # how it compares with the unit by earlier code that stood here
-    arrays: dict = field(default_factory=dict)  # name -> array
 
     @property
     def fraction(self):
@@ -81,14 +80,39 @@ class Unit:
     def row(self):
         """Arguments and results side by side, as one row of a table."""
         told = {k: v for k, v in self.arguments.items() if not isinstance(v, dict)}
-        return {"unit": self.name, **told, **self.result, **self.arrays, "seconds": self.provenance["seconds"]}
+        return {"unit": self.name, **told, **self.result, "seconds": self.provenance["seconds"]}
 
 
-def split(result):
-    """`(plain values, arrays)` of what a unit function returned."""
-    arrays = {k: np.asarray(v.detach().cpu() if isinstance(v, torch.Tensor) else v)
-              for k, v in result.items() if isinstance(v, (torch.Tensor, np.ndarray))}
-    return {k: plain(v, k) for k, v in result.items() if k not in arrays}, arrays
+def held(result, place=""):
+    """A result as a `Unit` holds it: plain values, tensors as arrays."""
+    if isinstance(result, dict):
+        return {str(k): held(v, f"{place}.{k}") for k, v in result.items()}
+    if isinstance(result, (list, tuple)) and not dataclasses.is_dataclass(result):
+        return [held(v, f"{place}.{n}") for n, v in enumerate(result)]
+    if isinstance(result, torch.Tensor):
+        result = result.detach().cpu().numpy()
+    return result if isinstance(result, np.ndarray) else plain(result, place)
+
+
+def _apart(value, place, arrays):
+    """A result with each array taken out into `arrays` and its place left as `{"array": place}`."""
+    if isinstance(value, dict):
+        return {k: _apart(v, f"{place}.{k}".strip("."), arrays) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_apart(v, f"{place}.{n}", arrays) for n, v in enumerate(value)]
+    if isinstance(value, np.ndarray):
+        arrays[place] = value
+        return {"array": place}
+    return value
+
+
+def _together(value, arrays):
+    """What `_apart` took apart."""
+    if isinstance(value, dict):
+        if value.keys() == {"array"} and value["array"] in arrays:
+            return arrays[value["array"]]
+        return {k: _together(v, arrays) for k, v in value.items()}
+    return [_together(v, arrays) for v in value] if isinstance(value, list) else value
 
 
 def _content_hash(arrays):
@@ -105,17 +129,16 @@ def _content(value):
 
 def write(path, unit):
     """Keep a unit as the file `path`, in place of an earlier one, without arrays that are no longer its own."""
-    path = Path(path)
-    raw = {k: v for k, v in vars(unit).items() if k != "arrays"} | {"arrays": None}
-    if unit.arrays:
-        beside = path.with_name(f"{path.stem}-{_content_hash(unit.arrays)}.npz")
+    path, arrays = Path(path), {}
+    raw = vars(unit) | {"result": _apart(unit.result, "", arrays), "arrays": None}
+    if arrays:
+        raw["arrays"] = f"{path.stem}-{_content_hash(arrays)}.npz"
 
         def save(part):
             with open(part, "wb") as handle:
-                np.savez_compressed(handle, **unit.arrays)
+                np.savez_compressed(handle, **arrays)
 
-        runtime.write_atomically(beside, save)
-        raw["arrays"] = beside.name
+        runtime.write_atomically(path.with_name(raw["arrays"]), save)
     text = {k: json.dumps(raw[k], sort_keys=True, ensure_ascii=False, allow_nan=False) for k in sorted(raw)}
     body = ",\n".join(f" {json.dumps(k)}: {v}" for k, v in {**text, "check": f'"{_content(raw)}"'}.items())
     runtime.write_atomically(path, lambda part: part.write_text(f"{{\n{body}\n}}\n"))
@@ -142,12 +165,14 @@ def read(path):
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise runtime.UserError(f"{path}: damaged ({reason}); restore it from the repository, or delete it to have "
                                 "it computed again") from None
-    schema.check(raw, lambda _: Unit, path, "restore it from the repository, or delete it to have it computed again")
-    return Unit(**raw, arrays=arrays)
+    schema.check(raw, lambda _: Unit, path, "restore it from the repository, or delete it to compute it again")
+    return Unit(**raw | {"result": _together(raw["result"], arrays)})
 
 
 # ---- comparing with a unit by earlier code ---------------------------------------------------------------
 def _numbers(value, path=""):
+    """Every number and text inside a value, by its place."""
+    value = value.tolist() if isinstance(value, np.ndarray) else value
     if isinstance(value, bool) or value is None or isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
@@ -172,9 +197,7 @@ def comparison(old, new):
     where = ("device", "threads", "versions")
     if old.parts != new.parts or any(old.provenance.get(k) != new.provenance.get(k) for k in where):
         return {"changed": changed, "same": None, "difference": None}
-    before = dict(_numbers(old.result)) | {k: v.tolist() for k, v in old.arrays.items()}
-    after = dict(_numbers(new.result)) | {k: v.tolist() for k, v in new.arrays.items()}
-    before, after = dict(_numbers(before)), dict(_numbers(after))
+    before, after = dict(_numbers(old.result)), dict(_numbers(new.result))
     if before.keys() != after.keys():
         return {"changed": changed, "same": False, "difference": None}
     worst, equal = 0.0, True

@@ -1,0 +1,51 @@
+"""Region classification (Cao & Gong 2017): the majority class in a cube around an image (`he`, 3.1)."""
+from dataclasses import dataclass
+
+import torch
+
+from shared import runtime
+from shared.attacks import judge
+from shared.runtime import UserError
+
+
+@dataclass(frozen=True)
+class Region:
+    """`region(model, x, generator=...)` -> classes int64 [N]; a tie goes to the lowest class.
+
+    radius   half the side of the hypercube, in [0, 1] units: 0.3 for MNIST, 0.02 else
+    samples  points drawn uniformly from it and clipped to [0, 1]; the image itself is not among them
+    """
+    radius: float
+    samples: int = 100
+
+    def __post_init__(self):
+        if self.samples < 1 or not self.radius > 0:
+            raise UserError(f"region of radius={self.radius} with samples={self.samples}: a radius above 0 "
+                            "and at least 1 sample are needed")
+
+    @property
+    def expected_rms(self):
+        """RMS distance of a sample before clipping: the black line of `he`, Figures 1, 2 and 9."""
+        return self.radius / 3**0.5
+
+    def __call__(self, model, x, *, generator, chunk=None):
+        """Classes int64 [N] of float32 images x [N, C, H, W], on their device; `chunk` images at a time.
+
+        Raises UserError for images or a model that are not as `shared.attacks.judge` says.
+        """
+        return self.votes(model, x, generator=generator, chunk=chunk).argmax(1)
+
+    def votes(self, model, x, *, generator, chunk=None):
+        """How many samples fall into each class, int64 [N, classes]. Arguments and errors as for a call."""
+        judge.check_images(x)
+
+        def count(images):
+            moves = 2 * torch.rand(len(images), self.samples, *x.shape[1:], generator=generator) - 1
+            cloud = (images[:, None] + self.radius * moves.to(x.device)).clamp(0, 1).flatten(0, 1)
+            classes = judge.logits(model, cloud).argmax(1).view(len(images), -1)
+            return torch.nn.functional.one_hot(classes, number).sum(1)
+
+        with judge.frozen(model):
+            number = judge.checked_logits(model, x).shape[1]
+            size = chunk or runtime.chunk_size(x[0].numel() * 4 * 4 * self.samples, x.device) if len(x) else 1
+            return runtime.chunked(count, x, chunk=size)

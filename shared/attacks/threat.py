@@ -1,0 +1,84 @@
+"""What an attacker may do to an image: move it by so much in a norm, to leave its class or to reach another.
+
+Images are float32 [N, C, H, W] in [0, 1]; sizes are on that scale (8/255 for a printed 8).
+"""
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from shared.runtime import UserError
+
+
+@dataclass(frozen=True)
+class Threat:
+    """How far an image may be moved in a norm; the norm is the subclass, `Linf` or `L2`.
+
+    size      radius of the ball around the clean image; infinite: any distance
+    targeted  whether a given class is to be reached, instead of the true one to be left
+    """
+    size: float = math.inf
+    targeted: bool = False
+    norm: ClassVar[str]
+
+    def __post_init__(self):
+        if not self.size > 0:
+            raise UserError(f"{self.norm} threat of size {self.size}: a size above 0 is needed, on the scale "
+                            "of pixels in [0, 1]")
+
+    def distance(self, x, z):
+        """Distance [N] between images x and z in the norm."""
+        return self.length(z - x)
+
+
+class Linf(Threat):
+    """No pixel moves by more than `size`."""
+    norm = "Linf"
+
+    def length(self, delta):
+        return delta.flatten(1).abs().amax(1)
+
+    def project(self, z, x):
+        """The point of the ball around x next to z."""
+        return x + (z - x).clamp(-self.size, self.size)
+
+    def steepest(self, gradient):
+        """The move of length 1 along which a function of this gradient rises most: its signs."""
+        return gradient.sign()
+
+    def random(self, like, generator):
+        """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
+        return (2 * torch.rand(like.shape, generator=generator) - 1) * self.size
+
+
+class L2(Threat):
+    """The Euclidean length of the move, over all pixels and channels, is at most `size`."""
+    norm = "L2"
+
+    def length(self, delta):
+        return delta.flatten(1).norm(dim=1)
+
+    def project(self, z, x):
+        """The point of the ball around x next to z."""
+        delta = z - x
+        return x + delta * _per_image((self.size / self.length(delta)).clamp(max=1), delta)
+
+    def steepest(self, gradient):
+        """The move of length 1 along which a function of this gradient rises most: its direction."""
+        return gradient / _per_image(self.length(gradient).clamp(min=1e-12), gradient)
+
+    def random(self, like, generator):
+        """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
+        direction = self.steepest(torch.randn(like.shape, generator=generator))
+        radius = self.size * torch.rand(len(like), generator=generator) ** (1 / like.shape[1:].numel())
+        return direction * _per_image(radius, direction)
+
+
+def rms(x, z):
+    """Root mean square difference [N] of images x and z over all pixels and channels (`he`, Section 3.3)."""
+    return (z - x).flatten(1).square().mean(1).sqrt()
+
+
+def _per_image(values, images):
+    return values.view(-1, *[1] * (images.ndim - 1))

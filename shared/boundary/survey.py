@@ -1,0 +1,153 @@
+"""How far away the decision boundary is, in many directions, and what lies behind it (`he`, Section 4).
+
+    dirs = directions(784, 784, negatives=True, generator=generator)
+    found = survey(model, x, dirs, step=0.02, top=0.48)
+    found.distance, found.adjacent, purity(found)
+
+Along each direction the image is moved in steps, clipped to [0, 1] and classified, until the model's answer
+differs from its answer at the image itself. All pairs of an image and a direction go forward together; a pair
+leaves when it is decided.
+"""
+from dataclasses import dataclass, replace
+
+import torch
+
+from shared import runtime
+from shared.attacks import judge
+from shared.runtime import UserError
+
+NEVER = -1            # adjacent class of a direction in which no other class was found
+BEYOND = 1.0          # ... and its distance, the top of the pixel range, as the authors' code has it
+TOLERANCE = 1e-3      # by which directions may miss RMS 1 and orthogonality
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """First crossings for N images and K directions, on the device of the images."""
+    distance: torch.Tensor     # float32 [N, K]: RMS distance of the first step in another class, else BEYOND
+    adjacent: torch.Tensor     # int64 [N, K]: that class, else NEVER
+    reference: torch.Tensor    # int64 [N]: the model's class at the image
+    stretch: torch.Tensor      # float32 [K]: L-inf length of each direction
+    step: float                # distance of two neighbouring steps
+    evaluations: int           # images classified
+
+    @property
+    def found(self):
+        """bool [N, K]: whether another class was found."""
+        return self.adjacent != NEVER
+
+    @property
+    def linf(self):
+        """The distances in the L-inf norm, float32 [N, K], before clipping; BEYOND where none was found."""
+        return torch.where(self.found, self.distance * self.stretch, BEYOND)
+
+
+def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
+    """Distance to the first other class from each image along each direction: a `Survey`.
+
+    model   takes float32 images [n, C, H, W] in [0, 1], returns logits; put into eval mode meanwhile
+    x       float32 [N, C, H, W] in [0, 1]
+    dirs    float32 [K, C*H*W], as `directions` makes them
+    step    RMS distance between neighbouring steps; the paper's 0.02 on MNIST, the authors' code 0.01
+    top     largest distance tried
+    chunk   pairs at a time, default by memory
+    legacy_tail_bug  as the authors' scripts for MNIST and CIFAR-10: where every direction of an image has
+                     crossed,
+            those that crossed last count as never found
+    Raises UserError for images, directions or a model that are not so.
+    """
+    judge.check_images(x)
+    dirs = _checked(dirs, x)
+    grid = _grid(step, top).to(x.device)
+    with judge.frozen(model):
+        reference = judge.checked_logits(model, x, chunk=chunk).argmax(1)
+        distance = x.new_full((len(x) * len(dirs),), BEYOND)
+        adjacent = torch.full_like(distance, NEVER, dtype=torch.int64)
+        active = torch.arange(len(distance), device=x.device)      # pairs, as image * K + direction
+        evaluations = len(x)
+        for magnitude in grid:
+            if not len(active):
+                break
+            image = active // len(dirs)
+            classes = _classes(model, x, dirs, image, active % len(dirs), magnitude, chunk)
+            evaluations += len(active)
+            crossed = classes != reference[image]
+            distance[active[crossed]], adjacent[active[crossed]] = magnitude, classes[crossed]
+            active = active[~crossed]
+    distance, adjacent = distance.view(len(x), -1), adjacent.view(len(x), -1)
+    if legacy_tail_bug:
+        complete = (adjacent != NEVER).all(1, keepdim=True)
+        forgotten = complete & (distance == distance.amax(1, keepdim=True))
+        distance, adjacent = distance.masked_fill(forgotten, BEYOND), adjacent.masked_fill(forgotten, NEVER)
+    return Survey(distance=distance, adjacent=adjacent, reference=reference, stretch=dirs.abs().amax(1),
+                  step=step, evaluations=evaluations)
+
+
+def refine(model, x, dirs, found, *, halvings=7, chunk=None):
+    """The survey with each distance found bisected to step / 2^halvings; ours, the paper stays on its grid.
+
+    The crossing that is closed in on lies between the last step in the image's class and the first in
+    another. The distance returned is on its far side, and `adjacent` is the class there.
+    """
+    if halvings < 1:
+        raise UserError(f"halvings={halvings}: at least 1 is needed")
+    dirs = _checked(dirs, x)
+    image, direction = found.found.nonzero(as_tuple=True)
+    far, adjacent = found.distance[image, direction], found.adjacent[image, direction]
+    near = far - found.step
+    with judge.frozen(model):
+        for _ in range(halvings):
+            middle = (near + far) / 2
+            classes = _classes(model, x, dirs, image, direction, middle, chunk)
+            outside = classes != found.reference[image]
+            near, far = torch.where(outside, near, middle), torch.where(outside, middle, far)
+            adjacent = torch.where(outside, classes, adjacent)
+    where = image, direction
+    return replace(found, distance=found.distance.index_put(where, far), step=found.step / 2**halvings,
+                   adjacent=found.adjacent.index_put(where, adjacent),
+                   evaluations=found.evaluations + halvings * len(image))
+
+
+def purity(found, top=None):
+    """Share [N, top] of the directions whose boundary borders one of the k commonest classes, k = 1..top.
+
+    Shares are of the directions in which another class was found, as in the authors' code; 0 where there is
+    none. `he`, Section 4.2, Figure 3; the boundary classifier takes the first three. By default top is the
+    largest class that was found.
+    """
+    top = top or max(1, int(found.adjacent.max()))
+    counts = found.distance.new_zeros(len(found.adjacent), max(top, int(found.adjacent.max()) + 1) + 1)
+    counts.scatter_add_(1, found.adjacent + 1, torch.ones_like(found.distance))
+    shares = counts[:, 1:].sort(1, descending=True).values.cumsum(1)
+    return (shares / found.found.sum(1, keepdim=True).clamp(min=1))[:, :top]
+
+
+def _classes(model, x, dirs, image, direction, distance, chunk):
+    """Classes int64 [P] at `distance` [P] or [] from images x[image] along dirs[direction]."""
+    def classify(image, direction, distance):
+        points = (x[image] + (distance[:, None] * dirs[direction]).view(-1, *x.shape[1:])).clamp_(0, 1)
+        return judge.logits(model, points, chunk=len(points)).argmax(1)
+
+    size = chunk or runtime.chunk_size(x.shape[1:].numel() * 4 * judge.MAPS, judge.device_of(model, x))
+    return runtime.chunked(classify, image, direction, distance.expand(len(image)), chunk=size)
+
+
+def _grid(step, top):
+    if not 0 < step <= top <= 1:
+        raise UserError(f"step={step}, top={top}: 0 < step <= top <= 1 is needed, on pixels in [0, 1]")
+    return (torch.arange(1, int(top / step + 1e-6) + 1, dtype=torch.float64) * step).float()
+
+
+def _checked(dirs, x):
+    """The directions, where the images are. Raises UserError unless of RMS 1 and orthogonal or opposite."""
+    d = x.shape[1:].numel()
+    if dirs.ndim != 2 or dirs.shape[1] != d or not len(dirs) or dirs.dtype != torch.float32:
+        raise UserError(f"directions are {dirs.dtype} {list(dirs.shape)}; float32 [K, {d}] is needed for "
+                        f"images {list(x.shape[1:])}")
+    gram = dirs @ dirs.T / d
+    off = (gram - torch.eye(len(dirs), device=dirs.device)).abs()
+    opposite = (gram + 1).abs()
+    if not (off.diagonal() < TOLERANCE).all() or not (torch.minimum(off, opposite) < TOLERANCE).all():
+        raise UserError("directions must have RMS 1 and be orthogonal or opposite to each other, as those of "
+                        "shared.attacks.directions")
+    return dirs.to(x.device)

@@ -1,0 +1,165 @@
+"""He et al. (`he`): the nets of MadryLab's MNIST and CIFAR-10 challenges, as TensorFlow computes them.
+
+`he-mnist`, `he-w32-10` (the wide ResNet of the paper), `he-resnet` (a small one of the same units, its
+substitute on a laptop), `he-squeezenet` (SqueezeNet 1.1, the substitute for Appendix D's Inception-ResNet).
+"""
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import nn
+from torch.nn import functional as F
+
+from shared import runtime
+from shared.data.archives import fingerprint
+from shared.models.registry import architecture
+from shared.runtime import UserError
+
+SLOPE = 0.1                # of the leaky ReLUs
+SQUEEZENET = "squeezenet1_1_imagenet.safetensors"      # in the data folder
+SQUEEZENET_WEIGHTS = "5d7610d4c386d7e4"    # `fingerprint` of the weights in float16
+
+
+# ---- MNIST -----------------------------------------------------------------------------------------------
+@architecture("he-mnist")
+def mnist():
+    """Two 5x5 convolutions with SAME padding, each pooled, then 1024 and 10; 3,274,634 parameters.
+
+    Weights start from a normal distribution of deviation 0.1 cut at two deviations, biases from 0.1.
+    """
+    net = nn.Sequential(
+        nn.Conv2d(1, 32, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(32, 64, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(3136, 1024), nn.ReLU(), nn.Linear(1024, 10))
+    for parameter in net.parameters():
+        if parameter.ndim == 1:
+            nn.init.constant_(parameter, 0.1)
+        else:
+            nn.init.trunc_normal_(parameter, std=0.1, a=-0.2, b=0.2)
+    return net
+
+
+# ---- CIFAR-10 --------------------------------------------------------------------------------------------
+@architecture("he-w32-10")
+def w32_10():
+    """The wide ResNet of the paper: 5 units in each of 3 stages of 160, 320, 640 channels; 45.9 M "
+      "parameters."""
+    return _wide_resnet(units=5, widths=(160, 320, 640))
+
+
+@architecture("he-resnet")
+def resnet():
+    """A small wide ResNet, for machines without a GPU: 2 units in stages of 48, 96, 192 channels."""
+    return _wide_resnet(units=2, widths=(48, 96, 192))
+
+
+def _wide_resnet(units, widths, *, stem=16, classes=10):
+    layers, channels = [Standardise(), _conv(3, stem)], stem
+    for stage, width in enumerate(widths):
+        for unit in range(units):
+            stride = 2 if stage > 0 and unit == 0 else 1
+            layers.append(Unit(channels, width, stride, activate_first=stage == unit == 0))
+            channels = width
+    tail = nn.Linear(channels, classes)
+    bound = (3 / channels)**0.5
+    nn.init.uniform_(tail.weight, -bound, bound)
+    nn.init.zeros_(tail.bias)
+    return nn.Sequential(*layers, _norm(channels), nn.LeakyReLU(SLOPE),
+                         nn.AdaptiveAvgPool2d(1), nn.Flatten(), tail)
+
+
+class Standardise(nn.Module):
+    """Each image to mean 0 and deviation 1 over all its values, as TensorFlow does it."""
+
+    def forward(self, x):
+        # The deviation's bound is for pixels in 0..255. It acts before the root, which is steep at 0.
+        values = 255 * x
+        variance, mean = torch.var_mean(values, (1, 2, 3), correction=0, keepdim=True)
+        return (values - mean) / variance.clamp(min=1 / x[0].numel()).sqrt()
+
+
+class Unit(nn.Module):
+    """Pre-activation residual unit: twice normalise, leaky ReLU, convolve; plus the shortcut.
+
+    activate_first  the first unit of all takes its shortcut behind normalisation and ReLU, the others before
+    """
+
+    def __init__(self, channels, width, stride, *, activate_first):
+        super().__init__()
+        self.norm1, self.conv1 = _norm(channels), _conv(channels, width, stride)
+        self.norm2, self.conv2 = _norm(width), _conv(width, width)
+        self.activate_first, self.stride, self.more = activate_first, stride, width - channels
+
+    def forward(self, x):
+        active = F.leaky_relu(self.norm1(x), SLOPE)
+        shortcut = active if self.activate_first else x
+        if self.stride > 1:
+            shortcut = F.avg_pool2d(shortcut, self.stride)
+        if self.more:     # new channels are zero, half of them before and half behind
+            shortcut = F.pad(shortcut, (0, 0, 0, 0, self.more // 2, self.more - self.more // 2))
+        return self.conv2(F.leaky_relu(self.norm2(self.conv1(active)), SLOPE)) + shortcut
+
+
+def _norm(channels):
+    return nn.BatchNorm2d(channels, eps=1e-3, momentum=0.1)
+
+
+def _conv(channels, width, stride=1):
+    """3x3, no bias. TensorFlow's SAME at stride 2 on even sides pads below and on the right only."""
+    conv = nn.Conv2d(channels, width, 3, stride, padding=1 if stride == 1 else 0, bias=False)
+    nn.init.normal_(conv.weight, std=(2 / (9 * width))**0.5)
+    return conv if stride == 1 else nn.Sequential(nn.ZeroPad2d((0, 1, 0, 1)), conv)
+
+
+# ---- ImageNet --------------------------------------------------------------------------------------------
+class Normalise(nn.Module):
+    """Subtract a mean per channel, divide by a deviation per channel."""
+
+    def __init__(self, mean, deviation):
+        super().__init__()
+        self.register_buffer("mean", torch.tensor(mean).view(-1, 1, 1), persistent=False)
+        self.register_buffer("deviation", torch.tensor(deviation).view(-1, 1, 1), persistent=False)
+
+    def forward(self, x):
+        return (x - self.mean) / self.deviation
+
+
+@architecture("he-squeezenet")
+def squeezenet():
+    """SqueezeNet 1.1 for 1,000 classes, normalisation inside, random weights; see `pretrained_squeezenet`."""
+    from torchvision.models import squeezenet1_1
+
+    net = squeezenet1_1(weights=None)
+    return nn.Sequential(Normalise((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)), net)
+
+
+def pretrained_squeezenet():
+    """`he-squeezenet` with torchvision's weights for ImageNet, in eval mode.
+
+    They come from the data folder, else by torchvision's download; either way they are rounded to float16
+    and must be the weights known here. Raises UserError where they cannot be had or are others.
+    """
+    path = runtime.data_folder() / SQUEEZENET
+    try:
+        weights = _from_file(path) if path.is_file() else _from_torchvision()
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{SQUEEZENET} cannot be read or downloaded ({str(error).splitlines()[0]}); put it "
+                        "into the data folder, $BOUNDARY_DATA") from None
+    weights = {key: value.half() for key, value in weights.items()}
+    if (found := fingerprint(weights)) != SQUEEZENET_WEIGHTS:
+        raise UserError(f"weights of SqueezeNet 1.1 have fingerprint {found}, not {SQUEEZENET_WEIGHTS}; take "
+                        "torchvision's IMAGENET1K_V1, or delete the file to have them downloaded")
+    runtime.used("net", "squeezenet1_1", SQUEEZENET_WEIGHTS)
+    net = squeezenet()
+    net[1].load_state_dict({key: value.float() for key, value in weights.items()})
+    return net.eval()
+
+
+def _from_file(path):
+    with safe_open(path, "pt") as file:
+        return {key: file.get_tensor(key) for key in file.keys()}
+
+
+def _from_torchvision():
+    from torchvision.models import SqueezeNet1_1_Weights
+
+    return SqueezeNet1_1_Weights.IMAGENET1K_V1.get_state_dict(
+        progress=False, check_hash=True, model_dir=runtime.cache_folder() / "torchvision")

@@ -1,0 +1,68 @@
+"""The nets of sutton: Table 2's parameters, shapes, and a dropout that is the textbook's."""
+import pytest
+import torch
+
+from shared import reference, runtime
+from shared.models import registry
+from shared.models.sutton import PAPER, RectifiedDropout
+from shared.training.fit import rate
+
+
+def printed():
+    """Trained parameters of Table 2's layers, in its order."""
+    return [row["trained_parameters"] for row in reference.paper("sutton")["table-2"].rows
+            if row["trained_parameters"]]
+
+
+def counted(net):
+    """Parameters of a net's layers that have any."""
+    layers = (sum(p.numel() for p in layer.parameters()) for layer in net)
+    return [count for count in layers if count]
+
+
+def test_parameters_are_those_of_table_2():
+    assert counted(registry.build("sutton-vgg")) == printed()
+
+
+def test_short_net_is_table_2_without_its_last_convolutions():
+    whole, short = printed(), counted(registry.build("sutton-vgg-short"))
+    assert short[:4] == whole[:4] and short[-1] == whole[-1] and len(short) == len(whole) - 2
+
+
+@pytest.mark.parametrize("name, size", [("sutton-vgg", 32), ("sutton-vgg-short", 28)])
+def test_one_logit_whatever_the_batch(name, size):
+    net = registry.build(name, generator=runtime.generator(0, name)).eval()
+    images = torch.rand(5, 3, size, size, generator=runtime.generator(1))
+    with torch.no_grad():
+        together, alone = net(images), torch.cat([net(image) for image in images.split(1)])
+    assert together.shape == (5, 1)
+    torch.testing.assert_close(together, alone, rtol=1e-4, atol=1e-5)
+
+
+def test_rate_is_halved_every_twenty_epochs():
+    rates = [rate(PAPER, epoch + 0.5) for epoch in range(PAPER.epochs)]
+    assert [rates.index(value) for value in sorted(set(rates), reverse=True)] == [0, 20, 40, 60, 80]
+    assert rates[0] == 0.1 and rates[99] == 0.1 / 16
+
+
+@pytest.mark.parametrize("shape, order", [((64, 16, 8, 8), torch.channels_last),
+                                          ((64, 16, 8, 8), torch.contiguous_format),
+                                          ((640, 101), torch.contiguous_format)])
+def test_dropout_is_the_textbooks(shape, order):
+    x = torch.randn(shape, generator=runtime.generator(2)).to(memory_format=order).requires_grad_()
+    layer = RectifiedDropout(0.4)
+    torch.manual_seed(3)
+    y = layer(x)
+    positive = x.detach() > 0
+    kept = (y.detach() != 0) & positive
+    share, count = kept.sum() / positive.sum(), int(positive.sum())
+    assert abs(share - 0.6) < 4 * (0.24 / count) ** 0.5
+    expected = torch.where(kept, x.detach() / 0.6, 0)
+    torch.testing.assert_close(y.detach(), expected, rtol=1e-4, atol=0)
+    y.sum().backward()
+    torch.testing.assert_close(x.grad, kept / 0.6, rtol=1e-4, atol=0)
+    torch.manual_seed(3)
+    assert torch.equal(layer(x), y)
+    both = (kept[..., :-1] & kept[..., 1:]).sum() / (positive[..., :-1] & positive[..., 1:]).sum()
+    assert abs(both - 0.36) < 0.02  # neighbours are dropped independently
+    assert torch.equal(layer.eval()(x), x.relu())

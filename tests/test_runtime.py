@@ -1,0 +1,222 @@
+"""runtime: what a user is told, files, locks, generators, devices, chunks."""
+
+import errno
+import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+from shared import runtime
+
+
+def test_a_failing_writer_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "a.txt"
+    runtime.write_atomically(path, lambda part: part.write_text("old"))
+
+    def full_disk(part):
+        part.write_text("ha")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        runtime.write_atomically(path, full_disk)
+    assert path.read_text() == "old" and os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_what_a_killed_writer_left_goes_with_the_next_file(tmp_path):
+    def killed(part):
+        part.write_text("ha")
+        os.kill(os.getpid(), 9)
+
+    writer = multiprocessing.get_context("fork").Process(
+        target=runtime.write_atomically, args=(tmp_path / "deep/a.txt", killed)
+    )
+    writer.start()
+    writer.join()
+    (left,) = (tmp_path / "deep").iterdir()
+    assert left.name.startswith(".part-")
+    other = tmp_path / "deep" / ".part-00000000-1-x"  # of another machine: who knows
+    other.mkdir()
+    mine = tmp_path / "deep" / f"{runtime.part_name()}x"  # of a living process
+    mine.mkdir()
+    runtime.sweep(tmp_path)
+    assert left.exists()  # not this folder
+    runtime.write_atomically(tmp_path / "deep/b.txt", lambda part: part.write_text("b"))
+    assert not left.exists() and other.exists() and mine.exists()
+    os.utime(other, (0, 0))
+    (tmp_path / "deep" / ".b.txt.lock").touch()  # a lock whose holder was killed
+    runtime.sweep(tmp_path, deep=True)
+    assert sorted(os.listdir(tmp_path / "deep")) == sorted([mine.name, "b.txt"])
+
+
+@pytest.mark.parametrize("number", ["ENOSPC", "EROFS", "EACCES"])
+def test_what_cannot_be_written_is_told_in_one_line(tmp_path, monkeypatch, number):
+    monkeypatch.setenv("BOUNDARY_CACHE", str(tmp_path))
+    code = getattr(errno, number)
+
+    def fail(part):
+        raise OSError(code, os.strerror(code))
+
+    with pytest.raises(runtime.Unwritable) as error:
+        runtime.write_atomically(tmp_path / "units/a", fail)
+    told = str(error.value)
+    assert f"{tmp_path}/units/a" in told and os.strerror(code) in told and "BOUNDARY_CACHE" in told
+    assert (
+        "\n" not in told and isinstance(error.value, OSError) and isinstance(error.value, runtime.UserError)
+    )
+    (tmp_path / "file").touch()  # a file where a folder should be
+    with pytest.raises(runtime.UserError, match="file/.x.lock"), runtime.lock(tmp_path / "file/x"):
+        pass
+
+
+def test_two_hundred_turns_at_a_lock_leave_no_file_and_no_two_holders(tmp_path):
+    def take_turns():
+        for _ in range(50):
+            with runtime.lock(tmp_path / "x"):
+                (tmp_path / "held").mkdir()  # fails where somebody else is inside
+                (tmp_path / "held").rmdir()
+
+    workers = [multiprocessing.get_context("fork").Process(target=take_turns) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * 4 and os.listdir(tmp_path) == []
+
+
+def script(text, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", f"from shared import runtime\n{text}"],
+        cwd=runtime.ROOT,
+        text=True,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(runtime.ROOT), **environment},
+    )
+
+
+@pytest.mark.parametrize(
+    "text, environment, said",
+    [
+        ("raise runtime.UserError('digit is 0 to 9')", {}, "digit is 0 to 9"),
+        (
+            "",
+            {"OMP_NUM_THREADS": "many"},
+            "OMP_NUM_THREADS='many' in the environment; allowed: a whole number from 1",
+        ),
+        ("import torch; torch.zeros(10**15)", {}, "not enough memory"),
+        ("import numpy; numpy.zeros(10**15)", {}, "memory"),
+        (
+            "runtime.stop_cleanly(); import os; os.kill(os.getpid(), 15)",
+            {},
+            "stopped; the same command goes on",
+        ),
+    ],
+)
+def test_a_script_tells_what_its_user_can_mend_in_one_line(text, environment, said):
+    told = script(text, **environment)
+    lines = [line for line in told.stderr.splitlines() if line and not line.startswith("libgomp")]
+    assert told.returncode and len(lines) == 1 and said in lines[0]
+
+
+def test_an_empty_number_of_threads_is_one_and_a_fault_of_ours_keeps_its_traceback():
+    told = script("import torch; print(torch.get_num_threads()); 1 / 0", OMP_NUM_THREADS="")
+    assert told.stdout == "1\n" and "Traceback" in told.stderr and "ZeroDivisionError" in told.stderr
+
+
+def test_a_checkout_exported_into_another_repository_has_not_its_revision(tmp_path):
+    def git(*words):
+        subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *words],
+            cwd=tmp_path,
+            check=True,
+            capture_output=True,
+        )
+
+    tree = tmp_path / "exported"
+    (tree / "shared").mkdir(parents=True)
+    for name in ("__init__.py", "runtime.py"):
+        shutil.copy(runtime.ROOT / "shared" / name, tree / "shared")
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "theirs")
+
+    def revision(**more):
+        environment = {k: v for k, v in os.environ.items() if k != "BOUNDARY_REVISION"}
+        return subprocess.run(
+            [sys.executable, "-c", "from shared import runtime; print(runtime.revision())"],
+            cwd=tree,
+            env={**environment, "PYTHONPATH": str(tree), **more},
+            text=True,
+            capture_output=True,
+            check=True,
+        ).stdout.strip()
+
+    assert revision() == "unknown" and revision(BOUNDARY_REVISION="abc") == "abc"
+    (tmp_path / ".git").rename(tree / ".git")
+    assert len(revision()) >= 7 and revision() != "unknown"
+
+
+def test_a_lock_is_exclusive_and_dies_with_its_holder(tmp_path):
+    def hold(ready):
+        with runtime.lock(tmp_path / "x"):
+            ready.set()
+            time.sleep(60)  # until it is killed
+
+    context = multiprocessing.get_context("fork")
+    ready = context.Event()
+    holder = context.Process(target=hold, args=(ready,))
+    holder.start()
+    assert ready.wait(10)
+    with runtime.lock(tmp_path / "x", wait=False) as mine:
+        assert mine is False
+    holder.kill()
+    holder.join()
+    with runtime.lock(tmp_path / "x", wait=False) as mine:
+        assert mine is True
+
+
+def test_generators_depend_on_seed_and_labels_only():
+    def draw(*of):
+        return torch.rand(3, generator=runtime.generator(*of)).tolist()
+
+    assert draw(0, "a") == draw(0, "a") != draw(0, "b") != draw(1, "b")
+
+
+@pytest.mark.parametrize("name, said", [("tpu", "allowed: auto, cpu, cuda"), ("cuda", "use 'auto' or 'cpu'")])
+def test_a_device_that_cannot_be_had_is_refused(name, said, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match=said):
+        runtime.pick_device(name)
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 10, 100])
+def test_chunked_gives_what_one_call_gives(chunk):
+    x = torch.arange(10.0)
+    assert torch.equal(runtime.chunked(lambda v: v * 2, x, chunk=chunk), x * 2)
+
+
+def test_chunks_halve_on_out_of_memory_and_one_item_too_large_fails():
+    sizes = []
+
+    def small_machine(x, limit=3):
+        sizes.append(len(x))
+        if len(x) > limit:
+            raise torch.OutOfMemoryError("too large")
+        return x
+
+    x = torch.arange(10)
+    assert torch.equal(runtime.chunked(small_machine, x, chunk=8), x)
+    assert sizes[:3] == [8, 4, 2]
+    with pytest.raises(torch.OutOfMemoryError):
+        runtime.chunked(lambda v: small_machine(v, limit=0), x, chunk=8)
+
+
+def test_other_runtime_errors_are_not_taken_for_out_of_memory():
+    def broken(x):
+        raise RuntimeError("shapes do not fit")
+
+    with pytest.raises(RuntimeError, match="shapes"):
+        runtime.chunked(broken, torch.arange(4), chunk=2)

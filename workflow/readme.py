@@ -1,0 +1,27 @@
+"""Renew what the README shows: its picture, drawn from the recorded units, and its finder: python -m workflow.readme"""
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from shared import ROOT
+from workflow import finder, records
+
+PICTURE = ROOT / "book/_static/walk.png"
+FROM = ("ren/iii_borderline", "ren-figure-1-recorded.png")
+
+
+def main():
+    notebook, name = FROM
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["BOUNDARY_PICTURES"] = folder
+        _, error = records.text_half(notebook, "-p", "units", "none", results=records.scratch(folder))
+        drawn = Path(folder) / name
+        if error or not drawn.exists():
+            raise SystemExit(error or f"{notebook} has no recorded {name}; compute its units first")
+        shutil.copy(drawn, PICTURE)
+    finder.main()
+
+
+if __name__ == "__main__":
+    main()
