@@ -225,7 +225,8 @@ def every_drop_is_paid(rows):
             drops += fall < 0
             if fall < 0 and rise <= 0:
                 free.append(f"towards {b} at the step to t = {t}, T = {T}")
-    return not free, f"separability falls at {drops} of {every} steps; robustness does not rise {'; '.join(free) or 'at none of them'}"
+    paid = f"there, but not {'; '.join(free)}" if free else "at each of these"
+    return not free, f"separability falls at {drops} of {every} steps; robustness rises {paid}"
 
 
 def white_suffers(rows):
@@ -420,7 +421,7 @@ def distances(units):
 
 
 if len(best := run.best(curve)) and (found := distances(best)):
-    placed = "; ".join(f"towards {d['background']} with t = {d['t']}, T = {d['T']} {d['curve']:.3f} to the curve, {d['own']:.3f} to "
+    placed = "; ".join(f"towards {d['background']} with t = {d['t']}, T = {d['T']}: {d['curve']:.3f} to the curve, {d['own']:.3f} to "
                        "our point" for d in found)
     on_curve, own = (float(np.median([d[k] for d in found])) for k in ("curve", "own"))
     display.say(f"Distances in the plane of the figure: {placed}. The medians are {on_curve:.3f} to the curve and {own:.3f} to our "
