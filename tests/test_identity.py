@@ -267,9 +267,10 @@ def test_a_unit_function_that_reads_a_variable_is_refused(tmp_path, line, said):
         identity.check_function(names["f"], half)
 
 
-def test_literal_constants_and_imports_may_be_read(tmp_path):
+def test_literal_constants_imports_and_inner_functions_may_be_read(tmp_path):
     half = tmp_path / "page.py"
-    half.write_text("import math\nLIMIT = (1, {'a': 2})\ndef f():\n    return len(LIMIT) + math.pi")
+    half.write_text("import math\nLIMIT = (1, {'a': 2})\ndef f():\n    from os import path\n    def inner(x):\n"
+                    "        return x\n    return inner(len(LIMIT) + math.pi), path")
     names = {}
     exec(compile(half.read_text(), str(half), "exec"), names)
     identity.check_function(names["f"], half)
