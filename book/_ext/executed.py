@@ -1,7 +1,7 @@
 """Show each notebook as papermill last ran it; the sources stay without outputs.
 
-What `shared.pages` left in an output is put on the page: its MyST text, its pictures, the finding of the page at the
-top, the verdict of each item in its heading.
+What `shared.pages` left in an output is put on the page: its MyST text, its pictures, the finding of the page
+at the top, the verdict of each item in its heading.
 """
 import base64
 import json
@@ -113,8 +113,8 @@ def read(app, docname, source):
             tags.append("hide-input")
         cell["metadata"].setdefault("mystnb", {}).setdefault("code_prompt_show", "Show code")
         # Progress bars, and warnings for whoever runs it (paths of that machine): the log keeps them.
-        cell["outputs"] = [o for o in cell["outputs"]
-                           if o.get("name") != "stderr" and not PROGRESS.fullmatch("".join(o.get("text", "x")))]
+        cell["outputs"] = [o for o in cell["outputs"] if o.get("name") != "stderr"
+                           and not PROGRESS.fullmatch("".join(o.get("text", "x")))]
         for output in list(cell["outputs"]):
             spec = output.get("data", {}).pop(MIME, None)
             if spec is None:

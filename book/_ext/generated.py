@@ -1,4 +1,4 @@
-"""Pages made from the results: a fenced block ```{generated} NAME argument``` becomes the Markdown of `NAME(argument)`.
+"""Pages made from the results: a block ```{generated} NAME argument``` becomes what `NAME(argument)` returns.
 
 Each function returns MyST text; the pages around it keep the prose.
 """
@@ -24,8 +24,9 @@ def stamps():
     for name in catalogue.notebooks():
         run = runs() / "notebooks" / f"{name}.ipynb"
         if run.is_file():
-            told = specs(json.loads(run.read_text()))
-            found |= {name: s["facts"] for s in told if s.get("kind") == "stamp"}
+            facts = [s["facts"] for s in specs(json.loads(run.read_text())) if s.get("kind") == "stamp"]
+            if facts:
+                found[name] = facts[-1]
     return found
 
 
@@ -110,13 +111,17 @@ def execution(_):
               f"{u['seconds'] / 60:,.0f} min", str(len(u["stale"])), str(len(u["doubtful"]))]
              for n, s in facts.items() for u in s["state"]]
     where = catalogue.pages()
-    kept = [[i.title, link(catalogue.title(where[i.paper, i.id]), where[i.paper, i.id]), results.scale_words(r),
-             ", ".join(r.get("provenance", {}).get("devices", [])) or "computed at each build",
-             ", ".join(r.get("provenance", {}).get("revisions", []))]
-            for i, r in record.everything() if r and (i.paper, i.id) in where]
+    kept = []
+    for item, made in record.everything():
+        if made and (page := where.get((item.paper, item.id))):
+            told = made.get("provenance", {})
+            kept.append([item.title, link(catalogue.title(page), page), results.scale_words(made),
+                         ", ".join(told.get("devices", [])) or "computed at each build",
+                         ", ".join(told.get("revisions", []))])
     return "\n\n".join([
         display.markdown_table(header, rows), f"Versions: {versions}.", "## Units at full scale",
-        display.markdown_table(["notebook", "units", "recorded", "computed in", "by earlier code", "doubtful"], units),
+        display.markdown_table(
+            ["notebook", "units", "recorded", "computed in", "by earlier code", "doubtful"], units),
         "## Records at full scale",
         display.markdown_table(["item", "notebook", "scale", "device", "revisions of its units"], kept)])
 
@@ -145,7 +150,8 @@ def parameters(_):
 def api(pattern):
     """Documentation of the modules of `shared` whose names match a glob pattern such as `theory/*`."""
     files = sorted((ROOT / "shared").glob(f"{pattern}.py"))
-    names = [".".join(p.relative_to(ROOT).with_suffix("").parts) for p in files if not p.stem.startswith("__")]
+    files = [p.relative_to(ROOT).with_suffix("") for p in files if not p.stem.startswith("__")]
+    names = [".".join(p.parts) for p in files]
     return "\n\n".join(f"### `{n}`\n\n```{{eval-rst}}\n.. automodule:: {n}\n   :members:\n```" for n in names)
 
 
