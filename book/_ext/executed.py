@@ -38,15 +38,21 @@ def cells(notebook):
 
 
 # ---- a page ----------------------------------------------------------------------------------------------
-def placed(spec, docname):
-    """MyST text of an output, its pictures written where the page finds them."""
+def pictures(spec, docname):
+    """The folder of a page's pictures, those of one of its outputs written there."""
     folder = runs() / "pictures" / docname
     for name, data in spec["pictures"].items():
         folder.mkdir(parents=True, exist_ok=True)
         png = base64.b64decode(data)
         if not (folder / name).is_file() or (folder / name).read_bytes() != png:
             (folder / name).write_bytes(png)
-    return spec["myst"].replace("{pictures}", os.path.relpath(folder, (ROOT / docname).parent))
+    return folder
+
+
+def placed(spec, docname):
+    """MyST text of an output, its pictures written where the page finds them."""
+    folder = os.path.relpath(pictures(spec, docname), (ROOT / docname).parent)
+    return spec["myst"].replace("{pictures}", folder)
 
 
 def with_badges(text, items):
