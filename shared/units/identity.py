@@ -253,8 +253,8 @@ def _counts(path):
 class Recorder:
     """Collects what runs inside `with recorder:`; `ran()` tells each definition with its hash.
 
-    text_half  of the notebook whose cells may run, or None. A function that runs but is not what the text half
-               says is told in `departed`: its results are not recorded.
+    text_half  of the notebook whose cells may run, or None. A function that runs but is not what the text
+               half says is told in `departed`: its results are not recorded.
     """
 
     def __init__(self, text_half=None):
@@ -348,8 +348,8 @@ def check_function(function, text_half):
     """
     name = getattr(function, "__name__", "<lambda>")
     if not hasattr(function, "__code__") or name == "<lambda>":
-        raise runtime.UserError(f"unit function {function!r}: a function made by `def` is needed, so that the "
-                                "unit can tell what ran")
+        raise runtime.UserError(f"unit function {function!r}: a function made by `def` is needed, so that "
+                                "the unit can tell what ran")
     here = source(text_half)
     in_shared = Path(function.__code__.co_filename).absolute().is_relative_to(ROOT / "shared")
     if in_shared or name not in here.nodes:
