@@ -4,7 +4,7 @@ from pathlib import Path
 from shared.units import imports
 from workflow import catalogue
 
-RUNNER = ["workflow/run.py", "requirements.lock"]
+RUNNER = ["workflow/run.py", "workflow/seal.py", "requirements.lock"]
 
 
 def notebooks():

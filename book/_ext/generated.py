@@ -2,13 +2,12 @@
 
 Each function returns MyST text; the pages around it keep the prose.
 """
-import json
 import re
 from collections import Counter
 
 from executed import ROOT, runs, specs
 
-from workflow import catalogue
+from workflow import catalogue, seal
 
 BLOCK = re.compile(r"```\{generated\} (\w+) ?(\S*)\n```")
 
@@ -22,9 +21,8 @@ def stamps():
     """`{notebook: facts}` of the runs that this book shows."""
     found = {}
     for name in catalogue.notebooks():
-        run = runs() / "notebooks" / f"{name}.ipynb"
-        if run.is_file():
-            told = specs(json.loads(run.read_text()))
+        if run := seal.opened(runs() / "notebooks" / f"{name}.ipynb"):
+            told = specs(run)
             found |= {name: s["facts"] for s in told if s.get("kind") == "stamp"}
     return found
 
