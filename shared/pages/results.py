@@ -142,7 +142,7 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
             yield *made, f"{item.title}: printed numbers"
 
     def named(label):
-        return f"{key}-{'recorded' if label == main else 'run'}.png"
+        return f"{key}-{'recorded' if label == 'recorded' else 'run'}.png"
 
     title = caption or f"{item.title}: {item.caption}"
     if pictures and main in pictures:

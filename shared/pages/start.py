@@ -36,6 +36,8 @@ def start(name, namespace):
 
     Raises UserError, in one line, for an unknown parameter, a wrong type or a wrong value.
     """
+    if "__file__" in namespace:  # a script: SIGTERM ends it as Ctrl-C does
+        runtime.stop_cleanly()
     return Run(name, namespace)
 
 
@@ -152,11 +154,13 @@ class Run:
             found = {"rows": rows(*frames) if rows else None, "data": data(*frames) if data else None}
             looked = found["data"] if data else found["rows"]
             ticks = {k: v(looked) if callable(v) else v for k, v in (contains or {}).items()}
-            self.rows.setdefault(label, {})[item] = looked
             others = {i: self._rows_of(i, label) for i in _others(claims)}
             made[label] = record.build(printed, sets, units_, **found, claims=claims, contains=ticks, others=others,
                                        evidence=evidence(looked) if callable(evidence) else evidence,
                                        whole=label == "recorded", **judged)
+            have, of = made[label]["scale"]["parts"].get("units", (1, 1))
+            lacks = f"{of - have} of {of} units of {item}" if have < of and label == "recorded" else None
+            self.rows.setdefault(label, {})[item] = looked, lacks
             if draw:
                 pictures[label] = display.png_of(draw(*frames))
         if not made:
@@ -174,7 +178,8 @@ class Run:
     def _rows_of(self, item, label):
         """`(rows, None or what they wait for)` of another item: of this page, else of its record."""
         if item in self.rows.get(label, {}):
-            return pd.DataFrame(self.rows[label][item]), None
+            looked, lacks = self.rows[label][item]
+            return pd.DataFrame(looked), lacks
         kept = record.read(self.paper_key, item)
         if kept is None:
             return None, f"the record of {item}"

@@ -176,7 +176,7 @@ def for_record(data):
     """The part of the evidence from which a record makes its verdict."""
     near = data["nearest_witness"]
     told = None if near is None else f"{near['witness']}, truth / bound {near['truth_over_bound']:.4g}"
-    names = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations")
+    names = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations", "sampled")
     return {name: data[name] for name in names} | {"nearest_witness": told}
 
 

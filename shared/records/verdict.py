@@ -58,7 +58,7 @@ def verdict(claims, cells, evidence=None, status=None):
 
 def _statement(claims, failed, evidence):
     """Verdict of a theorem from the evidence of its check."""
-    if set(evidence) != set(EVIDENCE) or evidence["kind"] not in ("equality", "bound"):
+    if set(evidence) - {"sampled"} != set(EVIDENCE) or evidence["kind"] not in ("equality", "bound"):
         raise runtime.UserError(f"evidence of a statement needs {', '.join(EVIDENCE)}, and kind equality or "
                                 f"bound; it has {', '.join(map(str, evidence)) or 'nothing'}")
     tried, caught, violations = (evidence[k] for k in ("mutants_tried", "mutants_caught", "violations"))
@@ -72,7 +72,7 @@ def _statement(claims, failed, evidence):
     said += [*([_claims(claims)] if claims else []), *_failed(failed)]
     if failed or violations or not within:
         word = "differs"
-    elif caught == tried and (equality or tried):
+    elif caught == tried and (equality or tried) and not evidence.get("sampled"):
         word = "exact"
     else:
         word = "consistent"

@@ -40,15 +40,16 @@ def net(architecture, recipe, dataset, seed, *, device):
     """The `Trained` net of these: a committed one, else one from the cache, else trained now.
 
     recipe   a `Recipe`, or the name of one of the paper's (`"paper"` for the constant PAPER beside the
-             architecture). On embedded data every name stands for the paper's SMOKE, which is made for them.
+             architecture). On embedded data any stands for the paper's SMOKE, which is made for them: with so
+             few images other recipes would hardly begin.
     dataset  a `shared.data.sets.Dataset`
 
     Weights are rounded to float16 after training and kept so (running statistics in float32): the net that is
     measured is exactly the net that is kept. Two processes that want one net train it once. Raises UserError
     for an unknown name, a net that never leaves chance accuracy, and weights too large for float16.
     """
-    if not isinstance(recipe, Recipe):
-        embedded = dataset.source in ("embedded", "stand-in")
+    embedded = dataset.source in ("embedded", "stand-in")
+    if embedded or not isinstance(recipe, Recipe):
         recipe = registry.recipe(architecture.split("-")[0], "smoke" if embedded else recipe)
     untrained = registry.build(architecture, generator=runtime.generator(seed, architecture, "weights"))
     name = name_of(untrained, architecture, recipe, dataset, seed)
