@@ -1,5 +1,6 @@
 """What the papers print: tables, figures, claims, theorems, read from `book/reference/<key>.json`."""
 import dataclasses
+import hashlib
 import json
 import math
 from functools import cache, cached_property
@@ -7,6 +8,8 @@ from functools import cache, cached_property
 from shared import ROOT, runtime
 
 FOLDER = ROOT / "book" / "reference"
+SUMS = "SHA256SUMS"
+RENEW = f"cd book/reference && sha256sum *.json > {SUMS}"
 # How each paper is named in captions and tables, in the book's order. Another paper's file says it itself, in
 # its `paper` block: `short` and `order` (a number; these five count as 0 to 4).
 NAMED = {"ren": "Ren et al.", "shu": "Shu et al.", "he": "He et al.", "sutton": "Sutton et al.",
@@ -169,6 +172,12 @@ def paper(key):
     return read(FOLDER / f"{key}.json")
 
 
+def sums(folder):
+    """`{file: SHA-256}` as the file beside the reference files says; a file that it lacks is not verified."""
+    lines = (folder / SUMS).read_text().splitlines() if (folder / SUMS).exists() else []
+    return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+
+
 def read(path):
     """The paper of one reference file, checked. Raises UserError naming file, item, field and remedy."""
     def refuse(place, what):
@@ -176,13 +185,18 @@ def read(path):
                                 "the repository or mend this field")
 
     try:
-        raw = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
+        content = path.read_bytes()
+        raw = json.loads(content)
+    except (OSError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise runtime.UserError(f"{path.name} cannot be read ({reason}); "
                                 "restore it from the repository") from None
     if problem := _form(raw):
         refuse(*problem)
+    digest = hashlib.sha256(content).hexdigest()
+    if sums(path.parent).get(path.name, digest) != digest:
+        raise runtime.UserError(f"{path.name}: its content is not what {SUMS} says; restore it from the repository, "
+                                f"or, where the change is wanted: {RENEW}")
     try:
         items = {}
         for i in raw["items"]:

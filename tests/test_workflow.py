@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from shared import ROOT, runtime
 from shared.pages import parameters
-from workflow import book, catalogue, imports, needs, pair, run
+from workflow import book, catalogue, imports, needs, pair, run, seal
 
 
 def test_pairs_agree():
@@ -236,8 +236,12 @@ def test_a_stopped_run_leaves_no_litter(tmp_path, number):
 
 # ---- all runs --------------------------------------------------------------------------------------------
 def test_a_cut_run_notebook_is_made_again_and_litter_goes(tmp_path, home, capsys):
-    sound, cut, empty = (write(tmp_path / f"runs/{name}.ipynb", "1") for name in ("sound", "cut", "empty"))
+    names = ("sound", "cut", "edited", "empty")
+    sound, cut, edited, empty = (write(tmp_path / f"runs/{name}.ipynb", "1") for name in names)
+    for path in (sound, cut, edited):
+        seal.seal(path)
     cut.write_text(cut.read_text()[:-40])
+    edited.write_text(edited.read_text().replace("seed: int = 0", "seed: int = 1"))
     empty.write_text("{}")
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
@@ -247,8 +251,9 @@ def test_a_cut_run_notebook_is_made_again_and_litter_goes(tmp_path, home, capsys
     for path in litter:
         path.mkdir(parents=True)
     book.tidy(tmp_path / "runs")
-    assert sound.exists() and not cut.exists() and not empty.exists() and not any(p.exists() for p in litter)
-    assert "cut.ipynb: cut or damaged; made again" in capsys.readouterr().out
+    left = [path.name for path in (tmp_path / "runs").glob("*.ipynb")]
+    assert left == ["sound.ipynb"] and not any(p.exists() for p in litter)
+    assert "cut.ipynb: changed or damaged since it was run; made again" in capsys.readouterr().out
 
 
 def test_a_person_sees_one_line_a_notebook(tmp_path):

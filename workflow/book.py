@@ -15,7 +15,7 @@ from pathlib import Path
 
 from shared import runtime
 from shared.runtime import PROFILES, UserError
-from workflow import run
+from workflow import seal
 
 PLANNED = re.compile(r"^(?:run|share) +(\d+)$")  # a row of the table of jobs
 STARTED = re.compile(r"^Job (\d+): notebooks/(\S+)(?: \(share (\d+) of (\d+)\))?: running")
@@ -90,10 +90,10 @@ def reason(log):
 
 
 def tidy(folder):
-    """Drop run notebooks that were cut, so that they are made again, and what dead processes left."""
+    """Drop run notebooks that are not what was run, so that they are made again, and what dead processes left."""
     for path in sorted(Path(folder).glob("**/*.ipynb")):
-        if not path.name.startswith(".") and not run.whole(path):
-            print(f"{path}: cut or damaged; made again")
+        if not path.name.startswith(".") and seal.opened(path) is None:
+            print(f"{path}: changed or damaged since it was run; made again")
             path.unlink()
     for place in (Path(folder), runtime.results_folder(), runtime.ROOT / "results", runtime.cache_folder()):
         runtime.sweep(place, deep=True)

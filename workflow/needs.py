@@ -3,7 +3,7 @@ from pathlib import Path
 
 from workflow import catalogue, imports
 
-RUNNER = ["workflow/run.py", "requirements.lock"]
+RUNNER = ["workflow/run.py", "workflow/seal.py", "requirements.lock"]
 
 
 def notebooks():

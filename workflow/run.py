@@ -22,6 +22,7 @@ from papermill.exceptions import PapermillExecutionError
 from shared import runtime
 from shared.pages import parameters
 from shared.runtime import UserError
+from workflow import seal
 
 
 def whole(path):
@@ -43,8 +44,6 @@ def refuse(source, target):
         raise UserError(f"{target}: the run notebook's name ends in .ipynb")
     if target.exists() and os.path.samefile(source, target):
         raise UserError(f"{target}: the notebook itself; name another file, the source is never overwritten")
-
-
 
 
 def run(source, target, words, timeout=None):
@@ -71,6 +70,7 @@ def run(source, target, words, timeout=None):
     try:
         with runtime.writing(target):
             _execute(source, part, given, timeout)
+            seal.seal(part)
             os.replace(part, target)
         failed.unlink(missing_ok=True)
     except PapermillExecutionError as error:

@@ -3,14 +3,13 @@
 Each function returns MyST text; the pages around it keep the prose. Text inside a block is the function's
 second argument, such as the caption of a picture.
 """
-import json
 import os
 import re
 from collections import Counter
 
 from executed import ROOT, pictures, runs, specs
 
-from workflow import catalogue
+from workflow import catalogue, seal
 
 BLOCK = re.compile(r"```\{generated\} (\w+) ?(.*)\n((?:[^`\n].*\n)*)```")
 
@@ -22,8 +21,8 @@ def link(text, name):
 
 def shown(name, kind):
     """What the run of a notebook that this book shows left of one kind; empty where it has not been run."""
-    run = runs() / "notebooks" / f"{name}.ipynb"
-    told = specs(json.loads(run.read_text())) if run.is_file() else []
+    run = seal.opened(runs() / "notebooks" / f"{name}.ipynb")
+    told = specs(run) if run else []
     return [spec for spec in told if spec.get("kind") == kind]
 
 

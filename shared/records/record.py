@@ -1,4 +1,5 @@
 """Records: what an item's units add up to, beside the printed values. A record is rebuilt, never edited."""
+import hashlib
 import json
 import math
 import numbers
@@ -9,7 +10,7 @@ import pandas as pd
 from shared import reference, runtime
 from shared.records import claims as judging
 from shared.records import comparison, verdict
-from shared.records.schema import check
+from shared.records.schema import REMEDY, check
 
 EXTRA = "extra-"  # how the name of a record begins that the paper does not have
 
@@ -142,9 +143,14 @@ def dumps(record):
     return "{\n" + ",\n".join(fields) + "\n}\n"
 
 
+def _content(record):
+    """What `check` holds: the hash by which a record that was edited or damaged is told."""
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:12]
+
+
 def write(record):
     """Keep a record, in place of the last one."""
-    text = dumps(record)
+    text = dumps(record | {"check": _content(record)})
     runtime.write_atomically(path(record["paper"], record["item"]), lambda part: part.write_text(text))
 
 
@@ -155,10 +161,13 @@ def read(paper, item):
         return None
     try:
         raw = json.loads(file.read_text())
-    except (OSError, ValueError) as error:
-        raise runtime.UserError(f"{file}: damaged ({' '.join(str(error).split())}); `make records` makes it "
-                                "again") from None
-    return check(raw, file)
+    except (OSError, ValueError, RecursionError) as error:
+        raise runtime.UserError(f"{file}: damaged ({' '.join(str(error).split())}); {REMEDY}") from None
+    told = raw.pop("check", None) if isinstance(raw, dict) else None
+    check(raw, file)
+    if told != _content(raw):
+        raise runtime.UserError(f"{file}: its content is not what was written; {REMEDY}")
+    return raw
 
 
 def everything():

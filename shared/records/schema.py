@@ -6,7 +6,7 @@ from shared import runtime, schema
 from shared.records.comparison import INTERVAL, PRECISION, STATUSES, TOLERANCE
 from shared.records.verdict import VERDICTS
 
-REMEDY = "take any version from the repository and run `make records`"
+REMEDY = "delete it and run `make records`, which makes it again from the recorded units"
 
 
 def check(raw, path):

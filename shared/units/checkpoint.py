@@ -3,9 +3,11 @@
 A checkpoint lies in the cache folder and holds, beside the state, what project code ran before it was
 written: where that code has changed since, the state is dropped. It goes when its unit is written.
 """
+import hashlib
 import json
 from contextlib import contextmanager
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
@@ -26,6 +28,7 @@ class Checkpoint:
             return
         told = {"facts": json.dumps(facts), "ran": json.dumps(self.ran.so_far())}
         kept = {k: v.detach().cpu().contiguous() for k, v in tensors.items()}
+        told["sha256"] = _content(told, kept)
         runtime.write_atomically(self.path, lambda part: save_file(kept, part, told))
 
     def load(self):
@@ -37,12 +40,22 @@ class Checkpoint:
                 told = file.metadata()
                 ran, facts = json.loads(told["ran"]), json.loads(told["facts"])
                 tensors = {k: file.get_tensor(k) for k in file.keys()}
+                if told.pop("sha256") != _content(told, tensors):
+                    raise ValueError("its content is not what was written")
         except (SafetensorError, OSError, KeyError, TypeError, ValueError):
             ran = None
         if ran is None or not self.ran.resume(ran):
             self.path.unlink(missing_ok=True)
             return None
         return tensors, facts
+
+
+def _content(told, tensors):
+    digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
+    for k in sorted(tensors):
+        digest.update(f"{k}:{tensors[k].dtype}{tuple(tensors[k].shape)};".encode())
+        digest.update(tensors[k].reshape(-1).view(torch.uint8).numpy())
+    return digest.hexdigest()
 
 
 def checkpoint(label):
