@@ -12,7 +12,8 @@ and safe in float32:
 - A variance E[d^2] - E[d]^2 cancels where d is flat and far from zero. Subtracting each image's mean first
   removes most of that. What is left is estimated for every pair, and the few pairs that it could move by
   nearly 1e-5 are done again in float64.
-- A chunk stays near the caches, and all chunks are worked on in the same memory.
+- A chunk stays near the caches: all chunks are worked on in place, in the same two blocks of memory, and each
+  product of matrices reads one of them and writes the other.
 """
 import torch
 
@@ -69,26 +70,24 @@ class _Kernel:
     def __init__(self, sides, c1, c2, most):
         self.a_h, self.a_w = sides
         self.c1, self.c2 = (self.a_h.new_tensor([c, 0]).view(2, 1, 1) for c in (c1, c2))
-        (out_h, h), (out_w, w) = self.a_h.shape, self.a_w.shape
-        self.pair, self.maps, self.rows, self.moments, self.total = (
-            self.a_h.new_empty(number * most) for number in (2 * h * w, 4 * h * w, 4 * h * out_w,
-                                                             4 * out_h * out_w, 2 * out_h * out_w))
+        pixels = 4 * most * self.a_h.shape[1] * self.a_w.shape[1]
+        self.even, self.odd = self.a_h.new_empty(2, pixels)
 
     def __call__(self, x, y, full):
         """SSIM [M] of planes [M, H, W], an estimate [M] of its error and, if full, its map [M, H', W']."""
         n, h, w = x.shape
         out_h, out_w = len(self.a_h), len(self.a_w)
-        pair = self.pair[:2 * n * h * w].view(2, n, h, w)
-        pair[0], pair[1] = x, y
-        maps = self.maps[:4 * n * h * w].view(2, 2, n, h * w)              # s, s^2, d, d^2
-        torch.add(*pair.view(2, n, -1), out=maps[0, 0])
-        torch.sub(*pair.view(2, n, -1), out=maps[1, 0])
+        maps = self.even[:4 * n * h * w].view(2, 2, n, h * w)              # s, s^2, d, d^2
+        s, d = maps[:, 0]
+        s.copy_(x.flatten(1))
+        d.copy_(y.flatten(1)).sub_(s)
+        torch.add(d, s, alpha=2, out=s)                                    # the sign of d does not matter
         pivot = maps[:, 0].mean(-1, keepdim=True)                          # a shift leaves variances alone
         maps[:, 0] -= pivot
         torch.addcmul(self.c2, maps[:, 0], maps[:, 0], out=maps[:, 1])     # the filter keeps constants
 
-        rows = self.rows[:4 * n * h * out_w].view(out_w, -1)
-        moments = self.moments[:4 * n * out_h * out_w].view(-1, out_h)
+        rows = self.odd[:4 * n * h * out_w].view(out_w, -1)
+        moments = self.even[:4 * n * out_h * out_w].view(-1, out_h)
         torch.mm(self.a_w, maps.view(-1, w).T, out=rows)
         torch.mm(rows.view(-1, h), self.a_h.T, out=moments)
         moments = moments.view(out_w, 2, 2, n, out_h)
@@ -96,11 +95,10 @@ class _Kernel:
         means, variances = moments[:, :, 0], moments[:, :, 1]
         variances.addcmul_(means, means, value=-1)                         # var_s + 2 c2, var_d
         some = means[::DOUBT_COLUMNS, 1]
-        doubt = torch.mul(some, some, out=self.pair[:some.numel()].view(some.shape))
+        doubt = torch.mul(some, some, out=self.odd[:some.numel()].view(some.shape))
         means += pivot.expand(2, n, out_h).contiguous()
         torch.addcmul(self.c1, means, means, out=means)                    # mu_s^2 + 2 c1, mu_d^2
-        total = self.total[:2 * n * out_h * out_w].view(out_w, 2, n, out_h)
-        torch.add(moments[:, 0], moments[:, 1], out=total)
+        total = moments[:, 0].add_(moments[:, 1])
         luminance, contrast = moments[:, 1].div_(total).unbind(1)          # of each factor f: (1 - f) / 2
         doubt.div_(total[::DOUBT_COLUMNS, 1]).addcmul_(doubt, luminance[::DOUBT_COLUMNS], value=-2)
         loss = torch.add(luminance, contrast, out=total[:, 0]).addcmul_(luminance, contrast, value=-2)
