@@ -14,6 +14,7 @@ import hashlib
 import linecache
 import re
 import sys
+import time
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -26,6 +27,7 @@ UNCOUNTED = ("shared/data/", "shared/units/", "shared/training/zoo.py", "shared/
 CACHES = ("lru_cache", "cache", "cached_property")
 CELL = re.compile(r"[/\\]ipykernel_\d+[/\\][^/\\]+\.py$")  # the file that a kernel names for a cell
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+STARTED = time.time()  # of this process, nearly: the package is imported first
 
 
 # ---- what a piece of code says ---------------------------------------------------------------------------
@@ -322,6 +324,13 @@ class Recorder:
 def _plain(line):
     """A line of a cell as Python: magics and shell lines say nothing."""
     return "\n" if line.lstrip().startswith(("%", "!")) else line
+
+
+def edited(code):
+    """Files of the package behind `{definition: hash}` that were written since this process began: what ran may not
+    be what they say now."""
+    files = {ROOT / name.split(":")[0] for name in code if name.startswith("shared/")}
+    return sorted(str(f.relative_to(ROOT)) for f in files if f.is_file() and f.stat().st_mtime > STARTED)
 
 
 def changed(code):

@@ -167,9 +167,10 @@ def _compute(function, job, parts, text_half, old):
         sizes[part] = [actual, job.published[part]]
     unit = store.Unit(name=job.name, arguments=store.plain(job.arguments), parts=sizes, result=values,
                       code=recorder.ran(), provenance=provenance.here(seconds, used))
-    if recorder.departed:
-        print(f"units: {job.name} is not kept: {', '.join(sorted(recorder.departed))} ran, but the text half "
-              "says otherwise; save the notebook and run `make pair`", file=sys.stderr)
+    strange = sorted(recorder.departed) or identity.edited(unit.code)
+    if strange:
+        print(f"units: {job.name} is not kept: {', '.join(strange)} ran, but the file says otherwise now; save the "
+              "notebook, run `make pair`, start again", file=sys.stderr)
         return unit
     if old is not None and old.code != unit.code:
         unit = replace(unit, replaced=store.comparison(old, unit))
