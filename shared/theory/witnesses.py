@@ -30,7 +30,7 @@ def _multiples(*parts):
 
 # ---- caps: all the mass that Definition 3 allows beyond a plane ----------
 def full_caps(names, distance):
-    """Theorems 4, 5, Corollaries 10, 12: K times the uniform density in the cap beyond `distance`(cell)."""
+    """Theorems 4, 5, Corollaries 10, 12: K times the uniform density in the cap beyond `distance(cell)`."""
     return Witness("all mass that K allows beyond the plane", names | {"K": (1.0, 2.0, 8.0)},
                    lambda n, K, **cell: np.minimum(0.0, np.log(K) + log_tail(n, distance(**cell))))
 
