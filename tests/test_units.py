@@ -111,9 +111,15 @@ def test_names_shares_and_none(home):
     assert COUNT == [3, 1]
     gather(which="1/2")
     assert COUNT == [3, 1, 0, 2]
-    for wrong in ("u9", "3/2", "mising"):
-        with pytest.raises(runtime.UserError, match="units"):
-            gather(which=wrong)
+    with pytest.raises(runtime.UserError, match="between 1/2 and 2/2"):
+        gather(which="3/2")
+    sets = [gather(which="u9, u1")]  # another set of the notebook may have it
+    assert COUNT[4:] == [1]
+    run.check_named("u2, u1", sets)
+    run.check_named("stale:3", sets)
+    for wrong in ("u9, u1", "mising"):
+        with pytest.raises(runtime.UserError, match="no such unit; allowed: missing.* Units here: u0, u1"):
+            run.check_named(wrong, sets)
 
 
 def test_shares_are_a_partition():

@@ -259,10 +259,11 @@ class Run:
     def stamp(self):
         """The line that ends a notebook: data, scale, seed, versions, seconds, revision."""
         self._ledger.__exit__(None, None, None)
+        units.check_named(self.which, self.sets.values())
         state = [s.state() for s in self.sets.values()]
         facts = {"notebook": self.name, "profile": self.profile, "seed": self.seed,
                  "device": str(self.device), "versions": provenance.versions(),
-                 "python": sys.version.split()[0], "revision": provenance.revision(),
+                 "python": sys.version.split()[0], "revision": runtime.revision(),
                  "wall_seconds": round(time.perf_counter() - self.started, 1),
                  "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
                  "when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "substitutes": self.substitutes,

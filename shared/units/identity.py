@@ -327,8 +327,10 @@ def _plain(line):
 
 
 def edited(code):
-    """Files of the package behind `{definition: hash}` that were written since this process began: what ran may not
-    be what they say now."""
+    """Files of the package behind `{definition: hash}` that were written since this process began.
+
+    What ran may not be what they say now.
+    """
     files = {ROOT / name.split(":")[0] for name in code if name.startswith("shared/")}
     return sorted(str(f.relative_to(ROOT)) for f in files if f.is_file() and f.stat().st_mtime > STARTED)
 

@@ -1,7 +1,5 @@
 """Where a result was computed: revision, device, versions, threads."""
-import os
 import platform
-import subprocess
 import sys
 import time
 from functools import cache
@@ -10,28 +8,9 @@ from pathlib import Path
 
 import torch
 
-from shared import ROOT, runtime
+from shared import runtime
 
 PACKAGES = ("torch", "numpy", "scipy")
-
-
-@cache
-def revision():
-    """The git revision (`+changes` if the tree differs); else `$BOUNDARY_REVISION`, else unknown.
-
-    A copy of the project inside another repository is not taken for a revision of that one.
-    """
-    def git(*words):
-        told = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
-        return told.stdout.strip()
-
-    try:
-        if Path(git("rev-parse", "--show-toplevel")).resolve() == ROOT.resolve():
-            changed = git("status", "--porcelain", "--", "shared", "notebooks", "requirements.lock")
-            return git("rev-parse", "--short", "HEAD") + ("+changes" if changed else "")
-    except (OSError, subprocess.CalledProcessError):
-        pass
-    return os.environ.get("BOUNDARY_REVISION", "unknown")
 
 
 @cache
@@ -56,7 +35,7 @@ def device_model(device):
 
 def here(seconds, used):
     """Provenance of a result that took `seconds` on this machine and used `{kind: {name: identity}}`."""
-    return {"data": used.get("data", {}), "nets": used.get("nets", {}), "revision": revision(),
+    return {"data": used.get("data", {}), "nets": used.get("nets", {}), "revision": runtime.revision(),
             "device": device_model(runtime.device()), "threads": torch.get_num_threads(),
             "versions": versions(), "python": sys.version.split()[0], "seconds": round(seconds, 2),
             "when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}

@@ -115,11 +115,22 @@ def choose(which, names, stale, smaller):
         # Which few does not follow the order of the plan: neighbours there are much alike.
         chosen.sort(key=lambda n: hashlib.sha256(n.encode()).hexdigest())
         return chosen[: int(few[1])] if few[1] else chosen
-    asked = [n.strip() for n in which.split(",")]
-    if unknown := [n for n in asked if n not in names]:
-        some = ", ".join(list(names)[:6]) + (", ..." if len(names) > 6 else "")
+    return [n for n in named(which) if n in names]
+
+
+def named(which):
+    """Names of units that `which` asks for; empty where it is one of the other words."""
+    if which in ("missing", "all", "none") or re.fullmatch(r"stale(:\d+)?|\d+/\d+", which):
+        return []
+    return [n.strip() for n in which.split(",")]
+
+
+def check_named(which, sets):
+    """Refuse names of units that no set of a notebook has."""
+    known = [n for s in sets for n in s.published]
+    if unknown := [n for n in named(which) if n not in known]:
+        some = ", ".join(known[:6]) + (", ..." if len(known) > 6 else "") or "none"
         raise runtime.UserError(f"units {unknown[0]!r}: no such unit; allowed: {WHICH}. Units here: {some}")
-    return asked
 
 
 # ---- computing -------------------------------------------------------------------------------------------
@@ -169,8 +180,8 @@ def _compute(function, job, parts, text_half, old):
                       code=recorder.ran(), provenance=provenance.here(seconds, used))
     strange = sorted(recorder.departed) or identity.edited(unit.code)
     if strange:
-        print(f"units: {job.name} is not kept: {', '.join(strange)} ran, but the file says otherwise now; save the "
-              "notebook, run `make pair`, start again", file=sys.stderr)
+        print(f"units: {job.name} is not kept: {', '.join(strange)} ran, but the file says otherwise now; "
+              "save the notebook, run `make pair`, start again", file=sys.stderr)
         return unit
     if old is not None and old.code != unit.code:
         unit = replace(unit, replaced=store.comparison(old, unit))
