@@ -219,7 +219,7 @@ def draw_pairs(units):
 
 
 def shown(units):
-    """Every pair in the picture: digit, two labels, likeness, and whether the labels hold when asked again."""
+    """Every pair in the picture: digit, two labels, likeness, whether the labels hold when asked again."""
     return {u.background: [
         {"digit": d, "inside": i, "outside": o, "ssim": s, "labels_hold": (i, o) == (ai, ao),
          "original_is_source":
