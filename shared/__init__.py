@@ -1,11 +1,17 @@
-"""The instruments of the five papers, floor by floor.
+"""The instruments of the five papers, floor by floor: a room imports only from the floors below it.
 
-runtime, sources, units   machine, code hashes, the cache of finished work
-data, similarity, models  data sets as tensors; batched SSIM; the papers' architectures
-training                  recipes and the zoo of trained nets
-borderline, theory, ...   one instrument each; they do not import each other
-reference, records        printed values; recorded results, claims, verdicts
-report, notebook          what a page shows; what every notebook starts with
+pages                          what a notebook calls: parameters, scale, tables, figures, the look of a page
+records                        what a paper's item came to: comparison with the print, claims, verdict
+audit                          the papers' printed numbers against each other, one file a paper
+borderline, boundary,          the papers' instruments; none imports another
+stability, theory
+attacks                        threats, judge and Result; one file a family of attacks
+training                       one training loop with hooks, and the zoo of kept nets
+models                         registry, inference, recipes; one file a paper: its architectures and recipes
+units, reference               finished pieces of work and the code that ran; the printed values
+data, similarity               data sets as tensors; SSIM of whole batches
+schema                         the form of files that are read back
+runtime                        folders, files, locks, device, random generators, what a user is told
 """
 from pathlib import Path
 

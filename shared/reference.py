@@ -195,8 +195,8 @@ def read(path):
         refuse(*problem)
     digest = hashlib.sha256(content).hexdigest()
     if sums(path.parent).get(path.name, digest) != digest:
-        raise runtime.UserError(f"{path.name}: its content is not what {SUMS} says; restore it from the repository, "
-                                f"or, where the change is wanted: {RENEW}")
+        raise runtime.UserError(f"{path.name}: its content is not what {SUMS} says; restore it from the "
+                                f"repository, or, where the change is wanted: {RENEW}")
     try:
         items = {}
         for i in raw["items"]:

@@ -1,4 +1,4 @@
-"""The built book: warnings are errors, pages stand alone, links lead somewhere, a browser has no complaint."""
+"""The built book: warnings are errors, pages stand alone, links lead somewhere, no complaint of a browser."""
 import re
 import shutil
 import subprocess
@@ -125,9 +125,10 @@ def browser(book):
         warnings.warn("no Chromium on the PATH: the browser tests were not run", stacklevel=1)
         yield None
         return
-    sync = pytest.importorskip("playwright.sync_api")
-    with sync.sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--allow-file-access-from-files"])
+    from playwright.sync_api import sync_playwright
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=CHROMIUM,
+                                        args=["--no-sandbox", "--allow-file-access-from-files"])
         page, told, asked = chromium.new_page(), [], []
         page.on("console", lambda message: told.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: told.append(str(error)))
@@ -148,7 +149,7 @@ SEEN = ["book/index", "book/reproduction", "book/execution", *(f"notebooks/{n}" 
 
 @pytest.mark.filterwarnings("default:no Chromium")
 def test_a_browser_shows_every_page_without_a_complaint_or_a_request(book, browser):
-    """No error in the console, nothing asked of the network, all formulas drawn, nothing serious found by axe."""
+    """No error in the console, nothing asked of the network, formulas drawn, nothing serious for axe."""
     if browser is None:
         return
     axe = (Path(find_spec("axe_playwright_python").origin).parent / "axe.min.js").read_text()
@@ -162,7 +163,8 @@ def test_a_browser_shows_every_page_without_a_complaint_or_a_request(book, brows
         wrong += [(name, v["id"], v["nodes"][0]["html"][:120]) for v in found["violations"]
                   if v["impact"] in ("serious", "critical")]
         wrong += [(name, "console", text) for text in told]
-        wrong += [(name, "request", url) for url in asked if urlparse(url).scheme not in ("file", "data", "blob")]
+        wrong += [(name, "request", url) for url in asked
+                  if urlparse(url).scheme not in ("file", "data", "blob")]
     assert wrong == []
 
 
@@ -173,7 +175,8 @@ def test_search_finds_a_page(browser):
 
     def found(word):
         page, _, _ = browser("search", f"?q={word}")
-        page.wait_for_function("/[Ff]ound|did not match/.test(document.querySelector('#search-results').innerText)")
+        page.wait_for_function("/[Ff]ound|did not "
+                               "match/.test(document.querySelector('#search-results').innerText)")
         return {link.split("#")[0].split("?")[0] for link in page.eval_on_selector_all(
             "#search-results li a", "links => links.map(a => a.getAttribute('href'))")}
 

@@ -49,7 +49,8 @@ def unit(folder):
 def a_record(folder):
     item = reference.paper("ren")["figure-2"]
     rows = {"robustness": 0.5312, "pairs": [["white", 0.99], ["black", 0.98]]}
-    record.write({"item": item.id, "paper": "ren", "data": rows, "cells": [], "verdict": "shown", "reason": "none",
+    record.write({"item": item.id, "paper": "ren", "data": rows, "cells": [],
+                  "verdict": "shown", "reason": "none",
                   "claims": [{"claim": c, "holds": True, "evidence": "0.53 of 10"} for c in item.claims],
                   "scale": {"parts": {"units": [3, 5]}, "fraction": 0.6, "substitutes": {}}})
     path = record.path("ren", item.id)
@@ -115,7 +116,8 @@ class App:
 def run_notebook(folder):
     """The page of a run notebook, or the line that the book warns with, which fails its build."""
     cell = new_code_cell("run.stamp()", id="a", outputs=[
-        new_output("display_data", {"text/plain": "0.53", executed.MIME: {"myst": "0.53 of 10", "pictures": {}}})])
+        new_output("display_data",
+                   {"text/plain": "0.53", executed.MIME: {"myst": "0.53 of 10", "pictures": {}}})])
     path = folder / "quick/notebooks/x/y.ipynb"
     path.parent.mkdir(parents=True)
     nbformat.write(new_notebook(cells=[cell], metadata={"papermill": {"duration": 3.2}}), path)
@@ -124,7 +126,8 @@ def run_notebook(folder):
 
     def page():
         source, warned = [bare], []
-        executed.LOG = type("Log", (), {"warning": lambda self, text, *words, **_: warned.append(text % words)})()
+        executed.LOG = type("Log", (), {"warning": lambda self, text, *words,
+                                        **_: warned.append(text % words)})()
         executed.read(App, "notebooks/x/y", source)
         if warned:
             assert source == [bare]

@@ -1,4 +1,4 @@
-"""Every notebook: its form, its smoke run, what it publishes and says, claims that a changed result would flip."""
+"""Every notebook: its form, its smoke run, what it publishes and says, claims that a change would flip."""
 import copy
 import json
 import re
@@ -84,7 +84,8 @@ def test_smoke_runs_and_publishes_what_the_notebook_declares(smoke, name):
 def test_a_script_from_an_empty_cache_tells_what_papermill_told(smoke, tmp_path):
     name = "ren/iii_borderline"
     _, folder = smoke
-    told = subprocess.run([sys.executable, f"notebooks/{name}.py", "-p", "profile", "smoke"], cwd=ROOT, text=True,
+    told = subprocess.run([sys.executable, f"notebooks/{name}.py", "-p", "profile", "smoke"],
+                          cwd=ROOT, text=True,
                           capture_output=True, env=environment(tmp_path))
     assert told.returncode == 0, told.stderr
     judged = [c for o in outputs(folder, name) if o.get("kind") == "item" for c in o["record"]["claims"]]
@@ -95,7 +96,8 @@ def test_a_script_from_an_empty_cache_tells_what_papermill_told(smoke, tmp_path)
 SHOWN = {"raw list or dict": r"\[['\"]|\{['\"]", "e-notation": r"(?<![\w-])\d+(?:\.\d+)?e[-+]?\d+\b",
          "array or type": r"\barray\(|\bnp\.|dtype|\btensor\(|<class", "path": r"/(?:work|tmp|home|root)/",
          "nothing": r"\b(?:nan|None)\b(?! of)",
-         "internal name": rf"\b(?:{'|'.join(reference.KINDS)})-\d+\b|\b(?:{'|'.join(reference.KEYS)})-[a-z]\b"}
+         "internal name": rf"\b(?:{'|'.join(reference.KINDS)})-\d+\b|"
+                          rf"\b(?:{'|'.join(reference.KEYS)})-[a-z]\b"}
 
 
 def reader_s(myst):
@@ -144,7 +146,8 @@ def test_numbers_in_one_minute_stand_in_the_results(smoke, name):
 
 
 # ---- claims ----------------------------------------------------------------------------------------------
-CHANGES = {"negate": lambda v: -v, "zero": lambda v: 0 * v, "ten": lambda v: 10 * v, "one": lambda v: 0 * v + 1,
+CHANGES = {"negate": lambda v: -v, "zero": lambda v: 0 * v, "ten": lambda v: 10 * v,
+           "one": lambda v: 0 * v + 1,
            "more": lambda v: v + 1, "reverse": lambda v: -v}
 
 
@@ -214,8 +217,10 @@ def test_every_judged_claim_can_flip(smoke, name, monkeypatch):
             if found["holds"] is not None and not isinstance(predicate, str):
                 predicate, *names = predicate if isinstance(predicate, tuple) else (predicate,)
                 given = [rows if rows is not None else {}, *(others[n][0] for n in names)]
-                assert flips(predicate, given, found["holds"]), f"{item.title}: {found['claim']} cannot change"
-    told = {o["record"]["item"]: o["record"]["claims"] for o in outputs(folder, name) if o.get("kind") == "item"}
+                assert flips(predicate, given,
+                             found["holds"]), f"{item.title}: {found['claim']} cannot change"
+    told = {o["record"]["item"]: o["record"]["claims"] for o in outputs(folder, name)
+            if o.get("kind") == "item"}
     assert {item.id: judged for item, _, _, _, judged in seen} == told
 
 
@@ -233,12 +238,14 @@ FAULTS = [
     ("ren/iii_borderline", "digit", "-1", "parameter 'digit' cannot be -1; allowed: a whole number from 0"),
     ("ren/iii_borderline", "images", "2.5", "parameter 'images' cannot be 2.5; allowed: a whole number"),
     ("ren/iii_borderline", "threshold", "2", "parameter 'threshold' cannot be 2"),
-    ("ren/iii_borderline", "dataset", "cifar10", "parameter 'dataset' cannot be 'cifar10'; allowed: mnist, fashion"),
+    ("ren/iii_borderline", "dataset", "cifar10", "parameter 'dataset' cannot be 'cifar10'; allowed: mnist, "
+                                                 "fashion"),
     ("ren/iii_borderline", "units", "9/8", "parameter 'units' cannot be '9/8'; allowed: missing, stale"),
     ("ren/iii_borderline", "seed", "[1", "parameter 'seed' cannot be '[1'"),
     ("ren/iii_borderline", "net", "3", "unknown parameter 'net'; did you mean 'nets'?"),
     ("audit/printed_numbers", "draws", "0", "parameter 'draws' cannot be 0; allowed: a whole number from 1"),
-    ("audit/printed_numbers", "pairs", "-1", "parameter 'pairs' cannot be -1; allowed: a whole number from 1"),
+    ("audit/printed_numbers", "pairs", "-1", "parameter 'pairs' cannot be -1; allowed: a whole number from "
+                                             "1"),
     ("sutton/4_1_one_point", "draws", "0", "parameter 'draws' cannot be 0; allowed: a whole number from 1"),
 ]
 LATE = [  # what only the data and the architectures know

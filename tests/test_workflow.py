@@ -17,8 +17,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from shared import ROOT, runtime
 from shared.pages import parameters
-from shared.units import imports
-from workflow import book, catalogue, needs, pair, run, seal
+from workflow import book, catalogue, imports, needs, pair, run, seal
 
 
 def test_pairs_agree():

@@ -90,7 +90,7 @@ def reason(log):
 
 
 def tidy(folder):
-    """Drop run notebooks that are not what was run, so that they are made again, and what dead processes left."""
+    """Drop run notebooks that are not what was run: they are made again. Drop what dead processes left."""
     for path in sorted(Path(folder).glob("**/*.ipynb")):
         if not path.name.startswith(".") and seal.opened(path) is None:
             print(f"{path}: changed or damaged since it was run; made again")

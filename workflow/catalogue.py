@@ -12,6 +12,11 @@ def notebooks():
     return sorted(str(p.relative_to(FOLDER).with_suffix("")) for p in FOLDER.glob("*/*.ipynb"))
 
 
+def with_units():
+    """Names of the notebooks whose full scale consists of units."""
+    return [n for n in notebooks() if "run.units(" in (FOLDER / f"{n}.py").read_text()]
+
+
 def _read(name):
     return json.loads((FOLDER / f"{name}.ipynb").read_text())
 

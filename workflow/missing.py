@@ -13,9 +13,8 @@ from workflow import catalogue, records
 
 def states():
     """What each notebook with units says of them, asked now: yields (notebook, facts of a set)."""
-    names = [n for n in catalogue.notebooks() if "run.units(" in (catalogue.FOLDER / f"{n}.py").read_text()]
     with tempfile.TemporaryDirectory() as folder:
-        for name, _, error in records.rebuild(names, records.scratch(folder)):
+        for name, _, error in records.rebuild(catalogue.with_units(), records.scratch(folder)):
             if error:
                 raise SystemExit(f"{name}: {error}")
             facts = json.loads((runtime.ROOT / STATE / f"{name.replace('/', '-')}.json").read_text())
@@ -37,11 +36,13 @@ def lines():
             doubt = ", DOUBTFUL" if unit in state["doubtful"] else ""
             yield f"  stale {unit}{doubt}: {', '.join(changed)} changed: {command} {unit}"
         for unit in state["orphans"]:
-            yield f"  orphaned {unit}: no plan names it any more: git rm results/units/{name}/{state['set']}/{unit}*"
+            files = f"results/units/{name}/{state['set']}/{unit}*"
+            yield f"  orphaned {unit}: no plan names it any more: git rm {files}"
     homes = catalogue.pages()
     planned = [item.title for item, kept in record.everything()
                if kept is None and (item.paper, item.id) not in homes and item.kind in reference.RESULT_KINDS]
-    yield f"{len(planned)} results have no notebook yet" + (f": {planned[0]} to {planned[-1]}" if planned else "")
+    told = f": {planned[0]} to {planned[-1]}" if planned else ""
+    yield f"{len(planned)} results have no notebook yet{told}"
 
 
 if __name__ == "__main__":

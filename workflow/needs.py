@@ -1,8 +1,7 @@
 """What a notebook's run depends on. Kept out of the Snakefile, so that tests reach it."""
 from pathlib import Path
 
-from shared.units import imports
-from workflow import catalogue
+from workflow import catalogue, imports
 
 RUNNER = ["workflow/run.py", "workflow/seal.py", "requirements.lock"]
 

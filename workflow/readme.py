@@ -1,4 +1,4 @@
-"""Renew what the README shows: its picture, drawn from the recorded units, and its finder: python -m workflow.readme"""
+"""Renew the README's picture, drawn from the recorded units, and its finder: python -m workflow.readme"""
 import os
 import shutil
 import tempfile

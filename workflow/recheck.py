@@ -1,6 +1,6 @@
-"""Compute a few stale units again and say whether the rest may stand: python -m workflow.recheck [N] [NOTEBOOK ...]
+"""Compute stale units again; say whether the rest may stand: python -m workflow.recheck [N] [NOTEBOOK ...]
 
-N stale units of each set (all by default) are computed by the present code and compared with what stood there.
+N stale units of each set (all by default) are computed by the present code and compared with what was there.
 """
 import json
 import sys
@@ -26,12 +26,12 @@ def told(name, state, before):
 
 def main(words):
     count = int(words.pop(0)) if words and words[0].isdecimal() else None
-    names = words or [n for n in catalogue.notebooks() if "run.units(" in (catalogue.FOLDER / f"{n}.py").read_text()]
+    names = words or catalogue.with_units()
     which = f"stale:{count}" if count else "stale"
     for name in names:
         path = runtime.ROOT / STATE / f"{name.replace('/', '-')}.json"
         _, error = records.text_half(name, "-p", "units", "none", results=runtime.results_folder())
-        before = {s["set"]: set(s["stale"]) for s in json.loads(path.read_text())["state"]} if not error else {}
+        before = {} if error else {s["set"]: set(s["stale"]) for s in json.loads(path.read_text())["state"]}
         if not error and any(before.values()):
             _, error = records.text_half(name, "-p", "units", which, results=runtime.results_folder())
         if error:

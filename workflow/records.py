@@ -1,7 +1,8 @@
 """Rebuild every record from the committed units: python -m workflow.records [--check] [NOTEBOOK ...]
 
-Each notebook's text half runs at full scale without computing a unit, and so without data, training or GPU. With
-`--check` the records go to a scratch folder, and any changed word, or number changed by more than 1e-5, is told.
+Each notebook's text half runs at full scale without computing a unit, and so without data, training or GPU.
+With `--check` the records go to a scratch folder, and any changed word, or number changed by more than 1e-5,
+is told.
 """
 import argparse
 import json
@@ -25,13 +26,13 @@ def text_half(name, *words, results):
     start = time.perf_counter()
     env = {**os.environ, "BOUNDARY_RESULTS": str(results), "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1",
            "OMP_WAIT_POLICY": "PASSIVE", "MPLBACKEND": "agg"}
-    done = subprocess.run([sys.executable, f"notebooks/{name}.py", "-p", "profile", "paper", *words], cwd=ROOT,
-                          env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([sys.executable, f"notebooks/{name}.py", "-p", "profile", "paper", *words],
+                          cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     return time.perf_counter() - start, done.stderr.strip() if done.returncode else None
 
 
 def rebuild(names, results, jobs=None):
-    """Records of the notebooks into `results`; a notebook runs after those it needs. Yields (name, seconds, error)."""
+    """Records of the notebooks into `results`, each after those it needs; yields (name, seconds, error)."""
     left, done = list(names), set()
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         while left:
@@ -88,7 +89,8 @@ def main(words):
     given = cli.parse_args(words)
     names = given.notebooks or catalogue.notebooks()
     if unknown := [n for n in names if n not in catalogue.notebooks()]:
-        raise runtime.UserError(f"unknown notebook {unknown[0]!r}; allowed: {', '.join(catalogue.notebooks())}")
+        raise runtime.UserError(f"unknown notebook {unknown[0]!r}; "
+                                f"allowed: {', '.join(catalogue.notebooks())}")
     start, bad = time.perf_counter(), []
     with tempfile.TemporaryDirectory() as folder:
         results = scratch(folder) if given.check else runtime.results_folder()

@@ -1,7 +1,7 @@
 """Show each notebook as papermill last ran it; the sources stay without outputs.
 
-What `shared.pages` left in an output is put on the page: its MyST text, its pictures, the finding of the page at the
-top, the verdict of each item in its heading.
+What `shared.pages` left in an output is put on the page: its MyST text, its pictures, the finding of the page
+at the top, the verdict of each item in its heading.
 """
 import base64
 import json
@@ -40,15 +40,21 @@ def cells(notebook):
 
 
 # ---- a page ----------------------------------------------------------------------------------------------
-def placed(spec, docname):
-    """MyST text of an output, its pictures written where the page finds them."""
+def pictures(spec, docname):
+    """The folder of a page's pictures, those of one of its outputs written there."""
     folder = runs() / "pictures" / docname
     for name, data in spec["pictures"].items():
         folder.mkdir(parents=True, exist_ok=True)
         png = base64.b64decode(data)
         if not (folder / name).is_file() or (folder / name).read_bytes() != png:
             (folder / name).write_bytes(png)
-    return spec["myst"].replace("{pictures}", os.path.relpath(folder, (ROOT / docname).parent))
+    return folder
+
+
+def placed(spec, docname):
+    """MyST text of an output, its pictures written where the page finds them."""
+    folder = os.path.relpath(pictures(spec, docname), (ROOT / docname).parent)
+    return spec["myst"].replace("{pictures}", folder)
 
 
 def with_badges(text, items):
@@ -119,8 +125,8 @@ def read(app, docname, source):
             tags.append("hide-input")
         cell["metadata"].setdefault("mystnb", {}).setdefault("code_prompt_show", "Show code")
         # Progress bars, and warnings for whoever runs it (paths of that machine): the log keeps them.
-        cell["outputs"] = [o for o in cell["outputs"]
-                           if o.get("name") != "stderr" and not PROGRESS.fullmatch("".join(o.get("text", "x")))]
+        cell["outputs"] = [o for o in cell["outputs"] if o.get("name") != "stderr"
+                           and not PROGRESS.fullmatch("".join(o.get("text", "x")))]
         for output in list(cell["outputs"]):
             spec = output.get("data", {}).pop(MIME, None)
             if spec is None:

@@ -1,15 +1,17 @@
-"""Pages made from the results: a fenced block ```{generated} NAME argument``` becomes the Markdown of `NAME(argument)`.
+"""Pages made from the results: a block ```{generated} NAME argument``` becomes what `NAME(argument)` returns.
 
-Each function returns MyST text; the pages around it keep the prose.
+Each function returns MyST text; the pages around it keep the prose. Text inside a block is the function's
+second argument, such as the caption of a picture.
 """
+import os
 import re
 from collections import Counter
 
-from executed import ROOT, runs, specs
+from executed import ROOT, pictures, runs, specs
 
 from workflow import catalogue, seal
 
-BLOCK = re.compile(r"```\{generated\} (\w+) ?(\S*)\n```")
+BLOCK = re.compile(r"```\{generated\} (\w+) ?(.*)\n((?:[^`\n].*\n)*)```")
 
 
 # ---- where things are ------------------------------------------------------------------------------------
@@ -17,14 +19,31 @@ def link(text, name):
     return f"[{text}](/notebooks/{name}.ipynb)"
 
 
+def shown(name, kind):
+    """What the run of a notebook that this book shows left of one kind; empty where it has not been run."""
+    run = seal.opened(runs() / "notebooks" / f"{name}.ipynb")
+    told = specs(run) if run else []
+    return [spec for spec in told if spec.get("kind") == kind]
+
+
 def stamps():
     """`{notebook: facts}` of the runs that this book shows."""
-    found = {}
-    for name in catalogue.notebooks():
-        if run := seal.opened(runs() / "notebooks" / f"{name}.ipynb"):
-            told = specs(run)
-            found |= {name: s["facts"] for s in told if s.get("kind") == "stamp"}
-    return found
+    return {name: told[-1]["facts"] for name in catalogue.notebooks() if (told := shown(name, "stamp"))}
+
+
+# ---- pictures --------------------------------------------------------------------------------------------
+def picture(argument, caption):
+    """The picture of an item such as `ren figure-1`, drawn on its page; nothing where it has not been run."""
+    paper, item = argument.split()
+    page = catalogue.pages().get((paper, item))
+    for spec in shown(page, "item") if page else []:
+        if spec["record"]["item"] == item and spec["pictures"]:
+            folder = os.path.relpath(pictures(spec, f"notebooks/{page}"), ROOT / "book")
+            alt = re.search(r"^:alt: (.+)$", spec["myst"], re.MULTILINE)[1]
+            told = "" if spec["recorded"] else " (Here at the small scale of this build.)"
+            first = next(iter(spec["pictures"]))  # the recorded one, where there is one
+            return f"```{{figure}} {folder}/{first}\n:alt: {alt}\n\n{caption.strip()}{told}\n```"
+    return ""
 
 
 # ---- reproduction ----------------------------------------------------------------------------------------
@@ -108,13 +127,17 @@ def execution(_):
               f"{u['seconds'] / 60:,.0f} min", str(len(u["stale"])), str(len(u["doubtful"]))]
              for n, s in facts.items() for u in s["state"]]
     where = catalogue.pages()
-    kept = [[i.title, link(catalogue.title(where[i.paper, i.id]), where[i.paper, i.id]), results.scale_words(r),
-             ", ".join(r.get("provenance", {}).get("devices", [])) or "computed at each build",
-             ", ".join(r.get("provenance", {}).get("revisions", []))]
-            for i, r in record.everything() if r and (i.paper, i.id) in where]
+    kept = []
+    for item, made in record.everything():
+        if made and (page := where.get((item.paper, item.id))):
+            told = made.get("provenance", {})
+            kept.append([item.title, link(catalogue.title(page), page), results.scale_words(made),
+                         ", ".join(told.get("devices", [])) or "computed at each build",
+                         ", ".join(told.get("revisions", []))])
     return "\n\n".join([
         display.markdown_table(header, rows), f"Versions: {versions}.", "## Units at full scale",
-        display.markdown_table(["notebook", "units", "recorded", "computed in", "by earlier code", "doubtful"], units),
+        display.markdown_table(
+            ["notebook", "units", "recorded", "computed in", "by earlier code", "doubtful"], units),
         "## Records at full scale",
         display.markdown_table(["item", "notebook", "scale", "device", "revisions of its units"], kept)])
 
@@ -143,14 +166,16 @@ def parameters(_):
 def api(pattern):
     """Documentation of the modules of `shared` whose names match a glob pattern such as `theory/*`."""
     files = sorted((ROOT / "shared").glob(f"{pattern}.py"))
-    names = [".".join(p.relative_to(ROOT).with_suffix("").parts) for p in files if not p.stem.startswith("__")]
+    files = [p.relative_to(ROOT).with_suffix("") for p in files if not p.stem.startswith("__")]
+    names = [".".join(p.parts) for p in files]
     return "\n\n".join(f"### `{n}`\n\n```{{eval-rst}}\n.. automodule:: {n}\n   :members:\n```" for n in names)
 
 
 # ---- Sphinx ----------------------------------------------------------------------------------------------
 def replace(app, docname, source):
     def made(match):
-        return globals()[match[1]](match[2])
+        name, argument, text = match.groups()
+        return globals()[name](argument, text) if text else globals()[name](argument)
     text, count = BLOCK.subn(made, source[0])
     if count:
         source[0] = text
@@ -173,7 +198,7 @@ def outdated(app, env, added, changed, removed):
         return []
     env.boundary_state = now
     made = {d: BLOCK.findall((ROOT / f"{d}.md").read_text()) for d in env.found_docs if d.startswith("book/")}
-    return [*(d for d, blocks in made.items() if any(name != "api" for name, _ in blocks)),
+    return [*(d for d, blocks in made.items() if any(name != "api" for name, *_ in blocks)),
             *(d for d in env.found_docs if d.startswith("notebooks/"))]
 
 

@@ -1,4 +1,4 @@
-"""Make the HTML work without a network: MathJax from the installed package, nothing of Thebe, which needs a server."""
+"""Make the HTML work without a network: MathJax comes from the installed package, Thebe not at all."""
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,9 +21,11 @@ def copy(app, exc):
 
 
 def without_thebe(app, pagename, templatename, context, doctree):
-    """The theme adds Thebe's scripts although it is off, and one of them twice, which is an error in the browser."""
-    context["script_files"] = [s for s in context.get("script_files", [])
-                               if "thebe" not in f"{getattr(s, 'filename', s)}{getattr(s, 'attributes', '')}".lower()]
+    """The theme adds Thebe's scripts although it is off, one of them twice: an error in the browser."""
+    def told(script):
+        return f"{getattr(script, 'filename', script)}{getattr(script, 'attributes', '')}".lower()
+
+    context["script_files"] = [s for s in context.get("script_files", []) if "thebe" not in told(s)]
 
 
 def setup(app):

@@ -106,7 +106,8 @@ def worst_case_accuracy(p):
     found = []
     for cell in p.paper["table-3"].raw["spanning_cells"]:
         data = cell["dataset"]
-        best = max(100 - max(r[k] for k in RATES) for r in p.paper["table-3"].raw["rows"] if r["dataset"] == data)
+        best = max(100 - max(r[k] for k in RATES) for r in p.paper["table-3"].raw["rows"]
+                   if r["dataset"] == data)
         region = max(accuracy(p, "OptMargin", n, "region") for n in NETS
                      if n.startswith(data.lower().replace("-", "")))
         printed = (cell["accuracy_ours_pct"], cell["accuracy_cao_gong_pct"])

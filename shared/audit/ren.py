@@ -15,7 +15,8 @@ def ssim_by_pruning(p, column, background):
     """A column of Table III for architecture A, unpruned, followed by Table IV, pruned ever harder."""
     unpruned = [r[column] for r in p.paper["table-3"].raw["rows"]
                 if (r["architecture"], r["background"]) == ("A", background)]
-    return np.array(unpruned + [r[column] for r in p.paper["table-4"].raw["rows"] if r["background"] == background])
+    pruned = [r[column] for r in p.paper["table-4"].raw["rows"] if r["background"] == background]
+    return np.array(unpruned + pruned)
 
 
 def accuracies(p):

@@ -125,7 +125,8 @@ def midpoints(p):
 @checks
 def bim_dimensions(p):
     said, again = "attack perturbed 3071 dimensions and left 1 dimension untouched", "2000d vs. 3017d"
-    value, d = p.paper["table-9"].raw["rows"][0]["n_perturbed_dims"], p.settings("table-9")["input_dimension_d"]
+    value = p.paper["table-9"].raw["rows"][0]["n_perturbed_dims"]
+    d = p.settings("table-9")["input_dimension_d"]
     return p.finding("table-9", "Text and table agree on the pixels BIM L2 perturbs on CIFAR-10",
                      quotes=[(said, "Section 2.3"), (again, "Section 2.4")],
                      numbers=(int(stated(said)[0]), int(stated(again)[1])),

@@ -1,8 +1,8 @@
 """Every architecture of the papers by name: `build("ren-a")`.
 
-A paper's architectures and recipes stand in the file of its key, `shared/models/<key>.py`, which is imported when one
-of its names is asked for: adding a paper touches its own file and nothing else. Every model takes float32 images in
-[0, 1], NCHW, and returns logits.
+A paper's architectures and recipes stand in the file of its key, `shared/models/<key>.py`, which is imported
+when one of its names is asked for: adding a paper touches its own file and nothing else. Every model takes
+float32 images in [0, 1], NCHW, and returns logits.
 """
 import importlib
 import pkgutil
@@ -16,7 +16,7 @@ _BUILDERS = {}
 
 
 def architecture(name):
-    """Register a builder `() -> nn.Module` under a name such as `ren-a`: `<key of the paper>-<name there>`."""
+    """Register a builder `() -> nn.Module` under a name such as `ren-a`: the paper's key, its name there."""
 
     def register(builder):
         _BUILDERS[name] = builder

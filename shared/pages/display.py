@@ -1,7 +1,7 @@
 """What a cell shows: prose with computed numbers, tables, pictures, in one style; the book's form of each.
 
-An output carries plain text (scripts), Markdown (JupyterLab) and, under `MIME`, the MyST text and the pictures that
-book/_ext/executed.py puts on the page.
+An output carries plain text (scripts), Markdown (JupyterLab) and, under `MIME`, the MyST text and the
+pictures that book/_ext/executed.py puts on the page.
 """
 import base64
 import hashlib
@@ -22,9 +22,9 @@ PALETTE = sns.color_palette("colorblind")    # safe for colour-blind readers, us
 MARKERS = ("o", "s", "^", "D", "v", "P")     # curves differ by more than hue
 LINES = ("-", "--", "-.", ":")
 MARK = {True: "✓", False: "✗", None: "–"}
-BADGE = {"exact": "success", "consistent": "success", "matches": "success", "trend": "info", "shown": "secondary",
-         "differs": "warning", "substitute": "secondary", "calibrated": "secondary", "not run": "light",
-         "planned": "light"}
+BADGE = {"exact": "success", "consistent": "success", "matches": "success", "trend": "info",
+         "differs": "warning", "shown": "secondary", "substitute": "secondary", "calibrated": "secondary",
+         "not run": "light", "planned": "light"}
 
 
 # ---- showing ---------------------------------------------------------------------------------------------
@@ -50,8 +50,8 @@ def show(markdown, *, myst=None, pictures=None, plain=None, **spec):
             "pictures": {k: base64.b64encode(v).decode() for k, v in (pictures or {}).items()}}
     for png in (pictures or {}).values():
         markdown += f"\n\n![](data:image/png;base64,{base64.b64encode(png).decode()})"
-    display({"text/plain": plain or markdown[:200], "text/markdown": markdown, MIME: json.loads(json.dumps(told))},
-            raw=True)
+    display({"text/plain": plain or markdown[:200], "text/markdown": markdown,
+             MIME: json.loads(json.dumps(told))}, raw=True)
 
 
 def say(markdown):
@@ -78,11 +78,11 @@ def picture(figure, caption, alt):
 
 # ---- pictures --------------------------------------------------------------------------------------------
 def style():
-    """One look for all figures: opaque white (dark mode too), colour-blind-safe, readable at the book's width."""
+    """One look for all figures: opaque white (dark mode too), colour-blind-safe, as wide as the book."""
     sns.set_theme(context="notebook", style="ticks", palette="colorblind", rc={
         "figure.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": 110, "savefig.dpi": 144,
-        "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": "medium",
-        "legend.frameon": False, "figure.constrained_layout.use": True, "image.cmap": "gray", "font.size": 11})
+        "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": "medium", "font.size": 11,
+        "legend.frameon": False, "figure.constrained_layout.use": True, "image.cmap": "gray"})
 
 
 def png_of(figure):
@@ -109,7 +109,7 @@ def image_grid(axes, images, titles=None):
 
 # ---- text ------------------------------------------------------------------------------------------------
 def number(value, printed=None, column=None):
-    """A number as a person writes it: as many decimals as the printed one has, else four significant digits."""
+    """A number as a person writes it: the decimals of the printed one, else four significant digits."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -139,8 +139,10 @@ def escape(text):
 
 def markdown_table(header, rows):
     """A pipe table; every cell is text."""
-    lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
-    return "\n".join([*lines, *("| " + " | ".join(str(c).replace("|", "\\|") for c in r) + " |" for r in rows)])
+    body = [[str(c).replace("|", "\\|") for c in row] for row in rows]
+    rule = "|" + " --- |" * len(header)
+    first, *others = ["| " + " | ".join(cells) + " |" for cells in [header, *body]]
+    return "\n".join([first, rule, *others])
 
 
 def myst_table(header, rows, caption, style="results", name=None):

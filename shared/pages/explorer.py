@@ -1,7 +1,7 @@
 """A figure that moves without a kernel: sliders over a table of exact values, as one piece of HTML.
 
-Everything is inside the piece (values, script, style): it works offline, in JupyterLab and in the book, in light and
-dark mode, by mouse and keyboard. Nothing is computed in the browser but the place in the table.
+Everything is inside the piece (values, script, style): it works offline, in JupyterLab and in the book, in
+light and dark mode, by mouse and keyboard. Nothing is computed in the browser but the place in the table.
 """
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ class Explorer:
     title   what the figure shows
     axes    {label: values}; values are numbers (a slider) or texts (a list to choose from); the first is the
             horizontal axis, logarithmic, and needs positive numbers
-    curves  {label: log10 of a probability}, up to three arrays of the axes' shape; nan: no value there; -inf: never
+    curves  {label: log10 of a probability}, up to three arrays of the axes' shape; nan: no value; -inf: never
     Raises ValueError for an array of another shape.
     """
 
@@ -33,16 +33,18 @@ class Explorer:
         self.name, self.title, self.axes, self.curves = name, title, axes, curves
 
     def _table(self):
-        """The values as JSON: three decimals of the logarithm; None for no value, "never" for a probability of 0."""
+        """The values as JSON: three decimals of the logarithm; None: no value; "never": probability 0."""
         def entry(value):
             return None if np.isnan(value) else "never" if np.isneginf(value) else round(float(value), 3)
 
-        return json.dumps({"axes": [{"label": label, "values": list(values)} for label, values in self.axes.items()],
-                           "curves": [{"label": label, "values": [entry(v) for v in np.ravel(values)]}
-                                      for label, values in self.curves.items()]}, separators=(",", ":"))
+        axes = [{"label": label, "values": list(values)} for label, values in self.axes.items()]
+        curves = [{"label": label, "values": [entry(v) for v in np.ravel(values)]}
+                  for label, values in self.curves.items()]
+        return json.dumps({"axes": axes, "curves": curves}, separators=(",", ":"))
 
     def _repr_html_(self):
         return _PAGE.substitute(name=self.name, title=self.title, table=self._table())
 
     def __repr__(self):
-        return f"{self.title}: an interactive figure over {', '.join(self.axes)}, shown in JupyterLab and in the book"
+        over = ", ".join(self.axes)
+        return f"{self.title}: an interactive figure over {over}, shown in JupyterLab and in the book"

@@ -1,4 +1,4 @@
-"""A result on its page: printed beside recorded, the verdict in words, its claims; this run's own values folded."""
+"""A result on its page: printed beside recorded, its verdict and claims; this run's own values folded."""
 from shared.pages import display
 from shared.pages.display import MARK, markdown_table, number
 
@@ -29,7 +29,7 @@ def _unit(name, column):
 
 
 def comparison(item, sources):
-    """Header and body of the printed table with, under each printed row, that row of every source {label: rows}."""
+    """Header and body of the printed table; under each printed row that row of every source {label: rows}."""
     named = "label" in item.columns and item.keys == ("row",)  # a row that is named by its label as printed
     columns = {k: c for k, c in item.columns.items() if k not in item.keys and not (named and k == "label")}
     shown = {k: c for k, c in columns.items() if any(k in row for row in item.rows)}
@@ -46,7 +46,8 @@ def comparison(item, sources):
         for source, cells in lines.items():
             together.setdefault(tuple(cells), []).append(source)
         if len(shown) > 4:  # a wide table: a spread goes under its mean
-            together = {tuple(c.replace(" ± ", "<br>± ") for c in cells): who for cells, who in together.items()}
+            together = {tuple(c.replace(" ± ", "<br>± ") for c in cells): who
+                        for cells, who in together.items()}
         first = [cell(printed["label"])] if named else [cell(printed.get(k)) for k in item.keys]
         for cells, who in together.items():
             body.append([*first, ", ".join(who), *cells])
@@ -56,13 +57,16 @@ def comparison(item, sources):
 
 def _label(item, key):
     column = item.columns.get(key)
-    return column["label"] if column and column["label"] else key.replace("_", " ").replace("printed row", "row")
+    if column and column["label"]:
+        return column["label"]
+    return key.replace("_", " ").replace("printed row", "row")
 
 
 def numbers(item, sources):
-    """Header and body of a figure's or method's printed numbers beside those of every source {label: data}."""
-    body = [[name.replace("_", " "), number(value), *(number(_find(d, name), value) for d in sources.values())]
-            for name, value in item.printed_numbers.items()]
+    """Header and body of a figure's or method's printed numbers, with those of every source {label: data}."""
+    body = [[name.replace("_", " "), number(printed),
+             *(number(_find(data, name), printed) for data in sources.values())]
+            for name, printed in item.printed_numbers.items()]
     return ["number", "printed", *sources], [row for row in body if any(row[2:])]
 
 
@@ -74,9 +78,8 @@ def _find(data, dotted):
 
 def claims(runs):
     """Header and body of the claims, judged by every run {label: record}."""
-    first = next(iter(runs.values()))["claims"]
-    body = [[c["claim"], *(f"{MARK[r['claims'][n]['holds']]} {r['claims'][n]['evidence']}" for r in runs.values())]
-            for n, c in enumerate(first)]
+    judged = zip(*(record["claims"] for record in runs.values()))
+    body = [[each[0]["claim"], *(f"{MARK[c['holds']]} {c['evidence']}" for c in each)] for each in judged]
     return ["claim of the paper", *runs], body
 
 
@@ -96,7 +99,8 @@ def freshness(sets):
         if s.stale:
             text = f"{len(s.stale)} of {len(s.published)} units by earlier code"
             if s.doubtful:
-                text += f", {len(s.doubtful)} of them doubtful: computed again, a unit of that code gave other numbers"
+                text += (f", {len(s.doubtful)} of them doubtful: computed again, a unit of that code gave "
+                         "other numbers")
             elif s.confirmed:
                 text += f"; {s.confirmed} computed again since, with the same numbers"
             told.append(text)
@@ -147,10 +151,12 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
     title = caption or f"{item.title}: {item.caption}"
     if pictures and main in pictures:
         shown[named(main)] = pictures[main]
-        add(f"*{title}* ({main})", display.myst_figure(named(main), f"{title} ({main}.)", alt or item.caption, key))
+        add(f"*{title}* ({main})",
+            display.myst_figure(named(main), f"{title} ({main}.)", alt or item.caption, key))
     for n, (header, body, words) in enumerate(tables([main])):
         name = key if not pictures and n == 0 else None
-        add(f"**{words}**\n\n{markdown_table(header, body)}", display.myst_table(header, body, words, name=name))
+        add(f"**{words}**\n\n{markdown_table(header, body)}",
+            display.myst_table(header, body, words, name=name))
     stand_in = main != "recorded" and bool(record["scale"]["substitutes"])
     if main != "recorded" and record["scale"]["parts"] and not stand_in:
         add(f"{display.badge('not run')} There is no record at full scale yet; shown is {main}.")
@@ -160,8 +166,8 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
     if record["claims"]:
         header, body = claims(runs)
         held = [c["holds"] for c in record["claims"]]
-        summary = ", ".join(f"{held.count(h)} {w}" for h, w in ((True, "hold"), (False, "fail"), (None, "open"))
-                            if h in held)
+        words = {True: "hold", False: "fail", None: "open"}
+        summary = ", ".join(f"{held.count(h)} {word}" for h, word in words.items() if h in held)
         text = markdown_table(header, body)
         add(text, display.folded(f"The paper's claims: {summary}", text))
     if record.get("contains"):
@@ -177,5 +183,6 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
             inner.append(display.myst_table(header, body, f"{words} ({label}.)"))
             more.append(f"**{words}** ({label})\n\n{markdown_table(header, body)}")
         if inner:
-            add("\n\n".join(more), display.folded(f"{label[0].upper()}{label[1:]}, beside", "\n\n".join(inner)))
+            heading = f"{label[0].upper()}{label[1:]}, beside"
+            add("\n\n".join(more), display.folded(heading, "\n\n".join(inner)))
     return "\n\n".join(plain), "\n\n".join(myst), shown

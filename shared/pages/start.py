@@ -7,7 +7,7 @@
     run.statement("theorem-6", data=..., evidence=...)
     run.stamp()
 
-What a page says at full scale comes from the recorded units; what this run measured itself stands beside it, folded.
+What a page says at full scale comes from the recorded units; what this run measured stands beside it, folded.
 """
 import json
 import re
@@ -17,9 +17,9 @@ import time
 import types
 
 import pandas as pd
-from shared.data import sets as datasets
 
 from shared import reference, runtime
+from shared.data import sets as datasets
 from shared.models import registry
 from shared.models.recipe import Recipe
 from shared.pages import display, parameters, results
@@ -62,13 +62,14 @@ class Run:
     def scale(self, *, smoke, quick, paper):
         """The settings of this run: its profile's dict, overridden by explicit parameters of the same names.
 
-        The other parameters of the notebook stand beside them, so that a plan finds all it needs in one place.
+        The other parameters of the notebook stand beside them: a plan finds all it needs in one place.
         `run.full` has the same for the unmodified `paper` profile: it defines the published units.
         """
         if not smoke.keys() == quick.keys() == paper.keys():
             raise ValueError("the three profiles of a scale name the same settings")
         chosen = dict(zip(runtime.PROFILES, (smoke, quick, paper)))[self.profile]
-        explicit = {k: self._converted(k, v, paper) for k, v in self.parameters.items() if k in paper and v is not None}
+        explicit = {k: self._converted(k, v, paper) for k, v in self.parameters.items()
+                    if k in paper and v is not None}
         fixed = {k: v for k, v in self.parameters.items() if k not in (*paper, "profile", "device", "units")}
         self.full = types.SimpleNamespace(**{k: self.declared[k].default for k in fixed}, **paper)
         self.settings = types.SimpleNamespace(**fixed, **{**chosen, **explicit})
@@ -86,11 +87,12 @@ class Run:
     def units(self, name, function, plan, *, parts=()):
         """The `UnitSet` of `function`: the recorded units and, of what this run wants, its own.
 
-        plan   settings -> {unit's name: arguments}, from the settings alone: no data, no net, no other variable
+        plan   settings -> {unit's name: arguments}, from the settings alone: no data, net or other variable
         parts  names of arguments that are sizes: the function returns under the same name how many it took
         """
         wanted, published = plan(self.settings), plan(self.full)
-        asked = {v for given in wanted.values() for v in given.values() if isinstance(v, str) and v in datasets.SPECS}
+        asked = {v for given in wanted.values() for v in given.values()
+                 if isinstance(v, str) and v in datasets.SPECS}
         standing_in = sorted(d for d in asked if datasets.standing_in(d, self.profile))
         made = units.gather(self.name, name, function, wanted=wanted, published=published, parts=parts,
                             which=self.which, record=self.profile == "paper", text_half=self.text_half,
@@ -107,7 +109,8 @@ class Run:
         """`{label: {set: {name: Unit}}}`: what is recorded where there is anything, and what this run has."""
         runs = {}
         if sets and all(s.recorded for s in sets):
-            runs["recorded"] = {s.name: {n: s.recorded[n] for n in s.published if n in s.recorded} for s in sets}
+            runs["recorded"] = {s.name: {n: s.recorded[n] for n in s.published if n in s.recorded}
+                                for s in sets}
         mine = {s.name: s.mine for s in sets}
         if not sets:
             runs["recorded"] = mine
@@ -138,9 +141,10 @@ class Run:
         return self._publish(item, sets, draw=draw, data=data, alt=alt, **judged)
 
     def statement(self, item, sets=(), *, data, **judged):
-        """Show an algorithm, equation, theorem ... and what its check found; `data` as in `figure`, or a dict.
+        """Show an algorithm, equation, theorem ... and what its check found.
 
-        judged  also `evidence`: of the check (`verdict.EVIDENCE`), or data -> evidence where it rests on units
+        data    as in `figure`, or a dict
+        judged  also `evidence`: of the check (`verdict.EVIDENCE`), or data -> evidence if it rests on units
         """
         return self._publish(item, sets, data=data if callable(data) else lambda *_: data, **judged)
 
@@ -155,9 +159,9 @@ class Run:
             looked = found["data"] if data else found["rows"]
             ticks = {k: v(looked) if callable(v) else v for k, v in (contains or {}).items()}
             others = {i: self._rows_of(i, label) for i in _others(claims)}
-            made[label] = record.build(printed, sets, units_, **found, claims=claims, contains=ticks, others=others,
+            made[label] = record.build(printed, sets, units_, **found, claims=claims, contains=ticks,
                                        evidence=evidence(looked) if callable(evidence) else evidence,
-                                       whole=label == "recorded", **judged)
+                                       others=others, whole=label == "recorded", **judged)
             have, of = made[label]["scale"]["parts"].get("units", (1, 1))
             lacks = f"{of - have} of {of} units of {item}" if have < of and label == "recorded" else None
             self.rows.setdefault(label, {})[item] = looked, lacks
@@ -168,11 +172,13 @@ class Run:
             return None
         if self.at_full_scale and "recorded" in made:
             record.write(made["recorded"])
-        markdown, myst, shown = results.page(printed, made, sets=sets, pictures=pictures, caption=caption, alt=alt)
+        markdown, myst, shown = results.page(printed, made, sets=sets, pictures=pictures, caption=caption,
+                                             alt=alt)
         first = next(iter(made.values()))
         display.show(markdown, myst=myst, pictures=shown, plain=f"{printed.title}\n{markdown}", kind="item",
                      record=first, recorded="recorded" in made)
-        self.minute_facts[item] = first["verdict"] if "recorded" in made and self._judged(first) else "not run"
+        judged = "recorded" in made and self._judged(first)
+        self.minute_facts[item] = first["verdict"] if judged else "not run"
         return first
 
     def _rows_of(self, item, label):
@@ -197,8 +203,8 @@ class Run:
         for n, (label, units_) in enumerate(runs.items()):
             found = record.tidy(pd.DataFrame(rows(*self.frames(sets, units_))))
             if label == "recorded" and self.at_full_scale:
-                record.write({"item": f"{record.EXTRA}{slug}", "paper": self.paper_key, "rows": found, "claims": [],
-                              "cells": [], "scale": record.scale(sets, units_),
+                record.write({"item": f"{record.EXTRA}{slug}", "paper": self.paper_key, "rows": found,
+                              "claims": [], "cells": [], "scale": record.scale(sets, units_),
                               "units": sorted(f"{s.name}/{u}" for s in sets for u in units_[s.name]),
                               **({"provenance": record.provenance(sets, units_)} if sets else {})})
             heads = header or {k: k.replace("_", " ") for k in found[0]}
@@ -206,7 +212,8 @@ class Run:
             text = display.markdown_table(list(heads.values()), body)
             words = f"{caption}{f' ({label}.)' if n else ''}"
             book = display.myst_table(list(heads.values()), body, words)
-            display.show(f"**{words}**\n\n{text}", myst=display.folded(f"{label}, beside", book) if n else book)
+            display.show(f"**{words}**\n\n{text}",
+                         myst=display.folded(f"{label}, beside", book) if n else book)
         if note:
             display.say(note)
 
@@ -234,9 +241,9 @@ class Run:
         png = picture if isinstance(picture, bytes | None) else display.png_of(picture)
         name = f"{self.name.replace('/', '-')}-minute.png"
         shown = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""
-        display.show(f"**In one minute.** {sentences}\n\n{plain}", kind="minute", pictures={name: png} if png else {},
-                     myst=f":::{{admonition}} In one minute\n:class: minute\n{shown}{sentences}\n\n{badges}\n:::",
-                     numbers=re.findall(r"\d[\d.,]*", sentences))
+        myst = f":::{{admonition}} In one minute\n:class: minute\n{shown}{sentences}\n\n{badges}\n:::"
+        display.show(f"**In one minute.** {sentences}\n\n{plain}", kind="minute", myst=myst,
+                     pictures={name: png} if png else {}, numbers=re.findall(r"\d[\d.,]*", sentences))
 
     def _judged(self, made):
         return made["scale"]["fraction"] > 0 and not made["scale"]["substitutes"]
@@ -253,12 +260,13 @@ class Run:
         """The line that ends a notebook: data, scale, seed, versions, seconds, revision."""
         self._ledger.__exit__(None, None, None)
         state = [s.state() for s in self.sets.values()]
-        facts = {"notebook": self.name, "profile": self.profile, "seed": self.seed, "device": str(self.device),
-                 "versions": provenance.versions(), "python": sys.version.split()[0],
-                 "revision": provenance.revision(), "wall_seconds": round(time.perf_counter() - self.started, 1),
+        facts = {"notebook": self.name, "profile": self.profile, "seed": self.seed,
+                 "device": str(self.device), "versions": provenance.versions(),
+                 "python": sys.version.split()[0], "revision": provenance.revision(),
+                 "wall_seconds": round(time.perf_counter() - self.started, 1),
                  "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
                  "when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "substitutes": self.substitutes,
-                 "parameters": {k: v for k, v in self.parameters.items()}, "state": state}
+                 "parameters": dict(self.parameters), "state": state}
         if self.at_full_scale:
             path = runtime.ROOT / STATE / f"{self.name.replace('/', '-')}.json"
             runtime.write_atomically(path, lambda part: part.write_text(json.dumps(facts)))

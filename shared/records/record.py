@@ -1,4 +1,4 @@
-"""Records: what the units of an item add up to, beside the printed values. A record is rebuilt, never edited."""
+"""Records: what an item's units add up to, beside the printed values. A record is rebuilt, never edited."""
 import hashlib
 import json
 import math
@@ -66,7 +66,8 @@ def provenance(sets, units):
 
     data = {k: v for u in present for k, v in u.provenance["data"].items()}
     return {"data": data, "seeds": sorted({u.arguments["seed"] for u in present if "seed" in u.arguments}),
-            "versions": [json.loads(v) for v in every("versions")], "devices": [json.loads(d) for d in every("device")],
+            "versions": [json.loads(v) for v in every("versions")],
+            "devices": [json.loads(d) for d in every("device")],
             "threads": [json.loads(t) for t in every("threads")],
             "revisions": [json.loads(r) for r in every("revision")],
             "seconds": sum(u.provenance["seconds"] for u in present)}
@@ -80,7 +81,8 @@ def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, conta
                  computed at each build
     rows, data   what the units add up to: rows named as the printed ones, or a figure's numbers
     claims       {phrase: predicate}, see `claims.judge`; contains: {phrase: what must be there: bool}
-    whole        whether claims wait for the published units that are not there; a run of its own judges what it has
+    whole        whether claims wait for the published units that are not there; a run of its own judges what
+                 it has
     """
     units = units or {}
     how_much = scale(sets, units)
@@ -94,9 +96,10 @@ def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, conta
     if data is not None and item.printed_numbers:
         cells += comparison.compare_numbers(item, data, tolerances)
     word, reason = verdict.verdict(judged, cells, evidence)
-    record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data, "contains": _ticks(item, contains),
-              "units": sorted(f"{s.name}/{n}" for s in sets for n in units[s.name]), "scale": how_much,
-              "claims": judged, "cells": cells, "evidence": evidence, "verdict": word, "reason": reason, "note": note}
+    record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data,
+              "contains": _ticks(item, contains), "scale": how_much,
+              "units": sorted(f"{s.name}/{n}" for s in sets for n in units[s.name]), "claims": judged,
+              "cells": cells, "evidence": evidence, "verdict": word, "reason": reason, "note": note}
     if sets:
         record["provenance"] = provenance(sets, units)
     kept = ("claims", "cells", "scale")
@@ -114,7 +117,8 @@ def _ticks(item, contains):
                                     f"({len(known)} of {len(contains)} given phrases occur in it)")
         ticks.append({"what": what, "there": bool(contains.pop(known[0]))})
     if contains:
-        raise runtime.UserError(f"{item.title}: nothing it must contain has the words “{next(iter(contains))}”")
+        raise runtime.UserError(f"{item.title}: nothing it must contain has the words "
+                                f"“{next(iter(contains))}”")
     return ticks
 
 

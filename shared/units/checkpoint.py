@@ -1,7 +1,7 @@
 """The state of a unit that is not finished yet, so that a killed run goes on instead of starting again.
 
-A checkpoint lies in the cache folder and holds, beside the state, what project code ran before it was written: where
-that code has changed since, the state is dropped. It goes when its unit is written.
+A checkpoint lies in the cache folder and holds, beside the state, what project code ran before it was
+written: where that code has changed since, the state is dropped. It goes when its unit is written.
 """
 import hashlib
 import json
@@ -60,12 +60,15 @@ def _content(told, tensors):
 
 def checkpoint(label):
     """The checkpoint `label` of the unit that is being computed."""
-    return Checkpoint(None, None) if _place is None else Checkpoint(_place[0] / f"{label}.safetensors", _place[1])
+    if _place is None:
+        return Checkpoint(None, None)
+    folder, ran = _place
+    return Checkpoint(folder / f"{label}.safetensors", ran)
 
 
 @contextmanager
 def kept_in(folder, ran):
-    """Inside the block `checkpoint` keeps its states in `folder`; `ran` knows what code has run (units.identity)."""
+    """Inside the block `checkpoint` keeps its states in `folder`; `ran` is the `Recorder` of what runs."""
     global _place
     outer, _place = _place, (folder, ran)
     try:

@@ -85,8 +85,20 @@ class Source:
 
     def __init__(self, text):
         self.nodes, self.imports, self.spans = {}, {}, []
-        for node in ast.parse(text).body:
+        tree = ast.parse(text)
+        for node in ast.walk(tree):  # also those inside functions
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                self._import(node)
+        for node in tree.body:
             self._enter(node)
+
+    def _import(self, node):
+        for alias in node.names:
+            if isinstance(node, ast.ImportFrom):
+                self.imports[alias.asname or alias.name] = (node.module, alias.name)
+            else:
+                name = alias.asname or alias.name.split(".")[0]
+                self.imports[name] = (alias.asname and alias.name, None)
 
     def _enter(self, node):
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
@@ -97,17 +109,11 @@ class Source:
                     name = f"{node.name}.{each.name}"  # a property and its setter share a name
                     self.nodes.setdefault(name, []).append(each)
                     self._span(each, name)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            for alias in node.names:
-                if isinstance(node, ast.ImportFrom):
-                    self.imports[alias.asname or alias.name] = (node.module, alias.name)
-                else:
-                    self.imports[alias.asname or alias.name.split(".")[0]] = (alias.asname and alias.name, None)
         elif isinstance(node, (ast.If, ast.Try, ast.With, ast.For)):
             for each in ast.iter_child_nodes(node):
                 if isinstance(each, ast.stmt):
                     self._enter(each)
-        else:
+        elif not isinstance(node, (ast.Import, ast.ImportFrom)):
             names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
             for name in {n.id for n in names if isinstance(n.ctx, ast.Store)}:
                 self.nodes.setdefault(name, []).append(node)
@@ -178,6 +184,8 @@ def _named(nodes):
             (loaded if isinstance(node.ctx, ast.Load) else bound).add(node.id)
         elif isinstance(node, ast.arg):
             bound.add(node.arg)
+        elif isinstance(node, (*FUNCTIONS, ast.ClassDef)) and node not in nodes:
+            bound.add(node.name)  # defined inside
     return {name for name in loaded if name.split(".")[0] not in bound}
 
 
@@ -245,8 +253,8 @@ def _counts(path):
 class Recorder:
     """Collects what runs inside `with recorder:`; `ran()` tells each definition with its hash.
 
-    text_half  of the notebook whose cells may run, or None. A function that runs but is not what the text half
-               says is told in `departed`: its results are not recorded.
+    text_half  of the notebook whose cells may run, or None. A function that runs but is not what the text
+               half says is told in `departed`: its results are not recorded.
     """
 
     def __init__(self, text_half=None):
@@ -340,8 +348,8 @@ def check_function(function, text_half):
     """
     name = getattr(function, "__name__", "<lambda>")
     if not hasattr(function, "__code__") or name == "<lambda>":
-        raise runtime.UserError(f"unit function {function!r}: a function made by `def` is needed, so that the "
-                                "unit can tell what ran")
+        raise runtime.UserError(f"unit function {function!r}: a function made by `def` is needed, so that "
+                                "the unit can tell what ran")
     here = source(text_half)
     in_shared = Path(function.__code__.co_filename).absolute().is_relative_to(ROOT / "shared")
     if in_shared or name not in here.nodes:

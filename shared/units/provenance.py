@@ -17,7 +17,7 @@ PACKAGES = ("torch", "numpy", "scipy")
 
 @cache
 def revision():
-    """The git revision (`+changes` if the tree differs), `$BOUNDARY_REVISION` where there is none, else unknown.
+    """The git revision (`+changes` if the tree differs); else `$BOUNDARY_REVISION`, else unknown.
 
     A copy of the project inside another repository is not taken for a revision of that one.
     """

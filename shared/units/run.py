@@ -1,9 +1,9 @@
 """Units of a notebook: which are published, recorded, missing, stale; computing what a run wants of them.
 
 A set of units belongs to one function. The plan of the unmodified `paper` scale defines the published units;
-a run's own plan says what it wants. What is wanted with exactly the published arguments (a declared part may be
-smaller) is kept under `results/units`; everything else (`smoke`, `quick`, other parameters) has the same form
-in the cache.
+a run's own plan says what it wants. What is wanted with exactly the published arguments (a declared part may
+be smaller) is kept under `results/units`; everything else (`smoke`, `quick`, other parameters) has the same
+form in the cache.
 """
 import hashlib
 import json
@@ -78,8 +78,8 @@ class UnitSet:
 def _check_plan(plan, parts):
     for name, arguments in plan.items():
         if not store.NAME.fullmatch(name):
-            raise runtime.UserError(f"unit name {name!r}: letters, digits, '-', '_' and '.', beginning with a "
-                                    "letter, so that a person can type it")
+            raise runtime.UserError(f"unit name {name!r}: letters, digits, '-', '_' and '.', beginning with "
+                                    "a letter, so that a person can type it")
         store.plain(arguments, name)
         for part in parts:
             size = arguments.get(part)
@@ -93,7 +93,12 @@ def _same_but_parts(stored, planned, parts):
 
 
 def choose(which, names, stale, smaller):
-    """Names of the units to compute; which: see WHICH; names: all wanted ones; smaller: absent or too small."""
+    """Names of the units to compute.
+
+    which           see WHICH
+    names           all wanted ones
+    stale, smaller  those by earlier code; those that are absent or too small
+    """
     if which == "none":
         return []
     if which == "all":
@@ -223,7 +228,7 @@ def gather(notebook, name, function, *, wanted, published, parts, which, record,
         return unit is None or any(unit.parts[p][0] < wanted[each][p] for p in parts)
 
     def sized(each):
-        """Arguments with the size to compute: as recorded where code is checked, and never less than recorded."""
+        """Arguments with the size to compute: as recorded where code is checked, and never less than that."""
         unit = units.recorded.get(each)
         kept = {p: unit.parts[p][0] for p in parts} if unit else {}
         checked = which.startswith("stale")
@@ -237,7 +242,7 @@ def gather(notebook, name, function, *, wanted, published, parts, which, record,
              for n in wanted if n not in mine]
     done = {}
     with runtime.progress(len(work), f"{notebook} {name}") as bar:
-        for wait in (False, True):  # first what nobody else is at, then what another process has just finished
+        for wait in (False, True):  # first what nobody else is at, then what another process has finished
             for job in work:
                 if job.name in done:
                     continue

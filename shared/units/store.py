@@ -19,6 +19,7 @@ import torch
 from shared import runtime, schema
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")  # a name that a person can type, and that no number can be
+REMEDY = "restore it from the repository, or delete it to have it computed again"
 
 
 # ---- plain values ----------------------------------------------------------------------------------------
@@ -45,7 +46,7 @@ def plain(value, what="value"):
 
 
 def same(stored, planned):
-    """Whether a stored argument is the planned one; a field that a dataclass got since counts as its default."""
+    """Whether a stored argument is the planned one; a field a dataclass got since counts as its default."""
     if dataclasses.is_dataclass(planned):
         fields = stored.get(type(planned).__name__) if isinstance(stored, dict) else None
         return isinstance(fields, dict) and all(
@@ -128,7 +129,7 @@ def _content(value):
 
 
 def write(path, unit):
-    """Keep a unit as the file `path`, in place of an earlier one, without arrays that are no longer its own."""
+    """Keep a unit as the file `path`, in place of an earlier one and of arrays that are no longer its own."""
     path, arrays = Path(path), {}
     raw = vars(unit) | {"result": _apart(unit.result, "", arrays), "arrays": None}
     if arrays:
@@ -142,8 +143,9 @@ def write(path, unit):
     text = {k: json.dumps(raw[k], sort_keys=True, ensure_ascii=False, allow_nan=False) for k in sorted(raw)}
     body = ",\n".join(f" {json.dumps(k)}: {v}" for k, v in {**text, "check": f'"{_content(raw)}"'}.items())
     runtime.write_atomically(path, lambda part: part.write_text(f"{{\n{body}\n}}\n"))
+    own = re.compile(rf"{re.escape(path.stem)}-[0-9a-f]{{12}}\.npz")
     for old in path.parent.glob(f"{path.stem}-*.npz"):
-        if re.fullmatch(rf"{re.escape(path.stem)}-[0-9a-f]{{12}}\.npz", old.name) and old.name != raw["arrays"]:
+        if own.fullmatch(old.name) and old.name != raw["arrays"]:
             old.unlink()
 
 
@@ -164,9 +166,8 @@ def read(path):
                 raise ValueError("its arrays are not what was written")
     except Exception as error:  # a flipped bit makes zip, numpy and json fail in more ways than can be listed
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise runtime.UserError(f"{file}: damaged ({reason}); restore it from the repository, or delete it to have "
-                                "it computed again") from None
-    schema.check(raw, lambda _: Unit, path, "restore it from the repository, or delete it to compute it again")
+        raise runtime.UserError(f"{file}: damaged ({reason}); {REMEDY}") from None
+    schema.check(raw, lambda _: Unit, path, REMEDY)
     return Unit(**raw | {"result": _together(raw["result"], arrays)})
 
 
@@ -190,8 +191,8 @@ def comparison(old, new):
     """How a unit computed again compares with the one by earlier code: `{"changed", "same", "difference"}`.
 
     changed     {definition: hash} of the earlier code that is another one now
-    same        whether all results are equal to six digits; None where device, torch or threads differ, or the
-                size of a part does: then nothing follows
+    same        whether all results are equal to six digits; None where device, versions or threads differ, or
+                the size of a part does: then nothing follows
     difference  largest relative difference of a number
     """
     changed = {k: v for k, v in old.code.items() if new.code.get(k) != v}
