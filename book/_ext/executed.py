@@ -97,7 +97,8 @@ def read(app, docname, source):
         return
     notebook = seal.opened(run)
     if notebook is None:
-        LOG.warning("%s was changed or damaged since it was run: `make run` makes it again", run, location=docname)
+        LOG.warning("%s was changed or damaged since it was run: `make run` makes it again", run,
+                    location=docname)
         return
     if cells(notebook) != cells(json.loads(source[0])):
         LOG.warning("changed since it was last run: `make run` renews its outputs", location=docname)
