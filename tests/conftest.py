@@ -14,6 +14,10 @@ NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
                    for p in ROOT.glob("notebooks/*/*.py"))
 
 
+def pytest_addoption(parser):
+    parser.addoption("--flips", type=int, default=80, help="changed bits that test_fuzz.py tries in all")
+
+
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """Empty folders for cache, data and results."""
@@ -64,7 +68,7 @@ def ran(folder, name):
 
 
 def outputs(folder, name):
-    """What `shared.report` left in the outputs of a run notebook."""
+    """What `shared.pages` left in the outputs of a run notebook."""
     cells = json.loads(ran(folder, name).read_text())["cells"]
     return [o["data"]["application/vnd.boundary-book+json"] for c in cells for o in c.get("outputs", [])
             if "application/vnd.boundary-book+json" in o.get("data", {})]

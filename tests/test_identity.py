@@ -12,7 +12,7 @@ import pytest
 from shared import ROOT, runtime
 from shared.units import identity
 
-# A paper of our own in the scratch copy: a model, an instrument, a notebook. Nothing of the others is touched.
+# A paper of our own in the scratch copy: a model, an instrument, a notebook. The others stay as they are.
 MODEL = '''
 import torch
 from torch import nn
@@ -150,9 +150,11 @@ def threshold(x):
 '''
 # What is edited -> the units that must be stale then, and no others.
 EDITS = [
-    ("shared/models/toy.py", '@architecture("toy-other")', '@architecture("toy-new")\ndef toy_new():\n    return Net()\n\n\n@architecture("toy-other")', ""),
+    ("shared/models/toy.py", '@architecture("toy-other")',
+     '@architecture("toy-new")\ndef toy_new():\n    return Net()\n\n\n@architecture("toy-other")', ""),
     ("shared/models/ren.py", "SMOKE = ", "FRESH = Recipe(epochs=2)\nSMOKE = ", ""),
-    ("shared/training/fit.py", "def fit(net, x, y, recipe, *,", "def fit(net, x, y, recipe, *, new=None,", ""),
+    ("shared/training/fit.py", "def fit(net, x, y, recipe, *,", "def fit(net, x, y, recipe, *, new=None,",
+     ""),
     ("shared/models/recipe.py", "    epochs: int ", "    more: int = 0\n    epochs: int ", ""),
     ("shared/runtime.py", "def generator(", "def another():\n    return 1\n\n\ndef generator(", ""),
     ("shared/data/archives.py", "SPECS = ", "ANOTHER_MIRROR = 1\nSPECS = ", ""),
@@ -168,7 +170,8 @@ EDITS = [
     ("shared/toy.py", "size: float = 0.1", "size: float = 0.2", "attack"),
     ("shared/models/toy.py", "* self.slope", "+ self.slope", "net"),
     ("shared/models/toy.py", "slope = 2.0", "slope = 2.5", "net"),
-    ("shared/models/toy.py", "def toy_net():\n    return Net()", "def toy_net():\n    return Net().eval()", "net"),
+    ("shared/models/toy.py", "def toy_net():\n    return Net()", "def toy_net():\n    return Net().eval()",
+     "net"),
     ("shared/models/toy.py", "nn.Linear(4, 3)", "nn.Linear(4, 5)", "other"),
     ("notebooks/toy/page.py", "by = 3.0", "by = 4.0", "own_class"),
     ("notebooks/toy/page.py", "LIMIT = 0.99", "LIMIT = 0.9", "threshold"),
@@ -191,8 +194,8 @@ for name, arguments in {"plain": {}, "default": {}, "partly": {}, "table": {}, "
     function = getattr(page, "net" if name == "other" else name)
     plan = {name: {"x": 1.0, **arguments}}
     for again in range(2):  # a cache hit raises no event
-        sets = run.gather("toy/page", f"{name}{again}", function, wanted=plan, published=plan, parts=(), which="missing",
-                          record=True, text_half=text_half)
+        sets = run.gather("toy/page", f"{name}{again}", function, wanted=plan, published=plan, parts=(),
+                          which="missing", record=True, text_half=text_half)
     made[name] = sets.recorded[name].code
 stale = []
 for file, old, new, _ in json.loads(sys.argv[1]):
@@ -235,8 +238,10 @@ def test_edits_make_stale_exactly_the_units_that_ran_them(scratch):
 KNOWN = {
     "def f(a, b=1, *, c: int = 2) -> int:\n    '''Doc.'''\n    return a + b * c\n": "f7946c1c2877",
     "x = f'{a!r:>{w}} and {b:.2f}'\n": "b9c3ff5423b4",
-    "@cache\nclass A(B, metaclass=C):\n    y: int = 3\n    def g(self): return [i for i in self if i]\n": "b774fd4b1530",
-    "match v:\n    case {'a': [1, *rest]} if rest: pass\n    case _: x = lambda q, /: (yield)\n": "a43b0e9713fc",
+    "@cache\nclass A(B, metaclass=C):\n    y: int = 3\n    def g(self): return [i for i in self if "
+    "i]\n": "b774fd4b1530",
+    "match v:\n    case {'a': [1, *rest]} if rest: pass\n    case _: x = lambda q, /: "
+    "(yield)\n": "a43b0e9713fc",
     "try:\n    with a as b, c: raise D from e\nexcept* E as g:\n    del g\n": "3213be21262c",
 }
 
@@ -269,7 +274,8 @@ def test_a_unit_function_that_reads_a_variable_is_refused(tmp_path, line, said):
 
 def test_literal_constants_imports_and_inner_functions_may_be_read(tmp_path):
     half = tmp_path / "page.py"
-    half.write_text("import math\nLIMIT = (1, {'a': 2})\ndef f():\n    from os import path\n    def inner(x):\n"
+    half.write_text("import math\nLIMIT = (1, {'a': 2})\ndef f():\n    from os import path\n    def "
+                    "inner(x):\n"
                     "        return x\n    return inner(len(LIMIT) + math.pi), path")
     names = {}
     exec(compile(half.read_text(), str(half), "exec"), names)

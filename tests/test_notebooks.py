@@ -1,5 +1,6 @@
-"""Every notebook: its form, its smoke run, the items it publishes, and claims that a changed result would flip."""
+"""Every notebook: its form, its smoke run, what it publishes and says, claims that a change would flip."""
 import copy
+import json
 import re
 import runpy
 import subprocess
@@ -10,54 +11,58 @@ import jupytext
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import NOTEBOOKS, environment, outputs, ran
+from conftest import NOTEBOOKS, environment, outputs
 
-from shared import ROOT, reference
-from shared.records import records
+from shared import ROOT, reference, runtime
+from shared.data import sets
+from shared.records import claims, record
+from shared.records.verdict import VERDICTS
+from workflow import catalogue, run
 
 
 def cells(name):
     return jupytext.read(ROOT / "notebooks" / f"{name}.py").cells
 
 
-def declared(name):
-    return jupytext.read(ROOT / "notebooks" / f"{name}.py").metadata.get("boundary_book", {}).get("items", [])
+def code(name):
+    """Source of the code cells."""
+    return [c.source for c in cells(name) if c.cell_type == "code"]
 
 
 # ---- form ------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_form(name):
-    every = cells(name)
-    code = [c for c in every if c.cell_type == "code"]
+    every, sources = cells(name), code(name)
     first = every[0].source.splitlines()
     assert re.fullmatch(r"\([a-z0-9-]+\)=", first[0]) and first[1].startswith("# ")
     assert sum("parameters" in c.metadata.get("tags", []) for c in every) == 1
-    assert f'notebook.start("{name}", globals())' in code[1].source
-    assert code[-1].source.strip() == "run.stamp()"
-    assert all(f"{p}=dict(" in "".join(c.source for c in code) for p in ("smoke", "quick", "paper"))
-    for c in code:
-        if "report.picture(" in c.source and "def picture" not in c.source:
-            about = c.metadata.get("mystnb", {})
-            assert about.get("figure", {}).get("caption") and about["figure"].get("name"), c.source
-            assert len(about.get("image", {}).get("alt", "")) > 20, c.source
+    assert f'start("{name}", globals())' in sources[1] and sources[-1].strip() == "run.stamp()"
+    assert sum("run.minute(" in s for s in sources) <= 1
+    headings = [line for c in every if c.cell_type == "markdown" for line in c.source.splitlines()
+                if line.startswith("## ")]
+    for item in catalogue.items(name):
+        label = reference.paper(name.split("/")[0])[item].label
+        assert any(re.match(rf"#+ {re.escape(label)}\b", h) for h in headings), f"no section for {label}"
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_no_result_is_typed_into_the_reading(name):
-    reading = False
-    for c in cells(name):
-        if c.cell_type == "markdown":
-            reading = c.source.startswith("## Reading") or (reading and not c.source.startswith("## "))
-            if reading:
-                assert not re.search(r"\d\.\d", c.source), c.source
+def test_lines_of_code_end_at_110(name):
+    assert [line for s in code(name) for line in s.splitlines() if len(line) > 110] == []
 
 
 def test_every_item_has_one_page_or_is_planned():
-    homes = Counter((name.split("/")[0], item) for name in NOTEBOOKS for item in declared(name))
+    homes = Counter((name.split("/")[0], item) for name in NOTEBOOKS for item in catalogue.items(name))
     assert all(n == 1 for n in homes.values()), homes
     assert all(item in reference.paper(paper).items for paper, item in homes)
-    ren = {item for paper, item in homes if paper == "ren"}
-    assert ren == set(reference.paper("ren").items)
+
+
+def test_every_record_belongs_to_an_item_and_says_what_it_rests_on():
+    ids = {(item.paper, item.id): item for item, _ in record.everything()}
+    for path in (ROOT / "results/paper").glob("*/*.json"):
+        key, kept = (path.parent.name, path.stem), record.read(path.parent.name, path.stem)
+        assert (kept["paper"], kept["item"]) == key and not kept["scale"]["substitutes"]
+        if not path.stem.startswith(record.EXTRA):
+            assert kept["verdict"] in VERDICTS and len(kept["claims"]) == len(ids[key].claims)
 
 
 # ---- runs ------------------------------------------------------------------------------------------------
@@ -66,138 +71,224 @@ def test_smoke_runs_and_publishes_what_the_notebook_declares(smoke, name):
     done, folder = smoke
     assert done[name].returncode == 0, done[name].stdout[-3000:] + done[name].stderr[-3000:]
     found = outputs(folder, name)
-    published = [o for o in found if "verdict" in o]
-    assert sorted(o["item"] for o in published) == sorted(declared(name))
+    published = [o["record"] for o in found if o.get("kind") == "item"]
+    assert sorted(r["item"] for r in published) == sorted(catalogue.items(name))
     stamp, = [o for o in found if o.get("kind") == "stamp"]
-    for o in published:
-        assert o["scale"]["substitutes"] == stamp["substitutes"]
-        assert len(o["contains"] if "contains" in o else []) == len(
-            reference.paper(o["paper"])[o["item"]].raw.get("must_contain", []))
+    assert stamp["facts"]["profile"] == "smoke"
+    for made in published:
+        asked = reference.paper(made["paper"])[made["item"]].must_contain
+        assert len(made.get("contains", [])) == len(asked), made["item"]
     assert not list(folder.glob("results/**/*"))  # only the paper profile records
 
 
-def test_stand_ins_are_named_on_every_page_that_uses_them(smoke):
-    _, folder = smoke
-    for name in NOTEBOOKS:
-        stamp, = [o for o in outputs(folder, name) if o.get("kind") == "stamp"]
-        text = ran(folder, name).read_text()
-        assert ("STAND-IN, NOT" in text) == bool(stamp["substitutes"])
-
-
-def test_a_script_gives_the_same_table_as_papermill_from_an_empty_cache(smoke, tmp_path):
+def test_a_script_from_an_empty_cache_tells_what_papermill_told(smoke, tmp_path):
     name = "ren/iii_borderline"
     _, folder = smoke
-    told = subprocess.run([sys.executable, f"notebooks/{name}.py", "-p", "profile", "smoke"], cwd=ROOT, text=True,
+    told = subprocess.run([sys.executable, f"notebooks/{name}.py", "-p", "profile", "smoke"],
+                          cwd=ROOT, text=True,
                           capture_output=True, env=environment(tmp_path))
     assert told.returncode == 0, told.stderr
-    row = next(o for o in outputs(folder, name) if o.get("item") == "algorithm-1")["claims"][0]["evidence"]
-    assert row in told.stdout
+    judged = [c for o in outputs(folder, name) if o.get("kind") == "item" for c in o["record"]["claims"]]
+    assert judged and all(c["evidence"] in told.stdout for c in judged)
 
 
-def test_two_smoke_runs_from_empty_caches_are_equal_to_the_bit(smoke, tmp_path):
-    name = "ren/iii_borderline"
+# ---- words -----------------------------------------------------------------------------------------------
+SHOWN = {"raw list or dict": r"\[['\"]|\{['\"]", "e-notation": r"(?<![\w-])\d+(?:\.\d+)?e[-+]?\d+\b",
+         "array or type": r"\barray\(|\bnp\.|dtype|\btensor\(|<class", "path": r"/(?:work|tmp|home|root)/",
+         "nothing": r"\b(?:nan|None)\b(?! of)",
+         "internal name": rf"\b(?:{'|'.join(reference.KINDS)})-\d+\b|"
+                          rf"\b(?:{'|'.join(reference.KEYS)})-[a-z]\b"}
+
+
+def reader_s(myst):
+    """What a reader sees of an output: no code, no directive, no target of a link, no formula."""
+    text = re.sub(r"(?m)^[:`]{3,}.*$|^:\w[\w-]*:.*$", lambda m: " ".join(re.findall(r"\} (.*)", m[0])), myst)
+    text = re.sub(r"`[^`\n]*`|\]\([^)\n]*\)|\$\$.*?\$\$|\$[^$\n]*\$|<[^>\n]*>", " ", text, flags=re.DOTALL)
+    return text
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_what_a_page_says_is_written_for_a_person(smoke, name):
     _, folder = smoke
-    again = subprocess.run([sys.executable, "-m", "workflow.run", f"notebooks/{name}.ipynb", str(ran(tmp_path, name)),
-                            "-p", "profile", "smoke"], cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True)
-    assert again.returncode == 0, again.stderr
-    first, second = ([(o["item"], o.get("rows"), o.get("data")) for o in outputs(f, name) if "verdict" in o]
-                     for f in (folder, tmp_path))
-    assert first == second
+    odd = []
+    for told in outputs(folder, name):
+        if told.get("kind") == "stamp" or "<script" in told["myst"]:
+            continue
+        text = reader_s(told["myst"])
+        for what, pattern in SHOWN.items():
+            odd += [(what, text[max(0, m.start() - 40):m.end() + 40]) for m in re.finditer(pattern, text)]
+    assert odd == []
+
+
+def numbers(value):
+    """All numbers inside a value; those of its texts too."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return [n for v in value for n in numbers(v)]
+    if isinstance(value, str):
+        return [float(n.replace(",", "")) for n in re.findall(r"\d[\d,]*(?:\.\d+)?", value)]
+    return [float(value)] if isinstance(value, int | float) else []
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_numbers_in_one_minute_stand_in_the_results(smoke, name):
+    """Each as it is, as a share in percent, or as what remains of one."""
+    _, folder = smoke
+    told = outputs(folder, name)
+    known = {n for o in told if o.get("kind") != "minute" for n in numbers(o.get("record") or o["myst"])}
+    known |= {m for n in known for m in (100 * n, 1 - n, 100 * (1 - n), 100 - n)}
+    for minute in (o for o in told if o.get("kind") == "minute"):
+        for text in minute["numbers"]:
+            text = text.rstrip(".,").replace(",", "")
+            half = 0.501 * 10.0 ** -len(text.partition(".")[2])
+            assert any(abs(abs(n) - float(text)) <= half for n in known), f"{text} stands in no result"
 
 
 # ---- claims ----------------------------------------------------------------------------------------------
-def _changed(value, change):
+CHANGES = {"negate": lambda v: -v, "zero": lambda v: 0 * v, "ten": lambda v: 10 * v,
+           "one": lambda v: 0 * v + 1,
+           "more": lambda v: v + 1, "reverse": lambda v: -v}
+
+
+def changed(value, change):
     """`value` with `change` applied to every number, truth value and list within."""
     if isinstance(value, dict):
-        return {k: _changed(v, change) for k, v in value.items()}
+        return {k: changed(v, change) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        inner = [_changed(v, change) for v in value]
+        inner = [changed(v, change) for v in value]
         return inner[::-1] if change == "reverse" else inner
     if isinstance(value, (bool, np.bool_)):
         return not value
-    if isinstance(value, (int, float, np.number)):
-        return {"negate": -value, "zero": 0 * value, "ten": 10 * value, "one": value * 0 + 1, "more": value + 1,
-                "reverse": -value}[change]
-    return value
+    return CHANGES[change](value) if isinstance(value, (int, float, np.number)) else value
 
 
-def _nested(value, change):
+def nested(value, change):
     """`value` changed as a whole, and with only one of its parts changed, at any depth of dicts."""
-    yield _changed(copy.deepcopy(value), change)
+    yield changed(copy.deepcopy(value), change)
     if isinstance(value, dict):
         for key in value:
-            for part in _nested(value[key], change):
+            for part in nested(value[key], change):
                 yield {**value, key: part}
 
 
-CHANGES = ("negate", "zero", "ten", "one", "more", "reverse")
-
-
-def mutations(measured):
+def mutations(looked):
     """Changed copies of a result: every number at once, and one column or key at a time."""
-    if isinstance(measured, pd.DataFrame):
+    if not isinstance(looked, pd.DataFrame):
         for change in CHANGES:
-            for column in measured.columns:
-                frame = measured.copy()
-                frame[column] = [_changed(v, change) for v in frame[column]]
-                yield frame
-                frame = measured.copy()
-                frame[column] = frame[column].to_numpy()[::-1]
-                yield frame
-    else:
+            yield from nested(looked, change)
+        return
+    for column in looked.columns:
         for change in CHANGES:
-            yield from _nested(measured, change)
+            yield looked.assign(**{column: [changed(v, change) for v in looked[column]]})
+        yield looked.assign(**{column: looked[column].to_numpy()[::-1]})
 
 
-def flips(predicate, measured, holds, printed):
-    """Whether some changed result, or the paper's own table, gets the other judgement."""
-    for changed in [*mutations(measured), *([records.frame(printed)] if printed else [])]:
-        try:
-            if bool(predicate(changed)[0]) != holds:
-                return True
-        except Exception:  # a mutation may make no sense; it then proves nothing
-            continue
+def flips(predicate, given, holds):
+    """Whether some changed result gets the other judgement."""
+    for n, looked in enumerate(given):
+        for other in mutations(looked):
+            try:
+                if bool(predicate(*given[:n], other, *given[n + 1:])[0]) != holds:
+                    return True
+            except Exception:  # a mutation may make no sense; it then proves nothing
+                continue
     return False
 
 
 @pytest.mark.filterwarnings("ignore")  # mutated results may divide by zero; that is their business
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_every_judged_claim_can_flip(smoke, name, monkeypatch):
+    """The text half in this process, which must also judge as papermill did."""
     _, folder = smoke
     for key, value in environment(folder).items():
         monkeypatch.setenv(key, value)
-    seen = []
+    seen, judge = [], claims.judge
 
-    def spy(item, measured, predicates, judge=records.judge):
-        judged = judge(item, measured, predicates)
-        seen.append((item, measured, predicates, judged))
-        return judged
+    def spy(item, rows, predicates, **more):
+        seen.append((item, rows, predicates, more.get("others") or {}, judge(item, rows, predicates, **more)))
+        return seen[-1][-1]
 
-    monkeypatch.setattr(records, "judge", spy)
-    monkeypatch.setattr(sys, "argv", [f"{name}.py", "-p", "profile", "smoke"])
+    monkeypatch.setattr(claims, "judge", spy)
+    script(name, monkeypatch, "-p", "profile", "smoke")
+    for item, rows, predicates, others, judged in seen:
+        for phrase, predicate in predicates.items():
+            found, = [j for j in judged if " ".join(phrase.split()) in " ".join(j["claim"].split())]
+            if found["holds"] is not None and not isinstance(predicate, str):
+                predicate, *names = predicate if isinstance(predicate, tuple) else (predicate,)
+                given = [rows if rows is not None else {}, *(others[n][0] for n in names)]
+                assert flips(predicate, given,
+                             found["holds"]), f"{item.title}: {found['claim']} cannot change"
+    told = {o["record"]["item"]: o["record"]["claims"] for o in outputs(folder, name)
+            if o.get("kind") == "item"}
+    assert {item.id: judged for item, _, _, _, judged in seen} == told
+
+
+# ---- faults ----------------------------------------------------------------------------------------------
+def script(name, monkeypatch, *words):
+    """Run a text half in this process, as `python notebooks/<name>.py <words>` would."""
+    monkeypatch.setattr(sets, "_profile", sets._profile)  # what a run sets for its process is put back
+    monkeypatch.setattr(runtime, "_device", runtime._device)
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", *words])
     runpy.run_path(str(ROOT / "notebooks" / f"{name}.py"), run_name="__main__")
-    for item, measured, predicates, judged in seen:
-        measured = measured if measured is not None else {}
-        for predicate, verdict in zip(predicates, judged):
-            if verdict["holds"] is not None:
-                assert flips(predicate, measured, verdict["holds"], item.rows), f"{verdict['claim']} cannot change"
 
 
-def test_every_record_is_in_form():
-    for item, record in records.everything():
-        if record:
-            assert record["paper"] == item.paper and record["item"] == item.id and record["verdict"] in records.VERDICTS
-            assert record["provenance"]["profile"] == "paper" and not record["scale"]["substitutes"]
-            assert "+changes" not in record["provenance"]["revision"], f"{item.title} was recorded from a dirty tree"
-            assert records.fraction(record["scale"]["parts"]) == record["scale"]["fraction"]
-            assert len(record["claims"]) == len(item.claims)
+FAULTS = [
+    ("ren/iii_borderline", "nets", "0", "parameter 'nets' cannot be 0; allowed: a whole number from 1"),
+    ("ren/iii_borderline", "digit", "-1", "parameter 'digit' cannot be -1; allowed: a whole number from 0"),
+    ("ren/iii_borderline", "images", "2.5", "parameter 'images' cannot be 2.5; allowed: a whole number"),
+    ("ren/iii_borderline", "threshold", "2", "parameter 'threshold' cannot be 2"),
+    ("ren/iii_borderline", "dataset", "cifar10", "parameter 'dataset' cannot be 'cifar10'; allowed: mnist, "
+                                                 "fashion"),
+    ("ren/iii_borderline", "units", "9/8", "parameter 'units' cannot be '9/8'; allowed: missing, stale"),
+    ("ren/iii_borderline", "seed", "[1", "parameter 'seed' cannot be '[1'"),
+    ("ren/iii_borderline", "net", "3", "unknown parameter 'net'; did you mean 'nets'?"),
+    ("audit/printed_numbers", "draws", "0", "parameter 'draws' cannot be 0; allowed: a whole number from 1"),
+    ("audit/printed_numbers", "pairs", "-1", "parameter 'pairs' cannot be -1; allowed: a whole number from "
+                                             "1"),
+    ("sutton/4_1_one_point", "draws", "0", "parameter 'draws' cannot be 0; allowed: a whole number from 1"),
+]
+LATE = [  # what only the data and the architectures know
+    ("ren/iii_borderline", ["digit", "99999"], "parameter 'digit' cannot be 99999; allowed: 0 to "),
+    ("ren/ii_networks", ["digit", "99999"], "parameter 'digit' cannot be 99999; allowed: 0 to "),
+    ("ren/iii_borderline", ["recipe", "nosuch"], "recipe"),
+    ("ren/iii_borderline", ["profile", "paper", "-p", "units", "nosuch"], "units 'nosuch': no such unit"),
+]
 
 
-@pytest.mark.parametrize("extra, kept", [([], True), (["-p", "epsilon", "0.2"], False)])
-def test_only_the_published_experiment_is_recorded(tmp_path, extra, kept):
-    name = "sutton/4_1_one_point"
-    told = subprocess.run([sys.executable, f"notebooks/{name}.py", "-p", "profile", "paper", *extra], cwd=ROOT, text=True,
-                          capture_output=True, env=environment(tmp_path))
-    assert told.returncode == 0, told.stderr
-    assert (tmp_path / "results/sutton/theorem-1.json").exists() == kept
-    assert ("is not recorded: " in told.stdout) != kept
+def one_line(error, said):
+    assert said in str(error.value) and "\n" not in str(error.value).strip(), error.value
+
+
+@pytest.mark.parametrize("name, parameter, value, said", FAULTS)
+def test_a_wrong_value_is_one_line_for_script_and_papermill(home, monkeypatch, name, parameter, value, said):
+    with pytest.raises(runtime.UserError) as error:
+        script(name, monkeypatch, "-p", parameter, value)
+    one_line(error, said)
+    monkeypatch.setattr(run, "_execute", lambda *_: pytest.fail("it ran"))
+    with pytest.raises(runtime.UserError) as error:
+        run.run(ROOT / "notebooks" / f"{name}.ipynb", home / "out.ipynb", ["-p", parameter, value])
+    one_line(error, said)
+
+
+@pytest.mark.parametrize("name, words, said", LATE)
+def test_what_shows_later_is_one_line_too(smoke, tmp_path, monkeypatch, name, words, said):
+    _, folder = smoke
+    for key, value in environment(tmp_path).items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.setenv("BOUNDARY_CACHE", f"{folder}/cache")
+    profile = [] if words[0] == "profile" else ["-p", "profile", "smoke"]
+    with pytest.raises(runtime.UserError) as error:
+        script(name, monkeypatch, *profile, "-p", *words)
+    one_line(error, said)
+
+
+@pytest.mark.parametrize("name", [n for n in NOTEBOOKS if "run.units(" in "".join(code(n))])
+def test_records_are_rebuilt_without_data(home, monkeypatch, name):
+    def opened(*_, **__):
+        pytest.fail("it opened data")
+
+    monkeypatch.setattr(sets, "load", opened)
+    monkeypatch.setattr("shared.pages.start.STATE", str(home / "state"))
+    script(name, monkeypatch, "-p", "profile", "paper", "-p", "units", "none")
+    assert json.loads((home / "state" / f"{name.replace('/', '-')}.json").read_text())["state"]

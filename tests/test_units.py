@@ -50,8 +50,9 @@ def half(monkeypatch):
 def test_a_unit_is_kept_with_arguments_sizes_arrays_and_provenance(home):
     unit = gather().recorded["u2"]
     again = store.read(home / "results/units/toy/page/sets/u2.json")
-    assert again.result["value"] == 2 / 3 and again.result["nan"] is None and again.parts == {"images": [8, 8]}
-    assert again.result["curves"]["all"][0]["points"].tolist() == [0, 2, 4] and again.arguments == {"x": 2, "images": 8}
+    assert again.result["value"] == 2 / 3 and again.result["nan"] is None
+    assert again.parts == {"images": [8, 8]} and again.arguments == {"x": 2, "images": 8}
+    assert again.result["curves"]["all"][0]["points"].tolist() == [0, 2, 4]
     assert again.provenance == unit.provenance
     assert {"device", "threads", "versions", "revision", "seconds"} <= set(again.provenance)
     assert gather().missing == [] and COUNT == [0, 1, 2, 3]  # nothing is computed twice
@@ -63,8 +64,10 @@ def test_sizes_are_recorded_as_they_were_not_as_they_were_asked(home):
     assert units.fraction == pytest.approx(8 / 20) and units.missing == list(plan())
 
 
-@pytest.mark.parametrize("bad, said", [({"1a": {}}, "begin"), ({"a b": {}}, "letters"), ({"a": {"images": 0}}, "from 1"),
-                                       ({"a": {"images": -9980}}, "from 1"), ({"a": {"images": True}}, "from 1")])
+@pytest.mark.parametrize("bad, said", [({"1a": {}}, "begin"), ({"a b": {}}, "letters"),
+                                       ({"a": {"images": 0}}, "from 1"),
+                                       ({"a": {"images": -9980}}, "from 1"),
+                                       ({"a": {"images": True}}, "from 1")])
 def test_a_plan_out_of_form_is_refused_before_anything_is_computed(home, bad, said):
     with pytest.raises(runtime.UserError, match=said):
         gather(published={k: {"x": 1, "images": 3} | v for k, v in bad.items()})
@@ -149,7 +152,9 @@ def test_a_stale_unit_stays_and_is_told_and_recomputed_only_when_asked(home):
 def test_one_disagreement_makes_all_units_of_that_code_doubtful(home):
     gather()
     for name in ("u1", "u2", "u3"):
-        by_earlier_code(home, name, result={**store.read(home / f"results/units/toy/page/sets/{name}.json").result, "value": 0.5})
+        by_earlier_code(home, name,
+                        result={**store.read(home / f"results/units/toy/page/sets/{name}.json").result,
+                                "value": 0.5})
     units = gather(which="stale:1")
     assert len(units.stale) == 2 and set(units.doubtful) == set(units.stale)
     again = next(u for u in units.recorded.values() if u.replaced)
@@ -171,7 +176,8 @@ def test_a_changed_argument_makes_a_unit_stale_and_a_new_default_field_does_not(
         rate: float = 0.1
 
     old, gone = {"Recipe": {"epochs": 3}}, {"Recipe": {"epochs": 3, "rate": 0.2}}
-    assert store.same(old, Recipe(3)) and not store.same(old, Recipe(3, 0.2)) and not store.same(gone, Recipe(3))
+    assert store.same(old, Recipe(3)) and not store.same(old, Recipe(3, 0.2))
+    assert not store.same(gone, Recipe(3))
     assert store.same([1, "a", None], (1, "a", None)) and not store.same([1], (1, 2))
     gather()
     assert gather(published=plan(scale=1.5), which="none").stale["u0"] == ["arguments"]
@@ -234,7 +240,8 @@ def test_two_clones_joined_by_their_files_are_one_run(home, monkeypatch):
     assert joined.missing == [] and len(COUNT) == 4
     monkeypatch.setenv("BOUNDARY_RESULTS", str(home / "single"))
     single = gather()
-    assert str([u.result for u in joined.recorded.values()]) == str([u.result for u in single.recorded.values()])
+    assert str([u.result for u in joined.recorded.values()]) == str([u.result
+                                                                     for u in single.recorded.values()])
 
 
 def test_a_unit_file_is_sorted_plain_json_without_nan(home):

@@ -18,7 +18,7 @@ def seal(path):
 
 
 def opened(path):
-    """The notebook `path`, or None if it is not what was sealed: cut, damaged, edited, run by other means."""
+    """The notebook `path`, or None where it is not what was sealed: cut, damaged, edited, run otherwise."""
     try:
         notebook = json.loads(path.read_text())
         return notebook if notebook["metadata"][SEAL] == _content(notebook) else None

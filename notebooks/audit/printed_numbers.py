@@ -156,7 +156,8 @@ low, median, high = np.quantile(by_chance, (.05, .5, .95))
 size = coefficients.recomputed.abs()
 inside = int(size.between(low, high).sum())
 display.say(
-    f"{follows[0]} of {follows[1]} coefficients follow from Table I to two decimals. In every column of Table I "
+    f"{follows[0]} of {follows[1]} coefficients follow from Table I to two decimals. In every column of "
+    f"Table I "
     "the models of a data set stand in exactly the order of attack success, or exactly in its reverse: the "
     f"smallest rank correlation has the size {order['smallest |Spearman|']:g}. That is the finding of the "
     "table, and the strongest form of what the paper claims. Pearson's coefficient adds little to it: two "
@@ -214,7 +215,8 @@ display.picture(
 medians, problem, misprint = one("summary_is_median"), one("summary_is_no_problem"), one("summary_misprint")
 display.say(
     "They are medians over the problems k against k + 1, taken row by row: "
-    f"{medians.held[0]} of {medians.held[1]} entries of the three data sets are equal to them. Of the CIFAR-10 "
+    f"{medians.held[0]} of {medians.held[1]} entries of the three data sets are equal to them. Of the "
+    f"CIFAR-10 "
     f"column's {problem.numbers}, a single problem shares: {chapters.show(problem.ours)}. The one odd entry "
     f"reads as a misprint: {misprint.numbers} where the median is {misprint.ours['median']:g}.")
 
@@ -261,7 +263,8 @@ display.picture(
 worst, limit = distances.loc[distances.as_norm.idxmax()], one("plain_distance").ours
 display.say(
     f"Read as norms, {limit['impossible as norms']} printed distances are impossible; the farthest, "
-    f"{worst.place}, is {worst.largest:g} with {worst.pixels} changed pixels. Read as *squared* norms all are "
+    f"{worst.place}, is {worst.largest:g} with {worst.pixels} changed pixels. Read as *squared* norms all "
+    f"are "
     f"possible, the largest at {distances.as_square.max():.0%} of the limit. This book compares with squares "
     "and shows both.")
 

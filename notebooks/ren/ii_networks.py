@@ -29,7 +29,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the first net and of the random pictures; net n is trained with seed + n
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale only: missing, stale, all, none, names, or 2/8 for the second of eight shares
+units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
 dataset: str = "mnist"  # what the nets learn {mnist, fashion_mnist, digits}
 nets: int | None = None  # trained nets per architecture; None takes the profile's value [1..]
 recipe: str | None = None  # name of a training recipe; None takes the profile's value
@@ -86,7 +86,8 @@ def layer_list(net, height, width):
     for module in net:
         match module:
             case nn.Conv2d():
-                layers.append(f"Conv2D {module.out_channels} ({module.kernel_size[0]} × {module.kernel_size[1]})")
+                layers.append(f"Conv2D {module.out_channels} ({module.kernel_size[0]} × "
+                              f"{module.kernel_size[1]})")
             case nn.Linear():
                 layers.append(f"Fully Connected {module.out_features}")
             case nn.BatchNorm2d():
@@ -116,12 +117,14 @@ def train(architecture, net, *, recipe, dataset):
     return {"layers": layer_list(trained.net, *digits.x_test.shape[2:]),
             "parameters": sum(p.numel() for p in trained.net.parameters()),
             "train_pct": 100 * trained.train_accuracy, "test_pct": 100 * trained.test_accuracy,
-            "white_class": white_class, "white_pct": 100 * white, "black_class": black_class, "black_pct": 100 * black}
+            "white_class": white_class, "white_pct": 100 * white, "black_class": black_class,
+            "black_pct": 100 * black}
 
 
 def plan(scale):
     """One unit for each network."""
-    return {f"{a}-s{scale.seed + n}": dict(architecture=a, net=scale.seed + n, recipe=scale.recipe, dataset=scale.dataset)
+    return {f"{a}-s{scale.seed + n}": dict(architecture=a, net=scale.seed + n,
+                                           recipe=scale.recipe, dataset=scale.dataset)
             for a in ARCHITECTURES for n in range(scale.nets)}
 
 
@@ -138,7 +141,8 @@ CALIBRATED = "calibrated: the training recipe was chosen for accuracies near the
 
 def by_architecture(networks, **columns):
     """Means over nets, with spread and number, of some columns: one cell for each architecture."""
-    return {f"architecture_{cell.pop('architecture')}": cell for cell in over_nets(networks, ("architecture",), columns)}
+    return {f"architecture_{cell.pop('architecture')}": cell
+            for cell in over_nets(networks, ("architecture",), columns)}
 
 
 def layer_rows(networks):
@@ -167,8 +171,8 @@ def most_accurate(rows):
 
 table_1 = run.table(
     "table-1", networks, layer_rows,
-    claims={"exceed 99.4% training accuracy": "the training recipe was chosen for accuracies near the printed ones, so that "
-                                              "they are reached shows nothing",
+    claims={"exceed 99.4% training accuracy": "the training recipe was chosen for accuracies near the "
+                                              "printed ones, so that they are reached shows nothing",
             "Architecture B is the most accurate": most_accurate})
 
 # %%
@@ -187,8 +191,9 @@ if len(known):
 
 # %%
 def rows(networks):
-    """Table II: means over nets with their spread, and the most frequent answers (the lowest of equally frequent ones)."""
-    made = [{"row": f"{part}ing_accuracy", **{column: cell | {"value_pct_status": CALIBRATED} for column, cell in
+    """Table II: means over nets with their spread, and the most frequent answers (ties: the lowest)."""
+    made = [{"row": f"{part}ing_accuracy", **{column: cell | {"value_pct_status": CALIBRATED} for column,
+                                              cell in
              by_architecture(networks, value_pct=f"{part}_pct").items()}} for part in ("train", "test")]
     for name in UNIFORM:
         answers = networks.groupby("architecture")[f"{name}_class"].agg(lambda classes: classes.mode()[0])
@@ -202,16 +207,18 @@ def answers(rows, picture):
     """The classes that the architectures give to a picture, and the same as text."""
     row = rows[rows.row == picture].iloc[0]
     cells = {name: row[f"architecture_{a}"] for a, name in ARCHITECTURES.items()}
-    words = ", ".join(f"{name} answers {c['predicted_class']} ({c['probability_pct']:.1f}%)" for name, c in cells.items())
+    words = ", ".join(f"{name} answers {c['predicted_class']} ({c['probability_pct']:.1f}%)" for name,
+                      c in cells.items())
     return [c["predicted_class"] for c in cells.values()], words
 
 
 table_2 = run.table(
     "table-2", networks, rows,
     claims={
-        "cannot tell out-of-scope inputs": "a network with ten outputs has no other answer, so no measurement could "
-                                           "contradict it",
-        "Pure black is labelled 1": lambda r: (set(answers(r, "pure_black")[0]) == {1}, answers(r, "pure_black")[1]),
+        "cannot tell out-of-scope inputs": "a network with ten outputs has no other answer, so no "
+                                           "measurement could contradict it",
+        "Pure black is labelled 1": lambda r: (set(answers(r, "pure_black")[0]) == {1},
+                                               answers(r, "pure_black")[1]),
         "Pure white gets a different label": lambda r: (
             len(set(answers(r, "pure_white")[0])) == len(ARCHITECTURES), answers(r, "pure_white")[1]),
     })
@@ -231,20 +238,26 @@ def draw_answers(networks):
             nets = networks[networks.architecture == a]
             places = x + np.linspace(-0.28, 0.28, len(nets)) if len(nets) > 1 else [x]
             for place, height, answer in zip(places, nets[f"{name}_pct"], nets[f"{name}_class"]):
-                ax.text(place, height, answer, ha="center", va="center", fontsize=15, color=display.PALETTE[0], weight="bold")
+                ax.text(place, height, answer, ha="center", va="center", fontsize=15,
+                        color=display.PALETTE[0], weight="bold")
             cell = printed[f"pure_{name}"][f"architecture_{a}"]
             ax.hlines(cell["probability_pct"], x - 0.4, x + 0.38, ls="--", lw=1, color="0.4")
-            ax.text(x + 0.4, cell["probability_pct"], cell["predicted_class"], color="0.3", fontsize=11, va="center")
-        ax.set(xticks=range(len(ARCHITECTURES)), xticklabels=ARCHITECTURES.values(), xlim=(-0.6, 2.6), ylim=(0, 108),
+            ax.text(x + 0.4, cell["probability_pct"], cell["predicted_class"],
+                    color="0.3", fontsize=11, va="center")
+        ax.set(xticks=range(len(ARCHITECTURES)), xticklabels=ARCHITECTURES.values(),
+               xlim=(-0.6, 2.6), ylim=(0, 108),
                xlabel="architecture", title=f"Asked about an all-{name} picture")
     axes[0].set_ylabel("probability of the answer (%)")
     return figure
 
 
-ANSWERS_ALT = ("Two panels, for a white and a black picture. In three columns, A, B and C, stand the digits that the trained "
-               "networks answer, each at the height of its probability, beside dashed lines for the paper's three networks.")
+ANSWERS_ALT = ("Two panels, for a white and a black picture. In three columns, A, B and C, stand the digits "
+               "that the trained "
+               "networks answer, each at the height of its probability, beside dashed lines for the paper's "
+               "three networks.")
 run.picture(networks, draw_answers, alt=ANSWERS_ALT,
-            caption="What each trained network answers to a white and to a black picture: the digit is its answer, the height "
+            caption="What each trained network answers to a white and to a black picture: the digit is its "
+                    "answer, the height "
                     "the probability it gives. Dashed, with the answer at its end: the paper's networks")
 
 
@@ -274,7 +287,7 @@ CHANGED = [CONSTANTS | {name: factor * CONSTANTS[name]} for name in CONSTANTS fo
 
 
 def random_pairs(generator):
-    """Pairs of noisy pictures, uint8 [N, 28, 28], from dark to bright, the second of each a disturbed first."""
+    """Pairs of noisy pictures, uint8 [N, 28, 28], dark to bright; the second of each is a disturbed first."""
     noise = torch.rand(2, PAIRS, 28, 28, generator=generator)
     brightest = torch.linspace(2, 255, PAIRS)[:, None, None]
     first = noise[0] * brightest
@@ -282,12 +295,13 @@ def random_pairs(generator):
 
 
 def deviation(x, y, **constants):
-    """Largest difference between our SSIM and scikit-image's, without the border and with the border repeated."""
+    """Largest difference between our SSIM and scikit-image's, without the border and with it repeated."""
     inside, whole = (similarity.ssim(x, y, convention=c).numpy() for c in ("skimage", "matlab"))
     worst = 0.0
     for a, b, one, other in zip(x.numpy(), y.numpy(), inside, whole):
         for margin, ours in ((0, one), (5, other)):
-            theirs = structural_similarity(np.pad(a, margin, "edge"), np.pad(b, margin, "edge"), gaussian_weights=True,
+            theirs = structural_similarity(np.pad(a, margin, "edge"), np.pad(b, margin, "edge"),
+                                           gaussian_weights=True,
                                            use_sample_covariance=False, **constants)
             worst = max(worst, abs(float(ours) - theirs))
     return worst
@@ -297,13 +311,17 @@ x, y = random_pairs(run.generator("pairs"))
 within = deviation(x, y, **CONSTANTS) <= ALLOWED
 caught = sum(deviation(x, y, **changed) > ALLOWED for changed in CHANGED)
 equation_1 = run.statement(
-    "equation-1", data={"comparisons": 2 * PAIRS, "within_allowed": within, "changed": len(CHANGED), "caught": caught},
-    evidence={"kind": "equality", "within_allowed": within, "mutants_tried": len(CHANGED), "mutants_caught": caught,
+    "equation-1", data={"comparisons": 2 * PAIRS, "within_allowed": within,
+                        "changed": len(CHANGED), "caught": caught},
+    evidence={"kind": "equality", "within_allowed": within, "mutants_tried": len(CHANGED),
+              "mutants_caught": caught,
               "violations": 0, "nearest_witness": None})
 
 # %%
-display.say(f"In {2 * PAIRS} comparisons the two differ by {'less' if within else 'more'} than {ALLOWED:.5f}. With one constant of "
-            f"scikit-image halved or doubled they differ by more than that in {caught} of {len(CHANGED)} cases.")
+display.say(f"In {2 * PAIRS} comparisons the two differ by {'less' if within else 'more'} than "
+            f"{ALLOWED:.5f}. With one constant of "
+            f"scikit-image halved or doubled they differ by more than that in {caught} of {len(CHANGED)} "
+            f"cases.")
 
 
 # %% [markdown]
@@ -312,12 +330,14 @@ display.say(f"In {2 * PAIRS} comparisons the two differ by {'less' if within els
 
 # %%
 def distort(digit, *, dataset, seed):
-    """One test image and seven distortions of it, with their SSIM to it by both rules and the distance of their pixels."""
+    """One test image and seven distortions of it: SSIM to it by both rules, distance of the pixels."""
     images = data.load(dataset).x_test
     image = images[parameters.index("digit", digit, len(images), "test images")]
     grey, noise = image.float(), torch.randn(image.shape, generator=runtime.generator(seed, "noise"))
-    versions = {"the original": image, "brighter by 60": (grey + 60).clamp(0, 255).byte(), "contrast halved": (grey / 2).byte(),
-                "noise": (grey + 40 * noise).clamp(0, 255).byte(), "moved by one pixel": torch.roll(image, (1, 1), (1, 2)),
+    versions = {"the original": image, "brighter by 60": (grey + 60).clamp(0, 255).byte(),
+                "contrast halved": (grey / 2).byte(),
+                "noise": (grey + 40 * noise).clamp(0, 255).byte(),
+                "moved by one pixel": torch.roll(image, (1, 1), (1, 2)),
                 "half way to white": ((grey + 255) / 2).byte(), "white": torch.full_like(image, 255),
                 "the next test image": images[(digit + 1) % len(images)]}
     shown = torch.stack(list(versions.values()))
@@ -349,9 +369,12 @@ def draw_ruler(units):
 
 
 run.picture(ruler, draw_ruler,
-            caption="One test digit under seven distortions. SSIM as the paper's software takes it, with the border repeated; by "
-                    "scikit-image's rule, which leaves the border out; and the root mean square of the differences of grey values",
-            alt="Eight versions of one digit, each with its SSIM to the original under two border rules and its pixel distance.")
+            caption="One test digit under seven distortions. SSIM as the paper's software takes it, with the "
+                    "border repeated; by "
+                    "scikit-image's rule, which leaves the border out; and the root mean square of the "
+                    "differences of grey values",
+            alt="Eight versions of one digit, each with its SSIM to the original under two border rules and "
+                "its pixel distance.")
 
 # %% [markdown]
 # ## What the paper leaves open
@@ -394,14 +417,18 @@ display.table(
 # %%
 if len(known):
     each = known.groupby("architecture")
-    differing = [name for a, name in ARCHITECTURES.items() if known[known.architecture == a].white_class.nunique() > 1]
-    alone = f"On white, networks of one and the same architecture disagree in {', '.join(differing)}." if differing else (
-        "Networks of one architecture agree on white." if each.size().max() > 1 else "")
+    differing = [name for a, name in ARCHITECTURES.items()
+                 if known[known.architecture == a].white_class.nunique() > 1]
+    several = "Networks of one architecture agree on white." if each.size().max() > 1 else ""
+    alone = (f"On white, networks of one and the same architecture disagree in {', '.join(differing)}."
+             if differing else several)
     run.minute(
-        f"{len(known)} networks of three kinds read {known.test_pct.mean():.1f}% of the test digits rightly. Asked about an "
-        f"all-white picture, which is no digit, they give {known.white_class.nunique()} different answers, with a mean "
-        f"probability of {known.white_pct.mean():.0f}%; {int((known.black_class == 1).sum())} of {len(known)} call an all-black "
-        f"picture a 1. {alone}",
+        f"{len(known)} networks of three kinds read {known.test_pct.mean():.1f}% of the test digits rightly. "
+        f"Asked about an "
+        f"all-white picture, which is no digit, they give {known.white_class.nunique()} different answers, "
+        f"with a mean "
+        f"probability of {known.white_pct.mean():.0f}%; {int((known.black_class == 1).sum())} of "
+        f"{len(known)} call an all-black picture a 1. {alone}",
         picture=draw_answers(known), alt=ANSWERS_ALT)
 
 # %%

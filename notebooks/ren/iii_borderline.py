@@ -34,7 +34,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the first net; net n is trained with seed + n
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale only: missing, stale, all, none, names, or 2/8 for the second of eight shares
+units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
 dataset: str = "mnist"  # what is classified {mnist, fashion_mnist, digits}
 architecture: str = "a"  # of Table I {a, b, c}
 nets: int | None = None  # trained nets; None takes the profile's value [1..]
@@ -119,7 +119,7 @@ def cut_off(a, b):
 
 
 def differing(classify, sources, flat, fast, delta_s, it, mix=half_and_half):
-    """In how many of the searches that `fast` made the paper's steps end with another pair or other labels."""
+    """In how many searches that `fast` made the paper's steps end with another pair or other labels."""
     different = 0
     for n in (~fast.excluded).nonzero().squeeze(1).tolist():
         x_b, c_b, x_s, c_s = algorithm_1(classify, sources[n:n + 1], flat, delta_s, it, mix)
@@ -132,7 +132,8 @@ def compare(architecture, net, background, *, compared, recipe, dataset, thresho
     """In how many searches the paper's steps, as printed and changed, differ from the fast search."""
     digits = data.load(dataset)
     sources = digits.x_test[:compared]
-    classify = inference.classifier(zoo.net(f"ren-{architecture}", recipe, digits, net, device=runtime.device()).net)
+    classify = inference.classifier(zoo.net(f"ren-{architecture}", recipe, digits,
+                                            net, device=runtime.device()).net)
     flat = torch.full_like(sources[:1], BACKGROUNDS[background])
     half = (iterations + 1) // 2  # after all mixtures the pictures may stand still, and no limit would matter
     fast, limited = (borderline.search(classify, sources, flat, threshold=above, max_iterations=limit)
@@ -150,7 +151,8 @@ def compare(architecture, net, background, *, compared, recipe, dataset, thresho
 def plan_compared(scale):
     """One unit for each background, on the first network."""
     return {f"{scale.architecture}-s{scale.seed}-{b}": dict(
-        architecture=scale.architecture, net=scale.seed, background=b, compared=scale.compared, recipe=scale.recipe,
+        architecture=scale.architecture, net=scale.seed, background=b, compared=scale.compared,
+        recipe=scale.recipe,
         dataset=scale.dataset, threshold=scale.threshold, iterations=scale.iterations) for b in BACKGROUNDS}
 
 
@@ -166,16 +168,19 @@ def check(architecture, net, background, *, images, recipe, dataset, threshold, 
     """Algorithm 1 from all sources: what it promises, counted, and the mean similarities under both goals."""
     digits = data.load(dataset)
     sources = digits.x_test[:images]
-    classify = inference.classifier(zoo.net(f"ren-{architecture}", recipe, digits, net, device=runtime.device()).net)
+    classify = inference.classifier(zoo.net(f"ren-{architecture}", recipe, digits,
+                                            net, device=runtime.device()).net)
     flat = torch.full_like(sources[:1], BACKGROUNDS[background])
-    pairs, nearest = (borderline.search(classify, sources, flat, threshold=threshold, max_iterations=iterations, objective=goal)
+    pairs, nearest = (borderline.search(classify, sources, flat, threshold=threshold,
+                                        max_iterations=iterations, objective=goal)
                       for goal in ("separability", "adversarial"))
     searched = ~pairs.excluded
     start, inside, outside = (classify(x)[searched] for x in (sources, pairs.inside, pairs.outside))
     converged, mixtures = pairs.converged[searched], pairs.iterations[searched]
     return {"searched": int(searched.sum()), "excluded": int(pairs.excluded.sum()),
             "inside_wrong": int((inside != start).sum()), "outside_wrong": int((outside == start).sum()),
-            "by_threshold": int(converged.sum()), "by_limit": int((~converged & (mixtures == iterations)).sum()),
+            "by_threshold": int(converged.sum()),
+            "by_limit": int((~converged & (mixtures == iterations)).sum()),
             "mixtures": float(mixtures.double().mean()),
             **{name: float(getattr(pairs, name)[searched].double().mean())
                for name in ("separability", "robustness", "adversarial")},
@@ -186,7 +191,8 @@ def check(architecture, net, background, *, images, recipe, dataset, threshold, 
 def plan(scale):
     """One unit for each network and background."""
     return {f"{scale.architecture}-s{scale.seed + n}-{b}": dict(
-        architecture=scale.architecture, net=scale.seed + n, background=b, images=scale.images, recipe=scale.recipe,
+        architecture=scale.architecture, net=scale.seed + n, background=b, images=scale.images,
+        recipe=scale.recipe,
         dataset=scale.dataset, threshold=scale.threshold, iterations=scale.iterations)
         for n in range(scale.nets) for b in BACKGROUNDS}
 
@@ -194,21 +200,25 @@ def plan(scale):
 searches = run.units("searches", check, plan)
 
 # %%
-CHANGED = ("threshold_twice_as_near_to_1", "threshold_half_as_near_to_1", "one_mixture_less", "one_mixture_more",
+CHANGED = ("threshold_twice_as_near_to_1", "threshold_half_as_near_to_1", "one_mixture_less",
+           "one_mixture_more",
            "halves_cut_off")
 
 
 def promises(searches, steps):
     """Sums over all searches of what they promise, and over the compared digits of what differs."""
-    total = {k: int(searches[k].sum()) for k in ("searched", "excluded", "inside_wrong", "outside_wrong", "by_threshold",
+    total = {k: int(searches[k].sum()) for k in ("searched", "excluded", "inside_wrong",
+                                                 "outside_wrong", "by_threshold",
                                                  "by_limit")}
     compared = {k: int(steps[k].sum()) for k in ("digits", "as_printed", *CHANGED)}
-    return total | {"otherwise": total["searched"] - total["by_threshold"] - total["by_limit"], "compared": compared}
+    return total | {"otherwise": total["searched"] - total["by_threshold"] - total["by_limit"],
+                    "compared": compared}
 
 
 def evidence(d):
     """An equality: the paper's steps beside the fast search, with the promises that a search may break."""
-    return {"kind": "equality", "within_allowed": d["compared"]["as_printed"] == 0, "mutants_tried": len(CHANGED),
+    return {"kind": "equality", "within_allowed": d["compared"]["as_printed"] == 0,
+            "mutants_tried": len(CHANGED),
             "mutants_caught": sum(d["compared"][k] > 0 for k in CHANGED),
             "violations": d["inside_wrong"] + d["outside_wrong"] + d["otherwise"], "nearest_witness": None}
 
@@ -218,11 +228,12 @@ algorithm = run.statement(
     claims={
         "x_s always keeps the class": lambda d: (
             d["inside_wrong"] == d["outside_wrong"] == 0,
-            f"{d['searched']:,} searches: {d['inside_wrong']:,} inside and {d['outside_wrong']:,} outside pictures on the wrong "
-            "side"),
+            f"{d['searched']:,} searches: {d['inside_wrong']:,} inside and {d['outside_wrong']:,} outside "
+            f"pictures on the wrong side"),
         "Stops when": lambda d: (
             d["otherwise"] == 0 and d["by_threshold"] > 0,
-            f"{d['by_threshold']:,} stopped by the threshold, {d['by_limit']:,} by the limit, {d['otherwise']:,} otherwise"),
+            f"{d['by_threshold']:,} stopped by the threshold, {d['by_limit']:,} by the limit, "
+            f"{d['otherwise']:,} otherwise"),
     })
 
 # %%
@@ -230,7 +241,8 @@ found, compared = run.best(searches), run.best(steps)
 if len(compared):
     starts, different = int(compared.digits.sum()), int(compared.as_printed.sum())
     both = 2 * starts
-    display.say(f"In {both:,} searches, from {starts:,} starts under either rule, the paper's steps and the fast search end with "
+    display.say(f"In {both:,} searches, from {starts:,} starts under either rule, the paper's steps and the "
+                f"fast search end with "
                 f"different pairs in {different:,} cases. With one thing changed they differ:")
     display.table(["changed in the paper's steps", "searches", "other pairs"],
                   [[k.replace("_", " "), starts, int(compared[k].sum())] for k in CHANGED],
@@ -245,33 +257,39 @@ if len(compared):
 
 # %%
 def walk(architecture, net, *, digit, recipe, dataset, threshold, iterations):
-    """One path of Algorithm 1 with all its pictures, from the first test image, at or after `digit`, that has one."""
+    """One path of Algorithm 1 with all its pictures, of the first test image from `digit` on with one."""
     digits = data.load(dataset)
     parameters.index("digit", digit, len(digits.x_test), "test images")
-    classify = inference.classifier(zoo.net(f"ren-{architecture}", recipe, digits, net, device=runtime.device()).net)
+    classify = inference.classifier(zoo.net(f"ren-{architecture}", recipe, digits,
+                                            net, device=runtime.device()).net)
     flat = {name: torch.full_like(digits.x_test[:1], grey) for name, grey in BACKGROUNDS.items()}
     labels = {name: int(classify(image)) for name, image in flat.items()}
-    starts = ((image[None], name) for image in digits.x_test[digit:] for name in flat if int(classify(image[None])) != labels[name])
+    starts = ((image[None], name) for image in digits.x_test[digit:] for name in flat
+              if int(classify(image[None])) != labels[name])
     source, name = next(starts, (None, None))
     if source is None:
-        raise runtime.UserError(f"digit {digit}: the net gives every test image from there on the label of white and of black; "
-                                "take a smaller index or train longer")
-    pairs = borderline.search(classify, source, flat[name], threshold=threshold, max_iterations=iterations, keep_path=True)
+        raise runtime.UserError(f"digit {digit}: the net gives every test image from there on the label of "
+                                f"white and of black; take a smaller index or train longer")
+    pairs = borderline.search(classify, source, flat[name], threshold=threshold,
+                              max_iterations=iterations, keep_path=True)
     taken = int(pairs.iterations)
     mixed = pairs.path.mixed[0, :taken]
     return {"background": name, "source_label": int(classify(source)), "background_label": labels[name],
-            "mixed_labels": pairs.path.mixed_class[0, :taken].tolist(), "asked_again": classify(mixed).tolist(),
+            "mixed_labels": pairs.path.mixed_class[0, :taken].tolist(),
+            "asked_again": classify(mixed).tolist(),
             "replaces_digit": pairs.path.moved_inside[0, :taken].tolist(),
             "likeness": pairs.path.similarity[0, :taken].tolist(),
             "inside_label": int(classify(pairs.inside)), "outside_label": int(classify(pairs.outside)),
             "robustness": float(pairs.robustness), "separability": float(pairs.separability),
-            "source": source[0], "flat": flat[name][0], "mixed": mixed, "inside": pairs.inside[0], "outside": pairs.outside[0]}
+            "source": source[0], "flat": flat[name][0], "mixed": mixed, "inside": pairs.inside[0],
+            "outside": pairs.outside[0]}
 
 
 def plan_walk(scale):
     """One unit: the path of one digit."""
     return {f"{scale.architecture}-digit-{scale.digit}": dict(
-        architecture=scale.architecture, net=scale.seed, digit=scale.digit, recipe=scale.recipe, dataset=scale.dataset,
+        architecture=scale.architecture, net=scale.seed, digit=scale.digit,
+        recipe=scale.recipe, dataset=scale.dataset,
         threshold=scale.threshold, iterations=scale.iterations)}
 
 
@@ -284,7 +302,8 @@ def panels(units):
     u = units.iloc[0]
     made = [(u.source, f"Digit: the network says {u.source_label}", u.source_label),
             (u.flat, f"Background: it says {u.background_label}", u.background_label)]
-    for n, (image, label, inside, likeness) in enumerate(zip(u.mixed, u.mixed_labels, u.replaces_digit, u.likeness), start=1):
+    for n, (image, label, inside, likeness) in enumerate(zip(u.mixed, u.mixed_labels,
+                                                             u.replaces_digit, u.likeness), start=1):
         end = "digit" if inside else "background"
         made.append((image, f"Mix {n}: the network says {label}\nreplaces {end}; SSIM {likeness:.3f}", label))
     return [*made, (u.inside, f"Inside at the end: {u.inside_label}", u.inside_label),
@@ -292,7 +311,7 @@ def panels(units):
 
 
 def draw_path(units):
-    """The pictures of the path in rows of four, the final pair side by side; dashed where the label is another."""
+    """The pictures of the path in rows of four, the final pair side by side; dashed: another label."""
     shown = panels(units)
     before = len(shown) - 2
     last = before + (before % 4 == 3)
@@ -304,7 +323,8 @@ def draw_path(units):
         ax.set_axis_off()
     for ax, (_, _, label) in zip(used, shown):
         kept = label == shown[0][2]
-        ax.spines[:].set(color=display.PALETTE[0 if kept else 1], linewidth=3, linestyle="-" if kept else "--")
+        ax.spines[:].set(color=display.PALETTE[0 if kept else 1], linewidth=3,
+                         linestyle="-" if kept else "--")
     return figure
 
 
@@ -319,26 +339,33 @@ def followed(units):
     halved = [torch.full((1, 1, 1, 1), 255, dtype=torch.uint8)]
     for _ in range(8):
         halved.append(borderline.mix(halved[-1], torch.zeros_like(halved[-1])))
-    return {"background": u.background, "largest_difference": apart(u), "titles": [title.replace("\n", ", ") for _, title, _ in panels(units)],
-            "labels": u.mixed_labels, "labels_hold": u.mixed_labels == u.asked_again, "inside": u.inside_label,
+    return {"background": u.background, "largest_difference": apart(u),
+            "titles": [title.replace("\n", ", ") for _, title, _ in panels(units)],
+            "labels": u.mixed_labels, "labels_hold": u.mixed_labels == u.asked_again,
+            "inside": u.inside_label,
             "outside": u.outside_label, "robustness": u.robustness, "separability": u.separability,
             "halvings_of_255": [int(h) for h in halved]}
 
 
-PATH_ALT = ("A row of pictures: a digit, a uniform background, each mixture of the two with the label that the network gives it, and "
+PATH_ALT = ("A row of pictures: a digit, a uniform background, each mixture of the two with the label that "
+            "the network gives it, and "
             "the final inside and outside pictures, which look alike and have different labels.")
 figure_1 = run.figure(
     "figure-1", path, draw_path, data=followed, alt=PATH_ALT,
-    caption="Figure 1 of Ren et al.: from a digit and a uniform background to a borderline pair. Above each mixture stand the label "
-            "that the network gives it, the end it replaces, and the SSIM of the two ends after that. A dashed frame: no longer the "
-            "digit's label",
-    contains={"source digit x_o": lambda d: d["titles"][0].startswith("Digit") and d["titles"][1].startswith("Background"),
+    caption="Figure 1 of Ren et al.: from a digit and a uniform background to a borderline pair. Above each "
+            "mixture stand the label "
+            "that the network gives it, the end it replaces, and the SSIM of the two ends after that. A "
+            "dashed frame: no longer the digit's label",
+    contains={"source digit x_o": lambda d: d["titles"][0].startswith("Digit")
+              and d["titles"][1].startswith("Background"),
               "each iteration": lambda d: d["labels_hold"] and all(
-                  f"Mix {n}: the network says {label}" in d["titles"][n + 1] for n, label in enumerate(d["labels"], start=1)),
+                  f"Mix {n}: the network says {label}" in d["titles"][n + 1] for n,
+                  label in enumerate(d["labels"], start=1)),
               "it replaces": lambda d: all("replaces" in title for title in d["titles"][2:-2]),
               "final inside": lambda d: d["inside"] != d["outside"]},
     claims={"Halving converges fast": lambda d: (
-        d["halvings_of_255"][8] == 1, "255 halved again and again: " + " → ".join(map(str, d["halvings_of_255"])))})
+        d["halvings_of_255"][8] == 1, "255 halved again and again: "
+        + " → ".join(map(str, d["halvings_of_255"])))})
 
 
 # %% [markdown]
@@ -353,7 +380,8 @@ def means(units, columns):
     return {row.pop("background"): row for row in over_nets(units, ("background",), columns)}
 
 
-robustness = run.statement("definition-robustness", searches, data=lambda units: means(units, {"ssim": "robustness"}))
+robustness = run.statement("definition-robustness", searches,
+                           data=lambda units: means(units, {"ssim": "robustness"}))
 
 # %% [markdown]
 # ## Definition separability: how different two labels look
@@ -362,7 +390,8 @@ robustness = run.statement("definition-robustness", searches, data=lambda units:
 # better: the two sides look less alike.
 
 # %%
-separability = run.statement("definition-separability", searches, data=lambda units: means(units, {"ssim": "separability"}))
+separability = run.statement("definition-separability", searches,
+                             data=lambda units: means(units, {"ssim": "separability"}))
 
 # %% [markdown]
 # ## Equation 2: closing in on the boundary
@@ -373,7 +402,8 @@ separability = run.statement("definition-separability", searches, data=lambda un
 
 # %%
 equation_2 = run.statement("equation-2", searches, data=lambda units: means(
-    units, {"ssim_of_the_pair": "separability", "ssim_of_the_outside_picture_to_the_original": "adversarial"}))
+    units, {"ssim_of_the_pair": "separability",
+            "ssim_of_the_outside_picture_to_the_original": "adversarial"}))
 
 # %% [markdown]
 # ## Equation 3: the outside picture most like the original
@@ -403,14 +433,18 @@ run.extra(
 # %%
 if len(found):
     weights = found.searched
-    mean = {k: float(np.average(found[k], weights=weights)) for k in ("separability", "robustness", "mixtures")}
-    searched, excluded, another = int(weights.sum()), int(found.excluded.sum()), int(found.another_picture.sum())
+    mean = {k: float(np.average(found[k], weights=weights))
+            for k in ("separability", "robustness", "mixtures")}
+    searched, excluded = int(weights.sum()), int(found.excluded.sum())
+    another = int(found.another_picture.sum())
     starts, converged = searched + excluded, found.by_threshold.sum() / searched
     above, most = found.threshold.iloc[0], found.iterations.iloc[0]
     display.say(
-        f"Of {starts:,} starts {excluded:,} are excluded, because the network gives digit and background one label. Of the others "
+        f"Of {starts:,} starts {excluded:,} are excluded, because the network gives digit and background one "
+        f"label. Of the others "
         f"{converged:.1%} reach an SSIM above {above:g} within {most} mixtures; the mean is "
-        f"{mean['mixtures']:.1f} mixtures. The outside picture most like the original is another than the last one in {another:,} "
+        f"{mean['mixtures']:.1f} mixtures. The outside picture most like the original is another than the "
+        f"last one in {another:,} "
         f"of {searched:,} searches: where this is rare, the two goals come to the same.")
 
 # %% [markdown]
@@ -440,14 +474,17 @@ if len(found):
     if len(shown):
         first = shown.iloc[0]
         story = (f"The pictures show one walk, from a {first.source_label} towards {first.background}: after "
-                 f"{len(first.mixed_labels)} mixtures the network says {first.inside_label} to one and {first.outside_label} to the "
-                 f"other of two pictures of which no pixel differs by more than {apart(first)} of 255 grey values. ")
+                 f"{len(first.mixed_labels)} mixtures the network says {first.inside_label} to one and "
+                 f"{first.outside_label} to the "
+                 f"other of two pictures of which no pixel differs by more than {apart(first)} of 255 grey "
+                 f"values. ")
     count = found.net.nunique()
     networks = f"{count} networks" if count > 1 else "one network"
     run.minute(
-        f"{story}From {searched:,} starts in {networks}, the pictures on the two sides of the boundary have a mean likeness of "
-        f"{mean['separability']:.3f} (SSIM, 1 for equal pictures), while the picture that keeps its label has one of {mean['robustness']:.3f} to the "
-        "digit it came from.",
+        f"{story}From {searched:,} starts in {networks}, the pictures on the two sides of the boundary have "
+        f"a mean likeness of "
+        f"{mean['separability']:.3f} (SSIM, 1 for equal pictures), while the picture that keeps its label "
+        f"has one of {mean['robustness']:.3f} to the digit it came from.",
         picture=draw_path(shown) if len(shown) else None, alt=PATH_ALT)
 
 # %%

@@ -30,7 +30,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the first net and of the drawn backgrounds; net n is trained with seed + n
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale only: missing, stale, all, none, names, or 2/8 for the second of eight shares
+units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
 dataset: str = "mnist"  # what is classified {mnist, fashion_mnist, digits}
 nets: int | None = None  # trained nets per architecture; None takes the profile's value [1..]
 images: int | None = None  # test images to start from; None takes the profile's value [1..]
@@ -71,8 +71,10 @@ BACKGROUNDS = ("white", "black", "digit")
 
 # %%
 scale = run.scale(
-    smoke=dict(nets=1, images=100, recipe=ren.SMOKE, trials=1, trial_images=40, shorter=dict(epochs=1, images=600)),
-    quick=dict(nets=1, images=1_000, recipe=ren.QUICK, trials=1, trial_images=300, shorter=dict(epochs=1, images=6_000)),
+    smoke=dict(nets=1, images=100, recipe=ren.SMOKE, trials=1, trial_images=40,
+               shorter=dict(epochs=1, images=600)),
+    quick=dict(nets=1, images=1_000, recipe=ren.QUICK, trials=1, trial_images=300,
+               shorter=dict(epochs=1, images=6_000)),
     paper=dict(nets=5, images=10_000, recipe=ren.PAPER, trials=2, trial_images=2_000, shorter={}),
 )
 
@@ -88,8 +90,10 @@ def measure(architecture, net, background, *, images, recipe, dataset, threshold
     x, y = digits.x_test[:images], digits.y_test[:images]
     trained = zoo.net(f"ren-{architecture}", recipe, digits, net, device=runtime.device())
     behind = borderline.backgrounds(background, x, y, runtime.generator(seed, "backgrounds"))
-    pairs = borderline.search(inference.classifier(trained.net), x, behind, threshold=threshold, max_iterations=iterations)
-    inside, outside, original = (images_[~pairs.excluded] for images_ in (pairs.inside, pairs.outside, pairs.original))
+    pairs = borderline.search(inference.classifier(trained.net), x, behind,
+                              threshold=threshold, max_iterations=iterations)
+    inside, outside, original = (images_[~pairs.excluded]
+                                 for images_ in (pairs.inside, pairs.outside, pairs.original))
     also = {f"{name}_{c}": float(similarity.ssim(a, b, convention=c).mean()) for c in ("skimage", "uniform")
             for name, a, b in (("separability", inside, outside), ("robustness", inside, original),
                                ("adversarial", outside, original))}
@@ -99,7 +103,8 @@ def measure(architecture, net, background, *, images, recipe, dataset, threshold
 def plan(scale):
     """One unit for each network and background."""
     return {f"{a}-s{scale.seed + n}-{b}": dict(
-        architecture=a, net=scale.seed + n, background=b, images=scale.images, recipe=scale.recipe, dataset=scale.dataset,
+        architecture=a, net=scale.seed + n, background=b, images=scale.images,
+        recipe=scale.recipe, dataset=scale.dataset,
         threshold=scale.threshold, iterations=scale.iterations, seed=scale.seed)
         for a in ARCHITECTURES for n in range(scale.nets) for b in BACKGROUNDS}
 
@@ -111,26 +116,29 @@ searches = run.units("searches", measure, plan)
 
 # %%
 COLUMNS = {f"{printed}_{tail}": f"{name}_{statistic}"
-           for printed, name in (("separability", "separability"), ("robustness", "robustness"), ("ae", "adversarial"))
+           for printed, name in (("separability", "separability"), ("robustness", "robustness"),
+                                 ("ae", "adversarial"))
            for tail, statistic in (("ssim", "mean"), ("std", "std"))}
 
 
 def rows(units):
-    """Table III: means over nets. The third background, for which nothing is printed, has a table of its own."""
+    """Table III: means over nets. The third background, not in print, has a table of its own."""
     named = units.assign(architecture=units.architecture.map(ARCHITECTURES))
     return over_nets(named[named.background != "digit"], ("architecture", "background"), COLUMNS)
 
 
 def each(rows, column):
     """A column of the six rows as text, for a claim's evidence."""
-    return ", ".join(f"{r.architecture} towards {r.background} {getattr(r, column):.4f}" for r in rows.itertuples())
+    return ", ".join(f"{r.architecture} towards {r.background} {getattr(r, column):.4f}"
+                     for r in rows.itertuples())
 
 
 table_3 = run.table(
     "table-3", searches, rows,
     claims={
-        "Separability SSIM is above 0.99": lambda r: (r.separability_ssim.min() > 0.99, each(r, "separability_ssim")),
-        # What the claim prints in numbers is compared cell by cell; the words are "far below 1" and "all six".
+        "Separability SSIM is above 0.99": lambda r: (r.separability_ssim.min() > 0.99,
+                                                      each(r, "separability_ssim")),
+        # What the claim prints in numbers is compared cell by cell; words: "far below 1" and "all six".
         "strongly robust": lambda r: (r.robustness_ssim.max() < 0.9, each(r, "robustness_ssim")),
         "quite different from the originals": lambda r: (
             r.ae_ssim.max() < 0.9, f"largest {r.ae_ssim.max():.4f}, where 1 means equal"),
@@ -146,10 +154,12 @@ table_3 = run.table(
 # %%
 run.extra(
     "digit-backgrounds", searches,
-    lambda units: over_nets(units[units.background == "digit"].assign(architecture=units.architecture.map(ARCHITECTURES)),
-                            ("architecture",), {k: v for k, v in COLUMNS.items() if k.endswith("ssim")}),
+    lambda units: over_nets(
+        units[units.background == "digit"].assign(architecture=units.architecture.map(ARCHITECTURES)),
+        ("architecture",), {k: v for k, v in COLUMNS.items() if k.endswith("ssim")}),
     "Mixing with a test digit of another class: mean SSIM over digits and nets, with the spread over nets.",
-    header={"architecture": "architecture", "separability_ssim": "separability", "robustness_ssim": "robustness",
+    header={"architecture": "architecture", "separability_ssim": "separability",
+            "robustness_ssim": "robustness",
             "ae_ssim": "adversarial example"})
 
 
@@ -167,16 +177,19 @@ def show_pairs(background, *, net, recipe, dataset, threshold, iterations, seed)
     classify = inference.classifier(zoo.net("ren-a", recipe, digits, net, device=runtime.device()).net)
     behind = borderline.backgrounds(background, x, y, runtime.generator(seed, "backgrounds"))
     pairs = borderline.search(classify, x, behind, threshold=threshold, max_iterations=iterations)
-    return {"digits": y.tolist(), "excluded": pairs.excluded.tolist(), "separability": pairs.separability.tolist(),
+    return {"digits": y.tolist(), "excluded": pairs.excluded.tolist(),
+            "separability": pairs.separability.tolist(),
             "inside_class": pairs.inside_class.tolist(), "outside_class": pairs.outside_class.tolist(),
-            "answers_inside": classify(pairs.inside).tolist(), "answers_outside": classify(pairs.outside).tolist(),
+            "answers_inside": classify(pairs.inside).tolist(),
+            "answers_outside": classify(pairs.outside).tolist(),
             "original": pairs.original, "inside": pairs.inside, "outside": pairs.outside, "source": x}
 
 
 def plan_pictures(scale):
     """One unit for each background."""
     return {f"a-{b}": dict(background=b, net=scale.seed, recipe=scale.recipe, dataset=scale.dataset,
-                           threshold=scale.threshold, iterations=scale.iterations, seed=scale.seed) for b in BACKGROUNDS}
+                           threshold=scale.threshold, iterations=scale.iterations, seed=scale.seed)
+            for b in BACKGROUNDS}
 
 
 pictures = run.units("pictures", show_pairs, plan_pictures)
@@ -197,7 +210,8 @@ def draw_pairs(units):
                     ax.set_axis_off()
                     ax.text(0.5, 0.5, "×", color="0.6", fontsize=24, ha="center", va="center")
             else:
-                rows[2, n].set_xlabel(f"{unit.inside_class[n]} | {unit.outside_class[n]}\n{unit.separability[n]:.3f}", fontsize=10)
+                rows[2, n].set_xlabel(f"{unit.inside_class[n]} | "
+                                      f"{unit.outside_class[n]}\n{unit.separability[n]:.3f}", fontsize=10)
         for ax, text in zip(rows[:, 0], (f"{unit.background}:\noriginal", "inside", "outside")):
             if ax.axison:
                 ax.set_ylabel(text, fontsize=10)
@@ -205,12 +219,14 @@ def draw_pairs(units):
 
 
 def shown(units):
-    """Every pair in the picture: its digit, its two labels, their likeness, and whether the labels hold when asked again."""
+    """Every pair in the picture: digit, two labels, likeness, whether the labels hold when asked again."""
     return {u.background: [
-        {"digit": d, "inside": i, "outside": o, "ssim": s, "labels_hold": (i, o) == (ai, ao), "original_is_source":
+        {"digit": d, "inside": i, "outside": o, "ssim": s, "labels_hold": (i, o) == (ai, ao),
+         "original_is_source":
          bool((original == source).all())}
         for d, x, i, o, s, ai, ao, original, source in zip(
-            u.digits, u.excluded, u.inside_class, u.outside_class, u.separability, u.answers_inside, u.answers_outside,
+            u.digits, u.excluded, u.inside_class, u.outside_class, u.separability,
+            u.answers_inside, u.answers_outside,
             u.original, u.source) if not x] for u in units.itertuples()}
 
 
@@ -221,23 +237,26 @@ def pairs_of(d):
 
 figure_2 = run.figure(
     "figure-2", pictures, draw_pairs, data=shown,
-    caption="Figure 2 of Ren et al.: for each background the original test digits (first row), the inside (second) and the outside "
-            "pictures (third) of architecture A. Below each pair stand its two labels and their SSIM; a cross: the network "
-            "gives the digit and the background one label",
-    alt="Three blocks of ten digits, for white, black and digit backgrounds; in each block original, inside and outside "
-        "pictures. The last two look alike and carry different labels.",
+    caption="Figure 2 of Ren et al.: for each background the original test digits (first row), the inside "
+            "(second) and the outside "
+            "pictures (third) of architecture A. Below each pair stand its two labels and their SSIM; a "
+            "cross: the network gives the digit and the background one label",
+    alt="Three blocks of ten digits, for white, black and digit backgrounds; in each block original, inside "
+        "and outside pictures. The last two look alike and carry different labels.",
     contains={"row 1": lambda d: all(p["original_is_source"] for p in pairs_of(d)),
               "row 2": lambda d: all(p["labels_hold"] for p in pairs_of(d)),
               "row 3": lambda d: all(p["inside"] != p["outside"] for p in pairs_of(d)),
               "one such block": lambda d: set(d) == set(BACKGROUNDS)},
     claims={
         "look the same but are classified differently": lambda d: (
-            min(p["ssim"] for p in pairs_of(d)) > 0.95 and all(p["inside"] != p["outside"] for p in pairs_of(d)),
-            f"{len(pairs_of(d))} pairs, all with two labels; SSIM {min(p['ssim'] for p in pairs_of(d)):.3f} or more"),
+            min(p["ssim"] for p in pairs_of(d)) > 0.95
+            and all(p["inside"] != p["outside"] for p in pairs_of(d)),
+            f"{len(pairs_of(d))} pairs, all with two labels; SSIM {min(p['ssim'] for p in pairs_of(d)):.3f} "
+            f"or more"),
         "adversarial examples of the source digits": lambda d: (
             all(p["outside"] != p["digit"] for p in pairs_of(d) if p["inside"] == p["digit"]),
-            f"{sum(p['outside'] != p['digit'] for p in pairs_of(d))} of {len(pairs_of(d))} outside pictures are not given "
-            "the digit's own label"),
+            f"{sum(p['outside'] != p['digit'] for p in pairs_of(d))} of {len(pairs_of(d))} outside pictures "
+            f"are not given the digit's own label"),
     })
 
 # %% [markdown]
@@ -250,14 +269,18 @@ figure_2 = run.figure(
 # ten outputs.
 
 # %%
-VARIANTS = {"noshift": "a", "long": "a", "same": "a-same", "unit": "a-unit", "onecycle": "a", "linear": "c-linear"}
-WORDS = {"a": "A, as above", "b": "B, as above", "c": "C, as above", "noshift": "A, no shifts", "long": "A, 30 epochs",
-         "same": "A, padded", "unit": "A, not centred", "onecycle": "A, one cycle", "linear": "C, no last ReLU"}
+VARIANTS = {"noshift": "a", "long": "a", "same": "a-same", "unit": "a-unit",
+            "onecycle": "a", "linear": "c-linear"}
+WORDS = {"a": "A, as above", "b": "B, as above", "c": "C, as above", "noshift": "A, no shifts",
+         "long": "A, 30 epochs",
+         "same": "A, padded", "unit": "A, not centred", "onecycle": "A, one cycle",
+         "linear": "C, no last ReLU"}
 
 
 def plan_variants(scale):
     """One unit for each variant, network and uniform background."""
-    recipes = {"noshift": ren.NO_SHIFT, "long": ren.LONG, "same": ren.PAPER, "unit": ren.PAPER, "onecycle": ren.ONE_CYCLE,
+    recipes = {"noshift": ren.NO_SHIFT, "long": ren.LONG, "same": ren.PAPER,
+               "unit": ren.PAPER, "onecycle": ren.ONE_CYCLE,
                "linear": ren.PAPER}
     return {f"{v}-s{scale.seed + n}-{b}": dict(
         architecture=a, net=scale.seed + n, background=b, images=scale.trial_images,
@@ -271,7 +294,7 @@ variants = run.units("variants", measure, plan_variants)
 
 # %%
 def every_net(searches, variants):
-    """One row a network and uniform background: which training, the mean and standard deviation of robustness over digits."""
+    """A row a network and uniform background: its training, mean and deviation of robustness over digits."""
     both = pd.concat([searches.assign(kind=searches.architecture),
                       variants.assign(kind=variants.unit.str.split("-").str[0])])
     both = both[both.background != "digit"]
@@ -286,12 +309,15 @@ def draw_nets(searches, variants):
     """Robustness of every network, mean and spread over digits, beside the printed rows."""
     nets = every_net(searches, variants)
     figure, axes = plt.subplots(2, 2, figsize=(9.5, 6.4), sharex=True, sharey="row")
-    for row, (column, printed, label) in zip(axes, (("robustness_mean", "robustness_ssim", "mean over digits"),
-                                                    ("robustness_std", "robustness_std", "spread over digits"))):
+    for row, (column, printed,
+              label) in zip(axes, (("robustness_mean", "robustness_ssim", "mean over digits"),
+                                                    ("robustness_std", "robustness_std",
+                                                     "spread over digits"))):
         for ax, b in zip(row, ("white", "black")):
             for x, kind in enumerate(WORDS):
                 mine = nets[(nets.kind == kind) & (nets.background == b)]
-                ax.plot([x] * len(mine), mine[column], "o", color=display.PALETTE[0 if x < 3 else 1], alpha=0.7)
+                ax.plot([x] * len(mine), mine[column], "o", color=display.PALETTE[0 if x < 3 else 1],
+                        alpha=0.7)
                 letter = next(k for k, kinds in PRINTED_AS.items() if kind in kinds)
                 value = PRINTED[(PRINTED.architecture == letter) & (PRINTED.background == b)][printed].item()
                 ax.plot(x, value, "kx", ms=8, mew=2)
@@ -302,9 +328,11 @@ def draw_nets(searches, variants):
 
 
 run.picture((searches, variants), draw_nets,
-            caption="Robustness of every network: a dot a network, a cross the printed value. Blue: the recipe of this page; orange: "
+            caption="Robustness of every network: a dot a network, a cross the printed value. Blue: the "
+                    "recipe of this page; orange: "
                     "variants. Above: mean over digits; below: standard deviation over digits",
-            alt="For nine trainings, towards white and towards black, dots of single networks beside the crosses of the paper.")
+            alt="For nine trainings, towards white and towards black, dots of single networks beside the "
+                "crosses of the paper.")
 
 
 # %% [markdown]
@@ -312,24 +340,27 @@ run.picture((searches, variants), draw_nets,
 
 # %%
 def reach(searches, variants):
-    """For each training and background: range of the networks' means, and whether the print lies within it."""
+    """For each training and background: range of the networks' means, whether the print lies within."""
     rows = []
     for (kind, b), nets in every_net(searches, variants).groupby(["kind", "background"], sort=False):
         letter = next(k for k, kinds in PRINTED_AS.items() if kind in kinds)
         printed = PRINTED[(PRINTED.architecture == letter) & (PRINTED.background == b)].iloc[0]
         low, high = nets.robustness_mean.min(), nets.robustness_mean.max()
         beside = max(low - printed.robustness_ssim, printed.robustness_ssim - high, 0.0)
-        rows.append({"training": WORDS[kind], "background": b, "networks": len(nets), "lowest": low, "highest": high,
-                     "printed": printed.robustness_ssim, "outside": beside, "spread": nets.robustness_std.mean(),
+        rows.append({"training": WORDS[kind], "background": b, "networks": len(nets),
+                     "lowest": low, "highest": high,
+                     "printed": printed.robustness_ssim, "outside": beside,
+                     "spread": nets.robustness_std.mean(),
                      "printed_spread": printed.robustness_std})
     return rows
 
 
 run.extra("trainings", (searches, variants), reach,
-          "Robustness of single networks by training: lowest and highest mean over digits, the printed value and how far it lies "
-          "outside; the mean standard deviation over digits beside the printed one.",
+          "Robustness of single networks by training: lowest and highest mean over digits, the printed value "
+          "and how far it lies outside; the mean standard deviation over digits beside the printed one.",
           header={"training": "training", "background": "towards", "networks": "networks", "lowest": "lowest",
-                  "highest": "highest", "printed": "printed", "outside": "outside by", "spread": "STD over digits",
+                  "highest": "highest", "printed": "printed", "outside": "outside by",
+                  "spread": "STD over digits",
                   "printed_spread": "printed STD"})
 
 # %%
@@ -342,10 +373,14 @@ within = (mine.highest - mine.lowest).max()
 both_met = [name for name, rows in trainings.groupby("training", sort=False) if (rows.outside <= 0.02).all()]
 wide = (trainings.spread > trainings.printed_spread).sum()
 display.say(
-    f"Within one training two networks differ by up to {within:.2f}, where the three printed rows differ by {printed_range['white']:.2f} "
-    f"towards white and {printed_range['black']:.2f} towards black: a single network per row says little about its architecture. "
-    + (f"Even so the print lies more than 0.02 outside all our networks in {len(missed)} of {len(mine)} rows of the recipe of this page"
-       + (": " + ", ".join(f"{r.training.split(',')[0]} towards {r.background}" for r in missed.itertuples()) if len(missed) else "") + ". ")
+    f"Within one training two networks differ by up to {within:.2f}, where the three printed rows differ by "
+    f"{printed_range['white']:.2f} "
+    f"towards white and {printed_range['black']:.2f} towards black: a single network per row says little "
+    f"about its architecture. "
+    + (f"Even so the print lies more than 0.02 outside all our networks in {len(missed)} of {len(mine)} rows "
+       f"of the recipe of this page"
+       + (": " + ", ".join(f"{r.training.split(',')[0]} towards {r.background}" for r in missed.itertuples())
+          if len(missed) else "") + ". ")
     + (f"Trainings that come within 0.02 of both printed values: {', '.join(both_met)}. " if both_met
        else "No training comes within 0.02 of both of its printed values. ")
     + f"Over digits our values spread more than the printed ones in {wide} of {len(trainings)} rows.")
@@ -361,22 +396,26 @@ CONVENTIONS = {"mean": "Gaussian window, whole picture (as above)", "skimage": "
 def by_convention(units):
     """Mean robustness of each row of the table under each convention."""
     named = units[units.background != "digit"].assign(architecture=units.architecture.map(ARCHITECTURES))
-    means = named.groupby(["architecture", "background"], sort=False)[[f"robustness_{c}" for c in CONVENTIONS]].mean()
+    means = named.groupby(["architecture", "background"],
+                          sort=False)[[f"robustness_{c}" for c in CONVENTIONS]].mean()
     printed = PRINTED.set_index(["architecture", "background"]).robustness_ssim
     return [{"convention": "printed"} | {f"{a} {b}": printed[a, b] for a, b in means.index}] + [
         {"convention": text} | {f"{a} {b}": means.loc[(a, b), f"robustness_{c}"] for a, b in means.index}
         for c, text in CONVENTIONS.items()]
 
 
-run.extra("conventions", searches, by_convention, "Robustness of the same pairs under three conventions of SSIM, mean over digits and "
+run.extra("conventions", searches, by_convention, "Robustness of the same pairs under three conventions of "
+                                                  "SSIM, mean over digits and "
           "networks, beside the print.")
 
 # %%
 conventions = pd.DataFrame(by_convention(run.best(searches))).set_index("convention")
 off = (conventions.drop("printed") - conventions.loc["printed"]).abs().mean(axis=1)
 nearest = off.idxmin()
-display.say(f"The mean distance to the print is {off.iloc[0]:.3f} by the rule of this page and {off[nearest]:.3f} by the nearest one, "
-            f"*{nearest}*: the ruler {'does not explain' if off[nearest] > 0.05 else 'may explain'} the difference.")
+display.say(f"The mean distance to the print is {off.iloc[0]:.3f} by the rule of this page and "
+            f"{off[nearest]:.3f} by the nearest one, "
+            f"*{nearest}*: the ruler {'does not explain' if off[nearest] > 0.05 else 'may explain'} the "
+            f"difference.")
 
 # %% [markdown]
 # ## What separability measures
@@ -395,14 +434,16 @@ def sweep(background, *, net, images, recipe, dataset, seed):
     behind = borderline.backgrounds(background, x, y, runtime.generator(seed, "backgrounds"))
     told = {}
     for limit in LIMITS:
-        found = [borderline.summary(borderline.search(classify, x, behind, threshold=t, max_iterations=limit)) for t in THRESHOLDS]
+        found = [borderline.summary(borderline.search(classify, x, behind, threshold=t,
+                                                      max_iterations=limit)) for t in THRESHOLDS]
         told[str(limit)] = {k: [f[f"{k}_mean"] for f in found] for k in ("separability", "robustness")}
     return {"by_limit": told}
 
 
 def plan_sweep(scale):
     """One unit for each uniform background."""
-    return {f"a-{b}": dict(background=b, net=scale.seed, images=scale.trial_images, recipe=scale.recipe, dataset=scale.dataset,
+    return {f"a-{b}": dict(background=b, net=scale.seed, images=scale.trial_images,
+                           recipe=scale.recipe, dataset=scale.dataset,
                            seed=scale.seed) for b in ("white", "black")}
 
 
@@ -416,8 +457,10 @@ def draw_sweeps(units):
     for row, unit in zip(axes, units.itertuples()):
         for ax, name in zip(row, ("separability", "robustness")):
             for n, limit in enumerate(LIMITS):
-                ax.plot([1 - t for t in THRESHOLDS], unit.by_limit[str(limit)][name], marker=display.MARKERS[n],
-                        ls="-" if limit == 9 else "--", lw=2.4 if limit == 9 else 1.2, color=display.PALETTE[n], ms=5,
+                ax.plot([1 - t for t in THRESHOLDS], unit.by_limit[str(limit)][name],
+                        marker=display.MARKERS[n],
+                        ls="-" if limit == 9 else "--", lw=2.4 if limit == 9 else 1.2,
+                        color=display.PALETTE[n], ms=5,
                         label=f"{limit} mixtures", zorder=3 if limit == 9 else 2)
             ax.axvline(1 - 0.99, color="0.6", lw=1)
             ax.set(xscale="log", title=f"{name}, towards {unit.background}", ylabel="mean SSIM")
@@ -431,16 +474,20 @@ def draw_sweeps(units):
 
 
 run.picture(sweeps, draw_sweeps,
-            caption="Architecture A under other settings of Algorithm 1: separability (left) and robustness (right) against the stopping "
-                    "threshold, a line for each limit on the mixtures. Grey line: the paper's threshold; solid: its nine mixtures",
-            alt="Four panels of rising lines: separability follows the stopping threshold, robustness hardly moves.")
+            caption="Architecture A under other settings of Algorithm 1: separability (left) and robustness "
+                    "(right) against the stopping "
+                    "threshold, a line for each limit on the mixtures. Grey line: the paper's threshold; "
+                    "solid: its nine mixtures",
+            alt="Four panels of rising lines: separability follows the stopping threshold, robustness hardly "
+                "moves.")
 
 # %%
 units = run.best(searches)
 reached = units.converged.sum() / units.searched.sum()
-display.say(f"Separability follows the threshold: the search stops where its pair is alike enough, whatever the network. What is measured is "
-            f"that {scale.iterations} mixtures suffice to get there in {reached:.1%} of the searches, {units.iterations.mean():.1f} "
-            "on average.")
+display.say(f"Separability follows the threshold: the search stops where its pair is alike enough, whatever "
+            f"the network. What is measured is "
+            f"that {scale.iterations} mixtures suffice to get there in {reached:.1%} of the searches, "
+            f"{units.iterations.mean():.1f} on average.")
 
 # %% [markdown]
 # ## What the paper leaves open
@@ -477,10 +524,14 @@ display.image_grid(axes, [first.original[shown_], first.inside[shown_], first.ou
                    ["a test digit", f"the network still says {first.inside_class[shown_]}",
                     f"the network says {first.outside_class[shown_]}"])
 run.minute(
-    f"A test digit, mixed with white or black, keeps its label until between {lost.min():.0%} and {lost.max():.0%} of its likeness to itself is "
-    f"lost. Yet the last picture with the old label and the first with a new one have a likeness of {alike.min():.3f} or more: no eye "
-    f"tells them apart. The paper finds the same; how much a digit may lose is another matter, and depends on the training.",
-    picture=figure, alt="Three pictures: a test digit, and two grey pictures that look the same but are given different labels.")
+    f"A test digit, mixed with white or black, keeps its label until between {lost.min():.0%} and "
+    f"{lost.max():.0%} of its likeness to itself is "
+    f"lost. Yet the last picture with the old label and the first with a new one have a likeness of "
+    f"{alike.min():.3f} or more: no eye "
+    f"tells them apart. The paper finds the same; how much a digit may lose is another matter, and depends "
+    f"on the training.",
+    picture=figure, alt="Three pictures: a test digit, and two grey pictures that look the same but are "
+                        "given different labels.")
 
 # %%
 run.stamp()

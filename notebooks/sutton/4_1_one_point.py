@@ -33,9 +33,10 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the random trials
 device: str = "auto"  # auto, cpu or cuda; this page is too small to gain from a GPU
-draws: int = None  # random trials for each probability; None takes the profile's value
-epsilon: float = 0.5  # distance of the point to the plane in the pictures
-delta: float = 1.0  # radius of the noise in the pictures, larger than epsilon
+units: str = "missing"  # nothing here needs units
+draws: int | None = None  # random trials for each probability; None takes the profile's value [1..]
+epsilon: float = 0.5  # distance of the point to the plane in the pictures (0..)
+delta: float = 1.0  # radius of the noise in the pictures, larger than epsilon (0..)
 
 # %%
 import matplotlib.pyplot as plt
@@ -53,7 +54,8 @@ from shared.theory.quadrature import cap_share
 
 run = start("sutton/4_1_one_point", globals())
 STATEMENTS = statements.STATEMENTS
-STATEMENTS["theorem-1"].check({"n": 1, "epsilon": epsilon, "delta": delta});  # a clear refusal now, not in a picture
+# a clear refusal now, not in a picture
+STATEMENTS["theorem-1"].check({"n": 1, "epsilon": epsilon, "delta": delta});
 
 # %%
 scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=500_000), paper=dict(draws=500_000))
@@ -95,7 +97,7 @@ AGAIN = {"n": (1, 3, 10, 100, 1000, 3072, 100_000), "epsilon": (0.01, 0.1), "del
 
 # %%
 def cap_picture(epsilon, delta):
-    """Point, plane and noise ball in two dimensions: centre, height of the plane, circle and cap, outlines (m, 2)."""
+    """Point, plane and noise ball in the plane: centre, height, circle and cap, as outlines (m, 2)."""
     angle = np.linspace(0, 2 * np.pi, 721)
     half = np.arccos(epsilon / delta)
     arc = np.linspace(np.pi / 2 - half, np.pi / 2 + half, 181)
@@ -150,7 +152,8 @@ def draw_cap(geometry, shown):
 
 
 to_centre = np.hypot(*(geometry["circle"] - geometry["point"]).T)
-departure = max(float(np.abs(to_centre - delta).max()), abs(float(geometry["plane"] - geometry["point"][1]) - epsilon))
+departure = max(float(np.abs(to_centre - delta).max()),
+                abs(float(geometry["plane"] - geometry["point"][1]) - epsilon))
 figure_2 = run.figure(
     "figure-2", (), lambda: draw_cap(geometry, shown), caption=CAPTION, alt=ALT,
     evidence=equality(within_allowed=departure <= 1e-9),
@@ -207,7 +210,8 @@ def draw_envelopes():
     x = 1 - np.geomspace(1e-6, 1, 400)
     for color, n in zip(display.PALETTE, (3, 30, 300, 3000)):
         right.plot(x, np.exp(log_cap_bound(n, x) - log_tail(n, x)), color=color, label=f"n = {n:,}")
-    right.set(yscale="log", xlabel="distance of the cap, x = 1 − h/r", ylabel="bound / exact", ylim=(0.8, 2000))
+    right.set(yscale="log", xlabel="distance of the cap, x = 1 − h/r", ylabel="bound / exact",
+              ylim=(0.8, 2000))
     right.legend(fontsize=9, loc="upper left")
     return figure
 
@@ -235,7 +239,7 @@ def power(exponent):
 
 
 def exponential(data):
-    """Does the logarithm of the draws needed grow by at least the rate of Theorem 1 for every dimension added?"""
+    """Does the logarithm of the draws needed grow at least at the rate of Theorem 1 with the dimension?"""
     rate = -0.5 * np.log10(1 - TENTH**2)
     gained = {int(n): e - np.log10(2) - int(n) * rate for n, e in data["log10_draws_needed"].items()}
     return min(gained.values()) >= 0, (f"noise {1 / TENTH:g} times as long as the attack: " + ", ".join(
@@ -286,9 +290,10 @@ display.picture(draw_theorem_1(crossing), CAPTION, ALT)
 
 # %%
 display.table(["dimension n", "needed on average", "at least (Theorem 1)", "with Gaussian noise"],
-             [[f"{int(n):,}", *(power(e[k]) for k in ("exact", "least", "gaussian"))] for n, e in needed.items()],
-             f"Random perturbations needed to find one that crosses a plane, noise {1 / TENTH:g} times as long as the "
-             "attack.")
+             [[f"{int(n):,}", *(power(e[k]) for k in ("exact", "least", "gaussian"))] for n,
+              e in needed.items()],
+             f"Random perturbations needed to find one that crosses a plane, noise {1 / TENTH:g} times as "
+             f"long as the attack.")
 
 # %% [markdown]
 # ## Beyond the paper: what a flat boundary predicts for the experiments
@@ -324,10 +329,12 @@ for row in printed:
                                 "distance": effective_distance(n, percent / 100, factor)})
 display.table(["data", "n", "noise over attack", "printed (test), %", "flat boundary, %", "distance needed"],
              [[p["data"], f"{p['n']:,}", p["factor"], p["printed"],
-               f"{p['planar']:.2g}" if p["planar"] > 0 else "below 1e-300", f"{p['distance']:.2f}"] for p in predictions],
-             "Share of images that 2,000 random perturbations turn: printed in Table 1, and as a flat boundary would "
-             "have it. Last column: the distance at which a flat boundary would give the printed share, in lengths of "
-             "the attack.")
+               f"{p['planar']:.2g}" if p["planar"] > 0 else "below 1e-300", f"{p['distance']:.2f}"]
+              for p in predictions],
+             "Share of images that 2,000 random perturbations turn: printed in Table 1, and as a flat "
+             "boundary would "
+             "have it. Last column: the distance at which a flat boundary would give the printed share, in "
+             "lengths of the attack.")
 
 # %% [markdown]
 # ## Reading
@@ -337,15 +344,20 @@ cifar = next(p for p in predictions if p["n"] == 3072 and p["factor"] == 10)
 far = min(predictions, key=lambda p: p["distance"])
 held = theorem_1["data"]
 display.say(
-    f"The theorem was violated in {held['violations']} of {held['cases']:,} cases. Bound and truth fall at one rate; in the "
-    f"median the bound is {held['median_bound_over_truth']:.2f} times the exact chance. In the dimension of CIFAR-10, noise {1 / TENTH:g} times as "
-    f"long as the attack crosses a plane once in {power(needed['3072']['exact'])} draws. The experiments do not look like "
-    f"that. With such noise a flat boundary would give {cifar['planar'] / 100:.1e} of the CIFAR-10 images; Table 1 prints "
-    f"{cifar['printed']:g}%. Planes would have to lie at {far['distance']:.2f} to "
-    f"{max(p['distance'] for p in predictions):.2f} times the length of the attack to explain the column (nearest: "
-    f"{far['data']}, factor {far['factor']}). So either the attack along the gradient does not find the shortest way, or the "
-    f"boundary bends towards the image. Theorem 1 explains why noise is inefficient; it is no model of how often noise "
-    f"succeeds on trained networks.")
+    f"The theorem was violated in {held['violations']} of {held['cases']:,} cases. Bound and truth fall at "
+    f"one rate; in the "
+    f"median the bound is {held['median_bound_over_truth']:.2f} times the exact chance. In the dimension of "
+    f"CIFAR-10, noise {1 / TENTH:g} times as "
+    f"long as the attack crosses a plane once in {power(needed['3072']['exact'])} draws. The experiments do "
+    f"not look like "
+    f"that. With such noise a flat boundary would give {cifar['planar'] / 100:.1e} of the CIFAR-10 images; "
+    f"Table 1 prints {cifar['printed']:g}%. Planes would have to lie at {far['distance']:.2f} to "
+    f"{max(p['distance'] for p in predictions):.2f} times the length of the attack to explain the column "
+    f"(nearest: "
+    f"{far['data']}, factor {far['factor']}). So either the attack along the gradient does not find the "
+    f"shortest way, or the "
+    f"boundary bends towards the image. Theorem 1 explains why noise is inefficient; it is no model of how "
+    f"often noise succeeds on trained networks.")
 
 # %% [markdown]
 # ## Things to try

@@ -39,9 +39,10 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the random trials
 device: str = "auto"  # auto, cpu or cuda; this page is too small to gain from a GPU
-draws: int = None  # random trials for each probability; None takes the profile's value
-epsilon: float = 0.1  # half the distance of the centres in the figures
-deltas: list = [0.1, 1.0, 10.0]  # radii of the noise in Figure 4(b)
+units: str = "missing"  # nothing here needs units
+draws: int | None = None  # random trials for each probability; None takes the profile's value [1..]
+epsilon: float = 0.1  # half the distance of the centres in the figures (0..1]
+deltas: list = [0.1, 1.0, 10.0]  # radii of the noise in Figure 4(b) (0..)
 
 # %%
 import matplotlib.pyplot as plt
@@ -49,6 +50,7 @@ import numpy as np
 import torch
 from scipy import integrate, special
 
+from shared import runtime
 from shared.pages import curves, display
 from shared.pages.start import start
 from shared.pages.theorem import check, equality, numpy_generator
@@ -60,8 +62,8 @@ from shared.theory.quadrature import cap_share, crossing
 
 run = start("sutton/4_2_two_balls", globals())
 STATEMENTS = statements.STATEMENTS
-if not (0 < epsilon <= 1 and deltas and min(deltas) > 0):
-    raise ValueError(f"epsilon = {epsilon}, deltas = {deltas}: use 0 < epsilon <= 1 and one radius or more, all above 0")
+if not deltas:
+    raise runtime.UserError("parameter 'deltas' cannot be empty; allowed: one radius or more, each above 0")
 
 # %%
 scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=500_000), paper=dict(draws=500_000))
@@ -105,8 +107,10 @@ COARSE = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 50_000, 200_000)
 # %%
 def density_constants(n, sigma=0.5, shrink=0.9):
     """K of Definition 3, in the unit ball of R^n, of four laws: name -> K."""
-    gaussian = integrate.quad(lambda u: np.exp(-u ** (2 / n) / (2 * sigma**2)), 0, 1)[0]  # u = |x|^n is uniform
-    return {"uniform": 1.0, "uniform on half of the ball": 2.0, f"Gaussian, sd {sigma:g}, cut off": 1 / gaussian,
+    # u = |x|^n is uniform
+    gaussian = integrate.quad(lambda u: np.exp(-u ** (2 / n) / (2 * sigma**2)), 0, 1)[0]
+    return {"uniform": 1.0, "uniform on half of the ball": 2.0, f"Gaussian, sd {sigma:g}, cut off": 1
+            / gaussian,
             f"uniform on a ball of radius {shrink:g}": shrink ** -float(n)}
 
 
@@ -121,10 +125,11 @@ display.table(["law", *(f"K, n = {n:,}" for n in K_AT), f"A = K^(1/n), n = {K_AT
 definition_3 = run.statement(
     "definition-3",
     data={"K": {str(n): v for n, v in constants.items()}, "dimension": 50,
-          "half_ball_beyond_the_plane": 2 * cap_share(50, epsilon), "allowed_by_K_1": float(tail(50, epsilon)),
+          "half_ball_beyond_the_plane": 2 * cap_share(50, epsilon),
+          "allowed_by_K_1": float(tail(50, epsilon)),
           "allowed_by_K_2": float(2 * tail(50, epsilon))},
-    note="The half ball that faces the plane has K = 2 and exactly twice the uniform mass beyond it: the constant "
-         "cannot be improved.")
+    note="The half ball that faces the plane has K = 2 and exactly twice the uniform mass beyond it: the "
+         "constant cannot be improved.")
 
 # %% [markdown]
 # Definition 2 is about several points at once and is quoted from earlier work; no result of the paper uses it. It asks for constants
@@ -149,7 +154,8 @@ definition_2 = run.statement("definition-2", data={
     "found": {str(n): v for n, v in hit.items()}},
     note="Formula in part from the cited work; not used in any result.")
 display.table(["dimension n", "allowed, C Bⁿ", "found"], [[n, allowed[n], hit[n]] for n in allowed],
-             f"Mass that a convex set of relative volume {SMALL:g}ⁿ receives from data in a ball of radius {SHRINK:g}.")
+             f"Mass that a convex set of relative volume {SMALL:g}ⁿ receives from data in a ball of radius "
+             f"{SHRINK:g}.")
 
 
 # %% [markdown]
@@ -219,8 +225,8 @@ figure_3 = run.figure(
     contains={"two unit balls": bool(len(radius) == 2 and departure < 1e-9),
               "centres at": bool((centres == [[-epsilon, 0], [epsilon, 0]]).all()),
               "decision plane": bool(abs(PLANE - centres[:, 0].mean()) < 1e-12)},
-    note="The places of the centres are lost in the text and inferred from the proofs; the right half is not in the "
-         "paper.")
+    note="The places of the centres are lost in the text and inferred from the proofs; the right half is not "
+         "in the paper.")
 
 
 def nearest_centre(points):
@@ -256,8 +262,10 @@ def gone(data, *dimensions):
 
 
 theorem_4 = check(
-    run, "theorem-4", again=lambda n, epsilon: cap_share(n, epsilon), grid=AGAIN, extra={"log10_error": log10_error},
-    claims={"moderate dimension": lambda d: gone(d, 3072), "3072 attributes": lambda d: gone(d, 3072, 196_608)},
+    run, "theorem-4", again=lambda n, epsilon: cap_share(n, epsilon), grid=AGAIN,
+    extra={"log10_error": log10_error},
+    claims={"moderate dimension": lambda d: gone(d, 3072),
+            "3072 attributes": lambda d: gone(d, 3072, 196_608)},
     note=f"'Virtually 0' is read as below $10^{{{VANISHED}}}$.")
 
 # %% [markdown]
@@ -313,7 +321,8 @@ def far_noise(deltas):
     t6, found = STATEMENTS["theorem-6"], {}
     for d in deltas:
         (bound, exact), (bound_end, exact_end) = (
-            [float(value(n=n, epsilon=epsilon, delta=d)) for value in (t6.bound, t6.exact)] for n in (10, END))
+            [float(value(n=n, epsilon=epsilon, delta=d)) for value in (t6.bound, t6.exact)]
+            for n in (10, END))
         found[f"{d:g}"] = {"over_distance_of_centres": d / (2 * epsilon), "ratio_at_10": bound / exact,
                            "exact_at_10": exact, "bound_at_end": bound_end, "exact_at_end": exact_end}
     return found
@@ -331,7 +340,8 @@ def persists(data):
             f"{largest['exact_at_10']:.3f} at n = 10, {largest['exact_at_end']:.1e} at n = {END:,}")
 
 
-theorem_6 = check(run, "theorem-6", claims={"50 times larger": persists}, extra={"noise": noise}, again=crossing, grid=AGAIN)
+theorem_6 = check(run, "theorem-6", claims={"50 times larger": persists}, extra={"noise": noise},
+                  again=crossing, grid=AGAIN)
 
 # %% [markdown]
 # ## Figure 4: theory against sampling
@@ -388,7 +398,8 @@ def sharp(data):
     """Does the bound have the exact exponent, and is the error gone?"""
     vanished, error = gone(data, 3072)
     ratio = data["exponent_of_bound_over_exact"]
-    return 0.95 <= ratio <= 1 and vanished, f"exponent of the bound over the exact one {ratio:.4f} at n = {END:,}; {error}"
+    words = f"exponent of the bound over the exact one {ratio:.4f} at n = {END:,}; {error}"
+    return 0.95 <= ratio <= 1 and vanished, words
 
 
 def loose(data):
@@ -403,9 +414,11 @@ figure_4 = run.figure(
     "figure-4", (), lambda: drawn, data=lambda: data, caption=CAPTION, alt=ALT,
     contains={"x: dimension": all("dimension" in ax.get_xlabel() for ax in panels),
               "(a) accuracy": panels[0].get_ylabel() == "accuracy" and len(panels[0].lines) >= 2,
-              "(b) probability": "misclassifies" in panels[1].get_ylabel() and len(panels[1].lines) >= 2 * len(deltas),
+              "(b) probability": "misclassifies" in panels[1].get_ylabel()
+              and len(panels[1].lines) >= 2 * len(deltas),
               "several perturbation sizes": len(deltas) >= 2 and max(deltas) >= 50 * 2 * epsilon - 1e-9},
-    claims={"accuracy bound is sharp": sharp, "loose in low dimension": loose, "Convergence persists": persists},
+    claims={"accuracy bound is sharp": sharp, "loose in low dimension": loose,
+            "Convergence persists": persists},
     note="The paper's ε and δ are lost. 'Sharp' is read as the same exponential rate, 'converged' as below "
          f"{SMALL_AT_END:g}.")
 
@@ -443,7 +456,8 @@ def autograd(points, label):
 
 
 generator = numpy_generator(run, "theorem-7")
-points, label = uniform_ball(N_GRADIENT, scale.draws // 10, generator), generator.integers(0, 2, scale.draws // 10)
+points, label = uniform_ball(N_GRADIENT, scale.draws // 10,
+                             generator), generator.integers(0, 2, scale.draws // 10)
 points[:, 0] += (2 * label - 1) * epsilon
 found = autograd(points, label)
 formula = gradient.loss_gradient(
@@ -479,7 +493,8 @@ def draw_cantor(cantor):
     left.set(xlabel="$x_1$", ylabel="σ")
     slope = cantor.slope(t)
     right.plot(t, slope, color=display.PALETTE[0], lw=1)
-    right.plot(t[slope == 0], np.full((slope == 0).sum(), -0.05 * slope.max()), "|", color=display.PALETTE[1], ms=6)
+    right.plot(t[slope == 0], np.full((slope == 0).sum(), -0.05 * slope.max()),
+               "|", color=display.PALETTE[1], ms=6)
     right.set(xlabel="$x_1$", ylabel="σ′")
     return figure
 
@@ -487,13 +502,16 @@ def draw_cantor(cantor):
 display.picture(draw_cantor(cantor), CAPTION, ALT)
 
 # %%
-display.table(["dimension n", "exact", "random trials"], [[int(n), v["exact"], v["trials"]] for n, v in stuck.items()],
-             f"Probability that a point has no gradient at all under the σ of the figure, at ε = {epsilon:g}.")
+display.table(["dimension n", "exact", "random trials"],
+              [[int(n), v["exact"], v["trials"]] for n, v in stuck.items()],
+             f"Probability that a point has no gradient at all under the σ of the figure, at ε = "
+             f"{epsilon:g}.")
 theorem_7 = run.statement(
     "theorem-7", data=directions,
-    evidence=equality(within_allowed=directions["within_allowed"], violations=int((~across).sum())) | {"kind": "bound"},
-    note="Consistent: formula and direction hold at every point tried where σ' > 0 and L' > 0. The condition on σ is lost "
-         "in the text at hand; without one there is a counterexample (above).")
+    evidence=equality(within_allowed=directions["within_allowed"], violations=int((~across).sum()))
+    | {"kind": "bound"},
+    note="Consistent: formula and direction hold at every point tried where σ' > 0 and L' > 0. The condition "
+         "on σ is lost in the text at hand; without one there is a counterexample (above).")
 
 # %% [markdown]
 # ## Theorem 8: one push for all
@@ -561,8 +579,10 @@ def draw_rates():
     delta = np.geomspace(0.01, 100, 200)
     for color, e in zip(display.PALETTE, (0.01, 0.4, 0.8)):
         usable = delta[e <= 1 + delta]
-        left.plot(usable, two_balls_bound_rate(e, usable) / two_balls_rate(e, usable), color=color, label=f"ε = {e:g}")
-    left.set(xscale="log", xlabel="radius of the noise, δ", ylabel="rate of bound / true rate", ylim=(0.45, 1.02))
+        left.plot(usable, two_balls_bound_rate(e, usable) / two_balls_rate(e, usable),
+                  color=color, label=f"ε = {e:g}")
+    left.set(xscale="log", xlabel="radius of the noise, δ", ylabel="rate of bound / true rate",
+             ylim=(0.45, 1.02))
     left.legend(fontsize=9)
     n = np.arange(1, 20_001, 100)
     t6, given = STATEMENTS["theorem-6"], {"n": n, "epsilon": epsilon, "delta": 1.0}
@@ -589,13 +609,19 @@ def measured_rate(delta):
 
 rates = {d: (float(two_balls_rate(epsilon, d)), float(two_balls_bound_rate(epsilon, d))) for d in RATES_AT}
 display.table(["δ", "true rate", "measured", "rate of the bound", "bound / true"],
-             [[d, true, measured_rate(d), bound, f"{bound / true:.3f}"] for d, (true, bound) in rates.items()],
-             f"Exponential rates of Theorem 6 at ε = {epsilon:g}; measured between n = {FAR_N:,} and {2 * FAR_N:,}.")
-shrinking = {n: float(STATEMENTS["theorem-6"].exact(n=n, epsilon=1 / np.sqrt(n), delta=1.0)) for n in (10, 1000, 100_000)}
-display.say("All of this needs a distance $\\epsilon$ that does not shrink. With $\\epsilon = 1/\\sqrt n$ and $\\delta = 1$ the "
+             [[d, true, measured_rate(d), bound, f"{bound / true:.3f}"] for d,
+              (true, bound) in rates.items()],
+             f"Exponential rates of Theorem 6 at ε = {epsilon:g}; measured between n = {FAR_N:,} and "
+             f"{2 * FAR_N:,}.")
+shrinking = {n: float(STATEMENTS["theorem-6"].exact(n=n, epsilon=1 / np.sqrt(n), delta=1.0))
+             for n in (10, 1000, 100_000)}
+display.say("All of this needs a distance $\\epsilon$ that does not shrink. With $\\epsilon = 1/\\sqrt n$ "
+            "and $\\delta = 1$ the "
            "probability of Theorem 6 is " + ", ".join(f"{p:.4f} at $n$ = {n:,}" for n, p in shrinking.items())
-           + ", and tends to $\\Phi(-1/\\sqrt{1 + \\delta^2})$ = " + f"{float(two_balls_margin_limit(1.0, 1.0)):.4f}. "
-             "In the same way noise whose radius grows like $\\sqrt n$, as that of a cube of fixed side does, is not covered.")
+           + ", and tends to $\\Phi(-1/\\sqrt{1 + \\delta^2})$ = "
+            + f"{float(two_balls_margin_limit(1.0, 1.0)):.4f}. "
+             "In the same way noise whose radius grows like $\\sqrt n$, as that of a cube of fixed side "
+             "does, is not covered.")
 
 # %% [markdown]
 # ## Reading
@@ -607,9 +633,12 @@ tested = [t["data"] for t in (theorem_4, theorem_5, theorem_6, theorem_8)]
 push = epsilon + 0.05
 turned = float(STATEMENTS["theorem-6"].exact(n=3072, epsilon=epsilon, delta=biggest))
 display.say(
-    f"At ε = {epsilon:g} and n = 3,072, the size of a CIFAR-10 image, {10 ** log10_error['3072']:.1e} of the points are "
-    f"misread and {float(tail(3072, push - epsilon)):.1e} resist a push of length {push:g}. A random push of radius "
-    f"{biggest:g} still turns {turned:.3f} of them, since it takes more dimensions to tame noise that long: at n = {END:,} "
+    f"At ε = {epsilon:g} and n = 3,072, the size of a CIFAR-10 image, {10 ** log10_error['3072']:.1e} of the "
+    f"points are "
+    f"misread and {float(tail(3072, push - epsilon)):.1e} resist a push of length {push:g}. A random push of "
+    f"radius "
+    f"{biggest:g} still turns {turned:.3f} of them, since it takes more dimensions to tame noise that long: "
+    f"at n = {END:,} "
     f"it is {noise[f'{biggest:g}']['exact_at_end']:.1e}. Theorems 4, 5, 6 and 8 were violated in "
     f"{sum(d['violations'] for d in tested)} of {sum(d['cases'] for d in tested):,} cases. In Figure 4, "
     f"{np.mean(list(inside.values())):.0%} of the 95% intervals contain the exact value.")

@@ -43,9 +43,10 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the random trials
 device: str = "auto"  # auto, cpu or cuda; nothing here needs more than a CPU
-draws: int = None  # random trials per case; None takes the profile's value
-eta: float = 0.3  # distance of the data's centre from the plane, in the pictures and tables of this page
-lipschitz: float = 0.05  # how steep the roof of the comparison over dimensions is
+units: str = "missing"  # nothing here needs units
+draws: int | None = None  # random trials per case; None takes the profile's value [1..]
+eta: float = 0.3  # distance of the data's centre from the plane, in pictures and tables of this page (0..1)
+lipschitz: float = 0.05  # how steep the roof of the comparison over dimensions is [0..)
 
 # %%
 import matplotlib.pyplot as plt
@@ -62,8 +63,6 @@ from shared.theory.witnesses import log_cone_flip
 
 run = start("sutton/4_3_general_model", globals())
 STATEMENTS = statements.STATEMENTS
-if not 0 < eta < 1 or lipschitz < 0:
-    raise ValueError(f"eta = {eta}, lipschitz = {lipschitz}: use 0 < eta < 1 and a slope of at least 0")
 
 # %%
 scale = run.scale(
@@ -137,7 +136,8 @@ def draw_surface(surface, p, height):
     nearest = q[np.argmin(np.hypot(q - p, surface.height(q) - height))]
     ax.plot(q, surface.height(q), color="k", label="surface S")
     ax.axhline(0, color="0.6", lw=1, ls=":", label="plane")
-    ax.fill_between(q, -1.9, np.minimum(surface.height(q), foot - np.abs(q - p) * surface.lipschitz), alpha=0.15,
+    ax.fill_between(q, -1.9, np.minimum(surface.height(q), foot - np.abs(q - p) * surface.lipschitz),
+                    alpha=0.15,
                     color=display.PALETTE[0], label="cone free of S")
     ax.add_patch(plt.Circle((p, height), depth * surfaces.kappa(surface.lipschitz), fill=False,
                             color=display.PALETTE[0]))
@@ -161,8 +161,10 @@ display.picture(draw_surface(surfaces.sine(0.25, 2.0), 0.2, -0.8), CAPTION, ALT)
 
 # %%
 SURFACES = {f"{s.name}, L = {s.lipschitz:g}": s for s in (
-    surfaces.flat(), surfaces.wedge(0.2), surfaces.wedge(0.8), surfaces.sine(0.05, 10.0), surfaces.sine(0.2, 10.0))}
-ratios = {name: trials.lipschitz_ratios(s, scale.draws, numpy_generator(run, name)) for name, s in SURFACES.items()}
+    surfaces.flat(), surfaces.wedge(0.2), surfaces.wedge(0.8), surfaces.sine(0.05, 10.0),
+    surfaces.sine(0.2, 10.0))}
+ratios = {name: trials.lipschitz_ratios(s, scale.draws, numpy_generator(run, name)) for name,
+          s in SURFACES.items()}
 most = max(float(r.max()) for r in ratios.values())
 equation_2 = run.statement("equation-2", data={"surfaces": list(ratios), "points_per_surface": scale.draws},
                            evidence=theorem.sampled_bound(within_allowed=most - 1 <= 1e-8, nearest=most))
@@ -170,7 +172,7 @@ equation_2 = run.statement("equation-2", data={"surfaces": list(ratios), "points
 
 # %%
 def wrong_sides(surface, generator):
-    """Random points whose label is not that of their side, or that change it within their distance to the surface."""
+    """Random points whose label is not their side's, or changes within their distance to the surface."""
     p, height = generator.uniform(-2, 2, (2, scale.draws))
     label = trials.signed_height(surface, p, height) >= 0
     angle = generator.uniform(0, 2 * np.pi, scale.draws)
@@ -180,7 +182,8 @@ def wrong_sides(surface, generator):
 
 
 wrong = {name: wrong_sides(s, numpy_generator(run, name, "sides")) for name, s in SURFACES.items()}
-equation_3 = run.statement("equation-3", data={"points_per_surface": scale.draws, "wrong_points": sum(wrong.values())},
+equation_3 = run.statement("equation-3", data={"points_per_surface": scale.draws,
+                                               "wrong_points": sum(wrong.values())},
                            evidence=theorem.equality(within_allowed=True, violations=sum(wrong.values())))
 
 # %% [markdown]
@@ -200,8 +203,8 @@ equation_3 = run.statement("equation-3", data={"points_per_surface": scale.draws
 display.table(["surface", "κ", "smallest ratio", "largest ratio"],
              [[name, float(surfaces.kappa(SURFACES[name].lipschitz)), float(r.min()), float(r.max())]
               for name, r in ratios.items()],
-             f"True over directed distance at {scale.draws:,} random points below each surface, beside the least value "
-             "that Lemma 13 allows.")
+             f"True over directed distance at {scale.draws:,} random points below each surface, beside the "
+             f"least value that Lemma 13 allows.")
 short = {name: float(surfaces.kappa(SURFACES[name].lipschitz) - r.min()) for name, r in ratios.items()}
 equation_4 = run.statement(
     "equation-4", data={"surfaces": list(short), "points_per_surface": scale.draws},
@@ -270,8 +273,8 @@ corollary_12 = check("corollary-12", again=lambda n, eta, delta, r: cap_share(n,
 # is empty and $\mathcal T = \{\delta\}$, $\varphi = 0$.
 
 # %%
-theorem_14 = check("theorem-14", note="Sampled: no closed form is at hand for noise under a roof, so the grid is judged by "
-                                      "random trials. The witnesses are exact.")
+theorem_14 = check("theorem-14", note="Sampled: no closed form is at hand for noise under a roof, so the "
+                                      "grid is judged by random trials. The witnesses are exact.")
 
 # %% [markdown]
 # ### Corollary 15
@@ -294,8 +297,10 @@ corollary_15 = check("corollary-15", again=lambda n, eta, delta, r: crossing(n, 
 # lie below a height $t$ and $x$ above $t - \xi$: two independent events, whose probabilities multiply.
 
 # %%
-theorem_16 = check("theorem-16", note="Sampled: the grid is judged by random trials, which try the worst push over each of 201 "
-                                      "places of the plane. The witnesses are exact; they tell the 2 of the bound as "
+theorem_16 = check("theorem-16", note="Sampled: the grid is judged by random trials, which try the worst "
+                                      "push over each of 201 "
+                                      "places of the plane. The witnesses are exact; they tell the 2 of the "
+                                      "bound as "
                                       "reconstructed from 0, 1 and 4. The paper's own constant is lost.")
 
 # %% [markdown]
@@ -347,10 +352,12 @@ def draw_over_n(over_n):
             ax.plot(n, np.exp([r["log_exact"] for r in rows]), color=display.PALETTE[0], label="exact")
         value, one, two = (np.array([rare(r[k]) for r in rows]) for k in ("monte_carlo", "low", "high"))
         low, high, seen = np.minimum(one, two), np.maximum(one, two), value > 0
-        ax.errorbar(n[seen], value[seen], [(value - low)[seen], (high - value)[seen]], fmt="o", ms=4, color="k",
+        ax.errorbar(n[seen], value[seen], [(value - low)[seen], (high - value)[seen]],
+                    fmt="o", ms=4, color="k",
                     label="trials")
         ax.errorbar(n[~seen], high[~seen], 0.6 * high[~seen], uplims=True, fmt="none", color="k")
-        ax.set(xscale="log", yscale="log", ylim=(1e-6, 2), title=f"{item.replace('-', ' ').capitalize()}: {PANELS[item]}")
+        ax.set(xscale="log", yscale="log", ylim=(1e-6, 2),
+               title=f"{item.replace('-', ' ').capitalize()}: {PANELS[item]}")
     for ax in axes[1]:
         ax.set_xlabel("dimension n")
     for ax in axes[:, 0]:
@@ -377,16 +384,19 @@ under = next(w for w in bound_14.witnesses if w.name == "point under a cone")
 
 
 def under_cone(depth, slope):
-    """Theorem 14 for one point `depth` under the apex of a cone of this slope, noise of length 1: log bound."""
-    return float(bound_14.log_bound({**bound_14.given, **under.given}, n=CONE_N, depth=depth, lipschitz=slope, delta=1.0))
+    """Theorem 14 for one point `depth` under the apex of a cone, noise of length 1: log bound."""
+    return float(bound_14.log_bound({**bound_14.given, **under.given}, n=CONE_N,
+                                    depth=depth, lipschitz=slope, delta=1.0))
 
 
-cone = [{"depth": d, "truth": np.exp(log_cone_flip(CONE_N, d, CONE_SLOPE, 1.0)), "bound": np.exp(under_cone(d, CONE_SLOPE)),
+cone = [{"depth": d, "truth": np.exp(log_cone_flip(CONE_N, d, CONE_SLOPE, 1.0)),
+         "bound": np.exp(under_cone(d, CONE_SLOPE)),
          "ignored": np.exp(under_cone(d, 0.0))} for d in (0.08, 0.1, 0.11, 0.12, 0.13, 0.15, 0.2)]
 display.table(["depth", "truth", "bound", "truth / bound", "cone ignored"],
-              [[c["depth"], c["truth"], c["bound"], f"{c['truth'] / c['bound']:.3f}", c["ignored"]] for c in cone],
-              f"Theorem 14, all data in one point under the apex of a cone of slope {CONE_SLOPE:g}, n = {CONE_N:,}, noise of "
-              "length 1. All values are exact.")
+              [[c["depth"], c["truth"], c["bound"], f"{c['truth'] / c['bound']:.3f}", c["ignored"]]
+               for c in cone],
+              f"Theorem 14, all data in one point under the apex of a cone of slope {CONE_SLOPE:g}, n = "
+              f"{CONE_N:,}, noise of length 1. All values are exact.")
 
 
 # %% [markdown]
@@ -398,7 +408,7 @@ display.table(["depth", "truth", "bound", "truth / bound", "cone ignored"],
 
 # %%
 def heights(law, n, generator):
-    """Two coordinates (in the plane, along v) of random points of a law in the unit ball of R^n: arrays (draws,)."""
+    """Two coordinates (in the plane, along v) of random points of a law in the unit ball: arrays (draws,)."""
     if law == "even":
         return sample_coordinates(n, scale.draws, generator, k=2).T
     seen = generator.standard_normal((2, 2 * scale.draws))
@@ -432,10 +442,11 @@ def other_data(law, surface, n=50, delta=0.5):
 others = [other_data(law, surface) for law in ("even", "truncated Gaussian", "sphere")
           for surface in (surfaces.flat(), surfaces.wedge(0.1), surfaces.sine(0.02, 5.0))]
 display.table(["data", "surface", "misread", "≤ Thm 9", "safe", "≤ Thm 11", "noise works", "≤ Thm 14"],
-             [[o["law"], o["surface"], *(o[k + b] for k in ("wrong", "safe", "flipped") for b in ("", "_bound"))]
+             [[o["law"], o["surface"], *(o[k + b] for k in ("wrong", "safe", "flipped")
+                                         for b in ("", "_bound"))]
               for o in others],
-             f"Three kinds of data under three surfaces, n = 50, η = {eta:g}, pushes and noise of length 0.5: observed "
-             f"shares of {scale.draws:,} points and what the theorems allow.")
+             f"Three kinds of data under three surfaces, n = 50, η = {eta:g}, pushes and noise of length "
+             f"0.5: observed shares of {scale.draws:,} points and what the theorems allow.")
 beyond = sum(o["wrong"] > o["wrong_bound"] + 1e-12 or o["safe"] > o["safe_bound"] + 1e-12
              or o["flipped_low"] > o["flipped_bound"] for o in others)
 
@@ -459,9 +470,10 @@ def in_plane(law, centre, radius, generator, points=400):
 
 
 def extensions(generator):
-    """What Figure 5 shows: for each panel its surface, its clouds of points and the discs that must hold them."""
+    """What Figure 5 shows: for each panel its surface, its points and the discs that must hold them."""
     disc, angle = np.array([-0.8, 0.0]), generator.uniform(-1.2, 1.2, 400)
-    ring = np.c_[1.6 * np.cos(angle), 1.6 * np.sin(angle)] + 0.12 * generator.standard_normal((400, 2)) - [0.5, 0]
+    ring = np.c_[1.6 * np.cos(angle),
+                 1.6 * np.sin(angle)] + 0.12 * generator.standard_normal((400, 2)) - [0.5, 0]
     wave, spot = surfaces.sine(0.5, 2.0), 0.0
     slope = wave.height(spot + 1e-6) - wave.height(spot - 1e-6)
     normal = np.array([1, -slope / 2e-6]) / np.hypot(1, slope / 2e-6)
@@ -473,7 +485,8 @@ def extensions(generator):
         "b": {"surface": surfaces.wedge(0.3), "discs": [(disc - [0.2, 0], 1.0)],
               "clouds": [in_plane("even", disc - [0.2, 0], 1, generator), ring]},
         "c": {"surface": wave, "discs": small, "spot": (here, 0.62), "normal": normal,
-              "clouds": [in_plane("even", *small[0], generator, 120), in_plane("Gaussian", *small[1], generator, 120)]},
+              "clouds": [in_plane("even", *small[0], generator, 120),
+                         in_plane("Gaussian", *small[1], generator, 120)]},
     }
 
 
@@ -527,7 +540,8 @@ slopes = {name: len(np.unique(np.round(np.diff(panel["surface"].height(line)) / 
 spread = float(np.linalg.norm(panels["b"]["clouds"][1] - panels["b"]["clouds"][1].mean(0), axis=1).max())
 figure_5 = run.figure(
     "figure-5", (), lambda: draw_extensions(panels), caption=CAPTION, alt=ALT,
-    data=lambda: {"slopes": slopes, "bend_within_the_circle": bend(panels["c"]), "spread_of_the_free_class": spread},
+    data=lambda: {"slopes": slopes, "bend_within_the_circle": bend(panels["c"]),
+                  "spread_of_the_free_class": spread},
     contains={"(a)": slopes["a"] == 1 and len(panels["a"]["clouds"]) == 2,
               "(b)": len(panels["b"]["discs"]) == 1 and 1 < slopes["b"] < 4,
               "(c)": bend(panels["c"]) < 0.1 and slopes["c"] > 4},
@@ -545,20 +559,28 @@ display.table(["statement", "cases", "violations", "nearest truth / bound", "cha
              [[r["item"].replace("-", " ").capitalize(), f"{d['cases']:,}", d["violations"],
                f"{d['nearest_witness']['truth_over_bound']:.3g}", d["mutants_tried"], d["mutants_caught"]]
                for r, d in zip(ITEMS, data)],
-              "All statements of this page: cases checked, violations, how near the truth comes to the bound, and how many "
-              "changed formulas the same check refuses.")
+              "All statements of this page: cases checked, violations, how near the truth comes to the "
+              "bound, and how many changed formulas the same check refuses.")
 last = {item: rows[-1] for item, rows in over_n.items()}
 display.say(
-    f"{sum(d['cases'] for d in data):,} cases and {sum(d['violations'] for d in data)} violations. Bent boundaries and "
-    f"other data change little: in {DIMENSIONS[-1]:,} dimensions and under a roof of slope {lipschitz:g}, the bounds leave "
-    f"at most {np.exp(last['theorem-9']['log_bound']):.1e} for a wrong label, {np.exp(last['theorem-11']['log_bound']):.1e} for a "
-    f"point that no attack of length {SIZES['theorem-11']:g} can move, and {np.exp(last['theorem-14']['log_bound']):.1e} for "
-    f"noise of length {SIZES['theorem-14']:g}. For three kinds of data and three surfaces, {beyond} of {len(others)} rows exceed a bound.")
+    f"{sum(d['cases'] for d in data):,} cases and {sum(d['violations'] for d in data)} violations. Bent "
+    f"boundaries and "
+    f"other data change little: in {DIMENSIONS[-1]:,} dimensions and under a roof of slope {lipschitz:g}, "
+    f"the bounds leave "
+    f"at most {np.exp(last['theorem-9']['log_bound']):.1e} for a wrong label, "
+    f"{np.exp(last['theorem-11']['log_bound']):.1e} for a "
+    f"point that no attack of length {SIZES['theorem-11']:g} can move, and "
+    f"{np.exp(last['theorem-14']['log_bound']):.1e} for "
+    f"noise of length {SIZES['theorem-14']:g}. For three kinds of data and three surfaces, {beyond} of "
+    f"{len(others)} rows exceed a bound.")
 nearest = max((c for c in cone if c["bound"] < 0.5), key=lambda c: c["truth"] / c["bound"])
 display.say(
-    f"The slope matters if the surface bends on all sides. Under a cone of slope {CONE_SLOPE:g}, {nearest['depth']:g} above the "
-    f"data, noise of length 1 flips {nearest['truth']:.3f} in {CONE_N:,} dimensions and the bound is {nearest['bound']:.3f}; with "
-    f"the cone ignored it would be {nearest['ignored']:.0e}. Up to a small factor Theorem 14 cannot be improved there.")
+    f"The slope matters if the surface bends on all sides. Under a cone of slope {CONE_SLOPE:g}, "
+    f"{nearest['depth']:g} above the "
+    f"data, noise of length 1 flips {nearest['truth']:.3f} in {CONE_N:,} dimensions and the bound is "
+    f"{nearest['bound']:.3f}; with "
+    f"the cone ignored it would be {nearest['ignored']:.0e}. Up to a small factor Theorem 14 cannot be "
+    f"improved there.")
 
 # %% [markdown]
 # ## Things to try

@@ -38,9 +38,10 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the random trials
 device: str = "auto"  # auto, cpu or cuda; nothing here needs more than a CPU
-draws: int = None  # random trials per case; None takes the profile's value
-epsilon: float = 0.1  # half of the margin: the distance of each class from the decision plane, in the pictures
-n: int = 3072  # dimension of Figure 7; 3072 numbers make a colour picture of 32 by 32 pixels
+units: str = "missing"  # nothing here needs units
+draws: int | None = None  # random trials per case; None takes the profile's value [1..]
+epsilon: float = 0.1  # half of the margin: the distance of each class from the plane, in the pictures (0..1]
+n: int = 3072  # dimension of Figure 7; 3072 numbers make a colour picture of 32 by 32 pixels [2..]
 
 # %%
 import matplotlib.pyplot as plt
@@ -59,8 +60,6 @@ from shared.theory.surfaces import flat
 
 run = start("sutton/5_half_balls", globals())
 STATEMENTS = statements.STATEMENTS
-if not 0 < epsilon <= 1 or n < 2:
-    raise ValueError(f"epsilon = {epsilon}, n = {n}: use 0 < epsilon <= 1 and a dimension of at least 2")
 
 # %%
 scale = run.scale(
@@ -71,7 +70,8 @@ scale = run.scale(
 DIMENSIONS = np.unique(np.geomspace(1, 200_000, 60).round().astype(int))
 TRIED = (1, 2, 5, 10, 30, 100, 300, 1000, 3072, 10_000, 50_000, 200_000)  # dimensions with random trials
 DELTAS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
-AGAIN = dict(n=(2, 30, 1000, 200_000), epsilon=(0.0, 0.01, 0.1), delta=(0.1, 0.3, 1.0, 5.0))  # values computed twice
+# values computed twice
+AGAIN = dict(n=(2, 30, 1000, 200_000), epsilon=(0.0, 0.01, 0.1), delta=(0.1, 0.3, 1.0, 5.0))
 
 
 # %% [markdown]
@@ -126,7 +126,8 @@ equation_5 = run.statement("equation-5", data={"points_per_case": scale.draws, "
 # nothing. The margin does not matter: only the length of the attack beyond $\epsilon$ does.
 
 # %%
-theorem_18 = check(run, "theorem-18", grid=AGAIN, again=lambda n, epsilon, delta: 2 * cap_share(n, delta - epsilon))
+theorem_18 = check(run, "theorem-18", grid=AGAIN, again=lambda n, epsilon,
+                   delta: 2 * cap_share(n, delta - epsilon))
 
 # %% [markdown]
 # ## Theorem 19: with a margin, noise rarely works
@@ -139,7 +140,8 @@ theorem_18 = check(run, "theorem-18", grid=AGAIN, again=lambda n, epsilon, delta
 # %%
 theorem_19 = check(
     run, "theorem-19", grid=AGAIN, again=nearer_half,
-    extra={"bound_without_margin": STATEMENTS["theorem-19"].bound(n=np.array(TRIED), epsilon=0, delta=1).tolist()},
+    extra={"bound_without_margin": STATEMENTS["theorem-19"].bound(n=np.array(TRIED),
+                                                                  epsilon=0, delta=1).tolist()},
     claims={"zero margin": lambda d: (
         min(d["bound_without_margin"]) > 0.1,
                        f"the bound at ε = 0 lies between {min(d['bound_without_margin']):.2f} and "
@@ -179,9 +181,11 @@ def draw_figure_6(without, margin):
         left.axhline(limits.half_balls_limit(delta), color=color, ls=":")
         if delta in margin:
             curves.draw_curve(right, margin[delta], color, f"δ = {delta:g}")
-    left.set(xscale="log", ylim=(0, 0.55), xlabel="dimension n", ylabel="probability that noise changes the label",
+    left.set(xscale="log", ylim=(0, 0.55), xlabel="dimension n",
+             ylabel="probability that noise changes the label",
              title="no margin (ε = 0)")
-    right.set(xscale="log", yscale="log", ylim=(1e-6, 1.5), xlabel="dimension n", title=f"margin ε = {epsilon:g}")
+    right.set(xscale="log", yscale="log", ylim=(1e-6, 1.5), xlabel="dimension n",
+              title=f"margin ε = {epsilon:g}")
     right.legend(loc="lower left")
     left.legend(loc="upper right", bbox_to_anchor=(1, 0.85))
     return figure
@@ -193,27 +197,33 @@ axis = figure.axes[0]
 
 # %%
 def disagreement(curve, delta, epsilon):
-    """Largest relative difference between a curve and `nearer_half` where the latter can be trusted (above 1e-12)."""
-    again = [(exact, nearer_half(n, epsilon, delta)) for n, exact in zip(curve["n"][::6], curve["exact"][::6])]
+    """Largest relative difference between a curve and `nearer_half` where that holds (above 1e-12)."""
+    again = [(exact, nearer_half(n, epsilon, delta)) for n,
+             exact in zip(curve["n"][::6], curve["exact"][::6])]
     return max(abs(a / b - 1) for a, b in again if b > 1e-12)
 
 
-off = max(disagreement(c, d, e) for curves, e in ((without, 0.0), (margin, epsilon)) for d, c in curves.items())
+off = max(disagreement(c, d, e) for curves, e in ((without, 0.0), (margin, epsilon)) for d,
+          c in curves.items())
 estimates = {f"{d:g}": ((c["low"] + c["high"]) / 2).tolist() for d, c in without.items()}
 drawn = [line.get_ydata() for line in axis.lines if len(line.get_xdata()) == len(DIMENSIONS)]
-drawn = [y for y in drawn if not np.isnan(y).any()]  # without the places of the bounds, which are not drawn here
+# without the places of the bounds, which are not drawn here
+drawn = [y for y in drawn if not np.isnan(y).any()]
 figure_6 = run.figure(
     "figure-6", (), lambda: figure, caption=CAPTION, alt=ALT, evidence=equality(within_allowed=off <= 1e-8),
     data=lambda: {"dimensions": list(TRIED), "trials_without_margin": estimates,
-          "exact_without_margin": {f"{d:g}": [float(c["exact"].min()), float(c["exact"].max())] for d, c in without.items()},
+          "exact_without_margin": {f"{d:g}": [float(c["exact"].min()), float(c["exact"].max())] for d,
+                                   c in without.items()},
           "exact_with_margin_at_largest_n": {f"{d:g}": float(c["exact"][-1]) for d, c in margin.items()},
           "intervals_that_contain_the_exact_value": curves.inside(without[1.0])},
     contains={"x: dimension": axis.get_xlabel() == "dimension n" and axis.get_xscale() == "log",
               "y: probability": axis.get_ylabel() == "probability that noise changes the label",
-              "zero-margin curve": len(drawn) == len(SHOWN) and all(np.ptp(y) < 0.5 * np.max(y) for y in drawn)},
+              "zero-margin curve": len(drawn) == len(SHOWN)
+              and all(np.ptp(y) < 0.5 * np.max(y) for y in drawn)},
     claims={"roughly constant": lambda d: (all(min(p) > 0.01 and max(p) - min(p) < 0.5 * max(p)
                            for p in d["trials_without_margin"].values()),
-                       "; ".join(f"δ = {k}: {min(p):.4f} to {max(p):.4f}" for k, p in d["trials_without_margin"].items())
+                       "; ".join(f"δ = {k}: {min(p):.4f} to {max(p):.4f}" for k,
+                                 p in d["trials_without_margin"].items())
                        + f" over n from {d['dimensions'][0]} to {d['dimensions'][-1]:,}")},
     note="The paper's parameters are lost; the curves are exact, the circles random trials.")
 
@@ -244,10 +254,12 @@ hidden = {"n": int(LAST), "epsilon": epsilon,
 theorem_20 = check(
     run, "theorem-20", grid=AGAIN, extra=hidden, again=lambda n, delta: nearer_half(n, 0.0, delta),
     claims={"what hides": lambda d: (min(d["flipped_without_margin"].values()) > 0.1
-                       and max(d["flipped_with_margin"].values()) < 1e-3 and d["attackable_with_margin"] > 0.999,
-                       f"n = {d['n']:,}: noise flips at least {min(d['flipped_without_margin'].values()):.3f} of the "
-                       f"points without a margin and at most {max(d['flipped_with_margin'].values()):.1e} with ε = "
-                       f"{d['epsilon']:g}, where an attack 0.1 longer than ε still works on "
+                       and max(d["flipped_with_margin"].values()) < 1e-3
+                                     and d["attackable_with_margin"] > 0.999,
+                       f"n = {d['n']:,}: noise flips at least "
+                       f"{min(d['flipped_without_margin'].values()):.3f} of the "
+                       f"points without a margin and at most {max(d['flipped_with_margin'].values()):.1e} "
+                       f"with ε = {d['epsilon']:g}, where an attack 0.1 longer than ε still works on "
                        f"{d['attackable_with_margin']:.4f} of them")})
 
 # %% [markdown]
@@ -280,14 +292,15 @@ exact = np.exp(models.log_half_balls(np.array([[1], *([k] for k in ORDERS)]), 0.
 display.table(["δ", "Theorem 20", "sharper", "limit", "n = 1", *(f"n = {k:,}" for k in ORDERS)],
              [[f"{d:g}", *(f"{v:.5f}" for v in (paper_bound[i], sharper[i], limit[i], *exact[:, i]))]
               for i, d in enumerate(DELTAS)],
-             "Half-balls without a margin: the paper's bound for large n, the sharper one, the limit, and exact "
-             "probabilities.")
+             "Half-balls without a margin: the paper's bound for large n, the sharper one, the limit, and "
+             "exact probabilities.")
 first_order = -delta * (1 - delta**2) / (2 * np.pi * (1 + delta**2) ** 2)
 display.table(["δ", *(f"n = {k:,}" for k in ORDERS), "predicted"],
-             [[f"{d:g}", *(f"{k * (p[i] - limit[i]):z.5f}" for k, p in zip(ORDERS, exact[1:])), f"{first_order[i]:z.5f}"]
+             [[f"{d:g}", *(f"{k * (p[i] - limit[i]):z.5f}" for k, p in zip(ORDERS, exact[1:])),
+               f"{first_order[i]:z.5f}"]
               for i, d in enumerate(DELTAS)],
-             "The next term: n times the distance of the exact probability from its limit, beside the predicted "
-             "coefficient of 1/n.")
+             "The next term: n times the distance of the exact probability from its limit, beside the "
+             "predicted coefficient of 1/n.")
 
 # %%
 CAPTION = (
@@ -305,7 +318,8 @@ def draw_limit():
     d = np.geomspace(0.02, 50, 120)
     truth = limits.half_balls_limit(d)
     left.plot(d, truth, color="k", label="limit arctan(δ)/π")
-    for color, (label, options) in zip(display.PALETTE, {"sharper bound": dict(sharper=True), "Theorem 20": {}}.items()):
+    for color, (label, options) in zip(display.PALETTE,
+                                       {"sharper bound": dict(sharper=True), "Theorem 20": {}}.items()):
         bound, _ = limits.no_hiding_place(d, **options)
         left.plot(d, bound, color=color, ls="--", label=label)
         right.plot(d, truth / bound, color=color, ls="--", label=label)
@@ -335,11 +349,13 @@ def hiding_margin(n, delta, share=1 / 2000):
 
 
 SIZES = {"28 × 28 grey": 784, "32 × 32 colour": 3072, "224 × 224 colour": 150_528}
+LARGE = {d: optimize.brentq(lambda c, d=d: limits.half_balls_margin_limit(c, d) - 1 / 2000, 0, 10 * (1 + d))
+         for d in DELTAS if d >= 0.5}
 display.table(["δ", *(f"{name}, n = {k:,}" for name, k in SIZES.items()), "√n ε for large n"],
-             [[f"{d:g}", *(f"{hiding_margin(k, d):.4f}" for k in SIZES.values()),
-               f"{optimize.brentq(lambda c, d=d: limits.half_balls_margin_limit(c, d) - 1 / 2000, 0, 10 * (1 + d)):.3f}"]
-              for d in DELTAS if d >= 0.5],
-             "Half of the margin, ε, at which noise of size δ (in radii of the class) works once in 2,000 samples.")
+             [[f"{d:g}", *(f"{hiding_margin(k, d):.4f}" for k in SIZES.values()), f"{LARGE[d]:.3f}"]
+              for d in LARGE],
+             "Half of the margin, ε, at which noise of size δ (in radii of the class) works once in 2,000 "
+             "samples.")
 
 
 # %% [markdown]
@@ -353,7 +369,8 @@ display.table(["δ", *(f"{name}, n = {k:,}" for name, k in SIZES.items()), "√n
 def noise_explorer():
     """Exact values and bounds of Theorems 6, 19 and 20 on a grid, as a figure with sliders."""
     ns = sorted({*np.geomspace(1, 200_000, 34).round().astype(int).tolist(), 784, 3072, 150_528})
-    epsilons, deltas = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5], [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0]
+    epsilons, deltas = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5], [0.05, 0.1, 0.2,
+                                                                0.5, 1.0, 2.0, 5.0, 10.0, 20.0]
     grid = np.ix_(np.array(ns, float), epsilons, deltas)
     n, e, d = grid
     reach, touch = e <= d, np.broadcast_to(e == 0, np.broadcast_shapes(n.shape, e.shape, d.shape))
@@ -398,7 +415,7 @@ PUSHES = (0.5, 0.9, 1.0, 1.1, 1.5)  # of epsilon
 
 
 def stable_share(n, push, generator):
-    """Share of points of the two balls that are stable against pushes up to `push`: measured, exact, and disagreements."""
+    """Share of points of the two balls stable against pushes up to `push`: measured, exact, disagreements."""
     x1, _ = models.two_balls(n, epsilon, scale.draws, generator)
     stable = stability.is_stable(flat(), 0.0, x1, push)
     answer = models.classify(x1)
@@ -411,8 +428,8 @@ shares = {d: [stable_share(d, f * epsilon, numpy_generator(run, "stable", d, f))
           for d in (30, 3072, 200_000)}
 display.table(["n", *(f"{f:g} ε" for f in PUSHES)],
              [[f"{d:,}", *(f"{exact:.4f}" for _, exact, _ in row)] for d, row in shares.items()],
-             f"Definition 21: exact share of the points of two balls (ε = {epsilon:g}) that are stable against every "
-             "push up to this length.")
+             f"Definition 21: exact share of the points of two balls (ε = {epsilon:g}) that are stable "
+             f"against every push up to this length.")
 disagree = sum(bad for row in shares.values() for _, _, bad in row)
 definition_21 = run.statement(
     "definition-21", evidence=equality(within_allowed=True, violations=disagree),
@@ -424,13 +441,14 @@ definition_21 = run.statement(
 
 # %%
 def confidences(n, factor, generator, points=40, samples=1000):
-    """Measured confidence of points against noise of `factor` epsilon, with its interval, and the exact one."""
+    """Confidence of points against noise of `factor` epsilon: measured, its interval, and the exact one."""
     x = uniform_ball(n, points, generator)
     x[:, 0] -= epsilon
     noise = uniform_ball(n, samples, generator, radius=factor * epsilon)
     found = [stability.stability_confidence(lambda y: models.classify(y[:, 0]), point, noise) for point in x]
     exact = 1 - tail(n, np.minimum(np.abs(x[:, 0]) / (factor * epsilon), 1.0))
-    return [{"measured": f.value, "low": f.low, "high": f.high, "exact": float(e)} for f, e in zip(found, exact)]
+    return [{"measured": f.value, "low": f.low, "high": f.high, "exact": float(e)} for f,
+            e in zip(found, exact)]
 
 
 tested = [row for d in (3, 30, 300) for factor in (2, 5, 10)
@@ -441,11 +459,12 @@ missed = [r for r in tested
 definition_22 = run.statement(
     "definition-22", evidence=equality(within_allowed=True, violations=len(missed)),
     data={"points": len(tested), "beyond_five_standard_errors": len(missed),
-          "intervals_that_contain_the_exact_value": float(np.mean([r["low"] <= r["exact"] <= r["high"] for r in tested])),
+          "intervals_that_contain_the_exact_value": float(np.mean([r["low"] <= r["exact"] <= r["high"]
+                                                                   for r in tested])),
           "confidence_at_distance_epsilon": {f"n = {d}, delta = {f} epsilon": float(1 - tail(d, 1 / f))
                                              for d in (30, 3072, 150_528) for f in (2, 10)}},
-    note="A violation would be a point whose confidence, measured with 1,000 noise samples in all coordinates, is more than five "
-         "standard errors from one minus a cap.")
+    note="A violation would be a point whose confidence, measured with 1,000 noise samples in all "
+         "coordinates, is more than five standard errors from one minus a cap.")
 
 # %% [markdown]
 # ### Figure 7: a typical point
@@ -511,22 +530,27 @@ crossed = float((models.classify(flat_noisy[:, 0]) != models.classify(flat_x[0])
 figure_7 = run.figure(
     "figure-7", (), lambda: draw_typical(flat_cloud, flat_x, flat_noisy), caption=CAPTION, alt=ALT,
     evidence=equality(within_allowed=np.abs(distance - np.abs(drawn)).max() <= 1e-9),
-    data=lambda: {"distance_of_x": float(abs(flat_x[0])), "epsilon": epsilon, "noise": NOISE, "noise_that_crosses": crossed,
+    data=lambda: {"distance_of_x": float(abs(flat_x[0])), "epsilon": epsilon,
+                  "noise": NOISE, "noise_that_crosses": crossed,
           "expected_to_cross": float(tail(n, abs(flat_x[0]) / NOISE))},
     contains={"typical point": bool(abs(abs(flat_x[0]) - epsilon) < 1 / np.sqrt(n)),
               "small distance": bool(abs(flat_x[0]) < NOISE / 2), "avoiding the surface": crossed == 0},
-    note="A drawing from random points in all coordinates; checked is that drawn and computed distances to the plane agree.")
+    note="A drawing from random points in all coordinates; checked is that drawn and computed distances to "
+         "the plane agree.")
 
 # %% [markdown]
 # ## Reading
 
 # %%
 display.say(
-    f"Without a margin the probability keeps its size: over {len(DIMENSIONS)} dimensions up to {LAST:,} it stays within "
+    f"Without a margin the probability keeps its size: over {len(DIMENSIONS)} dimensions up to {LAST:,} it "
+    f"stays within "
     + ", ".join(f"{c['exact'].min():.4f} to {c['exact'].max():.4f} (δ = {d:g})" for d, c in without.items())
-    + f". With ε = {epsilon:g} it falls to " + ", ".join(f"{c['exact'][-1]:.1e} (δ = {d:g})" for d, c in margin.items())
+    + f". With ε = {epsilon:g} it falls to " + ", ".join(f"{c['exact'][-1]:.1e} (δ = {d:g})" for d,
+                                                         c in margin.items())
     + f" at n = {LAST:,}, while the share of points that an attack of length ε + 0.1 can move rises to "
-      f"{hidden['attackable_with_margin']:.4f}. The attacks have not become fewer; noise has become blind to them.")
+      f"{hidden['attackable_with_margin']:.4f}. The attacks have not become fewer; noise has become blind to "
+      f"them.")
 display.say(
     "The limit is "
     + ", ".join(f"{top / b:.3g} (δ = {d:g})" for top, b, d in zip(limit, paper_bound, DELTAS))
@@ -535,10 +559,14 @@ display.say(
     + f". The 1/n term predicts the exact values at n = {ORDERS[-1]:,} to within "
     f"{np.abs(exact[-1] - limits.half_balls_expansion(ORDERS[-1], delta)).max():.1e}.")
 display.say(
-    f"Little margin is needed. In the dimension of a 32 × 32 colour picture and for noise as large as the class itself "
-    f"(δ = 1), ε = {hiding_margin(3072, 1.0):.3f} leaves one working sample in 2,000; in that of a 224 × 224 picture ε = "
-    f"{hiding_margin(150_528, 1.0):.4f} does. And a point at distance ε that no noise of length 10 ε seems to move "
-    f"(confidence {1 - tail(3072, 0.1):.9f} at n = 3,072) is not stable at all: a push of length ε is enough.")
+    f"Little margin is needed. In the dimension of a 32 × 32 colour picture and for noise as large as the "
+    f"class itself "
+    f"(δ = 1), ε = {hiding_margin(3072, 1.0):.3f} leaves one working sample in 2,000; in that of a 224 × 224 "
+    f"picture ε = "
+    f"{hiding_margin(150_528, 1.0):.4f} does. And a point at distance ε that no noise of length 10 ε seems "
+    f"to move "
+    f"(confidence {1 - tail(3072, 0.1):.9f} at n = 3,072) is not stable at all: a push of length ε is "
+    f"enough.")
 
 # %% [markdown]
 # ## Things to try

@@ -151,7 +151,7 @@ def write(path, unit):
 
 def read(path):
     """The unit of a file. Raises UserError that names a damaged file and what to do."""
-    path = Path(path)
+    path = file = Path(path)
     try:
         raw = json.loads(path.read_text())
         check = raw.pop("check")
@@ -159,13 +159,14 @@ def read(path):
             raise ValueError("its content is not what was written")
         arrays = {}
         if name := raw.pop("arrays"):
-            with np.load(io.BytesIO(path.with_name(name).read_bytes()), allow_pickle=False) as z:
+            file = path.with_name(name)
+            with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as z:
                 arrays = {k: z[k] for k in z.files}
             if _content_hash(arrays) not in name:
-                raise ValueError(f"{name} is not what was written")
+                raise ValueError("its arrays are not what was written")
     except Exception as error:  # a flipped bit makes zip, numpy and json fail in more ways than can be listed
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise runtime.UserError(f"{path}: damaged ({reason}); {REMEDY}") from None
+        raise runtime.UserError(f"{file}: damaged ({reason}); {REMEDY}") from None
     schema.check(raw, lambda _: Unit, path, REMEDY)
     return Unit(**raw | {"result": _together(raw["result"], arrays)})
 

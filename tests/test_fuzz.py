@@ -1,0 +1,179 @@
+"""One changed bit in a file that is read back: what is read is what was written, or one line names the file.
+
+`pytest tests/test_fuzz.py --flips 1000` turns more of them; which bits are turned follows from a seed.
+"""
+import copy
+import json
+import random
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from shared import ROOT, reference, runtime
+from shared.data import archives
+from shared.records import record
+from shared.training import zoo
+from shared.units import checkpoint, store
+from workflow import seal
+
+sys.path.insert(0, str(ROOT / "book/_ext"))
+import executed  # noqa: E402
+
+
+def plain(value):
+    """A read value as comparable text."""
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, (torch.Tensor, np.ndarray)):
+        return archives.fingerprint({"": value})
+    return value
+
+
+# ---- files of each kind, and how they are read -------------------------------------------------------------
+def unit(folder):
+    result = {"mean": 0.4712, "labels": [3, 5], "picture": np.arange(48, dtype=np.uint8).reshape(6, 8)}
+    path = folder / "u1.json"
+    store.write(path, store.Unit("u1", {"x": 3}, {"images": [8, 10]}, result, {"f": "0a"}, {"seconds": 1.5}))
+    return [path, *folder.glob("u1-*.npz")], lambda: vars(store.read(path))
+
+
+def a_record(folder):
+    item = reference.paper("ren")["figure-2"]
+    rows = {"robustness": 0.5312, "pairs": [["white", 0.99], ["black", 0.98]]}
+    record.write({"item": item.id, "paper": "ren", "data": rows, "cells": [],
+                  "verdict": "shown", "reason": "none",
+                  "claims": [{"claim": c, "holds": True, "evidence": "0.53 of 10"} for c in item.claims],
+                  "scale": {"parts": {"units": [3, 5]}, "fraction": 0.6, "substitutes": {}}})
+    path = record.path("ren", item.id)
+    return [path], lambda: record.read("ren", item.id)
+
+
+def net(folder):
+    small = torch.nn.Sequential(torch.nn.Linear(6, 4), torch.nn.BatchNorm1d(4))
+    path = folder / "ren-a-digits-s0-0123456789.safetensors"
+    zoo.keep(path, small, {"name": path.stem, "test_accuracy": 0.9912, "seconds": 3.5})
+    return [path], lambda: zoo.about(path)
+
+
+def printed(folder):
+    shutil.copy(reference.FOLDER / "ren.json", folder)
+    shutil.copy(reference.FOLDER / reference.SUMS, folder)
+    return [folder / "ren.json"], lambda: reference.read(folder / "ren.json")
+
+
+def data(folder):
+    random_ = np.random.default_rng(0)
+    arrays = {"x_train": random_.integers(0, 256, (4, 28, 28), dtype=np.uint8), "y_train": np.arange(4),
+              "x_test": random_.integers(0, 256, (2, 28, 28), dtype=np.uint8), "y_test": np.arange(2)}
+    contents = archives.fingerprint(archives.canonical(arrays))
+    spec = replace(archives.SPECS["mnist"], counts=(4, 2), contents=contents, mirrors=())
+    np.savez_compressed(folder / "mnist.npz", **arrays)
+    return [folder / "mnist.npz"], lambda: archives.read(spec, folder=folder, cache=folder / "cache")
+
+
+def cached_data(folder):
+    """Unpacked, so that a damaged one is made anew from the file it came from."""
+    paths, _ = data(folder)
+    with np.load(paths[0]) as file:
+        arrays = dict(file)
+    contents = archives.fingerprint(archives.canonical(arrays))
+    spec = replace(archives.SPECS["mnist"], counts=(4, 2), contents=contents, mirrors=(), slow=True)
+    archives.read(spec, folder=folder, cache=folder / "cache")
+    return [folder / "cache/data/mnist.safetensors"], lambda: archives.read(spec, folder=folder,
+                                                                            cache=folder / "cache")
+
+
+def state(folder):
+    """Of a unit that is under way: a damaged one is dropped, and the unit begins again."""
+    class Ran:
+        def so_far(self):
+            return {"f": "0a"}
+
+        def resume(self, ran):
+            return ran == {"f": "0a"}
+
+    kept = checkpoint.Checkpoint(folder / "c.safetensors", Ran())
+    kept.save({"weights": torch.arange(6.0)}, {"epoch": 3, "loss": 0.25})
+    return [kept.path], lambda: kept.load() or "dropped"
+
+
+class App:
+    """As much of Sphinx as the reader of run notebooks needs."""
+    class env:
+        doc2path = staticmethod("{}.ipynb".format)
+        note_dependency = staticmethod(lambda path: None)
+
+
+def run_notebook(folder):
+    """The page of a run notebook, or the line that the book warns with, which fails its build."""
+    cell = new_code_cell("run.stamp()", id="a", outputs=[
+        new_output("display_data",
+                   {"text/plain": "0.53", executed.MIME: {"myst": "0.53 of 10", "pictures": {}}})])
+    path = folder / "quick/notebooks/x/y.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(new_notebook(cells=[cell], metadata={"papermill": {"duration": 3.2}}), path)
+    seal.seal(path)
+    bare = json.dumps(new_notebook(cells=[{**cell, "outputs": []}]))
+
+    def page():
+        source, warned = [bare], []
+        executed.LOG = type("Log", (), {"warning": lambda self, text, *words,
+                                        **_: warned.append(text % words)})()
+        executed.read(App, "notebooks/x/y", source)
+        if warned:
+            assert source == [bare]
+            raise runtime.UserError(warned[0])
+        return source
+
+    return [path], page
+
+
+KINDS = [unit, a_record, net, printed, data, cached_data, state, run_notebook]
+
+
+def turned(content, at, bit):
+    changed = bytearray(content)
+    changed[at] ^= 1 << bit
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_no_changed_bit_shows_a_wrong_number(home, monkeypatch, pytestconfig, kind):
+    monkeypatch.setenv("BOUNDARY_RUNS", str(home))
+    monkeypatch.delenv("PROFILE", raising=False)
+    monkeypatch.setattr(executed, "LOG", None)
+    paths, read = kind(home)
+    sound = copy.deepcopy(plain(read()))
+    choose, noticed = random.Random(f"{kind.__name__} 9"), 0
+    for _ in range(pytestconfig.getoption("flips") // len(KINDS)):
+        path = choose.choice(paths)
+        content = path.read_bytes()
+        path.write_bytes(turned(content, choose.randrange(len(content)), choose.randrange(8)))
+        try:
+            found = plain(read())
+        except runtime.UserError as error:
+            assert path.name in str(error) and "\n" not in str(error)
+            noticed += 1
+        else:
+            assert found == sound or found == "dropped", path
+            noticed += found == "dropped"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    assert plain(read()) == sound
+    assert noticed or kind is cached_data  # which is mended without a word to the reader
+
+
+def test_every_reference_file_is_what_the_sums_say():
+    sums = reference.sums(reference.FOLDER)
+    assert sorted(sums) == sorted(p.name for p in Path(reference.FOLDER).glob("*.json"))
+    for name in sums:
+        reference.read(reference.FOLDER / name)
