@@ -68,11 +68,11 @@ COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")
 
 # %%
 scale = run.scale(
-    smoke=dict(nets=setting.subjects("smoke"), sample=3, whole=3, size=3, blocks=1, iterations=2, directions=18,
+    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, sample=3, whole=3, size=3, blocks=1, iterations=4, directions=18,
                cifar_directions=18, side=9),
-    quick=dict(nets=setting.subjects("quick"), sample=8, whole=8, size=8, blocks=1, iterations=20, directions=98,
+    quick=dict(nets=setting.subjects("quick"), rate=0.1, sample=8, whole=8, size=8, blocks=1, iterations=20, directions=98,
                cifar_directions=100, side=31),
-    paper=dict(nets=setting.subjects("paper"), sample=100, whole=100, size=25, blocks=20, iterations=1000, directions=784,
+    paper=dict(nets=setting.subjects("paper"), rate=None, sample=100, whole=100, size=25, blocks=20, iterations=1000, directions=784,
                cifar_directions=1000, side=121),
 )
 
@@ -113,7 +113,7 @@ def plan_walks(scale):
         if scale.subject not in ("all", subject.dataset):
             continue
         mnist = subject.dataset == "mnist"
-        for kind, attack in setting.attacks(subject.dataset).items():
+        for kind, attack in setting.attacks(subject.dataset, scale.rate).items():
             if kind == "strong":
                 continue
             size = scale.whole if kind == "brittle" else scale.size
@@ -162,7 +162,7 @@ def cut(subject, brittle, margin, *, image, iterations, side, seed):
 def plan_cuts(scale):
     """One unit for each MNIST network: test image 3153."""
     return {f"{name}-cut": dict(
-        subject=subject, brittle=setting.attacks("mnist")["brittle"], margin=setting.attacks("mnist")["margin"],
+        subject=subject, brittle=setting.attacks("mnist", scale.rate)["brittle"], margin=setting.attacks("mnist", scale.rate)["margin"],
         image=setting.FIRST["mnist"] + 1, iterations=scale.iterations, side=scale.side, seed=scale.seed)
         for name, subject in scale.nets.items() if subject.dataset == "mnist" and scale.subject in ("all", "mnist")}
 

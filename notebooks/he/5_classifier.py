@@ -42,7 +42,6 @@ iterations: int | None = None  # most iterations for each c of OptMargin; None t
 import matplotlib.pyplot as plt
 import torch
 
-from shared import runtime
 from shared.boundary import classifier, setting
 from shared.boundary.survey import survey
 from shared.pages import display
@@ -64,11 +63,11 @@ DATASETS = {"mnist": "MNIST", "cifar10": "CIFAR-10"}
 
 # %%
 scale = run.scale(
-    smoke=dict(nets=setting.subjects("smoke"), sample=6, size=6, cifar_sample=6, cifar_size=6, blocks=1, iterations=2,
+    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, sample=6, size=6, cifar_sample=6, cifar_size=6, blocks=1, iterations=4,
                directions=24, cifar_directions=48, steps=10, cifar_steps=10),
-    quick=dict(nets=setting.subjects("quick"), sample=20, size=20, cifar_sample=20, cifar_size=20, blocks=1, iterations=10,
+    quick=dict(nets=setting.subjects("quick"), rate=0.1, sample=20, size=20, cifar_sample=20, cifar_size=20, blocks=1, iterations=10,
                directions=49, cifar_directions=50, steps=200, cifar_steps=200),
-    paper=dict(nets=setting.subjects("paper"), sample=10_000, size=100, cifar_sample=450, cifar_size=10, blocks=100,
+    paper=dict(nets=setting.subjects("paper"), rate=None, sample=10_000, size=100, cifar_sample=450, cifar_size=10, blocks=100,
                iterations=1000, directions=784, cifar_directions=1000, steps=2000, cifar_steps=4000),
 )
 
@@ -101,7 +100,7 @@ def plan_surroundings(scale):
             continue
         mnist = subject.dataset == "mnist"
         size, sample = (scale.size, scale.sample) if mnist else (scale.cifar_size, scale.cifar_sample)
-        for kind, attack in setting.attacks(subject.dataset).items():
+        for kind, attack in setting.attacks(subject.dataset, scale.rate).items():
             if kind == "strong" or (kind == "fgsm" and name.endswith("adv")):
                 continue
             for block in range(min(scale.blocks, -(-sample // size))):
@@ -122,44 +121,6 @@ handed.give("he/5_classifier", surroundings.mine)
 # last fifth of them, which it has not seen.
 
 # %%
-def learn(name, attack, others, *, sample, size, step, share, centre, unit, steps, batch, balanced, seed):
-    """Errors of the classifier for one network and one training attack, on this attack and on others.
-
-    share  of the images that it is trained on, the first ones in the order of the test set
-    """
-    blocks = handed.take("he/5_classifier")
-    kinds = ("benign", attack, *others)
-    there = [b for b in range(-(-sample // size)) if all(f"{name}-{kind}-b{b}" in blocks for kind in kinds)]
-
-    def inputs(result):
-        """What the classifier is given for all images of a block; nothing (zeros) where an image does not count."""
-        distances = torch.as_tensor(result["steps"]).float() * step
-        distances[torch.as_tensor(result["steps"]) == 255] = 1.0
-        rows = torch.cat([(distances - centre) / unit, torch.as_tensor(result["purities"])], 1)
-        counts = torch.tensor(result["counts"])
-        placed = torch.zeros(len(counts), rows.shape[1])
-        placed[counts] = rows
-        return placed
-
-    def pairs(kind):
-        benign, made = ([blocks[f"{name}-{each}-b{b}"] for b in there] for each in ("benign", kind))
-        return classifier.Pairs(torch.cat([inputs(r) for r in benign]), torch.cat([inputs(r) for r in made]),
-                                torch.cat([torch.tensor(r["correct"]) for r in made]),
-                                torch.cat([torch.tensor(r["success"]) for r in made]))
-
-    mine = pairs(attack)
-    count = len(mine.correct)
-    train = round(share * count)
-    net = classifier.train(mine[:train], steps=steps, batch=min(batch, train), balanced=balanced,
-                           generator=runtime.generator(seed, "he", "classifier", name, attack))
-    errors = {kind: classifier.rates(net, pairs(kind)[train:]) for kind in (attack, *others)}
-    return {"sample": count, "trained_on": int(mine[:train].kept()[1].sum()), "tested": count - train,
-            "flagged": errors[attack].flagged, "benign": errors[attack].benign,
-            "missed": {kind: r.missed for kind, r in errors.items()},
-            "adversarial": {kind: r.adversarial for kind, r in errors.items()},
-            "inputs": mine.benign.shape[1] - classifier.PURITIES, "parameters": sum(p.numel() for p in net.parameters())}
-
-
 def plan_classifiers(scale):
     """One unit for each network and each attack that a classifier is trained on."""
     planned = {}
@@ -170,11 +131,11 @@ def plan_classifiers(scale):
         asked = [("brittle", ("margin",)), ("margin", ("brittle",))]
         for attack, others in asked + ([] if name.endswith("adv") else [("fgsm", ())]):
             planned[f"{name}-{attack}"] = dict(
-                name=name, attack=attack, others=list(others), sample=scale.sample if mnist else scale.cifar_sample,
+                given="he/5_classifier", name=name, attack=attack, others=list(others), sample=scale.sample if mnist else scale.cifar_sample,
                 size=scale.size if mnist else scale.cifar_size, step=0.02 if mnist else 2 / 255,
                 share=0.8 if mnist else 7 / 9, centre=0.0 if mnist else 16 / 255, unit=1.0 if mnist else 0.5,
                 steps=scale.steps if mnist else scale.cifar_steps, batch=128, balanced=False, seed=scale.seed)
     return planned
 
 
-classifiers = run.units("classifiers", learn, plan_classifiers, parts=("sample",))
+classifiers = run.units("classifiers", setting.learn, plan_classifiers, parts=("sample",))

@@ -22,7 +22,7 @@ NATURAL = Recipe(epochs=21, batch=50, rate=1e-4, weight_decay=0.0, bf16=True, op
                  schedule="constant", reduction="sum")
 ADVERSARIAL = dataclasses.replace(NATURAL, epochs=83)
 # For a CPU: a twelfth of the adversarial steps, at a larger rate that rises and falls.
-ADVERSARIAL_SHORT = dataclasses.replace(NATURAL, epochs=7, rate=5e-4, schedule="one-cycle")
+ADVERSARIAL_SHORT = dataclasses.replace(NATURAL, epochs=7, rate=1e-3, schedule="one-cycle")
 QUICK = dataclasses.replace(NATURAL, epochs=1, images=8_000, rate=1e-3, schedule="one-cycle")
 QUICK_ADVERSARIAL = dataclasses.replace(QUICK, images=4_000)
 SMOKE = dataclasses.replace(NATURAL, epochs=1, images=400, rate=1e-3, schedule="one-cycle")
@@ -97,7 +97,7 @@ class Standardise(nn.Module):
         # The deviation's bound is for pixels in 0..255. It acts before the root, which is steep at 0.
         values = 255 * x
         variance, mean = torch.var_mean(values, (1, 2, 3), correction=0, keepdim=True)
-        return (values - mean) / variance.clamp(min=1 / x[0].numel()).sqrt()
+        return (values - mean) / variance.clamp(min=1 / x.shape[1:].numel()).sqrt()
 
 
 class Unit(nn.Module):
