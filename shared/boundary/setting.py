@@ -86,7 +86,8 @@ def examples(model, x, y, attack, *, iterations, seed):
     given = found.x_adv
     if isinstance(attack, FGSM):
         with judge.frozen(model):
-            moved = runtime.chunked(lambda a, b: attack.propose(model, a, b, None)[0].clamp(0, 1), x, y, chunk=64)
+            moved = runtime.chunked(lambda images, labels: attack.propose(model, images, labels, None)[0], x, y,
+                                    chunk=64).clamp(0, 1)
         given = torch.where(found.success[:, None, None, None], given, moved)
     return Examples(given, found.was_correct & found.success, found.was_correct, found.success, found.passes)
 
@@ -98,11 +99,12 @@ def directions_for(x, count, *, negatives, seed):
     return drawn.to(x.device)
 
 
-def learn(given, name, attack, others, *, sample, size, step, share, centre, unit, steps, batch, balanced, seed):
+def learn(given, name, attack, others, *, sample, size, step, share, centre, unit, steps, batch, balanced,
+          seed):
     """Errors of the boundary classifier for one net and one training attack, on this attack and on others.
 
-    A unit's function (Sections 5.1 and 5.2); it rests on the units that were handed over as `given`, blocks of
-    `size` images with the steps to the boundary and the purities around those that count.
+    A unit's function (Sections 5.1 and 5.2); it rests on the units that were handed over as `given`, blocks
+    of `size` images with the steps to the boundary and the purities around those that count.
 
     share  of the images that it is trained on, the first ones in the order of the test set
     """
@@ -111,7 +113,7 @@ def learn(given, name, attack, others, *, sample, size, step, share, centre, uni
     there = [b for b in range(-(-sample // size)) if all(f"{name}-{kind}-b{b}" in blocks for kind in kinds)]
 
     def inputs(result):
-        """What the classifier is given for all images of a block; nothing (zeros) where an image does not count."""
+        """What the classifier is given for the images of a block; zeros where an image does not count."""
         distances = torch.as_tensor(result["steps"]).float() * step
         distances[torch.as_tensor(result["steps"]) == 255] = 1.0
         rows = torch.cat([(distances - centre) / unit, torch.as_tensor(result["purities"])], 1)
@@ -127,8 +129,8 @@ def learn(given, name, attack, others, *, sample, size, step, share, centre, uni
                                 torch.cat([torch.tensor(r["success"]) for r in made]))
 
     if not there:
-        raise runtime.UserError(f"no block of {name} has all of {', '.join(kinds)} recorded: compute some surroundings "
-                                "first, or ask for another subject")
+        raise runtime.UserError(f"no block of {name} has all of {', '.join(kinds)} recorded: compute some "
+                                "surroundings first, or ask for another subject")
     mine = pairs(attack)
     count = len(mine.correct)
     train = round(share * count)
@@ -139,7 +141,8 @@ def learn(given, name, attack, others, *, sample, size, step, share, centre, uni
             "flagged": errors[attack].flagged, "benign": errors[attack].benign,
             "missed": {kind: r.missed for kind, r in errors.items()},
             "adversarial": {kind: r.adversarial for kind, r in errors.items()},
-            "inputs": mine.benign.shape[1] - classifier.PURITIES, "parameters": sum(p.numel() for p in net.parameters())}
+            "inputs": mine.benign.shape[1] - classifier.PURITIES,
+            "parameters": sum(p.numel() for p in net.parameters())}
 
 
 # ---- adversarial training --------------------------------------------------------------------------------
@@ -178,9 +181,11 @@ def attacks(dataset, rate=None):
     rate  of the attacks by optimisation, in place of the authors': a few large steps serve for a quick look
     """
     if dataset == "mnist":
-        searches, size = (optimised.MNIST_BRITTLE, optimised.MNIST_MARGIN, optimised.MNIST_STRONG), 0.3
+        size = 0.3
+        searches = optimised.MNIST_BRITTLE, optimised.MNIST_MARGIN, optimised.MNIST_STRONG
     elif dataset == "cifar10":
-        searches, size = (optimised.CIFAR10_BRITTLE, optimised.CIFAR10_MARGIN, optimised.CIFAR10_STRONG), 8 / 255
+        size = 8 / 255
+        searches = optimised.CIFAR10_BRITTLE, optimised.CIFAR10_MARGIN, optimised.CIFAR10_STRONG
     else:
         searches, size = (optimised.IMAGENET_BRITTLE, optimised.IMAGENET_MARGIN), 8 / 255
     if rate is not None:

@@ -60,7 +60,9 @@ def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
     dirs = _checked(dirs, x)
     grid = _grid(step, top).to(x.device)
     with judge.frozen(model):
-        reference = judge.checked_logits(model, x, chunk=chunk).argmax(1)
+        reference = torch.zeros(0, dtype=torch.int64, device=x.device)
+        if len(x):
+            reference = judge.checked_logits(model, x, chunk=chunk).argmax(1)
         distance = x.new_full((len(x) * len(dirs),), BEYOND)
         adjacent = torch.full_like(distance, NEVER, dtype=torch.int64)
         active = torch.arange(len(distance), device=x.device)      # pairs, as image * K + direction

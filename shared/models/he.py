@@ -1,7 +1,8 @@
 """He et al. (`he`): the nets of MadryLab's MNIST and CIFAR-10 challenges, as TensorFlow computes them.
 
 `he-mnist`, `he-w32-10` (the wide ResNet of the paper), `he-resnet` (a small one of the same units, its
-substitute on a laptop; `he-tiny` a smaller one yet), `he-squeezenet` (SqueezeNet 1.1, the substitute for Appendix D's Inception-ResNet).
+substitute on a laptop; `he-tiny` a smaller one yet), `he-squeezenet` (SqueezeNet 1.1, the substitute for
+Appendix D's Inception-ResNet).
 """
 import dataclasses
 
@@ -97,7 +98,7 @@ class Standardise(nn.Module):
         # The deviation's bound is for pixels in 0..255. It acts before the root, which is steep at 0.
         values = 255 * x
         variance, mean = torch.var_mean(values, (1, 2, 3), correction=0, keepdim=True)
-        return (values - mean) / variance.clamp(min=1 / x.shape[1:].numel()).sqrt()
+        return (values - mean) / variance.clamp(min=1 / x[0].numel()).sqrt()
 
 
 class Unit(nn.Module):
