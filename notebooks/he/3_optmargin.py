@@ -143,7 +143,7 @@ def plan_attacks(scale):
 attacked = run.units("attacks", attack_images, plan_attacks, parts=("iterations",))
 
 # %% [markdown]
-# ## Equation optmargin loss and equation optmargin objective: the attack in the paper's own steps
+# ## Equation optmargin loss: the attack in the paper's own steps
 #
 # OptMargin is the attack of Carlini and Wagner on an ensemble: the network at the image and at nineteen copies of it, moved by
 # fixed noises at right angles. Below, for one image and one weight $c$, as the paper writes it; the attack used on
@@ -198,6 +198,11 @@ caught = sum(z is None or (z - fast_image).abs().max().item() > 1e-3 for z in ch
 evidence = dict(kind="equality", within_allowed=apart < 1e-4, mutants_tried=len(changed), mutants_caught=caught,
                 violations=0, nearest_witness=None)
 run.statement("equation-optmargin-loss", data={"members": 5, "same_image": apart < 1e-4}, evidence=evidence)
+
+# %% [markdown]
+# ## Equation optmargin objective: the distance and all terms together
+
+# %%
 run.statement("equation-optmargin-objective", data={"members": 5, "same_image": apart < 1e-4}, evidence=evidence)
 
 # %%
@@ -436,7 +441,7 @@ run.figure("figure-5", attacked, draw_grid, data=grid_data,
 
 
 # %% [markdown]
-# ## Procedure cost optmargin, procedure optmargin: what it costs
+# ## Procedure cost optmargin: what it costs
 #
 # The cost is counted in images that go through the network forwards and backwards, which no machine changes, and told in seconds,
 # which it does.
@@ -456,6 +461,11 @@ run.statement("procedure-cost-optmargin", attacked,
               data=lambda u: cost(u) | {"minutes_per_image_slowest": None, "minutes_per_image_slowest_status": PRINTED},
               claims={"ensemble of 20 models": lambda d: (
                   d["members"] < d["samples"], f"{d['members']} members of the ensemble, {d['samples']} samples of a region")})
+
+# %% [markdown]
+# ## Procedure optmargin: the attack as run
+
+# %%
 run.statement("procedure-optmargin", attacked, data=cost, claims={
     "Slowest case": "the slowest case is w32-10, which needs a GPU; not measured here",
     "20 model evaluations": lambda d: (d["members"] == 20 and d["samples"] == 100,
@@ -482,7 +492,7 @@ def amplification(units):
 
 def similar(d):
     """Whether OptMargin succeeds on most images with distances grown by at most the quoted factors, doubled."""
-    told = "; ".join(f"{n.replace('_', ' ')}: {v['amplification']:.3g} times the distance, success {v['success']:.0f}%"
+    told = "; ".join(f"{n.replace('_', ' ')}: {v['amplification']:,.2f} times the distance, success {v['success']:.0f}%"
                      for n, v in d.items())
     return (all(v["success"] > 50 and v["amplification"] < 5.6 for v in d.values()) if d else None), told or "no value"
 

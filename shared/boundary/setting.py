@@ -107,6 +107,7 @@ def learn(given, name, attack, others, *, sample, size, step, share, centre, uni
     of `size` images with the steps to the boundary and the purities around those that count.
 
     share  of the images that it is trained on, the first ones in the order of the test set
+    Where none of them has a successful example there is no classifier, and nothing is counted.
     """
     blocks = handed.take(given)
     kinds = ("benign", attack, *others)
@@ -134,15 +135,16 @@ def learn(given, name, attack, others, *, sample, size, step, share, centre, uni
     mine = pairs(attack)
     count = len(mine.correct)
     train = round(share * count)
+    told = {"sample": count, "trained_on": int(mine[:train].kept()[1].sum()), "tested": count - train,
+            "inputs": mine.benign.shape[1] - classifier.PURITIES}
+    if not told["trained_on"]:
+        return told | {"flagged": 0, "benign": 0, "missed": {}, "adversarial": {}}
     net = classifier.train(mine[:train], steps=steps, batch=min(batch, train), balanced=balanced,
                            generator=runtime.generator(seed, "he", "classifier", name, attack))
     errors = {kind: classifier.rates(net, pairs(kind)[train:]) for kind in (attack, *others)}
-    return {"sample": count, "trained_on": int(mine[:train].kept()[1].sum()), "tested": count - train,
-            "flagged": errors[attack].flagged, "benign": errors[attack].benign,
-            "missed": {kind: r.missed for kind, r in errors.items()},
-            "adversarial": {kind: r.adversarial for kind, r in errors.items()},
-            "inputs": mine.benign.shape[1] - classifier.PURITIES,
-            "parameters": sum(p.numel() for p in net.parameters())}
+    return told | {"flagged": errors[attack].flagged, "benign": errors[attack].benign,
+                   "missed": {kind: r.missed for kind, r in errors.items()},
+                   "adversarial": {kind: r.adversarial for kind, r in errors.items()}}
 
 
 # ---- adversarial training --------------------------------------------------------------------------------
