@@ -142,6 +142,7 @@ def plan_attacks(scale):
 
 attacked = run.units("attacks", attack_images, plan_attacks, parts=("iterations",))
 
+
 # %% [markdown]
 # ## Equation optmargin loss: the attack in the paper's own steps
 #

@@ -332,6 +332,7 @@ run.figure("figure-1", walks, draw_one, data=one_data, alt=ALT_ONE,
                      "2 datasets": lambda d: len(d) == 4},
            claims={"very close to zero": near_zero, "OptMargin curves lie higher": higher, "A small random step": returns})
 
+
 # %% [markdown]
 # ## Figure 2: all images
 #
@@ -416,6 +417,7 @@ run.figure("figure-2", walks, draw_all, data=all_data, alt=ALT_ALL,
            claims={"more robust to random noise": between, "black line lies below": above, "no single threshold": no_threshold,
                    "Adversarial training brings": moved})
 
+
 # %% [markdown]
 # ## Figure 3: how many classes border on an image
 
@@ -485,6 +487,7 @@ run.figure("figure-6", walks, lambda units: draw_one(units, "linf"), data=one_da
 # %%
 run.figure("figure-7", walks, lambda units: draw_all(units, "_linf"), data=all_data, alt=ALT_ALL,
            contains={"as Figure 2": lambda d: len(d) == 4, "curves": True, "black line": True})
+
 
 # %% [markdown]
 # ## The plane through an image and two of its examples

@@ -194,6 +194,7 @@ run.figure("figure-4", (), draw_layers, data=architecture,
                      "two fully connected": lambda d: d["linear"] == 2 and d["outputs"] == 2,
                      "dropout": lambda d: d["dropouts"] == 3})
 
+
 # %% [markdown]
 # ## Table 3: errors in percent
 #
@@ -304,6 +305,7 @@ run.table("table-3", (classifiers, surroundings), table_3, claims={
     "does not mimic": mimics,
 })
 
+
 # %% [markdown]
 # ## Table 4: FGSM
 
@@ -336,6 +338,7 @@ run.table("table-4", classifiers, table_4, claims={
     "too few successful": "no classifier is trained there, as in the paper; how few FGSM succeeds on stands in Table 1",
 })
 
+
 # %% [markdown]
 # ## Procedure boundary classifier: trained on what
 
@@ -354,6 +357,7 @@ def minute(d):
 
 
 run.statement("procedure-boundary-classifier", classifiers, data=training, claims={"about 1 minute": minute})
+
 
 # %% [markdown]
 # ## Procedure cost boundary: how many looks

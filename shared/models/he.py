@@ -26,11 +26,11 @@ ADVERSARIAL = dataclasses.replace(NATURAL, epochs=83)
 ADVERSARIAL_SHORT = dataclasses.replace(NATURAL, epochs=7, rate=1e-3, schedule="one-cycle")
 QUICK = dataclasses.replace(NATURAL, epochs=1, images=8_000, rate=1e-3, schedule="one-cycle")
 QUICK_ADVERSARIAL = dataclasses.replace(QUICK, images=4_000)
-SMOKE = dataclasses.replace(NATURAL, epochs=1, images=400, rate=1e-3, schedule="one-cycle")
+SMOKE = dataclasses.replace(NATURAL, epochs=1, images=1_200, rate=1e-3, schedule="one-cycle")
 # CIFAR-10's small ResNet, ours throughout: the published 80,000 steps of the wide one are days on a CPU.
 RESNET = Recipe(epochs=15, batch=128, rate=0.1, weight_decay=5e-4, bf16=True, shift=2, flip=True)
 RESNET_ADVERSARIAL = dataclasses.replace(RESNET, epochs=10)
-TINY = Recipe(epochs=3, images=600, batch=50, rate=0.1)     # of `he-tiny`
+TINY = Recipe(epochs=4, images=800, batch=50, rate=0.1)     # of `he-tiny`
 
 SLOPE = 0.1                # of the leaky ReLUs
 SQUEEZENET = "squeezenet1_1_imagenet.safetensors"      # in the data folder
