@@ -79,7 +79,7 @@ def block(near, count=40):
         "success": [True] * count, "counts": [True] * count, "purities": torch.ones(count, 3).numpy()})
 
 
-SETTINGS = dict(sample=80, size=40, step=0.02, share=0.5, centre=0.0, unit=1.0, steps=60, batch=16,
+SETTINGS = dict(sample=80, size=40, step=0.02, share=0.5, centre=0.0, spread=1.0, steps=60, batch=16,
                 balanced=False, seed=0)
 
 

@@ -67,7 +67,7 @@ COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")
 
 # %%
 scale = run.scale(
-    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, sample=3, whole=3, size=3, blocks=1, iterations=4, directions=18,
+    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, sample=3, whole=3, size=3, blocks=1, iterations=3, directions=18,
                cifar_directions=18, side=9),
     quick=dict(nets=setting.subjects("quick"), rate=0.1, sample=8, whole=8, size=8, blocks=1, iterations=20, directions=98,
                cifar_directions=100, side=31),

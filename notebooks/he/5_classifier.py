@@ -62,7 +62,7 @@ DATASETS = {"mnist": "MNIST", "cifar10": "CIFAR-10"}
 
 # %%
 scale = run.scale(
-    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, sample=6, size=6, cifar_sample=6, cifar_size=6, blocks=1, iterations=4,
+    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, sample=4, size=4, cifar_sample=4, cifar_size=4, blocks=1, iterations=3,
                directions=24, cifar_directions=48, steps=10, cifar_steps=10),
     quick=dict(nets=setting.subjects("quick"), rate=0.1, sample=20, size=20, cifar_sample=20, cifar_size=20, blocks=1, iterations=10,
                directions=49, cifar_directions=50, steps=200, cifar_steps=200),
@@ -132,7 +132,7 @@ def plan_classifiers(scale):
             planned[f"{name}-{attack}"] = dict(
                 given="he/5_classifier", name=name, attack=attack, others=list(others), sample=scale.sample if mnist else scale.cifar_sample,
                 size=scale.size if mnist else scale.cifar_size, step=0.02 if mnist else 2 / 255,
-                share=0.8 if mnist else 7 / 9, centre=0.0 if mnist else 16 / 255, unit=1.0 if mnist else 0.5,
+                share=0.8 if mnist else 7 / 9, centre=0.0 if mnist else 16 / 255, spread=1.0 if mnist else 0.5,
                 steps=scale.steps if mnist else scale.cifar_steps, batch=128, balanced=False, seed=scale.seed)
     return planned
 

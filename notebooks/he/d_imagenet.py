@@ -125,7 +125,7 @@ def plan_classifiers(scale):
         return {}
     return {f"imagenet-{kind}": dict(
         given="he/d_imagenet", name="imagenet", attack=kind, others=[], sample=scale.sample, size=scale.size, step=scale.step,
-        share=7 / 9, centre=0.0, unit=1.0, steps=scale.steps, batch=350, balanced=True, seed=scale.seed)
+        share=7 / 9, centre=0.0, spread=1.0, steps=scale.steps, batch=350, balanced=True, seed=scale.seed)
         for kind in ("brittle", "margin", "fgsm")}
 
 

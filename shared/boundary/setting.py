@@ -104,7 +104,7 @@ def directions_for(x, count, *, negatives, seed):
     return drawn.to(x.device)
 
 
-def learn(given, name, attack, others, *, sample, size, step, share, centre, unit, steps, batch, balanced,
+def learn(given, name, attack, others, *, sample, size, step, share, centre, spread, steps, batch, balanced,
           seed):
     """Errors of the boundary classifier for one net and one training attack, on this attack and on others.
 
@@ -122,7 +122,7 @@ def learn(given, name, attack, others, *, sample, size, step, share, centre, uni
         """What the classifier is given for the images of a block; zeros where an image does not count."""
         distances = torch.as_tensor(result["steps"]).float() * step
         distances[torch.as_tensor(result["steps"]) == 255] = 1.0
-        rows = torch.cat([(distances - centre) / unit, torch.as_tensor(result["purities"])], 1)
+        rows = torch.cat([(distances - centre) / spread, torch.as_tensor(result["purities"])], 1)
         counts = torch.tensor(result["counts"])
         placed = torch.zeros(len(counts), rows.shape[1])
         placed[counts] = rows
