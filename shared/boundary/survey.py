@@ -60,7 +60,9 @@ def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
     dirs = _checked(dirs, x)
     grid = _grid(step, top).to(x.device)
     with judge.frozen(model):
-        reference = judge.checked_logits(model, x, chunk=chunk).argmax(1)
+        reference = torch.zeros(0, dtype=torch.int64, device=x.device)
+        if len(x):
+            reference = judge.checked_logits(model, x, chunk=chunk).argmax(1)
         distance = x.new_full((len(x) * len(dirs),), BEYOND)
         adjacent = torch.full_like(distance, NEVER, dtype=torch.int64)
         active = torch.arange(len(distance), device=x.device)      # pairs, as image * K + direction
@@ -74,7 +76,7 @@ def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
             crossed = classes != reference[image]
             distance[active[crossed]], adjacent[active[crossed]] = magnitude, classes[crossed]
             active = active[~crossed]
-    distance, adjacent = distance.view(len(x), -1), adjacent.view(len(x), -1)
+    distance, adjacent = (each.view(len(x), len(dirs)) for each in (distance, adjacent))
     if legacy_tail_bug:
         complete = (adjacent != NEVER).all(1, keepdim=True)
         forgotten = complete & (distance == distance.amax(1, keepdim=True))
@@ -115,8 +117,9 @@ def purity(found, top=None):
     none. `he`, Section 4.2, Figure 3; the boundary classifier takes the first three. By default top is the
     largest class that was found.
     """
-    top = top or max(1, int(found.adjacent.max()))
-    counts = found.distance.new_zeros(len(found.adjacent), max(top, int(found.adjacent.max()) + 1) + 1)
+    classes = int(found.adjacent.max()) + 1 if found.adjacent.numel() else 0
+    top = top or max(1, classes - 1)
+    counts = found.distance.new_zeros(len(found.adjacent), max(top, classes) + 1)
     counts.scatter_add_(1, found.adjacent + 1, torch.ones_like(found.distance))
     shares = counts[:, 1:].sort(1, descending=True).values.cumsum(1)
     return (shares / found.found.sum(1, keepdim=True).clamp(min=1))[:, :top]

@@ -1,8 +1,11 @@
 """He et al. (`he`): the nets of MadryLab's MNIST and CIFAR-10 challenges, as TensorFlow computes them.
 
 `he-mnist`, `he-w32-10` (the wide ResNet of the paper), `he-resnet` (a small one of the same units, its
-substitute on a laptop), `he-squeezenet` (SqueezeNet 1.1, the substitute for Appendix D's Inception-ResNet).
+substitute on a laptop; `he-tiny` a smaller one yet), `he-squeezenet` (SqueezeNet 1.1, the substitute for
+Appendix D's Inception-ResNet).
 """
+import dataclasses
+
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import nn
@@ -10,8 +13,24 @@ from torch.nn import functional as F
 
 from shared import runtime
 from shared.data.archives import fingerprint
+from shared.models.recipe import Recipe
 from shared.models.registry import architecture
 from shared.runtime import UserError
+
+# MNIST. The published nets: Adam at 1e-4 on batches of 50, the sum of their cross-entropies; 25,000 steps for
+# the natural net (its checkpoint is that of step 24,900), 100,000 adversarial ones. An epoch has 1,200 steps.
+NATURAL = Recipe(epochs=21, batch=50, rate=1e-4, weight_decay=0.0, bf16=True, optimiser="adam",
+                 schedule="constant", reduction="sum")
+ADVERSARIAL = dataclasses.replace(NATURAL, epochs=83)
+# For a CPU: a twelfth of the adversarial steps, at a larger rate that rises and falls.
+ADVERSARIAL_SHORT = dataclasses.replace(NATURAL, epochs=7, rate=1e-3, schedule="one-cycle")
+QUICK = dataclasses.replace(NATURAL, epochs=1, images=8_000, rate=1e-3, schedule="one-cycle")
+QUICK_ADVERSARIAL = dataclasses.replace(QUICK, images=4_000)
+SMOKE = dataclasses.replace(NATURAL, epochs=1, images=1_200, rate=1e-3, schedule="one-cycle")
+# CIFAR-10's small ResNet, ours throughout: the published 80,000 steps of the wide one are days on a CPU.
+RESNET = Recipe(epochs=15, batch=128, rate=0.1, weight_decay=5e-4, bf16=True, shift=2, flip=True)
+RESNET_ADVERSARIAL = dataclasses.replace(RESNET, epochs=10)
+TINY = Recipe(epochs=4, images=800, batch=50, rate=0.1)     # of `he-tiny`
 
 SLOPE = 0.1                # of the leaky ReLUs
 SQUEEZENET = "squeezenet1_1_imagenet.safetensors"      # in the data folder
@@ -49,6 +68,12 @@ def w32_10():
 def resnet():
     """A small wide ResNet, for machines without a GPU: 2 units in stages of 48, 96, 192 channels."""
     return _wide_resnet(units=2, widths=(48, 96, 192))
+
+
+@architecture("he-tiny")
+def tiny():
+    """The smallest of these, for tests and quick looks: one unit in stages of 8, 16, 32 channels."""
+    return _wide_resnet(units=1, widths=(8, 16, 32), stem=8)
 
 
 def _wide_resnet(units, widths, *, stem=16, classes=10):

@@ -16,7 +16,7 @@ from shared.models import registry
 from shared.models.inference import accuracy
 from shared.models.recipe import Recipe
 from shared.training.fit import fit, share
-from shared.units import identity
+from shared.units import identity, store
 
 ZOO = ROOT / "results" / "zoo"  # the committed ones; new ones go to the cache
 
@@ -36,13 +36,14 @@ class Trained:
     fingerprint: str        # of its weights
 
 
-def net(architecture, recipe, dataset, seed, *, device):
+def net(architecture, recipe, dataset, seed, *, device, hook=None):
     """The `Trained` net of these: a committed one, else one from the cache, else trained now.
 
     recipe   a `Recipe`, or the name of one of the paper's (`"paper"` for the constant PAPER beside the
              architecture). On embedded data any stands for the paper's SMOKE, which is made for them: with so
              few images other recipes would hardly begin.
     dataset  a `shared.data.sets.Dataset`
+    hook     what `fit` takes, a frozen dataclass: its class and its settings enter the net's name
 
     Weights are rounded to float16 after training and kept so (running statistics in float32): the net that is
     measured is exactly the net that is kept. Two processes that want one net train it once. Raises UserError
@@ -52,7 +53,7 @@ def net(architecture, recipe, dataset, seed, *, device):
     if embedded or not isinstance(recipe, Recipe):
         recipe = registry.recipe(architecture.split("-")[0], "smoke" if embedded else recipe)
     untrained = registry.build(architecture, generator=runtime.generator(seed, architecture, "weights"))
-    name = name_of(untrained, architecture, recipe, dataset, seed)
+    name = name_of(untrained, architecture, recipe, dataset, seed, hook)
     kept = runtime.cache_folder() / "zoo" / f"{name}.safetensors"
     trained = _sound(ZOO / kept.name, untrained, device)
     if trained is None:
@@ -60,20 +61,21 @@ def net(architecture, recipe, dataset, seed, *, device):
             trained = _sound(kept, untrained, device)
             if trained is None:
                 with identity.unrecorded():  # a kept net is known by its weights, not by how they came about
-                    _train(untrained, kept, architecture, recipe, dataset, seed, device)
+                    _train(untrained, kept, architecture, recipe, dataset, seed, hook, device)
                 trained = read(kept, untrained, device)
     runtime.used("nets", trained.name, trained.fingerprint)
     return trained
 
 
-def name_of(untrained, architecture, recipe, dataset, seed):
+def name_of(untrained, architecture, recipe, dataset, seed, hook=None):
     """`<architecture>-<data set>-s<seed>-<hash>`; the hash is that of everything that decides the weights.
 
-    These are layers, recipe, data, seed and the declared version of `fit`: not its text, and no setting of
-    the recipe that is at its default.
+    These are layers, recipe, data, seed, hook and the declared version of `fit`: not its text, and no setting
+    of the recipe that is at its default.
     """
     layers = [repr(untrained), [[k, list(v.shape)] for k, v in untrained.state_dict().items()]]
     decides = [layers, recipe.settings(), dataset.fingerprint, seed, fit.declared_version]
+    decides += [] if hook is None else [store.plain(hook)]
     key = sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:10]
     return f"{architecture}-{dataset.stand_in or dataset.name}-s{seed}-{key}"
 
@@ -88,10 +90,11 @@ def _sound(path, untrained, device):
         return None
 
 
-def _train(net, path, architecture, recipe, dataset, seed, device):
+def _train(net, path, architecture, recipe, dataset, seed, hook, device):
     start = time.perf_counter()
     order = runtime.generator(seed, architecture, "order")
-    fit(net, dataset.x_train, dataset.y_train, recipe, generator=order, device=device, label=path.stem)
+    fit(net, dataset.x_train, dataset.y_train, recipe, generator=order, device=device, hook=hook,
+        label=path.stem)
     seconds = time.perf_counter() - start
     _round_to_half(net, path.stem)
     used = slice(None) if recipe.images is None else share(dataset.y_train, recipe.images)
@@ -105,6 +108,7 @@ def _train(net, path, architecture, recipe, dataset, seed, device):
              "data": dataset.describe(), "data_fingerprint": dataset.fingerprint, "seed": seed,
              "train_accuracy": train, "test_accuracy": test, "seconds": round(seconds, 2),
              "torch": torch.__version__, "threads": torch.get_num_threads(), "device": str(device)}
+    facts |= {} if hook is None else {"hook": store.plain(hook)}
     keep(path, net, facts)
 
 

@@ -1,0 +1,96 @@
+"""boundary.setting: subjects, examples and the classifier's unit; zoo nets with a hook; units handed on."""
+from types import SimpleNamespace
+
+import pytest
+import torch
+from test_training import CPU, FAST
+
+from shared import runtime
+from shared.attacks.gradient import FGSM, PGD, Adversarial
+from shared.attacks.threat import Linf
+from shared.boundary import setting
+from shared.boundary.survey import purity, survey
+from shared.data import sets
+from shared.models import registry
+from shared.runtime import UserError
+from shared.training import zoo
+from shared.units import handed
+
+
+def name_with(hook):
+    data = SimpleNamespace(fingerprint="f", stand_in=None, name="digits")
+    return zoo.name_of(registry.build("ren-a"), "ren-a", FAST, data, 0, hook)
+
+
+def test_a_hooks_class_and_each_of_its_settings_decide_a_nets_name():
+    hooks = [None, *(Adversarial(attack, train_mode=mode) for mode in (True, False) for attack in (
+        FGSM(Linf(0.1)), PGD(Linf(0.1), 1, 0.1), PGD(Linf(0.2), 1, 0.1), PGD(Linf(0.1), 2, 0.1)))]
+    assert len({name_with(hook) for hook in hooks}) == len(hooks)
+    assert name_with(None) == zoo.name_of(registry.build("ren-a"), "ren-a", FAST, SimpleNamespace(
+        fingerprint="f", stand_in=None, name="digits"), 0)
+
+
+def test_the_zoo_trains_on_what_the_hook_gives(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOUNDARY_CACHE", str(tmp_path))
+    digits = sets.load("digits", profile="smoke")
+    hooks = None, Adversarial(FGSM(Linf(0.1)))
+    plain, hooked = (zoo.net("ren-a", FAST, digits, 0, device=CPU, hook=hook) for hook in hooks)
+    assert plain.fingerprint != hooked.fingerprint and plain.name != hooked.name
+    facts, _ = zoo.about(tmp_path / "zoo" / f"{hooked.name}.safetensors")
+    assert facts["hook"]["Adversarial"]["attack"]["FGSM"]["threat"]["Linf"]["size"] == 0.1
+
+
+def linear(images):
+    """Two classes by the mean of an image: above one half is class 1."""
+    middle = 20 * (images.flatten(1).mean(1) - 0.5)
+    return torch.stack([-middle, middle], 1)
+
+
+def test_fgsm_gives_its_image_where_it_fails_and_a_benign_example_is_the_image():
+    x = torch.full((2, 1, 4, 4), 0.45)
+    x[1] = 0.1
+    y = torch.zeros(2, dtype=torch.int64)
+    made = setting.examples(linear, x, y, FGSM(Linf(0.2)), iterations=1, seed=0)
+    assert made.success.tolist() == [True, False] == made.counts.tolist()
+    assert torch.allclose(made.x, x + 0.2)
+    clean = setting.examples(linear, x, y, None, iterations=1, seed=0)
+    assert torch.equal(clean.x, x) and clean.counts.all() and not clean.success.any()
+
+
+def test_images_count_on_at_the_beginning_of_a_small_set():
+    subject = setting.Subject("digits", "he-mnist", None)
+    sets.use_profile("smoke")
+    runtime.use_device("cpu")
+    x, y = subject.images(498, 4)
+    data = sets.load("digits")
+    assert torch.equal(y, data.y_test[[498, 499, 0, 1]]) and x.shape == (4, 1, 28, 28)
+
+
+def test_no_image_has_no_boundary():
+    dirs = setting.directions_for(torch.zeros(1, 1, 4, 4), 16, negatives=True, seed=0)
+    none = survey(linear, torch.zeros(0, 1, 4, 4), dirs, step=0.1, top=0.4)
+    assert none.distance.shape == (0, 32) and purity(none, 3).shape == (0, 3)
+
+
+def block(near, count=40):
+    """A block of images around which the boundary is `near` steps away in all directions."""
+    return SimpleNamespace(code={}, result={
+        "steps": torch.full((count, 48), near, dtype=torch.uint8).numpy(), "correct": [True] * count,
+        "success": [True] * count, "counts": [True] * count, "purities": torch.ones(count, 3).numpy()})
+
+
+SETTINGS = dict(sample=80, size=40, step=0.02, share=0.5, centre=0.0, spread=1.0, steps=60, batch=16,
+                balanced=False, seed=0)
+
+
+def test_the_classifier_learns_from_the_blocks_that_are_complete():
+    handed.give("test", {"n-benign-b0": block(40), "n-benign-b1": block(40), "n-brittle-b0": block(2),
+                         "n-brittle-b1": block(2), "n-margin-b0": block(40)})
+    alone = setting.learn("test", "n", "brittle", [], **SETTINGS)
+    assert (alone["sample"], alone["tested"]) == (80, 40)
+    assert (alone["missed"], alone["flagged"]) == ({"brittle": 0}, 0)
+    crossed = setting.learn("test", "n", "brittle", ["margin"], **SETTINGS)   # only block 0 has all three
+    assert (crossed["sample"], crossed["adversarial"]) == (40, {"brittle": 20, "margin": 20})
+    assert crossed["missed"]["margin"] == 20     # they look like benign images
+    with pytest.raises(UserError, match="no block"):
+        setting.learn("test", "n", "fgsm", [], **SETTINGS)
