@@ -17,6 +17,7 @@ from shared import ROOT, reference, runtime
 from shared.data import sets
 from shared.records import claims, record
 from shared.records.verdict import VERDICTS
+from shared.units import store
 from workflow import catalogue, run
 
 
@@ -102,7 +103,7 @@ SHOWN = {"raw list or dict": r"\[['\"]|\{['\"]", "e-notation": r"(?<![\w-])\d+(?
 
 def reader_s(myst):
     """What a reader sees of an output: no code, no directive, no target of a link, no formula."""
-    text = re.sub(r"(?m)^[:`]{3,}.*$|^:\w[\w-]*:.*$", lambda m: " ".join(re.findall(r"\} (.*)", m[0])), myst)
+    text = re.sub(r"(?m)^[:`]{3,}(?:\{(?:figure|image)\}.*|\{\w+\})?|^:\w[\w-]*:.*$", " ", myst)
     text = re.sub(r"`[^`\n]*`|\]\([^)\n]*\)|\$\$.*?\$\$|\$[^$\n]*\$|<[^>\n]*>", " ", text, flags=re.DOTALL)
     return text
 
@@ -131,12 +132,24 @@ def numbers(value):
     return [float(value)] if isinstance(value, int | float) else []
 
 
+def measured(folder):
+    """What the units of a set say: their numbers, sums, means, and means weighted by one of their counts."""
+    rows = [{k: v for k, v in store.read(p).result.items() if isinstance(v, int | float)}
+            for p in folder.glob("[!.]*.json")]
+    columns = {k: np.array([r[k] for r in rows], float) for k in rows[0]
+               if all(k in r for r in rows)} if rows else {}
+    counts = [np.ones(len(rows)), *(v for v in columns.values() if (v == v.round()).all() and v.sum() > 0)]
+    return {float(n) for v in columns.values()
+            for n in (*v, v.sum(), *((v * w).sum() / w.sum() for w in counts))}
+
+
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_numbers_in_one_minute_stand_in_the_results(smoke, name):
     """Each as it is, as a share in percent, or as what remains of one."""
     _, folder = smoke
     told = outputs(folder, name)
     known = {n for o in told if o.get("kind") != "minute" for n in numbers(o.get("record") or o["myst"])}
+    known = known.union(*map(measured, (folder / "cache/units" / name).glob("*")))
     known |= {m for n in known for m in (100 * n, 1 - n, 100 * (1 - n), 100 - n)}
     for minute in (o for o in told if o.get("kind") == "minute"):
         for text in minute["numbers"]:

@@ -205,7 +205,8 @@ def draw_two_balls(centres, outlines):
             x = centres[label][0] + np.linspace(-1, 1, 4001)
             curve = density(n, x - centres[label][0])
             right.plot(x, curve / curve.max(), color=color, ls=style, lw=1.4,
-                       label=f"n = {n:,}: {tail(n, epsilon):.2g} on the wrong side" if label == 0 else None)
+                       label=f"n = {n:,}: {display.number(float(tail(n, epsilon)), digits=2)} on the wrong "
+                             f"side" if label == 0 else None)
     for ax in (left, right):
         ax.axvline(PLANE, color="k", lw=1.5)
     left.set(aspect="equal", xlim=(-1.5, 1.5), ylim=(-1.2, 1.2))
@@ -337,7 +338,8 @@ def persists(data):
     largest = max(data["noise"].values(), key=lambda v: v["over_distance_of_centres"])
     return (largest["over_distance_of_centres"] >= 50 - 1e-9 and largest["exact_at_end"] < SMALL_AT_END,
             f"noise {largest['over_distance_of_centres']:g} times the distance of the centres: probability "
-            f"{largest['exact_at_10']:.3f} at n = 10, {largest['exact_at_end']:.1e} at n = {END:,}")
+            f"{largest['exact_at_10']:.3f} at n = 10, "
+            f"{display.number(float(largest['exact_at_end']), digits=2)} at n = {END:,}")
 
 
 theorem_6 = check(run, "theorem-6", claims={"50 times larger": persists}, extra={"noise": noise},
@@ -407,7 +409,8 @@ def loose(data):
     ratios = {k: v["ratio_at_10"] for k, v in data["noise"].items()}
     end = max(v["bound_at_end"] for v in data["noise"].values())
     return min(ratios.values()) > 1.5 and end < SMALL_AT_END, "bound over exact at n = 10: " + ", ".join(
-        f"{r:.1f} (δ = {k})" for k, r in ratios.items()) + f"; largest bound at n = {END:,}: {end:.1e}"
+        f"{r:.1f} (δ = {k})" for k,
+        r in ratios.items()) + f"; largest bound at n = {END:,}: {display.number(float(end), digits=2)}"
 
 
 figure_4 = run.figure(
@@ -633,13 +636,14 @@ tested = [t["data"] for t in (theorem_4, theorem_5, theorem_6, theorem_8)]
 push = epsilon + 0.05
 turned = float(STATEMENTS["theorem-6"].exact(n=3072, epsilon=epsilon, delta=biggest))
 display.say(
-    f"At ε = {epsilon:g} and n = 3,072, the size of a CIFAR-10 image, {10 ** log10_error['3072']:.1e} of the "
-    f"points are "
-    f"misread and {float(tail(3072, push - epsilon)):.1e} resist a push of length {push:g}. A random push of "
-    f"radius "
+    f"At ε = {epsilon:g} and n = 3,072, the size of a CIFAR-10 image, "
+    f"{display.number(float(10 ** log10_error['3072']), digits=2)} of the points are "
+    f"misread and {display.number(float(tail(3072, push - epsilon)), digits=2)} resist a push of length "
+    f"{push:g}. A random push of radius "
     f"{biggest:g} still turns {turned:.3f} of them, since it takes more dimensions to tame noise that long: "
     f"at n = {END:,} "
-    f"it is {noise[f'{biggest:g}']['exact_at_end']:.1e}. Theorems 4, 5, 6 and 8 were violated in "
+    f"it is {display.number(float(noise[f'{biggest:g}']['exact_at_end']), digits=2)}. Theorems 4, 5, 6 and 8 "
+    f"were violated in "
     f"{sum(d['violations'] for d in tested)} of {sum(d['cases'] for d in tested):,} cases. In Figure 4, "
     f"{np.mean(list(inside.values())):.0%} of the 95% intervals contain the exact value.")
 

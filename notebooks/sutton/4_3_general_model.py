@@ -567,10 +567,10 @@ display.say(
     f"boundaries and "
     f"other data change little: in {DIMENSIONS[-1]:,} dimensions and under a roof of slope {lipschitz:g}, "
     f"the bounds leave "
-    f"at most {np.exp(last['theorem-9']['log_bound']):.1e} for a wrong label, "
-    f"{np.exp(last['theorem-11']['log_bound']):.1e} for a "
+    f"at most {display.number(float(np.exp(last['theorem-9']['log_bound'])), digits=2)} for a wrong label, "
+    f"{display.number(float(np.exp(last['theorem-11']['log_bound'])), digits=2)} for a "
     f"point that no attack of length {SIZES['theorem-11']:g} can move, and "
-    f"{np.exp(last['theorem-14']['log_bound']):.1e} for "
+    f"{display.number(float(np.exp(last['theorem-14']['log_bound'])), digits=2)} for "
     f"noise of length {SIZES['theorem-14']:g}. For three kinds of data and three surfaces, {beyond} of "
     f"{len(others)} rows exceed a bound.")
 nearest = max((c for c in cone if c["bound"] < 0.5), key=lambda c: c["truth"] / c["bound"])
@@ -579,8 +579,8 @@ display.say(
     f"{nearest['depth']:g} above the "
     f"data, noise of length 1 flips {nearest['truth']:.3f} in {CONE_N:,} dimensions and the bound is "
     f"{nearest['bound']:.3f}; with "
-    f"the cone ignored it would be {nearest['ignored']:.0e}. Up to a small factor Theorem 14 cannot be "
-    f"improved there.")
+    f"the cone ignored it would be {display.number(float(nearest['ignored']), digits=2)}. Up to a small "
+    f"factor Theorem 14 cannot be improved there.")
 
 # %% [markdown]
 # ## Things to try

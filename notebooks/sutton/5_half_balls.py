@@ -258,7 +258,8 @@ theorem_20 = check(
                                      and d["attackable_with_margin"] > 0.999,
                        f"n = {d['n']:,}: noise flips at least "
                        f"{min(d['flipped_without_margin'].values()):.3f} of the "
-                       f"points without a margin and at most {max(d['flipped_with_margin'].values()):.1e} "
+                       f"points without a margin and at most "
+                       f"{display.number(float(max(d['flipped_with_margin'].values())), digits=2)} "
                        f"with ε = {d['epsilon']:g}, where an attack 0.1 longer than ε still works on "
                        f"{d['attackable_with_margin']:.4f} of them")})
 
@@ -546,18 +547,20 @@ display.say(
     f"Without a margin the probability keeps its size: over {len(DIMENSIONS)} dimensions up to {LAST:,} it "
     f"stays within "
     + ", ".join(f"{c['exact'].min():.4f} to {c['exact'].max():.4f} (δ = {d:g})" for d, c in without.items())
-    + f". With ε = {epsilon:g} it falls to " + ", ".join(f"{c['exact'][-1]:.1e} (δ = {d:g})" for d,
+    + f". With ε = {epsilon:g} it falls to "
+    + ", ".join(f"{display.number(float(c['exact'][-1]), digits=2)} (δ = {d:g})" for d,
                                                          c in margin.items())
     + f" at n = {LAST:,}, while the share of points that an attack of length ε + 0.1 can move rises to "
       f"{hidden['attackable_with_margin']:.4f}. The attacks have not become fewer; noise has become blind to "
       f"them.")
+left_over = np.abs(exact[-1] - limits.half_balls_expansion(ORDERS[-1], delta)).max()
 display.say(
     "The limit is "
     + ", ".join(f"{top / b:.3g} (δ = {d:g})" for top, b, d in zip(limit, paper_bound, DELTAS))
     + " times the bound of Theorem 20 as reconstructed"
     + ". The sharper form leaves " + ", ".join(f"{top / b:.3g}" for top, b in zip(limit, sharper))
     + f". The 1/n term predicts the exact values at n = {ORDERS[-1]:,} to within "
-    f"{np.abs(exact[-1] - limits.half_balls_expansion(ORDERS[-1], delta)).max():.1e}.")
+    f"{display.number(float(left_over), digits=2)}.")
 display.say(
     f"Little margin is needed. In the dimension of a 32 × 32 colour picture and for noise as large as the "
     f"class itself "

@@ -49,6 +49,9 @@ def place(finding):
     return "; ".join(f"{kind}{'s' * (len(n) > 1)} {', '.join(n)}" for kind, n in numbers.items())
 
 
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
 def show(value, between="; ", digits=4):
     """A value as text: dicts as `label value; ...`, numbers to so many significant digits."""
     if isinstance(value, dict):
@@ -57,7 +60,10 @@ def show(value, between="; ", digits=4):
     if isinstance(value, (tuple, list)):
         return ", ".join(show(v, ", ", digits) for v in value)
     if isinstance(value, float):
-        return f"{value:.0f}" if value.is_integer() or abs(value) >= 10**digits else f"{value:.{digits}g}"
+        if value.is_integer() or abs(value) >= 10**digits:
+            return f"{value:.0f}"
+        mantissa, _, power = f"{value:.{digits}g}".partition("e")
+        return f"{mantissa} × 10{str(int(power)).translate(SUPERSCRIPT)}" if power else mantissa
     return str(value)
 
 

@@ -108,8 +108,8 @@ def image_grid(axes, images, titles=None):
 
 
 # ---- text ------------------------------------------------------------------------------------------------
-def number(value, printed=None, column=None):
-    """A number as a person writes it: the decimals of the printed one, else four significant digits."""
+def number(value, printed=None, column=None, digits=4):
+    """A number as a person writes it: the decimals of the printed one, else `digits` significant ones."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -123,9 +123,9 @@ def number(value, printed=None, column=None):
     if isinstance(value, int):
         return f"{value:,}"
     if value != 0 and not 1e-4 <= abs(value) < 1e6:
-        power = math.floor(math.log10(abs(value)))
-        return f"{value / 10**power:.3g} × 10{str(power).translate(SUPERSCRIPT)}"
-    return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+        mantissa, power = f"{value:.{min(digits, 3) - 1}e}".split("e")
+        return f"{float(mantissa):g} × 10{str(int(power)).translate(SUPERSCRIPT)}"
+    return f"{value:,.{digits}g}" if abs(value) < 10**digits else f"{value:,.0f}"
 
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

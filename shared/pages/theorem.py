@@ -158,7 +158,7 @@ def words(data, statement):
         text += f"In {data['says_nothing']} of the cases the bound says nothing. "
     text += f"Truth / bound{rare} where it is nearest: " + "; ".join(
         f"{near['witness']}, {near['truth_over_bound']:.4g} ("
-        + ", ".join(f"{name} = {value:g}" for name, value in near["at"].items()) + ")"
+        + ", ".join(f"{name} = {display.number(value)}" for name, value in near["at"].items()) + ")"
         for near in data["witnesses"]) + ".\n\n"
     text += (f"The same check was made of {data['mutants_tried']} changed formulas (constants halved and "
              "doubled, exponents raised and lowered by ½, terms dropped): it refuses "
