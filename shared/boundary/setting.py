@@ -91,10 +91,8 @@ def examples(model, x, y, attack, *, iterations, seed):
     given = found.x_adv
     if isinstance(attack, FGSM):
         with judge.frozen(model):
-            def propose(images, labels):
-                return attack.propose(model, images, labels, None)[0]
-
-            moved = runtime.chunked(propose, x, y, chunk=64).clamp(0, 1)
+            moved = runtime.chunked(lambda images, labels: attack.propose(model, images, labels, None)[0],
+                                    x, y, chunk=64).clamp(0, 1)
         given = torch.where(found.success[:, None, None, None], given, moved)
     return Examples(given, found.was_correct & found.success, found.was_correct, found.success, found.passes)
 
