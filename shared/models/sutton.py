@@ -5,8 +5,8 @@ from torch import nn
 from shared.models.recipe import Recipe
 from shared.models.registry import architecture
 
-# Section 7.1.1: the rate is halved every 20 of 100 epochs. No weight decay is printed. As in Tensorflow, which the
-# authors used, an epoch ends with a smaller batch: GTSRB's problem 0-vs-1 has 316 images, so three steps.
+# Section 7.1.1: the rate is halved every 20 of 100 epochs. No weight decay is printed. As in Tensorflow, the
+# authors' software, an epoch ends with a smaller batch: GTSRB's 0-vs-1 has 316 images, so three steps.
 PAPER = Recipe(epochs=100, batch=128, rate=0.1, momentum=0.9, nesterov=True, weight_decay=0.0, bf16=True,
                partial=True, schedule="steps", milestones=(20, 40, 60, 80), factor=0.5, loss="squared")
 
