@@ -106,6 +106,7 @@ PROMISED = {
     "squared": (SQUARED, None, 1, [replace(SQUARED, reduction="sum"), replace(SQUARED, rate=0.0505)]),
     "shift": (replace(CONSTANT, shift=2), None, 3, [CONSTANT, replace(CONSTANT, shift=1)]),
     "flip": (replace(CONSTANT, flip=True), None, 3, [CONSTANT]),
+    "partial": (replace(CONSTANT, partial=True), None, 3, [CONSTANT, replace(CONSTANT, partial=True, batch=17)]),
     "hook": (CONSTANT, Noise(0.1), 3, [(CONSTANT, None), (CONSTANT, Noise(0.101))]),
     "ascent": (CONSTANT, Ascent(0.1), 3, [(CONSTANT, None), (CONSTANT, Ascent(0.101))]),
     "bf16": (replace(CONSTANT, bf16=True), None, 3, [CONSTANT, replace(CONSTANT, bf16=True, rate=0.0505)]),

@@ -18,7 +18,8 @@ class Recipe:
     """
     epochs: int                   # passes over the training images
     images: int | None = None     # this many training images, each class in its proportion; None takes all
-    batch: int = 128              # images a step; what is left over at the end of an epoch is left out
+    batch: int = 128              # images a step
+    partial: bool = False         # what is left over at the end of an epoch is a smaller batch, not left out
     rate: float = 0.05            # largest learning rate; "one-cycle" reaches it after a fifth of the steps
     momentum: float = 0.9         # of SGD; Adam has its usual 0.9 and 0.999
     weight_decay: float = 1e-4    # L2 term, on weights of convolutions and linear layers only

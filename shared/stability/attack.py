@@ -44,7 +44,7 @@ def gradients(net, images, labels, objective):
     with torch.enable_grad(), evaluating(net):
         both = runtime.chunked(gradient, images, labels,
                                chunk=runtime.chunk_size(max(1, images[:1].numel()) * 4 * 128, device))
-    size = images[0].numel()
+    size = images.shape[1:].numel()
     return both[:, :size].view(images.shape), both[:, size:]
 
 

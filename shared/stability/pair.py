@@ -71,14 +71,15 @@ def _held_out(tracks, part, generator):
 
 
 def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=None, noise_size=0.0,
-                 held_out=None, by_track=False, seed=0, epochs=100, images_train=None, images_attack=None,
-                 images_random=None, draws=2000, deltas=(1, 2, 5, 10), panels=False, device="auto"):
+                 held_out=None, by_track=False, seed=0, epochs=100, images_train=None, images_test=None,
+                 images_attack=None, images_random=None, draws=2000, deltas=(1, 2, 5, 10), panels=False):
     """Train the net of one binary problem and measure all that tables and figures of Section 7.2 say of it.
 
     dataset, class_a, class_b, held_out, by_track   see `problem`
     noise           None, "cube" (noise_size is its half-width) or "ball" (its radius), added while training
     epochs          of training; the rate is halved after every fifth of them
     images_train    training images used; None for all, as in the paper
+    images_test     test images used; None for all
     images_attack   images of each set that are attacked, drawn at random; None for all
     images_random   attackable images of each set that are randomly perturbed, drawn at random; None for all
     draws, deltas   how many perturbations, and their sizes in units of each image's attack
@@ -107,13 +108,13 @@ def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=
     """
     if noise is not None and noise not in NOISES:
         raise runtime.UserError(f"noise {noise!r}; allowed: None, {', '.join(NOISES)}")
-    device = runtime.pick_device(device)
+    device = runtime.device()
     names = (seed, dataset, class_a, class_b)
     data = problem(dataset, class_a, class_b, held_out=held_out, by_track=by_track, seed=seed)
-    x_train, y_train = data.x_train, data.y_train
-    if images_train is not None:
-        rows = share(y_train, images_train)
-        x_train, y_train = x_train[rows], y_train[rows]
+    rows = share(data.y_train, images_train)
+    x_train, y_train = data.x_train[rows], data.y_train[rows]
+    rows = share(data.y_test, images_test)
+    x_test, y_test = data.x_test[rows], data.y_test[rows]
     recipe = replace(sutton.PAPER, epochs=epochs, milestones=tuple(epochs * k / 5 for k in range(1, 5)))
     net = registry.build(architecture, generator=runtime.generator(*names, "weights"))
     fit(net, x_train, y_train, recipe, generator=runtime.generator(*names, "training"), device=device,
@@ -121,9 +122,9 @@ def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=
 
     # The same perturbations for every image, delta and pair of the seed.
     points = draw(draws, x_train.shape[1:], runtime.generator(seed, "draws"), device=device)
-    judge = Judge(net, _doubt(net, data.x_test, data.y_test, points, runtime.generator(*names, "doubt")))
+    judge = Judge(net, _doubt(net, x_test, y_test, points, runtime.generator(*names, "doubt")))
     result = {"dimension": x_train[0].numel(), "doubt": judge.doubt, "panels": []}
-    for part, x, y in (("train", x_train, y_train), ("test", data.x_test, data.y_test)):
+    for part, x, y in (("train", x_train, y_train), ("test", x_test, y_test)):
         generator = runtime.generator(*names, part)
         result[part], attacked = measure(judge, x, y, points, deltas, images_attack=images_attack,
                                          images_random=images_random, generator=generator, device=device)
@@ -135,8 +136,11 @@ def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=
 
 
 def _doubt(net, x, y, points, generator, *, images=256, radius=50.0):
-    """`measured_doubt` on test images as they are and under noise up to the largest tried, 10 times 5."""
-    rows = torch.randperm(len(x), generator=generator)[:images]
+    """`measured_doubt` on test images as they are and under noise up to the largest tried, 10 times 5.
+
+    On `images` of them, or as many as there are draws.
+    """
+    rows = torch.randperm(len(x), generator=generator)[:min(images, len(points.points))]
     clean, labels = pixels(x[rows]), y[rows]
     noise = points.points[torch.randint(len(points.points), (len(rows),), generator=generator)].cpu()
     noisy = [clean + size * noise for size in (radius / 50, radius / 10, radius)]
@@ -232,7 +236,11 @@ def _random_facts(flips, delta, sizes, points):
 
 
 def audit(judge, attacked, points, deltas, *, generator, images=1000):
-    """How many random perturbations bfloat16 alone, and the `Judge`, decide otherwise than float32."""
+    """How many random perturbations bfloat16 alone, and the `Judge`, decide otherwise than float32.
+
+    Of `images`, or as many as there are draws.
+    """
+    images = min(images, len(points.points))
     if len(attacked.rows) == 0:
         return {"images": 0, "bf16": 0, "judge": 0}
     row = torch.randint(len(attacked.rows), (images,), generator=generator)

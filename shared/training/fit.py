@@ -48,7 +48,7 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
             module.adapt(x)
     optimiser = _optimiser(net, recipe)
     progress = _Progress(label, net, optimiser, generator, x, y, recipe)
-    per_epoch = max(1, len(x) // recipe.batch)
+    per_epoch = -(-len(x) // recipe.batch) if recipe.partial else max(1, len(x) // recipe.batch)
 
     done = progress.load()
     with (torch.random.fork_rng(devices=[device] if device.type == "cuda" else []),
