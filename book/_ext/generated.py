@@ -3,55 +3,24 @@
 Each function returns MyST text; the pages around it keep the prose. Text inside a block is the function's
 second argument, such as the caption of a picture.
 """
-import os
+import json
 import re
+import sys
 from collections import Counter
 
-from executed import ROOT, pictures, runs, specs
+import beside
+import findings
+import scoreboard
+from executed import ROOT, runs
+from places import link, place, stamps, status
 
-from workflow import catalogue, seal
+from workflow import catalogue
 
+MODULES = scoreboard, findings, sys.modules[__name__]  # where the functions of blocks are looked for
 BLOCK = re.compile(r"```\{generated\} (\w+) ?(.*)\n((?:[^`\n].*\n)*)```")
 
 
-# ---- where things are ------------------------------------------------------------------------------------
-def link(text, name):
-    return f"[{text}](/notebooks/{name}.ipynb)"
-
-
-def shown(name, kind):
-    """What the run of a notebook that this book shows left of one kind; empty where it has not been run."""
-    run = seal.opened(runs() / "notebooks" / f"{name}.ipynb")
-    told = specs(run) if run else []
-    return [spec for spec in told if spec.get("kind") == kind]
-
-
-def stamps():
-    """`{notebook: facts}` of the runs that this book shows."""
-    return {name: told[-1]["facts"] for name in catalogue.notebooks() if (told := shown(name, "stamp"))}
-
-
-# ---- pictures --------------------------------------------------------------------------------------------
-def picture(argument, caption):
-    """The picture of an item such as `ren figure-1`, drawn on its page; nothing where it has not been run."""
-    paper, item = argument.split()
-    page = catalogue.pages().get((paper, item))
-    for spec in shown(page, "item") if page else []:
-        if spec["record"]["item"] == item and spec["pictures"]:
-            folder = os.path.relpath(pictures(spec, f"notebooks/{page}"), ROOT / "book")
-            alt = re.search(r"^:alt: (.+)$", spec["myst"], re.MULTILINE)[1]
-            told = "" if spec["recorded"] else " (Here at the small scale of this build.)"
-            first = next(iter(spec["pictures"]))  # the recorded one, where there is one
-            return f"```{{figure}} {folder}/{first}\n:alt: {alt}\n\n{caption.strip()}{told}\n```"
-    return ""
-
-
-# ---- reproduction ----------------------------------------------------------------------------------------
-def status(record, page):
-    """Verdict of an item as a word: its record's, else `not run` where it has a page, else `planned`."""
-    return record["verdict"] if record else "not run" if page else "planned"
-
-
+# ---- the items of a paper ---------------------------------------------------------------------------------
 def item_rows(paper):
     """A line for each item of a paper: item, verdict, page, scale, reason."""
     from shared import reference
@@ -60,7 +29,7 @@ def item_rows(paper):
     where, rows = catalogue.pages(), []
     for item in reference.paper(paper).items.values():
         page, kept = where.get((paper, item.id)), record.read(paper, item.id)
-        rows.append([item.label, display.badge(status(kept, page)),
+        rows.append([place(item), display.badge(status(kept, page)),
                      link(catalogue.title(page), page) if page else "",
                      results.scale_words(kept) if kept else "", kept["reason"] if kept else item.caption])
     return rows
@@ -69,33 +38,6 @@ def item_rows(paper):
 def items(paper):
     from shared.pages import display
     return display.markdown_table(["item", "verdict", "page", "recorded scale", "why"], item_rows(paper))
-
-
-KINDS = {"tables": ("table",), "figures": ("figure",), "algorithms": ("algorithm",),
-         "theorems, corollaries, lemmas": ("theorem", "corollary", "lemma")}
-
-
-def totals(_):
-    """How many results of each kind and paper there are, and how they stand."""
-    from shared import reference
-    from shared.pages.display import badge, markdown_table
-    from shared.records import record, verdict
-    where, header = catalogue.pages(), ["", *reference.SHORT.values(), "all"]
-    counted = [(item, kept) for item, kept in record.everything() if item.kind in reference.RESULT_KINDS]
-    rows = []
-    for name, which in KINDS.items():
-        mine = [(i, r) for i, r in counted if i.kind in which]
-        per = [[(i, r) for i, r in mine if i.paper == key] for key in reference.KEYS]
-        rows.append([name, *(f"{sum(r is not None for _, r in p)} of {len(p)}" if p else ""
-                             for p in [*per, mine])])
-    words = Counter(status(r, where.get((i.paper, i.id))) for i, r in counted)
-    verdicts = [[badge(w), str(n), verdict.VERDICTS.get(w, "no page yet")] for w, n in words.most_common()]
-    return f"{markdown_table(header, rows)}\n\n{markdown_table(['verdict', 'items', 'meaning'], verdicts)}"
-
-
-def reproduction(_):
-    from shared import reference
-    return "\n\n".join(f"## {name}\n\n{items(key)}" for key, name in reference.SHORT.items())
 
 
 def claims(paper):
@@ -162,6 +104,32 @@ def parameters(_):
     return "\n\n".join(parts)
 
 
+def costs(_):
+    """Time, device and memory of each notebook at full scale, from its recorded units."""
+    from shared import runtime
+    from shared.pages.display import markdown_table
+    rows = []
+    for name in catalogue.notebooks():
+        told = [json.loads(p.read_text())["provenance"]
+                for p in sorted((runtime.results_folder() / "units" / name).glob("*/*.json"))]
+        seconds = Counter()
+        for each in told:
+            seconds[each["device"]] += each["seconds"]
+        if told:
+            memory = f"{catalogue.resources(name)['mem_mb'] / 1000:g} GB"
+            spent = "<br>".join(f"{duration(s)} on {device}" for device, s in seconds.most_common())
+            rows.append([link(catalogue.title(name), name), str(len(told)), spent, memory])
+        elif name not in catalogue.with_units():
+            rows.append([link(catalogue.title(name), name), "none", "under a minute, at each build", ""])
+        else:
+            rows.append([link(catalogue.title(name), name), "0", "not computed yet", ""])
+    return markdown_table(["notebook", "recorded units", "computing time", "memory a job asks for"], rows)
+
+
+def duration(seconds):
+    return f"{seconds / 3600:,.1f} h" if seconds >= 3600 else f"{seconds / 60:,.0f} min"
+
+
 # ---- API -------------------------------------------------------------------------------------------------
 def api(pattern):
     """Documentation of the modules of `shared` whose names match a glob pattern such as `theory/*`."""
@@ -175,7 +143,8 @@ def api(pattern):
 def replace(app, docname, source):
     def made(match):
         name, argument, text = match.groups()
-        return globals()[name](argument, text) if text else globals()[name](argument)
+        function = next(vars(m)[name] for m in MODULES if name in vars(m))
+        return function(argument, text) if text else function(argument)
     text, count = BLOCK.subn(made, source[0])
     if count:
         source[0] = text
@@ -183,7 +152,8 @@ def replace(app, docname, source):
 
 def state():
     """When the files behind generated parts and recorded results last changed."""
-    files = [*ROOT.glob("results/paper/*/*"), *ROOT.glob("notebooks/*/*.ipynb"), *ROOT.glob("shared/**/*.py"),
+    files = [*ROOT.glob("results/paper/*/*"), *ROOT.glob("results/units/*/*/*/*.json"),
+             *ROOT.glob("notebooks/*/*.ipynb"), *ROOT.glob("shared/**/*.py"),
              *runs().glob("notebooks/*/*.ipynb")]
     return sorted((str(f), f.stat().st_mtime_ns) for f in files)
 
@@ -205,4 +175,5 @@ def outdated(app, env, added, changed, removed):
 def setup(app):
     app.connect("source-read", replace)
     app.connect("env-get-outdated", outdated)
+    beside.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

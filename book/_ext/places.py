@@ -1,0 +1,68 @@
+"""Where things are: the page of an item, the heading to link to, what its run left, its file to download."""
+import re
+from functools import cache
+
+from executed import runs, specs, with_badges
+
+from workflow import catalogue, seal
+
+HEAD = re.compile(r"^\((\w+)-(\S+)-head\)=$", re.MULTILINE)  # what executed.py puts over an item's heading
+
+
+# ---- pages -----------------------------------------------------------------------------------------------
+def link(text, name):
+    return f"[{text}](/notebooks/{name}.ipynb)"
+
+
+@cache
+def _opened(path, changed):
+    return seal.opened(path)
+
+
+def run(name):
+    """The run of a notebook that this book shows, or None where it has not been run."""
+    path = runs() / "notebooks" / f"{name}.ipynb"
+    return _opened(path, path.stat().st_mtime_ns) if path.is_file() else None
+
+
+def shown(name, kind):
+    """What the run of a notebook that this book shows left of one kind; empty where it has not been run."""
+    notebook = run(name)
+    told = specs(notebook) if notebook else []
+    return [spec for spec in told if spec.get("kind") == kind]
+
+
+def stamps():
+    """`{notebook: facts}` of the runs that this book shows."""
+    return {name: told[-1]["facts"] for name in catalogue.notebooks() if (told := shown(name, "stamp"))}
+
+
+# ---- items -----------------------------------------------------------------------------------------------
+def status(record, page):
+    """Verdict of an item as a word: its record's, else `not run` where it has a page, else `planned`."""
+    return record["verdict"] if record else "not run" if page else "planned"
+
+
+def labels(name):
+    """`{item: label}`: what `{ref}` finds of the items on a page, a heading or a numbered figure."""
+    told = shown(name, "item")
+    found = {spec["record"]["item"]: f"{name.split('/')[0]}-{spec['record']['item']}" for spec in told
+             if f":name: {name.split('/')[0]}-{spec['record']['item']}\n" in spec["myst"]}
+    for cell in (run(name) or {"cells": []})["cells"]:
+        if cell["cell_type"] == "markdown":
+            for key, item in HEAD.findall(with_badges("".join(cell["source"]), told)):
+                found[item] = f"{key}-{item}-head"
+    return found
+
+
+def label(item):
+    """What `{ref}` finds of an item in the runs that this book shows, or None."""
+    page = catalogue.pages().get((item.paper, item.id))
+    return labels(page).get(item.id) if page else None
+
+
+def place(item, text=None):
+    """An item's label, as a link to its place on its page where there is one."""
+    text, name = text or item.label, label(item)
+    page = catalogue.pages().get((item.paper, item.id))
+    return f"{{ref}}`{text} <{name}>`" if name else link(text, page) if page else text

@@ -1,0 +1,130 @@
+"""How every item of the papers stands: the scoreboard, the counts of the cover, made from the records."""
+from collections import Counter
+from functools import cache
+from html import escape
+
+import history
+from beside import downloads, report
+from places import place, status
+
+from workflow import catalogue
+
+KINDS = {"tables": ("table",), "figures": ("figure",), "algorithms": ("algorithm",),
+         "theorems, corollaries, lemmas": ("theorem", "corollary", "lemma")}
+HEADER = ["item", "paper", "kind", "verdict", "scale", "since", "why", "data"]
+SORTED = ["paper", "kind", "verdict", "scale", "since"]  # what scoreboard.js sorts by
+
+
+@cache
+def everything():
+    """Every item with its record, its page and its verdict as a word, in the papers' order."""
+    from shared.records import record
+    where = catalogue.pages()
+    return [(item, kept, page := where.get((item.paper, item.id)), status(kept, page))
+            for item, kept in record.everything()]
+
+
+def results():
+    """As `everything`, of the tables, figures, algorithms and theorems alone: what the book counts."""
+    from shared import reference
+    return [each for each in everything() if each[0].kind in reference.RESULT_KINDS]
+
+
+def words(found):
+    """`{verdict: how many}` in the order of the verdicts."""
+    from shared.pages.display import BADGE
+    counted = Counter(word for *_, word in found)
+    return {word: counted[word] for word in BADGE if counted[word]}
+
+
+# ---- the scoreboard --------------------------------------------------------------------------------------
+def scoreboard(_):
+    """All items as tables that scoreboard.js sorts and filters; without it they are there to be read."""
+    from shared import reference
+    found = everything()
+    main = [e for e in found if e[0].kind in reference.RESULT_KINDS]
+    groups = {"": [e for e in main if e[-1] != "planned"],
+              "Planned": [e for e in main if e[-1] == "planned"],
+              "Equations, definitions, procedures": [e for e in found if e not in main]}
+    parts = [f"```{{raw}} html\n{controls(found)}\n```"]
+    for title, mine in groups.items():
+        if mine:
+            made = f":::{{div}} scoreboard\n{table(mine)}\n:::"
+            parts.append(f"::::{{dropdown}} {title}: {len(mine)}\n{made}\n::::" if title else made)
+    return "\n\n".join(parts)
+
+
+def table(found):
+    from shared.pages.display import markdown_table
+    return markdown_table(HEADER, [row(*each) for each in found])
+
+
+def row(item, kept, page, word):
+    from shared import reference
+    from shared.pages.display import badge
+    from shared.pages.results import scale_words
+    since, before = history.of(item, kept)
+    return [place(item), reference.SHORT[item.paper], item.kind, badge(word),
+            scale_words(kept) if kept else "", f"{since}{f' earlier: {before}' if before else ''}".strip(),
+            kept["reason"] if kept else item.caption,
+            " · ".join([*downloads(item, kept, "book/reproduction"), report(item)])]
+
+
+def controls(found):
+    """The form above the scoreboard, hidden until scoreboard.js has given it work."""
+    from shared import reference
+
+    def choice(name, options):
+        """A labelled list `{value: how it reads}`."""
+        told = "".join(f'<option value="{escape(k)}">{escape(v)}</option>' for k, v in options.items())
+        return f'<label>{name} <select name="{name}">{told}</select></label>'
+
+    def counted(counts):
+        return {"": "all"} | {k: f"{k} ({n})" for k, n in counts.items()}
+
+    papers = Counter(reference.SHORT[i.paper] for i, *_ in found)
+    kinds = Counter(i.kind for i, *_ in found)
+    fields = [choice("paper", counted(papers)),
+              choice("kind", counted({k: kinds[k] for k in reference.KINDS if kinds[k]})),
+              choice("verdict", counted(words(found))),
+              choice("order", {"": "of the papers"} | {name: f"by {name}" for name in SORTED})]
+    return (f'<form class="scoreboard-filter" aria-label="Which items are shown" hidden>{"".join(fields)}'
+            '<button type="reset">Show all</button><output aria-live="polite"></output></form>')
+
+
+def totals(_):
+    """How many results of each kind and paper there are, and how they stand."""
+    from shared import reference
+    from shared.pages.display import badge, markdown_table
+    from shared.records import verdict
+    counted, header = results(), ["", *reference.SHORT.values(), "all"]
+    rows = []
+    for name, which in KINDS.items():
+        mine = [(i, r) for i, r, *_ in counted if i.kind in which]
+        per = [[(i, r) for i, r in mine if i.paper == key] for key in reference.KEYS]
+        rows.append([name, *(f"{sum(r is not None for _, r in p)} of {len(p)}" if p else ""
+                             for p in [*per, mine])])
+    verdicts = [[badge(w), str(n), verdict.VERDICTS.get(w, "no page yet")] for w, n in words(counted).items()]
+    return f"{markdown_table(header, rows)}\n\n{markdown_table(['verdict', 'items', 'meaning'], verdicts)}"
+
+
+# ---- the cover and the openings --------------------------------------------------------------------------
+def today(_):
+    """What is true today, in a sentence, and a link to the scoreboard for each verdict."""
+    from shared.pages.display import BADGE
+    counted = results()
+    kept = sum(r is not None for _, r, *_ in counted)
+    paged = sum(page is not None for _, _, page, _ in counted)
+    links = " ".join(f'<a class="sd-badge sd-bg-{BADGE[w]} sd-bg-text-{BADGE[w]}" '
+                     f'href="reproduction.html?verdict={w.replace(" ", "%20")}">{n} {w}</a>'
+                     for w, n in words(counted).items())
+    return (f"The five papers print **{len(counted)}** tables, figures, algorithms and theorems. "
+            f"**{paged}** of them have a page here, and **{kept}** a result at full scale or a stated share "
+            f"of it.\n\n<p class=\"standing\">{links}</p>")
+
+
+def standing(paper):
+    """The verdicts of a paper's results as badges with their counts."""
+    from shared.pages.display import BADGE
+    mine = [e for e in results() if e[0].paper == paper]
+    return " ".join(f"{{bdg-{BADGE[w]}}}`{n} {w}`" for w, n in words(mine).items())
