@@ -55,7 +55,8 @@ from shared.pages import display
 from shared.pages.start import start
 
 run = start("he/3_optmargin", globals())
-NAMES = {"benign": "Benign", "brittle": "OptBrittle", "margin": "OptMargin", "strong": "OptStrong", "fgsm": "FGSM"}
+NAMES = {"benign": "Benign", "brittle": "OptBrittle", "margin": "OptMargin",
+         "strong": "OptStrong", "fgsm": "FGSM"}
 COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")
 
 # %% [markdown]
@@ -71,9 +72,12 @@ COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")
 
 # %%
 scale = run.scale(
-    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, tested=20, sample=3, whole=3, margin=3, blocks=1, iterations=3, shown=3),
-    quick=dict(nets=setting.subjects("quick"), rate=0.1, tested=100, sample=10, whole=10, margin=5, blocks=1, iterations=20, shown=4),
-    paper=dict(nets=setting.subjects("paper"), rate=None, tested=1000, sample=100, whole=100, margin=25, blocks=20, iterations=1000, shown=4),
+    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, tested=20, sample=3,
+               whole=3, margin=3, blocks=1, iterations=3, shown=3),
+    quick=dict(nets=setting.subjects("quick"), rate=0.1, tested=100, sample=10,
+               whole=10, margin=5, blocks=1, iterations=20, shown=4),
+    paper=dict(nets=setting.subjects("paper"), rate=None, tested=1000, sample=100,
+               whole=100, margin=25, blocks=20, iterations=1000, shown=4),
 )
 
 
@@ -86,15 +90,18 @@ def measure_net(subject, *, images, seed):
     trained = subject.trained(seed)
     size = 0.3 if subject.dataset == "mnist" else 8 / 255
     x, y = subject.images(0, images)
-    found = PGD(Linf(size), steps=20, step=size / 10)(trained.net, x, y, generator=runtime.generator(seed, "he", "pgd"))
-    return {"test_accuracy": trained.test_accuracy, "train_accuracy": trained.train_accuracy, "images": images,
+    found = PGD(Linf(size), steps=20, step=size / 10)(trained.net, x, y,
+                                                      generator=runtime.generator(seed, "he", "pgd"))
+    return {"test_accuracy": trained.test_accuracy, "train_accuracy": trained.train_accuracy,
+            "images": images,
             "robust": int((found.was_correct & ~found.success).sum()), "passes": int(found.passes.sum()),
             "parameters": sum(p.numel() for p in trained.net.parameters())}
 
 
 def plan_nets(scale):
     """One unit for each network."""
-    return {name: dict(subject=subject, images=scale.tested, seed=scale.seed) for name, subject in scale.nets.items()
+    return {name: dict(subject=subject, images=scale.tested, seed=scale.seed) for name,
+            subject in scale.nets.items()
             if scale.subject in ("all", subject.dataset)}
 
 
@@ -114,7 +121,8 @@ def attack_images(subject, attack, *, first, images, iterations, radius, shown, 
         point = judge.logits(model, found.x).argmax(1)
     region = Region(radius)(model, found.x, generator=runtime.generator(seed, "he", "region", first))
     return {"iterations": iterations, "images": images, "correct": found.correct.tolist(),
-            "success": found.success.tolist(), "rms": rms(x, found.x).tolist(), "point": (point == y).tolist(),
+            "success": found.success.tolist(), "rms": rms(x, found.x).tolist(),
+            "point": (point == y).tolist(),
             "region": (region == y).tolist(), "passes": found.passes.tolist(), "labels": y.tolist(),
             "classes": point.tolist(), "pictures": (found.x[:shown] * 255).round().to(torch.uint8)}
 
@@ -134,7 +142,8 @@ def plan_attacks(scale):
             count = min(scale.blocks, -(-scale.sample // size))
             for block in range(count):
                 planned[f"{name}-{kind}-b{block}"] = dict(
-                    subject=subject, attack=attack, first=setting.FIRST[subject.dataset] + block * size, images=size,
+                    subject=subject, attack=attack, first=setting.FIRST[subject.dataset] + block * size,
+                    images=size,
                     iterations=scale.iterations if searched else 1, radius=0.3 if mnist else 0.02,
                     shown=min(size, scale.shown) if block == 0 else 0, seed=scale.seed)
     return planned
@@ -196,7 +205,8 @@ slow = dict(c=0.3, rate=0.05, steps=60)
 apart = (by_the_paper(model, image, true, noises, **slow) - fast_image).abs().max().item()
 changed = [by_the_paper(model, image, true, noises, **slow, **change) for change in CHANGES.values()]
 caught = sum(z is None or (z - fast_image).abs().max().item() > 1e-3 for z in changed)
-evidence = dict(kind="equality", within_allowed=apart < 1e-4, mutants_tried=len(changed), mutants_caught=caught,
+evidence = dict(kind="equality", within_allowed=apart < 1e-4, mutants_tried=len(changed),
+                mutants_caught=caught,
                 violations=0, nearest_witness=None)
 run.statement("equation-optmargin-loss", data={"members": 5, "same_image": apart < 1e-4}, evidence=evidence)
 
@@ -204,11 +214,12 @@ run.statement("equation-optmargin-loss", data={"members": 5, "same_image": apart
 # ## Equation optmargin objective: the distance and all terms together
 
 # %%
-run.statement("equation-optmargin-objective", data={"members": 5, "same_image": apart < 1e-4}, evidence=evidence)
+run.statement("equation-optmargin-objective", data={"members": 5, "same_image": apart < 1e-4},
+              evidence=evidence)
 
 # %%
-display.say(f"On a small random network both ways find the same adversarial image, to within rounding; each of "
-            f"{len(changed)} changed objectives gives another one or none.")
+display.say(f"On a small random network both ways find the same adversarial image, to within rounding; each "
+            f"of {len(changed)} changed objectives gives another one or none.")
 
 
 # %% [markdown]
@@ -228,7 +239,8 @@ def region_by_the_paper(model, x, radius, samples, generator):
 cube = Region(0.3)
 plain = region_by_the_paper(model, image, 0.3, 100, torch.Generator().manual_seed(3))
 batched = cube.votes(model, image, generator=torch.Generator().manual_seed(3))[0]
-run.statement("procedure-region-classification", data={"samples": 100, "same_votes": bool((plain == batched).all())},
+run.statement("procedure-region-classification",
+              data={"samples": 100, "same_votes": bool((plain == batched).all())},
               evidence=dict(kind="equality", within_allowed=bool((plain == batched).all()), mutants_tried=0,
                             mutants_caught=0, violations=0, nearest_witness=None))
 
@@ -310,14 +322,16 @@ def succeeds(rows):
         success = of(rows, "margin", f"{n}_success_pct")
         near, mine, far = (of(rows, kind, f"{n}_rms") for kind in ("brittle", "margin", "strong"))
         holds &= success == 100 and near is not None and near < mine and (far is None or mine < far)
-        told.append(f"{n.replace('_', ' ')}: {words(success)}, distances {words(near, '')}, {words(mine, '')}, {words(far, '')}")
+        told.append(f"{n.replace('_', ' ')}: {words(success)}, distances {words(near, '')}, "
+                    f"{words(mine, '')}, {words(far, '')}")
     return (holds if told else None), "; ".join(told) or "no example of OptMargin"
 
 
 def drops(kind):
     """Whether an attack succeeds less often on the adversarially trained network of each data set."""
     def judge_rows(rows):
-        pairs = [(d, *(of(rows, kind, f"{d}_{t}_success_pct") for t in ("normal", "adv"))) for d in ("mnist", "cifar10")]
+        pairs = [(d, *(of(rows, kind, f"{d}_{t}_success_pct") for t in ("normal", "adv")))
+                 for d in ("mnist", "cifar10")]
         pairs = [p for p in pairs if None not in p]
         told = "; ".join(f"{d}: {words(a)} to {words(b)}" for d, a, b in pairs)
         return (all(b < a for _, a, b in pairs) if pairs else None), told or "no value"
@@ -326,7 +340,8 @@ def drops(kind):
 
 run.table("table-1", attacked, table_1, claims={
     "in all four settings": succeeds,
-    "leaves the original class readable": "“visible” and “readable” are judged by eye; the images stand in Figure 5",
+    "leaves the original class readable": "“visible” and “readable” are judged by eye; the images stand in "
+                                          "Figure 5",
     "OptStrong drops": drops("strong"),
     "FGSM is weaker": drops("fgsm"),
 })
@@ -353,7 +368,8 @@ def table_2(units):
 
 def columns(rows, how):
     """`[(name, OptBrittle's accuracy, OptMargin's, FGSM's)]` of the columns that have values."""
-    found = [(c.replace("_", " ").removesuffix(" accuracy pct"), *(of(rows, k, c) for k in ("brittle", "margin", "fgsm")))
+    found = [(c.replace("_", " ").removesuffix(" accuracy pct"),
+              *(of(rows, k, c) for k in ("brittle", "margin", "fgsm")))
              for c, _, h in TAILS if h == how]
     return [f for f in found if None not in f]
 
@@ -368,7 +384,8 @@ def fails(rows):
 def lowest(rows):
     """OptMargin leaves region classification the least."""
     found = columns(rows, "region")
-    told = "; ".join(f"{n}: OptMargin {words(m)}, the lowest other {words(min(b, f))}" for n, b, m, f in found)
+    told = "; ".join(f"{n}: OptMargin {words(m)}, the lowest other {words(min(b, f))}" for n,
+                     b, m, f in found)
     return (all(m <= min(b, f) for _, b, m, f in found) if found else None), told or "no value"
 
 
@@ -376,7 +393,8 @@ def zero(rows):
     """Point classification reads none of the images made by optimisation, but for the one column printed above zero."""
     found = columns(rows, "point")
     told = "; ".join(f"{n}: {words(b)} and {words(m)}" for n, b, m, _ in found)
-    return (all(b == 0 and (m == 0 or n == "cifar10 point adv") for n, b, m, _ in found) if found else None), told or "no value"
+    return (all(b == 0 and (m == 0 or n == "cifar10 point adv") for n, b, m, _ in found)
+            if found else None), told or "no value"
 
 
 def evades(rows):
@@ -410,7 +428,8 @@ def draw_grid(units):
     found = first_blocks(units)
     sets_there = [d for d in ("mnist", "cifar10") if f"{d}-normal-benign-b0" in found]
     count = min(len(found[f"{d}-normal-benign-b0"]["pictures"]) for d in sets_there)
-    figure, axes = plt.subplots(count * len(sets_there), 9, figsize=(10, 1.15 * count * len(sets_there) + 0.5), squeeze=False)
+    figure, axes = plt.subplots(count * len(sets_there), 9,
+                                figsize=(10, 1.15 * count * len(sets_there) + 0.5), squeeze=False)
     for block, dataset in enumerate(sets_there):
         clean = found[f"{dataset}-normal-benign-b0"]["pictures"]
         for n in range(count):
@@ -428,14 +447,15 @@ def grid_data(units):
     """What the grid shows: its attacks and networks, images a data set, and whether failures are black."""
     found = first_blocks(units)
     made = [n for n in found if "-benign-" not in n]
-    return {"columns": 1 + len({n.split("-", 1)[1] for n in made}), "data_sets": len({n.split("-")[0] for n in made}),
+    return {"columns": 1 + len({n.split("-", 1)[1] for n in made}),
+            "data_sets": len({n.split("-")[0] for n in made}),
             "images": min(len(u["pictures"]) for u in found.values()),
             "failures": sum(not s for n in made for s in found[n]["success"][:len(found[n]["pictures"])])}
 
 
 run.figure("figure-5", attacked, draw_grid, data=grid_data,
-           alt="Rows of images; beside each original the examples of four attacks on the normal and on the adversarially trained "
-               "network. A black square stands where an attack found nothing.",
+           alt="Rows of images; beside each original the examples of four attacks on the normal and on the "
+               "adversarially trained network. A black square stands where an attack found nothing.",
            contains={"columns/rows": lambda d: d["columns"] == 9, "several images": lambda d: d["images"] > 1,
                      "black square": True},
            claims={"visibly altered but readable": "“readable” is judged by eye: the images stand above"})
@@ -453,15 +473,18 @@ def cost(units):
     together, told = pooled(units), {"members": 20, "samples": 100}
     for kind in ("brittle", "margin"):
         if found := together.get(("mnist-normal", kind)):
-            told |= {f"{kind}_passes": mean(found["passes"]), f"{kind}_seconds": found["seconds"] / len(found["passes"])}
+            told |= {f"{kind}_passes": mean(found["passes"]), f"{kind}_seconds": found["seconds"]
+                     / len(found["passes"])}
     return told
 
 
 PRINTED = "not run: the slowest case of the paper is w32-10 on a GeForce GTX 1080"
 run.statement("procedure-cost-optmargin", attacked,
-              data=lambda u: cost(u) | {"minutes_per_image_slowest": None, "minutes_per_image_slowest_status": PRINTED},
+              data=lambda u: cost(u) | {"minutes_per_image_slowest": None,
+                                        "minutes_per_image_slowest_status": PRINTED},
               claims={"ensemble of 20 models": lambda d: (
-                  d["members"] < d["samples"], f"{d['members']} members of the ensemble, {d['samples']} samples of a region")})
+                  d["members"] < d["samples"], f"{d['members']} members of the ensemble, {d['samples']} "
+                                               f"samples of a region")})
 
 # %% [markdown]
 # ## Procedure optmargin: the attack as run
@@ -470,7 +493,8 @@ run.statement("procedure-cost-optmargin", attacked,
 run.statement("procedure-optmargin", attacked, data=cost, claims={
     "Slowest case": "the slowest case is w32-10, which needs a GPU; not measured here",
     "20 model evaluations": lambda d: (d["members"] == 20 and d["samples"] == 100,
-                                       f"{d['members']} members of the ensemble, {d['samples']} samples of a region")})
+                                       f"{d['members']} members of the ensemble, {d['samples']} samples of a "
+                                       f"region")})
 
 
 # %% [markdown]
@@ -487,18 +511,22 @@ def amplification(units):
         near, far = (together.get((net, kind)) for kind in ("brittle", "margin"))
         if near and far and any(near["success"]) and any(far["success"]):
             distances = [mean([d for d, s in zip(f["rms"], f["success"]) if s]) for f in (near, far)]
-            told[net.replace("-", "_")] = {"amplification": distances[1] / distances[0], "success": 100 - percent(far["region"])}
+            told[net.replace("-", "_")] = {"amplification": distances[1] / distances[0],
+                                           "success": 100 - percent(far["region"])}
     return told
 
 
 def similar(d):
     """Whether OptMargin succeeds on most images with distances grown by at most the quoted factors, doubled."""
-    told = "; ".join(f"{n.replace('_', ' ')}: {v['amplification']:,.2f} times the distance, success {v['success']:.0f}%"
+    told = "; ".join(f"{n.replace('_', ' ')}: {v['amplification']:,.2f} times the distance, success "
+                     f"{v['success']:.0f}%"
                      for n, v in d.items())
-    return (all(v["success"] > 50 and v["amplification"] < 5.6 for v in d.values()) if d else None), told or "no value"
+    return (all(v["success"] > 50 and v["amplification"] < 5.6 for v in d.values())
+            if d else None), told or "no value"
 
 
-run.statement("remark-cao-gong-amplified", attacked, data=amplification, claims={"similar distortion increases": similar})
+run.statement("remark-cao-gong-amplified", attacked, data=amplification,
+              claims={"similar distortion increases": similar})
 
 # %% [markdown]
 # ## The networks
@@ -508,7 +536,8 @@ run.statement("remark-cao-gong-amplified", attacked, data=amplification, claims=
 
 # %%
 run.extra("networks", nets, lambda u: [
-    {"network": r["unit"].replace("-", " "), "parameters": r["parameters"], "test_accuracy_pct": 100 * r["test_accuracy"],
+    {"network": r["unit"].replace("-", " "), "parameters": r["parameters"],
+     "test_accuracy_pct": 100 * r["test_accuracy"],
      "under_pgd_pct": 100 * r["robust"] / r["images"]} for r in u.to_dict("records")],
     "The networks: accuracy on all test images, and on some of them under PGD of 20 steps.",
     header={"network": "network", "parameters": "parameters", "test_accuracy_pct": "test accuracy, %",
@@ -541,11 +570,14 @@ near, far = (found.get(("mnist-normal", kind)) for kind in ("brittle", "margin")
 if near and far:
     restored, left = percent(near["region"]), percent(far["region"])
     distances = [mean([d for d, s in zip(f["rms"], f["success"]) if s]) for f in (near, far)]
-    sentences = (f"Asking a network about a hundred noisy copies of an image corrects {words(restored)} of the closest adversarial "
-                 f"digits. OptMargin, which looks for images whose copies are misread too, leaves it {words(left)}. It "
+    sentences = (f"Asking a network about a hundred noisy copies of an image corrects {words(restored)} of "
+                 f"the closest adversarial "
+                 f"digits. OptMargin, which looks for images whose copies are misread too, leaves it "
+                 f"{words(left)}. It "
                  f"moves the pixels by {words(distances[1], '')} on average, where the closest examples need "
                  f"{words(distances[0], '')}.")
-    run.minute(sentences, picture=draw_grid(run.best(attacked)), alt="Images and what four attacks make of them.")
+    run.minute(sentences, picture=draw_grid(run.best(attacked)),
+               alt="Images and what four attacks make of them.")
 
 # %%
 run.stamp()

@@ -67,11 +67,14 @@ COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")
 
 # %%
 scale = run.scale(
-    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, sample=3, whole=3, size=3, blocks=1, iterations=3, directions=18,
+    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, sample=3, whole=3,
+               size=3, blocks=1, iterations=3, directions=18,
                cifar_directions=18, side=9),
-    quick=dict(nets=setting.subjects("quick"), rate=0.1, sample=8, whole=8, size=8, blocks=1, iterations=20, directions=98,
+    quick=dict(nets=setting.subjects("quick"), rate=0.1, sample=8, whole=8,
+               size=8, blocks=1, iterations=20, directions=98,
                cifar_directions=100, side=31),
-    paper=dict(nets=setting.subjects("paper"), rate=None, sample=100, whole=100, size=25, blocks=20, iterations=1000, directions=784,
+    paper=dict(nets=setting.subjects("paper"), rate=None, sample=100, whole=100,
+               size=25, blocks=20, iterations=1000, directions=784,
                cifar_directions=1000, side=121),
 )
 
@@ -119,7 +122,8 @@ def plan_walks(scale):
             size = size if mnist else max(1, size // 5)
             for block in range(min(scale.blocks, -(-scale.sample // size))):
                 planned[f"{name}-{kind}-b{block}"] = dict(
-                    subject=subject, attack=attack, first=setting.FIRST[subject.dataset] + block * size, images=size,
+                    subject=subject, attack=attack, first=setting.FIRST[subject.dataset] + block * size,
+                    images=size,
                     iterations=scale.iterations if kind in ("brittle", "margin") else 1,
                     directions=scale.directions if mnist else scale.cifar_directions, negatives=mnist,
                     step=scale.mnist_step if mnist else 2 / 255, top=0.48 if mnist else 126 / 255,
@@ -141,7 +145,8 @@ def cut(subject, brittle, margin, *, image, iterations, side, seed):
     """
     x, y = subject.images(image, 1)
     model = subject.model(seed)
-    near, far = (setting.examples(model, x, y, attack, iterations=iterations, seed=seed) for attack in (brittle, margin))
+    near, far = (setting.examples(model, x, y, attack, iterations=iterations, seed=seed)
+                 for attack in (brittle, margin))
     to_near, to_far = (near.x - x).flatten(), (far.x - x).flatten()
     across = to_near / to_near.norm().clamp(min=1e-6)
     along = (to_far @ across).item()
@@ -161,9 +166,11 @@ def cut(subject, brittle, margin, *, image, iterations, side, seed):
 def plan_cuts(scale):
     """One unit for each MNIST network: test image 3153."""
     return {f"{name}-cut": dict(
-        subject=subject, brittle=setting.attacks("mnist", scale.rate)["brittle"], margin=setting.attacks("mnist", scale.rate)["margin"],
+        subject=subject, brittle=setting.attacks("mnist", scale.rate)["brittle"],
+        margin=setting.attacks("mnist", scale.rate)["margin"],
         image=setting.FIRST["mnist"] + 1, iterations=scale.iterations, side=scale.side, seed=scale.seed)
-        for name, subject in scale.nets.items() if subject.dataset == "mnist" and scale.subject in ("all", "mnist")}
+        for name, subject in scale.nets.items() if subject.dataset == "mnist"
+            and scale.subject in ("all", "mnist")}
 
 
 cuts = run.units("cuts", cut, plan_cuts, parts=("iterations",))
@@ -203,8 +210,10 @@ def small_case():
 
 
 model, image, dirs = small_case()
-slow, fast = walk_by_the_paper(model, image, dirs, 0.02, 0.48), survey(model, image, dirs, step=0.02, top=0.48)
-same_walks = all((each is None and not hit) or (hit and each == (round(d / 0.02), c)) for each, d, c, hit in zip(
+slow, fast = walk_by_the_paper(model, image, dirs, 0.02,
+                               0.48), survey(model, image, dirs, step=0.02, top=0.48)
+same_walks = all((each is None and not hit) or (hit and each == (round(d / 0.02), c)) for each,
+                 d, c, hit in zip(
     slow, fast.distance[0].tolist(), fast.adjacent[0].tolist(), fast.found[0].tolist()))
 shares = purity(fast, 3)[0].tolist()
 same_purity = all(abs(purity_by_the_paper(slow, k) - shares[k - 1]) < 1e-6 for k in (1, 2, 3))
@@ -228,7 +237,8 @@ run.statement("procedure-purity", data={"directions": len(dirs), "same": same_pu
 
 # %%
 LISTS = ("least", "median", "least_linf", "median_linf", "purity", "home", "never")
-COLOURS = {"benign": display.PALETTE[0], "fgsm": display.PALETTE[3], "margin": display.PALETTE[2], "brittle": display.PALETTE[1]}
+COLOURS = {"benign": display.PALETTE[0], "fgsm": display.PALETTE[3], "margin": display.PALETTE[2],
+           "brittle": display.PALETTE[1]}
 STYLES = dict(zip(KINDS, display.LINES))
 TITLES = {"mnist-normal": "MNIST, normal", "mnist-adv": "MNIST, adv.", "cifar10-normal": "CIFAR-10, normal",
           "cifar10-adv": "CIFAR-10, adv."}
@@ -261,7 +271,8 @@ def draw_one(units, key="distance"):
     """Panels of networks by kinds: the walks of one image."""
     together = pooled(units)
     there = nets_of(together)
-    figure, axes = plt.subplots(len(there), 4, figsize=(10, 2.1 * len(there) + 0.4), squeeze=False, sharey="row")
+    figure, axes = plt.subplots(len(there), 4, figsize=(10, 2.1 * len(there) + 0.4),
+                                squeeze=False, sharey="row")
     for row, net in zip(axes, there):
         factor, radius = printed(net)
         for ax, kind in zip(row, KINDS):
@@ -272,7 +283,8 @@ def draw_one(units, key="distance"):
             else:
                 order = one[key].argsort(kind="stable")
                 known = one["adjacent"][order] >= 0
-                ax.scatter(known.nonzero()[0], factor * one[key][order][known], c=one["adjacent"][order][known], cmap="tab10",
+                ax.scatter(known.nonzero()[0], factor * one[key][order][known],
+                           c=one["adjacent"][order][known], cmap="tab10",
                            vmin=0, vmax=9, s=4, linewidths=0)
             if ax in axes[0]:
                 ax.set_title(KINDS[kind])
@@ -290,7 +302,8 @@ def one_data(units):
         if one := found["one"]:
             line, home = printed(net)[1] / printed(net)[0] / 3**0.5, one["adjacent"] == one["label"]
             told.setdefault(net, {})[kind] = {
-                "median": float(sorted(one["distance"])[len(one["distance"]) // 2]), "home": float(home.mean()), "line": line,
+                "median": float(sorted(one["distance"])[len(one["distance"]) // 2]),
+                "home": float(home.mean()), "line": line,
                 "back": float((home & (one["distance"] <= line)).mean()), "directions": len(home)}
     return told
 
@@ -305,15 +318,18 @@ def near_zero(d):
     have = both(d, "brittle")
     told = "; ".join(f"{TITLES[n]}: median {f['brittle']['median'] / f['brittle']['line']:.2g} of the line, "
                      f"{100 * f['brittle']['home']:.0f}% lead to the original class" for n, f in have.items())
-    return (all(f["brittle"]["median"] < f["brittle"]["line"] / 2 and f["brittle"]["home"] > 0.5 for f in have.values())
+    return (all(f["brittle"]["median"] < f["brittle"]["line"] / 2 and f["brittle"]["home"] > 0.5
+                for f in have.values())
             if have else None), told or "no successful example"
 
 
 def higher(d):
     """OptMargin's curve lies above OptBrittle's, and on MNIST fewer directions lead home."""
     have = both(d, "brittle", "margin")
-    told = "; ".join(f"{TITLES[n]}: medians {f['brittle']['median']:.3g} and {f['margin']['median']:.3g}, leading home "
-                     f"{100 * f['brittle']['home']:.0f}% and {100 * f['margin']['home']:.0f}%" for n, f in have.items())
+    told = "; ".join(f"{TITLES[n]}: medians {f['brittle']['median']:.3g} and {f['margin']['median']:.3g}, "
+                     f"leading home "
+                     f"{100 * f['brittle']['home']:.0f}% and {100 * f['margin']['home']:.0f}%" for n,
+                     f in have.items())
     return (all(f["margin"]["median"] > f["brittle"]["median"] for f in have.values()) and
             all(f["margin"]["home"] < f["brittle"]["home"] for n, f in have.items() if n.startswith("mnist"))
             if have else None), told or "no successful pair"
@@ -323,14 +339,17 @@ def returns(d):
     """Nearly every direction leads an OptBrittle image home within the distance of a region's sample."""
     have = both(d, "brittle")
     told = "; ".join(f"{TITLES[n]}: {100 * f['brittle']['back']:.0f}% of directions" for n, f in have.items())
-    return (all(f["brittle"]["back"] > 0.9 for f in have.values()) if have else None), told or "no successful example"
+    return (all(f["brittle"]["back"] > 0.9 for f in have.values()) if have
+            else None), told or "no successful example"
 
 
 ALT_ONE = "A grid of panels, a row a network, a column a kind of example; in each a rising row of coloured dots and a black line."
 run.figure("figure-1", walks, draw_one, data=one_data, alt=ALT_ONE,
-           contains={"x: random directions": True, "y: boundary distance": True, "colour: adjacent": True, "black line": True,
+           contains={"x: random directions": True, "y: boundary distance": True,
+                     "colour: adjacent": True, "black line": True,
                      "2 datasets": lambda d: len(d) == 4},
-           claims={"very close to zero": near_zero, "OptMargin curves lie higher": higher, "A small random step": returns})
+           claims={"very close to zero": near_zero, "OptMargin curves lie higher": higher,
+                   "A small random step": returns})
 
 
 # %% [markdown]
@@ -371,17 +390,21 @@ def all_data(units):
         if found["median"]:
             line = printed(net)[1] / printed(net)[0] / 3**0.5
             told.setdefault(net, {})[kind] = {
-                "images": len(found["median"]), "line": line, "median": middle(found["median"]), "least": middle(found["least"]),
+                "images": len(found["median"]), "line": line, "median": middle(found["median"]),
+                "least": middle(found["least"]),
                 "above": sum(v > line for v in found["median"]) / len(found["median"]),
-                **{f"{s}_{e}": f(found[s]) for s in ("median", "least") for e, f in (("lowest", min), ("highest", max))}}
+                **{f"{s}_{e}": f(found[s]) for s in ("median", "least") for e,
+                   f in (("lowest", min), ("highest", max))}}
     return told
 
 
 def between(d):
     """Medians over images: OptBrittle lowest, benign highest."""
     have = {n: f for n, f in both(d, "brittle", "margin", "benign").items()}
-    told = "; ".join(f"{TITLES[n]}: " + ", ".join(f"{KINDS[k]} {f[k]['median']:.3g}" for k in KINDS if k in f) for n, f in have.items())
-    return (all(f["brittle"]["median"] < f[k]["median"] < f["benign"]["median"] for f in have.values() for k in ("margin", "fgsm")
+    told = "; ".join(f"{TITLES[n]}: " + ", ".join(f"{KINDS[k]} {f[k]['median']:.3g}"
+                                                  for k in KINDS if k in f) for n, f in have.items())
+    return (all(f["brittle"]["median"] < f[k]["median"] < f["benign"]["median"]
+                for f in have.values() for k in ("margin", "fgsm")
                 if k in f) if have else None), told or "no network with all kinds"
 
 
@@ -389,32 +412,38 @@ def above(d):
     """Most OptMargin images have their median distance above the black line."""
     have = both(d, "margin")
     told = "; ".join(f"{TITLES[n]}: {100 * f['margin']['above']:.0f}% of images" for n, f in have.items())
-    return (all(f["margin"]["above"] > 0.9 for f in have.values()) if have else None), told or "no successful example"
+    return (all(f["margin"]["above"] > 0.9 for f in have.values()) if have
+            else None), told or "no successful example"
 
 
 def no_threshold(d):
     """On MNIST the two kinds overlap in both statistics."""
     have = {n: f for n, f in both(d, "margin", "benign").items() if n.startswith("mnist")}
-    told = "; ".join(f"{TITLES[n]}: highest OptMargin median {f['margin']['median_highest']:.3g}, lowest benign one "
-                     f"{f['benign']['median_lowest']:.3g}" for n, f in have.items())
-    return (all(f["margin"][f"{s}_highest"] >= f["benign"][f"{s}_lowest"] for f in have.values() for s in ("median", "least"))
+    told = "; ".join(f"{TITLES[n]}: highest OptMargin median {f['margin']['median_highest']:.3g}, lowest "
+                     f"benign one {f['benign']['median_lowest']:.3g}" for n, f in have.items())
+    return (all(f["margin"][f"{s}_highest"] >= f["benign"][f"{s}_lowest"] for f in have.values()
+                for s in ("median", "least"))
             if have else None), told or "no successful example"
 
 
 def moved(d):
     """Adversarial training: nearer boundaries of benign images on MNIST, farther ones on CIFAR-10."""
-    have = {s: (d.get(f"{s}-normal", {}).get("benign"), d.get(f"{s}-adv", {}).get("benign")) for s in ("mnist", "cifar10")}
+    have = {s: (d.get(f"{s}-normal", {}).get("benign"), d.get(f"{s}-adv", {}).get("benign"))
+            for s in ("mnist", "cifar10")}
     have = {s: pair for s, pair in have.items() if all(pair)}
     told = "; ".join(f"{s}: {a['median']:.3g} to {b['median']:.3g}" for s, (a, b) in have.items())
     signs = {"mnist": -1, "cifar10": 1}
-    return (all(signs[s] * (b["median"] - a["median"]) > 0 for s, (a, b) in have.items()) if have else None), told or "no value"
+    return (all(signs[s] * (b["median"] - a["median"]) > 0 for s, (a, b) in have.items())
+            if have else None), told or "no value"
 
 
 ALT_ALL = "Two panels a network, the nearest and the median distance; one rising curve a kind of example and a black line."
 run.figure("figure-2", walks, draw_all, data=all_data, alt=ALT_ALL,
-           contains={"x: images sorted": True, "y: minimum": True, "curves: benign blue": True, "black line": True,
+           contains={"x: images sorted": True, "y: minimum": True, "curves: benign blue": True,
+                     "black line": True,
                      "MNIST and CIFAR-10": lambda d: len(d) == 4},
-           claims={"more robust to random noise": between, "black line lies below": above, "no single threshold": no_threshold,
+           claims={"more robust to random noise": between, "black line lies below": above,
+                   "no single threshold": no_threshold,
                    "Adversarial training brings": moved})
 
 
@@ -435,7 +464,8 @@ def draw_purity(units):
     for ax, net in zip(axes[0], there):
         for kind, name in KINDS.items():
             values = average_purity(together[net, kind]) if (net, kind) in together else []
-            ax.plot(range(1, len(values) + 1), values, STYLES[kind], color=COLOURS[kind], marker=".", label=name)
+            ax.plot(range(1, len(values) + 1), values, STYLES[kind], color=COLOURS[kind],
+                    marker=".", label=name)
         ax.set(title=TITLES[net], xlabel="k")
     axes[0][0].set_ylabel("purity of the top k")
     axes[0][0].legend(fontsize=8)
@@ -455,23 +485,28 @@ def purest(d):
     """OptBrittle has the highest purity, and on CIFAR-10 it is nearer to benign."""
     have = both(d, "brittle", "benign")
     gaps = {n: f["brittle"] - f["benign"] for n, f in have.items()}
-    told = "; ".join(f"{TITLES[n]}: OptBrittle {f['brittle']:.2f}, benign {f['benign']:.2f}" for n, f in have.items())
+    told = "; ".join(f"{TITLES[n]}: OptBrittle {f['brittle']:.2f}, benign {f['benign']:.2f}" for n,
+                     f in have.items())
     highest = all(f["brittle"] == max(f.values()) for f in have.values())
-    pairs = [(gaps[f"mnist-{t}"], gaps[f"cifar10-{t}"]) for t in ("normal", "adv") if {f"mnist-{t}", f"cifar10-{t}"} <= gaps.keys()]
+    pairs = [(gaps[f"mnist-{t}"], gaps[f"cifar10-{t}"]) for t in ("normal", "adv")
+             if {f"mnist-{t}", f"cifar10-{t}"} <= gaps.keys()]
     return (highest and all(a > b for a, b in pairs) if have else None), told or "no successful example"
 
 
 def harder(d):
     """OptMargin and FGSM lie nearer to benign than OptBrittle by half at least."""
     have = both(d, "brittle", "benign", "margin")
-    told = "; ".join(f"{TITLES[n]}: " + ", ".join(f"{KINDS[k]} {f[k]:.2f}" for k in KINDS if k in f) for n, f in have.items())
-    return (all(abs(f[k] - f["benign"]) < abs(f["brittle"] - f["benign"]) / 2 for f in have.values() for k in ("margin", "fgsm")
+    told = "; ".join(f"{TITLES[n]}: " + ", ".join(f"{KINDS[k]} {f[k]:.2f}" for k in KINDS if k in f) for n,
+                     f in have.items())
+    return (all(abs(f[k] - f["benign"]) < abs(f["brittle"] - f["benign"]) / 2
+                for f in have.values() for k in ("margin", "fgsm")
                 if k in f) if have else None), told or "no successful example"
 
 
 run.figure("figure-3", walks, draw_purity, data=purity_data,
            alt="A panel a network: four rising curves over k from 1 to 9.",
-           contains={"x: k": True, "y: average purity": True, "curves": True, "panels": lambda d: len(d) == 4},
+           contains={"x: k": True, "y: average purity": True, "curves": True,
+                     "panels": lambda d: len(d) == 4},
            claims={"especially high purity": purest, "much harder to tell": harder})
 
 # %% [markdown]
@@ -502,17 +537,20 @@ def draw_cut(units):
     for ax, u in zip(axes[0], units.to_dict("records")):
         side = u["pixels"]**0.5
         reach = u["reach"] / side
-        ax.imshow(u["classes"], origin="lower", extent=(-reach, reach, -reach, reach), cmap="tab10", vmin=0, vmax=9, alpha=0.7)
-        for (x, y), mark, name in (((0, 0), "o", "image"), (u["brittle"], "^", "OptBrittle"), (u["margin"], "s", "OptMargin")):
+        ax.imshow(u["classes"], origin="lower", extent=(-reach, reach, -reach, reach),
+                  cmap="tab10", vmin=0, vmax=9, alpha=0.7)
+        for (x, y), mark, name in (((0, 0), "o", "image"), (u["brittle"], "^", "OptBrittle"),
+                                   (u["margin"], "s", "OptMargin")):
             ax.plot(x / side, y / side, mark, color="black", label=name)
         ax.set(title=TITLES[u["unit"].removesuffix("-cut")], xlabel="RMS distance", ylabel="RMS distance")
     axes[0][0].legend(fontsize=8)
     return figure
 
 
-run.picture(cuts, draw_cut, caption="The plane through test image 3153, its OptBrittle and its OptMargin example",
-            alt="A square of coloured areas; the image and its OptBrittle example lie close to a border, the OptMargin example "
-                "deep inside an area.")
+run.picture(cuts, draw_cut, caption="The plane through test image 3153, its OptBrittle and its OptMargin "
+                                    "example",
+            alt="A square of coloured areas; the image and its OptBrittle example lie close to a border, the "
+                "OptMargin example deep inside an area.")
 
 # %% [markdown]
 # ## What the paper leaves open
@@ -538,9 +576,12 @@ run.picture(cuts, draw_cut, caption="The plane through test image 3153, its OptB
 found = all_data(run.best(walks)).get("mnist-normal", {})
 if {"benign", "brittle", "margin"} <= found.keys():
     told = {kind: f"{found[kind]['median']:.3g}" for kind in ("benign", "brittle", "margin")}
-    run.minute(f"In a median direction, a digit must be moved by {told['benign']} before the network changes its answer; the closest "
-               f"adversarial examples by {told['brittle']}, those of OptMargin by {told['margin']}. So OptMargin hides from a "
-               "look at the neighbourhood, and still does not live where digits live.", picture=draw_all(run.best(walks)), alt=ALT_ALL)
+    run.minute(f"In a median direction, a digit must be moved by {told['benign']} before the network changes "
+               f"its answer; the closest "
+               f"adversarial examples by {told['brittle']}, those of OptMargin by {told['margin']}. So "
+               f"OptMargin hides from a "
+               "look at the neighbourhood, and still does not live where digits live.",
+               picture=draw_all(run.best(walks)), alt=ALT_ALL)
 
 # %%
 run.stamp()

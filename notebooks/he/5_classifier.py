@@ -62,11 +62,14 @@ DATASETS = {"mnist": "MNIST", "cifar10": "CIFAR-10"}
 
 # %%
 scale = run.scale(
-    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, sample=4, size=4, cifar_sample=4, cifar_size=4, blocks=1, iterations=3,
+    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, sample=4, size=4, cifar_sample=4,
+               cifar_size=4, blocks=1, iterations=3,
                directions=24, cifar_directions=48, steps=10, cifar_steps=10),
-    quick=dict(nets=setting.subjects("quick"), rate=0.1, sample=20, size=20, cifar_sample=20, cifar_size=20, blocks=1, iterations=10,
+    quick=dict(nets=setting.subjects("quick"), rate=0.1, sample=20, size=20,
+               cifar_sample=20, cifar_size=20, blocks=1, iterations=10,
                directions=49, cifar_directions=50, steps=200, cifar_steps=200),
-    paper=dict(nets=setting.subjects("paper"), rate=None, sample=10_000, size=100, cifar_sample=450, cifar_size=10, blocks=100,
+    paper=dict(nets=setting.subjects("paper"), rate=None, sample=10_000, size=100,
+               cifar_sample=450, cifar_size=10, blocks=100,
                iterations=1000, directions=784, cifar_directions=1000, steps=2000, cifar_steps=4000),
 )
 
@@ -87,7 +90,8 @@ def surround(subject, attack, *, first, images, iterations, directions, negative
     distances, purities = inputs[:, :-classifier.PURITIES], inputs[:, -classifier.PURITIES:]
     steps = torch.where(distances < 1, (distances / step).round(), 255).to(torch.uint8)
     return {"iterations": iterations, "images": images, "correct": found.correct.tolist(),
-            "success": found.success.tolist(), "counts": found.counts.tolist(), "steps": steps, "purities": purities,
+            "success": found.success.tolist(), "counts": found.counts.tolist(),
+            "steps": steps, "purities": purities,
             "passes": int(found.passes.sum()), "evaluations": around.evaluations}
 
 
@@ -104,8 +108,10 @@ def plan_surroundings(scale):
                 continue
             for block in range(min(scale.blocks, -(-sample // size))):
                 planned[f"{name}-{kind}-b{block}"] = dict(
-                    subject=subject, attack=attack, first=(0 if mnist else setting.FIRST["cifar10"]) + block * size,
-                    images=size, iterations={"margin": scale.iterations, "brittle": min(1000, 4 * scale.iterations)}.get(kind, 1),
+                    subject=subject, attack=attack, first=(0 if mnist else setting.FIRST["cifar10"])
+                    + block * size,
+                    images=size, iterations={"margin": scale.iterations,
+                                             "brittle": min(1000, 4 * scale.iterations)}.get(kind, 1),
                     directions=scale.directions if mnist else scale.cifar_directions, negatives=mnist,
                     step=0.02 if mnist else 2 / 255, top=0.48 if mnist else 126 / 255, seed=scale.seed)
     return planned
@@ -130,9 +136,11 @@ def plan_classifiers(scale):
         asked = [("brittle", ("margin",)), ("margin", ("brittle",))]
         for attack, others in asked + ([] if name.endswith("adv") else [("fgsm", ())]):
             planned[f"{name}-{attack}"] = dict(
-                given="he/5_classifier", name=name, attack=attack, others=list(others), sample=scale.sample if mnist else scale.cifar_sample,
+                given="he/5_classifier", name=name, attack=attack, others=list(others),
+                sample=scale.sample if mnist else scale.cifar_sample,
                 size=scale.size if mnist else scale.cifar_size, step=0.02 if mnist else 2 / 255,
-                share=0.8 if mnist else 7 / 9, centre=0.0 if mnist else 16 / 255, spread=1.0 if mnist else 0.5,
+                share=0.8 if mnist else 7 / 9, centre=0.0 if mnist else 16 / 255,
+                spread=1.0 if mnist else 0.5,
                 steps=scale.steps if mnist else scale.cifar_steps, batch=128, balanced=False, seed=scale.seed)
     return planned
 
@@ -169,8 +177,10 @@ def architecture():
     """Sizes of the classifier for MNIST, and what Figure 4 must show of it."""
     kinds = [type(layer).__name__ for layer in [*LAYERS.convolutions, *LAYERS.linears]]
     return {"distances": 1568, "convolutions": kinds.count("Conv1d"), "rectifiers": kinds.count("ReLU"),
-            "linear": kinds.count("Linear"), "dropouts": kinds.count("Dropout"), "purities": classifier.PURITIES,
-            "outputs": LAYERS.linears[-1].out_features, "parameters": sum(p.numel() for p in LAYERS.parameters())}
+            "linear": kinds.count("Linear"), "dropouts": kinds.count("Dropout"),
+            "purities": classifier.PURITIES,
+            "outputs": LAYERS.linears[-1].out_features,
+            "parameters": sum(p.numel() for p in LAYERS.parameters())}
 
 
 def draw_layers():
@@ -188,8 +198,10 @@ def draw_layers():
 
 
 run.figure("figure-4", (), draw_layers, data=architecture,
-           alt="Boxes from left to right: sorted distances, two convolutions, flattening with three purities, two linear layers.",
-           contains={"input: sorted": lambda d: d["distances"] == 1568, "two 1-D": lambda d: d["convolutions"] == 2,
+           alt="Boxes from left to right: sorted distances, two convolutions, flattening with three "
+               "purities, two linear layers.",
+           contains={"input: sorted": lambda d: d["distances"] == 1568,
+                     "two 1-D": lambda d: d["convolutions"] == 2,
                      "flatten and append": lambda d: d["purities"] == 3,
                      "two fully connected": lambda d: d["linear"] == 2 and d["outputs"] == 2,
                      "dropout": lambda d: d["dropouts"] == 3})
@@ -233,7 +245,8 @@ def table_3(classifiers, surroundings):
                 row = {"dataset": title, "model_training": told, "training_attack": KINDS[attack],
                        "false_pos_benign_pct": percent(u["flagged"], u["benign"]) if u else None}
                 for kind in ("brittle", "margin"):
-                    row[f"false_neg_opt{kind}_pct"] = percent(u["missed"].get(kind), u["adversarial"].get(kind)) if u else None
+                    row[f"false_neg_opt{kind}_pct"] = percent(u["missed"].get(kind),
+                                                              u["adversarial"].get(kind)) if u else None
                 row |= {f"{c}_status": status(dataset, row[c]) for c in list(row)[3:]}
                 row["worst_case_pct"] = best[dataset].get((training, attack))
                 made.append(row)
@@ -246,8 +259,10 @@ def worst_cases(classifiers, dataset):
     for training in TRAININGS:
         for attack in ("brittle", "margin"):
             u = by_name(classifiers).get(f"{dataset}-{training}-{attack}")
-            errors = [percent(u["flagged"], u["benign"]), *(percent(u["missed"].get(k), u["adversarial"].get(k))
-                                                              for k in ("brittle", "margin"))] if u else [None]
+            errors = [percent(u["flagged"], u["benign"]),
+                      *(percent(u["missed"].get(k), u["adversarial"].get(k))
+
+                        for k in ("brittle", "margin"))] if u else [None]
             if None not in errors:
                 told[training, attack] = 100 - max(errors)
     return told
@@ -257,8 +272,10 @@ def recognises(rows):
     """Classifiers trained on OptMargin know OptBrittle; those trained on OptBrittle miss OptMargin more often."""
     full = rows.dropna(subset=["false_neg_optbrittle_pct", "false_neg_optmargin_pct"])
     margin, brittle = (full[full.training_attack == k] for k in ("OptMargin", "OptBrittle"))
-    told = (f"trained on OptMargin, missed OptBrittle: {', '.join(map(words, margin.false_neg_optbrittle_pct)) or 'no value'}; "
-            f"trained on OptBrittle, missed OptMargin: {', '.join(map(words, brittle.false_neg_optmargin_pct)) or 'no value'}")
+    told = (f"trained on OptMargin, missed OptBrittle: "
+            f"{', '.join(map(words, margin.false_neg_optbrittle_pct)) or 'no value'}; "
+            f"trained on OptBrittle, missed OptMargin: "
+            f"{', '.join(map(words, brittle.false_neg_optmargin_pct)) or 'no value'}")
     if not len(margin) or not len(brittle):
         return None, told
     return margin.false_neg_optbrittle_pct.max() < 10 and brittle.false_neg_optmargin_pct.min() > 30, told
@@ -278,7 +295,8 @@ def beats(rows, table_2):
     region = {"MNIST": "mnist", "CIFAR-10": "cifar10"}
     theirs = {d: margin[[f"{k}_region_{t}_accuracy_pct" for t in ("normal", "adv")]].max(axis=1).iloc[0]
               for d, k in region.items() if len(margin)}
-    have = [d for d in made if made[d] is not None and theirs.get(d) == theirs.get(d) and theirs.get(d) is not None]
+    have = [d for d in made if made[d] is not None and theirs.get(d) == theirs.get(d)
+            and theirs.get(d) is not None]
     told = "; ".join(f"{d}: {words(made[d])}, region classification {words(theirs[d])}" for d in have)
     return (all(made[d] > theirs[d] for d in have) if have else None), told or "no value"
 
@@ -287,8 +305,10 @@ def which_network(rows):
     """On MNIST the normal network serves better, on CIFAR-10 the adversarially trained one."""
     made = {d: [best_of(rows, d, t) for t in ("normal", "pgd_adversarial")] for d in ("MNIST", "CIFAR-10")}
     made = {d: pair for d, pair in made.items() if None not in pair}
-    told = "; ".join(f"{d}: normal {words(a)}, adversarially trained {words(b)}" for d, (a, b) in made.items())
-    return (all((a > b) == (d == "MNIST") for d, (a, b) in made.items()) if made else None), told or "no value"
+    told = "; ".join(f"{d}: normal {words(a)}, adversarially trained {words(b)}" for d,
+                     (a, b) in made.items())
+    return (all((a > b) == (d == "MNIST") for d, (a, b) in made.items()) if made
+            else None), told or "no value"
 
 
 def mimics(rows):
@@ -317,7 +337,8 @@ def table_4(classifiers):
         u = by_name(classifiers).get(f"{dataset}-normal-fgsm")
         row = {"dataset": title, "false_pos_pct": percent(u["flagged"], u["benign"]) if u else None,
                "false_neg_pct": percent(u["missed"].get("fgsm"), u["adversarial"].get("fgsm")) if u else None}
-        made.append(row | {f"{c}_status": status(dataset, row[c]) for c in ("false_pos_pct", "false_neg_pct")})
+        made.append(row | {f"{c}_status": status(dataset, row[c])
+                           for c in ("false_pos_pct", "false_neg_pct")})
     return made
 
 
@@ -326,7 +347,8 @@ def harder(rows, table_3):
     told = []
     mine = table_3[(table_3.model_training == "normal") & (table_3.training_attack == "OptMargin")]
     for dataset in ("MNIST", "CIFAR-10"):
-        a, b = (list(r[r.dataset == dataset][c]) for r, c in ((rows, "false_neg_pct"), (mine, "false_neg_optmargin_pct")))
+        a, b = (list(r[r.dataset == dataset][c]) for r,
+                c in ((rows, "false_neg_pct"), (mine, "false_neg_optmargin_pct")))
         if a and b and None not in (a[0], b[0]) and a[0] == a[0] and b[0] == b[0]:
             told.append((dataset, a[0], b[0]))
     text = "; ".join(f"{d}: FGSM missed {words(a)}, OptMargin {words(b)}" for d, a, b in told)
@@ -335,7 +357,8 @@ def harder(rows, table_3):
 
 run.table("table-4", classifiers, table_4, claims={
     "harder to recognise": (harder, "table-3"),
-    "too few successful": "no classifier is trained there, as in the paper; how few FGSM succeeds on stands in Table 1",
+    "too few successful": "no classifier is trained there, as in the paper; how few FGSM succeeds on stands "
+                          "in Table 1",
 })
 
 
@@ -345,7 +368,8 @@ run.table("table-4", classifiers, table_4, claims={
 # %%
 def training(classifiers):
     """Pairs behind each classifier."""
-    return {u["unit"].replace("-", "_"): {"pairs": u["sample"], "learned_from": u["trained_on"], "seconds": u["seconds"]}
+    return {u["unit"].replace("-", "_"): {"pairs": u["sample"], "learned_from": u["trained_on"],
+                                          "seconds": u["seconds"]}
             for u in classifiers.to_dict("records")}
 
 
@@ -383,7 +407,8 @@ def varies(d):
     pairs = [(k, v, d["looks"][k.replace("benign", "brittle")]) for k, v in d["looks"].items()
              if k.endswith("benign") and k.replace("benign", "brittle") in d["looks"]]
     told = "; ".join(f"{k.replace('_', ' ')} {a:,.0f}, OptBrittle {b:,.0f}" for k, a, b in pairs)
-    return (all(a > b for _, a, b in pairs) if pairs else None), f"looks an image: {told}" if told else "no value"
+    return (all(a > b for _, a, b in pairs) if pairs
+            else None), f"looks an image: {told}" if told else "no value"
 
 
 run.statement("procedure-cost-boundary", surroundings, data=looks, claims={"varies by image": varies})
@@ -411,8 +436,10 @@ run.statement("procedure-cost-boundary", surroundings, data=looks, claims={"vari
 best = worst_cases(run.best(classifiers), "mnist")
 if best:
     (kind, attack), accuracy = max(best.items(), key=lambda each: each[1])
-    run.minute(f"A small network that sees nothing of a picture but how far away the boundary is around it tells adversarial "
-               f"digits from real ones: in the worst mixture it is right in {words(accuracy)} of cases, when it has learned from "
+    run.minute(f"A small network that sees nothing of a picture but how far away the boundary is around it "
+               f"tells adversarial "
+               f"digits from real ones: in the worst mixture it is right in {words(accuracy)} of cases, when "
+               f"it has learned from "
                f"{KINDS[attack]}.", picture=draw_layers(), alt="The classifier as a row of boxes.")
 
 # %%

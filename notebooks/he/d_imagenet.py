@@ -61,11 +61,14 @@ NAMES = {"benign": "Benign", "brittle": "OptBrittle", "margin": "OptMargin", "fg
 
 # %%
 scale = run.scale(
-    smoke=dict(net=setting.Subject("imagenet1000", "he-squeezenet", None), rate=0.2, sample=8, size=8, blocks=1, iterations=3,
+    smoke=dict(net=setting.Subject("imagenet1000", "he-squeezenet", None), rate=0.2,
+               sample=8, size=8, blocks=1, iterations=3,
                directions=36, step=0.1, least=8, shown=1, steps=10),
-    quick=dict(net=setting.Subject("imagenet1000", "he-squeezenet", None), rate=0.05, sample=2, size=2, blocks=1, iterations=2,
+    quick=dict(net=setting.Subject("imagenet1000", "he-squeezenet", None), rate=0.05,
+               sample=2, size=2, blocks=1, iterations=2,
                directions=36, step=0.08, least=150, shown=1, steps=10),
-    paper=dict(net=setting.Subject("imagenet1000", "he-squeezenet", None), rate=None, sample=450, size=5, blocks=90,
+    paper=dict(net=setting.Subject("imagenet1000", "he-squeezenet", None), rate=None,
+               sample=450, size=5, blocks=90,
                iterations=1000, directions=1000, step=0.01, least=150, shown=1, steps=4000),
 )
 
@@ -88,16 +91,19 @@ def examine(subject, attack, *, first, images, iterations, directions, step, top
     inputs, linf = classifier.features(around), around.linf
     distances = inputs[:, :-classifier.PURITIES]
     told = {"iterations": iterations, "directions": directions, "images": images, "labels": y.tolist(),
-            "correct": found.correct.tolist(), "success": found.success.tolist(), "counts": found.counts.tolist(),
+            "correct": found.correct.tolist(), "success": found.success.tolist(),
+            "counts": found.counts.tolist(),
             "rms": rms(x, found.x).tolist(), "point": (point == y).tolist(), "region": (region == y).tolist(),
             "least": around.distance.amin(1).tolist(), "median": around.distance.median(1).values.tolist(),
             "least_linf": linf.amin(1).tolist(), "median_linf": linf.median(1).values.tolist(),
-            "purity": purity(around, 10).tolist(), "passes": int(found.passes.sum()), "evaluations": around.evaluations,
+            "purity": purity(around, 10).tolist(), "passes": int(found.passes.sum()),
+            "evaluations": around.evaluations,
             "steps": torch.where(distances < 1, (distances / step).round(), 255).to(torch.uint8),
             "purities": inputs[:, -classifier.PURITIES:], "classes": point.tolist(),
             "pictures": (found.x[:shown] * 255).round().to(torch.uint8), "one": None}
     if shown and bool(found.counts[0]):
-        told["one"] = {"distance": around.distance[0], "adjacent": around.adjacent[0].to(torch.int16), "linf": linf[0]}
+        told["one"] = {"distance": around.distance[0], "adjacent": around.adjacent[0].to(torch.int16),
+                       "linf": linf[0]}
     return told
 
 
@@ -105,7 +111,8 @@ def plan(scale):
     """Blocks of images for each kind of example."""
     return {f"imagenet-{kind}-b{block}": dict(
         subject=scale.net, attack=attack, first=block * scale.size, images=scale.size,
-        iterations=scale.iterations if kind in ("brittle", "margin") else 1, directions=scale.directions, step=scale.step,
+        iterations=scale.iterations if kind in ("brittle", "margin") else 1,
+        directions=scale.directions, step=scale.step,
         top=0.49, radius=0.02, shown=scale.shown if block == 0 else 0, seed=scale.seed)
         for kind, attack in setting.attacks("imagenet1000", scale.rate).items()
         for block in range(min(scale.blocks, -(-scale.sample // scale.size)))}
@@ -124,7 +131,8 @@ def plan_classifiers(scale):
     if min(scale.blocks * scale.size, scale.sample) < scale.least:
         return {}
     return {f"imagenet-{kind}": dict(
-        given="he/d_imagenet", name="imagenet", attack=kind, others=[], sample=scale.sample, size=scale.size, step=scale.step,
+        given="he/d_imagenet", name="imagenet", attack=kind, others=[], sample=scale.sample,
+        size=scale.size, step=scale.step,
         share=7 / 9, centre=0.0, spread=1.0, steps=scale.steps, batch=350, balanced=True, seed=scale.seed)
         for kind in ("brittle", "margin", "fgsm")}
 
@@ -135,7 +143,8 @@ classifiers = run.units("classifiers", setting.learn, plan_classifiers, parts=("
 # ## Table 5: distances, both classifications, and the boundary classifier
 
 # %%
-LISTS = ("correct", "success", "rms", "point", "region", "least", "median", "least_linf", "median_linf", "purity")
+LISTS = ("correct", "success", "rms", "point", "region", "least", "median",
+         "least_linf", "median_linf", "purity")
 SUBSTITUTE = "substitute: SqueezeNet 1.1 in place of Inception-ResNet"
 TOO_FEW = "not run: the classifier needs 150 images at least"
 
@@ -174,7 +183,8 @@ def table_5(examples, classifiers=None):
     made = []
     for kind, name in NAMES.items():
         f, u = found.get(kind), learned.get(kind)
-        row = {"attack": name, "distortion_rms": None, "point_accuracy_pct": None, "region_accuracy_pct": None,
+        row = {"attack": name, "distortion_rms": None, "point_accuracy_pct": None,
+               "region_accuracy_pct": None,
                "false_pos_pct": percent(u["flagged"], u["benign"]) if u else None,
                "false_neg_pct": percent(u["missed"].get(kind), u["adversarial"].get(kind)) if u else None}
         if f:
@@ -206,7 +216,8 @@ def lowers(rows):
 
 def separates(rows):
     """The classifier errs rarely on both optimised attacks and often on FGSM."""
-    got = {k: [of(rows, k, c) for c in ("false_pos_pct", "false_neg_pct")] for k in ("brittle", "margin", "fgsm")}
+    got = {k: [of(rows, k, c) for c in ("false_pos_pct", "false_neg_pct")]
+           for k in ("brittle", "margin", "fgsm")}
     told = "; ".join(f"{NAMES[k]} {words(a)} and {words(b)}" for k, (a, b) in got.items())
     if any(None in pair for pair in got.values()):
         return None, told
@@ -217,8 +228,8 @@ def far(rows):
     """FGSM moves images further, and more of its images are read correctly."""
     distance = {k: of(rows, k, "distortion_rms") for k in ("margin", "fgsm")}
     point = {k: of(rows, k, "point_accuracy_pct") for k in ("margin", "fgsm")}
-    told = (f"distances of FGSM {words(distance['fgsm'], '')}, of OptMargin {words(distance['margin'], '')}; read correctly "
-            f"{words(point['fgsm'])} and {words(point['margin'])}")
+    told = (f"distances of FGSM {words(distance['fgsm'], '')}, of OptMargin {words(distance['margin'], '')}; "
+            f"read correctly {words(point['fgsm'])} and {words(point['margin'])}")
     if None in (*distance.values(), *point.values()):
         return None, told
     return distance["fgsm"] > 5 * distance["margin"] and point["fgsm"] > point["margin"], told
@@ -235,7 +246,8 @@ run.table("table-5", (examples, classifiers) if classifiers.mine or classifiers.
 # ## Figure 8: one image
 
 # %%
-COLOURS = {"benign": display.PALETTE[0], "fgsm": display.PALETTE[3], "margin": display.PALETTE[2], "brittle": display.PALETTE[1]}
+COLOURS = {"benign": display.PALETTE[0], "fgsm": display.PALETTE[3], "margin": display.PALETTE[2],
+           "brittle": display.PALETTE[1]}
 STYLES = dict(zip(NAMES, display.LINES))
 RADIUS = 0.02
 
@@ -263,7 +275,8 @@ def draw_one(units):
                 commonest.setdefault(c, len(commonest))
             known = one["adjacent"][order] >= 0
             colours = [display.PALETTE[commonest[c] % 10] if c >= 0 else "white" for c in classes]
-            ax.scatter(known.nonzero()[0], one[key][order][known], c=[c for c, k in zip(colours, known) if k], s=5, linewidths=0)
+            ax.scatter(known.nonzero()[0], one[key][order][known], c=[c for c, k in zip(colours, known) if k],
+                       s=5, linewidths=0)
     axes[1, 0].set_ylabel("RMS distance")
     axes[2, 0].set_ylabel("L∞ distance")
     return figure
@@ -287,7 +300,8 @@ def withstand(d):
 
 
 run.figure("figure-8", examples, draw_one, data=one_data,
-           alt="Four columns: an image, its OptBrittle, OptMargin and FGSM example; below each its boundary distances in two norms.",
+           alt="Four columns: an image, its OptBrittle, OptMargin and FGSM example; below each its boundary "
+               "distances in two norms.",
            contains={"top: images": lambda d: all(v["picture"] for v in d.values()),
                      "middle: sorted": lambda d: d.get("benign", {}).get("walks", False),
                      "bottom: the same": lambda d: d.get("benign", {}).get("walks", False)},
@@ -312,13 +326,16 @@ def draw_all(units):
             ax.axhline(line, color="black", linewidth=1)
             for kind, f in together.items():
                 values = sorted(f[statistic + tail])
-                ax.plot([n / max(1, len(values) - 1) for n in range(len(values))], values, STYLES[kind], color=COLOURS[kind],
+                ax.plot([n / max(1, len(values) - 1) for n in range(len(values))],
+                        values, STYLES[kind], color=COLOURS[kind],
                         label=NAMES[kind])
-            ax.set(title="nearest" if statistic == "least" else "median", xlabel="images, sorted", ylabel=f"{norm} distance",
+            ax.set(title="nearest" if statistic == "least" else "median", xlabel="images, sorted",
+                   ylabel=f"{norm} distance",
                    xticks=[])
     for kind, f in together.items():
         values = average_purity(f)
-        axes[0, 2].plot(range(1, len(values) + 1), values, STYLES[kind], marker=".", color=COLOURS[kind], label=NAMES[kind])
+        axes[0, 2].plot(range(1, len(values) + 1), values, STYLES[kind], marker=".",
+                        color=COLOURS[kind], label=NAMES[kind])
     axes[0, 2].set(title="purity", xlabel="k", ylabel="purity of the top k")
     axes[0, 2].legend(fontsize=8)
     axes[1, 2].set_axis_off()
@@ -340,15 +357,18 @@ def robust(d):
     """FGSM's boundaries are farthest among the attacks, and its neighbours most like a benign image's."""
     if d.keys() < set(NAMES):
         return None, "no value of all four kinds"
-    told = "; ".join(f"{NAMES[k]}: median distance {v['median']:.3g}, purity {v['purity']:.2f}" for k, v in d.items())
+    told = "; ".join(f"{NAMES[k]}: median distance {v['median']:.3g}, purity {v['purity']:.2f}" for k,
+                     v in d.items())
     away = {k: abs(d[k]["purity"] - d["benign"]["purity"]) for k in ("brittle", "margin", "fgsm")}
     return (d["fgsm"]["median"] > 2 * max(d[k]["median"] for k in ("brittle", "margin"))
             and away["fgsm"] == min(away.values())), told
 
 
 run.figure("figure-9", examples, draw_all, data=all_data,
-           alt="Nearest and median distances of sorted images in two norms, a curve a kind; and purities over k.",
-           contains={"minimum and median": True, "purity curves": True, "colours: benign": True, "black line": True},
+           alt="Nearest and median distances of sorted images in two norms, a curve a kind; and purities "
+               "over k.",
+           contains={"minimum and median": True, "purity curves": True, "colours: benign": True,
+                     "black line": True},
            claims={"much more robust to random noise": robust})
 
 # %% [markdown]
@@ -371,10 +391,14 @@ run.figure("figure-9", examples, draw_all, data=all_data,
 # %%
 found = pooled(run.best(examples))
 if {"brittle", "margin"} <= found.keys():
-    accuracy = {k: words(percent(sum(found[k]["region"]), len(found[k]["region"]))) for k in ("brittle", "margin")}
-    run.minute(f"On photographs, asking a network about a hundred noisy copies corrects {accuracy['brittle']} of the closest "
-               f"adversarial examples and {accuracy['margin']} of OptMargin's. A small network stands in for the paper's here.",
-               picture=draw_one(run.best(examples)), alt="An image, three attacks on it, and how far away the boundary is.")
+    accuracy = {k: words(percent(sum(found[k]["region"]), len(found[k]["region"])))
+                for k in ("brittle", "margin")}
+    run.minute(f"On photographs, asking a network about a hundred noisy copies corrects "
+               f"{accuracy['brittle']} of the closest "
+               f"adversarial examples and {accuracy['margin']} of OptMargin's. A small network stands in for "
+               f"the paper's here.",
+               picture=draw_one(run.best(examples)), alt="An image, three attacks on it, and how far away "
+                                                         "the boundary is.")
 
 # %%
 run.stamp()

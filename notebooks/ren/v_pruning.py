@@ -103,7 +103,8 @@ def prune_steps(level, t, T):
 levels = torch.arange(256, dtype=torch.uint8)
 for t, T in (UNPRUNED, *SETTINGS):
     assert borderline.prune(levels, t, T).tolist() == [prune_steps(v, t, T) for v in range(256)]
-assert [(s["t"], s["T"]) for s in reference.paper("ren")["table-4"].settings["pruning_settings"]] == list(SETTINGS)
+assert [(s["t"], s["T"])
+        for s in reference.paper("ren")["table-4"].settings["pruning_settings"]] == list(SETTINGS)
 
 
 # %% [markdown]
@@ -116,23 +117,28 @@ def measure(architecture, seed, background, t, T, place, *, images, recipe, data
     x, y = digits.x_test[:images], digits.y_test[:images]
     trained = zoo.net(f"ren-{architecture}", recipe, digits, seed, device=runtime.device())
     pruning = borderline.Pruning(t, T, place)
-    pairs = borderline.search(inference.classifier(trained.net), x, borderline.backgrounds(background, x, y, None),
+    pairs = borderline.search(inference.classifier(trained.net), x,
+                              borderline.backgrounds(background, x, y, None),
                               threshold=threshold, max_iterations=iterations, prune=pruning)
     told = borderline.summary(pairs)
-    return told | {"reached": told["converged"] / told["searched"], "changed": float((pruning(x) != x).double().mean())}
+    return told | {"reached": told["converged"] / told["searched"],
+                   "changed": float((pruning(x) != x).double().mean())}
 
 
 def arguments(scale, seed, background, t, T, place):
     """What a search is given."""
-    return dict(architecture=scale.architecture, seed=seed, background=background, t=t, T=T, place=place, images=scale.images,
-                recipe=scale.recipe, dataset=scale.dataset, threshold=scale.threshold, iterations=scale.iterations)
+    return dict(architecture=scale.architecture, seed=seed, background=background,
+                t=t, T=T, place=place, images=scale.images,
+                recipe=scale.recipe, dataset=scale.dataset, threshold=scale.threshold,
+                iterations=scale.iterations)
 
 
 def plan(scale):
     """One unit for each network, background, pruning and place; around t = T = 128 two neighbours of the setting."""
     planned = {}
     for seed in range(scale.seed, scale.seed + scale.nets):
-        pruned = [(t, T, place) for place in PLACES for t, T in SETTINGS] + [(t, t, "mixed") for t in (127, 129)]
+        pruned = [(t, T, place) for place in PLACES for t,
+                  T in SETTINGS] + [(t, t, "mixed") for t in (127, 129)]
         planned |= {f"s{seed}-{b}-plain": arguments(scale, seed, b, *UNPRUNED, "mixed") for b in BACKGROUNDS}
         planned |= {f"s{seed}-{b}-t{t}-T{T}-{place}": arguments(scale, seed, b, t, T, place)
                     for t, T, place in pruned for b in BACKGROUNDS}
@@ -162,7 +168,8 @@ if len(best := run.best(searches)):
 
 # %%
 COLUMNS = {f"{printed}_{tail}": f"{name}_{statistic}"
-           for printed, name in (("separability", "separability"), ("robustness", "robustness"), ("ae", "adversarial"))
+           for printed, name in (("separability", "separability"), ("robustness", "robustness"),
+                                 ("ae", "adversarial"))
            for tail, statistic in (("ssim", "mean"), ("std", "std"))}
 
 
@@ -219,7 +226,8 @@ def every_drop_is_paid(rows):
     """Claim 3: no step at which separability falls and robustness does not rise."""
     drops, every, free = 0, 0, []
     for b in BACKGROUNDS:
-        moves = zip(np.diff(steps(rows, "separability_ssim", b)), np.diff(steps(rows, "robustness_ssim", b)), SETTINGS)
+        moves = zip(np.diff(steps(rows, "separability_ssim", b)), np.diff(steps(rows, "robustness_ssim", b)),
+                    SETTINGS)
         for fall, rise, (t, T) in moves:
             every += 1
             drops += fall < 0
@@ -238,8 +246,10 @@ def white_suffers(rows):
     drop, move = max(white[0] - v for v in white[1:]), max(abs(v - black[0]) for v in black[1:])
     share, other = drop / white[0], move / black[0]
     return (max(white[1:]) < white[0] and other <= share / 2,
-            f"unpruned, then the three settings: {told(rows, 'ae_ssim')}; the largest change is a fall of {drop:.4f} ({share:.1%} of "
-            f"the unpruned value) towards white and {move:.4f} ({other:.1%}) towards black; “little” is taken as at most half of the share")
+            f"unpruned, then the three settings: {told(rows, 'ae_ssim')}; the largest change is a fall of "
+            f"{drop:.4f} ({share:.1%} of "
+            f"the unpruned value) towards white and {move:.4f} ({other:.1%}) towards black; “little” is "
+            f"taken as at most half of the share")
 
 
 table_4 = run.table(
@@ -258,20 +268,24 @@ table_4 = run.table(
 # it was made of; then nothing moves any more, and the pair stays apart. That is how separability improves.
 
 # %%
-LIKENESS = {"separability_ssim": "separability", "robustness_ssim": "robustness", "ae_ssim": "adversarial example"}
-WORDS = {"mixed": "digit, background and mixtures", "input": "what the network sees", "source": "the digit only"}
+LIKENESS = {"separability_ssim": "separability", "robustness_ssim": "robustness",
+            "ae_ssim": "adversarial example"}
+WORDS = {"mixed": "digit, background and mixtures", "input": "what the network sees",
+         "source": "the digit only"}
 
 
 def readings(units):
     """Table IV under each reading, with the percentage of searches that reach the threshold."""
     pruned = units[[pair in SETTINGS for pair in zip(units["t"], units["T"])]]
     percent = pruned.assign(place=pruned.place.map(WORDS), reached=100 * pruned.reached)
-    return over_nets(percent, ("place", "t", "T", "background"), {k: COLUMNS[k] for k in LIKENESS} | {"reached": "reached"})
+    return over_nets(percent, ("place", "t", "T", "background"), {k: COLUMNS[k] for k in LIKENESS}
+                     | {"reached": "reached"})
 
 
 run.extra("pruning-places", searches, readings,
           "Three readings of where pruning acts: mean SSIM over digits and nets, with the spread over nets.",
-          header={"place": "pruned", "t": "t", "T": "T", "background": "background", **LIKENESS, "reached": "above the threshold, %"})
+          header={"place": "pruned", "t": "t", "T": "T", "background": "background",
+                  **LIKENESS, "reached": "above the threshold, %"})
 
 
 # %% [markdown]
@@ -287,7 +301,8 @@ def around_128(units):
 
 run.extra(
     "pruning-128", searches, around_128,
-    "All pixels decided by one threshold, at 128 and one level beside it: mean SSIM over digits and nets, with the spread over nets.",
+    "All pixels decided by one threshold, at 128 and one level beside it: mean SSIM over digits and nets, "
+    "with the spread over nets.",
     header={"t": "t", "T": "T", "background": "background", **LIKENESS})
 
 # %% [markdown]
@@ -296,14 +311,16 @@ run.extra(
 # Each suspect alone: which of the paper's claims would hold, and how far the mean SSIM of Table IV would lie from the print.
 
 # %%
-CLAIMS = {"separability falls at each step": separability_falls, "robustness rises at each step": robustness_rises,
+CLAIMS = {"separability falls at each step": separability_falls,
+          "robustness rises at each step": robustness_rises,
           "each fall is paid": every_drop_is_paid, "white changes adversarial examples most": white_suffers}
 
 
 def suspects(units):
     """The claims of Table IV under each suspect, and the mean distance of its SSIM from the printed ones."""
     readings = {"as in Table IV": rows(units), "pruning what the network sees": rows(units, "input"),
-                "pruning the digit only": rows(units, "source"), "128 becomes 255": rows(units, last=(127, 127)),
+                "pruning the digit only": rows(units, "source"),
+                "128 becomes 255": rows(units, last=(127, 127)),
                 "128 becomes 0": rows(units, last=(129, 129))}
     if units.seed.nunique() > 1:
         readings |= {f"network {seed} alone": rows(units[units.seed == seed]) for seed in units.seed.unique()}
@@ -312,14 +329,16 @@ def suspects(units):
         if complete(theirs):
             mine = {(r["t"], r["T"], r["background"]): r for r in theirs}
             gaps = [abs(mine[p["t"], p["T"], p["background"]][k] - p[k]) for p in PRINTED for k in LIKENESS]
-            made.append({"reading": name, **{k: judge(pd.DataFrame(theirs))[0] for k, judge in CLAIMS.items()},
+            made.append({"reading": name, **{k: judge(pd.DataFrame(theirs))[0] for k,
+                                             judge in CLAIMS.items()},
                          "distance": float(np.mean(gaps))})
     return made
 
 
 if len(best := run.best(searches)) and (found := suspects(best)):
     run.extra("pruning-suspects", searches, suspects,
-              "What each suspect does to the paper's claims on Table IV, and its mean distance from the printed SSIM.",
+              "What each suspect does to the paper's claims on Table IV, and its mean distance from the "
+              "printed SSIM.",
               header={"reading": "reading", **{k: k for k in CLAIMS}, "distance": "distance from the print"})
     nearest = min(found, key=lambda r: r["distance"])
     display.say(f"Nearest to the print: {nearest['reading']}, {nearest['distance']:.3f} away on average.")
@@ -336,7 +355,8 @@ def plan_curve(scale):
     """One unit for each background, threshold and rule for T, on the first net."""
     levels = range(scale.step, 256, scale.step)
     pairs = [UNPRUNED, *((t, 255) for t in levels), *((t, t) for t in levels)]
-    return {f"{b}-t{t}-T{T}": arguments(scale, scale.seed, b, t, T, scale.place) for b in BACKGROUNDS for t, T in pairs}
+    return {f"{b}-t{t}-T{T}": arguments(scale, scale.seed, b, t, T, scale.place) for b in BACKGROUNDS for t,
+            T in pairs}
 
 
 curve = run.units("trade-off", measure, plan_curve)
@@ -365,13 +385,16 @@ def draw_trade_off(units):
                 ax.plot(x, y, color=color, lw=1.2)
             ax.scatter(x, y, s=12 + mine["t"] / 3, marker=marker, color=color, label=f"measured, {rule}")
         plain = units[(units.background == b) & (units["t"] == 0)]
-        ax.scatter(plain.separability_mean, plain.robustness_mean, s=140, facecolor="none", edgecolor="k", label="unpruned")
+        ax.scatter(plain.separability_mean, plain.robustness_mean, s=140, facecolor="none",
+                   edgecolor="k", label="unpruned")
         printed = [p for p in PRINTED if p["background"] == b]
-        ax.scatter([p["separability_ssim"] for p in printed], [p["robustness_ssim"] for p in printed], marker="x", color="k", s=60,
+        ax.scatter([p["separability_ssim"] for p in printed], [p["robustness_ssim"] for p in printed],
+                   marker="x", color="k", s=60,
                    label="printed: t, T")
         side, offset = ("left", (5, 5)) if b == "white" else ("right", (-7, -9))  # where the curve is not
         for p in printed:
-            ax.annotate(f"{p['t']}, {p['T']}", (p["separability_ssim"], p["robustness_ssim"]), fontsize=10, ha=side,
+            ax.annotate(f"{p['t']}, {p['T']}", (p["separability_ssim"], p["robustness_ssim"]),
+                        fontsize=10, ha=side,
                         xytext=offset, textcoords="offset points")
         ax.set(xlabel="separability (likeness of the pair)", title=f"towards {b}")
     axes[0].set_ylabel("robustness (likeness of inside and digit)")
@@ -381,11 +404,15 @@ def draw_trade_off(units):
 
 run.picture(
     curve, draw_trade_off,
-    caption="The trade-off between separability and robustness over the threshold t (size of the marks): bright pixels left alone "
+    caption="The trade-off between separability and robustness over the threshold t (size of the marks): "
+            "bright pixels left alone "
             "(T = 255, joined in the order of t) or all pixels decided (T = t). Lower is better on both axes",
-    alt="Two panels, towards white and towards black, with separability across and robustness upwards, both from 0 to 1. In each, "
-        "round marks joined by a line for T = 255 and square marks without a line for T = t, larger for a larger t; "
-        "a ring around the unpruned point, and three crosses for the printed settings, labelled with their t and T.")
+    alt="Two panels, towards white and towards black, with separability across and robustness upwards, both "
+        "from 0 to 1. In each, "
+        "round marks joined by a line for T = 255 and square marks without a line for T = t, larger for a "
+        "larger t; "
+        "a ring around the unpruned point, and three crosses for the printed settings, labelled with their t "
+        "and T.")
 
 
 # %% [markdown]
@@ -421,11 +448,11 @@ def distances(units):
 
 
 if len(best := run.best(curve)) and (found := distances(best)):
-    placed = "; ".join(f"towards {d['background']} with t = {d['t']}, T = {d['T']}: {d['curve']:.3f} to the curve, {d['own']:.3f} to "
-                       "our point" for d in found)
+    placed = "; ".join(f"towards {d['background']} with t = {d['t']}, T = {d['T']}: {d['curve']:.3f} to the "
+                       f"curve, {d['own']:.3f} to our point" for d in found)
     on_curve, own = (float(np.median([d[k] for d in found])) for k in ("curve", "own"))
-    display.say(f"Distances in the plane of the figure: {placed}. The medians are {on_curve:.3f} to the curve and {own:.3f} to our "
-                "point.")
+    display.say(f"Distances in the plane of the figure: {placed}. The medians are {on_curve:.3f} to the "
+                f"curve and {own:.3f} to our point.")
 
 
 # %% [markdown]
@@ -449,18 +476,22 @@ def examples(architecture, background, digit, place, *, seed, recipe, dataset, t
     classify, x = inference.classifier(net), digits.x_test
     index = next((i for i in range(digit, len(x)) if stands_apart(classify, x[i:i + 1])), None)
     if index is None:
-        raise runtime.UserError(f"digit {digit}: from here on every test image changes its label under some pruning, or has that "
+        raise runtime.UserError(f"digit {digit}: from here on every test image changes its label under some "
+                                f"pruning, or has that "
                                 "of white or black; take a smaller index or a network trained longer")
     original, shown = x[index:index + 1], []
     for t, T in (UNPRUNED, *SETTINGS):
         pruning = borderline.Pruning(t, T, place)
-        pair = borderline.search(classify, original, torch.full_like(original, borderline.UNIFORM[background]), prune=pruning,
+        pair = borderline.search(classify, original,
+                                 torch.full_like(original, borderline.UNIFORM[background]), prune=pruning,
                                  threshold=threshold, max_iterations=iterations, objective="adversarial")
         seen = pruning(pair.outside) if place == "input" else pair.outside
         scores = inference.logits(net, seen).softmax(1)[0]
         shown.append({"t": t, "T": T, "class": int(pair.outside_class), "answer": int(scores.argmax()),
-                      "inside_class": int(pair.inside_class), "probability": float(scores.max()), "ssim": float(pair.adversarial),
-                      "separability": float(pair.separability), "inside": pair.inside, "outside": pair.outside})
+                      "inside_class": int(pair.inside_class), "probability": float(scores.max()),
+                      "ssim": float(pair.adversarial),
+                      "separability": float(pair.separability), "inside": pair.inside,
+                      "outside": pair.outside})
     own = inference.logits(net, original).softmax(1)[0]
     return {"index": index, "original": original, "original_class": int(own.argmax()),
             "original_probability": float(own.max()), "inside": torch.cat([e.pop("inside") for e in shown]),
@@ -470,7 +501,8 @@ def examples(architecture, background, digit, place, *, seed, recipe, dataset, t
 def plan_examples(scale):
     """One unit for each background, of the first net."""
     return {f"{b}-examples": dict(
-        architecture=scale.architecture, background=b, digit=scale.digit, place=scale.place, seed=scale.seed, recipe=scale.recipe,
+        architecture=scale.architecture, background=b, digit=scale.digit, place=scale.place,
+        seed=scale.seed, recipe=scale.recipe,
         dataset=scale.dataset, threshold=scale.threshold, iterations=scale.iterations) for b in BACKGROUNDS}
 
 
@@ -503,7 +535,8 @@ def figure_data(units):
     means = {f"mean_ssim_row_{n}": float(np.mean([e["ssim"] for e in made[b]]))
              for n, b in enumerate(BACKGROUNDS, 1) if b in made}
     # The same digit leads both rows, and is itself none of the pictures right of it.
-    leads = all((u.original == units.original.iloc[0]).all() and not (u.outside == u.original).all(axis=(1, 2, 3)).any()
+    leads = all((u.original == units.original.iloc[0]).all()
+                and not (u.outside == u.original).all(axis=(1, 2, 3)).any()
                 for u in units.itertuples())
     return {"examples": made, "original_leads": bool(leads),
             "original_class": [u.original_class for u in units.itertuples()], **means}
@@ -517,28 +550,35 @@ def row_there(d, background):
 
 def second_row_higher(d):
     """Claim 2: mean SSIM and mean probability of the second row exceed those of the first."""
-    first, second = ({k: float(np.mean([e[k] for e in d["examples"][b]])) for k in ("ssim", "probability")} for b in BACKGROUNDS)
+    first, second = ({k: float(np.mean([e[k] for e in d["examples"][b]])) for k in ("ssim", "probability")}
+                     for b in BACKGROUNDS)
     return (all(second[k] > first[k] for k in first),
-            f"first row, towards white: mean SSIM {first['ssim']:.4f}, mean probability {first['probability']:.1%}; second row, "
+            f"first row, towards white: mean SSIM {first['ssim']:.4f}, mean probability "
+            f"{first['probability']:.1%}; second row, "
             f"towards black: {second['ssim']:.4f}, {second['probability']:.1%}")
 
 
 figure_3 = run.figure(
     "figure-3", pictures, draw_examples, data=figure_data,
-    caption="Figure 3 of Ren et al.: a test digit (left) and its adversarial examples towards white (first row) and black (second "
-            "row), unpruned and under the three prunings, with the label, its probability and the SSIM to the digit",
-    alt="Two rows of five pictures. Left in each the same handwritten digit; right of it four adversarial examples, in the first row "
-        "mixed with white, in the second with black: unpruned, then with stronger and stronger pruning. Above each stand "
-        "the network's answer and its probability, below it the likeness to the digit.",
+    caption="Figure 3 of Ren et al.: a test digit (left) and its adversarial examples towards white (first "
+            "row) and black (second "
+            "row), unpruned and under the three prunings, with the label, its probability and the SSIM to "
+            "the digit",
+    alt="Two rows of five pictures. Left in each the same handwritten digit; right of it four adversarial "
+        "examples, in the first row "
+        "mixed with white, in the second with black: unpruned, then with stronger and stronger pruning. "
+        "Above each stand the network's answer and its probability, below it the likeness to the digit.",
     contains={"leftmost": lambda d: d["original_leads"],
               "first row": lambda d: row_there(d, "white"),
               "second row": lambda d: row_there(d, "black"),
-              "prediction probability": lambda d: all(0 < e["probability"] <= 1 for row in d["examples"].values() for e in row)},
+              "prediction probability": lambda d: all(0 < e["probability"] <= 1
+                                                      for row in d["examples"].values() for e in row)},
     claims={"Visually the first-row": "looked at by eye in the paper; no measure is named",
             "prediction probabilities": second_row_higher,
             # Said of all digits, so judged on Table IV, by the same rule.
             "raising luminosity": (lambda d, rows: white_suffers(rows), "table-4")},
-    note="The two printed means are those of the paper's chosen examples, so they need not equal a mean over all digits.")
+    note="The two printed means are those of the paper's chosen examples, so they need not equal a mean over "
+         "all digits.")
 
 
 # %% [markdown]
@@ -580,8 +620,8 @@ def draw_minute(units):
 def in_words(rows, background):
     """What the strongest pruning does towards one background."""
     pair, kept = (steps(rows, f"{name}_ssim", background) for name in ("separability", "robustness"))
-    return (f"towards {background} the likeness of the two goes from {pair[0]:.3f} to {pair[-1]:.3f}, and that of the digit to the "
-            f"last picture with its label from {kept[0]:.3f} to {kept[-1]:.3f}")
+    return (f"towards {background} the likeness of the two goes from {pair[0]:.3f} to {pair[-1]:.3f}, and "
+            f"that of the digit to the last picture with its label from {kept[0]:.3f} to {kept[-1]:.3f}")
 
 
 best = run.best(searches)
@@ -589,17 +629,21 @@ if len(best) and complete(rows(best)):
     made = pd.DataFrame(rows(best))
     claims = [c["holds"] for c in table_4["claims"] if c["holds"] is not None]
     sentences = (
-        "Two pictures on either side of a network's boundary look the same to us. Forbidding most grey levels (pruning) is to pull "
-        f"them apart, at a price: from no pruning to the strongest, {'; '.join(in_words(made, b) for b in BACKGROUNDS)}. The higher "
+        "Two pictures on either side of a network's boundary look the same to us. Forbidding most grey "
+        "levels (pruning) is to pull "
+        f"them apart, at a price: from no pruning to the strongest, "
+        f"{'; '.join(in_words(made, b) for b in BACKGROUNDS)}. The higher "
         "that second number, the less change a digit bears. "
-        + (f"Of the paper's claims on Table IV {claims.count(True)} of {len(claims)} hold." if claims else ""))
+        + (f"Of the paper's claims on Table IV {claims.count(True)} of {len(claims)} hold."
+           if claims else ""))
 else:
     sentences = "Not all is recorded yet of what pruning does to the pictures at a network's boundary."
 shown = run.best(pictures)
 run.minute(sentences, picture=draw_minute(shown) if len(shown) else None,
-           alt="Two rows of four handwritten digits. Above the last picture that the network still reads as the digit, below the "
-               "first that it reads as another, on a path towards white: unpruned the two look alike, and under stronger and stronger "
-               "pruning their likeness, printed above them, changes.")
+           alt="Two rows of four handwritten digits. Above the last picture that the network still reads as "
+               "the digit, below the "
+               "first that it reads as another, on a path towards white: unpruned the two look alike, and "
+               "under stronger and stronger pruning their likeness, printed above them, changes.")
 
 # %%
 run.stamp()
