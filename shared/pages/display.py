@@ -9,11 +9,13 @@ import io
 import json
 import math
 import os
+import re
 import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import seaborn as sns
+from matplotlib.text import Text
 
 from shared.records.comparison import decimals
 
@@ -21,6 +23,8 @@ MIME = "application/vnd.boundary-book+json"
 PALETTE = sns.color_palette("colorblind")    # safe for colour-blind readers, used everywhere
 MARKERS = ("o", "s", "^", "D", "v", "P")     # curves differ by more than hue
 LINES = ("-", "--", "-.", ":")
+WIDE = 6                                     # columns that fit beside the page's margin
+SMALLEST = 10                                # points of text in figures
 MARK = {True: "✓", False: "✗", None: "–"}
 BADGE = {"exact": "success", "consistent": "success", "matches": "success", "trend": "info",
          "differs": "warning", "shown": "secondary", "substitute": "secondary", "calibrated": "secondary",
@@ -81,13 +85,15 @@ def style():
     """One look for all figures: opaque white (dark mode too), colour-blind-safe, as wide as the book."""
     sns.set_theme(context="notebook", style="ticks", palette="colorblind", rc={
         "figure.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": 110, "savefig.dpi": 144,
-        "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": "medium", "font.size": 11,
+        "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 12, "font.size": 11,
         "legend.frameon": False, "figure.constrained_layout.use": True, "image.cmap": "gray"})
 
 
 def png_of(figure):
-    """PNG bytes of a matplotlib figure, which is closed."""
+    """PNG bytes of a matplotlib figure, which is closed; no text in it is smaller than `SMALLEST` points."""
     buffer = io.BytesIO()
+    for text in figure.findobj(Text):
+        text.set_fontsize(max(text.get_fontsize(), SMALLEST))
     figure.savefig(buffer, format="png", metadata={"Software": None})
     plt.close(figure)
     return buffer.getvalue()
@@ -112,6 +118,8 @@ def number(value, printed=None, column=None):
     """A number as a person writes it: the decimals of the printed one, else four significant digits."""
     if value is None:
         return ""
+    if hasattr(value, "item"):  # a scalar of numpy or torch
+        value = value.item()
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -129,6 +137,26 @@ def number(value, printed=None, column=None):
 
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+WORDS = {"ssim": "SSIM", "sd": "SD", "pct": "(%)", "l1": "ℓ₁", "l2": "ℓ₂", "linf": "ℓ∞", "dims": "dimensions",
+         "m1": "M₁", "s_(i)": "s₍ᵢ₎", "x_b": "mixed with"}
+
+
+def in_words(name):
+    """A name of a column or a number as a reader may meet it: `mean_ssim_row_1` is "mean SSIM row 1".
+
+    Symbols of the papers' headings keep their indices: `M_1` is "M₁".
+    """
+    if name in WORDS:
+        return WORDS[name]
+    if re.fullmatch(r"[A-Za-z]_\d+", name):
+        return name.replace("_", "").translate(SUBSCRIPT)
+    parts = re.split(r"_|(?<!\d)\.|\.(?!\d)", name)  # the point of 0.1 stays
+    if len(parts[0]) == 1 and "." in name:
+        parts[0] = f"panel {parts[0]}:"
+    return " ".join(WORDS.get(p, p) for p in parts if p)
 
 
 def escape(text):
@@ -146,8 +174,9 @@ def markdown_table(header, rows):
 
 
 def myst_table(header, rows, caption, style="results", name=None):
-    """A table of the book, with its caption."""
+    """A table of the book, with its caption; one of more than `WIDE` columns may use the page's margin."""
     label = f":name: {name}\n" if name else ""
+    style += " wide" if len(header) > WIDE else ""
     return f"```{{table}} {caption}\n{label}:class: {style}\n\n{markdown_table(header, rows)}\n```"
 
 
