@@ -85,7 +85,8 @@ def parameter_table(facts):
 
 def is_prose(spec):
     """Whether an output is sentences alone: no table, no picture, nothing that was judged."""
-    return "kind" not in spec and not spec["pictures"] and not re.search(r"^(```|:::|\|)", spec["myst"], re.MULTILINE)
+    block = re.search(r"^(```|:::|\|)", spec["myst"], re.MULTILINE)
+    return "kind" not in spec and not spec["pictures"] and not block
 
 
 def markdown_cell(name, text):
@@ -102,7 +103,8 @@ def read(app, docname, source):
         return
     notebook = seal.opened(run)
     if notebook is None:
-        LOG.warning("%s was changed or damaged since it was run: `make run` makes it again", run, location=docname)
+        LOG.warning("%s was changed or damaged since it was run: `make run` makes it again", run,
+                    location=docname)
         return
     if cells(notebook) != cells(json.loads(source[0])):
         LOG.warning("changed since it was last run: `make run` renews its outputs", location=docname)

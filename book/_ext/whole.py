@@ -36,7 +36,8 @@ def definitions(app, exc):
         return
     told = {}
     if GLOSSARY in app.env.all_docs:
-        for item in app.env.get_and_resolve_doctree(GLOSSARY, app.builder).findall(nodes.definition_list_item):
+        doctree = app.env.get_and_resolve_doctree(GLOSSARY, app.builder)
+        for item in doctree.findall(nodes.definition_list_item):
             text = " ".join(item[-1].astext().split())
             told |= {i: text for term in item.findall(nodes.term) for i in term["ids"]}
     (Path(app.outdir) / "_static" / "glossary.js").write_text(f"const GLOSSARY = {json.dumps(told)};\n")
@@ -54,8 +55,8 @@ def describe(app, pagename, templatename, context, doctree):
         names = (app.builder.images.get(i["uri"]) for i in doctree.findall(nodes.image))
         if name := next((n for n in names if n), None):
             file = f"{app.builder.imagedir}/{name}"
-            base = app.config.html_baseurl
-            told["og:image"] = f"{base.rstrip('/')}/{file}" if base else relpath(file, dirname(pagename) or ".")
+            base = app.config.html_baseurl.rstrip("/")
+            told["og:image"] = f"{base}/{file}" if base else relpath(file, dirname(pagename) or ".")
         tags += "".join(f'<meta {"property" if k.startswith("og:") else "name"}="{k}" '
                         f'content="{html.escape(v[:300])}" />' for k, v in told.items())
     context["metatags"] = tags

@@ -140,23 +140,24 @@ SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-WORDS = {"ssim": "SSIM", "sd": "SD", "pct": "(%)", "l1": "ℓ₁", "l2": "ℓ₂", "linf": "ℓ∞", "dims": "dimensions",
-         "m1": "M₁", "s_(i)": "s₍ᵢ₎", "x_b": "mixed with"}
+WORDS = {"ssim": "SSIM", "sd": "SD", "pct": "(%)", "asr": "ASR", "fsa": "FSA", "fsd": "FSD", "roby": "ROBY",
+         "l1": "ℓ₁", "l2": "ℓ₂", "linf": "ℓ∞", "dims": "dimensions", "m1": "M₁", "adv": "adversarial",
+         "mnist": "MNIST", "cifar10": "CIFAR-10", "x_b": "mixed with", "s_(i)": "s₍ᵢ₎", "(row)": "row"}
 
 
 def in_words(name):
-    """A name of a column or a number as a reader may meet it: `mean_ssim_row_1` is "mean SSIM row 1".
+    """A heading or the name of a number as a reader may meet it: `mean_ssim_row_1` is "mean SSIM row 1".
 
-    Symbols of the papers' headings keep their indices: `M_1` is "M₁".
+    Symbols of the papers keep their indices: `M_1` is "M₁". What is printed in words stays as it is.
     """
     if name in WORDS:
         return WORDS[name]
-    if re.fullmatch(r"[A-Za-z]_\d+", name):
-        return name.replace("_", "").translate(SUBSCRIPT)
-    parts = re.split(r"_|(?<!\d)\.|\.(?!\d)", name)  # the point of 0.1 stays
-    if len(parts[0]) == 1 and "." in name:
-        parts[0] = f"panel {parts[0]}:"
-    return " ".join(WORDS.get(p, p) for p in parts if p)
+    name = re.sub(r"\b([A-Z])_(\d+)\b", lambda m: m[1] + m[2].translate(SUBSCRIPT), name)
+    if re.fullmatch(r"[a-z]\.\w+", name):  # a number of one panel of a figure
+        return f"panel {name[0]}: {in_words(name[2:])}"
+    if "_" not in name:
+        return name
+    return " ".join(WORDS.get(p, p) for p in name.replace("_", " ").split())
 
 
 def escape(text):

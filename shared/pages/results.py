@@ -12,6 +12,8 @@ def cell(value, printed=None, column=None, sd=None):
         told = [_part(k, cell(v, inner.get(k), _unit(k, column), value.get(f"{k}_sd")))
                 for k, v in value.items() if not k.endswith(("_sd", "_n", "_status"))]
         return " · ".join(t for t in told if t)
+    if isinstance(value, list | tuple):
+        return ", ".join(number(v) for v in value)
     text = number(value, printed, column)
     return f"{text} ± {number(sd, printed, column)}" if sd is not None and text else text
 
@@ -48,7 +50,8 @@ def comparison(item, sources):
         if len(shown) > 4:  # a wide table: a spread goes under its mean
             together = {tuple(c.replace(" ± ", "<br>± ") for c in cells): who
                         for cells, who in together.items()}
-        first = [cell(printed["label"])] if named else [cell(printed.get(k)) for k in item.keys]
+        first = [cell(printed["label"])] if named else [
+            display.in_words(cell(printed.get(k))) for k in item.keys]
         for cells, who in together.items():
             body.append([*first, ", ".join(who), *cells])
             first = [""] * len(item.keys)
