@@ -7,7 +7,7 @@ import html
 import json
 import re
 from pathlib import Path
-from posixpath import dirname, relpath
+from posixpath import basename, dirname, relpath
 
 from docutils import nodes
 
@@ -17,7 +17,12 @@ VIEWPORT = re.compile(r'<meta [^>]*name="viewport"[^>]*>')
 SENTENCES = 60  # characters that a paragraph needs to stand for its page
 
 
-# ---- equations -------------------------------------------------------------------------------------------
+# ---- numbers ---------------------------------------------------------------------------------------------
+def no_numbers(app, config):
+    """Captions of tables and figures carry no numbers of the book's own, whatever extensions ask for."""
+    config.numfig = False
+
+
 def printed_numbers(app, doctree):
     """Equations carry the number that the paper prints, or none; references to them follow."""
     equations = app.env.get_domain("math").data["objects"]
@@ -52,17 +57,17 @@ def describe(app, pagename, templatename, context, doctree):
         words = next((t for t in texts if len(t) >= SENTENCES), context["title"])
         told = {"description": words, "og:description": words, "og:type": "article",
                 "og:title": html.unescape(re.sub("<[^>]+>", "", context["title"]))}
-        names = (app.builder.images.get(i["uri"]) for i in doctree.findall(nodes.image))
-        if name := next((n for n in names if n), None):
-            file = f"{app.builder.imagedir}/{name}"
-            base = app.config.html_baseurl.rstrip("/")
-            told["og:image"] = f"{base}/{file}" if base else relpath(file, dirname(pagename) or ".")
+        if image := next(doctree.findall(nodes.image), None):
+            name = app.builder.images.get(image["uri"]) or basename(image["uri"])
+            root = app.config.html_baseurl.rstrip("/") or relpath(".", dirname(pagename) or ".")
+            told["og:image"] = f"{root}/{app.builder.imagedir}/{name}"
         tags += "".join(f'<meta {"property" if k.startswith("og:") else "name"}="{k}" '
                         f'content="{html.escape(v[:300])}" />' for k, v in told.items())
     context["metatags"] = tags
 
 
 def setup(app):
+    app.connect("config-inited", no_numbers, priority=999)
     app.connect("doctree-read", printed_numbers, priority=900)
     app.connect("html-page-context", describe, priority=900)
     app.connect("build-finished", definitions)

@@ -60,6 +60,14 @@ function cue(box) {
   }
 }
 
+// A table that does not fit beside the list of contents takes its place; before the theme looks for such.
+function widen() {
+  if (!window.matchMedia("(min-width: 1200px)").matches) return;
+  for (const box of document.querySelectorAll("article .pst-scrollable-table-container")) {
+    if (box.scrollWidth > box.clientWidth + 1 && !box.closest("details, .admonition")) box.classList.add("full-width");
+  }
+}
+
 function scrolls() {
   const seen = new ResizeObserver(entries => entries.forEach(e => cue(e.target.closest(WIDE))));
   for (const box of document.querySelectorAll(WIDE)) {
@@ -69,11 +77,12 @@ function scrolls() {
   }
 }
 
-// Code opens in full width; the theme's own labels of its folds say nothing.
+// The label that the theme gives every fold says less than its own words.
 function folds() {
   for (const line of document.querySelectorAll("details.hide > summary")) line.removeAttribute("aria-label");
 }
 
 words();
+widen();
 scrolls();
 folds();

@@ -23,7 +23,6 @@ MIME = "application/vnd.boundary-book+json"
 PALETTE = sns.color_palette("colorblind")    # safe for colour-blind readers, used everywhere
 MARKERS = ("o", "s", "^", "D", "v", "P")     # curves differ by more than hue
 LINES = ("-", "--", "-.", ":")
-WIDE = 6                                     # columns that fit beside the page's margin
 SMALLEST = 10                                # points of text in figures
 MARK = {True: "✓", False: "✗", None: "–"}
 BADGE = {"exact": "success", "consistent": "success", "matches": "success", "trend": "info",
@@ -175,9 +174,8 @@ def markdown_table(header, rows):
 
 
 def myst_table(header, rows, caption, style="results", name=None):
-    """A table of the book, with its caption; one of more than `WIDE` columns may use the page's margin."""
+    """A table of the book, with its caption."""
     label = f":name: {name}\n" if name else ""
-    style += " wide" if len(header) > WIDE else ""
     return f"```{{table}} {caption}\n{label}:class: {style}\n\n{markdown_table(header, rows)}\n```"
 
 
