@@ -104,15 +104,16 @@ def rows_of_the_scoreboard(html):
     """`(whether it is hidden, its cells as text)` of each row of the scoreboard."""
     body = html[html.index('<div class="scoreboard'):]
     found = re.findall(r"<tr([^>]*)>((?:(?!</tr>).)*<td.*?)</tr>", body, re.S)
-    return [("hidden" in a, [re.sub(r"<.*?>", "", c).strip() for c in re.findall(r"<td.*?</td>", row, re.S)])
+    rows = [("hidden" in a, [re.sub(r"<.*?>", "", c).strip() for c in re.findall(r"<td.*?</td>", row, re.S)])
             for a, row in found]
+    return [(hidden, cells) for hidden, cells in rows if len(cells) == 8]
 
 
 def test_the_scoreboard_is_whole_without_scripts(book):
     html = (book / "book/reproduction.html").read_text()
-    rows = [cells for hidden, cells in rows_of_the_scoreboard(html) if len(cells) == 8 and not hidden]
+    rows = [cells for hidden, cells in rows_of_the_scoreboard(html) if not hidden]
     items = [i for key in reference.KEYS for i in reference.paper(key).items.values()]
-    assert sorted((r[0], r[1], r[2]) for r in rows) == sorted((i.label, reference.SHORT[i.paper], i.kind) for i in items)
+    assert sorted(r[:3] for r in rows) == sorted([i.label, reference.SHORT[i.paper], i.kind] for i in items)
     for item in items:
         assert f"issues/new?title={quote(item.title)}%3A" in html
     assert "<form" in html and re.search(r"<form[^>]* hidden>", html)  # nothing to press that would not answer
@@ -143,7 +144,8 @@ deleted file mode 100644
 def test_rows_of_a_record_become_a_csv_file(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(str(ROOT / "book/_ext"))
     import beside
-    beside.rows_as_csv([{"net": "A", "white": {"class": 8, "p": 0.5}}, {"net": "B, C", "n": None}], tmp_path / "x.csv")
+    rows = [{"net": "A", "white": {"class": 8, "p": 0.5}}, {"net": "B, C", "n": None}]
+    beside.rows_as_csv(rows, tmp_path / "x.csv")
     with open(tmp_path / "x.csv", newline="") as file:
         assert list(csv.DictReader(file)) == [{"net": "A", "white.class": "8", "white.p": "0.5", "n": ""},
                                               {"net": "B, C", "white.class": "", "white.p": "", "n": ""}]
@@ -205,7 +207,7 @@ def test_the_scoreboard_filters(book, browser):
     if browser is None:
         return
     dom, _ = visit(f"{(book / 'book/reproduction.html').as_uri()}?paper=Chen%20et%20al.", browser)
-    rows = [(hidden, cells) for hidden, cells in rows_of_the_scoreboard(dom) if len(cells) == 8]
+    rows = rows_of_the_scoreboard(dom)
     assert {hidden for hidden, _ in rows} == {True, False}
     assert all(hidden == (cells[1] != "Chen et al.") for hidden, cells in rows)
     assert f">{len(reference.paper('chen').items)} of {len(rows)} items<" in dom

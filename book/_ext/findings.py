@@ -32,17 +32,9 @@ SMALL = "*Here at the small scale of this build; there is no record at full scal
 
 
 def finding(names):
-    """The minute of the first of some pages that has one: its picture, its sentences, a link to it.
-
-    A name such as `sutton:figure-4` stands for the picture of that item alone.
-    """
-    from shared import reference
+    """The minute of the first of some pages that has one: its picture, its sentences, a link to it."""
     for name in names.split():
-        if ":" in name:
-            paper, item = name.split(":")
-            if made := picture(f"{paper} {item}", reference.paper(paper)[item].caption):
-                return made
-        elif told := minute(name):
+        if told := minute(name):
             said, path, alt, whole = told
             shot = f"```{{image}} {path}\n:alt: {alt}\n:class: finding\n```\n\n" if path else ""
             small = "" if whole else f" {SMALL}"

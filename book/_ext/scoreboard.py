@@ -67,7 +67,7 @@ def row(item, kept, page, word):
     return [place(item), reference.SHORT[item.paper], item.kind, badge(word),
             scale_words(kept) if kept else "", since,
             f"{why.rstrip('.')}.{f' Earlier: {before}.' if before else ''}",
-            " · ".join([*downloads(item, kept, "book/reproduction"), report(item)])]
+            "<br>".join(filter(None, [" · ".join(downloads(item, kept, "book/reproduction")), report(item)]))]
 
 
 def controls(found):
@@ -105,7 +105,8 @@ def totals(_):
         rows.append([name, *(f"{sum(r is not None for _, r in p)} of {len(p)}" if p else ""
                              for p in [*per, mine])])
     verdicts = [[badge(w), str(n), verdict.VERDICTS.get(w, "no page yet")] for w, n in words(counted).items()]
-    return f":::{{div}} counts\n{markdown_table(header, rows)}\n:::\n\n{markdown_table(['verdict', 'items', 'meaning'], verdicts)}"
+    return (f":::{{div}} counts\n{markdown_table(header, rows)}\n:::\n\n"
+            f"{markdown_table(['verdict', 'items', 'meaning'], verdicts)}")
 
 
 # ---- the cover and the openings --------------------------------------------------------------------------
