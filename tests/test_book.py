@@ -1,4 +1,5 @@
 """The built book: warnings are errors, pages stand alone, links lead somewhere, no complaint of a browser."""
+import csv
 import re
 import shutil
 import subprocess
@@ -7,7 +8,7 @@ import warnings
 from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from urllib.parse import quote, unquote, urlparse
 
 import pytest
 from conftest import NOTEBOOKS, environment, outputs
@@ -102,6 +103,57 @@ def test_the_reproduction_page_lists_every_item(book):
                 assert item.label in text, item.title
 
 
+def rows_of_the_scoreboard(html):
+    """`(whether it is hidden, its cells as text)` of each row of the scoreboard."""
+    body = html[html.index('<div class="scoreboard'):]
+    found = re.findall(r"<tr([^>]*)>((?:(?!</tr>).)*<td.*?)</tr>", body, re.S)
+    rows = [("hidden" in a, [re.sub(r"<.*?>", "", c).strip()
+                             for c in re.findall(r"<td.*?</td>", row, re.S)]) for a, row in found]
+    return [(hidden, cells) for hidden, cells in rows if len(cells) == 8]
+
+
+def test_the_scoreboard_is_whole_without_scripts(book):
+    html = (book / "book/reproduction.html").read_text()
+    rows = [cells for hidden, cells in rows_of_the_scoreboard(html) if not hidden]
+    items = [i for key in reference.KEYS for i in reference.paper(key).items.values()]
+    assert sorted(r[:3] for r in rows) == sorted([i.label, reference.SHORT[i.paper], i.kind] for i in items)
+    for item in items:
+        assert f"issues/new?title={quote(item.title)}%3A" in html
+    assert "<form" in html and re.search(r"<form[^>]* hidden>", html)  # nothing to press that would not answer
+
+
+def test_the_history_of_a_verdict_is_read_from_git(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "book/_ext"))
+    import history
+    log = """commit 2026-01-01
+
+diff --git a/results/paper/ren/table-3.json b/results/paper/ren/table-3.json
++ "verdict": "trend"
+diff --git a/results/paper/ren/table-4.json b/results/paper/ren/table-4.json
++ "verdict": "exact"
+commit 2026-01-02
+diff --git a/results/paper/ren/table-3.json b/results/paper/ren/table-3.json
+- "verdict": "trend"
++ "verdict": "matches"
+diff --git a/results/paper/ren/table-4.json b/results/paper/ren/table-4.json
+deleted file mode 100644
+- "verdict": "exact"
+"""
+    assert history.read(log) == {
+        "ren/table-3": [("2026-01-01", "trend"), ("2026-01-02", "matches")],
+        "ren/table-4": [("2026-01-01", "exact"), ("2026-01-02", "withdrawn")]}
+
+
+def test_rows_of_a_record_become_a_csv_file(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(ROOT / "book/_ext"))
+    import beside
+    rows = [{"net": "A", "white": {"class": 8, "p": 0.5}}, {"net": "B, C", "n": None}]
+    beside.rows_as_csv(rows, tmp_path / "x.csv")
+    with open(tmp_path / "x.csv", newline="") as file:
+        assert list(csv.DictReader(file)) == [{"net": "A", "white.class": "8", "white.p": "0.5", "n": ""},
+                                              {"net": "B, C", "white.class": "", "white.p": "", "n": ""}]
+
+
 def test_stand_ins_are_said_on_their_pages(book, smoke):
     _, folder = smoke
     for name in NOTEBOOKS:
@@ -166,6 +218,17 @@ def test_a_browser_shows_every_page_without_a_complaint_or_a_request(book, brows
         wrong += [(name, "request", url) for url in asked
                   if urlparse(url).scheme not in ("file", "data", "blob")]
     assert wrong == []
+
+
+@pytest.mark.filterwarnings("default:no Chromium")
+def test_the_scoreboard_filters(browser):
+    if browser is None:
+        return
+    page, _, _ = browser("book/reproduction", "?paper=Chen%20et%20al.")
+    rows = rows_of_the_scoreboard(page.content())
+    assert {hidden for hidden, _ in rows} == {True, False}
+    assert all(hidden == (cells[1] != "Chen et al.") for hidden, cells in rows)
+    assert f">{len(reference.paper('chen').items)} of {len(rows)} items<" in page.content()
 
 
 @pytest.mark.filterwarnings("default:no Chromium")

@@ -83,6 +83,12 @@ def parameter_table(facts):
         ["parameter", "this run", "meaning", "allowed"], rows))
 
 
+def is_prose(spec):
+    """Whether an output is sentences alone: no table, no picture, nothing that was judged."""
+    block = re.search(r"^(```|:::|\|)", spec["myst"], re.MULTILINE)
+    return "kind" not in spec and not spec["pictures"] and not block
+
+
 def markdown_cell(name, text):
     return {"id": name, "cell_type": "markdown", "metadata": {}, "source": text}
 
@@ -107,35 +113,44 @@ def read(app, docname, source):
     told = specs(notebook)
     items = [s for s in told if s.get("kind") == "item"]
     facts = next((s["facts"] for s in told if s.get("kind") == "stamp"), None)
-    made, minute = [], None
-    for cell in notebook["cells"]:
+    made, minute, waiting = [], None, []
+    for n, cell in enumerate(notebook["cells"]):
         tags = cell["metadata"].setdefault("tags", [])
         if cell["cell_type"] == "markdown":
             cell["source"] = with_badges("".join(cell["source"]), items)
-        if cell["cell_type"] != "code":
             made.append(cell)
             continue
-        if "injected-parameters" in tags:
-            continue
+        if cell["cell_type"] != "code" or {"injected-parameters", "hide-cell"} & set(tags):
+            continue  # set-up, the same everywhere: in the notebook, not on the page
         if "parameters" in tags:
             made.append(markdown_cell("parameters", parameter_table(facts)) if facts else cell)
             continue
-        if "hide-cell" in tags:  # set-up, the same everywhere: in the notebook, not on the page
-            continue
-        if "hide-input" not in tags:
-            tags.append("hide-input")
-        cell["metadata"].setdefault("mystnb", {}).setdefault("code_prompt_show", "Show code")
         # Progress bars, and warnings for whoever runs it (paths of that machine): the log keeps them.
         cell["outputs"] = [o for o in cell["outputs"] if o.get("name") != "stderr"
                            and not PROGRESS.fullmatch("".join(o.get("text", "x")))]
+        prose = []
         for output in list(cell["outputs"]):
             spec = output.get("data", {}).pop(MIME, None)
             if spec is None:
                 continue
-            output["data"] = {"text/markdown": placed(spec, docname)}
+            text = placed(spec, docname)
+            output["data"] = {"text/markdown": text}
             if spec.get("kind") == "minute":
-                minute = output["data"]["text/markdown"]
+                minute = text
                 cell["outputs"].remove(output)
+            elif is_prose(spec):
+                prose.append(text)
+        # One fold of code a result: what only prepares one, or says a sentence, waits for the next.
+        waiting.append("".join(cell["source"]))
+        if len(prose) == len(cell["outputs"]) and n + 1 < len(notebook["cells"]):
+            if prose:
+                made.append(markdown_cell(f"said-{n}", "\n\n".join(prose)))
+            continue
+        cell["source"], waiting = "\n\n\n".join(waiting), []
+        if "hide-input" not in tags:
+            tags.append("hide-input")
+        cell["metadata"]["mystnb"] = {"code_prompt_show": "Show code", "code_prompt_hide": "Hide code",
+                                      **cell["metadata"].get("mystnb", {})}
         made.append(cell)
     if minute:
         made.insert(1, markdown_cell("minute", minute))

@@ -5,7 +5,7 @@ from collections import Counter
 
 import yaml
 from executed import ROOT, pictures
-from places import label, link, shown
+from places import label, link, pages, shown
 from scoreboard import everything
 
 from workflow import catalogue
@@ -72,7 +72,7 @@ def cite(_):
 # ---- pictures --------------------------------------------------------------------------------------------
 def _pictured(paper, item):
     """(path from the pages of `book`, alt, recorded) of an item's picture, or None where it was not run."""
-    page = catalogue.pages().get((paper, item))
+    page = pages().get((paper, item))
     for spec in shown(page, "item") if page else []:
         if spec["record"]["item"] == item and spec["pictures"]:
             folder = os.path.relpath(pictures(spec, f"notebooks/{page}"), ROOT / "book")
@@ -110,10 +110,10 @@ def gallery(_):
                     missing[name] += 1
         if cards:
             body = "\n\n".join(cards)
-            parts.append(f"## {name}\n\n::::{{grid}} 1 2 2 3\n:gutter: 3\n:class-container: gallery\n\n"
+            parts.append(f"## {name}\n\n::::{{grid}} 1 1 2 2\n:gutter: 3\n:class-container: gallery\n\n"
                          f"{body}\n::::")
     if missing:
-        told = ", ".join(f"{n} of {name}" for name, n in missing.items())
+        told = ", ".join(f"{name} ({n})" for name, n in missing.items())
         parts.append(f"Figures that no run of this book has drawn yet: {told}.")
     return "\n\n".join(parts)
 

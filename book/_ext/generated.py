@@ -12,7 +12,7 @@ import beside
 import findings
 import scoreboard
 from executed import ROOT, runs
-from places import link, place, stamps, status
+from places import link, pages, place, stamps, status
 
 from workflow import catalogue
 
@@ -68,7 +68,7 @@ def execution(_):
     units = [[link(catalogue.title(n), n), u["set"], f"{u['recorded']} of {u['published']}",
               f"{u['seconds'] / 60:,.0f} min", str(len(u["stale"])), str(len(u["doubtful"]))]
              for n, s in facts.items() for u in s["state"]]
-    where = catalogue.pages()
+    where = pages()
     kept = []
     for item, made in record.everything():
         if made and (page := where.get((item.paper, item.id))):

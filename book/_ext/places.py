@@ -9,6 +9,12 @@ from workflow import catalogue, seal
 HEAD = re.compile(r"^\((\w+)-(\S+)-head\)=$", re.MULTILINE)  # what executed.py puts over an item's heading
 
 
+@cache
+def pages():
+    """`{(paper, item): notebook}`; the notebooks do not change while a book is built."""
+    return catalogue.pages()
+
+
 # ---- pages -----------------------------------------------------------------------------------------------
 def link(text, name):
     return f"[{text}](/notebooks/{name}.ipynb)"
@@ -57,12 +63,12 @@ def labels(name):
 
 def label(item):
     """What `{ref}` finds of an item in the runs that this book shows, or None."""
-    page = catalogue.pages().get((item.paper, item.id))
+    page = pages().get((item.paper, item.id))
     return labels(page).get(item.id) if page else None
 
 
 def place(item, text=None):
     """An item's label, as a link to its place on its page where there is one."""
     text, name = text or item.label, label(item)
-    page = catalogue.pages().get((item.paper, item.id))
+    page = pages().get((item.paper, item.id))
     return f"{{ref}}`{text} <{name}>`" if name else link(text, page) if page else text

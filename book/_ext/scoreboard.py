@@ -5,21 +5,20 @@ from html import escape
 
 import history
 from beside import downloads, report
-from places import place, status
-
-from workflow import catalogue
+from places import pages, place, status
 
 KINDS = {"tables": ("table",), "figures": ("figure",), "algorithms": ("algorithm",),
          "theorems, corollaries, lemmas": ("theorem", "corollary", "lemma")}
 HEADER = ["item", "paper", "kind", "verdict", "scale", "since", "why", "data"]
-SORTED = ["paper", "kind", "verdict", "scale", "since"]  # what scoreboard.js sorts by
+SORTED = {"": "of the papers", "paper": "by paper", "kind": "by kind", "verdict": "by verdict",
+          "scale": "by scale", "since": "by date"}  # what scoreboard.js sorts by
 
 
 @cache
 def everything():
     """Every item with its record, its page and its verdict as a word, in the papers' order."""
     from shared.records import record
-    where = catalogue.pages()
+    where = pages()
     return [(item, kept, page := where.get((item.paper, item.id)), status(kept, page))
             for item, kept in record.everything()]
 
@@ -64,10 +63,11 @@ def row(item, kept, page, word):
     from shared.pages.display import badge
     from shared.pages.results import scale_words
     since, before = history.of(item, kept)
+    why = kept["reason"] if kept else item.caption
     return [place(item), reference.SHORT[item.paper], item.kind, badge(word),
-            scale_words(kept) if kept else "", f"{since}{f' earlier: {before}' if before else ''}".strip(),
-            kept["reason"] if kept else item.caption,
-            " · ".join([*downloads(item, kept, "book/reproduction"), report(item)])]
+            scale_words(kept) if kept else "", since,
+            f"{why.rstrip('.')}.{f' Earlier: {before}.' if before else ''}",
+            "<br>".join(filter(None, [" · ".join(downloads(item, kept, "book/reproduction")), report(item)]))]
 
 
 def controls(found):
@@ -87,7 +87,7 @@ def controls(found):
     fields = [choice("paper", counted(papers)),
               choice("kind", counted({k: kinds[k] for k in reference.KINDS if kinds[k]})),
               choice("verdict", counted(words(found))),
-              choice("order", {"": "of the papers"} | {name: f"by {name}" for name in SORTED})]
+              choice("order", SORTED)]
     return (f'<form class="scoreboard-filter" aria-label="Which items are shown" hidden>{"".join(fields)}'
             '<button type="reset">Show all</button><output aria-live="polite"></output></form>')
 
@@ -105,7 +105,8 @@ def totals(_):
         rows.append([name, *(f"{sum(r is not None for _, r in p)} of {len(p)}" if p else ""
                              for p in [*per, mine])])
     verdicts = [[badge(w), str(n), verdict.VERDICTS.get(w, "no page yet")] for w, n in words(counted).items()]
-    return f"{markdown_table(header, rows)}\n\n{markdown_table(['verdict', 'items', 'meaning'], verdicts)}"
+    return (f":::{{div}} counts\n{markdown_table(header, rows)}\n:::\n\n"
+            f"{markdown_table(['verdict', 'items', 'meaning'], verdicts)}")
 
 
 # ---- the cover and the openings --------------------------------------------------------------------------

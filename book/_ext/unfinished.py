@@ -20,6 +20,7 @@ def begin(outdir, doctreedir):
         for folder in (Path(outdir), Path(doctreedir)):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True, exist_ok=True)
+    marker.parent.mkdir(parents=True, exist_ok=True)  # extensions are set up before Sphinx makes it
     marker.touch()
 
 

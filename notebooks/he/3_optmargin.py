@@ -35,7 +35,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the nets, of the attacks' noise and of region classification
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale only: missing, stale, all, none, names, or 2/8 for the second of eight shares
+units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
 subject: str = "all"  # whose units are wanted {all, mnist, cifar10}
 blocks: int | None = None  # blocks of images of each net and attack; None takes the profile's value [1..]
 iterations: int | None = None  # most iterations for each c of an attack; None takes the profile's value [1..]
@@ -167,9 +167,10 @@ def loss_term(scores, true, kappa=0.0):
 
 
 def by_the_paper(model, x, true, noises, *, c, rate, steps, term=loss_term, total=sum):
-    """The nearest image that all members misread, for one x [1, C, H, W] and one c; None where there is none."""
+    """The nearest image that all members misread, for one x [1, C, H, W] and one c; None: there is none."""
     w = torch.atanh((x - 0.5) / 0.50001)
-    start, delta, best, nearest = (1 + torch.tanh(w)) / 2, torch.zeros_like(w, requires_grad=True), None, float("inf")
+    start, delta = (1 + torch.tanh(w)) / 2, torch.zeros_like(w, requires_grad=True)
+    best, nearest = None, float("inf")
     adam = torch.optim.Adam([delta], rate)
     for _ in range(steps):
         z = (1 + torch.tanh(w + delta)) / 2
@@ -390,7 +391,7 @@ def lowest(rows):
 
 
 def zero(rows):
-    """Point classification reads none of the images made by optimisation, but for the one column printed above zero."""
+    """Point classification reads no image made by optimisation, but in the one column printed above zero."""
     found = columns(rows, "point")
     told = "; ".join(f"{n}: {words(b)} and {words(m)}" for n, b, m, _ in found)
     return (all(b == 0 and (m == 0 or n == "cifar10 point adv") for n, b, m, _ in found)
@@ -400,7 +401,8 @@ def zero(rows):
 def evades(rows):
     """OptMargin leaves a minority to either way."""
     found = columns(rows, "region") + columns(rows, "point")
-    told = f"at most {words(max((m for _, _, m, _ in found), default=None))} of OptMargin's images are read correctly in any column"
+    most = max((m for _, _, m, _ in found), default=None)
+    told = f"at most {words(most)} of OptMargin's images are read correctly in any column"
     return (all(m < 50 for _, _, m, _ in found) if found else None), told
 
 
@@ -424,7 +426,7 @@ def first_blocks(units):
 
 
 def draw_grid(units):
-    """The first images of a data set in rows; the image, then four attacks on each of two networks in columns."""
+    """A row for each of the first images of a data set: the image, then four attacks on each network."""
     found = first_blocks(units)
     sets_there = [d for d in ("mnist", "cifar10") if f"{d}-normal-benign-b0" in found]
     count = min(len(found[f"{d}-normal-benign-b0"]["pictures"]) for d in sets_there)
@@ -517,7 +519,7 @@ def amplification(units):
 
 
 def similar(d):
-    """Whether OptMargin succeeds on most images with distances grown by at most the quoted factors, doubled."""
+    """Whether OptMargin succeeds on most images, its distances within twice the quoted factors."""
     told = "; ".join(f"{n.replace('_', ' ')}: {v['amplification']:,.2f} times the distance, success "
                      f"{v['success']:.0f}%"
                      for n, v in d.items())

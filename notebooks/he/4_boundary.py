@@ -35,11 +35,11 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the nets, of the attacks' noise and of the directions
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale only: missing, stale, all, none, names, or 2/8 for the second of eight shares
+units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
 subject: str = "all"  # whose units are wanted {all, mnist, cifar10}
 blocks: int | None = None  # blocks of images of each net and kind; None takes the profile's value [1..]
 iterations: int | None = None  # most iterations for each c of an attack; None takes the profile's value [1..]
-mnist_step: float = 0.02  # RMS distance between two looks along a direction; the authors' code has 0.01 (0..0.1]
+mnist_step: float = 0.02  # RMS distance between two looks; the authors' code has 0.01 (0..0.1]
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
@@ -84,7 +84,7 @@ scale = run.scale(
 
 # %%
 def explore(subject, attack, *, first, images, iterations, directions, negatives, step, top, pictured, seed):
-    """Distances and adjacent classes around a block of examples, summed up for each; the walks of one in full.
+    """Distances and adjacent classes around a block of examples, summed up; the walks of one in full.
 
     pictured  which image of the block, or -1: its walks are kept one by one
     """
@@ -141,7 +141,8 @@ walks = run.units("walks", explore, plan_walks, parts=("iterations",))
 def cut(subject, brittle, margin, *, image, iterations, side, seed):
     """Classes on a square of side x side points of the plane through an image and two of its examples.
 
-    The image lies at (0, 0), its OptBrittle example at (1, 0) times their distance. Points are not clipped to [0, 1].
+    The image lies at (0, 0), its OptBrittle example at (1, 0) times their distance. Points are not clipped
+    to [0, 1].
     """
     x, y = subject.images(image, 1)
     model = subject.model(seed)
@@ -184,7 +185,10 @@ cuts = run.units("cuts", cut, plan_cuts, parts=("iterations",))
 
 # %%
 def walk_by_the_paper(model, x, dirs, step, top):
-    """Distances and classes at the first change along each direction from one image x [1, C, H, W]; None where there is none."""
+    """Steps to the first other class from one image x [1, C, H, W] along each direction, and that class.
+
+    None where no other class is found.
+    """
     home, found = model(x).argmax().item(), []
     for direction in dirs:
         looks = range(1, int(top / step + 1e-6) + 1)
@@ -245,7 +249,7 @@ TITLES = {"mnist-normal": "MNIST, normal", "mnist-adv": "MNIST, adv.", "cifar10-
 
 
 def pooled(units):
-    """`{(network, kind): results}`: the blocks of a network and a kind laid end to end, and the one image in full."""
+    """`{(network, kind): results}`: the blocks of each laid end to end, and the one image in full."""
     together = {}
     for u in units.to_dict("records"):
         net, kind = u["unit"].rsplit("-", 2)[:2]
@@ -296,7 +300,7 @@ def draw_one(units, key="distance"):
 
 
 def one_data(units):
-    """Of the pictured image: median distance, share of directions back to its own class, and within the black line."""
+    """Of the pictured image: median distance, and how many directions lead to its class, and how near."""
     told = {}
     for (net, kind), found in pooled(units).items():
         if one := found["one"]:
@@ -343,7 +347,8 @@ def returns(d):
             else None), told or "no successful example"
 
 
-ALT_ONE = "A grid of panels, a row a network, a column a kind of example; in each a rising row of coloured dots and a black line."
+ALT_ONE = ("A grid of panels, a row a network, a column a kind of example; in each a rising row of coloured "
+           "dots and a black line.")
 run.figure("figure-1", walks, draw_one, data=one_data, alt=ALT_ONE,
            contains={"x: random directions": True, "y: boundary distance": True,
                      "colour: adjacent": True, "black line": True,
@@ -437,7 +442,8 @@ def moved(d):
             if have else None), told or "no value"
 
 
-ALT_ALL = "Two panels a network, the nearest and the median distance; one rising curve a kind of example and a black line."
+ALT_ALL = ("Two panels a network, the nearest and the median distance; one rising curve a kind of example "
+           "and a black line.")
 run.figure("figure-2", walks, draw_all, data=all_data, alt=ALT_ALL,
            contains={"x: images sorted": True, "y: minimum": True, "curves: benign blue": True,
                      "black line": True,

@@ -33,7 +33,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the nets, of the attacks' noise, of the directions and of the classifiers
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale only: missing, stale, all, none, names, or 2/8 for the second of eight shares
+units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
 subject: str = "all"  # whose units are wanted {all, mnist, cifar10}
 blocks: int | None = None  # blocks of images of each net and kind; None takes the profile's value [1..]
 iterations: int | None = None  # most iterations for each c of OptMargin; None takes the profile's value [1..]
@@ -96,7 +96,7 @@ def surround(subject, attack, *, first, images, iterations, directions, negative
 
 
 def plan_surroundings(scale):
-    """Blocks of test images for each network and kind; FGSM on normally trained networks only (Appendix C)."""
+    """Blocks of test images for each network and kind; FGSM on normal networks only (Appendix C)."""
     planned = {}
     for name, subject in scale.nets.items():
         if scale.subject not in ("all", subject.dataset):
@@ -162,7 +162,9 @@ def layers(net, distances):
     for layer in [*net.convolutions, *net.linears]:
         kind = type(layer).__name__
         if kind in ("Conv1d", "Linear"):
-            name = f"convolution, width {layer.kernel_size[0]}, stride {layer.stride[0]}" if kind == "Conv1d" else "linear"
+            name = "linear"
+            if kind == "Conv1d":
+                name = f"convolution, width {layer.kernel_size[0]}, stride {layer.stride[0]}"
             hooks.append(layer.register_forward_hook(lambda _, given, made, name=name: told.append(
                 (name, " × ".join(map(str, made.shape[1:]))))))
     with torch.no_grad():
@@ -235,7 +237,7 @@ def by_name(units):
 
 
 def table_3(classifiers, surroundings):
-    """False positives and negatives of each classifier; the best worst-case accuracy beside the paper's row of it."""
+    """False positives and negatives of each classifier, and its accuracy in the worst mixture."""
     found, made = by_name(classifiers), []
     best = {d: worst_cases(classifiers, d) for d in DATASETS}
     for dataset, title in DATASETS.items():
@@ -254,14 +256,13 @@ def table_3(classifiers, surroundings):
 
 
 def worst_cases(classifiers, dataset):
-    """`{(training, attack): accuracy in the worst mixture of images and examples of both attacks}` of a data set."""
+    """`{(training, attack): accuracy in the worst mixture of images and both attacks}` of a data set."""
     told = {}
     for training in TRAININGS:
         for attack in ("brittle", "margin"):
             u = by_name(classifiers).get(f"{dataset}-{training}-{attack}")
             errors = [percent(u["flagged"], u["benign"]),
                       *(percent(u["missed"].get(k), u["adversarial"].get(k))
-
                         for k in ("brittle", "margin"))] if u else [None]
             if None not in errors:
                 told[training, attack] = 100 - max(errors)
@@ -269,7 +270,7 @@ def worst_cases(classifiers, dataset):
 
 
 def recognises(rows):
-    """Classifiers trained on OptMargin know OptBrittle; those trained on OptBrittle miss OptMargin more often."""
+    """Classifiers trained on OptMargin know OptBrittle; those trained on OptBrittle miss OptMargin."""
     full = rows.dropna(subset=["false_neg_optbrittle_pct", "false_neg_optmargin_pct"])
     margin, brittle = (full[full.training_attack == k] for k in ("OptMargin", "OptBrittle"))
     told = (f"trained on OptMargin, missed OptBrittle: "
@@ -282,7 +283,7 @@ def recognises(rows):
 
 
 def best_of(rows, dataset, training=None):
-    """The best worst-case accuracy of a data set, of one kind of network or of both; None where there is none."""
+    """The best worst-case accuracy of a data set, of one kind of network or of both; None of none."""
     mine = rows[(rows.dataset == dataset) & ((rows.model_training == training) | (training is None))]
     values = mine.worst_case_pct.dropna()
     return float(values.max()) if len(values) else None
@@ -314,7 +315,8 @@ def which_network(rows):
 def mimics(rows):
     """Trained on OptMargin, the classifier does far better than chance in the worst case."""
     values = rows[rows.training_attack == "OptMargin"].worst_case_pct.dropna()
-    told = f"worst-case accuracies of classifiers trained on OptMargin: {', '.join(map(words, values)) or 'no value'}"
+    told = ("worst-case accuracies of classifiers trained on OptMargin: "
+            f"{', '.join(map(words, values)) or 'no value'}")
     return (values.min() > 70 if len(values) else None), told
 
 

@@ -29,7 +29,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the attacks' noise, of region classification, of the directions and of the classifiers
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale only: missing, stale, all, none, names, or 2/8 for the second of eight shares
+units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
 blocks: int | None = None  # blocks of images of each kind; None takes the profile's value [1..]
 iterations: int | None = None  # most iterations for each c of an attack; None takes the profile's value [1..]
 directions: int | None = None  # random directions around each image; None takes the profile's value [36..]
@@ -206,7 +206,7 @@ def of(rows, kind, column):
 
 
 def lowers(rows):
-    """Region classification reads OptMargin's images least, and OptBrittle's nearly as well as benign ones."""
+    """Region classification reads OptMargin's images least, OptBrittle's nearly as well as benign ones."""
     got = {k: of(rows, k, "region_accuracy_pct") for k in NAMES}
     told = ", ".join(f"{NAMES[k]} {words(v)}" for k, v in got.items())
     if None in got.values():
@@ -253,7 +253,7 @@ RADIUS = 0.02
 
 
 def draw_one(units):
-    """The image and its examples; below them the walks in both norms, coloured by the class behind the boundary."""
+    """The image and its examples; below them the walks in both norms, in the colours of the classes found."""
     together = pooled(units)
     figure, axes = plt.subplots(3, 4, figsize=(10, 7))
     commonest = {}
@@ -283,7 +283,7 @@ def draw_one(units):
 
 
 def one_data(units):
-    """Of each kind of example: whether its picture and its walks are there; shares that region classification restores."""
+    """Of each kind: whether its picture and walks are there, and the share that a region's vote restores."""
     found = pooled(units)
     return {kind: {"picture": f["first"] is not None and len(f["first"]["pictures"]) > 0,
                    "walks": bool(f["first"] is not None and f["first"]["one"]),

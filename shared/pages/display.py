@@ -9,11 +9,13 @@ import io
 import json
 import math
 import os
+import re
 import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import seaborn as sns
+from matplotlib.text import Text
 
 from shared.records.comparison import decimals
 
@@ -21,6 +23,7 @@ MIME = "application/vnd.boundary-book+json"
 PALETTE = sns.color_palette("colorblind")    # safe for colour-blind readers, used everywhere
 MARKERS = ("o", "s", "^", "D", "v", "P")     # curves differ by more than hue
 LINES = ("-", "--", "-.", ":")
+SMALLEST = 10                                # points of text in figures
 MARK = {True: "✓", False: "✗", None: "–"}
 BADGE = {"exact": "success", "consistent": "success", "matches": "success", "trend": "info",
          "differs": "warning", "shown": "secondary", "substitute": "secondary", "calibrated": "secondary",
@@ -81,13 +84,15 @@ def style():
     """One look for all figures: opaque white (dark mode too), colour-blind-safe, as wide as the book."""
     sns.set_theme(context="notebook", style="ticks", palette="colorblind", rc={
         "figure.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": 110, "savefig.dpi": 144,
-        "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": "medium", "font.size": 11,
+        "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 12, "font.size": 11,
         "legend.frameon": False, "figure.constrained_layout.use": True, "image.cmap": "gray"})
 
 
 def png_of(figure):
-    """PNG bytes of a matplotlib figure, which is closed."""
+    """PNG bytes of a matplotlib figure, which is closed; no text in it is smaller than `SMALLEST` points."""
     buffer = io.BytesIO()
+    for text in figure.findobj(Text):
+        text.set_fontsize(max(text.get_fontsize(), SMALLEST))
     figure.savefig(buffer, format="png", metadata={"Software": None})
     plt.close(figure)
     return buffer.getvalue()
@@ -112,6 +117,8 @@ def number(value, printed=None, column=None, digits=4):
     """A number as a person writes it: the decimals of the printed one, else `digits` significant ones."""
     if value is None:
         return ""
+    if hasattr(value, "item"):  # a scalar of numpy or torch
+        value = value.item()
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -129,6 +136,27 @@ def number(value, printed=None, column=None, digits=4):
 
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+WORDS = {"ssim": "SSIM", "sd": "SD", "pct": "(%)", "asr": "ASR", "fsa": "FSA", "fsd": "FSD", "roby": "ROBY",
+         "l1": "ℓ₁", "l2": "ℓ₂", "linf": "ℓ∞", "dims": "dimensions", "m1": "M₁", "adv": "adversarial",
+         "mnist": "MNIST", "cifar10": "CIFAR-10", "x_b": "mixed with", "s_(i)": "s₍ᵢ₎", "(row)": "row"}
+
+
+def in_words(name):
+    """A heading or the name of a number as a reader may meet it: `mean_ssim_row_1` is "mean SSIM row 1".
+
+    Symbols of the papers keep their indices: `M_1` is "M₁". What is printed in words stays as it is.
+    """
+    if name in WORDS:
+        return WORDS[name]
+    name = re.sub(r"\b([A-Z])_(\d+)\b", lambda m: m[1] + m[2].translate(SUBSCRIPT), name)
+    if re.fullmatch(r"[a-z]\.\w+", name):  # a number of one panel of a figure
+        return f"panel {name[0]}: {in_words(name[2:])}"
+    if "_" not in name:
+        return name
+    return " ".join(WORDS.get(p, p) for p in name.replace("_", " ").split())
 
 
 def escape(text):

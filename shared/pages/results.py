@@ -12,6 +12,8 @@ def cell(value, printed=None, column=None, sd=None):
         told = [_part(k, cell(v, inner.get(k), _unit(k, column), value.get(f"{k}_sd")))
                 for k, v in value.items() if not k.endswith(("_sd", "_n", "_status"))]
         return " · ".join(t for t in told if t)
+    if isinstance(value, list | tuple):
+        return ", ".join(number(v) for v in value)
     text = number(value, printed, column)
     return f"{text} ± {number(sd, printed, column)}" if sd is not None and text else text
 
@@ -33,7 +35,7 @@ def comparison(item, sources):
     named = "label" in item.columns and item.keys == ("row",)  # a row that is named by its label as printed
     columns = {k: c for k, c in item.columns.items() if k not in item.keys and not (named and k == "label")}
     shown = {k: c for k, c in columns.items() if any(k in row for row in item.rows)}
-    header = [_label(item, k) for k in item.keys] + ["", *(c["label"] or k for k, c in shown.items())]
+    header = [_label(item, k) for k in (*item.keys, "", *shown)]
     by_key = {s: {tuple(r.get(k) for k in item.keys): r for r in rows} for s, rows in sources.items()}
     body = []
     for printed in item.rows:
@@ -48,7 +50,8 @@ def comparison(item, sources):
         if len(shown) > 4:  # a wide table: a spread goes under its mean
             together = {tuple(c.replace(" ± ", "<br>± ") for c in cells): who
                         for cells, who in together.items()}
-        first = [cell(printed["label"])] if named else [cell(printed.get(k)) for k in item.keys]
+        first = [cell(printed["label"])] if named else [
+            display.in_words(cell(printed.get(k))) for k in item.keys]
         for cells, who in together.items():
             body.append([*first, ", ".join(who), *cells])
             first = [""] * len(item.keys)
@@ -56,15 +59,15 @@ def comparison(item, sources):
 
 
 def _label(item, key):
-    column = item.columns.get(key)
-    if column and column["label"]:
-        return column["label"]
-    return key.replace("_", " ").replace("printed row", "row")
+    """The heading of a column, as printed where it is printed; "" is the one that tells print from record."""
+    if not key:
+        return "source"
+    return display.in_words((item.columns.get(key) or {}).get("label") or key.removeprefix("printed_"))
 
 
 def numbers(item, sources):
     """Header and body of a figure's or method's printed numbers, with those of every source {label: data}."""
-    body = [[name.replace("_", " "), number(printed),
+    body = [[display.in_words(name), number(printed),
              *(number(_find(data, name), printed) for data in sources.values())]
             for name, printed in item.printed_numbers.items()]
     return ["number", "printed", *sources], [row for row in body if any(row[2:])]

@@ -1,0 +1,74 @@
+"""What all pages share beyond their text: the papers' equation numbers, words explained on hover, metadata.
+
+An equation labelled `sutton-eq-3` is the paper's number 3; any other carries none. The definitions of the
+glossary go into a script of the book itself, so that they are there without a network.
+"""
+import html
+import json
+import re
+from pathlib import Path
+from posixpath import basename, dirname, relpath
+
+from docutils import nodes
+
+PRINTED = re.compile(r"-eq-(\w+)$")
+GLOSSARY = "book/glossary"
+VIEWPORT = re.compile(r'<meta [^>]*name="viewport"[^>]*>')
+SENTENCES = 60  # characters that a paragraph needs to stand for its page
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------
+def no_numbers(app, config):
+    """Captions of tables and figures carry no numbers of the book's own, whatever extensions ask for."""
+    config.numfig = False
+
+
+def printed_numbers(app, doctree):
+    """Equations carry the number that the paper prints, or none; references to them follow."""
+    equations = app.env.get_domain("math").data["objects"]
+    for node in doctree.findall(nodes.math_block):
+        if label := node.get("label"):
+            found = PRINTED.search(label)
+            node["number"] = found[1] if found else None
+            if label in equations:
+                equations[label] = (equations[label][0], node["number"])
+
+
+# ---- glossary --------------------------------------------------------------------------------------------
+def definitions(app, exc):
+    """Write `{id of a word: its definition}` where book.js finds it."""
+    if exc is not None or app.builder.format != "html":
+        return
+    told = {}
+    if GLOSSARY in app.env.all_docs:
+        doctree = app.env.get_and_resolve_doctree(GLOSSARY, app.builder)
+        for item in doctree.findall(nodes.definition_list_item):
+            text = " ".join(item[-1].astext().split())
+            told |= {i: text for term in item.findall(nodes.term) for i in term["ids"]}
+    (Path(app.outdir) / "_static" / "glossary.js").write_text(f"const GLOSSARY = {json.dumps(told)};\n")
+
+
+# ---- metadata --------------------------------------------------------------------------------------------
+def describe(app, pagename, templatename, context, doctree):
+    """One viewport, a description (the page's first sentences), its first picture as the one to share."""
+    tags = VIEWPORT.sub("", context.get("metatags", ""))
+    if doctree is not None:
+        texts = (" ".join(p.astext().split()) for p in doctree.findall(nodes.paragraph))
+        words = next((t for t in texts if len(t) >= SENTENCES), context["title"])
+        told = {"description": words, "og:description": words, "og:type": "article",
+                "og:title": html.unescape(re.sub("<[^>]+>", "", context["title"]))}
+        if image := next(doctree.findall(nodes.image), None):
+            name = app.builder.images.get(image["uri"]) or basename(image["uri"])
+            root = app.config.html_baseurl.rstrip("/") or relpath(".", dirname(pagename) or ".")
+            told["og:image"] = f"{root}/{app.builder.imagedir}/{name}"
+        tags += "".join(f'<meta {"property" if k.startswith("og:") else "name"}="{k}" '
+                        f'content="{html.escape(v[:300])}" />' for k, v in told.items())
+    context["metatags"] = tags
+
+
+def setup(app):
+    app.connect("config-inited", no_numbers, priority=999)
+    app.connect("doctree-read", printed_numbers, priority=900)
+    app.connect("html-page-context", describe, priority=900)
+    app.connect("build-finished", definitions)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

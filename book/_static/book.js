@@ -1,0 +1,88 @@
+// What the pages need beyond the theme: glossary words explained where they stand, and a cue on what scrolls.
+"use strict";
+
+// ---- words -----------------------------------------------------------------------------------------------
+const note = document.createElement("div");
+note.id = "word";
+note.setAttribute("role", "tooltip");
+note.hidden = true;
+
+function explain(link) {
+  const text = GLOSSARY[link.hash.slice(1)];
+  if (!text) return;
+  note.textContent = text;
+  note.hidden = false;
+  link.setAttribute("aria-describedby", note.id);
+  const at = link.getBoundingClientRect();
+  const left = Math.min(at.left, document.documentElement.clientWidth - note.offsetWidth - 12);
+  const below = at.bottom + note.offsetHeight + 12 < window.innerHeight;
+  note.style.left = `${Math.max(12, left)}px`;
+  note.style.top = `${below ? at.bottom + 4 : at.top - note.offsetHeight - 4}px`;
+}
+
+function quiet() {
+  note.hidden = true;
+  document.querySelectorAll("a[aria-describedby=word]").forEach(a => a.removeAttribute("aria-describedby"));
+}
+
+function words() {
+  document.body.append(note);
+  for (const link of document.querySelectorAll("article a[href*='#term-']")) {
+    link.classList.add("word");
+    let touched = false;
+    link.addEventListener("pointerdown", event => { touched = event.pointerType === "touch" && note.hidden; });
+    link.addEventListener("mouseenter", () => explain(link));
+    link.addEventListener("mouseleave", quiet);
+    link.addEventListener("focus", () => explain(link));
+    link.addEventListener("blur", quiet);
+    link.addEventListener("click", event => {  // the first tap explains, the second follows the link
+      if (touched) { event.preventDefault(); explain(link); }
+    });
+  }
+  document.addEventListener("keydown", event => { if (event.key === "Escape") quiet(); });
+  document.addEventListener("scroll", quiet, {passive: true});
+}
+
+// ---- what scrolls ----------------------------------------------------------------------------------------
+const WIDE = "article .pst-scrollable-table-container, article div.math";
+
+function cue(box) {
+  const hidden = box.scrollWidth - box.clientWidth;
+  box.classList.toggle("scrolls", hidden > 1);
+  box.classList.toggle("more", hidden - box.scrollLeft > 1);
+  if (hidden > 1) {
+    const caption = box.querySelector("caption");
+    const name = caption ? caption.innerText.trim() : box.matches(".math") ? "formula" : "table";
+    for (const [key, value] of [["tabindex", "0"], ["role", "region"]]) box.setAttribute(key, value);
+    box.setAttribute("aria-label", `${name} (scrolls sideways)`);
+  } else {
+    for (const key of ["tabindex", "role", "aria-label"]) box.removeAttribute(key);
+  }
+}
+
+// A table that does not fit beside the list of contents takes its place; before the theme looks for such.
+function widen() {
+  if (!window.matchMedia("(min-width: 1200px)").matches) return;
+  for (const box of document.querySelectorAll("article .pst-scrollable-table-container")) {
+    if (box.scrollWidth > box.clientWidth + 1 && !box.closest("details, .admonition")) box.classList.add("full-width");
+  }
+}
+
+function scrolls() {
+  const seen = new ResizeObserver(entries => entries.forEach(e => cue(e.target.closest(WIDE))));
+  for (const box of document.querySelectorAll(WIDE)) {
+    seen.observe(box);
+    if (box.firstElementChild) seen.observe(box.firstElementChild);  // a formula is drawn later
+    box.addEventListener("scroll", () => cue(box), {passive: true});
+  }
+}
+
+// The label that the theme gives every fold says less than its own words.
+function folds() {
+  for (const line of document.querySelectorAll("details.hide > summary")) line.removeAttribute("aria-label");
+}
+
+words();
+widen();
+scrolls();
+folds();
