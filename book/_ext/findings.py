@@ -50,7 +50,7 @@ def found(argument):
     parts = [f"```{{image}} {first[0]}\n:alt: {first[1]}\n:class: finding\n```"] if first else []
     if not first and item:
         parts.append(picture(f"{paper} {item[0]}", ""))
-    parts += [f"**{link(catalogue.title(n), n)}** {said}{'' if whole else f' {SMALL}'}"
+    parts += [f"**{link(catalogue.title(n), n)}.** {said}{'' if whole else f' {SMALL}'}"
               for n, (said, _, _, whole) in told.items()]
     return "\n\n".join(filter(None, parts))
 

@@ -127,6 +127,9 @@ def costs(_):
 
 
 def duration(seconds):
+    """Seconds as a person says them."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
     return f"{seconds / 3600:,.1f} h" if seconds >= 3600 else f"{seconds / 60:,.0f} min"
 
 
