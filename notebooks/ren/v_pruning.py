@@ -31,16 +31,16 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the first net; net n is trained with seed + n
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale only: missing, stale, all, none, names, or 2/8 for the second of eight shares
+units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8 (second of eight)
 dataset: str = "mnist"  # what is classified {mnist, fashion_mnist, digits}
 architecture: str = "a"  # the network that is pruned; the paper prunes A only {a, b, c}
 nets: int | None = None  # trained nets; None takes the profile's value [1..]
 images: int | None = None  # test images to start from; None takes the profile's value [1..]
 recipe: str | None = None  # name of a training recipe; None takes the profile's value
-step: int | None = None  # grey levels between two thresholds of the trade-off curve; None takes the profile's value [1..255]
+step: int | None = None  # grey levels between two thresholds; None takes the profile's value [1..255]
 threshold: float = 0.99  # stop when the SSIM of the pair is above this (0..1]
 iterations: int = 9  # most mixtures per search [1..]
-place: str = "mixed"  # where pruning acts, for the curve and Figure 3; Table IV has all three {mixed, input, source}
+place: str = "mixed"  # where pruning acts, for the curve and Figure 3 {mixed, input, source}
 digit: int = 0  # Figure 3 shows the first test image from this index on that suits it [0..]
 
 # %% tags=["hide-cell"]
@@ -134,7 +134,7 @@ def arguments(scale, seed, background, t, T, place):
 
 
 def plan(scale):
-    """One unit for each network, background, pruning and place; around t = T = 128 two neighbours of the setting."""
+    """One unit for each network, background, pruning and place, and two beside t = T = 128."""
     planned = {}
     for seed in range(scale.seed, scale.seed + scale.nets):
         pruned = [(t, T, place) for place in PLACES for t,
@@ -238,7 +238,7 @@ def every_drop_is_paid(rows):
 
 
 def white_suffers(rows):
-    """Claim 4, and the same of Figure 3: below unpruned each time towards white, at most half of that towards black.
+    """Claim 4, and of Figure 3: below unpruned each time towards white, at most half of that towards black.
 
     Changes count as shares of the unpruned value, since the text calls the impact "relatively small".
     """
@@ -374,7 +374,7 @@ def along(units, background, rule):
 def draw_trade_off(units):
     """Robustness over separability: a panel for each background, marks for each rule for T.
 
-    With T = t only t = 128 leaves a mixture anywhere to go, so a line through these points would show nothing measured.
+    With T = t only t = 128 leaves a mixture anywhere to go: a line through these points would show nothing.
     """
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.8), sharex=True, sharey=True)
     for ax, b in zip(axes, BACKGROUNDS):
@@ -431,7 +431,7 @@ def to_lines(point, starts, ends):
 
 
 def distances(units):
-    """Each printed setting that can be placed: how far it lies from the curve of its rule, and from our own point."""
+    """Each printed setting that can be placed: its distance to the curve of its rule, and to our own point."""
     made = []
     for p in PRINTED:
         rule = "T = t" if p["t"] == p["T"] else "T = 255"
@@ -464,7 +464,7 @@ if len(best := run.best(curve)) and (found := distances(best)):
 
 # %%
 def stands_apart(classify, image):
-    """Whether this digit keeps one label under all prunings, and that is the label of neither white nor black."""
+    """Whether this digit keeps one label under all prunings, the label of neither white nor black."""
     own = {int(classify(borderline.prune(image, t, T))) for t, T in (UNPRUNED, *SETTINGS)}
     return len(own) == 1 and not own & {int(classify(torch.full_like(image, v))) for v in (0, 255)}
 

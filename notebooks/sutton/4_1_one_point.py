@@ -81,9 +81,10 @@ AGAIN = {"n": (1, 3, 10, 100, 1000, 3072, 100_000), "epsilon": (0.01, 0.1), "del
 # **What the verdicts mean here.** A bound that is never violated may still be far too generous. So each is also held
 # against *witnesses*, data and surfaces made to come near it, and against *changed formulas*: every constant halved and
 # doubled, every exponent raised and lowered by ½, every term dropped. The check that passes the right formula must refuse
-# the changed ones. A bound is `exact` only if it refuses all that claim more, else `consistent`, and the page says how near
-# the nearest witness came. A residue (an exact value beyond its bound, in logarithms, or the relative difference of two
-# ways to compute it) may be $10^{-8}$.
+# the changed ones: one that claims more by a case that violates it, one that claims less by a case where the right bound is
+# reached. A bound is `exact` only if every changed formula is refused and its truth is known, not sampled; else it is
+# `consistent`, and the page says how near the nearest witness came. A residue (an exact value beyond its bound, in
+# logarithms, or the relative difference of two ways to compute it) may be $10^{-8}$.
 #
 # All probabilities come from one number: the share of a ball that lies beyond a plane,
 #

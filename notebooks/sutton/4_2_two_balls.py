@@ -86,14 +86,15 @@ COARSE = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 50_000, 200_000)
 # **What the verdicts mean here.** A bound that is never violated may still be far too generous. So each is also held
 # against *witnesses*, data and surfaces made to come near it, and against *changed formulas*: every constant halved and
 # doubled, every exponent raised and lowered by ½, every term dropped. The check that passes the right formula must refuse
-# the changed ones. A bound is `exact` only if it refuses all that claim more, else `consistent`, and the page says how near
-# the nearest witness came. A residue (an exact value beyond its bound, in logarithms, or the relative difference of two
-# ways to compute it) may be $10^{-8}$.
+# the changed ones: one that claims more by a case that violates it, one that claims less by a case where the right bound is
+# reached. A bound is `exact` only if every changed formula is refused and its truth is known, not sampled; else it is
+# `consistent`, and the page says how near the nearest witness came. A residue (an exact value beyond its bound, in
+# logarithms, or the relative difference of two ways to compute it) may be $10^{-8}$.
 #
 # Exact values are for uniform data. As on {ref}`the page before <sutton-4-1>`, $\tau_n(x)$ is the share of the unit ball beyond a
 # plane at distance $x$ from its centre, and $f_n$ the density of one coordinate of a uniform point.
 #
-# ## Definitions 2 and 3: data that do not crowd
+# ## Definition 3: data that do not crowd
 #
 # Nothing could be said about data that sit in a single point. Definition 3 asks for a density $p$ that is zero outside a ball of radius
 # $r$ around some $c$, and at most $K$ times the uniform density inside:
@@ -132,7 +133,9 @@ definition_3 = run.statement(
          "constant cannot be improved.")
 
 # %% [markdown]
-# Definition 2 is about several points at once and is quoted from earlier work; no result of the paper uses it. It asks for constants
+# ## Definition 2: several points that do not crowd
+#
+# This definition is about several points at once and is quoted from earlier work; no result of the paper uses it. It asks for constants
 # $A > 0$, $0 < B < 1$ and $C$ such that for every $n$, every convex set $S$ of relative volume $V^n(S)/V^n \le A^n$, every point $x_i$ and
 # any values of the other points,
 #
@@ -159,14 +162,35 @@ display.table(["dimension n", "allowed, C Bⁿ", "found"], [[n, allowed[n], hit[
 
 
 # %% [markdown]
-# ## Figure 3 and equation 1: the model
+# ## Equation 1: two balls and a plane between
 #
 # Class 0 fills the unit ball around $c_0 = -\epsilon e_1$, class 1 the one around $c_1 = +\epsilon e_1$, where $e_1$ is the first unit vector;
 # both classes are equally likely. For $\epsilon < 1$ the balls overlap. The classifier looks at one coordinate:
 #
 # $$f(x) = \begin{cases} 0 & \text{if } x_1 < 0,\\ 1 & \text{otherwise.}\end{cases}$$ (sutton-eq-1)
 #
-# In two dimensions that is a poor classifier for nearly coincident balls. The right picture shows why it becomes a perfect one:
+# It is held against the rule of the nearer centre, which looks at whole vectors.
+
+# %%
+def nearest_centre(points):
+    """Label of the nearer centre for whole vectors (m, n)."""
+    shift = np.zeros(points.shape[1])
+    shift[0] = epsilon
+    return (np.linalg.norm(points - shift, axis=1) <= np.linalg.norm(points + shift, axis=1)).astype(int)
+
+
+cloud = uniform_ball(30, scale.draws // 10, numpy_generator(run, "cloud"))
+differ = float((classify(cloud[:, 0]) != nearest_centre(cloud)).mean())
+equation_1 = run.statement(
+    "equation-1", data={"dimension": 30, "points": len(cloud), "differ_from_nearest_centre": differ},
+    evidence=equality(within_allowed=differ == 0),
+    note="Equation 1 is the rule of the nearer centre, which no rule can beat on uniform balls.")
+
+
+# %% [markdown]
+# ## Figure 3: the model
+#
+# In two dimensions this is a poor classifier for nearly coincident balls. The right picture shows why it becomes a perfect one:
 # the balls keep overlapping, but hardly any volume is left where they do.
 
 # %%
@@ -228,21 +252,6 @@ figure_3 = run.figure(
               "decision plane": bool(abs(PLANE - centres[:, 0].mean()) < 1e-12)},
     note="The places of the centres are lost in the text and inferred from the proofs; the right half is not "
          "in the paper.")
-
-
-def nearest_centre(points):
-    """Label of the nearer centre for whole vectors (m, n)."""
-    shift = np.zeros(points.shape[1])
-    shift[0] = epsilon
-    return (np.linalg.norm(points - shift, axis=1) <= np.linalg.norm(points + shift, axis=1)).astype(int)
-
-
-cloud = uniform_ball(30, scale.draws // 10, numpy_generator(run, "cloud"))
-differ = float((classify(cloud[:, 0]) != nearest_centre(cloud)).mean())
-equation_1 = run.statement(
-    "equation-1", data={"dimension": 30, "points": len(cloud), "differ_from_nearest_centre": differ},
-    evidence=equality(within_allowed=differ == 0),
-    note="Equation 1 is the rule of the nearer centre, which no rule can beat on uniform balls.")
 
 # %% [markdown]
 # ## Theorem 4: the classifier is accurate

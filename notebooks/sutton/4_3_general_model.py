@@ -111,9 +111,10 @@ AGAIN = dict(n=(2, 20, 300), eta=(0.1, 0.5), r=(0.5, 2.0), delta=(0.2, 1.0), gam
 # **What the verdicts mean here.** A bound that is never violated may still be far too generous. So each is also held
 # against *witnesses*, data and surfaces made to come near it, and against *changed formulas*: every constant halved and
 # doubled, every exponent raised and lowered by ½, every term dropped. The check that passes the right formula must refuse
-# the changed ones. A bound is `exact` only if it refuses all that claim more, else `consistent`, and the page says how near
-# the nearest witness came. A residue (an exact value beyond its bound, in logarithms, or the relative difference of two
-# ways to compute it) may be $10^{-8}$.
+# the changed ones: one that claims more by a case that violates it, one that claims less by a case where the right bound is
+# reached. A bound is `exact` only if every changed formula is refused and its truth is known, not sampled; else it is
+# `consistent`, and the page says how near the nearest witness came. A residue (an exact value beyond its bound, in
+# logarithms, or the relative difference of two ways to compute it) may be $10^{-8}$.
 # Factors such as $10^{600}$ between bound and truth are no misprint: they occur where both are far too small to be observed.
 # Theorems 14 and 16 are sampled: under a roof they are judged by the near end of a 95% Clopper–Pearson interval of random trials.
 
@@ -153,11 +154,9 @@ def draw_surface(surface, p, height):
 display.picture(draw_surface(surfaces.sine(0.25, 2.0), 0.2, -0.8), CAPTION, ALT)
 
 # %% [markdown]
-# ### Equations 2 and 3: two distances, one classifier
+# ## Equation 2: two distances
 #
 # The true distance is searched for along the surface and compared with the directed one, on five surfaces.
-# The classifier must change its answer exactly where the directed distance changes sign, and never within
-# the true distance of a point.
 
 # %%
 SURFACES = {f"{s.name}, L = {s.lipschitz:g}": s for s in (
@@ -169,6 +168,12 @@ most = max(float(r.max()) for r in ratios.values())
 equation_2 = run.statement("equation-2", data={"surfaces": list(ratios), "points_per_surface": scale.draws},
                            evidence=theorem.sampled_bound(within_allowed=most - 1 <= 1e-8, nearest=most))
 
+
+# %% [markdown]
+# ## Equation 3: one classifier
+#
+# The classifier must change its answer exactly where the directed distance changes sign, and never within
+# the true distance of a point.
 
 # %%
 def wrong_sides(surface, generator):
@@ -200,6 +205,14 @@ equation_3 = run.statement("equation-3", data={"points_per_surface": scale.draws
 # wall of the cone is the surface, so the lemma cannot be improved.
 
 # %%
+lemma_13 = theorem.check(run, "lemma-13", note="Under the ridge of a roof the lemma is an equality.")
+
+# %% [markdown]
+# ## Equation 4: the same bound at random points
+#
+# The two distances of Equation 2 again, now held against $\kappa$ from below.
+
+# %%
 display.table(["surface", "κ", "smallest ratio", "largest ratio"],
              [[name, float(surfaces.kappa(SURFACES[name].lipschitz)), float(r.min()), float(r.max())]
               for name, r in ratios.items()],
@@ -210,11 +223,10 @@ equation_4 = run.statement(
     "equation-4", data={"surfaces": list(short), "points_per_surface": scale.draws},
     evidence=theorem.sampled_bound(within_allowed=max(short.values()) <= 1e-8, nearest=max(
         float(surfaces.kappa(SURFACES[name].lipschitz) / r.min()) for name, r in ratios.items())))
-lemma_13 = theorem.check(run, "lemma-13", note="Under the ridge of a roof the lemma is an equality.")
 
 
 # %% [markdown]
-# ## Accuracy: Theorem 9 and Corollary 10
+# ## Theorem 9: the classifier is accurate
 #
 # A point is called 0 if it lies deeper below the plane than the surface dips there. *Proof idea.* Choose a
 # depth $\alpha$. Either the surface strays from the plane by more than $\alpha$ somewhere over the data, or
@@ -230,7 +242,7 @@ def check(item, note=None, again=None):
 theorem_9 = check("theorem-9", again=lambda n, eta, lipschitz: beyond_graph(n, eta, lambda p: -lipschitz * p))
 
 # %% [markdown]
-# ### Corollary 10
+# ## Corollary 10: accuracy with a flat boundary
 #
 # A plane never strays, so $\alpha = 0$ is best, and what is left is the share of a ball beyond a plane at
 # distance $\eta$ of its centre: a cap. Lemma 23 bounds it by a half ball. With $r = 1$ and
@@ -240,7 +252,7 @@ theorem_9 = check("theorem-9", again=lambda n, eta, lipschitz: beyond_graph(n, e
 corollary_10 = check("corollary-10", again=lambda n, eta, r: cap_share(n, eta / r))
 
 # %% [markdown]
-# ## Attacks work nearly everywhere: Theorem 11 and Corollary 12
+# ## Theorem 11: attacks work nearly everywhere
 #
 # *Proof idea.* By {eq}`sutton-eq-2` a push of length $\delta$ straight along $v$ suffices if the surface is
 # at most $\delta$ above the point. That fails only if the surface strays by more than $\alpha$ or the point
@@ -252,7 +264,7 @@ theorem_11 = check("theorem-11", again=lambda n, eta, lipschitz, delta: beyond_g
     n, delta * np.sqrt(1 + lipschitz**2) - eta, lambda p: lipschitz * p))
 
 # %% [markdown]
-# ### Corollary 12
+# ## Corollary 12: attacks across a flat boundary
 #
 # Again $\alpha = 0$: safe are only the points in the cap farther than $\delta$ from the plane. In high
 # dimension a ball has next to nothing there as soon as $\delta$ exceeds $\eta$, for most of a ball lies
@@ -262,7 +274,7 @@ theorem_11 = check("theorem-11", again=lambda n, eta, lipschitz, delta: beyond_g
 corollary_12 = check("corollary-12", again=lambda n, eta, delta, r: cap_share(n, (delta - eta) / r))
 
 # %% [markdown]
-# ## Noise rarely works: Theorem 14 and Corollary 15
+# ## Theorem 14: noise rarely works
 #
 # *Proof idea.* Split the points by their distance to the surface. Those nearer than $\tau$, or already
 # wrong, are few: Lemma 13 turns their distance into a directed distance, and Theorem 9's argument counts
@@ -277,7 +289,7 @@ theorem_14 = check("theorem-14", note="Sampled: no closed form is at hand for no
                                       "grid is judged by random trials. The witnesses are exact.")
 
 # %% [markdown]
-# ### Corollary 15
+# ## Corollary 15: noise at a flat boundary
 #
 # For a plane $\kappa = 1$ and $z(\tau) = \tau$. Placing the split at $\tau = \delta\eta/(r+\delta)$ makes
 # both caps equally large in proportion to their balls, and the two half-ball bounds combine into one. With
@@ -288,7 +300,7 @@ theorem_14 = check("theorem-14", note="Sampled: no closed form is at hand for no
 corollary_15 = check("corollary-15", again=lambda n, eta, delta, r: crossing(n, eta / r, delta / r))
 
 # %% [markdown]
-# ## One attack for all: Theorem 16 and Corollary 17
+# ## Theorem 16: one attack for all
 #
 # Two points $x$ and $z$ of class 0 are drawn. $S_{\gamma,\delta}(z)$ is the set of pushes of length up to
 # $\delta$ that carry $z$ past the surface by at least $\gamma$. *Proof idea.* The same push moves $x$ and
@@ -304,7 +316,7 @@ theorem_16 = check("theorem-16", note="Sampled: the grid is judged by random tri
                                       "reconstructed from 0, 1 and 4. The paper's own constant is lost.")
 
 # %% [markdown]
-# ### Corollary 17
+# ## Corollary 17: one attack for all across a flat boundary
 #
 # For a plane $\xi = \gamma$, and $\delta$ no longer matters. Half of $\gamma$ is given to each point, so
 # each fails with the chance of a cap at distance $\gamma/2$ from the centre. With $r = 1$ this is Theorem
@@ -453,7 +465,7 @@ beyond = sum(o["wrong"] > o["wrong_bound"] + 1e-12 or o["safe"] > o["safe_bound"
 
 # %% [markdown]
 # (sutton-4-4)=
-# ## 4.4 Figure 5: how far the arguments reach
+# ## Figure 5: how far the arguments reach (Section 4.4)
 #
 # The paper draws three extensions. (a) The data need not be evenly spread: a truncated Gaussian has a
 # density bound $K$ of its own. (b) Each statement looks at one class only, so the other may be anything;

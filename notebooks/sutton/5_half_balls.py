@@ -79,9 +79,7 @@ AGAIN = dict(n=(2, 30, 1000, 200_000), epsilon=(0.0, 0.01, 0.1), delta=(0.1, 0.3
 #
 # Cut a unit ball of $\mathbb R^n$ through its centre. One half, pushed back by $\epsilon$ from the plane
 # $x_1 = 0$, holds class 0, its mirror image class 1; both are filled evenly. The classes are $2\epsilon$
-# apart, and the plane between them separates them without a mistake:
-#
-# $$f(x) = \begin{cases} 0 & \text{if } x_1 < 0, \\ 1 & \text{otherwise.} \end{cases}$$ (sutton-eq-5)
+# apart, and the plane between them separates them without a mistake.
 #
 # ## Protocol, and what the paper leaves open
 #
@@ -100,10 +98,17 @@ AGAIN = dict(n=(2, 30, 1000, 200_000), epsilon=(0.0, 0.01, 0.1), delta=(0.1, 0.3
 # **What the verdicts mean here.** A bound that is never violated may still be far too generous. So each is also held
 # against *witnesses*, data and surfaces made to come near it, and against *changed formulas*: every constant halved and
 # doubled, every exponent raised and lowered by ½, every term dropped. The check that passes the right formula must refuse
-# the changed ones. A bound is `exact` only if it refuses all that claim more, else `consistent`, and the page says how near
-# the nearest witness came. A residue (an exact value beyond its bound, in logarithms, or the relative difference of two
-# ways to compute it) may be $10^{-8}$.
+# the changed ones: one that claims more by a case that violates it, one that claims less by a case where the right bound is
+# reached. A bound is `exact` only if every changed formula is refused and its truth is known, not sampled; else it is
+# `consistent`, and the page says how near the nearest witness came. A residue (an exact value beyond its bound, in
+# logarithms, or the relative difference of two ways to compute it) may be $10^{-8}$.
 # For Figure 6 and the definitions the page says what was compared.
+#
+# ## Equation 5: the classifier
+#
+# The classifier asks on which side of the plane a point lies. It must get every random point of the half-balls right:
+#
+# $$f(x) = \begin{cases} 0 & \text{if } x_1 < 0, \\ 1 & \text{otherwise.} \end{cases}$$ (sutton-eq-5)
 
 # %%
 def mislabelled(n, epsilon):
@@ -395,21 +400,17 @@ show(noise_explorer())
 # (sutton-6-5)=
 # ## 6.5 Two notions of stability
 #
-# **Definition 21.** A classifier is $\delta$-*stable* at $x$ if no push of length up to $\delta$ changes
-# its answer:
+# The first notion is about the worst push, the second about a typical one. For a plane at distance $a$ from
+# $x$ both are solved by hand: stable means $a > \delta$, and the confidence is one minus the cap of the
+# noise ball beyond $a$. Below, points of the two balls model are asked both questions.
+#
+# ## Definition 21: stable against every push
+#
+# A classifier is $\delta$-*stable* at $x$ if no push of length up to $\delta$ changes its answer:
 #
 # $$f(x+s) = f(x) \quad\text{for all } s\in\mathbb B^n_\delta .$$ (sutton-def-21)
 #
-# **Definition 22.** It is $\delta$-*stable with confidence* $\upsilon$, for noise drawn from a law $\mu$ on
-# $\mathbb B^n_\delta$, if
-#
-# $$\Pr_{s\sim\mu}\big(f(x+s) = f(x)\big) \ge \upsilon .$$ (sutton-def-22)
-#
-# The first is about the worst push, the second about a typical one. For a plane at distance $a$ from $x$
-# both are solved by hand: stable means $a > \delta$, and the confidence is one minus the cap of the noise
-# ball beyond $a$. Below, points of the two balls model are asked both questions: the first by measuring the
-# distance to the surface and, independently, by making the strongest attack; the second with random noise
-# in all $n$ coordinates.
+# It is tried by measuring the distance to the surface and, independently, by making the strongest attack.
 
 # %%
 PUSHES = (0.5, 0.9, 1.0, 1.1, 1.5)  # of epsilon
@@ -440,6 +441,16 @@ definition_21 = run.statement(
     note="A violation would be a point where the distance to the surface and the strongest attack disagree.")
 
 
+# %% [markdown]
+# ## Definition 22: stable against most noise
+#
+# A classifier is $\delta$-*stable with confidence* $\upsilon$ at $x$, for noise drawn from a law $\mu$ on
+# $\mathbb B^n_\delta$, if
+#
+# $$\Pr_{s\sim\mu}\big(f(x+s) = f(x)\big) \ge \upsilon .$$ (sutton-def-22)
+#
+# It is tried with random noise in all $n$ coordinates.
+
 # %%
 def confidences(n, factor, generator, points=40, samples=1000):
     """Confidence of points against noise of `factor` epsilon: measured, its interval, and the exact one."""
@@ -468,7 +479,7 @@ definition_22 = run.statement(
          "coordinates, is more than five standard errors from one minus a cap.")
 
 # %% [markdown]
-# ### Figure 7: a typical point
+# ## Figure 7: a typical point
 #
 # The picture shows points of the two balls in many dimensions as they are: across, the first coordinate;
 # upwards, the length of all the others. In these two numbers nothing is distorted that matters here. Nearly

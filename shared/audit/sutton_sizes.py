@@ -126,7 +126,7 @@ def largest_attack(p):
 
 def of_random_draws(p, over, under):
     """Ratio of two printed norms of the random draws of Figures 11 and 12, panels (c) and (d)."""
-    return {f"{f} {panel}": p.single(p.figure(f)[panel][over]) / p.figure(f)[panel][under]
+    return {f"{p.paper[f].label}({panel})": p.single(p.figure(f)[panel][over]) / p.figure(f)[panel][under]
             for f in ("figure-11", "figure-12") for panel in "cd"}
 
 
