@@ -265,13 +265,13 @@ def test_the_hook_gives_the_attack_on_the_net_as_it_trains(train_mode, digits):
     net, x, y = digits
     net = copy.deepcopy(net).train()
     hook = Adversarial(PGD(Linf(0.1), 3, 0.05), train_mode=train_mode)
-    averages = net[2].running_mean.clone()
+    averages = net[3].running_mean.clone()
     images = hook(net, x, y, seeded())
     assert net.training and all(m.training for m in net.modules())
     assert ((images - x).abs() <= 0.1 + 1e-6).all() and (images >= 0).all() and (images <= 1).all()
     assert not images.requires_grad and all(p.grad is None for p in net.parameters())
     # the original attacks by the batch's own statistics and moves the running averages
-    assert net[2].running_mean.equal(averages) != train_mode
+    assert net[3].running_mean.equal(averages) != train_mode
     net.eval()
     alone = PGD(Linf(0.1), 3, 0.05).propose(net, x, y, Linf(0.1).random(x, seeded()))[0]
     assert torch.allclose(images, alone, atol=1e-6) != train_mode

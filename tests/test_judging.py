@@ -277,7 +277,7 @@ def test_a_claim_may_speak_of_other_items():
     "['a', 'b'] are above", str({"a": 1}), str([0.1, 0.2, 0.3]), "all above: True", "nan against 0.3", "[]",
     str(ROWS), repr([np.float64(0.3)]), f"{0.1 + 0.2}", "found None", "", "  ", 0.3, None, ["b"],
     str(("a", 1)),
-    repr(np.arange(2)), f"{rises}"])
+    repr(np.arange(2)), f"{rises}"], ids=lambda value: type(value).__name__)
 def test_evidence_that_no_person_would_write_is_refused(evidence):
     with pytest.raises(runtime.UserError, match="the evidence on 'rises'"):
         claims.judge(ITEM, ROWS, {"rises": lambda rows: (True, evidence), "larger": larger})

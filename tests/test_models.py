@@ -75,7 +75,7 @@ def test_building_is_seeded_and_leaves_the_global_generator_alone():
 
 
 def test_an_unknown_architecture_is_named():
-    with pytest.raises(ValueError, match="unknown architecture 'ren-d'; allowed: ren-a, .*ren-b, ren-c"):
+    with pytest.raises(ValueError, match="unknown architecture 'ren-d'; allowed: .*ren-a, .*ren-b, ren-c"):
         registry.build("ren-d")
 
 

@@ -258,7 +258,7 @@ def test_grey_images_get_three_channels_and_wrong_classes_are_named():
 
 @pytest.fixture(scope="module")
 def small():
-    return dict(architecture="sutton-vgg-short", epochs=1, images_train=160, images_attack=10,
+    return dict(architecture="sutton-vgg-short", epochs=4, images_train=160, images_attack=10,
                 images_random=3, draws=20, deltas=(1, 10))
 
 
@@ -266,7 +266,7 @@ def test_one_pair_in_small(small, monkeypatch):
     learned = {}
 
     def fit(net, x, y, recipe, *, generator, device, hook):
-        """Small batches, so that one epoch moves the net."""
+        """Small batches, so that four epochs train the net."""
         learned.update(recipe=recipe, hook=hook)
         recipe = replace(recipe, batch=16)
         return trained(net, x, y, recipe, generator=generator, device=device, hook=hook)
@@ -274,7 +274,7 @@ def test_one_pair_in_small(small, monkeypatch):
     trained = pair.fit
     monkeypatch.setattr(pair, "fit", fit)
     result = pair.measure_pair("shapes", 0, 8, noise="cube", noise_size=0.01, panels=True, **small)
-    assert learned["hook"] == CubeNoise(0.01) and learned["recipe"].milestones == (0.2, 0.4, 0.6, 0.8)
+    assert learned["hook"] == CubeNoise(0.01) and learned["recipe"].milestones == (0.8, 1.6, 2.4, 3.2)
     assert result["dimension"] == 3072 and result["audit"]["judge"] == 0
     for part, images in (("train", 160), ("test", 100)):
         facts = result[part]
