@@ -333,7 +333,8 @@ for row in printed:
                                 "distance": effective_distance(n, percent / 100, factor)})
 display.table(["data", "n", "noise over attack", "printed (test), %", "flat boundary, %", "distance needed"],
              [[p["data"], f"{p['n']:,}", p["factor"], p["printed"],
-               display.number(p["planar"], digits=2) if p["planar"] > 0 else "below 10⁻³⁰⁰", f"{p['distance']:.2f}"]
+               display.number(p["planar"], digits=2) if p["planar"] > 0 else "below 10⁻³⁰⁰",
+               f"{p['distance']:.2f}"]
               for p in predictions],
              "Share of images that 2,000 random perturbations turn: printed in Table 1, and as a flat "
              "boundary would "

@@ -652,7 +652,8 @@ resist = display.number(100 * float(tail(PICTURE, push - epsilon)), digits=2)
 display.say(
     f"At ε = {epsilon:g} and n = {PICTURE:,}, the size of a CIFAR-10 image, {misread} of the points are "
     f"misread and {resist}% resist a push of length {push:g}. Noise of radius 1 turns {by_noise} of them. A "
-    f"random push of radius {biggest:g} still turns {turned:.3f} of them, since it takes more dimensions to tame noise that long: "
+    f"random push of radius {biggest:g} still turns {turned:.3f} of them, since it takes more dimensions to "
+    f"tame noise that long: "
     f"at n = {END:,} "
     f"it is {display.number(float(noise[f'{biggest:g}']['exact_at_end']), digits=2)}. Theorems 4, 5, 6 and 8 "
     f"were violated in "
@@ -671,7 +672,8 @@ run.minute(
     f"Two classes fill two balls of radius 1 whose centres are only {apart:g} apart, and a plane between "
     f"the centres tells them apart. In {PICTURE:,} dimensions, as many as a small colour picture has, it "
     f"misreads {misread} of the points. A push of length {push:g} that goes the right way moves all but "
-    f"{resist}% of them across, random noise of length up to 1 moves only {by_noise} of them: accurate, easy to attack, and steady under noise, all from the dimension alone.",
+    f"{resist}% of them across, random noise of length up to 1 moves only {by_noise} of them: accurate, "
+    f"easy to attack, and steady under noise, all from the dimension alone.",
     picture=draw_two_balls(centres, outlines),
     alt="Two almost coincident circles with a line between their centres, and beside them the law of the "
         "coordinate across the line: two humps that separate as the dimension grows.")
