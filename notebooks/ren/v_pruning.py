@@ -431,7 +431,7 @@ def to_lines(point, starts, ends):
 
 
 def distances(units):
-    """Each printed setting that can be placed: its distance to the curve of its rule, and to our own point."""
+    """Each printed setting that can be placed: how far from its rule's curve and from our point."""
     made = []
     for p in PRINTED:
         rule = "T = t" if p["t"] == p["T"] else "T = 255"

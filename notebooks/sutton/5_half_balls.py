@@ -550,10 +550,24 @@ figure_7 = run.figure(
     note="A drawing from random points in all coordinates; checked is that drawn and computed distances to "
          "the plane agree.")
 
+
 # %% [markdown]
 # ## Reading
 
 # %%
+def at_n(margin):
+    """Share of the labels that noise of size 1 changes in this page's dimension."""
+    return float(np.exp(models.log_half_balls(n, margin, 1.0)))
+
+
+touching, apart = f"{at_n(0.0):.0%}", display.number(at_n(epsilon), digits=2)
+reach = epsilon + 0.1
+safe = 1 - float(STATEMENTS["theorem-18"].exact(n=n, epsilon=epsilon, delta=reach))
+withstand = display.number(safe, digits=2)
+display.say(
+    f"In {n:,} dimensions noise of size 1 changes the label of {touching} of the points where the classes "
+    f"touch, and of {apart} where each is moved {epsilon:g} away from the plane. An attack of length "
+    f"{reach:g} then still works on all but {withstand} of them.")
 display.say(
     f"Without a margin the probability keeps its size: over {len(DIMENSIONS)} dimensions up to {LAST:,} it "
     f"stays within "
@@ -587,6 +601,17 @@ display.say(
 #
 # `-p epsilon 0.01` narrows the margin until noise sees it again · `-p n 30` draws Figure 7 where noise is
 # not yet sideways · `-p draws 1000000` narrows the intervals of the random trials.
+
+# %%
+run.minute(
+    f"Where two classes touch, random noise as large as a class changes {touching} of all labels, however "
+    f"many dimensions there are. Move each class {epsilon:g} of its radius away from the boundary, and in "
+    f"{n:,} dimensions the same noise changes {apart} of them, while an attack of length {reach:g} still "
+    f"changes all but {withstand}. It is the gap between the classes that keeps a test with noise from "
+    f"finding the attacks.",
+    picture=draw_figure_6(without, margin),
+    alt="Left: without a gap the chance that noise changes the label stays level over the dimension. Right: "
+        "with a gap it falls to almost nothing.")
 
 # %%
 run.stamp()
