@@ -1,4 +1,5 @@
 """The built book: warnings are errors, pages stand alone, links lead somewhere, a real browser has no complaint."""
+import json
 import os
 import re
 import shutil
@@ -114,6 +115,39 @@ def test_no_path_of_this_machine_and_no_bare_directive_is_shown(pages, tmp_path)
         assert "{generated}" not in text and ":name:" not in text, path
 
 
+def test_the_only_numbers_are_the_papers_own(pages):
+    for path in pages:
+        text = path.read_text()
+        assert "caption-number" not in text, path  # no "Table 9" of the book before the paper's Table III
+        for label, number in re.findall(r'id="equation-([\w-]+)">\s*<span class="eqno">\((\w+)\)', text):
+            assert label.endswith(f"-eq-{number}"), (path, label, number)
+
+
+def test_code_is_folded_once_a_result(book):
+    for name in NOTEBOOKS:
+        text = (book / "notebooks" / f"{name}.html").read_text()
+        cells = re.split(r'<div class="cell[ "]', text)[1:]
+        assert all("cell_output" in cell for cell in cells), name  # no fold stands alone
+
+
+def test_each_page_says_once_how_it_is_shown_and_what_it_is(pages):
+    for path in pages:
+        text = path.read_text()
+        if 'http-equiv="Refresh"' in text:  # the book's first address leads on to its cover
+            continue
+        assert text.count('name="viewport"') == 1, path
+        if "notebooks" in path.parts:
+            assert len(re.search(r'<meta name="description" content="([^"]*)"', text)[1]) >= 60, path
+            assert (path.parent / re.search(r'property="og:image" content="([^"]*)"', text)[1]).is_file(), path
+
+
+def test_words_of_the_glossary_are_explained_on_every_page(book, pages):
+    told = json.loads((book / "_static" / "glossary.js").read_text().split("=", 1)[1].rstrip(";\n"))
+    linked = {urlparse(href).fragment for page in pages.values() for href, _ in page.links if "#term-" in href}
+    assert linked and linked <= told.keys()
+    assert all(told.values())
+
+
 # ---- a real browser --------------------------------------------------------------------------------------
 def visit(url, folder, *options):
     """Load a page in Chromium; returns (DOM, log)."""
@@ -162,6 +196,35 @@ def test_search_finds_a_page(book, browser):
 
     assert "notebooks/ren/iv_simulation.html" in found("separability")
     assert not found("zzzqqqxyz")
+
+
+@pytest.mark.filterwarnings("default:no Chromium")
+def test_nothing_serious_keeps_anyone_out(book, browser):
+    """axe-core's rules, on the notebooks' pages, light and dark; a word and a wide table by keyboard."""
+    if browser is None:
+        return
+    import axe_playwright_python
+    from playwright.sync_api import sync_playwright
+    axe = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read_text()
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        for scheme in ("light", "dark"):
+            page = chromium.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 900})
+            for name in NOTEBOOKS:
+                page.goto((book / "notebooks" / f"{name}.html").as_uri())
+                page.add_script_tag(content=axe)
+                found = page.evaluate("async () => (await axe.run(document, {preload: false})).violations"
+                                      ".map(v => [v.impact, v.id, v.nodes[0].html])")
+                assert not [v for v in found if v[0] in ("serious", "critical")], (name, scheme, found)
+        page.set_viewport_size({"width": 400, "height": 800})
+        page.goto((book / "notebooks/ren/iv_simulation.html").as_uri())
+        assert page.locator("article .scrolls[tabindex='0'][role=region][aria-label]").count()
+        page.goto((book / "book/how-to-read.html").as_uri())
+        page.locator("article a.word").first.focus()
+        assert page.locator("#word").is_visible() and len(page.locator("#word").inner_text()) > 20
+        page.keyboard.press("Escape")
+        assert not page.locator("#word").is_visible()
+        chromium.close()
 
 
 def test_the_finder_of_the_readme_is_in_step():
