@@ -14,6 +14,7 @@ import pytest
 from conftest import NOTEBOOKS, environment
 
 from shared import ROOT, reference
+from shared.pages import display
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -73,7 +74,7 @@ def test_pages_load_nothing_from_elsewhere(pages):
 def test_links_within_the_book_lead_somewhere(book, pages):
     broken = []
     for path, page in pages.items():
-        for href, css in page.links:
+        for href, _ in page.links:
             url = urlparse(href)
             if url.scheme or href.startswith("#") and not url.fragment:
                 continue
@@ -119,7 +120,8 @@ def test_the_only_numbers_are_the_papers_own(pages):
     for path in pages:
         text = path.read_text()
         assert "caption-number" not in text, path  # no "Table 9" of the book before the paper's Table III
-        for label, number in re.findall(r'id="equation-([\w-]+)">\s*<span class="eqno">\((\w+)\)', text):
+        numbered = r'id="equation-([\w-]+)">\s*<span class="eqno">\((\w+)\)'
+        for label, number in re.findall(numbered, text):
             assert label.endswith(f"-eq-{number}"), (path, label, number)
 
 
@@ -146,6 +148,16 @@ def test_words_of_the_glossary_are_explained_on_every_page(book, pages):
     linked = {urlparse(href).fragment for page in pages.values() for href, _ in page.links if "#term-" in href}
     assert linked and linked <= told.keys()
     assert all(told.values())
+
+
+def test_names_of_the_reference_files_are_words_on_the_page():
+    for key in reference.KEYS:
+        for item in reference.paper(key).items.values():
+            names = [*item.printed_numbers, *(c["label"] or k for k, c in item.columns.items())]
+            assert not [n for n in map(display.in_words, names) if "_" in n or not n], item.title
+    assert display.in_words("mean_ssim_row_1") == "mean SSIM row 1"
+    assert display.in_words("class given by M_1") == "class given by M₁"
+    assert display.in_words("b.linf") == "panel b: ℓ∞"
 
 
 # ---- a real browser --------------------------------------------------------------------------------------
