@@ -1,20 +1,22 @@
-"""The built book: warnings are errors, pages stand alone, links lead somewhere, a real browser has no complaint."""
+"""The built book: warnings are errors, pages stand alone, links lead somewhere, no complaint of a browser."""
+import csv
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
 import warnings
 from html.parser import HTMLParser
+from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from urllib.parse import quote, unquote, urlparse
 
 import pytest
-from conftest import NOTEBOOKS, environment
+from conftest import NOTEBOOKS, environment, outputs
 
 from shared import ROOT, reference
 from shared.pages import display
+from workflow import finder
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -25,10 +27,11 @@ def book(smoke, tmp_path_factory):
     done, folder = smoke
     assert all(d.returncode == 0 for d in done.values())
     target = tmp_path_factory.mktemp("book")
-    told = subprocess.run([f"{Path(sys.executable).parent}/jupyter-book", "build", "-W", "--keep-going", "-n", "-q",
-                           "--path-output", str(target), "."], cwd=ROOT, capture_output=True, text=True,
-                          env={**environment(folder), "BOUNDARY_RESULTS": str(ROOT / "results/paper"), "PROFILE": "smoke",
-                               "BOUNDARY_RUNS": f"{folder}/runs"})
+    told = subprocess.run(
+        [f"{Path(sys.executable).parent}/jupyter-book", "build", "-W", "--keep-going", "-n", "-q",
+         "--path-output", str(target), "."], cwd=ROOT, capture_output=True, text=True,
+        env={**environment(folder), "BOUNDARY_RESULTS": str(ROOT / "results"), "PROFILE": "smoke",
+             "BOUNDARY_RUNS": f"{folder}/runs"})
     assert told.returncode == 0, told.stdout[-5000:] + told.stderr[-5000:]
     return target / "_build" / "html"
 
@@ -45,7 +48,7 @@ class Page(HTMLParser):
         a = dict(attributes)
         self.ids |= {a[k] for k in ("id", "name") if a.get(k)}
         if tag == "a" and a.get("href"):
-            self.links.append((a["href"], a.get("class") or ""))
+            self.links.append(a["href"])
         if tag in ("script", "img", "iframe", "source") and a.get("src"):
             self.loaded.append(a["src"])
         if tag == "link" and a.get("rel") in ("stylesheet", "preload", "icon"):
@@ -67,14 +70,15 @@ def test_every_notebook_and_paper_has_a_page(book):
 
 
 def test_pages_load_nothing_from_elsewhere(pages):
-    remote = {(p.name, u) for p, page in pages.items() for u in page.loaded if urlparse(u).scheme or u.startswith("//")}
+    remote = {(p.name, u) for p, page in pages.items() for u in page.loaded
+              if urlparse(u).scheme or u.startswith("//")}
     assert not remote
 
 
 def test_links_within_the_book_lead_somewhere(book, pages):
     broken = []
     for path, page in pages.items():
-        for href, _ in page.links:
+        for href in page.links:
             url = urlparse(href)
             if url.scheme or href.startswith("#") and not url.fragment:
                 continue
@@ -101,15 +105,66 @@ def test_the_reproduction_page_lists_every_item(book):
                 assert item.label in text, item.title
 
 
+def rows_of_the_scoreboard(html):
+    """`(whether it is hidden, its cells as text)` of each row of the scoreboard."""
+    body = html[html.index('<div class="scoreboard'):]
+    found = re.findall(r"<tr([^>]*)>((?:(?!</tr>).)*<td.*?)</tr>", body, re.S)
+    rows = [("hidden" in a, [re.sub(r"<.*?>", "", c).strip()
+                             for c in re.findall(r"<td.*?</td>", row, re.S)]) for a, row in found]
+    return [(hidden, cells) for hidden, cells in rows if len(cells) == 8]
+
+
+def test_the_scoreboard_is_whole_without_scripts(book):
+    html = (book / "book/reproduction.html").read_text()
+    rows = [cells for hidden, cells in rows_of_the_scoreboard(html) if not hidden]
+    items = [i for key in reference.KEYS for i in reference.paper(key).items.values()]
+    assert sorted(r[:3] for r in rows) == sorted([i.label, reference.SHORT[i.paper], i.kind] for i in items)
+    for item in items:
+        assert f"issues/new?title={quote(item.title)}%3A" in html
+    assert "<form" in html and re.search(r"<form[^>]* hidden>", html)  # nothing to press that would not answer
+
+
+def test_the_history_of_a_verdict_is_read_from_git(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "book/_ext"))
+    import history
+    log = """commit 2026-01-01
+
+diff --git a/results/paper/ren/table-3.json b/results/paper/ren/table-3.json
++ "verdict": "trend"
+diff --git a/results/paper/ren/table-4.json b/results/paper/ren/table-4.json
++ "verdict": "exact"
+commit 2026-01-02
+diff --git a/results/paper/ren/table-3.json b/results/paper/ren/table-3.json
+- "verdict": "trend"
++ "verdict": "matches"
+diff --git a/results/paper/ren/table-4.json b/results/paper/ren/table-4.json
+deleted file mode 100644
+- "verdict": "exact"
+"""
+    assert history.read(log) == {
+        "ren/table-3": [("2026-01-01", "trend"), ("2026-01-02", "matches")],
+        "ren/table-4": [("2026-01-01", "exact"), ("2026-01-02", "withdrawn")]}
+
+
+def test_rows_of_a_record_become_a_csv_file(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(ROOT / "book/_ext"))
+    import beside
+    rows = [{"net": "A", "white": {"class": 8, "p": 0.5}}, {"net": "B, C", "n": None}]
+    beside.rows_as_csv(rows, tmp_path / "x.csv")
+    with open(tmp_path / "x.csv", newline="") as file:
+        assert list(csv.DictReader(file)) == [{"net": "A", "white.class": "8", "white.p": "0.5", "n": ""},
+                                              {"net": "B, C", "white.class": "", "white.p": "", "n": ""}]
+
+
 def test_stand_ins_are_said_on_their_pages(book, smoke):
     _, folder = smoke
     for name in NOTEBOOKS:
-        run = (folder / "runs/smoke/notebooks" / f"{name}.ipynb").read_text()
+        stamp, = [o for o in outputs(folder, name) if o.get("kind") == "stamp"]
         page = (book / "notebooks" / f"{name}.html").read_text()
-        assert ("STAND-IN, NOT" in run) == ("STAND-IN, NOT" in page)
+        assert all(f"stood in for {k}" in page for k in stamp["facts"]["substitutes"])
 
 
-def test_no_path_of_this_machine_and_no_bare_directive_is_shown(pages, tmp_path):
+def test_no_path_of_this_machine_and_no_bare_directive_is_shown(pages):
     for path in pages:
         text = re.sub(r"<(script|style).*?</\1>", "", path.read_text(), flags=re.S)
         assert str(ROOT) not in text and str(Path.home()) + "/" not in text, path
@@ -140,12 +195,14 @@ def test_each_page_says_once_how_it_is_shown_and_what_it_is(pages):
         assert text.count('name="viewport"') == 1, path
         if "notebooks" in path.parts:
             assert len(re.search(r'<meta name="description" content="([^"]*)"', text)[1]) >= 60, path
-            assert (path.parent / re.search(r'property="og:image" content="([^"]*)"', text)[1]).is_file(), path
+            image = re.search(r'property="og:image" content="([^"]*)"', text)[1]
+            assert (path.parent / image).is_file(), path
 
 
 def test_words_of_the_glossary_are_explained_on_every_page(book, pages):
     told = json.loads((book / "_static" / "glossary.js").read_text().split("=", 1)[1].rstrip(";\n"))
-    linked = {urlparse(href).fragment for page in pages.values() for href, _ in page.links if "#term-" in href}
+    links = [href for page in pages.values() for href, _ in page.links]
+    linked = {urlparse(href).fragment for href in links if "#term-" in href}
     assert linked and linked <= told.keys()
     assert all(told.values())
 
@@ -161,50 +218,78 @@ def test_names_of_the_reference_files_are_words_on_the_page():
 
 
 # ---- a real browser --------------------------------------------------------------------------------------
-def visit(url, folder, *options):
-    """Load a page in Chromium; returns (DOM, log)."""
-    told = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-                           "--disable-background-networking", "--disable-component-update", "--disable-sync",
-                           "--allow-file-access-from-files", f"--user-data-dir={folder}", "--enable-logging=stderr",
-                           "--virtual-time-budget=8000", "--dump-dom", *options, url],
-                          capture_output=True, text=True, timeout=120, env={**os.environ, "HOME": str(folder)})
-    return told.stdout, told.stderr
-
-
 @pytest.fixture(scope="module")
-def browser(book, tmp_path_factory):
-    """Says plainly where there is no browser; the tests below then pass without having looked."""
+def browser(book):
+    """`visit(page)` opens a page of the book in Chromium: (page, complaints, addresses asked for)."""
     if not CHROMIUM:
         warnings.warn("no Chromium on the PATH: the browser tests were not run", stacklevel=1)
-    return tmp_path_factory.mktemp("browser") if CHROMIUM else None
+        yield None
+        return
+    from playwright.sync_api import sync_playwright
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=CHROMIUM,
+                                        args=["--no-sandbox", "--allow-file-access-from-files"])
+        page, told, asked = chromium.new_page(), [], []
+        page.on("console", lambda message: told.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: told.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+
+        def visit(name, query=""):
+            told.clear()
+            asked.clear()
+            page.goto(f"{(book / f'{name}.html').as_uri()}{query}")
+            return page, told, asked
+
+        yield visit
+        chromium.close()
+
+
+SEEN = ["book/index", "book/reproduction", "book/execution", *(f"notebooks/{n}" for n in NOTEBOOKS)]
 
 
 @pytest.mark.filterwarnings("default:no Chromium")
-@pytest.mark.parametrize("name", ["book/index", "book/reproduction", *(f"notebooks/{n}" for n in NOTEBOOKS)])
-def test_a_browser_shows_the_page_without_errors_or_requests(book, browser, name):
+def test_a_browser_shows_every_page_without_a_complaint_or_a_request(book, browser):
+    """No error in the console, nothing asked of the network, formulas drawn, nothing serious for axe."""
     if browser is None:
         return
-    net = browser / "net.json"
-    dom, log = visit((book / f"{name}.html").as_uri(), browser, f"--log-net-log={net}")
-    errors = [line for line in log.splitlines() if ":CONSOLE" in line and re.search(r"error|uncaught|failed", line, re.I)]
-    assert not errors, errors
-    assert "<h1" in dom
-    formulas = 'class="math' in (book / f"{name}.html").read_text()
-    assert formulas == ("<mjx-container" in dom)  # the browser has drawn them
-    asked = set(re.findall(r'"url":"(https?://[^"]+)"', net.read_text()))
-    own = {u for u in asked if "google" not in u and "gstatic" not in u}  # Chromium's own calls at start-up
-    assert not own, own
+    axe = (Path(find_spec("axe_playwright_python").origin).parent / "axe.min.js").read_text()
+    wrong = []
+    for name in SEEN:
+        page, told, asked = browser(name)
+        if 'class="math' in (book / f"{name}.html").read_text():
+            page.wait_for_selector("mjx-container", state="attached")
+        page.evaluate(axe)
+        found = page.evaluate("axe.run(document.querySelector('article'), {resultTypes: ['violations']})")
+        wrong += [(name, v["id"], v["nodes"][0]["html"][:120]) for v in found["violations"]
+                  if v["impact"] in ("serious", "critical")]
+        wrong += [(name, "console", text) for text in told]
+        wrong += [(name, "request", url) for url in asked
+                  if urlparse(url).scheme not in ("file", "data", "blob")]
+    assert wrong == []
 
 
 @pytest.mark.filterwarnings("default:no Chromium")
-def test_search_finds_a_page(book, browser):
+def test_the_scoreboard_filters(browser):
+    if browser is None:
+        return
+    page, _, _ = browser("book/reproduction", "?paper=Chen%20et%20al.")
+    rows = rows_of_the_scoreboard(page.content())
+    assert {hidden for hidden, _ in rows} == {True, False}
+    assert all(hidden == (cells[1] != "Chen et al.") for hidden, cells in rows)
+    assert f">{len(reference.paper('chen').items)} of {len(rows)} items<" in page.content()
+
+
+@pytest.mark.filterwarnings("default:no Chromium")
+def test_search_finds_a_page(browser):
     if browser is None:
         return
 
     def found(word):
-        dom, _ = visit(f"{(book / 'search.html').as_uri()}?q={word}", browser)
-        results = dom[dom.index('id="search-results"'):]  # what is before is the list of all pages
-        return set(re.findall(r'<li[^>]*>\s*<a href="([^"?#]+)', results))
+        page, _, _ = browser("search", f"?q={word}")
+        page.wait_for_function("/[Ff]ound|did not "
+                               "match/.test(document.querySelector('#search-results').innerText)")
+        return {link.split("#")[0].split("?")[0] for link in page.eval_on_selector_all(
+            "#search-results li a", "links => links.map(a => a.getAttribute('href'))")}
 
     assert "notebooks/ren/iv_simulation.html" in found("separability")
     assert not found("zzzqqqxyz")
@@ -240,5 +325,4 @@ def test_nothing_serious_keeps_anyone_out(book, browser):
 
 
 def test_the_finder_of_the_readme_is_in_step():
-    told = subprocess.run([sys.executable, "-m", "workflow.finder", "--check"], cwd=ROOT, capture_output=True, text=True)
-    assert told.returncode == 0, told.stderr
+    finder.main(ROOT / "README.md", check=True)
