@@ -259,9 +259,12 @@ def test_a_browser_shows_every_page_without_a_complaint_or_a_request(book, brows
         if 'class="math' in (book / f"{name}.html").read_text():
             page.wait_for_selector("mjx-container", state="attached")
         page.evaluate(axe)
-        found = page.evaluate("axe.run(document.querySelector('article'), {resultTypes: ['violations']})")
-        wrong += [(name, v["id"], v["nodes"][0]["html"][:120]) for v in found["violations"]
-                  if v["impact"] in ("serious", "critical")]
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            found = page.evaluate("axe.run(document.querySelector('article'), "
+                                  "{resultTypes: ['violations'], preload: false})")
+            wrong += [(name, scheme, v["id"], v["nodes"][0]["html"][:120]) for v in found["violations"]
+                      if v["impact"] in ("serious", "critical")]
         wrong += [(name, "console", text) for text in told]
         wrong += [(name, "request", url) for url in asked
                   if urlparse(url).scheme not in ("file", "data", "blob")]
@@ -296,32 +299,19 @@ def test_search_finds_a_page(browser):
 
 
 @pytest.mark.filterwarnings("default:no Chromium")
-def test_nothing_serious_keeps_anyone_out(book, browser):
-    """axe-core's rules, on the notebooks' pages, light and dark; a word and a wide table by keyboard."""
+def test_words_and_wide_tables_are_reached_by_keyboard(browser):
     if browser is None:
         return
-    import axe_playwright_python
-    from playwright.sync_api import sync_playwright
-    axe = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read_text()
-    with sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        for scheme in ("light", "dark"):
-            page = chromium.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 900})
-            for name in NOTEBOOKS:
-                page.goto((book / "notebooks" / f"{name}.html").as_uri())
-                page.add_script_tag(content=axe)
-                found = page.evaluate("async () => (await axe.run(document, {preload: false})).violations"
-                                      ".map(v => [v.impact, v.id, v.nodes[0].html])")
-                assert not [v for v in found if v[0] in ("serious", "critical")], (name, scheme, found)
-        page.set_viewport_size({"width": 400, "height": 800})
-        page.goto((book / "notebooks/ren/iv_simulation.html").as_uri())
-        assert page.locator("article .scrolls[tabindex='0'][role=region][aria-label]").count()
-        page.goto((book / "book/how-to-read.html").as_uri())
-        page.locator("article a.word").first.focus()
-        assert page.locator("#word").is_visible() and len(page.locator("#word").inner_text()) > 20
-        page.keyboard.press("Escape")
-        assert not page.locator("#word").is_visible()
-        chromium.close()
+    page, _, _ = browser("book/how-to-read")
+    page.locator("article a.word").first.focus()
+    assert page.locator("#word").is_visible() and len(page.locator("#word").inner_text()) > 20
+    page.keyboard.press("Escape")
+    assert not page.locator("#word").is_visible()
+    before = page.viewport_size
+    page.set_viewport_size({"width": 400, "height": 800})
+    page, _, _ = browser("notebooks/ren/iv_simulation")
+    page.wait_for_selector("article .scrolls[tabindex='0'][role=region][aria-label]")
+    page.set_viewport_size(before)
 
 
 def test_the_finder_of_the_readme_is_in_step():
