@@ -1,5 +1,6 @@
 """The built book: warnings are errors, pages stand alone, links lead somewhere, no complaint of a browser."""
 import csv
+import json
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from conftest import NOTEBOOKS, environment, outputs
 
 from shared import ROOT, reference
+from shared.pages import display
 from workflow import finder
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -169,6 +171,52 @@ def test_no_path_of_this_machine_and_no_bare_directive_is_shown(pages):
         assert "{generated}" not in text and ":name:" not in text, path
 
 
+def test_the_only_numbers_are_the_papers_own(pages):
+    for path in pages:
+        text = path.read_text()
+        assert "caption-number" not in text, path  # no "Table 9" of the book before the paper's Table III
+        numbered = r'id="equation-([\w-]+)">\s*<span class="eqno">\((\w+)\)'
+        for label, number in re.findall(numbered, text):
+            assert label.endswith(f"-eq-{number}"), (path, label, number)
+
+
+def test_code_is_folded_once_a_result(book):
+    for name in NOTEBOOKS:
+        text = (book / "notebooks" / f"{name}.html").read_text()
+        cells = re.split(r'<div class="cell[ "]', text)[1:]
+        assert all("cell_output" in cell for cell in cells), name  # no fold stands alone
+
+
+def test_each_page_says_once_how_it_is_shown_and_what_it_is(pages):
+    for path in pages:
+        text = path.read_text()
+        if 'http-equiv="Refresh"' in text:  # the book's first address leads on to its cover
+            continue
+        assert text.count('name="viewport"') == 1, path
+        if "notebooks" in path.parts:
+            assert len(re.search(r'<meta name="description" content="([^"]*)"', text)[1]) >= 60, path
+            image = re.search(r'property="og:image" content="([^"]*)"', text)[1]
+            assert (path.parent / image).is_file(), path
+
+
+def test_words_of_the_glossary_are_explained_on_every_page(book, pages):
+    told = json.loads((book / "_static" / "glossary.js").read_text().split("=", 1)[1].rstrip(";\n"))
+    links = [href for page in pages.values() for href, _ in page.links]
+    linked = {urlparse(href).fragment for href in links if "#term-" in href}
+    assert linked and linked <= told.keys()
+    assert all(told.values())
+
+
+def test_names_of_the_reference_files_are_words_on_the_page():
+    for key in reference.KEYS:
+        for item in reference.paper(key).items.values():
+            names = [*item.printed_numbers, *(c["label"] or k for k, c in item.columns.items())]
+            assert not [n for n in map(display.in_words, names) if "_" in n or not n], item.title
+    assert display.in_words("mean_ssim_row_1") == "mean SSIM row 1"
+    assert display.in_words("class given by M_1") == "class given by M₁"
+    assert display.in_words("b.linf") == "panel b: ℓ∞"
+
+
 # ---- a real browser --------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def browser(book):
@@ -211,9 +259,12 @@ def test_a_browser_shows_every_page_without_a_complaint_or_a_request(book, brows
         if 'class="math' in (book / f"{name}.html").read_text():
             page.wait_for_selector("mjx-container", state="attached")
         page.evaluate(axe)
-        found = page.evaluate("axe.run(document.querySelector('article'), {resultTypes: ['violations']})")
-        wrong += [(name, v["id"], v["nodes"][0]["html"][:120]) for v in found["violations"]
-                  if v["impact"] in ("serious", "critical")]
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            found = page.evaluate("axe.run(document.querySelector('article'), "
+                                  "{resultTypes: ['violations'], preload: false})")
+            wrong += [(name, scheme, v["id"], v["nodes"][0]["html"][:120]) for v in found["violations"]
+                      if v["impact"] in ("serious", "critical")]
         wrong += [(name, "console", text) for text in told]
         wrong += [(name, "request", url) for url in asked
                   if urlparse(url).scheme not in ("file", "data", "blob")]
@@ -245,6 +296,22 @@ def test_search_finds_a_page(browser):
 
     assert "notebooks/ren/iv_simulation.html" in found("separability")
     assert not found("zzzqqqxyz")
+
+
+@pytest.mark.filterwarnings("default:no Chromium")
+def test_words_and_wide_tables_are_reached_by_keyboard(browser):
+    if browser is None:
+        return
+    page, _, _ = browser("book/how-to-read")
+    page.locator("article a.word").first.focus()
+    assert page.locator("#word").is_visible() and len(page.locator("#word").inner_text()) > 20
+    page.keyboard.press("Escape")
+    assert not page.locator("#word").is_visible()
+    before = page.viewport_size
+    page.set_viewport_size({"width": 400, "height": 800})
+    page, _, _ = browser("notebooks/ren/iv_simulation")
+    page.wait_for_selector("article .scrolls[tabindex='0'][role=region][aria-label]")
+    page.set_viewport_size(before)
 
 
 def test_the_finder_of_the_readme_is_in_step():
