@@ -72,8 +72,8 @@ COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")
 
 # %%
 scale = run.scale(
-    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, tested=20, sample=3,
-               whole=3, margin=3, blocks=1, iterations=3, shown=3),
+    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, tested=5, sample=3,
+               whole=3, margin=3, blocks=1, iterations=3, shown=2),
     quick=dict(nets=setting.subjects("quick"), rate=0.1, tested=100, sample=10,
                whole=10, margin=5, blocks=1, iterations=20, shown=4),
     paper=dict(nets=setting.subjects("paper"), rate=None, tested=1000, sample=100,

@@ -69,13 +69,13 @@ COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")
 scale = run.scale(
     smoke=dict(nets=setting.subjects("smoke"), rate=0.4, sample=3, whole=3,
                size=3, blocks=1, iterations=3, directions=18,
-               cifar_directions=18, side=9),
+               cifar_directions=18, coarser=3, side=9),
     quick=dict(nets=setting.subjects("quick"), rate=0.1, sample=8, whole=8,
                size=8, blocks=1, iterations=20, directions=98,
-               cifar_directions=100, side=31),
+               cifar_directions=100, coarser=1, side=31),
     paper=dict(nets=setting.subjects("paper"), rate=None, sample=100, whole=100,
                size=25, blocks=20, iterations=1000, directions=784,
-               cifar_directions=1000, side=121),
+               cifar_directions=1000, coarser=1, side=121),
 )
 
 
@@ -126,7 +126,8 @@ def plan_walks(scale):
                     images=size,
                     iterations=scale.iterations if kind in ("brittle", "margin") else 1,
                     directions=scale.directions if mnist else scale.cifar_directions, negatives=mnist,
-                    step=scale.mnist_step if mnist else 2 / 255, top=0.48 if mnist else 126 / 255,
+                    step=scale.coarser * (scale.mnist_step if mnist else 2 / 255),
+                    top=0.48 if mnist else 126 / 255,
                     pictured=(1 if mnist else 0) if block == 0 else -1, seed=scale.seed)
     return planned
 

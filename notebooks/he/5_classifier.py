@@ -62,15 +62,16 @@ DATASETS = {"mnist": "MNIST", "cifar10": "CIFAR-10"}
 
 # %%
 scale = run.scale(
-    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, sample=4, size=4, cifar_sample=4,
-               cifar_size=4, blocks=1, iterations=3,
-               directions=24, cifar_directions=48, steps=10, cifar_steps=10),
+    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, sample=3, size=3, cifar_sample=3,
+               cifar_size=3, blocks=1, iterations=2, coarser=3,
+               directions=18, cifar_directions=36, steps=5, cifar_steps=5),
     quick=dict(nets=setting.subjects("quick"), rate=0.1, sample=20, size=20,
-               cifar_sample=20, cifar_size=20, blocks=1, iterations=10,
+               cifar_sample=20, cifar_size=20, blocks=1, iterations=10, coarser=1,
                directions=49, cifar_directions=50, steps=200, cifar_steps=200),
     paper=dict(nets=setting.subjects("paper"), rate=None, sample=10_000, size=100,
                cifar_sample=450, cifar_size=10, blocks=100,
-               iterations=1000, directions=784, cifar_directions=1000, steps=2000, cifar_steps=4000),
+               iterations=1000, coarser=1,
+               directions=784, cifar_directions=1000, steps=2000, cifar_steps=4000),
 )
 
 
@@ -113,7 +114,8 @@ def plan_surroundings(scale):
                     images=size, iterations={"margin": scale.iterations,
                                              "brittle": min(1000, 4 * scale.iterations)}.get(kind, 1),
                     directions=scale.directions if mnist else scale.cifar_directions, negatives=mnist,
-                    step=0.02 if mnist else 2 / 255, top=0.48 if mnist else 126 / 255, seed=scale.seed)
+                    step=scale.coarser * (0.02 if mnist else 2 / 255),
+                    top=0.48 if mnist else 126 / 255, seed=scale.seed)
     return planned
 
 
@@ -138,7 +140,8 @@ def plan_classifiers(scale):
             planned[f"{name}-{attack}"] = dict(
                 given="he/5_classifier", name=name, attack=attack, others=list(others),
                 sample=scale.sample if mnist else scale.cifar_sample,
-                size=scale.size if mnist else scale.cifar_size, step=0.02 if mnist else 2 / 255,
+                size=scale.size if mnist else scale.cifar_size,
+                step=scale.coarser * (0.02 if mnist else 2 / 255),
                 share=0.8 if mnist else 7 / 9, centre=0.0 if mnist else 16 / 255,
                 spread=1.0 if mnist else 0.5,
                 steps=scale.steps if mnist else scale.cifar_steps, batch=128, balanced=False, seed=scale.seed)

@@ -62,8 +62,8 @@ NAMES = {"benign": "Benign", "brittle": "OptBrittle", "margin": "OptMargin", "fg
 # %%
 scale = run.scale(
     smoke=dict(net=setting.Subject("imagenet1000", "he-squeezenet", None), rate=0.2,
-               sample=8, size=8, blocks=1, iterations=3,
-               directions=36, step=0.1, least=8, shown=1, steps=10),
+               sample=4, size=4, blocks=1, iterations=3,
+               directions=36, step=0.12, least=4, shown=1, steps=5),
     quick=dict(net=setting.Subject("imagenet1000", "he-squeezenet", None), rate=0.05,
                sample=2, size=2, blocks=1, iterations=2,
                directions=36, step=0.08, least=150, shown=1, steps=10),

@@ -175,11 +175,13 @@ def subjects(profile):
                 "mnist-adv": Subject("mnist", "he-mnist", he.ADVERSARIAL_SHORT, MNIST_TRAINING_SHORT),
                 "cifar10-normal": Subject("cifar10", "he-resnet", small),
                 "cifar10-adv": Subject("cifar10", "he-resnet", large, CIFAR10_TRAINING_SHORT)}
-    recipe, harder = (he.SMOKE, he.SMOKE) if profile == "smoke" else (he.QUICK, he.QUICK_ADVERSARIAL)
-    return {"mnist-normal": Subject("mnist", "he-mnist", recipe),
+    mnist, harder, tiny = he.QUICK, he.QUICK_ADVERSARIAL, he.TINY
+    if profile == "smoke":
+        mnist = harder = tiny = he.SMOKE
+    return {"mnist-normal": Subject("mnist", "he-mnist", mnist),
             "mnist-adv": Subject("mnist", "he-mnist", harder, SMOKE_TRAINING),
-            "cifar10-normal": Subject("cifar10", "he-tiny", he.TINY),
-            "cifar10-adv": Subject("cifar10", "he-tiny", he.TINY, SMOKE_TRAINING)}
+            "cifar10-normal": Subject("cifar10", "he-tiny", tiny),
+            "cifar10-adv": Subject("cifar10", "he-tiny", tiny, SMOKE_TRAINING)}
 
 
 def attacks(dataset, rate=None):
