@@ -363,27 +363,34 @@ run.extra("trainings", (searches, variants), reach,
                   "spread": "STD over digits",
                   "printed_spread": "printed STD"})
 
+
 # %%
-trainings = pd.DataFrame(reach(*run.best(searches, variants)))
-mine = trainings[trainings.training.str.endswith("as above")]
-missed = mine[mine.outside > 0.02]
-met = trainings[trainings.outside <= 0.02]
-printed_range = PRINTED.groupby("background").robustness_ssim.agg(np.ptp)
-within = (mine.highest - mine.lowest).max()
-both_met = [name for name, rows in trainings.groupby("training", sort=False) if (rows.outside <= 0.02).all()]
-wide = (trainings.spread > trainings.printed_spread).sum()
-display.say(
-    f"Within one training two networks differ by up to {within:.2f}, where the three printed rows differ by "
-    f"{printed_range['white']:.2f} "
-    f"towards white and {printed_range['black']:.2f} towards black: a single network per row says little "
-    f"about its architecture. "
-    + (f"Even so the print lies more than 0.02 outside all our networks in {len(missed)} of {len(mine)} rows "
-       f"of the recipe of this page"
-       + (": " + ", ".join(f"{r.training.split(',')[0]} towards {r.background}" for r in missed.itertuples())
-          if len(missed) else "") + ". ")
-    + (f"Trainings that come within 0.02 of both printed values: {', '.join(both_met)}. " if both_met
-       else "No training comes within 0.02 of both of its printed values. ")
-    + f"Over digits our values spread more than the printed ones in {wide} of {len(trainings)} rows.")
+def what_training_does(searches, variants):
+    """How far networks of one training lie apart, and which trainings come to the print."""
+    trainings = pd.DataFrame(reach(searches, variants))
+    mine = trainings[trainings.training.str.endswith("as above")]
+    missed = mine[mine.outside > 0.02]
+    printed_range = PRINTED.groupby("background").robustness_ssim.agg(np.ptp)
+    within = (mine.highest - mine.lowest).max()
+    both_met = [name for name, rows in trainings.groupby("training", sort=False)
+                if (rows.outside <= 0.02).all()]
+    wide = (trainings.spread > trainings.printed_spread).sum()
+    return (
+        f"Within one training two networks differ by up to {within:.2f}, where the three printed rows differ "
+        f"by {printed_range['white']:.2f} "
+        f"towards white and {printed_range['black']:.2f} towards black: a single network per row says little "
+        f"about its architecture. "
+        + (f"Even so the print lies more than 0.02 outside all our networks in {len(missed)} of {len(mine)} "
+           f"rows of the recipe of this page"
+           + (": " + ", ".join(f"{r.training.split(',')[0]} towards {r.background}"
+                               for r in missed.itertuples())
+              if len(missed) else "") + ". ")
+        + (f"Trainings that come within 0.02 of both printed values: {', '.join(both_met)}. " if both_met
+           else "No training comes within 0.02 of both of its printed values. ")
+        + f"Over digits our values spread more than the printed ones in {wide} of {len(trainings)} rows.")
+
+
+run.tell((searches, variants), what_training_does)
 
 # %% [markdown]
 # The second suspect is the ruler. The very same pairs, measured by scikit-image's two conventions of SSIM:
@@ -408,14 +415,20 @@ run.extra("conventions", searches, by_convention, "Robustness of the same pairs 
                                                   "SSIM, mean over digits and "
           "networks, beside the print.")
 
+
 # %%
-conventions = pd.DataFrame(by_convention(run.best(searches))).set_index("convention")
-off = (conventions.drop("printed") - conventions.loc["printed"]).abs().mean(axis=1)
-nearest = off.idxmin()
-display.say(f"The mean distance to the print is {off.iloc[0]:.3f} by the rule of this page and "
-            f"{off[nearest]:.3f} by the nearest one, "
-            f"*{nearest}*: the ruler {'does not explain' if off[nearest] > 0.05 else 'may explain'} the "
-            f"difference.")
+def what_the_ruler_does(units):
+    """Whether another convention of SSIM brings the values to the print."""
+    conventions = pd.DataFrame(by_convention(units)).set_index("convention")
+    off = (conventions.drop("printed") - conventions.loc["printed"]).abs().mean(axis=1)
+    nearest = off.idxmin()
+    return (f"The mean distance to the print is {off.iloc[0]:.3f} by the rule of this page and "
+                f"{off[nearest]:.3f} by the nearest one, "
+                f"*{nearest}*: the ruler {'does not explain' if off[nearest] > 0.05 else 'may explain'} the "
+                f"difference.")
+
+
+run.tell(searches, what_the_ruler_does)
 
 # %% [markdown]
 # ## What separability measures
@@ -481,13 +494,19 @@ run.picture(sweeps, draw_sweeps,
             alt="Four panels of rising lines: separability follows the stopping threshold, robustness hardly "
                 "moves.")
 
+
 # %%
-units = run.best(searches)
-reached = units.converged.sum() / units.searched.sum()
-display.say(f"Separability follows the threshold: the search stops where its pair is alike enough, whatever "
-            f"the network. What is measured is "
-            f"that {scale.iterations} mixtures suffice to get there in {reached:.1%} of the searches, "
-            f"{units.iterations.mean():.1f} on average.")
+def what_separability_is(units):
+    """How many searches reach the threshold, and in how many mixtures."""
+    reached = units.converged.sum() / units.searched.sum()
+    return (f"Separability follows the threshold: the search stops where its pair is alike enough, whatever "
+                f"the network. What is measured is "
+                f"that {scale.iterations} mixtures suffice to get there in {reached:.1%} of the searches, "
+                f"{units.iterations.mean():.1f} on average.")
+
+
+run.tell(searches, what_separability_is)
+
 
 # %% [markdown]
 # ## What the paper leaves open
@@ -502,9 +521,14 @@ display.say(f"Separability follows the threshold: the search stops where its pai
 # | one training or several | five networks per architecture | a single training proves little |
 
 # %%
-excluded = units.groupby("background", sort=False).excluded.sum()
-display.say("Excluded, because network and background agree from the start: "
-            + ", ".join(f"{n:,} searches towards {b}" for b, n in excluded.items()) + ".")
+def left_out(units):
+    """How many searches have no boundary to find."""
+    excluded = units.groupby("background", sort=False).excluded.sum()
+    return ("Excluded, because network and background agree from the start: "
+                + ", ".join(f"{n:,} searches towards {b}" for b, n in excluded.items()) + ".")
+
+
+run.tell(searches, left_out)
 
 # %% [markdown]
 # ## Try it
@@ -514,24 +538,24 @@ display.say("Excluded, because network and background agree from the start: "
 # 3. *How much is chance?* `-p nets 3` draws a wider spread into every row of Table III.
 
 # %%
-rows_ = table_3["rows"] if table_3 else []
-lost = 1 - np.array([r["robustness_ssim"] for r in rows_])
-alike = np.array([r["separability_ssim"] for r in rows_])
-first = run.best(pictures).iloc[0]
-shown_ = next(n for n, x in enumerate(first.excluded) if not x)
-figure, axes = plt.subplots(1, 3, figsize=(6, 2.4))
-display.image_grid(axes, [first.original[shown_], first.inside[shown_], first.outside[shown_]],
-                   ["a test digit", f"the network still says {first.inside_class[shown_]}",
-                    f"the network says {first.outside_class[shown_]}"])
-run.minute(
-    f"A test digit, mixed with white or black, keeps its label until between {lost.min():.0%} and "
-    f"{lost.max():.0%} of its likeness to itself is "
-    f"lost. Yet the last picture with the old label and the first with a new one have a likeness of "
-    f"{alike.min():.3f} or more: no eye "
-    f"tells them apart. The paper finds the same; how much a digit may lose is another matter, and depends "
-    f"on the training.",
-    picture=figure, alt="Three pictures: a test digit, and two grey pictures that look the same but are "
-                        "given different labels.")
+if table_3 and figure_2:
+    lost = 1 - np.array([r["robustness_ssim"] for r in table_3["rows"]])
+    alike = np.array([r["separability_ssim"] for r in table_3["rows"]])
+    first = run.best(pictures).iloc[0]
+    shown_ = next(n for n, x in enumerate(first.excluded) if not x)
+    figure, axes = plt.subplots(1, 3, figsize=(6, 2.4))
+    display.image_grid(axes, [first.original[shown_], first.inside[shown_], first.outside[shown_]],
+                       ["a test digit", f"the network still says {first.inside_class[shown_]}",
+                        f"the network says {first.outside_class[shown_]}"])
+    run.minute(
+        f"A test digit, mixed with white or black, keeps its label until between {lost.min():.0%} and "
+        f"{lost.max():.0%} of its likeness to itself is "
+        f"lost. Yet the last picture with the old label and the first with a new one have a likeness of "
+        f"{alike.min():.3f} or more: no eye "
+        f"tells them apart. The paper finds the same; how much a digit may lose is another matter, and "
+        f"depends on the training.",
+        picture=figure, alt="Three pictures: a test digit, and two grey pictures that look the same but are "
+                            "given different labels.")
 
 # %%
 run.stamp()

@@ -10,6 +10,7 @@ import pkgutil
 import torch
 
 import shared.models
+from shared import runtime
 from shared.models.recipe import Recipe
 
 _BUILDERS = {}
@@ -45,13 +46,13 @@ def build(name, *, generator=None, **options):
     name       one of `names()`
     generator  CPU generator that draws the initial weights; the global generator is left as it was
     options    passed to the builder
-    Raises ValueError for an unknown name.
+    Raises UserError for an unknown name.
     """
     key = name.split("-")[0]
     if key in _papers():
         importlib.import_module(f"shared.models.{key}")
     if name not in _BUILDERS:
-        raise ValueError(f"unknown architecture {name!r}; allowed: {', '.join(names())}")
+        raise runtime.UserError(f"unknown architecture {name!r}; allowed: {', '.join(names())}")
     with torch.random.fork_rng(devices=[]):
         if generator is not None:
             torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
@@ -61,10 +62,10 @@ def build(name, *, generator=None, **options):
 def recipe(key, name):
     """The recipe that paper `key` calls `name`, such as `paper` for the constant `PAPER` in its file.
 
-    Raises ValueError for an unknown name.
+    Raises UserError for an unknown name.
     """
     constants = vars(importlib.import_module(f"shared.models.{key}"))
     known = {k.lower(): v for k, v in constants.items() if isinstance(v, Recipe)}
     if name not in known:
-        raise ValueError(f"unknown recipe {name!r}; allowed: {', '.join(known)}")
+        raise runtime.UserError(f"unknown recipe {name!r}; allowed: {', '.join(known)}")
     return known[name]

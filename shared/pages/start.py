@@ -163,7 +163,7 @@ class Run:
                                        evidence=evidence(looked) if callable(evidence) else evidence,
                                        others=others, whole=label == "recorded", **judged)
             have, of = made[label]["scale"]["parts"].get("units", (1, 1))
-            lacks = f"{of - have} of {of} units of {item}" if have < of and label == "recorded" else None
+            lacks = f"{of - have} of {of} units of {printed}" if have < of and label == "recorded" else None
             self.rows.setdefault(label, {})[item] = looked, lacks
             if draw:
                 pictures[label] = display.png_of(draw(*frames))
@@ -186,12 +186,12 @@ class Run:
         if item in self.rows.get(label, {}):
             looked, lacks = self.rows[label][item]
             return pd.DataFrame(looked), lacks
-        kept = record.read(self.paper_key, item)
+        printed, kept = reference.paper(self.paper_key)[item].label, record.read(self.paper_key, item)
         if kept is None:
-            return None, f"the record of {item}"
+            return None, f"the record of {printed}"
         rows = pd.DataFrame(kept["rows"]) if "rows" in kept else kept.get("data")
         have, of = kept["scale"]["parts"].get("units", (1, 1))
-        return rows, None if have >= of else f"{of - have} of {of} units of {item}"
+        return rows, None if have >= of else f"{of - have} of {of} units of {printed}"
 
     def extra(self, slug, sets, rows, caption, *, header=None, note=None):
         """Show and record a table that the paper lacks: the same form, no verdict.
@@ -228,6 +228,12 @@ class Run:
         runs = self._runs(sets)
         found = self.frames(sets, next(iter(runs.values()))) if runs else [pd.DataFrame() for _ in sets]
         return found[0] if len(found) == 1 else found
+
+    def tell(self, sets, words):
+        """Show prose: what `words` makes of the recorded units, else of this run's; nothing without any."""
+        sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
+        for units_ in list(self._runs(sets).values())[:1]:
+            display.say(words(*self.frames(sets, units_)))
 
     def minute(self, sentences, *, picture=None, alt=""):
         """The page in one minute: sentences with computed numbers, a picture (PNG or figure), all verdicts.
