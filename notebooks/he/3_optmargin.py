@@ -276,7 +276,7 @@ def percent(values):
 
 def words(value, unit="%"):
     """A number for a sentence."""
-    return "no value" if value is None or value != value else f"{value:.4g}{unit}"
+    return "no value" if value is None or value != value else f"{display.number(float(value))}{unit}"
 
 
 def status(net, found):
