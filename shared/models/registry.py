@@ -46,13 +46,13 @@ def build(name, *, generator=None, **options):
     name       one of `names()`
     generator  CPU generator that draws the initial weights; the global generator is left as it was
     options    passed to the builder
-    Raises UserError for an unknown name.
+    Raises ValueError for an unknown name.
     """
     key = name.split("-")[0]
     if key in _papers():
         importlib.import_module(f"shared.models.{key}")
     if name not in _BUILDERS:
-        raise runtime.UserError(f"unknown architecture {name!r}; allowed: {', '.join(names())}")
+        raise ValueError(f"unknown architecture {name!r}; allowed: {', '.join(names())}")
     with torch.random.fork_rng(devices=[]):
         if generator is not None:
             torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
