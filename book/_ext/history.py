@@ -27,6 +27,8 @@ def read(log):
             file = match["file"]
         else:
             past, word = found.setdefault(file, []), match["word"] or GONE
+            if past and past[-1] == (date, GONE):  # taken back and made anew within a day
+                past.pop()
             if not past or past[-1][1] != word:
                 past.append((date, word))
     return found

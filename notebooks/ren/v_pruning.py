@@ -603,7 +603,7 @@ figure_3 = run.figure(
 #   where it was (robustness near 1), except at 128.
 # - `-p digit 7`: another digit in Figure 3.
 
-# %% tags=["hide-cell"]
+# %%
 def draw_minute(units):
     """The pair at the boundary, unpruned and under each pruning, towards the first background."""
     u = next(units.itertuples())
