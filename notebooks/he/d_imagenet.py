@@ -173,7 +173,7 @@ def percent(part, whole):
 
 def words(value, unit="%"):
     """A number for a sentence."""
-    return "no value" if value is None or value != value else f"{value:.3g}{unit}"
+    return "no value" if value is None or value != value else f"{display.number(float(value))}{unit}"
 
 
 def table_5(examples, classifiers=None):
