@@ -5,7 +5,7 @@ import sys
 
 import torch
 
-from benchmarks import algorithm_1, mnist, ssim, theory
+from benchmarks import algorithm_1, mnist, ssim, stability, theory
 
 
 def main():
@@ -16,6 +16,7 @@ def main():
     ssim.run(images)
     algorithm_1.run(images)
     theory.run()
+    stability.run()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
     print(f"\nPeak memory of all of the above, peers included: {peak:.2f} GiB")
 

@@ -63,8 +63,7 @@ BACKGROUNDS = ("white", "black", "digit")
 # From test digits towards white and towards black, in three networks: how much does a digit change before its label does
 # (*robustness*), and how different are two pictures on either side of the boundary (*separability*)? The paper's answer, for
 # all three networks: a digit may change a lot, and yet the two pictures at the boundary cannot be told apart by eye. Both are
-# likenesses (SSIM, 1 for equal pictures), so a lower number is a larger gap: Table III prints separabilities above 0.99 and
-# robustness between 0.32 and 0.56.
+# likenesses (SSIM, 1 for equal pictures), so a lower number is a larger gap.
 #
 # {ref}`Algorithm 1 <ren-iii>` starts from every test digit. Besides white and black, the paper mixes with other test digits
 # but prints no numbers for that; here they are.
