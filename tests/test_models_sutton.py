@@ -1,10 +1,10 @@
-"""The nets of sutton: Table 2's parameters, shapes, and a dropout that is the textbook's."""
+"""The nets of sutton: Table 2's parameters, shapes, where dropout stands, and the rate."""
 import pytest
 import torch
 
 from shared import reference, runtime
 from shared.models import registry
-from shared.models.sutton import PAPER, RectifiedDropout
+from shared.models.sutton import PAPER
 from shared.training.fit import rate
 
 
@@ -45,24 +45,8 @@ def test_rate_is_halved_every_twenty_epochs():
     assert rates[0] == 0.1 and rates[99] == 0.1 / 16
 
 
-@pytest.mark.parametrize("shape, order", [((64, 16, 8, 8), torch.channels_last),
-                                          ((64, 16, 8, 8), torch.contiguous_format),
-                                          ((640, 101), torch.contiguous_format)])
-def test_dropout_is_the_textbooks(shape, order):
-    x = torch.randn(shape, generator=runtime.generator(2)).to(memory_format=order).requires_grad_()
-    layer = RectifiedDropout(0.4)
-    torch.manual_seed(3)
-    y = layer(x)
-    positive = x.detach() > 0
-    kept = (y.detach() != 0) & positive
-    share, count = kept.sum() / positive.sum(), int(positive.sum())
-    assert abs(share - 0.6) < 4 * (0.24 / count) ** 0.5
-    expected = torch.where(kept, x.detach() / 0.6, 0)
-    torch.testing.assert_close(y.detach(), expected, rtol=1e-4, atol=0)
-    y.sum().backward()
-    torch.testing.assert_close(x.grad, kept / 0.6, rtol=1e-4, atol=0)
-    torch.manual_seed(3)
-    assert torch.equal(layer(x), y)
-    both = (kept[..., :-1] & kept[..., 1:]).sum() / (positive[..., :-1] & positive[..., 1:]).sum()
-    assert abs(both - 0.36) < 0.02  # neighbours are dropped independently
-    assert torch.equal(layer.eval()(x), x.relu())
+def test_dropout_follows_each_pool():
+    kinds = [type(layer).__name__ for layer in registry.build("sutton-vgg")]
+    pools = [i for i, kind in enumerate(kinds) if kind.endswith("MaxPool2d")]
+    assert len(pools) == kinds.count("Dropout") == 3
+    assert all(kinds[i + 1] == "Dropout" for i in pools)
