@@ -19,7 +19,7 @@ LOOKS = round(TOP / STEP)
 D, REPEATS = 28 * 28, 2
 BRITTLE = CarliniWagner(rate=0.1, c=1.0, searches=2, iterations=100)
 CASES = (("ren-a", 3, D, None), ("ren-a", 8, D, BRITTLE), ("ren-a", 100, 16, None), ("ren-b", 8, 49, None))
-IMAGES_MEMORY, LOOKS_MEMORY = 200, 2
+IMAGES_MEMORY, LOOKS_MEMORY = 200, 1
 
 
 def image_by_image(net, images, dirs, *, keep=False):
