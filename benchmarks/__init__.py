@@ -53,15 +53,20 @@ def filter_products(pairs, *, large=True, chunk=96):
             matrix @ (maps @ matrix.T)
 
 
-def network(name, dataset):
-    """Classifier of a net trained on about 6,000 images: the cost needs real boundaries, not the best net."""
+def trained(name, dataset):
+    """Net trained on about 6,000 images: the cost needs real boundaries, not the best net."""
     from shared.training.fit import fit  # the only training: the other tables need none of it
 
     generator = runtime.generator(0, name)
     net = registry.build(name, generator=generator)
     recipe = Recipe(epochs=-(-6000 // len(dataset.x_train)), images=6000)
     fit(net, dataset.x_train, dataset.y_train, recipe, generator=generator, device=torch.device("cpu"))
-    return inference.classifier(net)
+    return net.eval()
+
+
+def network(name, dataset):
+    """Classifier of a `trained` net."""
+    return inference.classifier(trained(name, dataset))
 
 
 def mnist():

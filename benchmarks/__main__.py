@@ -5,7 +5,7 @@ import sys
 
 import torch
 
-from benchmarks import algorithm_1, mnist, ssim, stability, theory
+from benchmarks import algorithm_1, attacks, mnist, ssim, stability, survey, theory
 
 
 def main():
@@ -17,6 +17,8 @@ def main():
     algorithm_1.run(images)
     theory.run()
     stability.run()
+    attacks.run(images)
+    survey.run(images)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
     print(f"\nPeak memory of all of the above, peers included: {peak:.2f} GiB")
 

@@ -160,22 +160,43 @@ def test_no_images_give_an_empty_result(attack, digits):
 
 
 # ---- what is refused -------------------------------------------------------------------------------------
-@pytest.mark.parametrize("change, said", [
+REFUSED = [
     (lambda net, x, y: (net, x * 255, y), r"pixels lie in \[0, 255\]; \[0, 1\] is needed"),
     (lambda net, x, y: (net, x + torch.nan, y), "pixels lie in"),
     (lambda net, x, y: (net, (x * 255).byte(), y), "images are torch.uint8"),
     (lambda net, x, y: (net, x[0], y), r"float32 \[N, C, H, W\]"),
-    (lambda net, x, y: (net, x, y + 1), "labels lie in 1..10, but the model has 10 classes: 0..9"),
-    (lambda net, x, y: (net, x, y.float()), "labels are torch.float32"),
-    (lambda net, x, y: (net, x, y[:3]), r"int64 \[40\] is needed"),
     (lambda net, x, y: (nn.Sequential(net, nn.Softmax(1)), x, y), "returns probabilities"),
     (lambda net, x, y: (lambda z: net(z) / 0, x, y), "nan or infinite logits"),
     (lambda net, x, y: (lambda z: net(z)[:, 0], x, y), r"the model returns \[40\]"),
-])
-def test_what_cannot_be_attacked_is_named_in_one_line(change, said, digits):
+]
+REFUSED_LABELS = [
+    (lambda net, x, y: (net, x, y + 1), "labels lie in 1..10, but the model has 10 classes: 0..9"),
+    (lambda net, x, y: (net, x, y - 1), "labels lie in -1..8, but the model has 10 classes: 0..9"),
+    (lambda net, x, y: (net, x, y.float()), "labels are torch.float32"),
+    (lambda net, x, y: (net, x, y[:3]), r"int64 \[40\] is needed"),
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+@pytest.mark.parametrize("change, said", REFUSED + REFUSED_LABELS)
+def test_what_cannot_be_attacked_is_named_in_one_line(change, said, attack, digits):
     with pytest.raises(runtime.UserError, match=said) as error:
-        FGSM(Linf(0.1))(*change(*digits))
+        attack(*change(*digits), generator=seeded())
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("change, said", REFUSED)
+def test_what_no_region_can_be_counted_around_is_named_in_one_line(change, said, digits):
+    model, x, _ = change(*digits)
+    with pytest.raises(runtime.UserError, match=said) as error:
+        Region(0.3)(model, x, generator=seeded())
+    assert "\n" not in str(error.value)
+
+
+def test_the_judge_refuses_proposals_of_another_shape(digits):
+    net, x, y = digits
+    with pytest.raises(runtime.UserError, match=r"proposed images are \[39, 1, 28, 28\]; \[40, 1, 28, 28\]"):
+        judge.judge(net, x, y, x[1:], L2())
 
 
 @pytest.mark.parametrize("make, said", [
@@ -186,7 +207,14 @@ def test_what_cannot_be_attacked_is_named_in_one_line(change, said, digits):
     (lambda: CarliniWagner(rate=0.0, c=0.1), "rate=0.0"),
     (lambda: CarliniWagner(rate=0.1, c=0.1, reach=0.5), "reach=0.5"),
     (lambda: CarliniWagner(rate=0.1, c=0.1, stop="soon"), "'soon'; allowed: image, batch, never"),
-    (lambda: OptMargin(rate=0.1, c=0.1, members=0), "members=0"), (lambda: Region(0.0), "radius=0.0"),
+    (lambda: CarliniWagner(rate=0.1, c=0.0), "c=0.0"),
+    (lambda: CarliniWagner(rate=0.1, c=1e10), r"c below 1e\+10"),
+    (lambda: CarliniWagner(rate=0.1, c=0.1, scale=0.0), "scale=0.0"),
+    (lambda: CarliniWagner(rate=0.1, c=0.1, confidence=-1.0), "confidence=-1.0"),
+    (lambda: OptMargin(rate=0.1, c=0.1, members=0), "members=0"),
+    (lambda: OptMargin(rate=0.1, c=0.1, noise=0.0), "noise=0.0"), (lambda: Region(0.0), "radius=0.0"),
+    (lambda: Region(0.3, samples=0), "samples=0"),
+    (lambda: directions(9, 0, generator=seeded()), "0 orthogonal directions in 9 dimensions: from 1 to 9"),
     (lambda: Adversarial(PGD(Linf(0.1, targeted=True), 5, 0.1)), "untargeted"),
     (lambda: directions(9, 10, generator=seeded()), "10 orthogonal directions in 9 dimensions"),
 ])

@@ -163,11 +163,16 @@ def test_purity_counts_the_commonest_classes_among_found_directions():
 # ---- what is refused -------------------------------------------------------------------------------------
 @pytest.mark.parametrize("change, said", [
     (dict(dirs=torch.eye(D)), "RMS 1"), (dict(dirs=torch.ones(2, D)), "orthogonal"),
-    (dict(dirs=torch.full((1, D), torch.nan)), "RMS 1"),
+    (dict(dirs=torch.full((1, D), torch.nan)), "RMS 1"), (dict(dirs=torch.ones(2, 1, D)), "directions are"),
+    (dict(dirs=directions(D, 3, generator=seeded())[[0, 1, 2, 1]]), "orthogonal or opposite"),
+    (dict(dirs=torch.ones(0, D)), r"\[0, 36\]"),
     (dict(dirs=torch.ones(1, D - 1)), r"float32 \[K, 36\]"),
     (dict(dirs=torch.ones(1, D, dtype=torch.float64)), "directions are torch.float64"),
-    (dict(step=0.0), "step=0.0"), (dict(step=0.5, top=0.3), "step=0.5, top=0.3"), (dict(top=1.5), "top=1.5"),
+    (dict(step=0.0), "step=0.0"), (dict(step=-0.1), "step=-0.1"),
+    (dict(step=0.5, top=0.3), "step=0.5, top=0.3"), (dict(top=1.5), "top=1.5"),
     (dict(x=torch.full((1, 1, SIDE, SIDE), 2.0)), "pixels lie in"),
+    (dict(x=torch.full((1, 1, SIDE, SIDE), -0.1)), "pixels lie in"),
+    (dict(x=torch.ones(1, 1, SIDE, SIDE, dtype=torch.uint8)), "images are torch.uint8"),
     (dict(model=lambda x: torch.full((len(x), 2), 0.5)), "probabilities"),
     (dict(model=lambda x: torch.full((len(x), 2), torch.nan)), "nan or infinite"),
 ])
