@@ -185,6 +185,12 @@ def percent(share):
     return "0%" if share == 0 else f"{share:.2f}%" if share < 1 else f"{share:.1f}%"
 
 
+def middle(facts):
+    """The median of a `pair.summary` to two decimals; None of none."""
+    median = tables.quantile(facts, 0.5)
+    return None if median is None else round(median, 2)
+
+
 def interval(found):
     """A share with its 95% interval, as `judge.percentage` tells it: "12.3 (10.1 to 14.8)"."""
     if found["percent"] is None:
@@ -221,7 +227,7 @@ def gradient_rows(units, problems, names, split="test"):
                          "attack": percent(tables.attacked(part)["percent"]),
                          "saturated": percent(100 * part["saturated"] / part["tried"]),
                          "logit_attack": percent(part["logit_attack"]["susceptibility"]["percent"]),
-                         "margin": round(tables.quantile(part["margin"], 0.5), 2)})
+                         "margin": middle(part["margin"])})
     return made
 
 
@@ -264,8 +270,7 @@ def plane_rows(units, problems, names, deltas=(5, 10), split="test"):
         part = unit[split]
         if problem in problems and part["stretch"]["count"]:
             told = {"problem": name(problem, names),
-                    "attack": round(tables.quantile(part["attack"]["l2"], 0.5), 2),
-                    "linear": round(tables.quantile(part["linear"], 0.5), 2)}
+                    "attack": middle(part["attack"]["l2"]), "linear": middle(part["linear"])}
             for d in deltas:
                 told |= {f"measured_{d}": interval(tables.disturbed(d)(part)),
                          f"plane_{d}": percent(plane(unit, split, d)),
