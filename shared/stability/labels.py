@@ -101,6 +101,11 @@ def examine(net, images, labels, *, deltas=(1, 2, 5, 10), draws=2000, largest=5.
     mine = correct.to(images.device)
     x, y = images[mine], labels[mine]
     told = {"dimension": images[0].numel(), "correct": correct.tolist(), "doubt": judge.doubt}
+    if not len(x):
+        none = torch.zeros(0)
+        return told | dict.fromkeys(("saturated", "passes", "rejudged", "overturned"), 0) | {
+            "l1": none, "l2": none, "linf": none, "margin_l2": none, "audit": {"of": 0, "wrong": 0},
+            "first": torch.zeros(len(deltas), 0, dtype=torch.int16)}
 
     slopes, _ = gradients(net, x, y, squared_error)
     direction, norms = unit(slopes)
