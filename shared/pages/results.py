@@ -32,6 +32,8 @@ def _unit(name, column):
 
 def comparison(item, sources):
     """Header and body of the printed table; under each printed row that row of every source {label: rows}."""
+    if any("cells" in row for row in item.raw["rows"]):
+        return _across(item, sources)
     named = "label" in item.columns and item.keys == ("row",)  # a row that is named by its label as printed
     columns = {k: c for k, c in item.columns.items() if k not in item.keys and not (named and k == "label")}
     shown = {k: c for k, c in columns.items() if any(k in row for row in item.rows)}
@@ -56,6 +58,36 @@ def comparison(item, sources):
             body.append([*first, ", ".join(who), *cells])
             first = [""] * len(item.keys)
     return header, body
+
+
+def _across(item, sources):
+    """`comparison` of a table that the paper prints with a class or a problem at the head of each column.
+
+    A cell holds its numbers side by side, as printed: "99.88, 96.45", or a mean with "(0.92)" behind it.
+    """
+    rows, head = item.raw["rows"], item.keys[-1]
+    heads = list(dict.fromkeys(c[head] for row in rows for c in row["cells"]))
+    outer = item.keys[:-1]
+    given = {"printed": item.rows, **sources}
+    by_key = {s: {tuple(r.get(k) for k in item.keys): r for r in theirs} for s, theirs in given.items()}
+    body = []
+    for row in rows:
+        key = tuple(row.get(k) for k in outer)
+        first = [display.in_words(cell(k)) for k in key]
+        for source, theirs in by_key.items():
+            cells = [_side_by_side(item, theirs.get((*key, h), {})) for h in heads]
+            if any(cells):
+                body.append([*first, source, *cells])
+                first = [""] * len(outer)
+    return [*(_label(item, k) for k in (*outer, "")), *map(str, heads)], body
+
+
+def _side_by_side(item, row):
+    """The results of one cell as the paper prints them; empty where there are none."""
+    texts = [number(row[c], row[c], item.columns.get(c)) for c in item.values if row.get(c) is not None]
+    if "std" in row and len(texts) == 2:
+        return f"{texts[0]} ({texts[1]})"
+    return ", ".join(texts)
 
 
 def _label(item, key):

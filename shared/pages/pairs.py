@@ -1,0 +1,304 @@
+"""What the pages of Section 7.2 show of their problems: violins, heat maps, bars, and what a plane predicts.
+
+`units` is a DataFrame with a row a problem (`shared.stability.tables`), `problems` the pairs of classes that
+have a place in a picture, measured or not, and `names` the classes' names by index.
+"""
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.patches import Rectangle
+from scipy.stats import gaussian_kde
+
+from shared.pages import display
+from shared.records.comparison import compare
+from shared.stability import tables
+from shared.theory.limits import planar_flip_probability
+
+SETS = {"train": "training images", "test": "test images"}
+NORMS = {"l1": "ℓ₁ norm", "l2": "Euclidean norm", "linf": "ℓ∞ norm"}
+FEW = 10  # fewer values than this are drawn as they are
+PRINTED = "0.25"  # grey of what the paper prints
+
+
+def name(problem, names, between=" – "):
+    """The two classes of a problem by name."""
+    return between.join(names[k] for k in problem)
+
+
+def measured(units):
+    """`{(class_a, class_b): unit}` of the problems that are there."""
+    return {(u["class_a"], u["class_b"]): u for u in units.to_dict("records")}
+
+
+# ---- distributions ---------------------------------------------------------------------------------------
+def half_violin(ax, place, facts, side, color):
+    """Half a violin at x = `place`: the density of a `pair.summary`'s values, its median as a line.
+
+    side   -1 to the left, 1 to the right
+    The values are known by 101 quantiles; smoothing is a quarter of their spread, and ends where they end.
+    """
+    values = tables.points(facts)
+    if not len(values):
+        return
+    middle = tables.quantile(facts, 0.5)
+    if facts["count"] < FEW or np.ptp(values) == 0:
+        ax.plot(np.full(len(values), place + 0.1 * side), values, "_", color=color, ms=8)
+        return
+    grid = np.linspace(facts["quantiles"][0], facts["quantiles"][-1], 200)
+    density = gaussian_kde(values, 0.25)(grid)
+    width = side * 0.42 * density / density.max()
+    ax.fill_betweenx(grid, place, place + width, color=color, alpha=0.75, lw=0)
+    ax.plot([place, place + side * 0.3], [middle, middle], color="k", lw=1.2)
+
+
+def violins(units, problems, names, read, *, norms=tuple(NORMS), of="attack"):
+    """One panel a norm: for every problem the training images' violin on the left, the test images' right.
+
+    read   (part, norm) -> a `pair.summary`
+    of     whose size it is, for the axis
+    """
+    there, height = measured(units), 0.9 + 2.5 * len(norms)
+    figure, axes = plt.subplots(len(norms), 1, figsize=(8, height), sharex=True, squeeze=False)
+    for ax, norm in zip(axes[:, 0], norms):
+        for place, problem in enumerate(problems):
+            for split, side, color in zip(tables.SPLITS, (-1, 1), display.PALETTE):
+                if problem in there:
+                    half_violin(ax, place, read(there[problem][split], norm), side, color)
+        ax.set(ylabel=f"{of}, {NORMS[norm]}", xlim=(-0.6, len(problems) - 0.4))
+        ax.set_ylim(bottom=0)
+    label_problems(axes[-1, 0], problems, names)
+    key = [Rectangle((0, 0), 1, 1, color=c, alpha=0.75) for c in display.PALETTE[:2]]
+    figure.legend(key, [f"{SETS[s]} ({side})" for s, side in zip(tables.SPLITS, ("left", "right"))],
+                  loc="outside upper right", ncols=2)
+    return figure
+
+
+def label_problems(ax, problems, names):
+    """The names of the problems under a picture, the two classes below each other."""
+    ax.set_xticks(range(len(problems)), [name(p, names, "\n") for p in problems])
+
+
+def medians(units, names, read, norm):
+    """What a violin shows, in numbers: `{problem: {split: {"count", "median", "low", "high"}}}`.
+
+    low and high are the quantiles of 5 and 95%.
+    """
+    told = {}
+    for problem, unit in measured(units).items():
+        facts = {split: read(unit[split], norm) for split in tables.SPLITS}
+        told[name(problem, names)] = {split: {"count": f["count"], "median": tables.quantile(f, 0.5),
+                                              "low": tables.quantile(f, 0.05),
+                                              "high": tables.quantile(f, 0.95)} for split, f in facts.items()}
+    return told
+
+
+def both_sets(data):
+    """Whether every problem of `medians` has values of training and test images: a figure's tick."""
+    return bool(data) and all(part["count"] for each in data.values() for part in each.values())
+
+
+# ---- ours minus printed ----------------------------------------------------------------------------------
+def differences(item, rows, column=None):
+    """`{split: {(class_a, class_b): measured minus printed}}` of a reference item.
+
+    column   of a table that has its sets in rows, such as "mean"; None where they are columns
+    """
+    found = {split: {} for split in tables.SPLITS}
+    for c in compare(item, rows):
+        split = c["row"].get("split", c["column"])
+        if c["measured"] is not None and split in found and column in (None, c["column"]):
+            found[split][c["row"]["class_a"], c["row"]["class_b"]] = c["measured"] - c["printed"]
+    return found
+
+
+def heat_map(item, rows, names, *, column=None, unit="%"):
+    """Ours minus printed as a triangle of classes for each set; problems not measured are hatched."""
+    found, count = differences(item, rows, column), len(names)
+    largest = max((abs(v) for each in found.values() for v in each.values()), default=0) or 1
+    figure, axes = plt.subplots(1, 2, figsize=(8, 3.9), sharey=True)
+    for ax, (split, each) in zip(axes, found.items()):
+        grid = np.full((count - 1, count - 1), np.nan)
+        for (a, b), value in each.items():
+            grid[a, b - 1] = value
+        drawn = ax.imshow(grid, cmap="RdBu_r", vmin=-largest, vmax=largest)
+        for a in range(count - 1):
+            for b in range(a + 1, count):
+                if (a, b) not in each:
+                    ax.add_patch(Rectangle((b - 1.5, a - 0.5), 1, 1, fill=False, hatch="///", lw=0,
+                                           ec="0.75"))
+        ax.set_xticks(range(count - 1), names[1:], rotation=90)
+        ax.set_yticks(range(count - 1), names[:-1])
+        ax.set_title(SETS[split])
+        ax.spines[:].set_visible(False)
+    figure.colorbar(drawn, ax=axes, shrink=0.8, label=f"ours minus printed{f', {unit}' if unit else ''}")
+    return figure
+
+
+def missing_words(units, of):
+    """How many problems a picture shows, in words."""
+    have = len(units)
+    if have == of:
+        return f"All {of} problems are measured"
+    return f"{have} of {of} problems are measured; the hatched ones are not"
+
+
+# ---- how much was measured -------------------------------------------------------------------------------
+def scale_words(units, of):
+    """A sentence on the problems and images that the results of a page rest on."""
+    total = tables.counted(units)
+    return (f"{len(units)} of {of} problems are measured. Their nets know {total['known']:,} of "
+            f"{total['images']:,} images, training and test together; {total['tried']:,} of those were "
+            f"attacked, {total['attackable']:,} of them with success, and {total['perturbed']:,} of these "
+            f"were perturbed at random.")
+
+
+def interval(found):
+    """A share with its 95% interval, as `judge.percentage` tells it: "12.3 (10.1 to 14.8)"."""
+    if found["percent"] is None:
+        return "no image"
+    return f"{found['percent']:.2f} ({found['low']:.2f} to {found['high']:.2f})"
+
+
+def interval_rows(units, problems, names, deltas=(1, 2, 5, 10)):
+    """Rows of a table of our own: the shares of each problem and set, with 95% intervals and the images."""
+    made = []
+    for problem, unit in measured(units).items():
+        for split in tables.SPLITS if problem in problems else ():
+            part = unit[split]
+            made.append({"problem": name(problem, names), "images": SETS[split],
+                         "tried": tables.attacked(part)["of"], "attack": interval(tables.attacked(part)),
+                         "perturbed": part["random"][0]["susceptibility"]["of"],
+                         **{f"random_{d}": interval(tables.disturbed(d)(part)) for d in deltas}})
+    return made
+
+
+INTERVAL_HEADER = {"problem": "problem", "images": "set", "tried": "images attacked",
+                   "attack": "attackable, % (95% interval)", "perturbed": "images perturbed",
+                   **{f"random_{d}": f"turned by draws {d} × the attack, %" for d in (1, 2, 5, 10)}}
+
+
+# ---- where attacks fail ----------------------------------------------------------------------------------
+def gradient_rows(units, problems, names, split="test"):
+    """Rows of a table of our own: why images have no attack, and what the logit's gradient finds."""
+    made = []
+    for problem, unit in measured(units).items():
+        part = unit[split]
+        if problem in problems and part["tried"]:
+            made.append({"problem": name(problem, names), "tried": part["tried"],
+                         "attack": tables.attacked(part)["percent"],
+                         "saturated": 100 * part["saturated"] / part["tried"],
+                         "logit_attack": part["logit_attack"]["susceptibility"]["percent"]})
+    return made
+
+
+GRADIENT_HEADER = {"problem": "problem", "tried": "test images attacked",
+                   "attack": "attackable along the loss gradient, %",
+                   "saturated": "loss gradient exactly 0, %",
+                   "logit_attack": "attackable along the logit's gradient, %"}
+
+
+# ---- what a plane predicts -------------------------------------------------------------------------------
+def plane(unit, split, delta, *, linear=False):
+    """Per cent of the images that draws `delta` times the attack would turn if boundaries were planes.
+
+    At the distance of the attack; `linear`: at the distance at which the net's logit would be 0 if it were
+    linear, the mean over the images' quantiles. None where no image has an attack.
+    """
+    stretch = tables.points(unit[split]["stretch"])
+    if not len(stretch):
+        return None
+    nearness = delta * (stretch if linear else np.ones(1))
+    return 100 * float(planar_flip_probability(unit["dimension"], 1 / nearness, unit["draws"]).mean())
+
+
+def plane_rows(units, problems, names, deltas=(5, 10), split="test"):
+    """Rows of a table of our own: the measured share beside that of a plane, at both distances."""
+    made = []
+    for problem, unit in measured(units).items():
+        part = unit[split]
+        if problem in problems and part["stretch"]["count"]:
+            told = {"problem": name(problem, names), "attack": tables.quantile(part["attack"]["l2"], 0.5),
+                    "linear": tables.quantile(part["linear"], 0.5)}
+            for d in deltas:
+                told |= {f"measured_{d}": interval(tables.disturbed(d)(part)),
+                         f"plane_{d}": plane(unit, split, d),
+                         f"linear_{d}": plane(unit, split, d, linear=True)}
+            made.append(told)
+    return made
+
+
+def plane_header(deltas=(5, 10)):
+    """Headings of `plane_rows`."""
+    head = {"problem": "problem", "attack": "attack, median", "linear": "plane of the linear net, median"}
+    for d in deltas:
+        head |= {f"measured_{d}": f"{d} ×: measured, % (95% interval)",
+                 f"plane_{d}": f"{d} ×: plane at the attack, %",
+                 f"linear_{d}": f"{d} ×: plane, linear net, %"}
+    return head
+
+
+def plane_picture(units, problems, names, printed, deltas=(5, 10), split="test"):
+    """One panel a size of the draws: measured shares with their intervals, printed ones, and those of planes.
+
+    printed   {delta: {(class_a, class_b): printed row}}, from `tables.printed`
+    """
+    there, height = measured(units), 0.9 + 2.6 * len(deltas)
+    figure, axes = plt.subplots(len(deltas), 1, figsize=(8, height), sharex=True, squeeze=False)
+    for ax, delta in zip(axes[:, 0], deltas):
+        for place, problem in enumerate(problems):
+            if problem in printed[delta]:
+                ax.plot(place - 0.15, printed[delta][problem][split], "x", color=PRINTED, ms=7, mew=2)
+            if problem not in there:
+                continue
+            unit, found = there[problem], tables.disturbed(delta)(there[problem][split])
+            if found["percent"] is None:
+                continue
+            ax.vlines(place, found["low"], found["high"], color=display.PALETTE[0], lw=4, alpha=0.5)
+            ax.plot(place, found["percent"], "o", color=display.PALETTE[0])
+            ax.plot(place + 0.15, plane(unit, split, delta), "_", color=display.PALETTE[1], ms=12, mew=2.5)
+            ax.plot(place + 0.15, plane(unit, split, delta, linear=True), "^", color=display.PALETTE[2])
+        ax.set(ylabel=f"turned by draws\n{delta} × the attack, %", xlim=(-0.6, len(problems) - 0.4))
+        ax.set_ylim(bottom=-2)
+    label_problems(axes[-1, 0], problems, names)
+    ax = axes[0, 0]
+    for style in (dict(marker="o", color=display.PALETTE[0], label="measured, 95% interval"),
+                  dict(marker="x", color=PRINTED, mew=2, label="printed"),
+                  dict(marker="_", color=display.PALETTE[1], ms=12, mew=2.5, label="plane at the attack"),
+                  dict(marker="^", color=display.PALETTE[2], label="plane, if the net were linear")):
+        ax.plot([], [], ls="", **style)
+    figure.legend(loc="outside upper center", ncols=4, columnspacing=1, handletextpad=0.3)
+    return figure
+
+
+# ---- the page in one picture -----------------------------------------------------------------------------
+def averages(units, printed=None, split="test", deltas=(1, 2, 5, 10)):
+    """`{"attack": per cent, 1: ..., 10: ...}`: the mean share over the problems that are there.
+
+    printed   {"attack" or delta: {(class_a, class_b): printed row}}: the printed mean over the same problems
+    """
+    there, told = measured(units), {}
+    for key, of in {"attack": tables.attacked, **{d: tables.disturbed(d) for d in deltas}}.items():
+        if printed is not None:
+            values = [printed[key][p][split] for p in there if p in printed[key]]
+        else:
+            values = [of(u[split])["percent"] for u in there.values()]
+        values = [v for v in values if v is not None]
+        told[key] = float(np.mean(values)) if values else None
+    return told
+
+
+def bars(units, printed, split="test", deltas=(1, 2, 5, 10)):
+    """Share of images whose class changes: by the attack, and by random draws of growing size."""
+    ours, theirs = (averages(units, p, split, deltas) for p in (None, printed))
+    figure, ax = plt.subplots(figsize=(8, 3.6))
+    for place, (key, share) in enumerate(ours.items()):
+        if share is not None:
+            ax.bar(place, share, width=0.6, color=display.PALETTE[1 if key == "attack" else 0])
+            ax.text(place, share + 1.5, f"{share:.1f}%", ha="center", va="bottom")
+        if theirs[key] is not None:
+            ax.plot([place - 0.38, place + 0.38], [theirs[key]] * 2, color=PRINTED, lw=2)
+    ax.plot([], [], color=PRINTED, lw=2, label="printed, same problems")
+    ax.set_xticks(range(len(ours)), ["one step along\nthe gradient",
+                                     *(f"random, {d} ×\nas large" for d in deltas)])
+    ax.set(ylabel="test images whose class changes, %", ylim=(0, 112))
+    ax.legend(loc="upper right")
+    return figure

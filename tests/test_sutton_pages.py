@@ -1,0 +1,180 @@
+"""Rows, violins, heat maps and planes of Section 7.2, on small made-up units."""
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from shared import reference
+from shared.pages import pairs, results
+from shared.records.comparison import compare
+from shared.stability import tables
+from shared.stability.judge import percentage
+from shared.stability.pair import summary
+
+NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+DELTAS = (1, 2, 5, 10)
+
+
+def part(seed, images=200):
+    """What `measure_pair` says of one set; sizes and hits follow from the seed."""
+    draws = torch.Generator().manual_seed(seed)
+    size = torch.rand(images // 2, generator=draws) * (1 + seed % 3)
+    stretch = 1 + torch.rand(images // 2, generator=draws)
+    scales = {"l1": 30, "l2": 1, "linf": 0.1}
+    norms = {k: summary(s * size, images) for k, s in scales.items()}
+    shared = {"passes": 1, "needed": 1, "rejudged": 0, "overturned": 0, **norms}
+    some = min(50, len(size))
+    return {"accuracy": percentage(images - seed % 7, images), "tried": images - seed % 7, "saturated": 3,
+            "attack": {"susceptibility": percentage(len(size), images - seed % 7), **shared},
+            "logit_attack": {"susceptibility": percentage(len(size) + 3, images - seed % 7), **shared},
+            "margin": summary(size), "linear": summary(size / stretch), "stretch": summary(stretch),
+            "random": [{"delta": d, "susceptibility": percentage(min(some, d), some), **shared,
+                        **{k: summary(d * s * size[:d]) for k, s in scales.items()}}
+                       for d in DELTAS],
+            "sampled": {"attack_l2": size[:some].numpy(), "first": np.zeros((4, some), np.int16)}}
+
+
+def made_up(problems):
+    """A DataFrame as `Run.frames` makes it."""
+    return pd.DataFrame([{"unit": f"u{a}-{b}", "class_a": a, "class_b": b, "dimension": 3072, "draws": 2000,
+                          "train": part(10 * a + b), "test": part(10 * a + b + 100)} for a, b in problems])
+
+
+ALL = [(a, b) for a in range(10) for b in range(a + 1, 10)]
+NEXT = [(a, a + 1) for a in range(9)]
+UNITS = made_up(ALL)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    """No figure stays open."""
+    yield
+    plt.close("all")
+
+
+# ---- rows ------------------------------------------------------------------------------------------------
+ROWS = {"table-4": lambda u: tables.shares(u, tables.accuracy),
+        "table-5": lambda u: tables.shares(u, tables.attacked),
+        "table-6": lambda u: tables.sizes(u, "l2"), "table-7": lambda u: tables.sizes(u, "l1"),
+        "table-8": lambda u: tables.sizes(u, "linf", limit=0.2),
+        "table-11": lambda u: tables.shares(u, tables.disturbed(5)),
+        "table-20": lambda u: tables.summary_shares(tables.consecutive(u)),
+        "table-21": lambda u: tables.summary_sizes(tables.consecutive(u))}
+
+
+@pytest.mark.parametrize("item", ROWS)
+def test_every_printed_cell_is_compared(item):
+    printed = reference.paper("sutton")[item]
+    cells = compare(printed, ROWS[item](UNITS))
+    assert len(cells) == 2 * len(printed.rows) and all(c["measured"] is not None for c in cells)
+    few = UNITS[UNITS.class_a == 2]
+    assert 0 < len(compare(printed, ROWS[item](few))) < len(cells)
+
+
+def test_rows_hold_the_right_numbers():
+    row = UNITS.to_dict("records")[3]
+    share, = (r for r in tables.shares(UNITS, tables.disturbed(5)) if (r["class_a"], r["class_b"]) == (0, 4))
+    assert share["test"] == row["test"]["random"][2]["susceptibility"]["percent"] == 10
+    assert share["train_of"] == 50 and share["train_low"] < share["train"] < share["train_high"]
+    size, = (r for r in tables.sizes(UNITS, "linf", limit=0.05)
+             if (r["class_a"], r["class_b"], r["split"]) == (0, 4, "train"))
+    facts = row["train"]["attack"]["linf"]
+    assert (size["mean"], size["std"], size["count"]) == (facts["mean"], facts["std"], 100)
+    assert size["below"] == pytest.approx(100 * np.mean(np.interp(np.linspace(0, 100, 2001), np.arange(101),
+                                                                  facts["quantiles"]) < 0.05), abs=1)
+    with pytest.raises(ValueError, match="draws 3 times the attack were not tried; tried: 1, 2, 5, 10"):
+        tables.disturbed(3)(row["train"])
+
+
+def test_printed_rows_are_found_by_what_they_say():
+    item = reference.paper("sutton")["table-20"]
+    found = tables.printed(item, quantity="random_susceptibility", delta_inferred=10)
+    assert list(found) == NEXT and found[0, 1]["test"] == 52.92
+    assert len(tables.printed(reference.paper("sutton")["table-4"])) == 45
+
+
+def test_quantiles_give_back_what_they_came_from():
+    values = torch.rand(5000, generator=torch.Generator().manual_seed(0)) ** 2
+    facts = summary(values)
+    assert tables.points(facts).mean() == pytest.approx(float(values.mean()), abs=2e-3)
+    assert tables.quantile(facts, 0.5) == pytest.approx(float(values.median()), abs=1e-3)
+    assert tables.below(facts, 0.25) == pytest.approx(50, abs=2)
+    none = summary(values[:0])
+    assert len(tables.points(none)) == 0 and tables.quantile(none, 0.5) is tables.below(none, 1) is None
+
+
+def test_images_are_counted():
+    few = made_up([(0, 1), (1, 2)])
+    total = tables.counted(few)
+    assert total["images"] == 4 * 200 and total["perturbed"] == 4 * 50 and total["attackable"] == 400
+    assert "2 of 45 problems" in pairs.scale_words(few, 45)
+
+
+# ---- tables and pictures ---------------------------------------------------------------------------------
+def test_a_triangle_is_laid_out_as_printed():
+    item = reference.paper("sutton")["table-6"]
+    few = made_up([(2, 3)])
+    header, body = results.comparison(item, {"recorded": tables.sizes(few, "l2")})
+    assert header[-9:] == [str(k) for k in range(1, 10)] and all(len(row) == len(header) for row in body)
+    assert len(body) == len(item.raw["rows"]) + 2  # a line of ours under each printed one that has any
+    printed, ours = next((p, o) for p, o in zip(body, body[1:]) if o[2] == "recorded")
+    assert printed[0] == "2" and printed[5] == "0.40 (0.31)"
+    facts = few.train[0]["attack"]["l2"]
+    assert ours[5] == f"{facts['mean']:.2f} ({facts['std']:.2f})" and sum(map(bool, ours[3:])) == 1
+
+
+def test_differences_are_ours_minus_printed_where_both_are():
+    item = reference.paper("sutton")["table-8"]
+    rows = tables.sizes(made_up([(4, 7)]), "linf")
+    found = pairs.differences(item, rows, "mean")
+    printed, = (r["mean"] for r in item.rows if (r["class_a"], r["class_b"], r["split"]) == (4, 7, "test"))
+    mean, = (r["mean"] for r in rows if r["split"] == "test")
+    assert found["test"] == {(4, 7): pytest.approx(mean - printed)} and len(found["train"]) == 1
+
+
+@pytest.mark.parametrize("there", [[], [(2, 3)], [(0, 3), (7, 8)], ALL])
+def test_pictures_of_no_problem_one_some_and_all(there):
+    units = made_up(there) if there else UNITS.iloc[:0]
+    p = reference.paper("sutton")
+    printed = {d: tables.printed(p[f"table-{t}"]) for d, t in zip(DELTAS, (9, 10, 11, 12))}
+    pairs.violins(units, NEXT, NAMES, lambda part, norm: part["attack"][norm])
+    figure = pairs.heat_map(p["table-4"], tables.shares(units, tables.accuracy), NAMES)
+    assert len(figure.axes[0].patches) == 45 - len(there)  # every problem that is missing is hatched
+    pairs.plane_picture(units, NEXT, NAMES, printed)
+    pairs.bars(units, printed | {"attack": tables.printed(p["table-5"])})
+    wanted = len(set(NEXT) & set(there))
+    assert len(pairs.interval_rows(units, NEXT, NAMES)) == 2 * wanted
+    assert len(pairs.plane_rows(units, NEXT, NAMES)) == len(pairs.gradient_rows(units, NEXT, NAMES)) == wanted
+
+
+@pytest.mark.parametrize("values", [[], [0.4], [0.4, 0.4, 0.5], [0.7] * 40, np.linspace(0, 3, 500)])
+def test_half_violins_stay_on_their_side_and_between_their_values(values):
+    _, ax = plt.subplots()
+    pairs.half_violin(ax, 2, summary(torch.tensor(values)), 1, "k")
+    for body in ax.collections:
+        x, y = body.get_paths()[0].vertices.T
+        assert x.min() >= 2 and x.max() <= 2.5 and y.min() >= -1e-9 and y.max() <= 3 + 1e-6
+    assert len(ax.collections) == (len(values) == 500)
+    assert len(ax.lines) == (len(values) > 0)
+
+
+# ---- planes ----------------------------------------------------------------------------------------------
+def test_a_plane_predicts_what_draws_from_a_ball_do():
+    unit = made_up([(0, 1)]).to_dict("records")[0] | {"dimension": 12, "draws": 30}
+    draws = np.random.default_rng(0)
+    points = draws.standard_normal((4000, 30, 12))
+    points *= draws.random((4000, 30, 1)) ** (1 / 12) / np.linalg.norm(points, axis=2, keepdims=True)
+    turned = (2 * points[..., 0].max(1) > 1).mean()  # draws twice the attack, a plane at the attack
+    assert pairs.plane(unit, "test", 2) == pytest.approx(100 * turned, abs=2)
+    assert pairs.plane(unit, "test", 2, linear=True) > pairs.plane(unit, "test", 2)  # its planes are nearer
+    empty = unit | {"test": unit["test"] | {"stretch": summary(torch.tensor([]))}}
+    assert pairs.plane(empty, "test", 2) is None
+
+
+def test_averages_are_over_the_same_problems():
+    units = made_up([(0, 1), (4, 5)])
+    printed = {"attack": tables.printed(reference.paper("sutton")["table-5"])}
+    theirs = pairs.averages(units, printed, deltas=())
+    assert theirs == {"attack": pytest.approx((86.88 + 98.34) / 2)}
+    assert pairs.averages(units)[5] == pytest.approx(10)
