@@ -81,8 +81,8 @@ SHAPE = (3, 4, 4)  # of the images of the small problems
 # %%
 scale = run.scale(
     smoke=dict(images=20, draws=30, trials=2_000),
-    quick=dict(images=40, draws=100, trials=10_000),
-    paper=dict(images=40, draws=100, trials=10_000),
+    quick=dict(images=30, draws=60, trials=6_000),
+    paper=dict(images=30, draws=60, trials=6_000),
 )
 
 
@@ -501,16 +501,16 @@ def turned_by(p, delta, change):
             some = cube_points
         if change == "on one side only":
             some = some.abs()
-        if change == "half as many":
-            some = some[:len(some) // 2]
-        return answers(net, x[i] + delta * length * some) != y[i]
+        times = 1 if change == "as long as the attack at every δ" else delta
+        return answers(net, x[i] + times * length * some) != y[i]
 
     if change == "all must succeed":
         return [i for i in literal[p].attacked if bool(flips(i).all())]
     return [i for i in literal[p].attacked if bool(flips(i).any())]
 
 
-CHANGES = ("all must succeed", "not in lengths of the attack", "points of a cube", "on one side only", "half as many")
+CHANGES = ("all must succeed", "not in lengths of the attack", "points of a cube", "on one side only",
+           "as long as the attack at every δ")
 randomly = {}
 for name, (net, x, y) in problems.items():
     own = torch.tensor(literal[name].attacked)
