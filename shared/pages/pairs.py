@@ -3,6 +3,8 @@
 `units` is a DataFrame with a row a problem (`shared.stability.tables`), `problems` the pairs of classes that
 have a place in a picture, measured or not, and `names` the classes' names by index.
 """
+import re
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
@@ -11,6 +13,7 @@ from scipy.stats import gaussian_kde
 from shared.pages import display
 from shared.records.comparison import compare
 from shared.stability import tables
+from shared.theory.ball import tail
 from shared.theory.limits import planar_flip_probability
 
 SETS = {"train": "training images", "test": "test images"}
@@ -19,9 +22,14 @@ FEW = 10  # fewer values than this are drawn as they are
 PRINTED = "0.25"  # grey of what the paper prints
 
 
-def name(problem, names, between=" – "):
-    """The two classes of a problem by name."""
-    return between.join(names[k] for k in problem)
+def name(problem, names):
+    """The two classes of a problem by name: "cat – deer"."""
+    return " – ".join(names[int(k)] for k in problem)
+
+
+def problems_of(count):
+    """The problems of a class and the next one, of so many classes: those that the paper's figures show."""
+    return [(k, k + 1) for k in range(count - 1)]
 
 
 def measured(units):
@@ -56,7 +64,7 @@ def violins(units, problems, names, read, *, norms=tuple(NORMS), of="attack"):
     read   (part, norm) -> a `pair.summary`
     of     whose size it is, for the axis
     """
-    there, height = measured(units), 0.9 + 2.5 * len(norms)
+    there, height = measured(units), 1.3 + 2.4 * len(norms)
     figure, axes = plt.subplots(len(norms), 1, figsize=(8, height), sharex=True, squeeze=False)
     for ax, norm in zip(axes[:, 0], norms):
         for place, problem in enumerate(problems):
@@ -73,8 +81,9 @@ def violins(units, problems, names, read, *, norms=tuple(NORMS), of="attack"):
 
 
 def label_problems(ax, problems, names):
-    """The names of the problems under a picture, the two classes below each other."""
-    ax.set_xticks(range(len(problems)), [name(p, names, "\n") for p in problems])
+    """The names of the problems under a picture."""
+    ax.set_xticks(range(len(problems)), [name(p, names) for p in problems], rotation=25, ha="right",
+                  rotation_mode="anchor")
 
 
 def medians(units, names, read, norm):
@@ -96,6 +105,21 @@ def both_sets(data):
     return bool(data) and all(part["count"] for each in data.values() for part in each.values())
 
 
+def norm_figure(run, item, sets, problems, names, read, *, of):
+    """Publish one of Figures 17 to 20: violins of three norms; its data are `medians` by norm."""
+    def data(units):
+        return {norm: medians(units, names, read, norm) for norm in NORMS}
+
+    def shown(told):
+        return len(told["l2"]) == len(problems)
+
+    return run.figure(item, sets, lambda units: violins(units, problems, names, read, of=of), data=data,
+                      alt=f"Half violins for each problem in three panels, one a norm: the sizes of the "
+                          f"{of}s, training images left, test images right.",
+                      contains={"x: class pairs": shown, "y: norm": True, "one panel each": True,
+                                "train and test": lambda told: both_sets(told["l2"])})
+
+
 # ---- ours minus printed ----------------------------------------------------------------------------------
 def differences(item, rows, column=None):
     """`{split: {(class_a, class_b): measured minus printed}}` of a reference item.
@@ -114,12 +138,12 @@ def heat_map(item, rows, names, *, column=None, unit="%"):
     """Ours minus printed as a triangle of classes for each set; problems not measured are hatched."""
     found, count = differences(item, rows, column), len(names)
     largest = max((abs(v) for each in found.values() for v in each.values()), default=0) or 1
-    figure, axes = plt.subplots(1, 2, figsize=(8, 3.9), sharey=True)
+    figure, axes = plt.subplots(1, 2, figsize=(8, 4.2), sharey=True)
     for ax, (split, each) in zip(axes, found.items()):
         grid = np.full((count - 1, count - 1), np.nan)
         for (a, b), value in each.items():
             grid[a, b - 1] = value
-        drawn = ax.imshow(grid, cmap="RdBu_r", vmin=-largest, vmax=largest)
+        drawn = ax.imshow(grid, cmap="RdBu_r", vmin=-largest, vmax=largest, aspect="auto")
         for a in range(count - 1):
             for b in range(a + 1, count):
                 if (a, b) not in each:
@@ -149,6 +173,15 @@ def scale_words(units, of):
             f"{total['images']:,} images, training and test together; {total['tried']:,} of those were "
             f"attacked, {total['attackable']:,} of them with success, and {total['perturbed']:,} of these "
             f"were perturbed at random.")
+
+
+def percent(share):
+    """A share in per cent as text, finer where it is small."""
+    if share is None:
+        return "no image"
+    if 0 < share < 0.005:
+        return "below 0.01%"
+    return f"{share:.2f}%" if share < 1 else f"{share:.1f}%"
 
 
 def interval(found):
@@ -184,16 +217,15 @@ def gradient_rows(units, problems, names, split="test"):
         part = unit[split]
         if problem in problems and part["tried"]:
             made.append({"problem": name(problem, names), "tried": part["tried"],
-                         "attack": tables.attacked(part)["percent"],
-                         "saturated": 100 * part["saturated"] / part["tried"],
-                         "logit_attack": part["logit_attack"]["susceptibility"]["percent"]})
+                         "attack": percent(tables.attacked(part)["percent"]),
+                         "saturated": percent(100 * part["saturated"] / part["tried"]),
+                         "logit_attack": percent(part["logit_attack"]["susceptibility"]["percent"])})
     return made
 
 
 GRADIENT_HEADER = {"problem": "problem", "tried": "test images attacked",
-                   "attack": "attackable along the loss gradient, %",
-                   "saturated": "loss gradient exactly 0, %",
-                   "logit_attack": "attackable along the logit's gradient, %"}
+                   "attack": "attackable along the loss gradient", "saturated": "loss gradient exactly 0",
+                   "logit_attack": "attackable along the logit's gradient"}
 
 
 # ---- what a plane predicts -------------------------------------------------------------------------------
@@ -216,12 +248,13 @@ def plane_rows(units, problems, names, deltas=(5, 10), split="test"):
     for problem, unit in measured(units).items():
         part = unit[split]
         if problem in problems and part["stretch"]["count"]:
-            told = {"problem": name(problem, names), "attack": tables.quantile(part["attack"]["l2"], 0.5),
-                    "linear": tables.quantile(part["linear"], 0.5)}
+            told = {"problem": name(problem, names),
+                    "attack": round(tables.quantile(part["attack"]["l2"], 0.5), 2),
+                    "linear": round(tables.quantile(part["linear"], 0.5), 2)}
             for d in deltas:
                 told |= {f"measured_{d}": interval(tables.disturbed(d)(part)),
-                         f"plane_{d}": plane(unit, split, d),
-                         f"linear_{d}": plane(unit, split, d, linear=True)}
+                         f"plane_{d}": percent(plane(unit, split, d)),
+                         f"linear_{d}": percent(plane(unit, split, d, linear=True))}
             made.append(told)
     return made
 
@@ -231,8 +264,8 @@ def plane_header(deltas=(5, 10)):
     head = {"problem": "problem", "attack": "attack, median", "linear": "plane of the linear net, median"}
     for d in deltas:
         head |= {f"measured_{d}": f"{d} ×: measured, % (95% interval)",
-                 f"plane_{d}": f"{d} ×: plane at the attack, %",
-                 f"linear_{d}": f"{d} ×: plane, linear net, %"}
+                 f"plane_{d}": f"{d} ×: plane at the attack",
+                 f"linear_{d}": f"{d} ×: plane of the linear net"}
     return head
 
 
@@ -241,7 +274,7 @@ def plane_picture(units, problems, names, printed, deltas=(5, 10), split="test")
 
     printed   {delta: {(class_a, class_b): printed row}}, from `tables.printed`
     """
-    there, height = measured(units), 0.9 + 2.6 * len(deltas)
+    there, height = measured(units), 1.3 + 2.4 * len(deltas)
     figure, axes = plt.subplots(len(deltas), 1, figsize=(8, height), sharex=True, squeeze=False)
     for ax, delta in zip(axes[:, 0], deltas):
         for place, problem in enumerate(problems):
@@ -257,7 +290,7 @@ def plane_picture(units, problems, names, printed, deltas=(5, 10), split="test")
             ax.plot(place + 0.15, plane(unit, split, delta), "_", color=display.PALETTE[1], ms=12, mew=2.5)
             ax.plot(place + 0.15, plane(unit, split, delta, linear=True), "^", color=display.PALETTE[2])
         ax.set(ylabel=f"turned by draws\n{delta} × the attack, %", xlim=(-0.6, len(problems) - 0.4))
-        ax.set_ylim(bottom=-2)
+        ax.set_ylim(bottom=-0.04 * ax.get_ylim()[1])
     label_problems(axes[-1, 0], problems, names)
     ax = axes[0, 0]
     for style in (dict(marker="o", color=display.PALETTE[0], label="measured, 95% interval"),
@@ -267,6 +300,40 @@ def plane_picture(units, problems, names, printed, deltas=(5, 10), split="test")
         ax.plot([], [], ls="", **style)
     figure.legend(loc="outside upper center", ncols=4, columnspacing=1, handletextpad=0.3)
     return figure
+
+
+def planes_in_words(units, problems, split="test"):
+    """What planes predict of the largest draws beside what is measured, in three sentences."""
+    there = [u for p, u in measured(units).items() if p in problems and u[split]["stretch"]["count"]]
+    if not there:
+        return "No test image of the problems shown has an attack."
+    delta = max(entry["delta"] for entry in there[0][split]["random"])
+    seen = np.mean([tables.disturbed(delta)(u[split])["percent"] for u in there])
+    flat, linear = (np.mean([plane(u, split, delta, linear=way) for u in there]) for way in (False, True))
+    stretch = np.median([tables.quantile(u[split]["stretch"], 0.5) for u in there])
+    once = display.number(1 / float(tail(there[0]["dimension"], 1 / delta)), digits=2)
+    return (f"A draw {delta} times as long as the attack crosses a plane at the attack's distance once in "
+            f"{once} tries. Flat boundaries there would have {percent(flat)} of the test images turned, on "
+            f"average over {counted(len(there), 'problem')}; measured are {percent(seen)}. In the median the "
+            f"attack is {stretch:.2f} times as long as a linear net would need. Planes at the distance of "
+            f"the linear net would have {percent(linear)} turned.")
+
+
+# ---- claims ----------------------------------------------------------------------------------------------
+def stated(item, phrase):
+    """The numbers in the claim of a reference item that has these words."""
+    claim, = (c for c in item.claims if phrase in c)
+    return [float(n) for n in re.findall(r"\d+(?:\.\d+)?", claim)]
+
+
+def values(rows, column):
+    """The numbers of a column that are there."""
+    return rows[column].dropna().astype(float)
+
+
+def counted(count, word):
+    """"1 problem", "2 problems"."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 # ---- the page in one picture -----------------------------------------------------------------------------
@@ -286,6 +353,20 @@ def averages(units, printed=None, split="test", deltas=(1, 2, 5, 10)):
     return told
 
 
+def mean_shares(units, printed):
+    """`averages`, ours and printed, as texts."""
+    both = averages(units), averages(units, printed)
+    return [{key: percent(share) for key, share in each.items()} for each in both]
+
+
+def shares_in_words(units, printed, deltas=(1, 2, 5, 10)):
+    """The mean shares in two sentences."""
+    ours, theirs = ([each["attack"], *(each[d] for d in deltas)] for each in mean_shares(units, printed))
+    return (f"Means over {counted(len(units), 'problem')}, test images: the attack changes {ours[0]}; random "
+            f"draws {', '.join(map(str, deltas))} times as long change {', '.join(ours[1:])}. Printed for "
+            f"the same problems: {theirs[0]}; {', '.join(theirs[1:])}.")
+
+
 def bars(units, printed, split="test", deltas=(1, 2, 5, 10)):
     """Share of images whose class changes: by the attack, and by random draws of growing size."""
     ours, theirs = (averages(units, p, split, deltas) for p in (None, printed))
@@ -293,7 +374,7 @@ def bars(units, printed, split="test", deltas=(1, 2, 5, 10)):
     for place, (key, share) in enumerate(ours.items()):
         if share is not None:
             ax.bar(place, share, width=0.6, color=display.PALETTE[1 if key == "attack" else 0])
-            ax.text(place, share + 1.5, f"{share:.1f}%", ha="center", va="bottom")
+            ax.text(place, max(share, theirs[key] or 0) + 1.5, percent(share), ha="center", va="bottom")
         if theirs[key] is not None:
             ax.plot([place - 0.38, place + 0.38], [theirs[key]] * 2, color=PRINTED, lw=2)
     ax.plot([], [], color=PRINTED, lw=2, label="printed, same problems")

@@ -123,7 +123,7 @@ def scale_words(record):
     share, parts = record["scale"]["fraction"], record["scale"]["parts"]
     if share == 1:
         return "full scale"
-    parts = ", ".join(f"{a:,} of {f:,} {k}" for k, (a, f) in parts.items() if a < f)
+    parts = ", ".join(f"{a:,} of {f:,} {k.replace('_', ' ')}" for k, (a, f) in parts.items() if a < f)
     return f"{share:.1%} of full scale ({parts})"
 
 

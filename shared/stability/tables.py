@@ -36,6 +36,17 @@ def random(part, delta):
                      f"{', '.join(str(e['delta']) for e in part['random'])}")
 
 
+# ---- a distribution of a part: (part, norm) -> `pair.summary` --------------------------------------------
+def attack_size(part, norm):
+    """The norms of the attacks found."""
+    return part["attack"][norm]
+
+
+def draw_size(delta):
+    """What reads the norms of each image's smallest draw that turns it, of those `delta` times its attack."""
+    return lambda part, norm: random(part, delta)[norm]
+
+
 # ---- rows ------------------------------------------------------------------------------------------------
 def problem(row):
     """The problem of a unit or row as the paper heads its columns: "0 vs 1"."""
@@ -99,6 +110,25 @@ def printed(item, **where):
     """`{(class_a, class_b): row}` of a reference item's rows in which every `name=value` of `where` holds."""
     return {(row["class_a"], row["class_b"]): row for row in item.rows
             if all(row.get(name) == value for name, value in where.items())}
+
+
+def class_rows(item, classes, spelling=()):
+    """Rows of Tables 3, 19 and 22: the data set's own name of each class.
+
+    Names that differ in capitals, spaces and punctuation alone are given as printed.
+
+    classes    the data set's names by index
+    spelling   {own name: how the paper spells it}
+    """
+    def letters(name):
+        return "".join(c for c in name.lower() if c.isalnum())
+
+    made = []
+    for row in item.rows:
+        own = dict(spelling).get(classes[row["index"]], classes[row["index"]])
+        made.append({"index": row["index"],
+                     "name": row["name"] if letters(own) == letters(row["name"]) else own})
+    return made
 
 
 # ---- distributions ---------------------------------------------------------------------------------------

@@ -1,0 +1,816 @@
+# ---
+# jupyter:
+#   boundary_book:
+#     items:
+#     - table-3
+#     - table-4
+#     - table-5
+#     - table-6
+#     - table-7
+#     - table-8
+#     - table-9
+#     - table-10
+#     - table-11
+#     - table-12
+#     - figure-8
+#     - figure-9
+#     - figure-10
+#     - figure-11
+#     - figure-12
+#     - figure-13
+#     - figure-14
+#   jupytext:
+#     formats: ipynb,py:percent
+#     notebook_metadata_filter: boundary_book
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (sutton-7-2-1)=
+# # 7.2.1 CIFAR-10: attacked with ease, hardly disturbed at random
+#
+# *Sutton et al. {cite:p}`sutton2023`, Section 7.2.1*
+
+# %% tags=["parameters"]
+profile: str = "quick"  # smoke, quick or paper
+seed: int = 0  # of the nets' first weights, of their training and of every draw
+device: str = "auto"  # auto, cpu or cuda
+units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
+classes: int | None = None  # how many classes, from the first; None takes the profile's value [2..10]
+architecture: str | None = None  # of the nets {sutton-vgg, sutton-vgg-short}
+epochs: int | None = None  # of training; the rate is halved after each fifth; None: the profile's [1..]
+images_train: int | None = None  # training images of a problem; None takes the profile's value [2..]
+images_test: int | None = None  # test images of a problem; None takes the profile's value [2..]
+images_attack: int | None = None  # images of each set that are attacked; None takes the profile's value [1..]
+images_random: int | None = None  # attackable images of a set, perturbed; None: the profile's [1..]
+draws: int | None = None  # random perturbations of an image; None takes the profile's value [1..30000]
+
+# %% tags=["hide-cell"]
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy import stats
+
+from shared import reference
+from shared.data.archives import SPECS
+from shared.pages import display
+from shared.pages import pairs as pictures
+from shared.pages.pairs import counted, stated, values
+from shared.pages.start import start
+from shared.stability import pair, tables
+from shared.theory.ball import tail
+
+run = start("sutton/7_2_1_cifar10", globals())
+CLASSES = ("aeroplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+SHOWN = ("aeroplane", "cat")  # of Figures 11, 12 and 14
+PAPER = reference.paper("sutton")
+NEXT = pictures.problems_of(len(CLASSES))
+PICKED = [*NEXT, tuple(CLASSES.index(c) for c in SHOWN)]
+DELTAS = (1, 2, 5, 10)  # size of a random draw in units of the image's attack
+RANDOM = dict(zip(DELTAS, ("table-9", "table-10", "table-11", "table-12")))
+
+# %% [markdown]
+# ## The claim, and how it is tested
+#
+# For each two of the ten classes a net learns to tell them apart: 45 problems. For every image that the net knows, two things are
+# tried:
+#
+# 1. An **attack**: a step along the gradient of the loss, which is the direction in which the error grows fastest. It is made
+#    longer and longer, in 256 equal steps, until the answer changes. The share of the known images for which that happens is the
+#    *adversarial susceptibility*.
+# 2. **Random draws**: 2,000 steps in random directions, each $\delta$ times as long as the attack on that image was. The share of the
+#    attacked images for which at least one of the 2,000 changes the answer is the *random susceptibility*.
+#
+# The paper finds that nearly every image can be attacked and hardly any is disturbed by random draws as long as the attack; of draws ten
+# times as long, 2,000 tries change the answer for about a quarter of the images. Tables 4 to 12 print this for all 45 problems,
+# Figures 8 to 14 the sizes for some.
+
+# %%
+scale = run.scale(
+    smoke=dict(classes=2, architecture="sutton-vgg-short", epochs=1, images_train=16, images_test=8,
+               images_attack=1, images_random=1, draws=4),
+    quick=dict(classes=4, architecture="sutton-vgg-short", epochs=2, images_train=128, images_test=100,
+               images_attack=4, images_random=2, draws=20),
+    paper=dict(classes=10, architecture="sutton-vgg", epochs=100, images_train=10_000,
+               images_test=2_000, images_attack=10_000, images_random=10_000, draws=2_000),
+)
+PARTS = ("epochs", "images_train", "images_test", "images_attack", "images_random", "draws")
+
+
+# %% [markdown]
+# A unit is one problem: a net is trained, the images that it knows are attacked, and the images with an attack are
+# perturbed at random. Ten thousand training images (and two thousand test images) are all that a problem has.
+
+# %%
+def measure(class_a, class_b, *, noise, noise_size, pictures,
+            architecture, epochs, images_train, images_test,
+            images_attack, images_random, draws, seed):
+    """All that Tables 4 to 18 need of one problem; a size beyond what it has takes all."""
+    sizes = dict(epochs=epochs, images_train=images_train, images_test=images_test,
+                 images_attack=images_attack, images_random=images_random, draws=draws)
+    return pair.measure_pair("cifar10", class_a, class_b, noise=noise, noise_size=noise_size, panels=pictures,
+                             architecture=architecture,
+                             seed=seed, **sizes) | sizes
+
+
+def plan(scale):
+    """One unit for each two classes, and always the one of Figures 11, 12 and 14."""
+    return {f"{CLASSES[a]}-{CLASSES[b]}": dict(
+        class_a=a, class_b=b, noise=None, noise_size=0.0, pictures=(CLASSES[a], CLASSES[b]) == SHOWN,
+        architecture=scale.architecture, epochs=scale.epochs,
+        images_train=scale.images_train, images_test=scale.images_test, images_attack=scale.images_attack,
+        images_random=scale.images_random, draws=scale.draws, seed=scale.seed)
+        for a in range(len(CLASSES)) for b in range(a + 1, len(CLASSES))
+        if b < scale.classes or (CLASSES[a], CLASSES[b]) == SHOWN}
+
+
+pairs = run.units("pairs", measure, plan, parts=PARTS)
+
+# %% [markdown]
+# The published size is every image. Where less has been computed, shares are those of images drawn at random, and each comes with
+# an interval (below). Accuracies are always those of all images.
+
+# %%
+run.tell(pairs, lambda u: pictures.scale_words(u, len(pairs.published)))
+
+# %% [markdown]
+# ## Table 3: the ten classes
+#
+# The printed names beside those of the data set. Letters are compared, not spelling: the data set says *airplane*.
+
+# %%
+run.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cifar10"].classes,
+                                                   {"airplane": "Aeroplane"}))
+
+
+# %% [markdown]
+# ## Table 4: accuracy
+#
+# Each cell holds the share of the training images and that of the test images which a net gets right, in per cent: the row gives
+# one class, the column the other. A claim that is a mean with a spread counts as holding if our mean lies within one such spread of it.
+
+# %%
+def of_classes(row):
+    """The two classes of a row, in words."""
+    return f"{CLASSES[int(row.class_a)]} and {CLASSES[int(row.class_b)]}"
+
+
+def near_quoted(item, phrase, split):
+    """Whether our mean over the problems lies within the quoted standard deviation of the quoted mean."""
+    quoted, spread = stated(PAPER[item], phrase)[:2]
+
+    def judged(rows):
+        found = values(rows, split)
+        if found.empty:
+            return None, "no problem has a value"
+        cells = np.mean([r[split] for r in PAPER[item].rows])
+        least = rows.loc[found.idxmin()]
+        return abs(found.mean() - quoted) <= spread, (
+            f"mean {found.mean():.2f}%, standard deviation {found.std(ddof=0):.2f}, smallest "
+            f"{found.min():.2f}% ({of_classes(least)}), over {counted(len(found), 'problem')}; the "
+            f"mean of the printed cells is {cells:.2f}%")
+    return judged
+
+
+def show_differences(item, rows, unit="%", column=None):
+    """The heat map of a table: ours minus printed, for the problems that are there."""
+    shown = f"{PAPER[item].label}: ours minus printed{f' ({column})' if column else ''}"
+    run.picture(pairs, lambda u: pictures.heat_map(PAPER[item], rows(u), CLASSES, column=column, unit=unit),
+                caption=f"{shown}. {pictures.missing_words(run.best(pairs), len(PAPER['table-4'].rows))}.",
+                alt="Two triangles of coloured squares, a square for each two classes, for training and test "
+                    "images. Red: our value is larger than the printed one, blue: smaller.")
+
+
+run.table("table-4", pairs, lambda u: tables.shares(u, tables.accuracy), claims={
+    "Mean training accuracy": near_quoted("table-4", "Mean training accuracy", "train"),
+    "Mean test accuracy": near_quoted("table-4", "Mean test accuracy", "test")})
+
+# %%
+show_differences("table-4", lambda u: tables.shares(u, tables.accuracy))
+
+
+# %% [markdown]
+# ## Table 5: who can be attacked
+#
+# The share of the images which the net knows and which some step along the gradient takes to the other class.
+
+# %%
+def both_minima(rows):
+    """Whether frog and ship have the fewest attackable images, in both sets."""
+    a, b = stated(PAPER["table-5"], "Both minima")
+    least = [rows.loc[values(rows, split).idxmin()] for split in tables.SPLITS if len(values(rows, split))]
+    if not least:
+        return None, "no problem has a value"
+    told = " and ".join(f"{of_classes(r)} ({r[s]:.2f}%, {pictures.SETS[s]})"
+                        for r, s in zip(least, tables.SPLITS))
+    return all((r.class_a, r.class_b) == (a, b) for r in least), f"fewest attackable images: {told}"
+
+
+def vast_majority(rows):
+    """Whether more than 80% can be attacked in at least four of five problems, in both sets."""
+    level, = stated(PAPER["table-5"], "vast majority")
+    above = {s: (values(rows, s) > level).mean() for s in tables.SPLITS if len(values(rows, s))}
+    if not above:
+        return None, "no problem has a value"
+    told = " and ".join(f"{100 * share:.0f}% of the problems ({pictures.SETS[s]})"
+                        for s, share in above.items())
+    return min(above.values()) >= 0.8, f"more than {level:g}% of the images can be attacked in {told}"
+
+
+run.table("table-5", pairs, lambda u: tables.shares(u, tables.attacked), claims={
+    "Mean training susceptibility": near_quoted("table-5", "Mean training susceptibility", "train"),
+    "Mean test susceptibility": near_quoted("table-5", "Mean test susceptibility", "test"),
+    "Both minima": both_minima,
+    "vast majority": vast_majority})
+
+# %%
+show_differences("table-5", lambda u: tables.shares(u, tables.attacked))
+
+# %% [markdown]
+# Why is it not every image? A confident net can have a gradient of exactly zero: in the 32-bit numbers of the paper's software, the
+# output of a net that is very sure of the second class is exactly 1, and its error exactly 0. Such an image has no direction to be
+# attacked in. The gradient of the *logit*, the number before the last squashing to the range from 0 to 1, points the same way
+# where both exist, and is never lost. So the last column tells how many images can be attacked at all within the largest step.
+
+# %%
+run.extra("cifar10-gradient", pairs, lambda u: pictures.gradient_rows(u, PICKED, CLASSES),
+          "Where attacks fail, test images of the problems that the figures show.",
+          header=pictures.GRADIENT_HEADER)
+
+
+# %% [markdown]
+# ## Table 6: how long the attacks are
+#
+# Mean Euclidean norm of the successful attacks, with the standard deviation in brackets. Pixels lie between 0 and 1; so an attack of
+# norm 1 could, for instance, turn one channel of one pixel from black to full.
+
+# %%
+def consecutive(rows):
+    """The rows of the problems of a class and the next one."""
+    return rows[rows.class_b == rows.class_a + 1]
+
+
+def smallest_of_birds(rows, shares):
+    """Whether 2 vs 3 and 3 vs 4 have the smallest attacks of the nine, at a typical susceptibility."""
+    near = consecutive(rows).dropna(subset=["mean"])
+    if near.empty or shares is None:
+        return None, "no problem has a value"
+    mean = near.groupby(["class_a", "class_b"])["mean"].mean().sort_values()
+    common = consecutive(shares).set_index(["class_a", "class_b"])[["train", "test"]].mean(axis=1)
+    low, high = common.min(), common.max()
+    small = [(2, 3), (3, 4)]
+    typical = [low < common.get(p, low) < high for p in small]
+    told = ", ".join(f"{pictures.name((int(a), int(b)), CLASSES)} {mean[a, b]:.2f} "
+                     f"({common.get((a, b), np.nan):.1f}% attackable)" for a, b in mean.index[:3]
+                     if (a, b) in common.index)
+    return set(mean.index[:2]) == set(small) and all(typical), (
+        f"smallest means among {counted(len(mean), 'problem')}: {told}; attackable in all of these "
+        f"are {low:.1f} to {high:.1f}%")
+
+
+def sets_alike(rows):
+    """Whether the means of training and test images differ by less than a tenth in the median problem."""
+    wide = rows.pivot_table(index=["class_a", "class_b"], columns="split", values="mean").dropna()
+    if wide.empty or "test" not in wide or "train" not in wide:
+        return None, "no problem has a value"
+    off = 100 * (wide.test / wide.train - 1).abs()
+    return off.median() < 10, (f"the means of test and training images differ by {off.median():.1f}% in the "
+                               f"median problem, by {off.max():.1f}% at most")
+
+
+run.table("table-6", pairs, lambda u: tables.sizes(u, "l2"), claims={
+    "Smallest attacks": (smallest_of_birds, "table-5"),
+    "Train and test norms": sets_alike})
+
+# %%
+show_differences("table-6", lambda u: tables.sizes(u, "l2"), unit="", column="mean")
+
+
+# %% [markdown]
+# ## Table 7: the sum of all changes
+#
+# The ℓ₁ norm adds up how much every channel of every pixel changes.
+
+# %%
+def representative(rows):
+    """Whether 100 over the number of channels is the quoted change, and no mean lies above 100."""
+    total, change, channels = stated(PAPER["table-7"], "representative")[1:]
+    largest = values(rows, "mean").max()
+    if not largest > 0:
+        return None, "no problem has a value"
+    return round(total / channels, 2) == change and largest <= total, (
+        f"{total:g} over {channels:,.0f} channels is {total / channels:.3f}; the largest mean of a problem "
+        f"is {largest:.1f}, or {largest / channels:.3f} per channel")
+
+
+run.table("table-7", pairs, lambda u: tables.sizes(u, "l1"), claims={"representative": representative})
+
+# %%
+show_differences("table-7", lambda u: tables.sizes(u, "l1"), unit="", column="mean")
+
+# %% [markdown]
+# ## Table 8: the largest single change
+#
+# The ℓ∞ norm is the largest change of any channel of any pixel. A random direction spreads its changes, too, but not evenly. So
+# "localised" is judged against it: the claim counts as holding if the largest change of the attacks, in units of their mean change,
+# is larger than that of a random direction in every problem.
+
+# %%
+LIMIT = stated(PAPER["table-8"], "below 0.2")[-1]
+CHANNELS = PAPER["table-4"].settings["input_dimension_d"]
+
+
+def mostly_below(rows):
+    """Whether more than half of the attacks of every problem stay below 0.2 in every channel."""
+    share = values(rows, "below")
+    if share.empty:
+        return None, "no problem has a value"
+    return share.min() > 50, (f"{share.mean():.0f}% of the attacks stay below {LIMIT:g} on average over "
+                              f"problems and sets, {share.min():.0f}% in the least of them")
+
+
+def random_peak(n):
+    """Largest change over mean change of a random direction in n dimensions (its median)."""
+    return stats.norm.ppf((1 + 0.5 ** (1 / n)) / 2) * np.sqrt(np.pi / 2)
+
+
+def localised(rows, sums):
+    """Whether the largest change over the mean change exceeds that of a random direction everywhere."""
+    if sums is None or values(rows, "mean").empty:
+        return None, "no problem has a value"
+    both = rows.merge(sums, on=["class_a", "class_b", "split"], suffixes=("", "_sum")).dropna(
+        subset=["mean", "mean_sum"])
+    ratio = both["mean"] / (both.mean_sum / CHANNELS)
+    usual = random_peak(CHANNELS)
+    return ratio.min() > usual, (f"the largest change is {ratio.min():.1f} to {ratio.max():.1f} times the "
+                                 f"mean change; that of a random direction is {usual:.1f} times")
+
+
+run.table("table-8", pairs, lambda u: tables.sizes(u, "linf", limit=LIMIT), claims={
+    "below 0.2": mostly_below, "localised": (localised, "table-7")})
+
+# %%
+show_differences("table-8", lambda u: tables.sizes(u, "linf"), unit="", column="mean")
+
+
+# %% [markdown]
+# ## Figure 8: the sum of all changes, image by image
+#
+# A *violin* is a distribution on its side: the wider it is, the more images have an attack of that size. Training images are on
+# the left, test images on the right, and a line marks the median. The paper's text names the norm of Figure 9 only; that Figures 8 and
+# 10 show the sum and the largest change, in this order, follows from Figure 13.
+
+# %%
+def much_smaller(data):
+    """Whether the two problems with cats have the smallest medians, below half of the others' middle."""
+    cats = [pictures.name(p, CLASSES) for p in ((2, 3), (3, 4))]
+    told = {p: np.mean([m for part in each.values() if (m := part["median"]) is not None] or [np.nan])
+            for p, each in data.items()}
+    told = {p: m for p, m in told.items() if m == m}
+    others = [m for p, m in told.items() if p not in cats]
+    if not others or not all(c in told for c in cats):
+        return None, "not all of these problems are measured"
+    middle, largest = np.median(others), max(told[c] for c in cats)
+    words = " and ".join(f"{display.number(told[c], digits=3)} ({c})" for c in cats)
+    return largest < min(others) and largest < middle / 2, (
+        f"medians {words}; of the {len(others)} other problems {display.number(middle, digits=3)} in the "
+        f"middle, {display.number(min(others), digits=3)} at least")
+
+
+def violin_figure(item, norm, more=None):
+    """One of Figures 8 to 10."""
+    run.figure(item, pairs,
+               lambda u: pictures.violins(u, NEXT, CLASSES, tables.attack_size, norms=(norm,)),
+               data=lambda u: pictures.medians(tables.consecutive(u), CLASSES, tables.attack_size, norm),
+               alt=f"A pair of half violins for each problem: {pictures.NORMS[norm]} of the smallest attack "
+                   "on each image, training images left, test images right.",
+               contains={"x: nine problems": lambda d: len(d) == len(NEXT), "y: norm": True,
+                         "train and test": pictures.both_sets},
+               claims={"bird vs cat": much_smaller, **(more or {})})
+
+
+violin_figure("figure-8", "l1")
+
+# %% [markdown]
+# ## Figure 9: the length of the attacks, image by image
+
+# %%
+violin_figure("figure-9", "l2")
+
+
+# %% [markdown]
+# ## Figure 10: the largest single change, image by image
+
+# %%
+def median_below(data):
+    """Whether the median of every problem and set lies below 0.2."""
+    found = [m for each in data.values() for part in each.values() if (m := part["median"]) is not None]
+    if not found:
+        return None, "no problem has a value"
+    return max(found) < LIMIT, f"the medians are {min(found):.3f} to {max(found):.3f}"
+
+
+violin_figure("figure-10", "linf", {"below 0.2": median_below})
+
+
+# %% [markdown]
+# ## Figure 11: a cat
+#
+# One image of each class, as the paper shows them: the original, the image after its attack, and after two random draws ten times as
+# long, one that the net still gets right and one that it gets wrong. The paper does not say which images it shows; ours is the first
+# test image of its class that some of the draws turn and some do not. So the printed norms are those of another image, and
+# nothing is concluded from a comparison. Colours outside the screen's range are cut off in the picture, not in the measurement.
+
+# %%
+def example(units, label):
+    """What is kept of the image of a class, or None where no image was found."""
+    for row in units.to_dict("records"):
+        for found in row["panels"]:
+            if found["label"] == label:
+                return found
+    return None
+
+
+def draw_example(label):
+    """Original, attacked, random and right, random and wrong; their norms below."""
+    def draw(units):
+        figure, axes = plt.subplots(1, 4, figsize=(8, 3.1))
+        found = example(units, label)
+        titles = ("(a) original", "(b) attacked: wrong", "(c) random: right", "(d) random: wrong")
+        if found is None:
+            for ax in axes:
+                ax.axis("off")
+            axes[0].set_title("no image of this class has been found", loc="left")
+            return figure
+        images = found["images"].astype(np.float32).clip(0, 1)
+        display.image_grid(axes, images, titles)
+        for n, ax in enumerate(axes[1:]):
+            l1, l2, linf = (found["norms"][k][n] for k in tables.NORMS)
+            ax.set_xlabel(f"ℓ₁ {l1:.1f}\nEuclidean {l2:.2f}\nℓ∞ {linf:.2f}")
+        return figure
+    return draw
+
+
+def example_data(label):
+    """The numbers below the images, marked as those of another image than the paper's."""
+    def data(units):
+        found = example(units, label)
+        if found is None:
+            return {}
+        other = "substitute: our image is not the paper's, which is not named"
+        told = {panel: {norm: found["norms"][norm][n] for norm in tables.NORMS}
+                | {f"{norm}_status": other for norm in tables.NORMS} for n, panel in enumerate("bcd")}
+        return told | {"misclassifying_fraction_pct": 100 * found["flips"] / found["draws"],
+                       "misclassifying_fraction_pct_status": other, "draws": found["draws"]}
+    return data
+
+
+def few_draws(data):
+    """Whether fewer than one draw in ten turns the image."""
+    if not data:
+        return None, "no such image has been found"
+    share = data["misclassifying_fraction_pct"]
+    return share < 10, f"{share:.2f}% of {data['draws']:,} draws turn our image"
+
+
+def example_figure(item, label, kind):
+    """One of Figures 11 and 12."""
+    run.figure(item, pairs, draw_example(label), data=example_data(label),
+               alt=f"Four pictures of one {kind}: as it is, attacked, and after two random draws. The random "
+                   "ones look grainy, the attacked one like the original.",
+               contains={"(a) original": bool, "(b) attacked": bool, "(c) randomly": bool,
+                         "(d) randomly": bool},
+               claims={"one pixel channel": "said of an image that the paper does not name",
+                       "2000 random perturbations": few_draws,
+                       "To the eye": "judged by eye: the images stand above"})
+
+
+example_figure("figure-11", 1, "cat")
+
+# %% [markdown]
+# ## Figure 12: an aeroplane
+
+# %%
+example_figure("figure-12", 0, "aeroplane")
+
+
+# %% [markdown]
+# ## Table 9: random draws as long as the attack
+#
+# Tables 9 to 12 give the share of the attackable images whose class at least one of the 2,000 random draws changes. "Almost
+# insensitive" counts as holding if that is fewer than one image in a hundred, on average over the problems.
+
+# %%
+def insensitive(rows):
+    """Whether fewer than one in a hundred images is turned, on average over the problems."""
+    found = {s: values(rows, s) for s in tables.SPLITS if len(values(rows, s))}
+    if not found:
+        return None, "no problem has a value"
+    told = " and ".join(f"{v.mean():.2f}% on average and {v.max():.2f}% at most ({pictures.SETS[s]})"
+                        for s, v in found.items())
+    return max(v.mean() for v in found.values()) < 1, f"turned are {told}"
+
+
+def disturbed(delta):
+    """Units -> rows of one of Tables 9 to 12."""
+    return lambda u: tables.shares(u, tables.disturbed(delta))
+
+
+run.table("table-9", pairs, disturbed(1), claims={"almost insensitive": insensitive})
+
+# %%
+show_differences("table-9", disturbed(1))
+
+# %% [markdown]
+# ## Table 10: random draws twice as long
+
+# %%
+run.table("table-10", pairs, disturbed(2), claims={"Still almost": insensitive})
+
+# %%
+show_differences("table-10", disturbed(2))
+
+
+# %% [markdown]
+# ## Table 11: random draws five times as long
+
+# %%
+def typically_few(rows):
+    """Whether fewer than 5% are turned in more than half of the problems, in both sets."""
+    level, = stated(PAPER["table-11"], "five times")
+    below = {s: (values(rows, s) < level).mean() for s in tables.SPLITS if len(values(rows, s))}
+    if not below:
+        return None, "no problem has a value"
+    told = " and ".join(f"{100 * share:.0f}% of the problems ({pictures.SETS[s]})"
+                        for s, share in below.items())
+    return min(below.values()) > 0.5, f"fewer than {level:g}% of the images are turned in {told}"
+
+
+run.table("table-11", pairs, disturbed(5), claims={"five times": typically_few})
+
+# %%
+show_differences("table-11", disturbed(5))
+
+
+# %% [markdown]
+# ## Table 12: random draws ten times as long
+
+# %%
+def grows(*four):
+    """Whether the mean share rises from each size of the draws to the next."""
+    rows, *smaller = four
+    if any(each is None for each in smaller):
+        return None, "the smaller draws are not there"
+    tried = [*smaller, rows]
+    sizes = [each.set_index(["class_a", "class_b"])[list(tables.SPLITS)].astype(float) for each in tried]
+    steps = [(b - a).stack() for a, b in zip(sizes, sizes[1:])]
+    means = [float(np.nanmean(each)) if each.notna().any(axis=None) else None for each in sizes]
+    if None in means:
+        return None, "no problem has a value"
+    falls = sum(int((s < 0).sum()) for s in steps)
+    told = ", ".join(pictures.percent(m) for m in means)
+    return bool((np.diff(means) > 0).all()), (
+        f"means over problems and sets, from the smallest draws to the largest: {told}; from one table to "
+        f"the next {counted(falls, 'cell')} of {sum(map(len, steps)):,} fall")
+
+
+run.table("table-12", pairs, disturbed(10), claims={
+    "grows with the size": (grows, "table-9", "table-10", "table-11")})
+
+# %%
+show_differences("table-12", disturbed(10))
+
+# %% [markdown]
+# All four sizes beside each other, and the attack itself:
+
+# %%
+PRINTED = {d: tables.printed(PAPER[item]) for d, item in RANDOM.items()}
+SHARES = {"attack": tables.printed(PAPER["table-5"]), **PRINTED}
+
+
+run.tell(pairs, lambda u: pictures.shares_in_words(u, SHARES))
+
+# %% [markdown]
+# ## How sure the shares are
+#
+# Shares with their 95% intervals (Clopper and Pearson, exact): what they would be over all images of the set, for this net. How much
+# another net would differ is not in them.
+
+# %%
+run.extra("cifar10-intervals", pairs, lambda u: pictures.interval_rows(u, PICKED, CLASSES),
+          "Shares of the problems that the figures show, with 95% intervals and the images they rest on.",
+          header=pictures.INTERVAL_HEADER)
+
+# %% [markdown]
+# ## What the theory predicts
+#
+# Near an image, let the boundary between the classes be a plane. Then Theorem 1 ({ref}`sutton-4-1`) gives the exact chance that a
+# random draw crosses it: the share of a ball that lies beyond a plane, which in 3,072 dimensions is tiny. How far is the plane? At
+# most as far as the attack is long. A net that were linear would tell its distance at once: the logit divided by the length of its
+# gradient. Both distances give a prediction for 2,000 draws, the second one image by image.
+
+# %%
+run.picture(pairs, lambda u: pictures.plane_picture(u, PICKED, CLASSES, PRINTED),
+            caption="Test images turned by random draws five and ten times as long as the attack: measured, "
+                    "printed, and as flat boundaries would have it. Ours.",
+            alt="Dots with bars for the measured share of every problem, crosses for the printed one, and "
+                "marks near zero for flat boundaries at the distance of the attack.")
+
+# %%
+run.extra("cifar10-planes", pairs, lambda u: pictures.plane_rows(u, PICKED, CLASSES),
+          "Test images: median distance of the attack and of the plane of the linear net, and the share of "
+          "images that the draws turn.", header=pictures.plane_header())
+
+# %%
+run.tell(pairs, lambda u: pictures.planes_in_words(u, PICKED))
+
+# %% [markdown]
+# Two things part prediction and measurement. The attack follows the gradient of the image and need not find the shortest way, so that
+# the boundary may be nearer than the attack is long. And boundaries bend: a long draw meets them far from the image, where neither
+# plane tells how they lie.
+#
+# ## Figure 13: the smallest random draws that work
+#
+# Of each image's flipping draws, the one of smallest norm. The paper's value of $\delta$ is lost; shown is the largest, ten. That the
+# shapes "resemble" those of the attacks is judged by the medians: they should rise and fall together over the problems.
+
+# %%
+LARGEST = tables.draw_size(DELTAS[-1])
+
+
+def random_and_attack(units):
+    """Medians and tails of the flipping draws, and those of the attacks of the same problems."""
+    near = tables.consecutive(units)
+    return {"random": pictures.medians(near, CLASSES, LARGEST, "l2"),
+            "attack": pictures.medians(near, CLASSES, tables.attack_size, "l2")}
+
+
+def paired(data, what):
+    """(random, attack) of a number over the problems and sets that have both."""
+    found = [(data["random"][p][s][what], data["attack"][p][s][what])
+             for p in data["random"] for s in tables.SPLITS]
+    return np.array([f for f in found if None not in f], float).reshape(-1, 2)
+
+
+def much_larger(data):
+    """Whether the median draw that works is at least twice the median attack everywhere."""
+    both = paired(data, "median")
+    if not len(both):
+        return None, "no draw has turned an image"
+    ratio = both[:, 0] / both[:, 1]
+    return ratio.min() >= 2, f"medians are {ratio.min():.1f} to {ratio.max():.1f} times those of the attacks"
+
+
+def alike_but_thicker(data):
+    """Whether medians rise and fall together with the attacks', and upper tails reach farther."""
+    both, ends = paired(data, "median"), paired(data, "high")
+    if len(both) < 3 or not (np.ptp(both, axis=0) > 0).all():
+        return None, "too few problems to compare shapes"
+    together = np.corrcoef(both.T)[0, 1]
+    farther = (ends[:, 0] > ends[:, 1]).mean()
+    return together > 0.5 and farther == 1, (
+        f"the correlation of the medians over problems and sets is {together:.2f}; the upper tail, where the "
+        f"largest 5% begin, lies farther out in {100 * farther:.0f}% of them")
+
+
+run.figure("figure-13", pairs,
+           lambda u: pictures.violins(u, NEXT, CLASSES, LARGEST, of="draw"), data=random_and_attack,
+           alt="Half violins for each problem and each of three norms: the smallest random draw that changes "
+               "the class.",
+           contains={"x: nine problems": lambda d: len(d["random"]) == len(NEXT), "y: norm": True,
+                     "one panel per norm": True},
+           claims={"much larger": much_larger, "thicker": alike_but_thicker})
+
+
+# %% [markdown]
+# ## Figure 14: aeroplane against cat, in detail
+#
+# Left: the length of the attacks beside that of the random draws that work. Right, ours: how many images are still unturned
+# after so many draws. For a plane at the distance of the attack the line would stay at the top.
+
+# %%
+def sampled(units):
+    """Test images of the problem 0 vs 3: attack sizes [m], first flipping draws [deltas, m], draws, n."""
+    for row in units.to_dict("records"):
+        if (CLASSES[row["class_a"]], CLASSES[row["class_b"]]) == SHOWN:
+            found = row["test"]["sampled"]
+            return (np.asarray(found["attack_l2"], float), np.asarray(found["first"]), row["draws"],
+                    row["dimension"])
+    return np.empty(0), np.empty((len(DELTAS), 0), int), 1, 1
+
+
+def draw_sizes(units, delta):
+    """Norms of the attacks, and of the smallest draw of one size that turns an image, where there is one.
+
+    Draws are tried by increasing norm: the k-th of N in the unit ball of R^n has norm (k / (N + 1))^(1/n),
+    to within a thousandth here.
+    """
+    attack, first, draws, n = sampled(units)
+    turned = first[DELTAS.index(delta)] < draws
+    place = (first[DELTAS.index(delta)][turned] + 1) / (draws + 1)
+    return attack, delta * attack[turned] * place ** (1 / n)
+
+
+def draw_detail(units):
+    """Distributions of sizes, and images unturned after k draws."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.6), width_ratios=(1.1, 1))
+    attack, first, draws, n = sampled(units)
+    ends = np.linspace(0, max([1, *(draw_sizes(units, d)[1].max(initial=0) for d in DELTAS)]), 80)
+    shown = {"attacks": attack} | {f"draws {d} × the attack": draw_sizes(units, d)[1] for d in (5, 10)}
+    for color, (label, found) in zip(display.PALETTE, shown.items()):
+        if len(found):
+            left.hist(found, ends, density=True, color=color, alpha=0.55, label=f"{label} ({len(found):,})")
+    left.set(xlabel="Euclidean norm", ylabel="density")
+    if len(attack):
+        left.legend()
+    tried = np.unique(np.geomspace(1, draws, 200).round().astype(int))
+    for d, line, color, tries in zip(DELTAS, display.LINES, display.PALETTE, first):
+        if len(tries):
+            right.plot(tried, [100 * (tries >= k).mean() for k in tried], line, color=color, label=f"{d} ×")
+    if n > 1:
+        right.plot(tried, 100 * (1 - tail(n, 1 / DELTAS[-1])) ** tried, color="0.4", lw=1,
+                   label=f"plane, {DELTAS[-1]} ×")
+    right.set(xscale="log", xlabel="random draws tried", ylabel="images not yet turned, %", ylim=(0, 103))
+    right.legend(loc="lower left")
+    return figure
+
+
+def detail_data(units):
+    """Counts, medians and tails of both; `beyond` is the share above where the attacks' largest 5% begin."""
+    attack, turned = draw_sizes(units, DELTAS[-1])
+    told = {"attacks": {"count": len(attack)}, "draws": {"count": len(turned)}}
+    if len(attack):
+        edge = float(np.quantile(attack, 0.95))
+        for name, found in (("attacks", attack), ("draws", turned)):
+            if len(found):
+                told[name] |= {"median": float(np.median(found)), "high": float(np.quantile(found, 0.95)),
+                               "beyond": 100 * float((found > edge).mean())}
+    return told
+
+
+def thicker(data):
+    """Whether a larger share of the draws that work lies beyond the attacks' largest twentieth."""
+    if "beyond" not in data["draws"]:
+        return None, "no draw has turned an image"
+    a, d = data["attacks"], data["draws"]
+    return d["beyond"] > a["beyond"], (
+        f"{d['beyond']:.0f}% of the draws that work are longer than {a['high']:.2f}, which "
+        f"{a['beyond']:.0f}% of the attacks are; divided by the medians, the largest twentieth begins at "
+        f"{d['high'] / d['median']:.1f} for the draws and {a['high'] / a['median']:.1f} for the attacks")
+
+
+run.figure("figure-14", pairs, draw_detail, data=detail_data,
+           alt="Left: a narrow distribution of attack sizes beside two broad ones of random draws. Right: "
+               "falling curves of the share of images that no draw has turned yet, one for each size.",
+           contains={"distribution of adversarial": lambda d: d["attacks"]["count"] > 1,
+                     "thicker tail": lambda d: d["draws"]["count"] > 1,
+                     "problem 0 vs 3": lambda d: d["attacks"]["count"] > 0},
+           claims={"thicker tail": thicker})
+
+# %% [markdown]
+# ## What the paper leaves open
+#
+# | choice | ours | why |
+# |---|---|---|
+# | pixel values | from 0 to 1 | inferred: the interval is lost; the printed norms are those of a grid of 1/51 |
+# | sizes tried along the gradient | 256 from 0 to 5, equally spaced | inferred from the norms printed in Figures 11 and 12, and from a standard deviation that needs a largest size above 3.6 |
+# | sizes $\delta$ of the random draws | 1, 2, 5, 10 | 5 is said in the text, 10 follows from Figures 11 and 12; 1 and 2 are assumed |
+# | a gradient of exactly zero | not attackable | as the paper's software would have it; the logit's gradient stands beside it |
+# | pixels outside the interval | left as they are | no clipping is mentioned, and printed norms equal the sizes tried |
+# | place of dropout | after the first convolution of each pair | the paper gives the rate, 0.4, and no place |
+# | weight decay, first weights | none; the defaults of the paper's software | not printed |
+# | the random draws | one set of 2,000 for all images, sizes and nets | the text says one set; that every net shares it is ours |
+# | how many nets | one a problem | as in the paper; the intervals do not tell how much nets differ |
+# | arithmetic | trained in bf16; labels in bf16 where the margin is safe, else in float32 | speed; every unit audits its own decisions against float32 |
+#
+# ## Try it
+#
+# - `draws=200`: a tenth of the tries. Fewer images should be turned, but far more than a tenth: images differ much in how easily a
+#   draw turns them (right half of Figure 14).
+# - `classes=3 epochs=10 images_train=2000 architecture=sutton-vgg`: better nets. Accuracy rises, and attacks should get longer
+#   than those of the almost untrained ones.
+# - `images_attack=1000`: the intervals shrink to about a half for every four times as many images.
+
+# %%
+chosen = run.best(pairs)
+if len(chosen):
+    ours, theirs = pictures.mean_shares(chosen, SHARES)
+    run.minute(
+        f"On average over {counted(len(chosen), 'pair')} of classes, a small step along the gradient "
+        f"changes the net's answer for {ours['attack']} of the test images that it knows. Random steps of "
+        f"the same length, {int(chosen.draws.max()):,} of them tried on each of these images, change it for "
+        f"{ours[1]}; steps ten times as long, for {ours[10]}. The paper prints {theirs['attack']}, "
+        f"{theirs[1]} and {theirs[10]} for the same pairs.",
+        picture=pictures.bars(chosen, SHARES),
+        alt="Five bars: many images change their class by the attack, hardly any by random draws as long, "
+            "some by draws ten times as long. Lines mark the printed values.")
+
+# %%
+run.stamp()
