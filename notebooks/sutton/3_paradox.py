@@ -35,7 +35,7 @@ seed: int = 0  # of the small nets that stand in for the recorded ones in smoke 
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # nothing is computed here at full scale
 images: int | None = None  # training images of a small net; None takes the profile's value [16..]
-draws: int | None = None  # random perturbations of an image in the small runs; None takes the profile's value [1..2000]
+draws: int | None = None  # random perturbations in the small runs; None takes the profile's value [1..2000]
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
@@ -84,9 +84,9 @@ def small(dataset, class_a, class_b, *, held_out, pictures, images, attacked, dr
         subject = Subject("imagenet1000", "he-squeezenet", None)
         x, y = subject.images(0, attacked)
         return many.examine(subject.model(seed), x, y, deltas=(1, 2, 5, 10), draws=draws, seed=seed)
-    return pair.measure_pair(dataset, class_a, class_b, architecture="sutton-vgg-short", held_out=held_out, seed=seed,
-                             epochs=2, images_train=images, images_test=images // 2, images_attack=attacked,
-                             images_random=2, draws=draws, panels=pictures)
+    return pair.measure_pair(dataset, class_a, class_b, architecture="sutton-vgg-short", held_out=held_out,
+                             seed=seed, epochs=2, images_train=images, images_test=images // 2,
+                             images_attack=attacked, images_random=2, draws=draws, panels=pictures)
 
 
 def plan_small(scale):
@@ -96,9 +96,9 @@ def plan_small(scale):
     asked = {"aeroplane-automobile": ("cifar10", 0, 1, None), "aeroplane-cat": ("cifar10", 0, 3, None),
              "tshirt-trouser": ("fashion_mnist", 0, 1, None), "s0-s1": ("gtsrb", 0, 1, [0.3, 0.3]),
              "squeezenet-b0": ("imagenet1000", 0, 1, None)}
-    return {name: dict(dataset=dataset, class_a=a, class_b=b, held_out=held_out, pictures=name == "aeroplane-cat",
-                       images=scale.images, draws=scale.draws, seed=scale.seed,
-                       attacked=scale.size if dataset == "imagenet1000" else scale.attacked)
+    return {name: dict(dataset=dataset, class_a=a, class_b=b, held_out=held_out,
+                       pictures=name == "aeroplane-cat", images=scale.images, draws=scale.draws,
+                       attacked=scale.size if dataset == "imagenet1000" else scale.attacked, seed=scale.seed)
             for name, (dataset, a, b, held_out) in asked.items()}
 
 
@@ -121,7 +121,8 @@ recorded = handed.together(
     handed.borrowed("sutton/7_2_1_cifar10", "pairs", PROBLEMS["cifar10"], parts=PARTS),
     handed.borrowed("sutton/7_2_2_fashion_mnist", "pairs", PROBLEMS["fashion_mnist"], parts=PARTS),
     handed.borrowed("sutton/7_2_3_gtsrb", "pairs", PROBLEMS["gtsrb"], parts=PARTS),
-    handed.borrowed("sutton/7_2_4_imagenet", "tested", [f"squeezenet-b{n}" for n in range(50)], parts=("draws",)),
+    handed.borrowed("sutton/7_2_4_imagenet", "tested", [f"squeezenet-b{n}" for n in range(50)],
+                    parts=("draws",)),
     own=own)
 example = handed.together(
     "example", handed.borrowed("sutton/7_2_1_cifar10", "pairs", [SHOWN], parts=PARTS), own=own)
@@ -148,7 +149,7 @@ def inset(ax, image, words, place):
 
 
 def panel_of(unit, label):
-    """The pictures of one class (0 aeroplane, 1 cat): original, attacked, random and right, random and wrong."""
+    """Pictures of a class (0 aeroplane, 1 cat): original, attacked, random and right, random and wrong."""
     found = [p for p in unit["panels"] if p["label"] == label]
     return found[0] if found else None
 
@@ -172,11 +173,11 @@ def draw_paradox(units):
             found = tables.disturbed(delta)(unit[split])
             if found["percent"] is None:
                 continue
-            right.bar(place + side, found["percent"], 0.4, color=COLOURS[split], hatch="" if split == "train" else "//",
-                      edgecolor="white", label=WORDS[split] if place == 0 else None)
+            right.bar(place + side, found["percent"], 0.4, color=COLOURS[split], edgecolor="white",
+                      hatch="" if split == "train" else "//")
             right.vlines(place + side, found["low"], found["high"], color="0.2", lw=1.2)
     right.set(ylim=(0, 105), xlabel="size, in lengths of the attack",
-              title="(b) 2,000 random changes" if unit is None or unit.get("draws") == 2000 else "(b) random changes")
+              title=f"(b) {unit['draws']:,} random changes" if unit else "(b) random changes")
     right.set_xticks(range(len(DELTAS)), [f"{d} ×" for d in DELTAS])
     cat, aeroplane = (panel_of(unit, label) if unit else None for label in (1, 0))
     if cat is not None:
@@ -200,15 +201,16 @@ def paradox_data(units):
 
 def word(value, unit="%"):
     """A number for a sentence."""
-    return "no value" if value is None or value != value else f"{display.number(float(value), digits=3)}{unit}"
+    there = value is not None and value == value
+    return f"{display.number(float(value), digits=3)}{unit}" if there else "no value"
 
 
 def most_fall(d):
     """More than half have an attack, and half of the attacks change no value by a quarter of its range."""
     if not d or None in (v[k] for v in d.values() for k in ("attacked_pct", "median_linf")):
         return None, "no attack"
-    told = "; ".join(f"{WORDS[s]}: {word(v['attacked_pct'])}, median largest change {word(v['median_linf'], '')}"
-                     for s, v in d.items())
+    told = "; ".join(f"{WORDS[s]}: {word(v['attacked_pct'])}, median largest change "
+                     f"{word(v['median_linf'], '')}" for s, v in d.items())
     return all(v["attacked_pct"] > 50 and v["median_linf"] < 0.25 for v in d.values()), told
 
 
@@ -216,16 +218,18 @@ def mostly_stay(d):
     """Random changes ten times as long as the attack turn less than half of the images."""
     if not d or None in (v["turned_10_pct"] for v in d.values()):
         return None, "no image was perturbed"
-    return all(v["turned_10_pct"] < 50 for v in d.values()), "turned by changes ten times as long: " + ", ".join(
-        f"{word(v['turned_10_pct'])} of the {WORDS[s]}" for s, v in d.items())
+    told = ", ".join(f"{word(v['turned_10_pct'])} of the {WORDS[s]}" for s, v in d.items())
+    return all(v["turned_10_pct"] < 50 for v in d.values()), f"turned by changes ten times as long: {told}"
 
 
 run.figure("figure-1", example, draw_paradox, data=paradox_data,
-           alt="Left: the share of images turned by an attack rises steeply with its length, the same for training and test images; an "
-               "attacked cat is inset. Right: bars of the shares turned by random changes up to ten times as long, low "
+           alt="Left: the share of images turned by an attack rises steeply with its length, the same for "
+               "training and test images; an "
+               "attacked cat is inset. Right: bars of the shares turned by random changes up to ten times "
+               "as long, low "
                "except for the longest; a noisy aeroplane is inset.",
            contains={"panel (a)": lambda d: bool(d) and all(v["median_l2"] is not None for v in d.values()),
-                     "panel (b)": lambda d: bool(d) and all(v["turned_10_pct"] is not None for v in d.values()),
+                     "panel (b)": lambda d: bool(d) and None not in [v["turned_10_pct"] for v in d.values()],
                      "inset images": lambda d: bool(d) and d["test"]["pictures"] > 0},
            claims={"Most images in train": most_fall, "order of magnitude larger": mostly_stay})
 
@@ -235,8 +239,10 @@ unit = the_example(shown) if len(shown) else None
 if unit is not None and unit["test"]["attack"]["l2"]["count"]:
     d = paradox_data(shown)["test"]
     display.say(
-        f"Of the test images that the net knows, {word(d['attacked_pct'])} have an attack; half of these attacks are shorter than "
-        f"{word(d['median_l2'], '')}. Random changes five times as long turn {word(d['turned_5_pct'])} of the images with an attack, "
+        f"Of the test images that the net knows, {word(d['attacked_pct'])} have an attack; half of these "
+        f"attacks are shorter than "
+        f"{word(d['median_l2'], '')}. Random changes five times as long turn {word(d['turned_5_pct'])} of "
+        f"the images with an attack, "
         f"ten times as long {word(d['turned_10_pct'])}.")
 
 
@@ -259,13 +265,16 @@ def printed_median(dataset, quantity, delta, split):
     return float(np.median([r[split] for r in mine]))
 
 
-entries = [(r["quantity"], r["delta_inferred"], dataset, split, r[dataset][split]) for r in paper["table-1"].rows
-           if r["unit"] == "%" for dataset in DATASETS for split in tables.SPLITS]
+entries = [(r["quantity"], r["delta_inferred"], dataset, split, r[dataset][split])
+           for r in paper["table-1"].rows if r["unit"] == "%"
+           for dataset in DATASETS for split in tables.SPLITS]
 same = [abs(printed_median(d, q, delta, s) - value) < 0.006 for q, delta, d, s, value in entries]
 other = [(DATASETS[d], s, value, printed_median(d, q, delta, s))
          for (q, delta, d, s, value), equal in zip(entries, same) if not equal]
-exceptions = "; ".join(f"{name}, {WORDS[s]}: {value:g} printed, the median is {median:g}" for name, s, value, median in other)
-display.say(f"{sum(same)} of the {len(entries)} printed entries of the three small data sets are the medians of the printed tables. "
+exceptions = "; ".join(f"{name}, {WORDS[s]}: {value:g} printed, the median is {median:g}"
+                       for name, s, value, median in other)
+display.say(f"{sum(same)} of the {len(entries)} printed entries of the three small data sets are the "
+            f"medians of the printed tables. "
             f"The exception{'s' if len(other) != 1 else ''}: {exceptions}.")
 
 
@@ -337,9 +346,9 @@ def table_1(units):
 
 def shares_of(rows, quantity, delta=None):
     """{data set: {"train", "test"}} of a row."""
-    mine = [r for r in rows.to_dict("records") if r["quantity"] == quantity
-            and (r["delta_inferred"] == delta or (delta is None and r["delta_inferred"] != r["delta_inferred"]))]
-    return {d: {s: mine[0][d].get(s) for s in tables.SPLITS} for d in DATASETS}
+    at = rows.delta_inferred.isna() if delta is None else rows.delta_inferred == delta
+    row = rows[(rows.quantity == quantity) & at].iloc[0]
+    return {d: {s: row[d].get(s) for s in tables.SPLITS} for d in DATASETS}
 
 
 def paradox(rows):
@@ -348,8 +357,8 @@ def paradox(rows):
         ("accuracy",), ("adversarial_susceptibility",), ("random_susceptibility", 5)))
     if any(v is None for told in (known, attacked, stay) for each in told.values() for v in each.values()):
         return None, "not all data sets are there"
-    told = "; ".join(f"{DATASETS[d]}: {word(known[d]['test'])} known, {word(attacked[d]['test'])} attackable, "
-                     f"{word(stay[d]['test'])} turned at random" for d in DATASETS)
+    told = "; ".join(f"{DATASETS[d]}: {word(known[d]['test'])} known, {word(attacked[d]['test'])} "
+                     f"attackable, {word(stay[d]['test'])} turned at random" for d in DATASETS)
     return all(known[d][s] > 90 and attacked[d][s] > 50 and stay[d][s] < 50
                for d in DATASETS for s in tables.SPLITS), f"test images, {told}"
 
@@ -368,13 +377,14 @@ def alike(rows):
 
 def on_a_substitute(rows):
     """Not judged: another network."""
-    mine = [r["imagenet_resnet50"].get("test") for r in rows.to_dict("records")
-            if r["quantity"] == "random_susceptibility" and r["delta_inferred"] == 10][0]
-    return None, f"measured on a substitute only: {word(mine)} of the photographs that SqueezeNet 1.1 knows and an attack turns"
+    last = rows[(rows.quantity == "random_susceptibility") & (rows.delta_inferred == 10)]
+    return None, (f"measured on a substitute only: {word(last.iloc[0].imagenet_resnet50.get('test'))} of the "
+                  f"photographs that SqueezeNet 1.1 knows and an attack turns")
 
 
 run.table("table-1", recorded, table_1, claims={
-    "Networks are accurate": paradox, "Train and test data": alike, "ImageNet random susceptibility": on_a_substitute})
+    "Networks are accurate": paradox, "Train and test data": alike,
+    "ImageNet random susceptibility": on_a_substitute})
 
 
 # %% [markdown]
@@ -395,9 +405,9 @@ def spread(units):
     return made
 
 
-run.extra("sutton-paradox-spread", recorded, spread, "Test images, % : over the problems of a data set",
-          header={"data": "data", "quantity": "quantity", "problems": "problems", "smallest": "smallest", "median": "median",
-                  "largest": "largest", "printed": "printed median"})
+run.extra("sutton-paradox-spread", recorded, spread, "Test images, %: over the problems of a data set",
+          header={key: key for key in ("data", "quantity", "problems", "smallest", "median", "largest")}
+          | {"printed": "printed median"})
 
 # %% [markdown]
 # ## What the paper leaves open
@@ -421,10 +431,14 @@ if unit is not None:
     d = paradox_data(shown)["test"]
     tried = f"{unit['draws']:,} " if unit.get("draws") else ""
     run.minute(
-        f"A net that tells aeroplanes from cats is asked about pictures it knows. A small chosen change makes it answer wrongly for "
-        f"{word(d['attacked_pct'])} of them. {tried}random changes, each up to five times as long, do so for {word(d['turned_5_pct'])} of those; "
-        f"ten times as long, for {word(d['turned_10_pct'])}. Whoever tests with noise alone may take such a net for safe.",
-        picture=draw_paradox(shown), alt="Left: attacks turn nearly all images. Right: random changes turn few.")
+        f"A net that tells aeroplanes from cats is asked about pictures it knows. A small chosen change "
+        f"makes it answer wrongly for "
+        f"{word(d['attacked_pct'])} of them. {tried}random changes, each up to five times as long, do so "
+        f"for {word(d['turned_5_pct'])} of those; "
+        f"ten times as long, for {word(d['turned_10_pct'])}. Whoever tests with noise alone may take such "
+        f"a net for safe.",
+        picture=draw_paradox(shown),
+        alt="Left: attacks turn nearly all images. Right: random changes turn few.")
 
 # %%
 run.stamp()

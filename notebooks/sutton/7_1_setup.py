@@ -124,7 +124,8 @@ run.table("table-2", (), lambda: layers(net_of_table_2))
 short = sum(p.numel() for p in registry.build("sutton-vgg-short").parameters())
 recipe = sutton.PAPER
 display.say(
-    f"Together {total:,} parameters. Fashion-MNIST and the traffic signs have a net without the third pair of "
+    f"Together {total:,} parameters. Fashion-MNIST and the traffic signs have a net without the third pair "
+    f"of "
     f"convolutions, {short:,} parameters. All are trained alike: {recipe.epochs} epochs in batches of "
     f"{recipe.batch}, rate {recipe.rate:g}, halved {len(recipe.milestones)} times, Nesterov momentum "
     f"{recipe.momentum:g}, on the squared difference between the net's output and the label, 0 or 1.")
@@ -286,7 +287,8 @@ def sizes_of(name):
 
 # %%
 equal, caught = judged(
-    lambda p: 100 * sizes_of(p)[1] / sizes_of(p)[0], instrument=lambda p: fast[p]["accuracy"]["percent"], changes={
+    lambda p: 100 * sizes_of(p)[1] / sizes_of(p)[0],
+    instrument=lambda p: fast[p]["accuracy"]["percent"], changes={
         "not in per cent": lambda p: sizes_of(p)[1] / sizes_of(p)[0],
         "the share that is wrong": lambda p: 100 - 100 * sizes_of(p)[1] / sizes_of(p)[0],
         "of one class only": lambda p: 100 * np.mean(
@@ -313,7 +315,8 @@ equal, caught = judged(
             lambda p: 100 * (sizes_of(p)[0] - sizes_of(p)[1] + sizes_of(p)[2]) / sizes_of(p)[0],
         "those without an attack": lambda p: 100 - 100 * sizes_of(p)[2] / sizes_of(p)[1]})
 tell(equal, caught, [["problem", "known", "with an attack", "adversarial susceptibility (%)"],
-                     *([p, *sizes_of(p)[1:], fast[p]["attack"]["susceptibility"]["percent"]] for p in problems)])
+                     *([p, *sizes_of(p)[1:], fast[p]["attack"]["susceptibility"]["percent"]]
+                       for p in problems)])
 run.statement("equation-7", evidence=evidence(equal, caught), data={
     "known_beside_a_plane": sizes_of("a plane")[1], "attacked_beside_a_plane": sizes_of("a plane")[2],
     "nearer_than_the_largest_scaling": int((distances.abs()[literal["a plane"].known] < 5).sum())})
@@ -361,7 +364,7 @@ run.statement("equation-8", evidence=evidence(equal, caught), data={
 
 
 # %% [markdown]
-# ## Procedure adversarial attack
+# ## Procedure adversarial attack: along the gradient
 #
 # The direction is the gradient of the squared error at the image, scaled to length 1. Then 256 equal steps are tried, from 0 to 5
 # [inferred from the sizes that Figures 11 and 12 print], and the smallest that changes the class is the attack; its length is the
@@ -408,10 +411,12 @@ exact_on_plane = all(-1e-5 < e < grid + 1e-5 for e in excess)
 smallest, largest = min(excess) / grid, max(excess) / grid
 display.say(
     f"Loop and instrument {'agree on every attack' if attacks_agree else 'disagree'}; "
-    f"{sum(noticed.values())} of {len(noticed)} changed procedures are noticed ({', '.join(noticed)}). Beside "
+    f"{sum(noticed.values())} of {len(noticed)} changed procedures are noticed ({', '.join(noticed)}). "
+    f"Beside "
     f"the plane, where the nearest change of class is known, an attack is {max(0.0, smallest):.2f} to "
     f"{largest:.2f} steps too long: never too short, and never a whole step more than needed.")
-run.statement("procedure-adversarial-attack", evidence=evidence(attacks_agree and exact_on_plane, noticed), data={
+steps_agree = evidence(attacks_agree and exact_on_plane, noticed)
+run.statement("procedure-adversarial-attack", evidence=steps_agree, data={
     "attacks_compared": sum(len(f.attacked) for f in literal.values()) if attacks_agree else 0,
     "step": grid, "scalings": len(scalings()), "changes_noticed": sum(noticed.values())})
 
@@ -426,7 +431,7 @@ run.statement("procedure-adversarial-attack", evidence=evidence(attacks_agree an
 
 # %%
 def slopes(z, label):
-    """Size of the squared error's derivative by z, in single precision, as automatic differentiation has it."""
+    """Size of the squared error's derivative by z, in single precision, by automatic differentiation."""
     z = torch.tensor(z, dtype=torch.float32, requires_grad=True)
     ((z.sigmoid() - label) ** 2).sum().backward()
     return z.grad.abs().double().numpy()
@@ -456,9 +461,11 @@ def draw_saturation():
 
 
 display.picture(draw_saturation(),
-                "The gradient that an attack follows, over how sure the net is. Grey: exact. Colours: in single "
+                "The gradient that an attack follows, over how sure the net is. Grey: exact. Colours: in "
+                "single "
                 "precision, up to the dot; beyond it the gradient is exactly 0.",
-                "Two falling lines; the one of class 1 stops early, at about a third of the range, the one of class "
+                "Two falling lines; the one of class 1 stops early, at about a third of the range, the one "
+                "of class "
                 "0 near its end.")
 
 # %%
@@ -472,13 +479,15 @@ trap = first_scaling(sure, lost, 1, divided, scalings())
 display.say(
     f"The gradient is lost at $z$ = {ends['class 1, z > 0']:.1f} for class 1 and at "
     f"{-ends['class 0, z < 0']:.1f} for class 0. What a program makes of it matters. One that divides such a "
-    f"gradient by its length gets 0/0, and the perturbed image is not a number. The net's answer to it compares as class 0, so "
+    f"gradient by its length gets 0/0, and the perturbed image is not a number. The net's answer to it "
+    f"compares as class 0, so "
     f"that the image seems "
     f"{'attacked, by a step of length ' + display.number(trap) if trap is not None else 'safe'}. Ours "
-    f"counts it as not attackable. The page on {{ref}}`training with noise <sutton-7-2-1-noise>` comes back to this.")
+    f"counts it as not attackable. The page on {{ref}}`training with noise <sutton-7-2-1-noise>` comes "
+    f"back to this.")
 
 # %% [markdown]
-# ## Procedure random perturbation
+# ## Procedure random perturbation: two thousand times
 #
 # One set of random points is drawn from the unit ball and used for all images and all $\delta$. Each point is stretched to $\delta$ times the
 # length of the image's attack and added. The image counts as soon as one of them changes its class. The instrument tries the
@@ -522,7 +531,8 @@ flips_agree = all(turned == literal[name].turned[delta] for (name, delta), turne
 noticed = {change: any(turned != turned_by(name, delta, change) for (name, delta), turned in randomly.items())
            for change in CHANGES}
 display.say(f"Loop and instrument {'turn the same images' if flips_agree else 'disagree'}; "
-            f"{sum(noticed.values())} of {len(noticed)} changed procedures are noticed ({', '.join(noticed)}).")
+            f"{sum(noticed.values())} of {len(noticed)} changed procedures are noticed "
+            f"({', '.join(noticed)}).")
 
 # %% [markdown]
 # Beside a plane the chance of one perturbation is known: it is the share $\tau_n$ of the ball that lies beyond the plane ({ref}`Section
@@ -572,15 +582,18 @@ def draw_planes():
 
 
 display.picture(draw_planes(),
-                "Random perturbations that cross a plane at the length of the attack. Lines: exact. Dots: measured, "
+                "Random perturbations that cross a plane at the length of the attack. Lines: exact. Dots: "
+                "measured, "
                 "with 99.99% intervals (none where no perturbation crossed).",
                 "Three falling curves; the measured dots lie on them.")
 largest_n, widest = max(r["n"] for r in against_planes), max(DELTAS)
 one, image_ten = next((r["exact"], r["image"]) for r in against_planes
                       if r["n"] == largest_n and r["delta"] == widest)
 chance, expected = display.number(one, digits=2), display.number(100 * image_ten, digits=2)
-display.say(f"{inside} of {len(against_planes)} exact values lie inside their intervals. With {largest_n:,} values, as a "
-            f"CIFAR-10 image has, and δ = {widest}, a perturbation crosses with a chance of {chance}; two thousand of them "
+display.say(f"{inside} of {len(against_planes)} exact values lie inside their intervals. With "
+            f"{largest_n:,} values, as a "
+            f"CIFAR-10 image has, and δ = {widest}, a perturbation crosses with a chance of {chance}; two "
+            f"thousand of them "
             f"would turn {expected}% of images if boundaries were planes.")
 run.statement("procedure-random-perturbation",
               evidence=evidence(flips_agree and inside == len(against_planes), noticed), data={
@@ -589,7 +602,7 @@ run.statement("procedure-random-perturbation",
                       f"n = {r['n']}, delta {r['delta']}": 100 * r["image"] for r in against_planes}})
 
 # %% [markdown]
-# ## Procedure training noise
+# ## Procedure training noise: cube and ball
 #
 # While a net is trained, noise is added to every image, drawn anew each time: from a cube, so that each value moves by at most $a$, or from
 # a ball of radius $b$. To make the two comparable, $b = a\sqrt{n/3}$, the typical length of a vector of the cube [derived: the text says
@@ -626,18 +639,22 @@ cube, ball = CubeNoise(width), BallNoise(radius)
 changed_noise = {
     "the cube half as wide": (CubeNoise(width / 2), ball),
     "radius a √n": (cube, BallNoise(width * N**0.5)),
-    "on the sphere": (cube, lambda *given: F.normalize(ball(*given).flatten(1)).view(given[1].shape) * radius),
-    "normal instead of even": (lambda net, x, y, g: x + width / 3**0.5 * torch.randn(x.shape, generator=g), ball),
+    "on the sphere": (
+        cube, lambda net, x, y, g: radius * F.normalize(ball(net, x, y, g).flatten(1)).view(x.shape)),
+    "normal instead of even": (
+        lambda net, x, y, g: x + width / 3**0.5 * torch.randn(x.shape, generator=g), ball),
     "one draw for all images": (lambda net, x, y, g: cube(net, x[:1], y, g).expand_as(x), ball)}
 found_wrong = refused(cube, ball, N, run.generator("noise"))
-noticed = {change: bool(refused(*noises, N, run.generator("noise"))) for change, noises in changed_noise.items()}
+noticed = {change: bool(refused(*noises, N, run.generator("noise")))
+           for change, noises in changed_noise.items()}
 lengths = []
 for a in (0.1, 0.5, 1.0):
     blank = torch.zeros(200, 3, 32, 32)
     made = [hook(None, blank, None, run.generator("lengths", a)).flatten(1).norm(dim=1)
             for hook in (CubeNoise(a), BallNoise(matching_radius(a, 3072)))]
     lengths.append([a, matching_radius(a, 3072), *(float(m.mean()) for m in made)])
-display.say(f"The noise of the experiments passes{'' if not found_wrong else ' not: ' + ', '.join(found_wrong)}; "
+display.say(f"The noise of the experiments "
+            f"passes{'' if not found_wrong else ' not: ' + ', '.join(found_wrong)}; "
             f"{sum(noticed.values())} of {len(noticed)} changed kinds are refused ({', '.join(noticed)}).")
 display.table(["half-width a", "radius b", "mean length, cube", "mean length, ball"], lengths,
               "Noise for a CIFAR-10 image of 3,072 values between 0 and 1: the two kinds are equally long.")
@@ -647,7 +664,7 @@ run.statement("procedure-training-noise", evidence=evidence(not found_wrong, not
 
 
 # %% [markdown]
-# ## Procedure ImageNet
+# ## Procedure imagenet: a thousand classes
 #
 # Networks for a thousand classes are not trained but taken as they are published. Any change of the answer counts, whatever the new class
 # is. The loss is again the squared error, now between the net's probabilities and the label's (1 for its class, 0 for all others); the text
@@ -707,10 +724,12 @@ noticed = {
     "only if not among the first two": many_classes(
         six, pictures, named, their_draws, counts=lambda scores, label: label not in scores.topk(2).indices),
     "only if the next class": many_classes(
-        six, pictures, named, their_draws, counts=lambda scores, label: int(scores.argmax()) == (label + 1) % 6)}
+        six, pictures, named, their_draws,
+        counts=lambda scores, label: int(scores.argmax()) == (label + 1) % 6)}
 noticed = {change: by_instrument != found for change, found in noticed.items()}
 display.say(f"Loop and instrument {'agree on every image' if many_agree else 'disagree'}; "
-            f"{sum(noticed.values())} of {len(noticed)} changed procedures are noticed ({', '.join(noticed)}).")
+            f"{sum(noticed.values())} of {len(noticed)} changed procedures are noticed "
+            f"({', '.join(noticed)}).")
 run.statement("procedure-imagenet", evidence=evidence(many_agree, noticed), data={
     "images": scale.images, "classes": 6, "changes_noticed": sum(noticed.values())})
 
@@ -736,13 +755,16 @@ run.statement("procedure-imagenet", evidence=evidence(many_agree, noticed), data
 # %%
 found = literal["a bent boundary"]
 run.minute(
-    f"Three percentages carry all experiments of this paper: images known, images that a chosen push changes, and images "
-    f"that a random push changes. On small problems the paper's own loop and the fast instrument of this book agree "
+    f"Three percentages carry all experiments of this paper: images known, images that a chosen push "
+    f"changes, and images "
+    f"that a random push changes. On small problems the paper's own loop and the fast instrument of this "
+    f"book agree "
     f"{'on every image' if attacks_agree and flips_agree and many_agree else 'not everywhere'}. One "
     f"trap is found on the way: once a net is sure enough of class 1 (its last value beyond "
     f"{ends['class 1, z > 0']:.0f}), the gradient that the attack follows is exactly 0 in single precision.",
     picture=draw_saturation(),
-    alt="The gradient of the loss falls with the certainty of the net, and is lost for class 1 long before class 0.")
+    alt="The gradient of the loss falls with the certainty of the net, and is lost for class 1 long before "
+        "class 0.")
 
 # %%
 run.stamp()

@@ -37,14 +37,14 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the nets' first weights, of their training, of the noise and of every draw
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale only: missing, stale, all, none, names, or 2/8 for the second of eight shares
-problems: int | None = None  # first so many problems of a class and the next one; None takes the profile's value [1..9]
+units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
+problems: int | None = None  # the first so many problems; None takes the profile's value [1..9]
 architecture: str | None = None  # of the nets {sutton-vgg, sutton-vgg-short}
-epochs: int | None = None  # of training; the rate is halved after every fifth of them; None takes the profile's value [1..]
+epochs: int | None = None  # of training; None takes the profile's value [1..]
 images_train: int | None = None  # training images of a problem; None takes the profile's value [2..]
 images_test: int | None = None  # test images of a problem; None takes the profile's value [2..]
 images_attack: int | None = None  # images of each set that are attacked; None takes the profile's value [1..]
-sizes: tuple = (0.1, 0.5, 1.0)  # half-widths of the cube from which noise is drawn in training, smallest first (0..]
+sizes: tuple = (0.1, 0.5, 1.0)  # half-widths of the cube that noise is drawn from, smallest first (0..]
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
@@ -130,8 +130,9 @@ noisy = run.units("noise", measure, plan, parts=PARTS)
 # The same problems without noise are those of {ref}`Section 7.2.1 <sutton-7-2-1>`: their units are read from there, not computed again.
 
 # %%
+own = run.units("without", measure, plan_without, parts=PARTS)
 plain = handed.borrowed("sutton/7_2_1_cifar10", "pairs", [f"{CLASSES[a]}-{CLASSES[a + 1]}" for a in range(9)],
-                        own=run.units("without", measure, plan_without, parts=PARTS), title="without", parts=PARTS)
+                        own=own, title="without", parts=PARTS)
 # What is recorded is shown even where the problems without noise are not recorded yet.
 both = (noisy, plain) if plain.recorded or not noisy.recorded else (noisy,)
 
@@ -148,11 +149,12 @@ both = (noisy, plain) if plain.recorded or not noisy.recorded else (noisy,)
 #   which gives no number, and comparisons with it are false ({ref}`Section 7.1 <sutton-7-1>`).
 
 # %%
-READINGS = {"found": "images with an attack", "all": "all images, else 0", "lost": "and images without a gradient, as 0"}
+READINGS = {"found": "images with an attack", "all": "all images, else 0",
+            "lost": "and images without a gradient, as 0"}
 
 
 def size(part, norm, reading):
-    """Mean and standard deviation of the attacks' size in one reading; None where there is nothing to average."""
+    """Mean and standard deviation of the attacks' size in one reading; None of no attack."""
     facts = part["attack"][norm]
     if reading == "all":
         return facts.get("mean_all"), facts.get("std_all")
@@ -176,7 +178,13 @@ def level(unit):
     return int(unit["unit"].rsplit("-", 1)[1])
 
 
-NUMBER = {(kind, n): 13 + 2 * (n - 1) + KINDS.index(kind) for n in (1, 2, 3) for kind in KINDS}  # of the tables
+def at(units, kind, n):
+    """The units of a kind and level of noise."""
+    return [u for u in units.to_dict("records") if (u["noise"], level(u)) == (kind, n)]
+
+
+# Number of each table.
+NUMBER = {(kind, n): 13 + 2 * (n - 1) + KINDS.index(kind) for n in (1, 2, 3) for kind in KINDS}
 
 
 def printed_sizes(kind, n):
@@ -192,13 +200,14 @@ def misfit(units, reading):
         theirs = printed_sizes(u["noise"], level(u))
         for split in tables.SPLITS:
             mean, std = size(u[split], "l2", reading)
+            their_mean, their_std = theirs[split, tables.problem(u)]
             if mean and std:
-                off.append(abs(np.log(std / mean) - np.log(np.divide(*theirs[split, tables.problem(u)][::-1]))))
+                off.append(abs(np.log(std / mean) - np.log(their_std / their_mean)))
     return float(np.mean(off)) if off else float("inf")
 
 
 def fitting(units):
-    """The reading whose spread is nearest to the printed one; the plain one where nothing tells them apart."""
+    """The reading whose spread is nearest to the printed one; the plain one where none can be told."""
     return min(READINGS, key=lambda reading: misfit(units, reading))
 
 
@@ -209,15 +218,14 @@ def average(values):
 
 
 def ratios(units, *_):
-    """A row a table: STD over mean of the Euclidean norm, printed and in each reading, on the same problems."""
+    """A row a table: STD over mean of the Euclidean norm, printed and in each reading."""
     made = []
     for kind in KINDS:
         for n in (1, 2, 3):
-            mine = [u for u in units.to_dict("records") if (u["noise"], level(u)) == (kind, n)]
-            theirs = printed_sizes(kind, n)
+            mine, theirs = at(units, kind, n), printed_sizes(kind, n)
+            same = [theirs["train", tables.problem(u)] for u in mine]
             row = {"table": f"Table {NUMBER[kind, n]}", "noise": f"{kind}, level {n}",
-                   "printed": average([theirs["train", tables.problem(u)][1] / theirs["train", tables.problem(u)][0]
-                                       for u in mine])}
+                   "printed": average([std / mean for mean, std in same])}
             for reading in READINGS:
                 told = [size(u["train"], "l2", reading) for u in mine]
                 row[reading] = average([std / mean for mean, std in told if mean])
@@ -228,7 +236,8 @@ def ratios(units, *_):
 
 
 run.extra("sutton-noise-readings", noisy, ratios,
-          "Standard deviation over mean of the Euclidean norm of attacks on training images: printed, and in three readings",
+          "Standard deviation over mean of the Euclidean norm of attacks on training images: printed, and "
+          "in three readings",
           header={"table": "table", "noise": "noise", "printed": "printed", **READINGS,
                   "zero": "images without a gradient (%)"})
 
@@ -236,10 +245,13 @@ run.extra("sutton-noise-readings", noisy, ratios,
 if len(units_shown := run.best(noisy)):
     chosen = fitting(units_shown)
     off = {reading: misfit(units_shown, reading) for reading in READINGS}
-    factor = {reading: display.number(float(np.exp(v)), digits=3) if np.isfinite(v) else "no value" for reading, v in off.items()}
+    factor = {reading: display.number(float(np.exp(v)), digits=3) if np.isfinite(v) else "no value"
+              for reading, v in off.items()}
     display.say(
-        f"The printed spread is off by a factor of {factor['found']} over images with an attack, of {factor['all']} over all images, and of "
-        f"{factor['lost']} if a lost gradient counts as an attack of length 0. Tables 13 to 18 below show the reading that fits best: "
+        f"The printed spread is off by a factor of {factor['found']} over images with an attack, of "
+        f"{factor['all']} over all images, and of "
+        f"{factor['lost']} if a lost gradient counts as an attack of length 0. Tables 13 to 18 below show "
+        f"the reading that fits best: "
         f"{READINGS[chosen]}.")
 
 # %% [markdown]
@@ -256,10 +268,10 @@ def of_levels(units, kind, a, read):
 
 
 def rows_of(kind, n):
-    """units -> rows of the table of a kind and level; beside each value all levels, and that without noise."""
+    """units -> rows of a table; beside each value stand those of all levels, and that without noise."""
     def rows(units, without=None):
         reading, made = fitting(units), []
-        free = {} if without is None or not len(without) else {u["class_a"]: u for u in without.to_dict("records")}
+        free = {} if without is None else {u["class_a"]: u for u in without.to_dict("records")}
 
         def add(u, told, **name):
             """A row; `told` reads a unit's {"value": ...} or {"mean": ..., "std": ...}."""
@@ -270,9 +282,7 @@ def rows_of(kind, n):
                          "levels": [None if each is None else each[first] for each in others],
                          "without": told(free[u["class_a"]])[first] if u["class_a"] in free else None})
 
-        for u in units.to_dict("records"):
-            if (u["noise"], level(u)) != (kind, n):
-                continue
+        for u in at(units, kind, n):
             for split in tables.SPLITS:
                 add(u, lambda v, s=split: {"value": tables.accuracy(v[s])["percent"]},
                     quantity="accuracy", norm=None, split=split)
@@ -287,12 +297,14 @@ def rows_of(kind, n):
 
 def said(values, unit=""):
     """Numbers in a row, in words."""
-    return ", ".join("no value" if v is None else f"{display.number(float(v), digits=3)}{unit}" for v in values)
+    return ", ".join("no value" if v is None else f"{display.number(float(v), digits=3)}{unit}"
+                     for v in values)
 
 
 def trend(rows, quantity, norm=None):
     """Means over problems of one quantity on training images: without noise, and at the three levels."""
-    mine = rows[(rows.quantity == quantity) & (rows.split == "train") & (rows.norm.isna() if norm is None else rows.norm == norm)]
+    of_norm = rows.norm.isna() if norm is None else rows.norm == norm
+    mine = rows[(rows.quantity == quantity) & (rows.split == "train") & of_norm]
     whole = [r for r in mine.to_dict("records") if None not in r["levels"]]
     return (average([r["without"] for r in whole]),
             [average([r["levels"][k] for r in whole]) for k in range(3)])
@@ -377,19 +389,20 @@ def calibration(units, *_):
     made = []
     for kind in KINDS:
         for n in (1, 2, 3):
-            mine = [u for u in units.to_dict("records") if (u["noise"], level(u)) == (kind, n)]
+            mine = at(units, kind, n)
             theirs = {r["problem"]: r["value"] for r in paper[f"table-{NUMBER[kind, n]}"].rows
                       if (r["quantity"], r["split"]) == ("accuracy", "train")}
-            made.append({"table": f"Table {NUMBER[kind, n]}", "noise": kind, "size": mine[0]["noise_size"] if mine else None,
-                         "problems": len(mine), "ours": average([tables.accuracy(u["train"])["percent"] for u in mine]),
+            made.append({"table": f"Table {NUMBER[kind, n]}", "noise": kind, "problems": len(mine),
+                         "size": mine[0]["noise_size"] if mine else None,
+                         "ours": average([tables.accuracy(u["train"])["percent"] for u in mine]),
                          "printed": average([theirs[tables.problem(u)] for u in mine])})
     return made
 
 
 run.extra("sutton-noise-calibration", noisy, calibration,
           "Mean accuracy on training images (%), on the problems that are measured",
-          header={"table": "table", "noise": "noise", "size": "half-width or radius", "problems": "problems", "ours": "ours",
-                  "printed": "printed"})
+          header={"table": "table", "noise": "noise", "size": "half-width or radius", "problems": "problems",
+                  "ours": "ours", "printed": "printed"})
 
 # %% [markdown]
 # ## Figure 15: cube, everything over the size of the noise
@@ -397,7 +410,9 @@ run.extra("sutton-noise-calibration", noisy, calibration,
 # Lines join the means over the problems; crosses are the printed means over the same problems, put at the sizes that we assume.
 
 # %%
-PANELS = {"accuracy": "accuracy (%)", "susceptibility": "attackable (%)", **{n: f"{w} norm of attacks" for n, w in NORMS.items()}}
+PANELS = {"accuracy": "accuracy (%)", "susceptibility": "attackable (%)",
+          **{n: f"{w} norm of attacks" for n, w in NORMS.items()}}
+QUANTITIES = {"accuracy": "accuracy", "susceptibility": "adversarial_susceptibility"}
 
 
 def told_of(part, panel, reading):
@@ -409,7 +424,7 @@ def told_of(part, panel, reading):
 
 def printed_of(kind, n, panel, split, problems):
     """The printed mean over problems of what a panel shows."""
-    quantity = {"accuracy": "accuracy", "susceptibility": "adversarial_susceptibility"}.get(panel, "adv_attack_norm")
+    quantity = QUANTITIES.get(panel, "adv_attack_norm")
     values = [r["value"] if "value" in r else r["mean"] for r in paper[f"table-{NUMBER[kind, n]}"].rows
               if r["quantity"] == quantity and r["split"] == split and r["problem"] in problems
               and r["norm"] == (panel if panel in NORMS else None)]
@@ -417,10 +432,10 @@ def printed_of(kind, n, panel, split, problems):
 
 
 def curves(kind):
-    """units -> {level: {"size", "problems", panel: {split: mean}}}, level 0 without noise where it is there."""
+    """units -> {level: {"size", "problems", panel: {split: mean}}}; level 0 is without noise."""
     def data(units, without=None):
         reading, made = fitting(units), {}
-        groups = {n: [u for u in units.to_dict("records") if (u["noise"], level(u)) == (kind, n)] for n in (1, 2, 3)}
+        groups = {n: at(units, kind, n) for n in (1, 2, 3)}
         here = {u["class_a"] for mine in groups.values() for u in mine}
         if without is not None and len(without):
             groups = {0: [u for u in without.to_dict("records") if u["class_a"] in here], **groups}
@@ -440,7 +455,8 @@ def draw_curves(kind):
         data = curves(kind)(*units)
         figure, axes = plt.subplots(2, 3, figsize=(8, 5.2))
         for ax, (panel, words) in zip(axes.flat, PANELS.items()):
-            for split, colour, line, marker in zip(tables.SPLITS, display.PALETTE, display.LINES, display.MARKERS):
+            for split, colour, line, marker in zip(tables.SPLITS, display.PALETTE, display.LINES,
+                                                   display.MARKERS):
                 there = [(d["size"], d[panel][split]) for d in data.values() if d[panel][split] is not None]
                 if there:
                     ax.plot(*zip(*there), line, marker=marker, color=colour, label=SETS[split])
@@ -458,11 +474,12 @@ def draw_curves(kind):
 
 
 def harmless(d):
-    """Susceptibility within ten points of that without noise; accuracy at the largest size five points below."""
+    """Susceptibility within ten points of that without noise; accuracy in the end five points below."""
     if len(d) < 4:
         return None, f"{len(d)} of 4 sizes, that without noise included"
     free, levels = d["level 0"], [d[f"level {n}"] for n in (1, 2, 3)]
-    attacked, known = ([v[panel]["train"] for v in (free, *levels)] for panel in ("susceptibility", "accuracy"))
+    attacked, known = ([v[panel]["train"] for v in (free, *levels)]
+                       for panel in ("susceptibility", "accuracy"))
     told = f"attackable {said(attacked, '%')}; accuracy {said(known, '%')}, from no noise to the largest"
     if None in attacked:
         return None, told
@@ -481,13 +498,16 @@ def grows(d):
 def publish_figure(item, kind):
     """Figure 15 or 16."""
     run.figure(item, both, draw_curves(kind), data=curves(kind),
-               alt="Five small plots over the size of the noise: accuracy falls; the share of attackable images and three norms of "
+               alt="Five small plots over the size of the noise: accuracy falls; the share of attackable "
+                   "images and three norms of "
                    "the attacks, for training and test images, each beside the printed means.",
                contains={"x: noise size": lambda d: all(f"level {n}" in d for n in (1, 2, 3)),
-                         "accuracy train/test": lambda d: all(None not in v["accuracy"].values() for v in d.values()),
+                         "accuracy train/test": lambda d: all(
+                             None not in v["accuracy"].values() for v in d.values()),
                          "adversarial susceptibility": lambda d: all(
                              None not in v["susceptibility"].values() for v in d.values()),
-                         "mean attack norms": lambda d: any(v["l2"]["train"] is not None for v in d.values())},
+                         "mean attack norms": lambda d: any(
+                             v["l2"]["train"] is not None for v in d.values())},
                claims={"Noise has little effect": harmless, "Attack norms grow": grows})
 
 
@@ -521,16 +541,21 @@ publish_figure("figure-16", "ball")
 if len(units_shown):
     frames = run.best(*both) if len(both) > 1 else [run.best(noisy)]
     shown = curves("cube")(*frames)
-    ends = [shown[name] for name in ("level 0" if "level 0" in shown else "level 1", "level 3") if name in shown]
+    smallest = "level 0" if "level 0" in shown else "level 1"
+    ends = [shown[name] for name in (smallest, "level 3") if name in shown]
     if len(ends) == 2:
         known, attacked = ([e[panel]["train"] for e in ends] for panel in ("accuracy", "susceptibility"))
         first = "Without noise" if "level 0" in shown else "With the smallest noise"
-        reached = f" Of these, {said(attacked[:1], '%')} and {said(attacked[1:], '%')} can be attacked." if None not in attacked else ""
+        reached = ("" if None in attacked else
+                   f" Of these, {said(attacked[:1], '%')} and {said(attacked[1:], '%')} can be attacked.")
         run.minute(
-            f"Does noise in training protect a net? {first} the nets know {said(known[:1], '%')} of their training images; with the "
-            f"largest noise, {said(known[1:], '%')}.{reached} The sizes of the noise are not legible in our copy of the paper, so they are ours.",
+            f"Does noise in training protect a net? {first} the nets know {said(known[:1], '%')} of their "
+            f"training images; with the "
+            f"largest noise, {said(known[1:], '%')}.{reached} The sizes of the noise are not legible in "
+            f"our copy of the paper, so they are ours.",
             picture=draw_curves("cube")(*frames),
-            alt="Accuracy, attackable images and sizes of attacks over the size of the noise, beside the printed values.")
+            alt="Accuracy, attackable images and sizes of attacks over the size of the noise, beside the "
+                "printed values.")
 
 # %%
 run.stamp()

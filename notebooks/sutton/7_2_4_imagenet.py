@@ -30,7 +30,7 @@ profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the random perturbations
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
-network: str = "squeezenet"  # which net is tested; the weights of the others are downloaded {squeezenet, resnet50, vgg19}
+network: str = "squeezenet"  # which net is tested; two are downloaded {squeezenet, resnet50, vgg19}
 blocks: int | None = None  # blocks of twenty images; None takes the profile's value [1..50]
 draws: int | None = None  # random perturbations of an image; None takes the profile's value [1..2000]
 largest: float = 5.0  # largest of the 256 scalings of an attack (0..]
@@ -84,8 +84,8 @@ def model_of(network, seed):
     if network == "squeezenet":
         return Subject("imagenet1000", "he-squeezenet", None).model(seed)
     if sets.load("imagenet1000").stand_in:
-        raise runtime.UserError(f"network {network!r} wants ImageNet's photographs, which are not here; put them "
-                                "into the data folder, or take the network 'squeezenet'")
+        raise runtime.UserError(f"network {network!r} wants ImageNet's photographs, which are not here; put "
+                                "them into the data folder, or take the network 'squeezenet'")
     return sutton.pretrained(network).to(runtime.device())
 
 
@@ -93,14 +93,15 @@ def test_block(network, *, first, images, draws, deltas, largest, seed):
     """Attacks and random perturbations of some images, from number `first` on."""
     x, y = Subject("imagenet1000", "he-squeezenet", None).images(first, images)
     net = model_of(network, seed)
-    return many.examine(net, x, y, deltas=tuple(deltas), draws=draws, largest=largest, seed=seed) | {"draws": draws}
+    return {"draws": draws} | many.examine(net, x, y, deltas=tuple(deltas), draws=draws, largest=largest,
+                                           seed=seed)
 
 
 def plan(scale):
     """Blocks of images, in the order of the data set."""
     return {f"{scale.network}-b{block}": dict(
-        network=scale.network, first=block * scale.size, images=scale.size, draws=scale.draws, deltas=[1, 2, 5, 10],
-        largest=scale.largest, seed=scale.seed) for block in range(scale.blocks)}
+        network=scale.network, first=block * scale.size, images=scale.size, draws=scale.draws,
+        deltas=[1, 2, 5, 10], largest=scale.largest, seed=scale.seed) for block in range(scale.blocks)}
 
 
 tested = run.units("tested", test_block, plan, parts=("draws",))
@@ -125,7 +126,7 @@ def pooled(units):
 
 
 def turned(f, delta, draws=None):
-    """Images with an attack that one of the first `draws` perturbations turns, as a percentage with interval."""
+    """Images with an attack that one of the first `draws` perturbations turns, in per cent with interval."""
     hits = f["first"][DELTAS.index(delta)] < (draws or f["draws"])
     return percentage(int(hits.sum()), hits.size)
 
@@ -144,6 +145,11 @@ def status(column, network):
     if network == "squeezenet" and column == "resnet50":
         return "substitute: SqueezeNet 1.1 in place of ResNet50, on a thousand images"
     return None
+
+
+def absent(column):
+    """Why a column stays empty."""
+    return f"not run: the weights of {NETWORKS[column]} are not in the data folder"
 
 
 def in_words(share):
@@ -170,7 +176,7 @@ def table_25(units):
         for column in ("resnet50", "vgg19"):
             why = status(column, f["network"])
             row |= {column: share["percent"] if why else None,
-                    f"{column}_status": why or f"not run: the weights of {NETWORKS[column]} are not in the data folder"}
+                    f"{column}_status": why or absent(column)}
         made.append(row | {"turned": {f"delta {d}": found[d]["percent"] for d in DELTAS}})
     return made
 
@@ -195,7 +201,8 @@ def rarer(rows, cifar10, fashion, signs):
     mine = by_delta(rows)[max(DELTAS)]
     others = {"CIFAR-10": cifar10}
     for name, theirs in (("Fashion-MNIST", fashion), ("GTSRB", signs)):
-        others[name] = theirs[(theirs.quantity == "random_susceptibility") & (theirs.delta_inferred == max(DELTAS))]
+        others[name] = theirs[(theirs.quantity == "random_susceptibility")
+                              & (theirs.delta_inferred == max(DELTAS))]
     medians = {name: float(theirs.test.median()) for name, theirs in others.items()}
     told = ", ".join(f"{name} {display.number(v, digits=3)}%" for name, v in medians.items())
     if mine is None:
@@ -216,7 +223,8 @@ if (f := pooled(run.best(tested))) is not None:
     who = NETWORKS[f["network"]] if f["dimension"] == PIXELS else "A small net, which stands in,"
     display.say(
         f"{who} on {f['correct'].size:,} images: accuracy {in_words(found['accuracy'])}; with an attack "
-        f"{in_words(found['adversarial_susceptibility'])} of those it knows. Of the {own:,} images with an attack, {all_draws:,} "
+        f"{in_words(found['adversarial_susceptibility'])} of those it knows. Of the {own:,} images with an "
+        f"attack, {all_draws:,} "
         f"random perturbations ten times as long turn {in_words(found[max(DELTAS)])}.")
 
 
@@ -237,17 +245,21 @@ def by_draws(units):
 
 
 run.extra("sutton-imagenet-draws", tested, by_draws,
-          "Images turned by the first so many random perturbations, % of those with an attack; last, the upper end of the "
+          "Images turned by the first so many random perturbations, % of those with an attack; last, the "
+          "upper end of the "
           "95% interval at δ = 10",
-          header={"draws": "perturbations", **{f"delta_{d}": f"δ = {d}" for d in DELTAS}, "at_most": "at most"})
+          header={"draws": "perturbations", **{f"delta_{d}": f"δ = {d}" for d in DELTAS},
+                  "at_most": "at most"})
 
 # %%
 if f is not None:
+    because = "So what is turned here is turned because boundaries bend, or lie nearer than the attack finds."
     exponent = float(-log_tail(f["dimension"], 1 / max(DELTAS)) / np.log(10))
     display.say(
-        f"If the boundary near each image were a plane at the length of its attack, a perturbation ten times as long would cross it "
+        f"If the boundary near each image were a plane at the length of its attack, a perturbation ten "
+        f"times as long would cross it "
         f"once in about $10^{{{exponent:.0f}}}$ tries ({{ref}}`Theorem 1 <sutton-4-1>`): never. "
-        f"{'So whatever is turned here is turned because boundaries bend, or lie nearer than the attack finds.' if found[max(DELTAS)]['hits'] else 'None was turned here either.'}")
+        f"{because if found[max(DELTAS)]['hits'] else 'Here, too, no image was turned.'}")
 
 # %% [markdown]
 # ## Figure 21: sizes of the attacks
@@ -286,12 +298,11 @@ def sizes(column):
         f = pooled(units)
         why = status(column, f["network"])
         if why is None:
-            missing = f"not run: the weights of {NETWORKS[column]} are not in the data folder"
-            return {"share_linf_below_0": {"1_pct": None, "1_pct_status": missing}}
+            return {"share_linf_below_0": {"1_pct": None, "1_pct_status": absent(column)}}
         hit = f["l2"] > 0
         small = percentage(int((hit & (f["linf"] < LIMIT)).sum()), hit.size)
-        return {"share_linf_below_0": {"1_pct": small["percent"], "1_pct_status": why}, "known": int(hit.size),
-                "attacked": int(hit.sum()), "below": small["hits"],
+        return {"share_linf_below_0": {"1_pct": small["percent"], "1_pct_status": why},
+                "known": int(hit.size), "attacked": int(hit.sum()), "below": small["hits"],
                 "median": {norm: float(np.median(f[norm][hit])) if hit.any() else None for norm in NORMS}}
     return data
 
@@ -301,14 +312,16 @@ def mostly_small(d):
     share = d["share_linf_below_0"]["1_pct"]
     if share is None:
         return None, "not run" if "known" not in d else "no image is known"
-    return share > 90, (f"{display.number(share, digits=3)}% of {d['known']:,} known images have an attack that changes no "
+    return share > 90, (f"{display.number(share, digits=3)}% of {d['known']:,} known images have an attack "
+                        "that changes no "
                         "value by a tenth of its range")
 
 
 there = {"distribution of l1": lambda d: "median" in d, "share of images": lambda d: "below" in d}
-ALT = "Three violins: the norms of successful attacks; nearly all largest changes lie below a dashed line at a tenth."
-run.figure("figure-21", tested, draw_sizes if scale.network != "vgg19" else None, data=sizes("resnet50"), contains=there,
-           claims={"93.3% of images": mostly_small}, alt=ALT,
+ALT = ("Three violins: the norms of successful attacks; nearly all largest changes lie below a dashed line "
+       "at a tenth.")
+run.figure("figure-21", tested, draw_sizes if scale.network != "vgg19" else None, data=sizes("resnet50"),
+           contains=there, claims={"93.3% of images": mostly_small}, alt=ALT,
            note="The share is of the images that the net knows; the paper does not say of which.")
 
 # %%
@@ -318,8 +331,10 @@ if f is not None and (f["l2"] > 0).any():
     middle = {norm: display.number(float(np.median(f[norm][hit])), digits=2) for norm in NORMS}
     steps = round(float(np.median(f["l2"][hit])) / step)
     display.say(
-        f"The median attack has a Euclidean length of {middle['l2']}, which is {steps} of the 256 steps; half of the attacks change no value by "
-        f"more than {middle['linf']}. No attack needs more than {float(f['l2'].max()):.2f} of the {f['largest']:g} that are searched.")
+        f"The median attack has a Euclidean length of {middle['l2']}, which is {steps} of the 256 steps; "
+        f"half of the attacks change no value by "
+        f"more than {middle['linf']}. No attack needs more than {float(f['l2'].max()):.2f} of the "
+        f"{f['largest']:g} that are searched.")
 
 
 # %% [markdown]
@@ -331,7 +346,8 @@ def both_gradients(units):
     """Attacks along the gradient of the loss, and along that of the margin."""
     f = pooled(units)
     made = []
-    for name, values in (("squared error, as in the paper", f["l2"]), ("margin to the runner-up", f["margin_l2"])):
+    for name, values in (("squared error, as in the paper", f["l2"]),
+                         ("margin to the runner-up", f["margin_l2"])):
         hit = values > 0
         made.append({"gradient": name, "found": int(hit.sum()), "of": int(hit.size),
                      "median": float(np.median(values[hit])) if hit.any() else None,
@@ -341,8 +357,8 @@ def both_gradients(units):
 
 
 run.extra("sutton-imagenet-gradients", tested, both_gradients, "Attacks along two gradients",
-          header={"gradient": "along the gradient of", "found": "attacks found", "of": "of images", "median": "median length",
-                  "largest": "largest length", "lost": "gradients of exactly 0"})
+          header={"gradient": "along the gradient of", "found": "attacks found", "of": "of images",
+                  "median": "median length", "largest": "largest length", "lost": "gradients of exactly 0"})
 
 # %% [markdown]
 # ## Figure 22: the same for VGG19
@@ -350,8 +366,8 @@ run.extra("sutton-imagenet-gradients", tested, both_gradients, "Attacks along tw
 # With `network="vgg19"` this run downloads the weights that torchvision publishes and puts their attacks here.
 
 # %%
-run.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else None, data=sizes("vgg19"), contains=there,
-           claims={"94.3% of images": mostly_small}, alt=ALT)
+run.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else None, data=sizes("vgg19"),
+           contains=there, claims={"94.3% of images": mostly_small}, alt=ALT)
 
 # %% [markdown]
 # ## What the paper leaves open
@@ -378,10 +394,13 @@ if f is not None:
     ten = found[max(DELTAS)]
     small = percentage(int(((f["linf"] > 0) & (f["linf"] < LIMIT)).sum()), len(f["linf"]))
     run.minute(
-        f"A photograph of {f['dimension']:,} values can be attacked by changing no value by a tenth of its range: so it goes with "
-        f"{display.number(small['percent'] or 0.0, digits=3)}% of those that a published network knows. {f['draws']:,} random "
+        f"A photograph of {f['dimension']:,} values can be attacked by changing no value by a tenth of its "
+        f"range: so it goes with "
+        f"{display.number(small['percent'] or 0.0, digits=3)}% of those that a published network knows. "
+        f"{f['draws']:,} random "
         f"changes, each up to ten times as long as the attack, give another answer for "
-        f"{display.number(ten['percent'] or 0.0, digits=3)}% of the photographs with an attack. A small network takes the "
+        f"{display.number(ten['percent'] or 0.0, digits=3)}% of the photographs with an attack. A small "
+        f"network takes the "
         f"place of the paper's here.",
         picture=draw_sizes(run.best(tested)), alt=ALT)
 
