@@ -25,6 +25,12 @@ def test_borrowed_units_are_those_recorded(kept):
     assert told["parts"] == {"units": [2, 3], "draws": [10, 20]}
 
 
+def test_without_names_all_that_is_recorded_is_borrowed(kept):
+    units = handed.borrowed("x/first", "pairs", None)
+    assert list(units.published) == list(units.recorded) == ["a", "b"] and not units.absent
+    assert not handed.borrowed("x/second", "pairs", None).published
+
+
 def test_own_units_stand_in_where_nothing_is_recorded(kept):
     own = run.UnitSet("own", {}, mine={"small": "a unit"})
     units = handed.borrowed("x/second", "pairs", ["a"], own=own)

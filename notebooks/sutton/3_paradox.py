@@ -106,7 +106,8 @@ own = run.units("small", small, plan_small)
 
 
 # %% [markdown]
-# What the other pages have recorded: of each data set the problems of a class and the next one, and the blocks of photographs.
+# What the other pages have recorded: of each data set the problems of a class and the next one; of the photographs, whose network is a
+# substitute, whatever is there.
 
 # %%
 def next_ones(names):
@@ -121,8 +122,7 @@ recorded = handed.together(
     handed.borrowed("sutton/7_2_1_cifar10", "pairs", PROBLEMS["cifar10"], parts=PARTS),
     handed.borrowed("sutton/7_2_2_fashion_mnist", "pairs", PROBLEMS["fashion_mnist"], parts=PARTS),
     handed.borrowed("sutton/7_2_3_gtsrb", "pairs", PROBLEMS["gtsrb"], parts=PARTS),
-    handed.borrowed("sutton/7_2_4_imagenet", "tested", [f"squeezenet-b{n}" for n in range(50)],
-                    parts=("draws",)),
+    handed.borrowed("sutton/7_2_4_imagenet", "tested", None, parts=("draws",)),
     own=own)
 example = handed.together(
     "example", handed.borrowed("sutton/7_2_1_cifar10", "pairs", [SHOWN], parts=PARTS), own=own)

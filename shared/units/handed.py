@@ -35,7 +35,7 @@ def borrowed(notebook, name, names, *, own=None, title=None, parts=()):
     """The units that another notebook has recorded, as a `UnitSet` for the tables and figures of this one.
 
     notebook, name   such as "sutton/7_2_1_cifar10" and its set "pairs"
-    names            of its units that this page rests on, recorded or not
+    names            of its units that this page rests on, recorded or not; None takes those that are
     own              a `UnitSet` of this run's small units of the same form, which stand for them in `smoke`
                      and `quick`, or None; its plan is empty at full scale: nothing is computed twice
     title            what the set is called in this page's records; None takes `name`
@@ -43,7 +43,9 @@ def borrowed(notebook, name, names, *, own=None, title=None, parts=()):
     Say `needs: [notebook]` in the metadata, so that the other one runs first.
     """
     folder = folder_of(notebook, name)
-    recorded = {n: store.read(folder / f"{n}.json") for n in names if (folder / f"{n}.json").exists()}
+    there = sorted(path.stem for path in folder.glob("[!.]*.json"))
+    names = there if names is None else names
+    recorded = {n: store.read(folder / f"{n}.json") for n in names if n in there}
     stale = {n: changed for n, unit in recorded.items() if (changed := identity.changed(unit.code))}
     return UnitSet(title or name, dict.fromkeys(names, {}), tuple(parts), recorded,
                    own.mine if own else {}, stale)
