@@ -16,11 +16,11 @@ NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
 DELTAS = (1, 2, 5, 10)
 
 
-def part(seed, images=200):
+def part(seed, images=200, attackable=100):
     """What `measure_pair` says of one set; sizes and hits follow from the seed."""
     draws = torch.Generator().manual_seed(seed)
-    size = torch.rand(images // 2, generator=draws) * (1 + seed % 3)
-    stretch = 1 + torch.rand(images // 2, generator=draws)
+    size = torch.rand(attackable, generator=draws) * (1 + seed % 3)
+    stretch = 1 + torch.rand(attackable, generator=draws)
     scales = {"l1": 30, "l2": 1, "linf": 0.1}
     norms = {k: summary(s * size, images) for k, s in scales.items()}
     shared = {"passes": 1, "needed": 1, "rejudged": 0, "overturned": 0, **norms}
@@ -35,10 +35,11 @@ def part(seed, images=200):
             "sampled": {"attack_l2": size[:some].numpy(), "first": np.zeros((4, some), np.int16)}}
 
 
-def made_up(problems):
+def made_up(problems, **sizes):
     """A DataFrame as `Run.frames` makes it."""
     return pd.DataFrame([{"unit": f"u{a}-{b}", "class_a": a, "class_b": b, "dimension": 3072, "draws": 2000,
-                          "train": part(10 * a + b), "test": part(10 * a + b + 100)} for a, b in problems])
+                          "train": part(10 * a + b, **sizes), "test": part(10 * a + b + 100, **sizes)}
+                         for a, b in problems])
 
 
 ALL = [(a, b) for a in range(10) for b in range(a + 1, 10)]
@@ -146,6 +147,33 @@ def test_pictures_of_no_problem_one_some_and_all(there):
     wanted = len(set(NEXT) & set(there))
     assert len(pairs.interval_rows(units, NEXT, NAMES)) == 2 * wanted
     assert len(pairs.plane_rows(units, NEXT, NAMES)) == len(pairs.gradient_rows(units, NEXT, NAMES)) == wanted
+
+
+def test_a_problem_without_any_attack_is_shown_too():
+    none = made_up([(1, 2)], attackable=0)
+    p = reference.paper("sutton")
+    printed = {d: tables.printed(p[f"table-{t}"]) for d, t in zip(DELTAS, (9, 10, 11, 12))}
+    shares = printed | {"attack": tables.printed(p["table-5"])}
+    pairs.violins(none, NEXT, NAMES, tables.attack_size)
+    pairs.plane_picture(none, NEXT, NAMES, printed)
+    pairs.bars(none, shares)
+    row, = pairs.gradient_rows(none, NEXT, NAMES)
+    assert row["attack"] == "0%" and row["margin"] is None and not pairs.plane_rows(none, NEXT, NAMES)
+    assert {r["random_5"] for r in pairs.interval_rows(none, NEXT, NAMES)} == {"no image"}
+    assert [each[5] for each in pairs.mean_shares(none, shares)] == ["no image", "no image"]
+    assert not pairs.both_sets(pairs.medians(none, NAMES, tables.attack_size, "l2"))
+    assert "No test image" in pairs.planes_in_words(none, NEXT)
+    told = pairs.failures_in_words(none, NEXT)
+    assert "200 test images attacked, 200 keep" in told and "197 keep" in told
+
+
+def test_shares_are_told_as_a_person_tells_them():
+    told = [pairs.percent(v) for v in (None, 0, 0.001, 0.26, 41.49, 100)]
+    assert told == ["no image", "0%", "less than 0.01%", "0.26%", "41.5%", "100.0%"]
+
+
+def test_numbers_of_a_claim():
+    assert pairs.stated(reference.paper("sutton")["table-4"], "Mean test accuracy") == [94.09, 3.78, 82.6]
 
 
 @pytest.mark.parametrize("values", [[], [0.4], [0.4, 0.4, 0.5], [0.7] * 40, np.linspace(0, 3, 500)])

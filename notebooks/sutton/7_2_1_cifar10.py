@@ -112,7 +112,7 @@ PARTS = ("epochs", "images_train", "images_test", "images_attack", "images_rando
 def measure(class_a, class_b, *, noise, noise_size, pictures,
             architecture, epochs, images_train, images_test,
             images_attack, images_random, draws, seed):
-    """All that Tables 4 to 18 need of one problem; a size beyond what it has takes all."""
+    """All that the tables and figures need of one problem; a size beyond what it has takes all."""
     sizes = dict(epochs=epochs, images_train=images_train, images_test=images_test,
                  images_attack=images_attack, images_random=images_random, draws=draws)
     return pair.measure_pair("cifar10", class_a, class_b, noise=noise, noise_size=noise_size, panels=pictures,
@@ -234,15 +234,18 @@ run.table("table-5", pairs, lambda u: tables.shares(u, tables.attacked), claims=
 show_differences("table-5", lambda u: tables.shares(u, tables.attacked))
 
 # %% [markdown]
-# Why is it not every image? A confident net can have a gradient of exactly zero: in the 32-bit numbers of the paper's software, the
-# output of a net that is very sure of the second class is exactly 1, and its error exactly 0. Such an image has no direction to be
-# attacked in. The gradient of the *logit*, the number before the last squashing to the range from 0 to 1, points the same way
-# where both exist, and is never lost. So the last column tells how many images can be attacked at all within the largest step.
+# Why is it not every image? There are two possible reasons. The other class may be farther away than the largest step tried. Or there is
+# no gradient to follow: in the 32-bit numbers of the paper's software the output of a net that is very sure of the second class is exactly 1,
+# its error 0, and its gradient exactly zero. The gradient of the *logit*, the number before the last squashing to the range
+# from 0 to 1, points the same way where both exist and is never lost. So the two reasons can be told apart.
 
 # %%
 run.extra("cifar10-gradient", pairs, lambda u: pictures.gradient_rows(u, PICKED, CLASSES),
           "Where attacks fail, test images of the problems that the figures show.",
           header=pictures.GRADIENT_HEADER)
+
+# %%
+run.tell(pairs, lambda u: pictures.failures_in_words(u, PICKED))
 
 
 # %% [markdown]
@@ -618,8 +621,8 @@ run.extra("cifar10-intervals", pairs, lambda u: pictures.interval_rows(u, PICKED
 
 # %%
 run.picture(pairs, lambda u: pictures.plane_picture(u, PICKED, CLASSES, PRINTED),
-            caption="Test images turned by random draws five and ten times as long as the attack: measured, "
-                    "printed, and as flat boundaries would have it. Ours.",
+            caption="Test images of CIFAR-10 turned by random draws five and ten times as long as the "
+                    "attack: measured, printed, and as flat boundaries would have it. Ours.",
             alt="Dots with bars for the measured share of every problem, crosses for the printed one, and "
                 "marks near zero for flat boundaries at the distance of the attack.")
 
@@ -809,8 +812,8 @@ if len(chosen):
         f"{ours[1]}; steps ten times as long, for {ours[10]}. The paper prints {theirs['attack']}, "
         f"{theirs[1]} and {theirs[10]} for the same pairs.",
         picture=pictures.bars(chosen, SHARES),
-        alt="Five bars: many images change their class by the attack, hardly any by random draws as long, "
-            "some by draws ten times as long. Lines mark the printed values.")
+        alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
+            "the attack to ten times as long. Lines mark the printed values.")
 
 # %%
 run.stamp()

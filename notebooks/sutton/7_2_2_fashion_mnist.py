@@ -152,7 +152,7 @@ def as_cifar(rows):
     right, attacked, turned = found.values()
     return right > 95 and attacked >= 20 and turned < 1, (
         f"in the median {percent(right)} of the images are right, {percent(attacked)} of these can be "
-        f"attacked, and {percent(turned)} of those are turned by draws as long as the attack or twice as long")
+        f"attacked, and {percent(turned)} of those are turned by draws as long as the attack or twice that")
 
 
 run.table("table-20", pairs, tables.summary_shares, claims={"broadly those of CIFAR-10": as_cifar})
@@ -161,14 +161,17 @@ run.table("table-20", pairs, tables.summary_shares, claims={"broadly those of CI
 run.tell(pairs, lambda u: pictures.shares_in_words(u, SHARES))
 
 # %% [markdown]
-# Why is it not every image? Here the gradient of the loss is often exactly zero: in 32-bit numbers the output of a net that is
-# very sure of the second class is exactly 1, its error is 0, and there is no direction to be attacked in. The gradient of the *logit*,
-# the number before the last squashing to the range from 0 to 1, points the same way where both exist and is never lost. The
-# images that it cannot turn either are farther than the largest step, 5, from the other class.
+# Why is it not every image? There are two possible reasons. The other class may be farther away than the largest step tried. Or there is
+# no gradient to follow: in the 32-bit numbers of the paper's software the output of a net that is very sure of the second class is exactly 1,
+# its error 0, and its gradient exactly zero. The gradient of the *logit*, the number before the last squashing to the range
+# from 0 to 1, points the same way where both exist and is never lost. So the two reasons can be told apart.
 
 # %%
 run.extra("fashion-gradient", pairs, lambda u: pictures.gradient_rows(u, NEXT, CLASSES),
           "Where attacks fail, test images.", header=pictures.GRADIENT_HEADER)
+
+# %%
+run.tell(pairs, lambda u: pictures.failures_in_words(u, NEXT))
 
 # %% [markdown]
 # ## How sure the shares are
@@ -190,8 +193,8 @@ run.extra("fashion-intervals", pairs, lambda u: pictures.interval_rows(u, NEXT, 
 
 # %%
 run.picture(pairs, lambda u: pictures.plane_picture(u, NEXT, CLASSES, PRINTED),
-            caption="Test images turned by random draws five and ten times as long as the attack: measured, "
-                    "printed, and as flat boundaries would have it. Ours.",
+            caption="Test images of Fashion-MNIST turned by random draws five and ten times as long as the "
+                    "attack: measured, printed, and as flat boundaries would have it. Ours.",
             alt="Dots with bars for the measured share of every problem, crosses for the printed one, and "
                 "marks near zero for flat boundaries at the distance of the attack.")
 
@@ -262,10 +265,10 @@ if len(chosen):
     ours, theirs = pictures.mean_shares(chosen, SHARES)
     run.minute(
         f"On average over {counted(len(chosen), 'pair')} of kinds of clothes, a step along the gradient "
-        f"changes the net's answer for {ours['attack']} of the test images that it knows. Random steps of the same "
-        f"length, {int(chosen.draws.max()):,} of them tried on each of these images, change it for "
-        f"{ours[1]}; steps ten times as long, for {ours[10]}. The paper prints {theirs['attack']}, {theirs[1]} "
-        f"and {theirs[10]} for the same pairs.",
+        f"changes the net's answer for {ours['attack']} of the test images that it knows. Random steps of "
+        f"the same length, {int(chosen.draws.max()):,} of them tried on each of these images, change it for "
+        f"{ours[1]}; steps ten times as long, for {ours[10]}. The paper prints {theirs['attack']}, "
+        f"{theirs[1]} and {theirs[10]} for the same pairs.",
         picture=pictures.bars(chosen, SHARES),
         alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
             "the attack to ten times as long. Lines mark the printed values.")

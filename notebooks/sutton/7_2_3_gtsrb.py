@@ -183,14 +183,17 @@ run.table("table-23", pairs, tables.summary_shares, claims={"chosen to look diff
 run.tell(pairs, lambda u: pictures.shares_in_words(u, SHARES))
 
 # %% [markdown]
-# Why is it not every image? The gradient of the loss can be exactly zero: in 32-bit numbers the output of a net that is
-# very sure of the second sign is exactly 1, its error is 0, and there is no direction to be attacked in. The gradient of the *logit*,
-# the number before the last squashing to the range from 0 to 1, points the same way where both exist and is never lost. The
-# images that it cannot turn either are farther than the largest step, 5, from the other sign.
+# Why is it not every image? There are two possible reasons. The other class may be farther away than the largest step tried. Or there is
+# no gradient to follow: in the 32-bit numbers of the paper's software the output of a net that is very sure of the second class is exactly 1,
+# its error 0, and its gradient exactly zero. The gradient of the *logit*, the number before the last squashing to the range
+# from 0 to 1, points the same way where both exist and is never lost. So the two reasons can be told apart.
 
 # %%
 run.extra("gtsrb-gradient", pairs, lambda u: pictures.gradient_rows(u, NEXT, CLASSES),
           "Where attacks fail, test images.", header=pictures.GRADIENT_HEADER)
+
+# %%
+run.tell(pairs, lambda u: pictures.failures_in_words(u, NEXT))
 
 
 # %% [markdown]
@@ -260,8 +263,8 @@ run.extra("gtsrb-intervals", pairs, lambda u: pictures.interval_rows(u, NEXT, CL
 
 # %%
 run.picture(pairs, lambda u: pictures.plane_picture(u, NEXT, CLASSES, RANDOM),
-            caption="Test images turned by random draws five and ten times as long as the attack: measured, "
-                    "printed, and as flat boundaries would have it. Ours.",
+            caption="Test images of GTSRB turned by random draws five and ten times as long as the "
+                    "attack: measured, printed, and as flat boundaries would have it. Ours.",
             alt="Dots with bars for the measured share of every problem, crosses for the printed one, and "
                 "marks near zero for flat boundaries at the distance of the attack.")
 
@@ -338,8 +341,8 @@ if len(chosen):
         f"On average over {counted(len(chosen), 'pair')} of traffic signs, a step along the gradient changes "
         f"the net's answer for {ours['attack']} of the test images that it knows. Random steps of the same "
         f"length, {int(chosen.draws.max()):,} of them tried on each of these images, change it for "
-        f"{ours[1]}; steps ten times as long, for {ours[10]}. The paper prints {theirs['attack']}, {theirs[1]} "
-        f"and {theirs[10]} for the same pairs.",
+        f"{ours[1]}; steps ten times as long, for {ours[10]}. The paper prints {theirs['attack']}, "
+        f"{theirs[1]} and {theirs[10]} for the same pairs.",
         picture=pictures.bars(chosen, SHARES),
         alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
             "the attack to ten times as long. Lines mark the printed values.")

@@ -13,6 +13,7 @@ from scipy.stats import gaussian_kde
 from shared.pages import display
 from shared.records.comparison import compare
 from shared.stability import tables
+from shared.stability.attack import scalings
 from shared.theory.ball import tail
 from shared.theory.limits import planar_flip_probability
 
@@ -180,8 +181,14 @@ def percent(share):
     if share is None:
         return "no image"
     if 0 < share < 0.005:
-        return "below 0.01%"
-    return f"{share:.2f}%" if share < 1 else f"{share:.1f}%"
+        return "less than 0.01%"
+    return "0%" if share == 0 else f"{share:.2f}%" if share < 1 else f"{share:.1f}%"
+
+
+def middle(facts):
+    """The median of a `pair.summary` to two decimals; None of none."""
+    median = tables.quantile(facts, 0.5)
+    return None if median is None else round(median, 2)
 
 
 def interval(found):
@@ -219,13 +226,27 @@ def gradient_rows(units, problems, names, split="test"):
             made.append({"problem": name(problem, names), "tried": part["tried"],
                          "attack": percent(tables.attacked(part)["percent"]),
                          "saturated": percent(100 * part["saturated"] / part["tried"]),
-                         "logit_attack": percent(part["logit_attack"]["susceptibility"]["percent"])})
+                         "logit_attack": percent(part["logit_attack"]["susceptibility"]["percent"]),
+                         "margin": middle(part["margin"])})
     return made
 
 
 GRADIENT_HEADER = {"problem": "problem", "tried": "test images attacked",
                    "attack": "attackable along the loss gradient", "saturated": "loss gradient exactly 0",
-                   "logit_attack": "attackable along the logit's gradient"}
+                   "logit_attack": "attackable along the logit's gradient",
+                   "margin": "logit of the attackable, median"}
+
+
+def failures_in_words(units, problems, split="test"):
+    """How many attacked images keep their class, and why, summed over the problems."""
+    parts = [u[split] for p, u in measured(units).items() if p in problems]
+    tried = sum(tables.attacked(p)["of"] for p in parts)
+    kept, logit = (tried - sum(p[way]["susceptibility"]["hits"] for p in parts)
+                   for way in ("attack", "logit_attack"))
+    zero = sum(p["saturated"] for p in parts)
+    return (f"Of {counted(tried, 'test image')} attacked, {kept:,} keep their class. {zero:,} of all have a "
+            f"gradient of exactly zero. Along the gradient of the logit {logit:,} keep their class: in this "
+            f"direction the other class is farther than the largest size tried, {float(scalings()[-1]):g}.")
 
 
 # ---- what a plane predicts -------------------------------------------------------------------------------
@@ -249,8 +270,7 @@ def plane_rows(units, problems, names, deltas=(5, 10), split="test"):
         part = unit[split]
         if problem in problems and part["stretch"]["count"]:
             told = {"problem": name(problem, names),
-                    "attack": round(tables.quantile(part["attack"]["l2"], 0.5), 2),
-                    "linear": round(tables.quantile(part["linear"], 0.5), 2)}
+                    "attack": middle(part["attack"]["l2"]), "linear": middle(part["linear"])}
             for d in deltas:
                 told |= {f"measured_{d}": interval(tables.disturbed(d)(part)),
                          f"plane_{d}": percent(plane(unit, split, d)),
@@ -342,14 +362,13 @@ def averages(units, printed=None, split="test", deltas=(1, 2, 5, 10)):
 
     printed   {"attack" or delta: {(class_a, class_b): printed row}}: the printed mean over the same problems
     """
-    there, told = measured(units), {}
+    told = {}
     for key, of in {"attack": tables.attacked, **{d: tables.disturbed(d) for d in deltas}}.items():
+        found = {p: of(u[split])["percent"] for p, u in measured(units).items()}
+        found = {p: share for p, share in found.items() if share is not None}
         if printed is not None:
-            values = [printed[key][p][split] for p in there if p in printed[key]]
-        else:
-            values = [of(u[split])["percent"] for u in there.values()]
-        values = [v for v in values if v is not None]
-        told[key] = float(np.mean(values)) if values else None
+            found = {p: printed[key][p][split] for p in found if p in printed[key]}
+        told[key] = float(np.mean(list(found.values()))) if found else None
     return told
 
 
@@ -374,12 +393,13 @@ def bars(units, printed, split="test", deltas=(1, 2, 5, 10)):
     for place, (key, share) in enumerate(ours.items()):
         if share is not None:
             ax.bar(place, share, width=0.6, color=display.PALETTE[1 if key == "attack" else 0])
-            ax.text(place, max(share, theirs[key] or 0) + 1.5, percent(share), ha="center", va="bottom")
+            over = theirs[key] if theirs[key] is not None and 0 <= theirs[key] - share < 8 else share
+            ax.text(place, over + 1.5, percent(share), ha="center", va="bottom")  # not through the line
         if theirs[key] is not None:
             ax.plot([place - 0.38, place + 0.38], [theirs[key]] * 2, color=PRINTED, lw=2)
     ax.plot([], [], color=PRINTED, lw=2, label="printed, same problems")
     ax.set_xticks(range(len(ours)), ["one step along\nthe gradient",
                                      *(f"random, {d} ×\nas large" for d in deltas)])
-    ax.set(ylabel="test images whose class changes, %", ylim=(0, 112))
+    ax.set(ylabel="images whose class changes, %", ylim=(0, 112))
     ax.legend(loc="upper right")
     return figure
