@@ -1,6 +1,9 @@
-"""Sutton et al. (`sutton`): the truncated VGG of Table 2 and how Section 7.1.1 trains it."""
+"""Sutton et al. (`sutton`): the truncated VGG of Table 2, how Section 7.1.1 trains it, the nets of 7.1.5."""
 from torch import nn
 
+from shared import runtime
+from shared.data.archives import fingerprint
+from shared.models.he import Normalise
 from shared.models.recipe import Recipe
 from shared.models.registry import architecture
 
@@ -47,3 +50,32 @@ def vgg(dropout=0.4):
 def vgg_short(dropout=0.4):
     """The same without Conv-5 and Conv-6, for Fashion-MNIST and GTSRB (Sections 7.2.2, 7.2.3)."""
     return _vgg(64, 128, dropout=dropout)
+
+
+# ---- ImageNet --------------------------------------------------------------------------------------------
+PRETRAINED = ("resnet50", "vgg19")
+
+
+def pretrained(name):
+    """ResNet50 or VGG19 (Section 7.1.5) as torchvision first published them, in eval mode on the CPU.
+
+    float32 images [N, 3, 224, 224] in [0, 1] to logits [N, 1000]; normalisation is inside. The weights are
+    others than TensorFlow's, which the paper took. They are downloaded once into the cache folder. Raises
+    UserError for another name, and where they cannot be had.
+    """
+    if name not in PRETRAINED:
+        raise runtime.UserError(f"network {name!r}; allowed: {', '.join(PRETRAINED)}")
+    from torchvision import models
+
+    published = models.get_model_weights(name).IMAGENET1K_V1
+    folder = runtime.cache_folder() / "torchvision"
+    try:
+        weights = published.get_state_dict(progress=False, check_hash=True, model_dir=folder)
+    except (OSError, RuntimeError) as error:
+        raise runtime.UserError(f"the weights of {name} cannot be had ({str(error).splitlines()[0]}); put "
+                                f"{published.url.split('/')[-1]} into {folder}, or take the network "
+                                "'squeezenet'") from None
+    runtime.used("net", name, fingerprint(weights))
+    net = models.get_model(name, weights=None)
+    net.load_state_dict(weights)
+    return nn.Sequential(Normalise((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)), net).eval()

@@ -3,8 +3,13 @@
     surroundings = run.units("surroundings", explore, plan)
     handed.give("surroundings", surroundings.mine)
     classifiers = run.units("classifiers", learn, plan_classifiers)     # `learn` calls handed.take(...)
+
+Or to a page that only shows what another notebook has recorded:
+
+    pairs = handed.borrowed("sutton/7_2_1_cifar10", "pairs", names, own=own, title="cifar10")
 """
-from shared.units import checkpoint
+from shared.units import checkpoint, identity, store
+from shared.units.run import UnitSet, folder_of
 
 _given = {}
 
@@ -24,3 +29,36 @@ def take(name):
         if ran is not None:
             ran.resume(unit.code)
     return {each: unit.result for each, unit in _given.get(name, {}).items()}
+
+
+def borrowed(notebook, name, names, *, own=None, title=None, parts=()):
+    """The units that another notebook has recorded, as a `UnitSet` for the tables and figures of this one.
+
+    notebook, name   such as "sutton/7_2_1_cifar10" and its set "pairs"
+    names            of its units that this page rests on, recorded or not; None takes those that are
+    own              a `UnitSet` of this run's small units of the same form, which stand for them in `smoke`
+                     and `quick`, or None; its plan is empty at full scale: nothing is computed twice
+    title            what the set is called in this page's records; None takes `name`
+    parts            its sizes that may be smaller than published
+    Say `needs: [notebook]` in the metadata, so that the other one runs first.
+    """
+    folder = folder_of(notebook, name)
+    there = sorted(path.stem for path in folder.glob("[!.]*.json"))
+    names = there if names is None else names
+    recorded = {n: store.read(folder / f"{n}.json") for n in names if n in there}
+    stale = {n: changed for n, unit in recorded.items() if (changed := identity.changed(unit.code))}
+    return UnitSet(title or name, dict.fromkeys(names, {}), tuple(parts), recorded,
+                   own.mine if own else {}, stale)
+
+
+def together(title, *sets, own=None):
+    """Several `UnitSet`s with different units as one, so that a page shows what is there of all of them.
+
+    own   a `UnitSet` of this run's small units, which stand for all of them in `smoke` and `quick`
+    """
+    def every(what):
+        return {name: value for each in sets for name, value in what(each).items()}
+
+    parts = tuple(dict.fromkeys(part for each in sets for part in each.parts))
+    return UnitSet(title, every(lambda s: s.published), parts, every(lambda s: s.recorded),
+                   own.mine if own else every(lambda s: s.mine), every(lambda s: s.stale))

@@ -1,0 +1,409 @@
+# ---
+# jupyter:
+#   boundary_book:
+#     items:
+#     - table-25
+#     - figure-21
+#     - figure-22
+#   jupytext:
+#     formats: ipynb,py:percent
+#     notebook_metadata_filter: boundary_book
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (sutton-7-2-4)=
+# # 7.2.4 ImageNet: the more pixels, the better hidden
+#
+# *Sutton et al. {cite:p}`sutton2023`, Section 7.2.4*
+
+# %% tags=["parameters"]
+profile: str = "quick"  # smoke, quick or paper
+seed: int = 0  # of the random perturbations
+device: str = "auto"  # auto, cpu or cuda
+units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
+network: str = "squeezenet"  # which net is tested; two are downloaded {squeezenet, resnet50, vgg19}
+blocks: int | None = None  # blocks of twenty images; None takes the profile's value [1..50]
+draws: int | None = None  # random perturbations of an image; None takes the profile's value [1..2000]
+largest: float = 5.0  # largest of the 256 scalings of an attack (0..]
+
+# %% tags=["hide-cell"]
+import matplotlib.pyplot as plt
+import numpy as np
+
+from shared import runtime
+from shared.boundary.setting import Subject
+from shared.data import sets
+from shared.models import sutton
+from shared.pages import display
+from shared.pages.start import start
+from shared.stability import labels as many
+from shared.stability.judge import percentage
+from shared.theory.ball import log_tail
+
+run = start("sutton/7_2_4_imagenet", globals())
+NETWORKS = {"squeezenet": "SqueezeNet 1.1", "resnet50": "ResNet50", "vgg19": "VGG19"}
+DELTAS = (1, 2, 5, 10)  # sizes of random perturbations, in lengths of the image's attack
+PIXELS = 3 * 224 * 224  # values of a photograph
+
+# %% [markdown]
+# ## The claim, and how it is tested
+#
+# A colour photograph of 224 by 224 pixels is a list of 150,528 numbers, fifty times as many as a small CIFAR-10 image has. By the theory,
+# random noise should then be worse still at finding what an attack finds. The paper takes two published networks and 20,480
+# photographs. An *attack* is a step along the gradient of the loss that changes the answer, whatever the new answer is. Then
+# each image gets 2,000 *random perturbations* up to ten times as long as its own attack.
+#
+# The weights of the paper's networks are not part of this book's data. SqueezeNet 1.1, a small net for the same thousand
+# classes with weights that can be checked, takes the place of ResNet50, on the thousand photographs of the data folder, one of each
+# class. So its values are a substitute's, and the printed ones stand beside them for orientation only.
+
+# %%
+scale = run.scale(
+    smoke=dict(blocks=2, size=6, draws=12),
+    quick=dict(blocks=1, size=6, draws=40),
+    paper=dict(blocks=50, size=20, draws=2_000),
+)
+
+
+# %% [markdown]
+# A unit is a block of images: which of them the network knows, the smallest attack on each of these, and for each size of random
+# perturbations the first of them that changes the answer. All images get the same perturbations.
+
+# %%
+def model_of(network, seed):
+    """The net in eval mode, on the run's device."""
+    if network == "squeezenet":
+        return Subject("imagenet1000", "he-squeezenet", None).model(seed)
+    if sets.load("imagenet1000").stand_in:
+        raise runtime.UserError(f"network {network!r} wants ImageNet's photographs, which are not here; put "
+                                "them into the data folder, or take the network 'squeezenet'")
+    return sutton.pretrained(network).to(runtime.device())
+
+
+def test_block(network, *, first, images, draws, deltas, largest, seed):
+    """Attacks and random perturbations of some images, from number `first` on."""
+    x, y = Subject("imagenet1000", "he-squeezenet", None).images(first, images)
+    net = model_of(network, seed)
+    return {"draws": draws} | many.examine(net, x, y, deltas=tuple(deltas), draws=draws, largest=largest,
+                                           seed=seed)
+
+
+def plan(scale):
+    """Blocks of images, in the order of the data set."""
+    return {f"{scale.network}-b{block}": dict(
+        network=scale.network, first=block * scale.size, images=scale.size, draws=scale.draws,
+        deltas=[1, 2, 5, 10], largest=scale.largest, seed=scale.seed) for block in range(scale.blocks)}
+
+
+tested = run.units("tested", test_block, plan, parts=("draws",))
+
+
+# %% [markdown]
+# What follows pools the blocks.
+
+# %%
+def pooled(units):
+    """All blocks of a network laid end to end, or None of no block."""
+    if not len(units):
+        return None
+    blocks = units.to_dict("records")
+    together = {key: np.concatenate([np.asarray(b[key]) for b in blocks]) for key in
+                ("correct", "l1", "l2", "linf", "margin_l2")}
+    tried = min(int(b["draws"]) for b in blocks)
+    first = np.concatenate([np.asarray(b["first"]) for b in blocks], 1).astype(int)
+    return together | {"network": blocks[0]["network"], "first": np.minimum(first, tried), "draws": tried,
+                       "dimension": int(blocks[0]["dimension"]), "largest": blocks[0]["largest"],
+                       "saturated": sum(int(b["saturated"]) for b in blocks)}
+
+
+def turned(f, delta, draws=None):
+    """Images with an attack that one of the first `draws` perturbations turns, in per cent with interval."""
+    hits = f["first"][DELTAS.index(delta)] < (draws or f["draws"])
+    return percentage(int(hits.sum()), hits.size)
+
+
+def shares(f):
+    """Accuracy, adversarial susceptibility and random susceptibility at each delta, with their intervals."""
+    return {"accuracy": percentage(int(f["correct"].sum()), f["correct"].size),
+            "adversarial_susceptibility": percentage(int((f["l2"] > 0).sum()), f["l2"].size),
+            **{delta: turned(f, delta) for delta in DELTAS}}
+
+
+def status(column, network):
+    """Why a value of a column is not the paper's: another net, or other weights; None: it was not run."""
+    if network == column:
+        return "substitute: torchvision's weights, and a thousand images"
+    if network == "squeezenet" and column == "resnet50":
+        return "substitute: SqueezeNet 1.1 in place of ResNet50, on a thousand images"
+    return None
+
+
+def absent(column):
+    """Why a column stays empty."""
+    return f"not run: the weights of {NETWORKS[column]} are not in the data folder"
+
+
+def in_words(share):
+    """A percentage with its interval."""
+    if share["percent"] is None:
+        return "no image"
+    percent, low, high = (display.number(float(share[k]), digits=3) for k in ("percent", "low", "high"))
+    return f"{percent}% (95% interval {low} to {high}%)"
+
+
+# %% [markdown]
+# ## Table 25: accuracy and both susceptibilities
+
+# %%
+def table_25(units):
+    """The printed rows: the tested network stands in for one column, the other is not run."""
+    f = pooled(units)
+    found = shares(f)
+    made = []
+    for quantity, delta, share in (("accuracy", None, found["accuracy"]),
+                                   ("adversarial_susceptibility", None, found["adversarial_susceptibility"]),
+                                   ("random_susceptibility", max(DELTAS), found[max(DELTAS)])):
+        row = {"quantity": quantity, "delta": delta}
+        for column in ("resnet50", "vgg19"):
+            why = status(column, f["network"])
+            row |= {column: share["percent"] if why else None,
+                    f"{column}_status": why or absent(column)}
+        made.append(row | {"turned": {f"delta {d}": found[d]["percent"] for d in DELTAS}})
+    return made
+
+
+def by_delta(rows):
+    """Random susceptibilities of the tested network; None where no image has an attack."""
+    told = rows.turned.iloc[0]
+    return {int(d.split()[1]): v for d, v in told.items()}
+
+
+def nearly_none(rows):
+    """Below one in a hundred at each smaller delta."""
+    found = by_delta(rows)
+    if None in found.values():
+        return None, "no image with an attack"
+    told = ", ".join(f"{display.number(float(found[d]), digits=3)}% at δ = {d}" for d in DELTAS[:-1])
+    return max(found[d] for d in DELTAS[:-1]) < 1, f"turned: {told}"
+
+
+def rarer(rows, cifar10, fashion, signs):
+    """Far less often than on any other data set: below half of its median problem."""
+    mine = by_delta(rows)[max(DELTAS)]
+    others = {"CIFAR-10": cifar10}
+    for name, theirs in (("Fashion-MNIST", fashion), ("GTSRB", signs)):
+        others[name] = theirs[(theirs.quantity == "random_susceptibility")
+                              & (theirs.delta_inferred == max(DELTAS))]
+    medians = {name: float(theirs.test.median()) for name, theirs in others.items()}
+    told = ", ".join(f"{name} {display.number(v, digits=3)}%" for name, v in medians.items())
+    if mine is None:
+        return None, "no image with an attack"
+    return mine < min(medians.values()) / 2, (
+        f"ImageNet {display.number(float(mine), digits=3)}%; medians over problems: {told}")
+
+
+run.table("table-25", tested, table_25, claims={
+    "At smaller delta": nearly_none,
+    "Only 2.5% and 1.4%": (rarer, "table-12", "table-20", "table-23"),
+})
+
+# %%
+if (f := pooled(run.best(tested))) is not None:
+    found = shares(f)
+    own, all_draws = int((f["l2"] > 0).sum()), f["draws"]
+    who = NETWORKS[f["network"]] if f["dimension"] == PIXELS else "A small net, which stands in,"
+    display.say(
+        f"{who} on {f['correct'].size:,} images: accuracy {in_words(found['accuracy'])}; with an attack "
+        f"{in_words(found['adversarial_susceptibility'])} of those it knows. Of the {own:,} images with an "
+        f"attack, {all_draws:,} "
+        f"random perturbations ten times as long turn {in_words(found[max(DELTAS)])}.")
+
+
+# %% [markdown]
+# How many perturbations does it take? Each row counts the images that one of the first so many has turned.
+
+# %%
+def by_draws(units):
+    """Random susceptibility at each delta after more and more perturbations."""
+    f = pooled(units)
+    steps = [n for n in (10, 100, 500, 1000) if n < f["draws"]] + [f["draws"]]
+    made = []
+    for n in steps:
+        found = {d: turned(f, d, n) for d in DELTAS}
+        made.append({"draws": n, **{f"delta_{d}": share["percent"] for d, share in found.items()},
+                     "at_most": found[max(DELTAS)]["high"]})
+    return made
+
+
+run.extra("sutton-imagenet-draws", tested, by_draws,
+          "Images turned by the first so many random perturbations, % of those with an attack; last, the "
+          "upper end of the "
+          "95% interval at δ = 10",
+          header={"draws": "perturbations", **{f"delta_{d}": f"δ = {d}" for d in DELTAS},
+                  "at_most": "at most"})
+
+# %%
+if f is not None:
+    because = "So what is turned here is turned because boundaries bend, or lie nearer than the attack finds."
+    exponent = float(-log_tail(f["dimension"], 1 / max(DELTAS)) / np.log(10))
+    display.say(
+        f"If the boundary near each image were a plane at the length of its attack, a perturbation ten "
+        f"times as long would cross it "
+        f"once in about $10^{{{exponent:.0f}}}$ tries ({{ref}}`Theorem 1 <sutton-4-1>`): never. "
+        f"{because if found[max(DELTAS)]['hits'] else 'Here, too, no image was turned.'}")
+
+# %% [markdown]
+# ## Figure 21: sizes of the attacks
+
+# %%
+LIMIT = 0.1  # of the largest change of a value that the paper counts under
+NORMS = {"l1": "sum of all changes (ℓ₁)", "l2": "Euclidean length (ℓ₂)", "linf": "largest change (ℓ∞)"}
+
+
+def draw_sizes(units):
+    """Distributions of the three norms of the attacks that were found."""
+    f = pooled(units)
+    hit = f["l2"] > 0
+    figure, axes = plt.subplots(1, 3, figsize=(8, 3.2))
+    for ax, (norm, words), colour in zip(axes, NORMS.items(), display.PALETTE):
+        values = f[norm][hit]
+        if len(values) > 1 and values.min() < values.max():
+            parts = ax.violinplot([values], showmedians=True, showextrema=True, widths=0.9)
+            for body in parts["bodies"]:
+                body.set(facecolor=colour, alpha=0.35)
+            for key in ("cmedians", "cmins", "cmaxes", "cbars"):
+                parts[key].set_color(colour)
+        spread = np.linspace(0.85, 1.15, len(values)) if len(values) > 1 else [1.0] * len(values)
+        ax.plot(spread, values, ".", color="0.25", ms=3 if len(values) > 60 else 6, alpha=0.7)
+        if norm == "linf":
+            ax.axhline(LIMIT, color="black", lw=1, ls="--")
+            ax.text(0.52, LIMIT, "0.1", va="bottom")
+        ax.set(title=words, xticks=[], xlim=(0.5, 1.5))
+        ax.set_ylim(bottom=0)
+    return figure
+
+
+def sizes(column):
+    """units -> share of the known images whose attack changes no value by 0.1, and medians; of one column."""
+    def data(units):
+        f = pooled(units)
+        why = status(column, f["network"])
+        if why is None:
+            return {"share_linf_below_0": {"1_pct": None, "1_pct_status": absent(column)}}
+        hit = f["l2"] > 0
+        small = percentage(int((hit & (f["linf"] < LIMIT)).sum()), hit.size)
+        return {"share_linf_below_0": {"1_pct": small["percent"], "1_pct_status": why},
+                "known": int(hit.size), "attacked": int(hit.sum()), "below": small["hits"],
+                "median": {norm: float(np.median(f[norm][hit])) if hit.any() else None for norm in NORMS}}
+    return data
+
+
+def mostly_small(d):
+    """At least nine in ten of the known images."""
+    share = d["share_linf_below_0"]["1_pct"]
+    if share is None:
+        return None, "not run" if "known" not in d else "no image is known"
+    return share > 90, (f"{display.number(share, digits=3)}% of {d['known']:,} known images have an attack "
+                        "that changes no "
+                        "value by a tenth of its range")
+
+
+there = {"distribution of l1": lambda d: "median" in d, "share of images": lambda d: "below" in d}
+ALT = ("Three violins: the norms of successful attacks; nearly all largest changes lie below a dashed line "
+       "at a tenth.")
+run.figure("figure-21", tested, draw_sizes if scale.network != "vgg19" else None, data=sizes("resnet50"),
+           contains=there, claims={"93.3% of images": mostly_small}, alt=ALT,
+           note="The share is of the images that the net knows; the paper does not say of which.")
+
+# %%
+if f is not None and (f["l2"] > 0).any():
+    hit = f["l2"] > 0
+    step = f["largest"] / 255
+    middle = {norm: display.number(float(np.median(f[norm][hit])), digits=2) for norm in NORMS}
+    steps = round(float(np.median(f["l2"][hit])) / step)
+    display.say(
+        f"The median attack has a Euclidean length of {middle['l2']}, which is {steps} of the 256 steps; "
+        f"half of the attacks change no value by "
+        f"more than {middle['linf']}. No attack needs more than {float(f['l2'].max()):.2f} of the "
+        f"{f['largest']:g} that are searched.")
+
+
+# %% [markdown]
+# The attack follows the gradient of the squared error, which can get lost where the net is very sure. The margin between the right class and
+# the runner-up has a gradient everywhere. Were attacks missed, or too long, for the loss's sake?
+
+# %%
+def both_gradients(units):
+    """Attacks along the gradient of the loss, and along that of the margin."""
+    f = pooled(units)
+    made = []
+    for name, values in (("squared error, as in the paper", f["l2"]),
+                         ("margin to the runner-up", f["margin_l2"])):
+        hit = values > 0
+        made.append({"gradient": name, "found": int(hit.sum()), "of": int(hit.size),
+                     "median": float(np.median(values[hit])) if hit.any() else None,
+                     "largest": float(values.max()) if hit.any() else None,
+                     "lost": f["saturated"] if values is f["l2"] else 0})
+    return made
+
+
+run.extra("sutton-imagenet-gradients", tested, both_gradients, "Attacks along two gradients",
+          header={"gradient": "along the gradient of", "found": "attacks found", "of": "of images",
+                  "median": "median length", "largest": "largest length", "lost": "gradients of exactly 0"})
+
+# %% [markdown]
+# ## Figure 22: the same for VGG19
+#
+# With `network="vgg19"` this run downloads the weights that torchvision publishes and puts their attacks here.
+
+# %%
+run.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else None, data=sizes("vgg19"),
+           contains=there, alt=ALT, claims={
+               "94.3% of images": mostly_small if scale.network == "vgg19" else absent("vgg19")})
+
+# %% [markdown]
+# ## What the paper leaves open
+#
+# | choice | ours | why |
+# |---|---|---|
+# | network | SqueezeNet 1.1 for ResNet50 | published weights that can be checked, small enough for a processor; VGG19 is not run |
+# | images | a thousand, one of each class | what the data folder has; the paper has 20,480 of all classes |
+# | preparation of images | middle square of 224 by 224 pixels, mean and deviation of the net's own training | the paper's is not described, and its accuracies are below those of the published nets |
+# | loss | squared error between probabilities and the label's, mean over classes as in TensorFlow | "the mean square error loss function" of all experiments |
+# | largest scaling | 5, as for the small images | lost in our copy of the text; 5 is inferred there. Scaled up with the dimension, one step would be as long as a typical attack |
+# | $\delta$ | 10 as printed; also 1, 2, 5 | the text reports "virtually zero" for the smaller ones |
+# | order of perturbations | as drawn | in so many dimensions their lengths differ by less than one in ten thousand |
+
+# %% [markdown]
+# ## Try it
+#
+# - `largest=1`: finer steps and a shorter search. Attacks become shorter by up to a step, and the hardest images get none.
+# - `draws=400`: random susceptibility falls, though by much less than to a fifth: most images that fall, fall early or not at all.
+# - `network="resnet50"`: the paper's own architecture, where its weights can be downloaded.
+
+# %%
+if f is not None:
+    ten = found[max(DELTAS)]
+    small = percentage(int(((f["linf"] > 0) & (f["linf"] < LIMIT)).sum()), len(f["linf"]))
+    run.minute(
+        f"A photograph of {f['dimension']:,} values can be attacked by changing no value by a tenth of its "
+        f"range: so it goes with "
+        f"{display.number(small['percent'] or 0.0, digits=3)}% of those that a published network knows. "
+        f"{f['draws']:,} random "
+        f"changes, each up to ten times as long as the attack, give another answer for "
+        f"{display.number(ten['percent'] or 0.0, digits=3)}% of the photographs with an attack. A small "
+        f"network takes the "
+        f"place of the paper's here.",
+        picture=draw_sizes(run.best(tested)), alt=ALT)
+
+# %%
+run.stamp()
