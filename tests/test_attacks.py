@@ -177,6 +177,20 @@ REFUSED_LABELS = [
 ]
 
 
+@pytest.mark.parametrize("look", [*ATTACKS.values(), Region(0.3)], ids=[*ATTACKS, "region"])
+def test_a_model_that_is_not_finite_off_the_image_is_named(look, digits):
+    net, x, y = digits
+    seen = []
+
+    def broken(z):
+        seen.append(len(z))
+        return net(z) if sum(seen) <= len(x) else net(z) / 0
+
+    labels = () if isinstance(look, Region) else (y,)
+    with pytest.raises(runtime.UserError, match="nan or infinite logits"):
+        look(broken, x, *labels, generator=seeded())
+
+
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 @pytest.mark.parametrize("change, said", REFUSED + REFUSED_LABELS)
 def test_what_cannot_be_attacked_is_named_in_one_line(change, said, attack, digits):

@@ -175,6 +175,7 @@ def test_purity_counts_the_commonest_classes_among_found_directions():
     (dict(x=torch.ones(1, 1, SIDE, SIDE, dtype=torch.uint8)), "images are torch.uint8"),
     (dict(model=lambda x: torch.full((len(x), 2), 0.5)), "probabilities"),
     (dict(model=lambda x: torch.full((len(x), 2), torch.nan)), "nan or infinite"),
+    (dict(model=lambda x: torch.ones(len(x), 2) / (len(x) == 5)), "nan or infinite"),  # fine on the images
 ])
 def test_what_cannot_be_surveyed_is_named_in_one_line(change, said, scene):
     model, x, dirs = scene

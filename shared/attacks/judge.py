@@ -121,12 +121,18 @@ def device_of(model, x):
 
 
 def logits(model, x, *, chunk=None):
-    """Logits [N, classes] of float32 images x, on their device, in the model's present mode; no gradients."""
+    """Logits [N, classes] of float32 images x, on their device, in the model's present mode; no gradients.
+
+    Raises UserError where one is not finite: nan would pass for the class of its place.
+    """
     device = device_of(model, x)
 
     def forward(part):
         with torch.no_grad():
-            return model(_layout(part, device)).float().to(x.device)
+            scores = model(_layout(part, device)).float().to(x.device)
+        if not scores.isfinite().all():
+            raise UserError("the model returns nan or infinite logits; check its weights and its normalisation")
+        return scores
 
     return runtime.chunked(forward, x, chunk=chunk or runtime.chunk_size(x[0].numel() * 4 * MAPS, device)
                            if len(x) else 1)
@@ -174,10 +180,6 @@ def checked_logits(model, x, *classes, chunk=None):
     if scores.ndim != 2 or len(scores) != len(x) or scores.shape[1] < 2:
         raise UserError(f"the model returns {list(scores.shape)} for {len(x)} images; logits [{len(x)}, "
                         "classes] of two classes or more are needed")
-    if not scores.isfinite().all():
-        bad = int((~scores.isfinite()).any(1).sum())
-        raise UserError(f"the model returns nan or infinite logits for {bad} of {len(x)} images; check its "
-                        "weights and its normalisation")
     if len(x) and (scores >= 0).all() and ((scores.sum(1) - 1).abs() < 1e-4).all():
         raise UserError("the model returns probabilities (rows are positive and sum to 1); logits are "
                         "needed: leave its softmax out")
