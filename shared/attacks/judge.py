@@ -131,7 +131,8 @@ def logits(model, x, *, chunk=None):
         with torch.no_grad():
             scores = model(_layout(part, device)).float().to(x.device)
         if not scores.isfinite().all():
-            raise UserError("the model returns nan or infinite logits; check its weights and its normalisation")
+            raise UserError("the model returns nan or infinite logits; check its weights and its "
+                            "normalisation")
         return scores
 
     return runtime.chunked(forward, x, chunk=chunk or runtime.chunk_size(x[0].numel() * 4 * MAPS, device)
