@@ -50,7 +50,7 @@ sizes: tuple = (0.1, 0.5, 1.0)  # half-widths of the cube that noise is drawn fr
 import matplotlib.pyplot as plt
 import numpy as np
 
-from shared import reference
+from shared import reference, runtime
 from shared.pages import display
 from shared.pages.start import start
 from shared.stability import pair, tables
@@ -64,6 +64,9 @@ KINDS = ("cube", "ball")
 DIMENSION = 3072  # values of an image
 NORMS = {"l1": "ℓ₁", "l2": "Euclidean", "linf": "ℓ∞"}
 SETS = {"train": "training images", "test": "test images"}
+if len(sizes) != 3 or list(sizes) != sorted(sizes):
+    raise runtime.UserError(f"parameter 'sizes' cannot be {list(sizes)}; allowed: three numbers above 0, the "
+                            "smallest first, such as [0.1, 0.5, 1]")
 
 # %% [markdown]
 # ## The claim, and how it is tested
