@@ -224,10 +224,9 @@ def mostly_stay(d):
 
 run.figure("figure-1", example, draw_paradox, data=paradox_data,
            alt="Left: the share of images turned by an attack rises steeply with its length, the same for "
-               "training and test images; an "
-               "attacked cat is inset. Right: bars of the shares turned by random changes up to ten times "
-               "as long, low "
-               "except for the longest; a noisy aeroplane is inset.",
+               "training and test images; an attacked cat is inset. Right: bars of the shares turned by "
+               "random changes up to ten times as long, low except for the longest; a noisy aeroplane is "
+               "inset.",
            contains={"panel (a)": lambda d: bool(d) and all(v["median_l2"] is not None for v in d.values()),
                      "panel (b)": lambda d: bool(d) and None not in [v["turned_10_pct"] for v in d.values()],
                      "inset images": lambda d: bool(d) and d["test"]["pictures"] > 0},
@@ -240,10 +239,9 @@ if unit is not None and unit["test"]["attack"]["l2"]["count"]:
     d = paradox_data(shown)["test"]
     display.say(
         f"Of the test images that the net knows, {word(d['attacked_pct'])} have an attack; half of these "
-        f"attacks are shorter than "
-        f"{word(d['median_l2'], '')}. Random changes five times as long turn {word(d['turned_5_pct'])} of "
-        f"the images with an attack, "
-        f"ten times as long {word(d['turned_10_pct'])}.")
+        f"attacks are shorter than {word(d['median_l2'], '')}. Random changes five times as long turn "
+        f"{word(d['turned_5_pct'])} of the images with an attack, ten times as long "
+        f"{word(d['turned_10_pct'])}.")
 
 
 # %% [markdown]
@@ -274,8 +272,7 @@ other = [(DATASETS[d], s, value, printed_median(d, q, delta, s))
 exceptions = "; ".join(f"{name}, {WORDS[s]}: {value:g} printed, the median is {median:g}"
                        for name, s, value, median in other)
 display.say(f"{sum(same)} of the {len(entries)} printed entries of the three small data sets are the "
-            f"medians of the printed tables. "
-            f"The exception{'s' if len(other) != 1 else ''}: {exceptions}.")
+            f"medians of the printed tables. The exception{'s' if len(other) != 1 else ''}: {exceptions}.")
 
 
 # %%
@@ -431,12 +428,10 @@ if unit is not None:
     d = paradox_data(shown)["test"]
     tried = f"{unit['draws']:,} " if unit.get("draws") else ""
     run.minute(
-        f"A net that tells aeroplanes from cats is asked about pictures it knows. A small chosen change "
-        f"makes it answer wrongly for "
-        f"{word(d['attacked_pct'])} of them. {tried}random changes, each up to five times as long, do so "
-        f"for {word(d['turned_5_pct'])} of those; "
-        f"ten times as long, for {word(d['turned_10_pct'])}. Whoever tests with noise alone may take such "
-        f"a net for safe.",
+        "A net that tells aeroplanes from cats is asked about pictures it knows. A small chosen change "
+        f"makes it answer wrongly for {word(d['attacked_pct'])} of them. {tried}random changes, each up to "
+        f"five times as long, do so for {word(d['turned_5_pct'])} of those; ten times as long, for "
+        f"{word(d['turned_10_pct'])}. Whoever tests with noise alone may take such a net for safe.",
         picture=draw_paradox(shown),
         alt="Left: attacks turn nearly all images. Right: random changes turn few.")
 

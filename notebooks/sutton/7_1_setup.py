@@ -125,8 +125,7 @@ short = sum(p.numel() for p in registry.build("sutton-vgg-short").parameters())
 recipe = sutton.PAPER
 display.say(
     f"Together {total:,} parameters. Fashion-MNIST and the traffic signs have a net without the third pair "
-    f"of "
-    f"convolutions, {short:,} parameters. All are trained alike: {recipe.epochs} epochs in batches of "
+    f"of convolutions, {short:,} parameters. All are trained alike: {recipe.epochs} epochs in batches of "
     f"{recipe.batch}, rate {recipe.rate:g}, halved {len(recipe.milestones)} times, Nesterov momentum "
     f"{recipe.momentum:g}, on the squared difference between the net's output and the label, 0 or 1.")
 
@@ -412,9 +411,8 @@ smallest, largest = min(excess) / grid, max(excess) / grid
 display.say(
     f"Loop and instrument {'agree on every attack' if attacks_agree else 'disagree'}; "
     f"{sum(noticed.values())} of {len(noticed)} changed procedures are noticed ({', '.join(noticed)}). "
-    f"Beside "
-    f"the plane, where the nearest change of class is known, an attack is {max(0.0, smallest):.2f} to "
-    f"{largest:.2f} steps too long: never too short, and never a whole step more than needed.")
+    f"Beside the plane, where the nearest change of class is known, an attack is {max(0.0, smallest):.2f} "
+    f"to {largest:.2f} steps too long: never too short, and never a whole step more than needed.")
 steps_agree = evidence(attacks_agree and exact_on_plane, noticed)
 run.statement("procedure-adversarial-attack", evidence=steps_agree, data={
     "attacks_compared": sum(len(f.attacked) for f in literal.values()) if attacks_agree else 0,
@@ -462,11 +460,9 @@ def draw_saturation():
 
 display.picture(draw_saturation(),
                 "The gradient that an attack follows, over how sure the net is. Grey: exact. Colours: in "
-                "single "
-                "precision, up to the dot; beyond it the gradient is exactly 0.",
+                "single precision, up to the dot; beyond it the gradient is exactly 0.",
                 "Two falling lines; the one of class 1 stops early, at about a third of the range, the one "
-                "of class "
-                "0 near its end.")
+                "of class 0 near its end.")
 
 # %%
 sure, _ = plane((3, 4, 4), run.generator("sure"))
@@ -478,13 +474,12 @@ divided = zero / zero.norm()
 trap = first_scaling(sure, lost, 1, divided, scalings())
 display.say(
     f"The gradient is lost at $z$ = {ends['class 1, z > 0']:.1f} for class 1 and at "
-    f"{-ends['class 0, z < 0']:.1f} for class 0. What a program makes of it matters. One that divides such a "
-    f"gradient by its length gets 0/0, and the perturbed image is not a number. The net's answer to it "
-    f"compares as class 0, so "
-    f"that the image seems "
+    f"{-ends['class 0, z < 0']:.1f} for class 0. What a program makes of it matters. One that divides such "
+    "a gradient by its length gets 0/0, and the perturbed image is not a number. The net's answer to it "
+    "compares as class 0, so that the image seems "
     f"{'attacked, by a step of length ' + display.number(trap) if trap is not None else 'safe'}. Ours "
-    f"counts it as not attackable. The page on {{ref}}`training with noise <sutton-7-2-1-noise>` comes "
-    f"back to this.")
+    f"counts it as not attackable. The page on {{ref}}`training with noise <sutton-7-2-1-noise>` comes back "
+    "to this.")
 
 # %% [markdown]
 # ## Procedure random perturbation: two thousand times
@@ -583,18 +578,16 @@ def draw_planes():
 
 display.picture(draw_planes(),
                 "Random perturbations that cross a plane at the length of the attack. Lines: exact. Dots: "
-                "measured, "
-                "with 99.99% intervals (none where no perturbation crossed).",
+                "measured, with 99.99% intervals (none where no perturbation crossed).",
                 "Three falling curves; the measured dots lie on them.")
 largest_n, widest = max(r["n"] for r in against_planes), max(DELTAS)
 one, image_ten = next((r["exact"], r["image"]) for r in against_planes
                       if r["n"] == largest_n and r["delta"] == widest)
 chance, expected = display.number(one, digits=2), display.number(100 * image_ten, digits=2)
 display.say(f"{inside} of {len(against_planes)} exact values lie inside their intervals. With "
-            f"{largest_n:,} values, as a "
-            f"CIFAR-10 image has, and δ = {widest}, a perturbation crosses with a chance of {chance}; two "
-            f"thousand of them "
-            f"would turn {expected}% of images if boundaries were planes.")
+            f"{largest_n:,} values, as a CIFAR-10 image has, and δ = {widest}, a perturbation crosses with "
+            f"a chance of {chance}; two thousand of them would turn {expected}% of images if boundaries "
+            "were planes.")
 run.statement("procedure-random-perturbation",
               evidence=evidence(flips_agree and inside == len(against_planes), noticed), data={
                   "intervals": len(against_planes), "intervals_with_the_exact_value": inside,
@@ -654,8 +647,8 @@ for a in (0.1, 0.5, 1.0):
             for hook in (CubeNoise(a), BallNoise(matching_radius(a, 3072)))]
     lengths.append([a, matching_radius(a, 3072), *(float(m.mean()) for m in made)])
 display.say(f"The noise of the experiments "
-            f"passes{'' if not found_wrong else ' not: ' + ', '.join(found_wrong)}; "
-            f"{sum(noticed.values())} of {len(noticed)} changed kinds are refused ({', '.join(noticed)}).")
+            f"passes{'' if not found_wrong else ' not: ' + ', '.join(found_wrong)}; {sum(noticed.values())} "
+            f"of {len(noticed)} changed kinds are refused ({', '.join(noticed)}).")
 display.table(["half-width a", "radius b", "mean length, cube", "mean length, ball"], lengths,
               "Noise for a CIFAR-10 image of 3,072 values between 0 and 1: the two kinds are equally long.")
 run.statement("procedure-training-noise", evidence=evidence(not found_wrong, noticed), data={
@@ -755,12 +748,11 @@ run.statement("procedure-imagenet", evidence=evidence(many_agree, noticed), data
 # %%
 found = literal["a bent boundary"]
 run.minute(
-    f"Three percentages carry all experiments of this paper: images known, images that a chosen push "
-    f"changes, and images "
-    f"that a random push changes. On small problems the paper's own loop and the fast instrument of this "
-    f"book agree "
-    f"{'on every image' if attacks_agree and flips_agree and many_agree else 'not everywhere'}. One "
-    f"trap is found on the way: once a net is sure enough of class 1 (its last value beyond "
+    "Three percentages carry all experiments of this paper: images known, images that a chosen push "
+    "changes, and images that a random push changes. On small problems the paper's own loop and the fast "
+    "instrument of this book agree "
+    f"{'on every image' if attacks_agree and flips_agree and many_agree else 'not everywhere'}. One trap is "
+    "found on the way: once a net is sure enough of class 1 (its last value beyond "
     f"{ends['class 1, z > 0']:.0f}), the gradient that the attack follows is exactly 0 in single precision.",
     picture=draw_saturation(),
     alt="The gradient of the loss falls with the certainty of the net, and is lost for class 1 long before "

@@ -50,7 +50,7 @@ sizes: tuple = (0.1, 0.5, 1.0)  # half-widths of the cube that noise is drawn fr
 import matplotlib.pyplot as plt
 import numpy as np
 
-from shared import reference
+from shared import reference, runtime
 from shared.pages import display
 from shared.pages.start import start
 from shared.stability import pair, tables
@@ -64,6 +64,9 @@ KINDS = ("cube", "ball")
 DIMENSION = 3072  # values of an image
 NORMS = {"l1": "ℓ₁", "l2": "Euclidean", "linf": "ℓ∞"}
 SETS = {"train": "training images", "test": "test images"}
+if len(sizes) != 3 or list(sizes) != sorted(sizes):
+    raise runtime.UserError(f"parameter 'sizes' cannot be {list(sizes)}; allowed: three numbers above 0, the "
+                            "smallest first, such as [0.1, 0.5, 1]")
 
 # %% [markdown]
 # ## The claim, and how it is tested
@@ -249,10 +252,8 @@ if len(units_shown := run.best(noisy)):
               for reading, v in off.items()}
     display.say(
         f"The printed spread is off by a factor of {factor['found']} over images with an attack, of "
-        f"{factor['all']} over all images, and of "
-        f"{factor['lost']} if a lost gradient counts as an attack of length 0. Tables 13 to 18 below show "
-        f"the reading that fits best: "
-        f"{READINGS[chosen]}.")
+        f"{factor['all']} over all images, and of {factor['lost']} if a lost gradient counts as an attack "
+        f"of length 0. Tables 13 to 18 below show the reading that fits best: {READINGS[chosen]}.")
 
 # %% [markdown]
 # ## The tables, one a kind and size of noise
@@ -499,8 +500,8 @@ def publish_figure(item, kind):
     """Figure 15 or 16."""
     run.figure(item, both, draw_curves(kind), data=curves(kind),
                alt="Five small plots over the size of the noise: accuracy falls; the share of attackable "
-                   "images and three norms of "
-                   "the attacks, for training and test images, each beside the printed means.",
+                   "images and three norms of the attacks, for training and test images, each beside the "
+                   "printed means.",
                contains={"x: noise size": lambda d: all(f"level {n}" in d for n in (1, 2, 3)),
                          "accuracy train/test": lambda d: all(
                              None not in v["accuracy"].values() for v in d.values()),
@@ -550,9 +551,8 @@ if len(units_shown):
                    f" Of these, {said(attacked[:1], '%')} and {said(attacked[1:], '%')} can be attacked.")
         run.minute(
             f"Does noise in training protect a net? {first} the nets know {said(known[:1], '%')} of their "
-            f"training images; with the "
-            f"largest noise, {said(known[1:], '%')}.{reached} The sizes of the noise are not legible in "
-            f"our copy of the paper, so they are ours.",
+            f"training images; with the largest noise, {said(known[1:], '%')}.{reached} The sizes of the "
+            "noise are not legible in our copy of the paper, so they are ours.",
             picture=draw_curves("cube")(*frames),
             alt="Accuracy, attackable images and sizes of attacks over the size of the noise, beside the "
                 "printed values.")

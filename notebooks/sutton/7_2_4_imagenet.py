@@ -224,8 +224,7 @@ if (f := pooled(run.best(tested))) is not None:
     display.say(
         f"{who} on {f['correct'].size:,} images: accuracy {in_words(found['accuracy'])}; with an attack "
         f"{in_words(found['adversarial_susceptibility'])} of those it knows. Of the {own:,} images with an "
-        f"attack, {all_draws:,} "
-        f"random perturbations ten times as long turn {in_words(found[max(DELTAS)])}.")
+        f"attack, {all_draws:,} random perturbations ten times as long turn {in_words(found[max(DELTAS)])}.")
 
 
 # %% [markdown]
@@ -246,8 +245,7 @@ def by_draws(units):
 
 run.extra("sutton-imagenet-draws", tested, by_draws,
           "Images turned by the first so many random perturbations, % of those with an attack; last, the "
-          "upper end of the "
-          "95% interval at δ = 10",
+          "upper end of the 95% interval at δ = 10",
           header={"draws": "perturbations", **{f"delta_{d}": f"δ = {d}" for d in DELTAS},
                   "at_most": "at most"})
 
@@ -256,9 +254,9 @@ if f is not None:
     because = "So what is turned here is turned because boundaries bend, or lie nearer than the attack finds."
     exponent = float(-log_tail(f["dimension"], 1 / max(DELTAS)) / np.log(10))
     display.say(
-        f"If the boundary near each image were a plane at the length of its attack, a perturbation ten "
-        f"times as long would cross it "
-        f"once in about $10^{{{exponent:.0f}}}$ tries ({{ref}}`Theorem 1 <sutton-4-1>`): never. "
+        "If the boundary near each image were a plane at the length of its attack, a perturbation ten "
+        f"times as long would cross it once in about $10^{{{exponent:.0f}}}$ tries ({{ref}}`Theorem 1 "
+        "<sutton-4-1>`): never. "
         f"{because if found[max(DELTAS)]['hits'] else 'Here, too, no image was turned.'}")
 
 # %% [markdown]
@@ -313,8 +311,7 @@ def mostly_small(d):
     if share is None:
         return None, "not run" if "known" not in d else "no image is known"
     return share > 90, (f"{display.number(share, digits=3)}% of {d['known']:,} known images have an attack "
-                        "that changes no "
-                        "value by a tenth of its range")
+                        "that changes every value by less than a tenth of its range")
 
 
 there = {"distribution of l1": lambda d: "median" in d, "share of images": lambda d: "below" in d}
@@ -332,9 +329,8 @@ if f is not None and (f["l2"] > 0).any():
     steps = round(float(np.median(f["l2"][hit])) / step)
     display.say(
         f"The median attack has a Euclidean length of {middle['l2']}, which is {steps} of the 256 steps; "
-        f"half of the attacks change no value by "
-        f"more than {middle['linf']}. No attack needs more than {float(f['l2'].max()):.2f} of the "
-        f"{f['largest']:g} that are searched.")
+        f"half of the attacks change no value by more than {middle['linf']}. No attack needs more than "
+        f"{float(f['l2'].max()):.2f} of the {f['largest']:g} that are searched.")
 
 
 # %% [markdown]
@@ -395,14 +391,11 @@ if f is not None:
     ten = found[max(DELTAS)]
     small = percentage(int(((f["linf"] > 0) & (f["linf"] < LIMIT)).sum()), len(f["linf"]))
     run.minute(
-        f"A photograph of {f['dimension']:,} values can be attacked by changing no value by a tenth of its "
-        f"range: so it goes with "
-        f"{display.number(small['percent'] or 0.0, digits=3)}% of those that a published network knows. "
-        f"{f['draws']:,} random "
-        f"changes, each up to ten times as long as the attack, give another answer for "
-        f"{display.number(ten['percent'] or 0.0, digits=3)}% of the photographs with an attack. A small "
-        f"network takes the "
-        f"place of the paper's here.",
+        f"A photograph of {f['dimension']:,} values can be attacked by changing every value by less than a "
+        f"tenth of its range: so it goes with {display.number(small['percent'] or 0.0, digits=3)}% of those "
+        f"that a published network knows. {f['draws']:,} random changes, each up to ten times as long as "
+        f"the attack, give another answer for {display.number(ten['percent'] or 0.0, digits=3)}% of the "
+        "photographs with an attack. A small network takes the place of the paper's here.",
         picture=draw_sizes(run.best(tested)), alt=ALT)
 
 # %%
