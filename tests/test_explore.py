@@ -96,7 +96,8 @@ def test_sliders_move_the_values_in_a_browser(tmp_path):
       const said = () => document.querySelector('.values').textContent;
       const before = said();
       for (const [k, v] of [[0, 2], [1, 0], [2, 0]]) set('explore-trial-' + k, v);
-      document.body.dataset.result = [before, said(), document.querySelectorAll('label').length].join('|');""")
+      const labels = document.querySelectorAll('label').length;
+      document.body.dataset.result = [before, said(), labels].join('|');""")
     if told:
         before, after, labels = told
         # in the middle of all axes: entry [1, 1, 1] = -7, "never" in the second; then entry [2, 0, 0] = -8
