@@ -123,7 +123,29 @@ def costs(_):
             rows.append([link(catalogue.title(name), name), "none", "under a minute, at each build", ""])
         else:
             rows.append([link(catalogue.title(name), name), "0", "not computed yet", ""])
-    return markdown_table(["notebook", "recorded units", "computing time", "memory a job asks for"], rows)
+    return "\n\n".join([
+        markdown_table(["notebook", "recorded units", "computing time", "memory a job asks for"], rows),
+        "The networks that they measure are kept with the book. Training them took:",
+        markdown_table(["network", "kept nets", "training time"], training())])
+
+
+def training():
+    """A row for each architecture of the kept nets: how many there are, and the time their training took."""
+    from shared import reference
+    from shared.training import zoo
+    kept = {}
+    for path in sorted(zoo.ZOO.glob("*.safetensors")):
+        facts, _ = zoo.about(path)
+        kept.setdefault((facts["architecture"], facts["data"].partition(",")[0]), []).append(facts)
+    rows = []
+    for (architecture, data), nets in kept.items():
+        seconds = Counter()
+        for each in nets:
+            seconds[each["device"]] += each["seconds"]
+        spent = "<br>".join(f"{duration(s)} on {device}" for device, s in seconds.most_common())
+        paper, _, name = architecture.partition("-")
+        rows.append([f"{reference.SHORT[paper]}, network {name.upper()} on {data}", str(len(nets)), spent])
+    return rows
 
 
 def duration(seconds):

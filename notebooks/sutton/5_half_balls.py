@@ -414,7 +414,8 @@ show(noise_explorer())
 # (sutton-6-5)=
 # ## 6.5 Two notions of stability
 #
-# The first notion is about the worst push, the second about a typical one. For a plane at distance $a$ from
+# The first notion is about the worst push, the second about a typical one: where some push moves a point across,
+# it is {term}`unstable`, and yet it can be {term}`stable` with confidence. For a plane at distance $a$ from
 # $x$ both are solved by hand: stable means $a > \delta$, and the confidence is one minus the cap of the
 # noise ball beyond $a$. Below, points of the two balls model are asked both questions.
 #

@@ -23,7 +23,8 @@ MIME = "application/vnd.boundary-book+json"
 PALETTE = sns.color_palette("colorblind")    # safe for colour-blind readers, used everywhere
 MARKERS = ("o", "s", "^", "D", "v", "P")     # curves differ by more than hue
 LINES = ("-", "--", "-.", ":")
-SMALLEST = 10                                # points of text in figures
+SMALLEST = 10                                # points of text in figures, on the page too
+WIDEST = 7.7                                 # inches of the book's column, where figures are shown as drawn
 MARK = {True: "✓", False: "✗", None: "–"}
 BADGE = {"exact": "success", "consistent": "success", "matches": "success", "trend": "info",
          "differs": "warning", "shown": "secondary", "substitute": "secondary", "calibrated": "secondary",
@@ -89,8 +90,14 @@ def style():
 
 
 def png_of(figure):
-    """PNG bytes of a matplotlib figure, which is closed; no text in it is smaller than `SMALLEST` points."""
-    buffer = io.BytesIO()
+    """PNG bytes of a matplotlib figure, which is closed.
+
+    A figure wider than the book's column is drawn smaller, with its text as large: on the page no text is
+    smaller than `SMALLEST` points.
+    """
+    buffer, (width, height) = io.BytesIO(), figure.get_size_inches()
+    if width > WIDEST:
+        figure.set_size_inches(WIDEST, height * WIDEST / width)
     for text in figure.findobj(Text):
         text.set_fontsize(max(text.get_fontsize(), SMALLEST))
     figure.savefig(buffer, format="png", metadata={"Software": None})
@@ -154,9 +161,10 @@ def in_words(name):
     name = re.sub(r"\b([A-Z])_(\d+)\b", lambda m: m[1] + m[2].translate(SUBSCRIPT), name)
     if re.fullmatch(r"[a-z]\.\w+", name):  # a number of one panel of a figure
         return f"panel {name[0]}: {in_words(name[2:])}"
-    if "_" not in name:
-        return name
-    return " ".join(WORDS.get(p, p) for p in name.replace("_", " ").split())
+    words = name.replace("_", " ").split()
+    if "adv" in words and "training" not in words:  # a column of what was trained on adversarial images
+        words.insert(words.index("adv") + 1, "training")
+    return " ".join(WORDS.get(word, word) for word in words)
 
 
 def escape(text):
