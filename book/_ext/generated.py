@@ -37,7 +37,8 @@ def item_rows(paper):
 
 def items(paper):
     from shared.pages import display
-    return display.markdown_table(["item", "verdict", "page", "recorded scale", "why"], item_rows(paper))
+    made = display.markdown_table(["item", "verdict", "page", "recorded scale", "why"], item_rows(paper))
+    return f":::{{div}} full-width\n{made}\n:::"
 
 
 def claims(paper):

@@ -245,7 +245,7 @@ def draw_distances(distances):
     ax.set_xticks(SHARES, [f"{share:g}" for share in SHARES])
     ax.minorticks_off()
     ax.set_yticklabels([f"{r.place}, k = {r.pixels}" for r in rows.itertuples()], fontsize=9)
-    ax.legend(fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
+    ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, columnspacing=1)
     return figure
 
 
@@ -316,7 +316,7 @@ show_findings("the published scripts", lambda f: f.kind == "scripts")
 # %%
 def draw_counts(counts):
     """How the findings of each paper are classed, a bar a paper."""
-    figure, ax = plt.subplots(figsize=(7.7, 3))
+    figure, ax = plt.subplots(figsize=(7.2, 3))
     shades = (display.PALETTE[2], "0.8", display.PALETTE[1], display.PALETTE[3])
     for y, key in enumerate(reference.KEYS):
         left = 0

@@ -45,6 +45,8 @@ threshold: float = 0.99  # stop when the SSIM of the pair is above this (0..1]
 iterations: int = 9  # most mixtures per search [1..]
 
 # %% tags=["hide-cell"]
+import textwrap
+
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
@@ -319,7 +321,8 @@ def draw_path(units):
     height = -(-(last + 2) // 4)
     figure, axes = plt.subplots(height, 4, figsize=(10.4, 2.9 * height), squeeze=False)
     used = [*axes.flat[:before], *axes.flat[last:last + 2]]
-    display.image_grid(used, [image for image, _, _ in shown], [title for _, title, _ in shown])
+    titles = ["\n".join(textwrap.wrap(title.replace("\n", ", "), 20)) for _, title, _ in shown]
+    display.image_grid(used, [image for image, _, _ in shown], titles)
     for ax in set(axes.flat) - set(used):
         ax.set_axis_off()
     for ax, (_, _, label) in zip(used, shown):
