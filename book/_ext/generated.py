@@ -38,7 +38,7 @@ def item_rows(paper):
 def items(paper):
     from shared.pages import display
     made = display.markdown_table(["item", "verdict", "page", "recorded scale", "why"], item_rows(paper))
-    return f":::{{div}} full-width\n{made}\n:::"
+    return f":::{{div}} item-list full-width\n{made}\n:::"
 
 
 def claims(paper):
@@ -67,7 +67,7 @@ def execution(_):
     versions = next((", ".join(f"{k} {v}" for k, v in {"Python": s["python"], **s["versions"]}.items())
                      for s in facts.values()), "")
     units = [[link(catalogue.title(n), n), u["set"], f"{u['recorded']} of {u['published']}",
-              f"{u['seconds'] / 60:,.0f} min", str(len(u["stale"])), str(len(u["doubtful"]))]
+              duration(u["seconds"]) if u["recorded"] else "", str(len(u["stale"])), str(len(u["doubtful"]))]
              for n, s in facts.items() for u in s["state"]]
     where = pages()
     kept = []

@@ -393,11 +393,12 @@ def draw_figure_4(accuracy, flips):
     left.set(ylabel="accuracy", ylim=(0.45, 1.02), title="(a)")
     for color, (label, curve) in zip(display.PALETTE, flips.items()):
         curves.draw_curve(right, curve, color, label)
-    right.set(ylabel="Pr(random push misclassifies)", ylim=(-0.02, 1.02), title="(b)")
-    for ax in (left, right):
+    right.set(ylabel="Pr(random push misclassifies)", ylim=(-0.02, 1.35), title="(b)",
+              yticks=np.linspace(0, 1, 6))
+    for ax, place in ((left, "lower right"), (right, "upper left")):
         ax.plot([], [], color="0.4", ls="--", lw=1.2, label="bound")
         ax.set(xscale="log", xlabel="dimension n")
-        ax.legend(fontsize=9)
+        ax.legend(loc=place, ncols=1 if ax is left else 2)
     return figure
 
 
