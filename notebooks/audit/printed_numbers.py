@@ -84,8 +84,9 @@ display.say(
     f"There are {len(found)} findings, {totals['note']} of them notes. Of the {totals['confirms']} statements "
     f"confirmed, random numbers pass {seldom} in at most one case of twenty, however they are made.")
 display.table(["paper", *VERDICTS, "findings"],
-             [[short, *(str(counts[key, v]) for v in VERDICTS), str(sum(f.paper == key for f in found))]
-              for key, short in reference.SHORT.items()],
+             [*([short, *(str(counts[key, v]) for v in VERDICTS), str(sum(f.paper == key for f in found))]
+                for key, short in reference.SHORT.items()),
+              ["all", *(str(totals[v]) for v in VERDICTS), str(len(found))]],
              "Findings of each paper by class.")
 
 # %%

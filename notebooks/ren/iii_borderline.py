@@ -319,9 +319,9 @@ def draw_path(units):
     before = len(shown) - 2
     last = before + (before % 4 == 3)
     height = -(-(last + 2) // 4)
-    figure, axes = plt.subplots(height, 4, figsize=(10.4, 2.9 * height), squeeze=False)
+    figure, axes = plt.subplots(height, 4, figsize=(10.4, 3.1 * height), squeeze=False)
     used = [*axes.flat[:before], *axes.flat[last:last + 2]]
-    titles = ["\n".join(textwrap.wrap(title.replace("\n", ", "), 20)) for _, title, _ in shown]
+    titles = ["\n".join(textwrap.wrap(title.replace("\n", ", "), 22)) for _, title, _ in shown]
     display.image_grid(used, [image for image, _, _ in shown], titles)
     for ax in set(axes.flat) - set(used):
         ax.set_axis_off()
