@@ -8,10 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from shared import ROOT, runtime
+from shared import ROOT, reference, runtime
 
 NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
                    for p in ROOT.glob("notebooks/*/*.py"))
+
+
+# What a reader should not meet.
+SHOWN = {"raw list or dict": r"\[['\"]|\{['\"]", "e-notation": r"(?<![\w-])\d+(?:\.\d+)?e[-+]?\d+\b",
+         "array or type": r"\barray\(|\bnp\.|dtype|\btensor\(|<class", "path": r"/(?:work|tmp|home|root)/",
+         "nothing": r"\b(?:nan|None)\b(?! of)",
+         "internal name": rf"\b(?:{'|'.join(reference.KINDS)})-\d+\b|"
+                          rf"\b(?:{'|'.join(reference.KEYS)})-[a-z]\b"}
 
 
 def pytest_addoption(parser):

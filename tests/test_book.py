@@ -6,13 +6,15 @@ import shutil
 import subprocess
 import sys
 import warnings
+from collections import Counter
+from html import unescape
 from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote, unquote, urlparse
 
 import pytest
-from conftest import NOTEBOOKS, environment, outputs
+from conftest import NOTEBOOKS, SHOWN, environment, outputs
 
 from shared import ROOT, reference
 from shared.pages import display
@@ -199,12 +201,41 @@ def test_each_page_says_once_how_it_is_shown_and_what_it_is(pages):
             assert (path.parent / image).is_file(), path
 
 
-def test_words_of_the_glossary_are_explained_on_every_page(book, pages):
+def test_every_word_of_the_glossary_is_linked_where_it_is_used_and_explained_there(book, pages):
     told = json.loads((book / "_static" / "glossary.js").read_text().split("=", 1)[1].rstrip(";\n"))
-    links = [href for page in pages.values() for href in page.links]
+    links = [href for path, page in pages.items() if path.stem != "glossary" for href in page.links]
     linked = {urlparse(href).fragment for href in links if "#term-" in href}
-    assert linked and linked <= told.keys()
+    assert linked == told.keys()
     assert all(told.values())
+
+
+def test_a_word_is_linked_once_a_page_and_not_in_code(pages):
+    for path, page in pages.items():
+        words = Counter(href for href in page.links if "glossary.html#term-" in href)
+        if path.parent.name == "book" and path.stem in reference.KEYS:
+            assert words and max(words.values()) == 1, path
+        assert not re.search(r"<(code|h[1-6])\b(?:(?!</\1>).)*#term-", path.read_text(), re.S), path
+
+
+def read_of(html):
+    """What a reader reads of a page: no script, style, code, formula, address; words apart."""
+    article = re.search(r"(?s)<article.*?</article>", html)[0]
+    hidden = r"script|style|code|pre|mjx-container"
+    formula = r"<(?:span|div) class=\"math.*?</(?:span|div)>"
+    text = re.sub(rf"(?s)<({hidden})\b.*?</\1>|{formula}", " ", article)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+def test_what_pages_show_is_written_for_a_person(pages):
+    """The whole of each page: prose of the sources, tables made from records, the scoreboard, the claims."""
+    odd = []
+    for path in pages:
+        if "<article" in path.read_text() and path.stem not in ("api", "search", "genindex", "glossary"):
+            text = read_of(path.read_text())
+            odd += [(path.stem, what, text[max(0, m.start() - 40):m.end() + 40])
+                    for what, pattern in SHOWN.items() if what != "nothing"  # None is a parameter's value
+                    for m in re.finditer(pattern, text)]
+    assert odd == []
 
 
 def test_names_of_the_reference_files_are_words_on_the_page():

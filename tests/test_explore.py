@@ -1,4 +1,6 @@
-"""The figure with sliders: its table, that it needs nothing from outside, and its sliders in a browser."""
+"""Figures with sliders: their tables, that they need nothing from outside, and their sliders in a browser."""
+import base64
+import io
 import json
 import re
 import shutil
@@ -6,8 +8,10 @@ import subprocess
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from shared.pages.explorer import Explorer
+from shared.pages.mixer import Mixer
 
 AXES = {"n": [1, 10, 100], "delta": [0.5, 2.0], "model": ["round", "flat"]}
 VALUES = -np.arange(12.0).reshape(3, 2, 2)
@@ -33,6 +37,33 @@ def test_needs_nothing_from_outside():
     assert "A trial" in repr(explorer()) and "\n" not in repr(explorer())
 
 
+GREYS = np.arange(5 * 4, dtype=np.uint8).reshape(5, 1, 2, 2)
+CHANCES = np.array([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6], [0.3, 0.7], [0.0, 1.0]])
+
+
+def mixer():
+    return Mixer("trial", "A trial", {"white": (GREYS, CHANCES), "digit 1": (GREYS, CHANCES[:, ::-1])})
+
+
+def test_a_mixer_is_a_still_without_scripts():
+    html = mixer()._repr_html_()
+    still = re.sub(r"(?s)<(script|style)>.*?</\1>", "", html)
+    assert "With 50% white the network says 1, 60% sure." in still  # the first with another answer
+    rows = [re.findall(r"<td(?: class=other)?>(\d)</td>", row) for row in still.split("<tr>")[2:]]
+    assert rows == [["0", "0", "1", "1", "1"], ["1", "1", "0", "0", "0"]]
+    assert '<div class="controls" hidden>' in still  # nothing to press that would not answer
+    sheet = base64.b64decode(re.search(r"url\(data:image/png;base64,([^)]*)\)", still)[1])
+    assert np.array_equal(np.asarray(Image.open(io.BytesIO(sheet))), GREYS.reshape(10, 2))
+    assert not re.search(r"https?:|//[a-z]|src=|import |fetch|@import", html)
+
+
+def test_a_mixer_refuses_what_it_cannot_show():
+    with pytest.raises(ValueError, match="alike"):
+        Mixer("t", "t", {"a": (GREYS, CHANCES[:4])})
+    with pytest.raises(ValueError, match="first images differ"):
+        Mixer("t", "t", {"a": (GREYS, CHANCES), "b": (GREYS + 1, CHANCES)})
+
+
 def test_refuses_what_it_cannot_show():
     with pytest.raises(ValueError, match=r"curve 'a' has shape \(2,\); the axes make \(3, 2, 2\)"):
         Explorer("t", "t", AXES, {"a": [1.0, 2.0]})
@@ -40,26 +71,51 @@ def test_refuses_what_it_cannot_show():
         Explorer("t", "t", AXES, dict.fromkeys("abcd", VALUES))
 
 
-def test_sliders_move_the_values_in_a_browser(tmp_path):
+def shown_after(tmp_path, html, moves):
+    """What a script leaves in `document.body.dataset.result` of a page; None where there is no Chromium."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
-        return  # .ci/run installs one; there the test has its say
-    moves = """<script>
-      const said = () => document.querySelector('.values').textContent;
-      const set = (k, v) => {
-        const e = document.getElementById('explore-trial-' + k);
-        e.value = v;
-        e.dispatchEvent(new Event('input'));
-      };
-      const before = said(); set(0, 2); set(1, 0); set(2, 0);
-      document.body.dataset.result = [before, said(), document.querySelectorAll('label').length].join('|');
-    </script>"""
+        return None  # .ci/run installs one; there the tests have their say
     page = tmp_path / "page.html"
-    page.write_text(f"<!doctype html><meta charset=utf-8><body>{explorer()._repr_html_()}{moves}")
+    page.write_text(f"<!doctype html><meta charset=utf-8><body>{html}<script>{moves}</script>")
     done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
                            f"--user-data-dir={tmp_path}/profile", page.as_uri()],
                           capture_output=True, text=True, timeout=60)
-    before, after, labels = re.search(r'data-result="([^"]*)"', done.stdout)[1].split("|")
-    # in the middle of all axes: entry [1, 1, 1] = -7, "never" in the second curve; then entry [2, 0, 0] = -8
-    assert "first: 1.00 · 10-7" in before and "second: 0" in before
-    assert after.count("1.00 · 10-8") == 2 and labels == "3"
+    return re.search(r'data-result="([^"]*)"', done.stdout)[1].split("|")
+
+
+SET = """const set = (id, v) => {
+  const e = document.getElementById(id);
+  e[e.type === "range" ? "value" : "selectedIndex"] = v;
+  e.dispatchEvent(new Event('input'));
+};"""
+
+
+def test_sliders_move_the_values_in_a_browser(tmp_path):
+    told = shown_after(tmp_path, explorer()._repr_html_(), SET + """
+      const said = () => document.querySelector('.values').textContent;
+      const before = said();
+      for (const [k, v] of [[0, 2], [1, 0], [2, 0]]) set('explore-trial-' + k, v);
+      const labels = document.querySelectorAll('label').length;
+      document.body.dataset.result = [before, said(), labels].join('|');""")
+    if told:
+        before, after, labels = told
+        # in the middle of all axes: entry [1, 1, 1] = -7, "never" in the second; then entry [2, 0, 0] = -8
+        assert "first: 1.00 · 10-7" in before and "second: 0" in before
+        assert after.count("1.00 · 10-8") == 2 and labels == "3"
+
+
+def test_a_mixer_moves_in_a_browser(tmp_path):
+    told = shown_after(tmp_path, mixer()._repr_html_(), SET + """
+      const said = () => document.querySelector('.words').textContent;
+      const before = said(); set('mix-trial-end', 1); set('mix-trial-share', 3);
+      const after = said(), share = document.getElementById('mix-trial-share');
+      document.querySelector('tbody td').click();
+      document.body.dataset.result = [before, after, share.value, said(),
+        share.getAttribute('aria-valuetext'), document.querySelector('.controls').hidden].join('|');""")
+    if told:
+        before, after, *clicked, hidden = told
+        assert before == "With 50% white the network says 1, 60% sure."
+        assert after == "With 75% digit 1 the network says 0, 70% sure."
+        first = "With 0% white the network says 0, 90% sure."
+        assert clicked == ["0", first, first] and hidden == "false"

@@ -11,7 +11,7 @@ import jupytext
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import NOTEBOOKS, environment, outputs
+from conftest import NOTEBOOKS, SHOWN, environment, outputs
 
 from shared import ROOT, reference, runtime
 from shared.data import sets
@@ -94,16 +94,11 @@ def test_a_script_from_an_empty_cache_tells_what_papermill_told(smoke, tmp_path)
 
 
 # ---- words -----------------------------------------------------------------------------------------------
-SHOWN = {"raw list or dict": r"\[['\"]|\{['\"]", "e-notation": r"(?<![\w-])\d+(?:\.\d+)?e[-+]?\d+\b",
-         "array or type": r"\barray\(|\bnp\.|dtype|\btensor\(|<class", "path": r"/(?:work|tmp|home|root)/",
-         "nothing": r"\b(?:nan|None)\b(?! of)",
-         "internal name": rf"\b(?:{'|'.join(reference.KINDS)})-\d+\b|"
-                          rf"\b(?:{'|'.join(reference.KEYS)})-[a-z]\b"}
-
-
 def reader_s(myst):
     """What a reader sees of an output: no code, no directive, no target of a link, no formula."""
-    text = re.sub(r"(?m)^[:`]{3,}(?:\{(?:figure|image)\}.*|\{\w+\})?|^:\w[\w-]*:.*$", " ", myst)
+    text = re.sub(r"(?ms)^```(?!\{).*?^```$", " ", myst)
+    directive = r"^[:`]{3,}(?:\{(?:figure|image|generated)\}.*|\{\w+\})?"
+    text = re.sub(rf"(?m){directive}|^:\w[\w-]*:.*$|^\([\w-]+\)=$", " ", text)
     text = re.sub(r"`[^`\n]*`|\]\([^)\n]*\)|\$\$.*?\$\$|\$[^$\n]*\$|<[^>\n]*>", " ", text, flags=re.DOTALL)
     return text
 
@@ -118,6 +113,18 @@ def test_what_a_page_says_is_written_for_a_person(smoke, name):
         text = reader_s(told["myst"])
         for what, pattern in SHOWN.items():
             odd += [(what, text[max(0, m.start() - 40):m.end() + 40]) for m in re.finditer(pattern, text)]
+    assert odd == []
+
+
+PROSE = {**{f"notebooks/{n}": "\n\n".join(c.source for c in cells(n) if c.cell_type == "markdown")
+            for n in NOTEBOOKS}, **{f"book/{p.stem}": p.read_text() for p in (ROOT / "book").glob("*.md")}}
+
+
+@pytest.mark.parametrize("name", PROSE)
+def test_prose_is_written_for_a_person(name):
+    text = reader_s(PROSE[name])
+    odd = [(what, text[max(0, m.start() - 40):m.end() + 40]) for what, pattern in SHOWN.items()
+           if what != "nothing" for m in re.finditer(pattern, text)]
     assert odd == []
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 
 import yaml
 from executed import ROOT, pictures
-from places import label, link, pages, shown
+from places import label, link, pages, run, shown
 from scoreboard import everything
 
 from workflow import catalogue
@@ -42,16 +42,31 @@ def finding(names):
     return ""
 
 
-def found(argument):
-    """What the pages of a paper found, led by a picture: of its first page that says it, else of an item."""
+def moving(paper):
+    """The first figure with a slider on the pages of a paper, as HTML, or None."""
+    for name in catalogue.notebooks():
+        for cell in (run(name) or {"cells": []})["cells"] if name.split("/")[0] == paper else []:
+            for output in cell.get("outputs", []):
+                html = "".join(output.get("data", {}).get("text/html", ""))
+                if 'type="range"' in html:
+                    return html
+    return None
+
+
+def found(argument, text=""):
+    """What the pages of a paper found, led by a figure that moves, under `text`, or else by a picture.
+
+    The picture is that of the paper's first page that says what it found, else of an item.
+    """
     paper, *item = argument.split()
     told = {n: m for n in catalogue.notebooks() if n.split("/")[0] == paper and (m := minute(n))}
     first = next(((path, alt) for _, path, alt, _ in told.values() if path), None)
-    parts = [f"```{{image}} {first[0]}\n:alt: {first[1]}\n:class: finding\n```"] if first else []
-    if not first and item:
-        parts.append(picture(f"{paper} {item[0]}", ""))
-    parts += [f"**{link(catalogue.title(n), n)}.** {said}{'' if whole else f' {SMALL}'}"
-              for n, (said, _, _, whole) in told.items()]
+    shot = f"```{{image}} {first[0]}\n:alt: {first[1]}\n:class: finding\n```" if first else \
+        picture(f"{paper} {item[0]}", "") if item else ""
+    said = [f"**{link(catalogue.title(n), n)}.** {said}{'' if whole else f' {SMALL}'}"
+            for n, (said, _, _, whole) in told.items()]
+    html = moving(paper)
+    parts = [text.strip(), f"```{{raw}} html\n{html}\n```", *said, shot] if html else [shot, *said]
     return "\n\n".join(filter(None, parts))
 
 

@@ -37,7 +37,8 @@ def item_rows(paper):
 
 def items(paper):
     from shared.pages import display
-    return display.markdown_table(["item", "verdict", "page", "recorded scale", "why"], item_rows(paper))
+    made = display.markdown_table(["item", "verdict", "page", "recorded scale", "why"], item_rows(paper))
+    return f":::{{div}} item-list full-width\n{made}\n:::"
 
 
 def claims(paper):
@@ -66,7 +67,7 @@ def execution(_):
     versions = next((", ".join(f"{k} {v}" for k, v in {"Python": s["python"], **s["versions"]}.items())
                      for s in facts.values()), "")
     units = [[link(catalogue.title(n), n), u["set"], f"{u['recorded']} of {u['published']}",
-              f"{u['seconds'] / 60:,.0f} min", str(len(u["stale"])), str(len(u["doubtful"]))]
+              duration(u["seconds"]) if u["recorded"] else "", str(len(u["stale"])), str(len(u["doubtful"]))]
              for n, s in facts.items() for u in s["state"]]
     where = pages()
     kept = []
@@ -123,7 +124,29 @@ def costs(_):
             rows.append([link(catalogue.title(name), name), "none", "under a minute, at each build", ""])
         else:
             rows.append([link(catalogue.title(name), name), "0", "not computed yet", ""])
-    return markdown_table(["notebook", "recorded units", "computing time", "memory a job asks for"], rows)
+    return "\n\n".join([
+        markdown_table(["notebook", "recorded units", "computing time", "memory a job asks for"], rows),
+        "The networks that they measure are kept with the book. Training them took:",
+        markdown_table(["network", "kept nets", "training time"], training())])
+
+
+def training():
+    """A row for each architecture of the kept nets: how many there are, and the time their training took."""
+    from shared import reference
+    from shared.training import zoo
+    kept = {}
+    for path in sorted(zoo.ZOO.glob("*.safetensors")):
+        facts, _ = zoo.about(path)
+        kept.setdefault((facts["architecture"], facts["data"].partition(",")[0]), []).append(facts)
+    rows = []
+    for (architecture, data), nets in kept.items():
+        seconds = Counter()
+        for each in nets:
+            seconds[each["device"]] += each["seconds"]
+        spent = "<br>".join(f"{duration(s)} on {device}" for device, s in seconds.most_common())
+        paper, _, name = architecture.partition("-")
+        rows.append([f"{reference.SHORT[paper]}, network {name.upper()} on {data}", str(len(nets)), spent])
+    return rows
 
 
 def duration(seconds):

@@ -48,7 +48,7 @@ def scoreboard(_):
     parts = [f"```{{raw}} html\n{controls(found)}\n```"]
     for title, mine in groups.items():
         if mine:
-            made = f":::{{div}} scoreboard\n{table(mine)}\n:::"
+            made = f":::{{div}} scoreboard{'' if title else ' full-width'}\n{table(mine)}\n:::"
             parts.append(f"::::{{dropdown}} {title}: {len(mine)}\n{made}\n::::" if title else made)
     return "\n\n".join(parts)
 
@@ -60,13 +60,13 @@ def table(found):
 
 def row(item, kept, page, word):
     from shared import reference
-    from shared.pages.display import badge
+    from shared.pages.display import badge, sentence
     from shared.pages.results import scale_words
     since, before = history.of(item, kept)
     why = kept["reason"] if kept else item.caption
     return [place(item), reference.SHORT[item.paper], item.kind, badge(word),
             scale_words(kept) if kept else "", since,
-            f"{why.rstrip('.')}.{f' Earlier: {before}.' if before else ''}",
+            f"{sentence(why)}{f' Earlier: {before}.' if before else ''}",
             "<br>".join(filter(None, [" · ".join(downloads(item, kept, "book/reproduction")), report(item)]))]
 
 

@@ -1,4 +1,4 @@
-"""What all pages share beyond their text: the papers' equation numbers, words explained on hover, metadata.
+"""What all pages share beyond their text: the papers' equation numbers, words of the glossary, metadata.
 
 An equation labelled `sutton-eq-3` is the paper's number 3; any other carries none. The definitions of the
 glossary go into a script of the book itself, so that they are there without a network.
@@ -6,13 +6,20 @@ glossary go into a script of the book itself, so that they are there without a n
 import html
 import json
 import re
+from functools import cache
 from pathlib import Path
 from posixpath import basename, dirname, relpath
 
 from docutils import nodes
+from executed import ROOT
+from sphinx import addnodes
 
 PRINTED = re.compile(r"-eq-(\w+)$")
 GLOSSARY = "book/glossary"
+TERM = re.compile(r"^(?![:` ])(.+)\n  ", re.MULTILINE)  # in the glossary's source: a line before its text
+OWN = re.compile(r"[A-Z -]")  # in a word that means nothing else: "FGSM", "cap volume", not "record"
+NOT_PROSE = (nodes.title, nodes.literal, nodes.FixedTextElement, nodes.reference, nodes.term, nodes.raw,
+             nodes.math, nodes.comment, addnodes.pending_xref, addnodes.desc)
 VIEWPORT = re.compile(r'<meta [^>]*name="viewport"[^>]*>')
 SENTENCES = 60  # characters that a paragraph needs to stand for its page
 
@@ -35,6 +42,37 @@ def printed_numbers(app, doctree):
 
 
 # ---- glossary --------------------------------------------------------------------------------------------
+@cache
+def own_words():
+    """`(pattern, {as it is found: word})` of the glossary's words that mean nothing else in a sentence."""
+    words = [w for w in TERM.findall((ROOT / f"{GLOSSARY}.md").read_text()) if OWN.search(w)]
+    found = {form: w for w in words for form in (w, f"{w}s", w[0].upper() + w[1:], f"{w[0].upper()}{w[1:]}s")}
+    longest = sorted(found, key=len, reverse=True)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest))})(?![\w-])"), found
+
+
+def linked_words(app, doctree):
+    """The first mention of such a word on a page leads to the glossary."""
+    name = app.env.docname
+    pattern, found = own_words()
+    seen = {x["reftarget"] for x in doctree.findall(addnodes.pending_xref) if x.get("reftype") == "term"}
+    for text in list(doctree.findall(nodes.Text)) if name != GLOSSARY else []:
+        above = text.parent
+        while above is not None and not isinstance(above, NOT_PROSE):
+            above = above.parent
+        made, at = [], 0
+        for match in pattern.finditer(text) if above is None else []:
+            word = found[match[0]]
+            if word not in seen:
+                seen.add(word)
+                made += [nodes.Text(text[at:match.start()]), addnodes.pending_xref(
+                    "", nodes.inline(match[0], match[0]), refdomain="std", reftype="term", reftarget=word,
+                    refexplicit=True, refwarn=True, refdoc=name)]
+                at = match.end()
+        if made:
+            text.parent.replace(text, [*made, nodes.Text(text[at:])])
+
+
 def definitions(app, exc):
     """Write `{id of a word: its definition}` where book.js finds it."""
     if exc is not None or app.builder.format != "html":
@@ -69,6 +107,7 @@ def describe(app, pagename, templatename, context, doctree):
 def setup(app):
     app.connect("config-inited", no_numbers, priority=999)
     app.connect("doctree-read", printed_numbers, priority=900)
+    app.connect("doctree-read", linked_words, priority=900)
     app.connect("html-page-context", describe, priority=900)
     app.connect("build-finished", definitions)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

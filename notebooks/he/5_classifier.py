@@ -39,6 +39,8 @@ blocks: int | None = None  # blocks of images of each net and kind; None takes t
 iterations: int | None = None  # most iterations for each c of OptMargin; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
+import textwrap
+
 import matplotlib.pyplot as plt
 import torch
 
@@ -191,12 +193,13 @@ def architecture():
 def draw_layers():
     """The classifier as a row of boxes."""
     boxes = layers(LAYERS, 1568)
-    figure, ax = plt.subplots(figsize=(10, 1.7))
+    figure, ax = plt.subplots(figsize=(7.2, 1.6))
     for n, (name, size) in enumerate(boxes):
-        ax.text(n, 0, f"{name.replace(', ', chr(10))}\n{size}", ha="center", va="center", fontsize=8,
+        words = "\n".join(line for part in name.split(", ") for line in textwrap.wrap(part, 11))
+        ax.text(n, 0, f"{words}\n{size}", ha="center", va="center",
                 bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": "0.4"})
         if n:
-            ax.annotate("", (n - 0.36, 0), (n - 0.64, 0), arrowprops={"arrowstyle": "->"})
+            ax.annotate("", (n - 0.38, 0), (n - 0.62, 0), arrowprops={"arrowstyle": "->"})
     ax.set(xlim=(-0.6, len(boxes) - 0.4), ylim=(-1, 1))
     ax.set_axis_off()
     return figure

@@ -45,14 +45,17 @@ threshold: float = 0.99  # stop when the SSIM of the pair is above this (0..1]
 iterations: int = 9  # most mixtures per search [1..]
 
 # %% tags=["hide-cell"]
+import textwrap
+
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
+from IPython.display import display as show
 
 from shared import borderline, runtime, similarity
 from shared.data import sets as data
 from shared.models import inference, ren
-from shared.pages import display, parameters
+from shared.pages import display, mixer, parameters
 from shared.pages.start import start
 from shared.records.summary import over_nets
 from shared.training import zoo
@@ -316,9 +319,10 @@ def draw_path(units):
     before = len(shown) - 2
     last = before + (before % 4 == 3)
     height = -(-(last + 2) // 4)
-    figure, axes = plt.subplots(height, 4, figsize=(10.4, 2.9 * height), squeeze=False)
+    figure, axes = plt.subplots(height, 4, figsize=(10.4, 3.1 * height), squeeze=False)
     used = [*axes.flat[:before], *axes.flat[last:last + 2]]
-    display.image_grid(used, [image for image, _, _ in shown], [title for _, title, _ in shown])
+    titles = ["\n".join(textwrap.wrap(title.replace("\n", ", "), 22)) for _, title, _ in shown]
+    display.image_grid(used, [image for image, _, _ in shown], titles)
     for ax in set(axes.flat) - set(used):
         ax.set_axis_off()
     for ax, (_, _, label) in zip(used, shown):
@@ -446,6 +450,51 @@ if len(found):
         f"{mean['mixtures']:.1f} mixtures. The outside picture most like the original is another than the "
         f"last one in {another:,} "
         f"of {searched:,} searches: where this is rare, the two goals come to the same.")
+
+# %% [markdown]
+# ## Mix it yourself
+#
+# Move the slider (mouse, or Tab and arrow keys) to put more and more of another picture into the digit, or click into the table,
+# which has the network's answer to every mixture. Nothing is computed while you look: pictures and answers were kept when the
+# network was asked.
+
+# %%
+STEPS = 20  # mixtures from the digit to the other picture
+
+
+def mixtures(architecture, net, *, digit, recipe, dataset):
+    """A test digit mixed with white, with black and with the next digit of another label; what a net says."""
+    digits = data.load(dataset)
+    parameters.index("digit", digit, len(digits.x_test), "test images")
+    model = zoo.net(f"ren-{architecture}", recipe, digits, net, device=runtime.device()).net
+    classify, source = inference.classifier(model), digits.x_test[digit:digit + 1]
+    label = int(classify(source))
+    flat = {name: torch.full_like(source, grey) for name, grey in BACKGROUNDS.items()}
+    later = (image[None] for image in digits.x_test[digit:].roll(-1, 0)
+             if int(classify(image[None])) != label)
+    other = next(later, source)
+    share = torch.linspace(0, 1, STEPS + 1).view(-1, 1, 1, 1)
+    mixed = [((1 - share) * source + share * end).round().byte() for end in (*flat.values(), other)]
+    chances = [torch.softmax(inference.logits(model, images), dim=1) for images in mixed]
+    return {"source_label": label, "with": [*flat, f"digit {int(classify(other))}"],
+            "mixed": torch.stack(mixed), "chances": torch.stack(chances)}
+
+
+def plan_mixtures(scale):
+    """One unit: the mixtures of one digit."""
+    return {f"{scale.architecture}-mixtures-{scale.digit}": dict(
+        architecture=scale.architecture, net=scale.seed, digit=scale.digit, recipe=scale.recipe,
+        dataset=scale.dataset)}
+
+
+mixed_with = run.units("mixtures", mixtures, plan_mixtures)
+
+# %%
+asked = run.best(mixed_with)
+if len(asked):
+    one = asked.iloc[0]
+    show(mixer.Mixer("digit", f"When does a {one.source_label} stop being a {one.source_label}?",
+                     dict(zip(one["with"], zip(one.mixed, one.chances)))))
 
 # %% [markdown]
 # ## What the paper leaves open

@@ -320,7 +320,7 @@ def draw_nets(searches, variants):
                 letter = next(k for k, kinds in PRINTED_AS.items() if kind in kinds)
                 value = PRINTED[(PRINTED.architecture == letter) & (PRINTED.background == b)][printed].item()
                 ax.plot(x, value, "kx", ms=8, mew=2)
-            ax.set(title=f"towards {b}" if row is axes[0] else "", xticks=range(len(WORDS)))
+            ax.set(title=f"towards {b}" if column == "robustness_mean" else "", xticks=range(len(WORDS)))
             ax.set_xticklabels(WORDS.values(), rotation=40, ha="right", fontsize=10)
         row[0].set_ylabel(f"robustness (SSIM)\n{label}")
     return figure

@@ -518,7 +518,7 @@ def setting(example):
 
 def draw_examples(units):
     """The digit and its adversarial examples, a row for each background."""
-    figure, axes = plt.subplots(len(units), 5, figsize=(10, 3 * len(units)), squeeze=False)
+    figure, axes = plt.subplots(len(units), 5, figsize=(10, 2.5 * len(units)), squeeze=False)
     for row, u in zip(axes, units.itertuples()):
         titles = [f"original\nread as {u.original_class} ({u.original_probability:.1%})"]
         titles += [f"{setting(e)}\nread as {e['class']} ({e['probability']:.1%})" for e in u.shown]

@@ -78,13 +78,9 @@ AGAIN = {"n": (1, 3, 10, 100, 1000, 3072, 100_000), "epsilon": (0.01, 0.1), "del
 # | dimensions | 15 values from 1 to 200,000 | from a line to more than the 150,528 inputs of an ImageNet network |
 # | random trials | all follow the exact law of one coordinate | only the direction across the plane matters, so no vector with 200,000 entries is drawn |
 #
-# **What the verdicts mean here.** A bound that is never violated may still be far too generous. So each is also held
-# against *witnesses*, data and surfaces made to come near it, and against *changed formulas*: every constant halved and
-# doubled, every exponent raised and lowered by ½, every term dropped. The check that passes the right formula must refuse
-# the changed ones: one that claims more by a case that violates it, one that claims less by a case where the right bound is
-# reached. A bound is `exact` only if every changed formula is refused and its truth is known, not sampled; else it is
-# `consistent`, and the page says how near the nearest witness came. A residue (an exact value beyond its bound, in
-# logarithms, or the relative difference of two ways to compute it) may be $10^{-8}$.
+# What `exact` and `consistent` mean for a bound, and what changed formulas and *witnesses* are, is said on
+# {doc}`the opening page </book/sutton>`. A residue (an exact value beyond its bound, in logarithms, or the relative
+# difference of two ways to compute it) may be $10^{-8}$.
 #
 # All probabilities come from one number: the share of a ball that lies beyond a plane,
 #
@@ -173,6 +169,10 @@ figure_2 = run.figure(
 # %% [markdown]
 # ## Lemma 23: a cap fits into a small half ball
 #
+# $$\frac{V^n_{\rm cap}(r,h)}{r^nV^n} \le \tfrac12\left(\frac{h(2r-h)}{r^2}\right)^{n/2}$$
+#
+# for $r > 0\text{ and }0 \le h \le r$ [derived].
+#
 # The cap of height $h$ of a ball of radius $r$ stands on a disc of radius $\rho = \sqrt{h(2r-h)}$. A half ball on the same disc
 # contains it, as long as the cap is no larger than half of the ball. The half ball has volume $\tfrac12 V^n \rho^n$, and $\rho < r$
 # raised to the power $n$ is the whole effect of high dimension. Equality holds for $h = 0$ and $h = r$ only. (The half ball
@@ -224,6 +224,10 @@ display.picture(draw_envelopes(), CAPTION, ALT)
 
 # %% [markdown]
 # ## Theorem 1: the chance of one random perturbation
+#
+# $$\Pr(s \text{ crosses}) \le \tfrac12\left(1-\frac{\epsilon^2}{\delta^2}\right)^{n/2}$$
+#
+# for $\delta \ge \epsilon > 0$ [derived].
 #
 # The perturbations that cross the plane are a cap of height $\delta - \epsilon$. Its share of the ball is exactly
 # $\tau_n(\epsilon/\delta)$; Lemma 23 with $r = \delta$ gives the bound. Both fall at the same exponential rate,

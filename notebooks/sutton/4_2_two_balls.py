@@ -83,13 +83,9 @@ COARSE = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 50_000, 200_000)
 # | whether the density is bounded by $A^n$ or by $A$ times the uniform one | one number $K \ge 1$ stands for either (*lost*) | for uniform data $K = 1$ either way |
 # | $\epsilon$, $\delta$ and $n$ of Figure 4 | $\epsilon = 0.1$; $\delta$ = 1, 10 and 100 $\epsilon$; $n$ from 1 to 200,000 | *lost*; the largest noise is 50 times the distance of the centres, as the text says |
 #
-# **What the verdicts mean here.** A bound that is never violated may still be far too generous. So each is also held
-# against *witnesses*, data and surfaces made to come near it, and against *changed formulas*: every constant halved and
-# doubled, every exponent raised and lowered by ½, every term dropped. The check that passes the right formula must refuse
-# the changed ones: one that claims more by a case that violates it, one that claims less by a case where the right bound is
-# reached. A bound is `exact` only if every changed formula is refused and its truth is known, not sampled; else it is
-# `consistent`, and the page says how near the nearest witness came. A residue (an exact value beyond its bound, in
-# logarithms, or the relative difference of two ways to compute it) may be $10^{-8}$.
+# What `exact` and `consistent` mean for a bound, and what changed formulas and *witnesses* are, is said on
+# {doc}`the opening page </book/sutton>`. A residue (an exact value beyond its bound, in logarithms, or the relative
+# difference of two ways to compute it) may be $10^{-8}$.
 #
 # Exact values are for uniform data. As on {ref}`the page before <sutton-4-1>`, $\tau_n(x)$ is the share of the unit ball beyond a
 # plane at distance $x$ from its centre, and $f_n$ the density of one coordinate of a uniform point.
@@ -256,6 +252,10 @@ figure_3 = run.figure(
 # %% [markdown]
 # ## Theorem 4: the classifier is accurate
 #
+# $$\Pr(f(x)=\ell) \ge 1-\tfrac12K(1-\epsilon^2)^{n/2}$$
+#
+# for $0 \le \epsilon \le 1$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
+#
 # A point of class 1 is misread if it lies beyond the plane, in a cap of height $1 - \epsilon$. The density there is at most $K$ times the uniform
 # one, and Lemma 23 bounds the cap. Exact for uniform data: accuracy $1 - \tau_n(\epsilon)$. The bound has the right rate.
 
@@ -280,6 +280,10 @@ theorem_4 = check(
 
 # %% [markdown]
 # ## Theorem 5: nearly every point can be moved across
+#
+# $$\Pr(\exists s\in\mathbb B^n_\delta: f(x+s)\ne\ell) \ge 1-\tfrac12K(1-(\delta-\epsilon)^2)^{n/2}$$
+#
+# for $\epsilon \ge 0\text{ and }\epsilon \le \delta \le 1 + \epsilon$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
 # A point of class 1 resists all pushes of length $\delta$ only if it lies more than $\delta$ from the plane, in a cap of height
 # $1 - (\delta - \epsilon)$. Such a cap is as small as any other at a fixed distance from the centre: data concentrate near the plane through the centre
@@ -314,6 +318,10 @@ display.picture(draw_resisting(steady), CAPTION, ALT)
 
 # %% [markdown]
 # ## Theorem 6: random pushes hardly ever do it
+#
+# $$\Pr(f(x+s)\ne\ell) \le K\left(1-\left(\frac{\epsilon}{1+\delta}\right)^2\right)^{n/2}$$
+#
+# for $\delta > 0$, $0 \le \epsilon \le 1 + \delta$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
 # Point and push are both random. Together they must cover the distance $\epsilon$ to the plane. Cut it in two: either the point has covered
 # at least $\epsilon - \tau$ of it, or the push covers more than $\tau$. Both are caps, and the two bounds of Lemma 23 are equal at
@@ -385,11 +393,12 @@ def draw_figure_4(accuracy, flips):
     left.set(ylabel="accuracy", ylim=(0.45, 1.02), title="(a)")
     for color, (label, curve) in zip(display.PALETTE, flips.items()):
         curves.draw_curve(right, curve, color, label)
-    right.set(ylabel="Pr(random push misclassifies)", ylim=(-0.02, 1.02), title="(b)")
-    for ax in (left, right):
+    right.set(ylabel="Pr(random push misclassifies)", ylim=(-0.02, 1.35), title="(b)",
+              yticks=np.linspace(0, 1, 6))
+    for ax, place in ((left, "lower right"), (right, "upper left")):
         ax.plot([], [], color="0.4", ls="--", lw=1.2, label="bound")
         ax.set(xscale="log", xlabel="dimension n")
-        ax.legend(fontsize=9)
+        ax.legend(loc=place, ncols=1 if ax is left else 2)
     return figure
 
 
@@ -527,6 +536,10 @@ theorem_7 = run.statement(
 
 # %% [markdown]
 # ## Theorem 8: one push for all
+#
+# $$\Pr(f(x+s)\ne\ell\ \forall s\in S_\gamma(z)) \ge \left(1-\tfrac12K\left(1-\tfrac{\gamma^2}{4}\right)^{n/2}\right)_+^2$$
+#
+# for $0 \le \gamma \le 2$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
 # Take two points $x$ and $z$ of one class, and any push that carries $z$ across with a margin of at least $\gamma$. Write $d_\ell(z, s)$ for that
 # margin and $S_\gamma(z)$ for the set of these pushes. All of them carry $x$ across as soon as $x$ lies at most $\gamma$ farther from the plane

@@ -108,13 +108,9 @@ AGAIN = dict(n=(2, 20, 300), eta=(0.1, 0.5), r=(0.5, 2.0), delta=(0.2, 1.0), gam
 # | the shift $\xi$ in Theorem 16 | $\gamma - 2L\delta$, which two Lipschitz steps give; the paper's constant is not known | [derived], paper's [lost] |
 # | a test surface | the roof $g(p) = -L\lvert p_1\rvert$ over an evenly filled unit ball: exact values exist, and it is the worst case of Lemma 13 | ours |
 #
-# **What the verdicts mean here.** A bound that is never violated may still be far too generous. So each is also held
-# against *witnesses*, data and surfaces made to come near it, and against *changed formulas*: every constant halved and
-# doubled, every exponent raised and lowered by ½, every term dropped. The check that passes the right formula must refuse
-# the changed ones: one that claims more by a case that violates it, one that claims less by a case where the right bound is
-# reached. A bound is `exact` only if every changed formula is refused and its truth is known, not sampled; else it is
-# `consistent`, and the page says how near the nearest witness came. A residue (an exact value beyond its bound, in
-# logarithms, or the relative difference of two ways to compute it) may be $10^{-8}$.
+# What `exact` and `consistent` mean for a bound, and what changed formulas and *witnesses* are, is said on
+# {doc}`the opening page </book/sutton>`. A residue (an exact value beyond its bound, in logarithms, or the relative
+# difference of two ways to compute it) may be $10^{-8}$.
 # Factors such as $10^{600}$ between bound and truth are no misprint: they occur where both are far too small to be observed.
 # Theorems 14 and 16 are sampled: under a roof they are judged by the near end of a 95% Clopper–Pearson interval of random trials.
 
@@ -197,7 +193,9 @@ equation_3 = run.statement("equation-3", data={"points_per_surface": scale.draws
 # Equation {eq}`sutton-eq-2` bounds the true distance from above. If the surface cannot be steeper than $L$,
 # there is a bound from below:
 #
-# $$\mathrm{dist}(x, S) \ge \kappa\,|d_S(x)|, \qquad \kappa = (1 + L^2)^{-1/2} .$$ (sutton-eq-4)
+# $$\mathrm{dist}(x, S) \ge \kappa\,|d_S(x)|, \qquad \kappa = (1 + L^2)^{-1/2}$$ (sutton-eq-4)
+#
+# for $L \ge 0$, $|d_S(x)| > 0$ [derived].
 #
 # *Proof idea.* From the foot of $x$ on the surface, a surface of slope at most $L$ can only leave within a
 # flat double cone. The steep cone below it is free of surface. A ball around $x$ that touches the cone's
@@ -228,6 +226,10 @@ equation_4 = run.statement(
 # %% [markdown]
 # ## Theorem 9: the classifier is accurate
 #
+# $$\Pr(f(x)=0) \ge \sup_{\alpha\ge0}\{G(\alpha)-\Pr(x\cdot v\ge-\alpha)\}$$
+#
+# for $n \ge 2$, $\eta \ge 0$, $L \ge 0$ [derived].
+#
 # A point is called 0 if it lies deeper below the plane than the surface dips there. *Proof idea.* Choose a
 # depth $\alpha$. Either the surface strays from the plane by more than $\alpha$ somewhere over the data, or
 # the point is less than $\alpha$ below the plane, or all is well. The two bad chances are added, and
@@ -235,7 +237,7 @@ equation_4 = run.statement(
 
 # %%
 def check(item, note=None, again=None):
-    """Formula, evidence and published verdict of one statement."""
+    """Evidence and published verdict of one statement."""
     return theorem.check(run, item, draws=scale.draws, grid=AGAIN, note=note, again=again)
 
 
@@ -243,6 +245,10 @@ theorem_9 = check("theorem-9", again=lambda n, eta, lipschitz: beyond_graph(n, e
 
 # %% [markdown]
 # ## Corollary 10: accuracy with a flat boundary
+#
+# $$\Pr(f(x)=0) \ge 1-\tfrac12K\left(1-(\eta/r)^2\right)^{n/2}$$
+#
+# for $0 \le \eta \le r\text{ and }r > 0$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
 # A plane never strays, so $\alpha = 0$ is best, and what is left is the share of a ball beyond a plane at
 # distance $\eta$ of its centre: a cap. Lemma 23 bounds it by a half ball. With $r = 1$ and
@@ -253,6 +259,10 @@ corollary_10 = check("corollary-10", again=lambda n, eta, r: cap_share(n, eta / 
 
 # %% [markdown]
 # ## Theorem 11: attacks work nearly everywhere
+#
+# $$\Pr(\exists s\in\mathbb B^n_\delta: f(x+s)=1) \ge \sup_{\alpha\ge0}\{G(\alpha)-\Pr(x\cdot v<\alpha-\delta)\}$$
+#
+# for $n \ge 2$, $\eta \ge 0$, $L \ge 0$, $\delta > 0$ [derived].
 #
 # *Proof idea.* By {eq}`sutton-eq-2` a push of length $\delta$ straight along $v$ suffices if the surface is
 # at most $\delta$ above the point. That fails only if the surface strays by more than $\alpha$ or the point
@@ -266,6 +276,10 @@ theorem_11 = check("theorem-11", again=lambda n, eta, lipschitz, delta: beyond_g
 # %% [markdown]
 # ## Corollary 12: attacks across a flat boundary
 #
+# $$\Pr(\exists s\in\mathbb B^n_\delta: f(x+s)=1) \ge 1-\tfrac12K\left(1-\left(\frac{\delta-\eta}{r}\right)^2\right)^{n/2}$$
+#
+# for $\eta \ge 0, r > 0\text{ and }\eta \le \delta \le \eta + r$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
+#
 # Again $\alpha = 0$: safe are only the points in the cap farther than $\delta$ from the plane. In high
 # dimension a ball has next to nothing there as soon as $\delta$ exceeds $\eta$, for most of a ball lies
 # close to the plane through its centre. With $r = 1$ and $\eta = \epsilon$ this is Theorem 5.
@@ -276,12 +290,21 @@ corollary_12 = check("corollary-12", again=lambda n, eta, delta, r: cap_share(n,
 # %% [markdown]
 # ## Theorem 14: noise rarely works
 #
+# $$
+# \begin{aligned}
+# &\Pr(f(x+s)=1) \le \inf_{\tau\in\mathcal T}\Big\{\inf_{\alpha\ge0}[1-G(\alpha)+\Pr(x\cdot v\ge-(\alpha+\tfrac\tau\kappa))]\\
+# &\quad +\varphi(\tau)\inf_{\alpha\ge0}[1-G(\alpha)+\Pr(x\cdot v<\alpha-\tau)]\Big\},\\
+# &\quad \varphi(\tau)=\tfrac12\left(1-\frac{z^2}{\delta^2}\right)^{n/2},\ z=\kappa^2\tau-\sqrt{1-\kappa^2}\sqrt{\delta^2-\kappa^2\tau^2},\ \kappa=(1+L^2)^{-1/2}
+# \end{aligned}
+# $$
+#
+# for $n \ge 2$, $\eta \ge 0$, $L \ge 0$, $\delta > 0$ [derived].
+#
 # *Proof idea.* Split the points by their distance to the surface. Those nearer than $\tau$, or already
 # wrong, are few: Lemma 13 turns their distance into a directed distance, and Theorem 9's argument counts
 # them. For the others, noise must leave the cone of Lemma 13, and the part of the noise ball outside the
-# cone fits into a cap at height $z(\tau) = \kappa^2\tau - \sqrt{1-\kappa^2}\sqrt{\delta^2-\kappa^2\tau^2}$,
-# so Lemma 23 applies with $\varphi(\tau) = \tfrac12(1 - z(\tau)^2/\delta^2)^{n/2}$. The cap is less than a
-# half ball only for $\tau \ge L\delta$; hence $\mathcal T = [L\delta, \delta]$. For $L > 1$ this interval
+# cone fits into a cap at height $z$, whose share is at most $\varphi(\tau)$ by Lemma 23. The cap is less than
+# a half ball only for $\tau \ge L\delta$; hence $\mathcal T = [L\delta, \delta]$. For $L > 1$ this interval
 # is empty and $\mathcal T = \{\delta\}$, $\varphi = 0$.
 
 # %%
@@ -290,6 +313,10 @@ theorem_14 = check("theorem-14", note="Sampled: no closed form is at hand for no
 
 # %% [markdown]
 # ## Corollary 15: noise at a flat boundary
+#
+# $$\Pr(f(x+s)=1) \le \tfrac12(1+K)\left(1-\left(\frac{\eta}{r+\delta}\right)^2\right)^{n/2}$$
+#
+# for $\delta > 0$, $r > 0\text{ and }0 \le \eta \le r + \delta$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
 # For a plane $\kappa = 1$ and $z(\tau) = \tau$. Placing the split at $\tau = \delta\eta/(r+\delta)$ makes
 # both caps equally large in proportion to their balls, and the two half-ball bounds combine into one. With
@@ -301,6 +328,16 @@ corollary_15 = check("corollary-15", again=lambda n, eta, delta, r: crossing(n, 
 
 # %% [markdown]
 # ## Theorem 16: one attack for all
+#
+# $$
+# \begin{aligned}
+# &\Pr(f(x+s)=1\ \forall s\in S_{\gamma,\delta}(z)) \\
+# &\quad \ge \sup_t\sup_{\alpha\ge0}\{G(\alpha)-\Pr(z\cdot v>t-\alpha)\}_+\sup_{\alpha\ge0}\{G(\alpha)-\Pr(x\cdot v<t-\xi+\alpha)\}_+,\\
+# &\quad \xi=\gamma-2L\delta
+# \end{aligned}
+# $$
+#
+# for $n \ge 2$, $\eta \ge 0$, $L \ge 0$, $\delta > 0$, $\gamma \ge 0$ [derived].
 #
 # Two points $x$ and $z$ of class 0 are drawn. $S_{\gamma,\delta}(z)$ is the set of pushes of length up to
 # $\delta$ that carry $z$ past the surface by at least $\gamma$. *Proof idea.* The same push moves $x$ and
@@ -317,6 +354,10 @@ theorem_16 = check("theorem-16", note="Sampled: the grid is judged by random tri
 
 # %% [markdown]
 # ## Corollary 17: one attack for all across a flat boundary
+#
+# $$\Pr(f(x+s)=1\ \forall s\in S_{\gamma,\delta}(z)) \ge \left(1-\tfrac12K\left(1-\left(\tfrac{\gamma}{2r}\right)^2\right)^{n/2}\right)_+^2$$
+#
+# for $r > 0\text{ and }0 \le \gamma \le 2 r$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
 # For a plane $\xi = \gamma$, and $\delta$ no longer matters. Half of $\gamma$ is given to each point, so
 # each fails with the chance of a cap at distance $\gamma/2$ from the centre. With $r = 1$ this is Theorem

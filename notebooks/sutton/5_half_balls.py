@@ -95,13 +95,9 @@ AGAIN = dict(n=(2, 30, 1000, 200_000), epsilon=(0.0, 0.01, 0.1), delta=(0.1, 0.3
 # | parameters of Figure 6 | $\epsilon = 0$, and the parameter `epsilon` of this page beside it; $\delta$ = 0.1, 1, 10; $n$ from 1 to 200,000 | [lost], ours |
 # | Definitions 21 and 22 | stable: no push up to $\delta$ changes the label; stable with confidence $\upsilon$: noise keeps it with probability at least $\upsilon$ | [derived] |
 #
-# **What the verdicts mean here.** A bound that is never violated may still be far too generous. So each is also held
-# against *witnesses*, data and surfaces made to come near it, and against *changed formulas*: every constant halved and
-# doubled, every exponent raised and lowered by ½, every term dropped. The check that passes the right formula must refuse
-# the changed ones: one that claims more by a case that violates it, one that claims less by a case where the right bound is
-# reached. A bound is `exact` only if every changed formula is refused and its truth is known, not sampled; else it is
-# `consistent`, and the page says how near the nearest witness came. A residue (an exact value beyond its bound, in
-# logarithms, or the relative difference of two ways to compute it) may be $10^{-8}$.
+# What `exact` and `consistent` mean for a bound, and what changed formulas and *witnesses* are, is said on
+# {doc}`the opening page </book/sutton>`. A residue (an exact value beyond its bound, in logarithms, or the relative
+# difference of two ways to compute it) may be $10^{-8}$.
 # For Figure 6 and the definitions the page says what was compared.
 #
 # ## Equation 5: the classifier
@@ -125,6 +121,10 @@ equation_5 = run.statement("equation-5", data={"points_per_case": scale.draws, "
 # %% [markdown]
 # ## Theorem 18: attacks work nearly everywhere
 #
+# $$\Pr(\exists s\in\mathbb B^n_\delta: f(x+s)\ne\ell) \ge 1-(1-(\delta-\epsilon)^2)^{n/2}$$
+#
+# for $\epsilon \ge 0\text{ and }\epsilon \le \delta \le 1 + \epsilon$ [derived].
+#
 # *Proof idea.* A point is out of reach of all attacks of length $\delta$ only if it is deeper than
 # $\delta - \epsilon$ in its half-ball. These points form a cap, and the cap fits into a half ball of radius
 # $\sqrt{1-(\delta-\epsilon)^2}$ (Lemma 23). In high dimension a cap at any fixed depth holds almost
@@ -136,6 +136,10 @@ theorem_18 = check(run, "theorem-18", grid=AGAIN, again=lambda n, epsilon,
 
 # %% [markdown]
 # ## Theorem 19: with a margin, noise rarely works
+#
+# $$\Pr(f(x+s)\ne\ell) \le \tfrac12\left(1-\frac{\epsilon^2}{\delta^2}\right)^{n/2}$$
+#
+# for $\delta > 0$, $0 \le \epsilon \le \delta$ [derived].
 #
 # *Proof idea.* Every point is at least $\epsilon$ from the plane, so noise must cover at least $\epsilon$
 # along the normal. Whatever the point, the chance is no larger than the cap of the noise ball beyond
@@ -235,13 +239,23 @@ figure_6 = run.figure(
 # %% [markdown]
 # ## Theorem 20: without a margin there is no hiding place
 #
+# $$
+# \begin{aligned}
+# &\Pr(f(x+s)\ne\ell) \ge \sup_{p\in(0,1)} p\,\tau_n(\beta_p/\delta),\\
+# &\quad \beta_p=\sqrt{1-(1-p)^{2/n}};\\
+# &\quad n\to\infty: \sup_p p\left(1-\Phi\left(\tfrac1\delta\sqrt{-2\ln(1-p)}\right)\right)
+# \end{aligned}
+# $$
+#
+# for $\delta > 0$ [derived].
+#
 # *Proof idea.* In high dimension nearly all points lie within about $1/\sqrt n$ of the plane: a slab of
 # half-width $\beta_p$ holds at least the share $p$ of them, with $\beta_p^2 = 1-(1-p)^{2/n}$. Noise moves a
 # point by about $\delta/\sqrt n$ along the normal, which is the same order. So a point of the slab crosses
 # with a chance that does not shrink, at least the cap beyond $\beta_p/\delta$. For large $n$ the cap
 # becomes a tail of the normal law $\Phi$, and $p$ is chosen to make the product large.
 #
-# The first formula below holds for each $n$; the second is its limit, which is the paper's statement.
+# The first formula holds for each $n$; the second is its limit, which is the paper's statement.
 
 # %%
 LAST = DIMENSIONS[-1]
@@ -400,7 +414,8 @@ show(noise_explorer())
 # (sutton-6-5)=
 # ## 6.5 Two notions of stability
 #
-# The first notion is about the worst push, the second about a typical one. For a plane at distance $a$ from
+# The first notion is about the worst push, the second about a typical one: where some push moves a point across,
+# it is {term}`unstable`, and yet it can be {term}`stable` with confidence. For a plane at distance $a$ from
 # $x$ both are solved by hand: stable means $a > \delta$, and the confidence is one minus the cap of the
 # noise ball beyond $a$. Below, points of the two balls model are asked both questions.
 #

@@ -23,7 +23,8 @@ MIME = "application/vnd.boundary-book+json"
 PALETTE = sns.color_palette("colorblind")    # safe for colour-blind readers, used everywhere
 MARKERS = ("o", "s", "^", "D", "v", "P")     # curves differ by more than hue
 LINES = ("-", "--", "-.", ":")
-SMALLEST = 10                                # points of text in figures
+SMALLEST = 10                                # points of text in figures, on the page too
+WIDEST = 7.2                                 # inches of the book's column, where figures are shown as drawn
 MARK = {True: "✓", False: "✗", None: "–"}
 BADGE = {"exact": "success", "consistent": "success", "matches": "success", "trend": "info",
          "differs": "warning", "shown": "secondary", "substitute": "secondary", "calibrated": "secondary",
@@ -84,13 +85,21 @@ def style():
     """One look for all figures: opaque white (dark mode too), colour-blind-safe, as wide as the book."""
     sns.set_theme(context="notebook", style="ticks", palette="colorblind", rc={
         "figure.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": 110, "savefig.dpi": 144,
-        "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 12, "font.size": 11,
-        "legend.frameon": False, "figure.constrained_layout.use": True, "image.cmap": "gray"})
+        "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
+        **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize", "xtick.labelsize",
+                         "ytick.labelsize", "legend.fontsize", "figure.titlesize"), SMALLEST),
+        "figure.constrained_layout.use": True, "image.cmap": "gray"})
 
 
 def png_of(figure):
-    """PNG bytes of a matplotlib figure, which is closed; no text in it is smaller than `SMALLEST` points."""
-    buffer = io.BytesIO()
+    """PNG bytes of a matplotlib figure, which is closed.
+
+    A figure wider than the book's column is drawn as wide as that, a little lower, with its text as large: on
+    the page no text is smaller than `SMALLEST` points.
+    """
+    buffer, (width, height) = io.BytesIO(), figure.get_size_inches()
+    if width > WIDEST:
+        figure.set_size_inches(WIDEST, height * (WIDEST / width) ** 0.5)  # titles and labels keep their room
     for text in figure.findobj(Text):
         text.set_fontsize(max(text.get_fontsize(), SMALLEST))
     figure.savefig(buffer, format="png", metadata={"Software": None})
@@ -154,9 +163,15 @@ def in_words(name):
     name = re.sub(r"\b([A-Z])_(\d+)\b", lambda m: m[1] + m[2].translate(SUBSCRIPT), name)
     if re.fullmatch(r"[a-z]\.\w+", name):  # a number of one panel of a figure
         return f"panel {name[0]}: {in_words(name[2:])}"
-    if "_" not in name:
-        return name
-    return " ".join(WORDS.get(p, p) for p in name.replace("_", " ").split())
+    words = name.replace("_", " ").split()
+    if "adv" in words and "training" not in words:  # a column of what was trained on adversarial images
+        words.insert(words.index("adv") + 1, "training")
+    return " ".join(WORDS.get(word, word) for word in words)
+
+
+def sentence(text):
+    """Text with one full stop at its end, which may stand before a closing quotation mark."""
+    return text if text.endswith((".", ".”")) else f"{text}."
 
 
 def escape(text):
@@ -190,6 +205,7 @@ def folded(title, myst):
     return f"::::{{dropdown}} {title}\n{myst}\n::::"
 
 
-def badge(verdict):
-    """A verdict as a badge."""
-    return f"{{bdg-{BADGE[verdict]}}}`{verdict}`"
+def badge(verdict, item=None):
+    """A verdict as a badge; of an item whose formula is lost in print, `exact` speaks of our derivation."""
+    derived = verdict == "exact" and item is not None and item.raw.get("formula_printed", "") is None
+    return f"{{bdg-{BADGE[verdict]}}}`{verdict}{' (our derivation)' if derived else ''}`"

@@ -147,7 +147,7 @@ def verdict_line(record, sets=(), stand_in=False):
     word, reason = record["verdict"], record["reason"]
     if stand_in:
         return "**No verdict**: stand-in data earn none, and there is no record at full scale."
-    told = [f"**{word}**: {reason}."]
+    told = [f"**{word}**: {display.sentence(reason)}"]
     if record["scale"]["fraction"] < 1:
         told.append(f"Recorded at {scale_words(record)}.")
     if fresh := freshness(sets):
@@ -196,8 +196,8 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
     if main != "recorded" and record["scale"]["parts"] and not stand_in:
         add(f"{display.badge('not run')} There is no record at full scale yet; shown is {main}.")
     else:
-        line = verdict_line(record, sets, stand_in)
-        add(line, f"{display.badge(record['verdict'])} {line.split('**: ', 1)[-1]}" if not stand_in else line)
+        line, mark = verdict_line(record, sets, stand_in), display.badge(record["verdict"], item)
+        add(line, line if stand_in else f"{mark} {line.split('**: ', 1)[-1]}")
     if record["claims"]:
         header, body = claims(runs)
         held = [c["holds"] for c in record["claims"]]

@@ -240,10 +240,10 @@ class Run:
 
         The book puts it at the top of the page.
         """
-        labels = {i: reference.paper(self.paper_key)[i].label for i in self.minute_facts}
-        badges = " · ".join(f"[{labels[i]}](#{self.paper_key}-{i}-head) {display.badge(verdict)}"
-                            for i, verdict in self.minute_facts.items())
-        plain = " · ".join(f"{labels[i]}: {verdict}" for i, verdict in self.minute_facts.items())
+        found = [(reference.paper(self.paper_key)[i], verdict) for i, verdict in self.minute_facts.items()]
+        badges = " · ".join(f"[{item.label}](#{item.paper}-{item.id}-head) {display.badge(verdict, item)}"
+                            for item, verdict in found)
+        plain = " · ".join(f"{item.label}: {verdict}" for item, verdict in found)
         png = picture if isinstance(picture, bytes | None) else display.png_of(picture)
         name = f"{self.name.replace('/', '-')}-minute.png"
         shown = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""

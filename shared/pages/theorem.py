@@ -1,4 +1,4 @@
-"""One statement of Sutton et al. on a page: its formula, what speaks for it in numbers, its result."""
+"""One statement of Sutton et al. on a page: what speaks for it in numbers, and its result."""
 import math
 import re
 
@@ -10,10 +10,10 @@ from shared.theory.statements import STATEMENTS, verify
 
 ALLOWED = 1e-8  # what rounding may cause: excess over a bound (in logarithms), difference of two integrations
 _MOVED = 1e-9   # logarithms that differ by less are the same bound
-# Where a long formula goes on in a new line.
-_NEW_LINE = (r"+\varphi", r"\ge \sup_t", r",\ \xi", r"\quad n\to", r",\ \beta_p")
-_TEX = {">=": r"\ge", "<=": r"\le", "and": r"\text{ and }", "epsilon": r"\epsilon", "delta": r"\delta",
-        "eta": r"\eta", "gamma": r"\gamma", "lipschitz": "L", "depth": r"\text{depth}"}
+# Names of a formula's parts as the papers write them.
+_SYMBOLS = {"epsilon": "ε", "delta": "δ", "eta": "η", "gamma": "γ", "kappa": "κ", "beta": "β", "tau": "τ",
+            "alpha": "α", "xi": "ξ", "lipschitz": "L", "exceeds(": "Pr(|g| > ", "above(": "Pr(x·v ≥ ",
+            "below(": "Pr(x·v < ", "+0.5 in": "+ ½ in", "-0.5 in": "− ½ in", "^2": "²"}
 
 
 def numpy_generator(run, *labels):
@@ -21,20 +21,9 @@ def numpy_generator(run, *labels):
     return np.random.default_rng(run.generator(*labels).initial_seed())
 
 
-def formula(statement):
-    """A statement's formula as a LaTeX block, a long one in several lines."""
-    # \left and \right must stand in one line, \Big need not
-    text = statement.formula.replace(r"\left\{", r"\Big\{").replace(r"\right\}", r"\Big\}")
-    for place in _NEW_LINE:
-        text = text.replace(place, rf"{',' * place.startswith(',')}\\&\quad {place.removeprefix(',')}")
-    return rf"$$\begin{{aligned}}&{text}\end{{aligned}}$$" if r"\\" in text else f"$${statement.formula}$$"
-
-
-def conditions(statement):
-    """Where a statement holds, as LaTeX."""
-    texts = [re.sub(r">=|<=|[a-z]+", lambda m: _TEX.get(m[0], m[0]), text)
-             for text, _ in statement.conditions]
-    return r",\; ".join(texts)
+def symbols(text):
+    """A changed formula, or the name of a parameter, in the papers' letters: `delta^2` is `δ²`."""
+    return re.sub("|".join(map(re.escape, _SYMBOLS)), lambda m: _SYMBOLS[m[0]], text)
 
 
 def _beyond(statement, case, bound):
@@ -146,7 +135,7 @@ def times(log10_ratio):
 
 
 def words(data, statement):
-    """The evidence as sentences."""
+    """What the evidence comes to, as sentences."""
     rare = " (of the rare event)" * statement.complement
     text = f"{data['cases']:,} cases" + (f" up to $n$ = {data['largest_n']:,}" if "largest_n" in data else "")
     text += ", in part by random trials" * data["sampled"] + f": {data['violations']} violations. "
@@ -156,20 +145,27 @@ def words(data, statement):
                  f"{times(data['loosest'])} (median {data['median_bound_over_truth']:.3g}). ")
     if data.get("says_nothing"):
         text += f"In {data['says_nothing']} of the cases the bound says nothing. "
-    text += f"Truth / bound{rare} where it is nearest: " + "; ".join(
-        f"{near['witness']}, {near['truth_over_bound']:.4g} ("
-        + ", ".join(f"{name} = {display.number(value)}" for name, value in near["at"].items()) + ")"
-        for near in data["witnesses"]) + ".\n\n"
-    text += (f"The same check was made of {data['mutants_tried']} changed formulas (constants halved and "
-             "doubled, exponents raised and lowered by ½, terms dropped): it refuses "
-             f"{data['mutants_caught']}. ")
+    return text + (f"Of {data['mutants_tried']} changed formulas the same check refuses "
+                   f"{data['mutants_caught']}.")
+
+
+def details(data, statement):
+    """How near the nearest cases come, and which changed formulas pass, as Markdown."""
+    rare = " (of the rare event)" * statement.complement
+    rows = [[near["witness"], f"{near['truth_over_bound']:.4g}", ", ".join(
+        f"{symbols(name)} = {display.number(value)}" for name, value in near["at"].items())]
+        for near in data["witnesses"]]
+    parts = [display.markdown_table(["witness", f"truth / bound{rare} where it is nearest", "there"], rows)]
     stronger, weaker = ([m["change"] for m in data["missed"] if m["claims"] == claims]
                         for claims in ("more", "less"))
+    text = ("Changed were constants (halved and doubled) and exponents (raised and lowered by ½); terms were "
+            "dropped. ")
     if stronger:
-        text += f"Not refused although they claim more: {'; '.join(f'`{change}`' for change in stronger)}. "
+        told = "; ".join(f"`{symbols(change)}`" for change in stronger)
+        text += f"Not refused although they claim more: {told}. "
     if weaker:
         text += f"{len(weaker)} that claim less pass where the bound is not attained. "
-    return f"{text}{statement.remark}".rstrip()
+    return "\n\n".join([*parts, f"{text}{statement.remark}".rstrip()])
 
 
 def for_record(data):
@@ -193,7 +189,7 @@ def sampled_bound(*, within_allowed, nearest):
 
 
 def check(run, item, *, draws=0, grid=None, claims=None, note=None, extra=None, again=None):
-    """Show a statement's formula and what speaks for it, and publish it.
+    """Show what speaks for a statement, and publish it; its formula stands in the page's text.
 
     draws  random trials for each cell of a statement whose own grid has no known truth
     extra  more numbers for the record, where a claim needs them
@@ -202,7 +198,6 @@ def check(run, item, *, draws=0, grid=None, claims=None, note=None, extra=None, 
     """
     statement, generator = STATEMENTS[item], numpy_generator(run, item)
     data = evidence(statement, draws=draws, generator=generator, again=again, grid=grid) | (extra or {})
-    density = " $K \\ge 1$ is the density constant, 1 for uniform data." if statement.takes_density else ""
-    display.say(f"{formula(statement)}\n\nfor ${conditions(statement)}$ [{statement.status}].{density}\n\n"
-                f"{words(data, statement)}")
+    found, more = words(data, statement), details(data, statement)
+    display.show(f"{found}\n\n{more}", myst=f"{found}\n\n{display.folded('How it was tried', more)}")
     return run.statement(item, data=data, evidence=for_record(data), claims=claims, note=note)

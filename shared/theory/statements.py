@@ -242,7 +242,7 @@ STATEMENTS: dict[str, Statement] = {
     ),
     "lemma-13": Statement(
         name="Lemma 13: a Lipschitz surface controls the distance to it",
-        formula=r"\mathrm{dist}(x,S) \ge (1+L^2)^{-1/2}\,|d_S(x)|",
+        formula=r"\mathrm{dist}(x,S) \ge \kappa\,|d_S(x)|,\ \kappa=(1+L^2)^{-1/2}",
         status="derived", direction="lower",
         conditions=(_SLOPE, ("depth > 0", lambda depth: depth > 0)),
         grid={"lipschitz": (0.0, 0.1, 0.5, 1.0, 2.0, 10.0), "depth": (0.01, 0.3, 1.0),
@@ -254,7 +254,9 @@ STATEMENTS: dict[str, Statement] = {
         name="Theorem 14: random perturbations with a curved surface",
         formula=r"\Pr(f(x+s)=1) \le \inf_{\tau\in\mathcal T}\left\{"
                 r"\inf_{\alpha\ge0}[1-G(\alpha)+\Pr(x\cdot v\ge-(\alpha+\tfrac\tau\kappa))]"
-                r"+\varphi(\tau)\inf_{\alpha\ge0}[1-G(\alpha)+\Pr(x\cdot v<\alpha-\tau)]\right\}",
+                r"+\varphi(\tau)\inf_{\alpha\ge0}[1-G(\alpha)+\Pr(x\cdot v<\alpha-\tau)]\right\}"
+                r",\ \varphi(\tau)=\tfrac12\left(1-\frac{z^2}{\delta^2}\right)^{n/2}"
+                r",\ z=\kappa^2\tau-\sqrt{1-\kappa^2}\sqrt{\delta^2-\kappa^2\tau^2},\ \kappa=(1+L^2)^{-1/2}",
         status="derived", direction="upper", conditions=(*_ROOF_RANGE, _NOISE),
         grid={"n": (2, 20, 300), "eta": (0.1, 0.5), "lipschitz": (0.0, 0.02, 0.1), "delta": (0.2, 1.0)},
         rare=_theorem_14(),
@@ -334,7 +336,7 @@ STATEMENTS: dict[str, Statement] = {
     "theorem-20": Statement(
         name="Theorem 20: without a margin there is no hiding place",
         formula=r"\Pr(f(x+s)\ne\ell) \ge \sup_{p\in(0,1)} p\,\tau_n(\beta_p/\delta),"
-                r"\ \beta_p^2=1-(1-p)^{2/n};"
+                r"\ \beta_p=\sqrt{1-(1-p)^{2/n}};"
                 r"\quad n\to\infty: \sup_p p\left(1-\Phi\left(\tfrac1\delta\sqrt{-2\ln(1-p)}\right)\right)",
         status="derived", direction="lower", conditions=(_NOISE,),
         grid={"n": _N, "delta": _DELTA},

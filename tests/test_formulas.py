@@ -1,0 +1,189 @@
+"""The formulas of the theorems on the pages: the same as those that are computed, whatever the parameters."""
+import re
+from dataclasses import replace
+
+import jupytext
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from shared import ROOT, reference
+from shared.theory import limits
+from shared.theory.ball import tail
+from shared.theory.statements import STATEMENTS, verify
+from workflow import catalogue
+
+NAMES = {r"\epsilon": "epsilon", r"\delta": "delta", r"\eta": "eta", r"\gamma": "gamma", "L": "lipschitz",
+         "D": "depth", r"\alpha": "alpha", r"\tau": "tau", **{name: name for name in "nKrhtp"}}
+FUNCTIONS = {r"\tail": lambda x, v: tail(v["n"], np.minimum(x, 1)), r"\Phi": lambda x, v: ndtr(x),
+             "G": lambda x, v: 1 - np.exp(v["exceeds"](x, v)), r"\sqrt": lambda x, v: np.sqrt(x),
+             r"\ln": lambda x, v: np.log(x)}
+OPEN = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
+
+
+class Formula:
+    """The right side of a statement's formula as it is printed, with what stands behind commas for its names.
+
+    `Formula(text)(values)` is its value at parameters {name: array}; laws and levels as in `Statement.given`.
+    """
+
+    def __init__(self, text):
+        plain = re.sub(r"\\left|\\right|\\,", " ", text)
+        for printed, token in ((r"|d_S(x)|", "D"), (r"\tau_n", r"\tail"), (r"\beta_p", r"\beta"),
+                               (r"\varphi(\tau)", r"\varphi")):
+            plain = plain.replace(printed, token)
+        main, *others = re.split(r",\\ ", plain)
+        self.main = re.split(r"\\[lg]e ", main, maxsplit=1)[-1]
+        self.behind = dict(other.split("=", 1) for other in others)
+
+    def __call__(self, values):
+        return self._value(self.main, values)
+
+    def _value(self, text, values):
+        self.tokens = re.findall(r"\\[a-zA-Z]+|\\[{}]|\S", text)
+        value = self._sum(values)
+        assert not self.tokens, f"not understood: {self.tokens}"
+        return value
+
+    def _take(self, *allowed):
+        if self.tokens and (not allowed or self.tokens[0] in allowed):
+            return self.tokens.pop(0)
+        return None
+
+    def _group(self, values):
+        """What a command takes: a braced part, or one token."""
+        if self._take("{"):
+            value = self._sum(values)
+            assert self._take("}")
+            return value
+        return self._atom(values)
+
+    def _sum(self, values):
+        total = -self._product(values) if self._take("-") else self._product(values)
+        while sign := self._take("+", "-"):
+            total = total + self._product(values) if sign == "+" else total - self._product(values)
+        return total
+
+    def _product(self, values):
+        value = self._power(values)
+        while self.tokens and self.tokens[0] not in ("+", "-", *OPEN.values()):
+            value = value / self._power(values) if self._take("/") else value * self._power(values)
+        return value
+
+    def _power(self, values):
+        value = self._atom(values)
+        while mark := self._take("^", "_"):
+            if mark == "^":
+                value = value ** self._group(values)
+            else:
+                assert self._take("+")
+                value = np.maximum(value, 0)
+        return value
+
+    def _atom(self, values):
+        token = self._take()
+        if token in OPEN:
+            value = self._sum(values)
+            assert self._take(OPEN[token])
+            return value
+        if token.isdigit():
+            return float(token)
+        if token in (r"\frac", r"\tfrac"):
+            return self._group(values) / self._group(values)
+        if token in (r"\sup", r"\inf"):
+            return self._best(token, values)
+        if token == r"\Pr":
+            return self._chance(values)
+        if token in FUNCTIONS:
+            return FUNCTIONS[token](self._group(values), values)
+        if token in self.behind:
+            rest, value = self.tokens, self._value(self.behind[token], values)
+            self.tokens = rest
+            return value
+        return values[NAMES[token]]
+
+    def _chance(self, values):
+        """Pr(x.v >= height) or the like: the law of the height of a point."""
+        assert self._take("(") and self._take("x", "z") and self._take(r"\cdot") and self._take("v")
+        law = values["below" if self._take("<") else "above"]
+        self._take(r"\ge", ">")
+        height = self._sum(values)
+        assert self._take(")")
+        return np.exp(law(height, values))
+
+    def _best(self, which, values):
+        """sup or inf over the levels of a variable, of a bracket or of all that follows in the product."""
+        assert self._take("_")
+        token = self._take()
+        if token == "{":
+            token = self._take()
+            while self._take() != "}":
+                pass
+        name = NAMES[token]
+        inner = {k: v[..., None] if isinstance(v, np.ndarray) else v for k, v in values.items()}
+        inner[name] = values["levels"][name](values)
+        part = self._power if self.tokens[0] in OPEN else self._product
+        return (np.max if which == r"\sup" else np.min)(part(inner), axis=-1)
+
+
+@pytest.mark.parametrize("density", [1.0, 2.5])
+@pytest.mark.parametrize("item", STATEMENTS)
+def test_the_printed_formula_is_the_computed_one(item, density):
+    statement = STATEMENTS[item]
+    grid = statement.grid | ({"K": (density,)} if statement.takes_density else {})
+    rows = verify(replace(statement, log_exact=None), grid=grid)
+    cells = {name: np.array([row[name] for row in rows], float) for name in grid}
+    printed = Formula(statement.formula.split(r";\quad")[0])({**statement.given, **cells})
+    computed = np.array([row["bound"] for row in rows])
+    if re.search(r"\\sup|\\inf", statement.formula):  # computed as a probability, whatever the sum says
+        printed = np.clip(printed, 0, 1)
+    assert len(rows) > 20 and np.ptp(computed) > 0.1
+    np.testing.assert_allclose(printed, computed, rtol=1e-9, atol=1e-7)  # a root of rounding
+
+
+def test_a_wrong_formula_is_noticed():
+    right, given = STATEMENTS["theorem-6"].formula, dict(n=np.array(10.0), epsilon=0.1, delta=0.5, K=1.0)
+    value = STATEMENTS["theorem-6"].bound(n=10, epsilon=0.1, delta=0.5)
+    assert Formula(right)(given) == pytest.approx(value)
+    for old, new in (("n/2", "n"), (r"1+\delta", r"1-\delta"), ("^2", ""), ("1-", "2-")):
+        assert Formula(right.replace(old, new))(given) != pytest.approx(value), (old, new)
+
+
+def test_the_printed_limit_of_theorem_20_is_the_computed_one():
+    text = STATEMENTS["theorem-20"].formula.split(r"\infty:")[1]
+    delta, p = np.array([0.3, 1.0, 10.0]), -np.expm1(-np.geomspace(1e-3, 12, 20_000))
+    found = Formula(text)({"delta": delta, "levels": {"p": lambda v: p}})
+    np.testing.assert_allclose(found, limits.no_hiding_place(delta)[0], rtol=1e-6)
+
+
+# ---- on the pages ----------------------------------------------------------------------------------------
+WORDS = {">=": r"\ge", "<=": r"\le", " and ": r"\text{ and }", "lipschitz": "L", "depth": "|d_S(x)|",
+         **{name: rf"\{name}" for name in ("epsilon", "delta", "eta", "gamma")}}
+
+
+def bare(latex):
+    """LaTeX without what only places it: lines, spaces, sizes of brackets."""
+    placing = (r"\\(?:begin|end)\{aligned\}", r"\\(?:left|right|Big|qquad|quad)(?![a-z])",
+               r"\\[\\, ]", r"&|\s")
+    return re.sub("|".join(placing), "", latex)
+
+
+def sections():
+    """`{(notebook, heading): Markdown}` of the pages on Sutton et al."""
+    for name in catalogue.notebooks():
+        if name.startswith("sutton/"):
+            cells = jupytext.read(ROOT / "notebooks" / f"{name}.py").cells
+            text = "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
+            for heading, body in re.findall(r"(?ms)^## (.+?)\n(.*?)(?=^## |\Z)", text):
+                yield name, heading, body
+
+
+@pytest.mark.parametrize("item", STATEMENTS)
+def test_the_text_states_each_theorem_as_it_is_computed(item):
+    label, statement = reference.paper("sutton")[item].label, STATEMENTS[item]
+    body, = [body for _, heading, body in sections() if re.match(rf"{label}\b", heading)]
+    assert bare(statement.formula) in bare(body), statement.formula
+    for text, _ in statement.conditions:
+        latex = re.sub("|".join(WORDS), lambda m: WORDS[m[0]], text)
+        assert bare(latex) in bare(body), latex
+    assert f"[{statement.status}]" in body
