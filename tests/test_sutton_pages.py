@@ -206,3 +206,11 @@ def test_averages_are_over_the_same_problems():
     theirs = pairs.averages(units, printed, deltas=())
     assert theirs == {"attack": pytest.approx((86.88 + 98.34) / 2)}
     assert pairs.averages(units)[5] == pytest.approx(10)
+
+
+def test_class_names_are_compared_by_their_letters():
+    item = reference.paper("sutton")["table-3"]
+    own = ["airplane", *(r["name"].lower() for r in item.rows[1:9]), "lorry"]
+    names = [r["name"] for r in tables.class_rows(item, own, {"airplane": "aeroplane"})]
+    assert names == [*(r["name"] for r in item.rows[:9]), "lorry"]
+    assert [c["agrees"] for c in compare(item, tables.class_rows(item, own))] == [False, *8 * [True], False]
