@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from shared import runtime
+from shared.data import sets
 from shared.units import identity, run, store
 
 COUNT = []
@@ -86,6 +87,27 @@ def test_only_the_published_arguments_are_recorded(home):
     assert not (home / "results").exists()
     gather(record=False)
     assert not (home / "results").exists() and len(COUNT) == 8
+
+
+def on_digits(x, *, images=10):
+    """A unit that opens a set of its own choice."""
+    COUNT.append(x)
+    return {"images": images, "source": sets.load("mnist", profile="quick").source}
+
+
+def test_a_unit_on_a_stand_in_is_made_anew_once_the_set_has_come(home, monkeypatch):
+    monkeypatch.setenv("BOUNDARY_DATA", str(home / "data"))
+    monkeypatch.setattr(sets, "load", lambda name, profile: runtime.used("data", name, "digits:1") or
+                        sets._embedded(name, "digits", None))
+    place = dict(wanted=plan(1), published=plan(1), parts=(), which="missing", record=False,
+                 text_half=__file__)
+    for _ in range(2):
+        run.gather("toy/page", "sets", on_digits, **place)
+    assert COUNT == [0]
+    (home / "data").mkdir()
+    (home / "data" / "mnist.npz").touch()
+    run.gather("toy/page", "sets", on_digits, **place)
+    assert COUNT == [0, 0]
 
 
 def test_a_larger_part_replaces_a_smaller_one_and_never_the_reverse(home):

@@ -91,12 +91,9 @@ class Run:
         parts  names of arguments that are sizes: the function returns under the same name how many it took
         """
         wanted, published = plan(self.settings), plan(self.full)
-        asked = {v for given in wanted.values() for v in given.values()
-                 if isinstance(v, str) and v in datasets.SPECS}
-        standing_in = sorted(d for d in asked if datasets.standing_in(d, self.profile))
         made = units.gather(self.name, name, function, wanted=wanted, published=published, parts=parts,
                             which=self.which, record=self.profile == "paper", text_half=self.text_half,
-                            state=f"{self.profile} {standing_in}")
+                            state=self.profile)
         self.sets[name] = made
         return made
 

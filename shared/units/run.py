@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shared import runtime
+from shared.data import sets as datasets
 from shared.units import checkpoint, identity, provenance, store
 
 WHICH = "missing, stale, stale:<n>, all, none, names separated by commas, or <i>/<n> for one of n shares"
@@ -190,6 +191,15 @@ def _compute(function, job, parts, text_half, old):
     return store.read(job.path)  # what a second run will see is what this one sees
 
 
+def _holds(unit):
+    """Whether a unit from the cache is what would be computed now: by the same code, and on the same sets.
+
+    Only what ran says which sets it opened. One that has come since takes the place of its stand-in.
+    """
+    stood_in = [name for name, told in unit.provenance["data"].items() if ":" in told]
+    return not identity.changed(unit.code) and all(map(datasets.standing_in, stood_in))
+
+
 def _key(*identity_):
     return hashlib.sha256(json.dumps(store.plain(list(identity_)), sort_keys=True).encode()).hexdigest()[:12]
 
@@ -202,7 +212,7 @@ def gather(notebook, name, function, *, wanted, published, parts, which, record,
     parts      names of arguments that are sizes: numbers from 1, and the function returns how many it took
     which      what to compute, see WHICH; the cache is always completed unless it is `none`
     record     whether this run may record (the `paper` profile)
-    state      what else decides a unit in the cache, such as the data sets that stand-ins take the place of
+    state      what else decides a unit in the cache, such as the profile
     """
     identity.check_function(function, text_half)
     _check_plan(published, parts)
@@ -259,7 +269,7 @@ def gather(notebook, name, function, *, wanted, published, parts, which, record,
                 if job.name in done:
                     continue
                 old = _read(job.path)
-                if not job.kept and ((old and not identity.changed(old.code)) or which == "none"):
+                if not job.kept and ((old and _holds(old)) or which == "none"):
                     if old is not None:
                         done[job.name] = old
                     continue
