@@ -213,7 +213,7 @@ class Run:
             words = f"{caption}{f' ({label}.)' if n else ''}"
             book = display.myst_table(list(heads.values()), body, words)
             display.show(f"**{words}**\n\n{text}",
-                         myst=display.folded(f"{label}, beside", book) if n else book)
+                         myst=display.folded(f"{label[0].upper()}{label[1:]}, beside", book) if n else book)
         if note:
             display.say(note)
 
