@@ -157,8 +157,8 @@ def details(data, statement):
     parts = [display.markdown_table(["witness", f"truth / bound{rare} where it is nearest", "there"], rows)]
     stronger, weaker = ([m["change"] for m in data["missed"] if m["claims"] == claims]
                         for claims in ("more", "less"))
-    text = (f"Of {data['mutants_tried']} changed formulas (constants halved and doubled, exponents raised and "
-            f"lowered by ½, terms dropped) the same check refuses {data['mutants_caught']}. ")
+    text = (f"Of {data['mutants_tried']} changed formulas (constants halved and doubled, exponents raised "
+            f"and lowered by ½, terms dropped) the same check refuses {data['mutants_caught']}. ")
     if stronger:
         told = "; ".join(f"`{symbols(change)}`" for change in stronger)
         text += f"Not refused although they claim more: {told}. "
