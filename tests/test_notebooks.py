@@ -11,7 +11,7 @@ import jupytext
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import NOTEBOOKS, SHOWN, environment, outputs
+from conftest import NOTEBOOKS, SHOWN, environment, outputs, ran
 
 from shared import ROOT, reference, runtime
 from shared.data import sets
@@ -114,6 +114,16 @@ def test_what_a_page_says_is_written_for_a_person(smoke, name):
         for what, pattern in SHOWN.items():
             odd += [(what, text[max(0, m.start() - 40):m.end() + 40]) for m in re.finditer(pattern, text)]
     assert odd == []
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_no_cell_shows_a_bare_value(smoke, name):
+    """What a cell shows is made for a reader: Markdown, HTML, a picture, printed words; not `repr`."""
+    _, folder = smoke
+    cells = json.loads(ran(folder, name).read_text())["cells"]
+    bare = [o["data"]["text/plain"][:80] for c in cells for o in c.get("outputs", [])
+            if set(o.get("data", {})) == {"text/plain"}]
+    assert bare == []
 
 
 PROSE = {**{f"notebooks/{n}": "\n\n".join(c.source for c in cells(n) if c.cell_type == "markdown")

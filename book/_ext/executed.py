@@ -126,8 +126,10 @@ def read(app, docname, source):
             made.append(markdown_cell("parameters", parameter_table(facts)) if facts else cell)
             continue
         # Progress bars, and warnings for whoever runs it (paths of that machine): the log keeps them.
+        # A figure that a cell left open has no description and stands where it is published.
         cell["outputs"] = [o for o in cell["outputs"] if o.get("name") != "stderr"
-                           and not PROGRESS.fullmatch("".join(o.get("text", "x")))]
+                           and not PROGRESS.fullmatch("".join(o.get("text", "x")))
+                           and ("image/png" not in o.get("data", {}) or MIME in o["data"])]
         prose = []
         for output in list(cell["outputs"]):
             spec = output.get("data", {}).pop(MIME, None)

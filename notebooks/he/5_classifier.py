@@ -199,7 +199,7 @@ def draw_layers():
         ax.text(n, 0, f"{words}\n{size}", ha="center", va="center",
                 bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": "0.4"})
         if n:
-            ax.annotate("", (n - 0.38, 0), (n - 0.62, 0), arrowprops={"arrowstyle": "->"})
+            ax.annotate("", (n - 0.38, 0), (n - 0.62, 0), arrowprops={"arrowstyle": "->", "color": "0.4"})
     ax.set(xlim=(-0.6, len(boxes) - 0.4), ylim=(-1, 1))
     ax.set_axis_off()
     return figure

@@ -147,7 +147,7 @@ def draw_cap(geometry, shown):
                    label=f"n = {n:,}: {beyond(n)} beyond")
     right.axvline(plane, color=orange, lw=2)
     right.set(xlabel="component of the noise towards the plane", ylabel="density (peak = 1)", ylim=(0, 1.55))
-    right.legend(fontsize=9, loc="upper left")
+    right.legend(loc="upper left", frameon=True, framealpha=1, edgecolor="none")
     return figure
 
 

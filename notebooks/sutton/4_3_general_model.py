@@ -127,7 +127,7 @@ ALT = (
 
 def draw_surface(surface, p, height):
     """One point under a surface with both distances, the cone of Lemma 13 and the ball inside it."""
-    figure, ax = plt.subplots(figsize=(7, 4.2))
+    figure, ax = plt.subplots(figsize=(7.2, 3.2))
     q = np.linspace(-2.2, 2.2, 2001)
     foot, depth = surface.height(p), -trials.signed_height(surface, p, height)
     nearest = q[np.argmin(np.hypot(q - p, surface.height(q) - height))]

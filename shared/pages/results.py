@@ -15,7 +15,7 @@ def cell(value, printed=None, column=None, sd=None):
     if isinstance(value, list | tuple):
         return ", ".join(number(v) for v in value)
     text = number(value, printed, column)
-    return f"{text} ± {number(sd, printed, column)}" if sd is not None and text else text
+    return f"{text} ± {number(sd, printed, column, digits=2)}" if sd is not None and text else text
 
 
 def _part(name, text):

@@ -41,6 +41,13 @@ def start(name, namespace):
     return Run(name, namespace)
 
 
+class Shown(dict):
+    """A record whose page has shown it: a cell that ends with it adds nothing."""
+
+    def _ipython_display_(self):
+        pass
+
+
 class Run:
     """One run of one notebook: its parameters, its scale, its units, and what it publishes."""
 
@@ -176,7 +183,7 @@ class Run:
                      record=first, recorded="recorded" in made)
         judged = "recorded" in made and self._judged(first)
         self.minute_facts[item] = first["verdict"] if judged else "not run"
-        return first
+        return Shown(first)
 
     def _rows_of(self, item, label):
         """`(rows, None or what they wait for)` of another item: of this page, else of its record."""
@@ -210,7 +217,7 @@ class Run:
             words = f"{caption}{f' ({label}.)' if n else ''}"
             book = display.myst_table(list(heads.values()), body, words)
             display.show(f"**{words}**\n\n{text}",
-                         myst=display.folded(f"{label}, beside", book) if n else book)
+                         myst=display.folded(f"{label[0].upper()}{label[1:]}, beside", book) if n else book)
         if note:
             display.say(note)
 

@@ -144,9 +144,8 @@ def words(data, statement):
                  f"On the grid bound and truth{rare} differ by a factor of {times(data['tightest'])} to "
                  f"{times(data['loosest'])} (median {data['median_bound_over_truth']:.3g}). ")
     if data.get("says_nothing"):
-        text += f"In {data['says_nothing']} of the cases the bound says nothing. "
-    return text + (f"Of {data['mutants_tried']} changed formulas the same check refuses "
-                   f"{data['mutants_caught']}.")
+        text += f"In {data['says_nothing']} of the cases the bound says nothing."
+    return text.rstrip()
 
 
 def details(data, statement):
@@ -158,8 +157,8 @@ def details(data, statement):
     parts = [display.markdown_table(["witness", f"truth / bound{rare} where it is nearest", "there"], rows)]
     stronger, weaker = ([m["change"] for m in data["missed"] if m["claims"] == claims]
                         for claims in ("more", "less"))
-    text = ("Changed were constants (halved and doubled) and exponents (raised and lowered by ½); terms were "
-            "dropped. ")
+    text = (f"Of {data['mutants_tried']} changed formulas (constants halved and doubled, exponents raised "
+            f"and lowered by ½, terms dropped) the same check refuses {data['mutants_caught']}. ")
     if stronger:
         told = "; ".join(f"`{symbols(change)}`" for change in stronger)
         text += f"Not refused although they claim more: {told}. "
