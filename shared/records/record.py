@@ -95,7 +95,7 @@ def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, conta
     cells = comparison.compare(item, rows, tolerances) if rows is not None and item.rows else []
     if data is not None and item.printed_numbers:
         cells += comparison.compare_numbers(item, data, tolerances)
-    word, reason = verdict.verdict(judged, cells, evidence)
+    word, reason = verdict.verdict(judged, cells, evidence, waiting=waiting if whole else None)
     record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data,
               "contains": _ticks(item, contains), "scale": how_much,
               "units": sorted(f"{s.name}/{n}" for s in sets for n in units[s.name]), "claims": judged,

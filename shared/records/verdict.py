@@ -23,7 +23,7 @@ SAID = {"substitute": "measured on a stand-in", "calibrated": "fitted to the pri
 EVIDENCE = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations", "nearest_witness")
 
 
-def verdict(claims, cells, evidence=None, status=None):
+def verdict(claims, cells, evidence=None, status=None, waiting=None):
     """`(word, reason)` of an item from its judged claims and compared cells.
 
     evidence  of a theorem: `kind` ("equality" recomputed another way, or "bound"), `within_allowed` (whether
@@ -31,6 +31,8 @@ def verdict(claims, cells, evidence=None, status=None):
               check refuses), `violations` (points that break the statement), `nearest_witness` (how near a
               bound was reached, in words, or None)
     status    of the whole item where it has no printed values ("substitute: digits in place of ImageNet")
+    waiting   what is still missing of the full scale, in words: until it is there, values that differ are none
+              against the paper
     """
     failed = [c for c in claims if c["holds"] is False]
     if evidence is not None:
@@ -51,6 +53,8 @@ def verdict(claims, cells, evidence=None, status=None):
         return "matches", reason
     if judged:
         return "trend", reason
+    if real and waiting:
+        return "not run", f"{reason}; the rest waits for {waiting}"
     if real:
         return "differs", reason
     return ("not run" if any(map(judging.waits, claims)) else "shown"), reason
