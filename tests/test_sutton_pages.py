@@ -11,6 +11,7 @@ from shared.records.comparison import compare
 from shared.stability import tables
 from shared.stability.judge import percentage
 from shared.stability.pair import summary
+from shared.units.run import UnitSet
 
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 DELTAS = (1, 2, 5, 10)
@@ -109,7 +110,7 @@ def test_images_are_counted():
     few = made_up([(0, 1), (1, 2)])
     total = tables.counted(few)
     assert total["images"] == 4 * 200 and total["perturbed"] == 4 * 50 and total["attackable"] == 400
-    assert "2 of 45 problems" in pairs.scale_words(few, 45)
+    assert "Measured are 2 of 45 problems" in pairs.scale_words(few, 45)
 
 
 # ---- tables and pictures ---------------------------------------------------------------------------------
@@ -214,3 +215,13 @@ def test_class_names_are_compared_by_their_letters():
     names = [r["name"] for r in tables.class_rows(item, own, {"airplane": "aeroplane"})]
     assert names == [*(r["name"] for r in item.rows[:9]), "lorry"]
     assert [c["agrees"] for c in compare(item, tables.class_rows(item, own))] == [False, *8 * [True], False]
+
+
+def test_a_figure_rests_on_its_own_problems_only():
+    arguments = {f"u{a}-{b}": {"class_a": a, "class_b": b} for a, b in ALL}
+    units = UnitSet("pairs", arguments, ("draws",), recorded=dict.fromkeys(["u0-1", "u0-3"], "unit"),
+                    mine={"u1-2": "mine"}, stale={"u0-3": ["why"]})
+    near = pairs.only(units, NEXT)
+    assert list(near.published) == [f"u{a}-{b}" for a, b in NEXT] and near.parts == ("draws",)
+    assert list(near.recorded) == ["u0-1"] and list(near.mine) == ["u1-2"] and not near.stale
+    assert len(units.published) == 45 and len(pairs.only(units, [(0, 3)]).absent) == 0

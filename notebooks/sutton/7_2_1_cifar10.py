@@ -363,7 +363,6 @@ run.table("table-8", pairs, lambda u: tables.sizes(u, "linf", limit=LIMIT), clai
 # %%
 show_differences("table-8", lambda u: tables.sizes(u, "linf"), unit="", column="mean")
 
-
 # %% [markdown]
 # ## Figure 8: the sum of all changes, image by image
 #
@@ -372,6 +371,10 @@ show_differences("table-8", lambda u: tables.sizes(u, "linf"), unit="", column="
 # 10 show the sum and the largest change, in this order, follows from Figure 13.
 
 # %%
+near = pictures.only(pairs, NEXT)            # what Figures 8 to 10 and 13 rest on
+shown = pictures.only(pairs, PICKED[-1:])    # what Figures 11, 12 and 14 rest on
+
+
 def much_smaller(data):
     """Whether the two problems with cats have the smallest medians, below half of the others' middle."""
     cats = [pictures.name(p, CLASSES) for p in ((2, 3), (3, 4))]
@@ -390,9 +393,9 @@ def much_smaller(data):
 
 def violin_figure(item, norm, more=None):
     """One of Figures 8 to 10."""
-    run.figure(item, pairs,
+    run.figure(item, near,
                lambda u: pictures.violins(u, NEXT, CLASSES, tables.attack_size, norms=(norm,)),
-               data=lambda u: pictures.medians(tables.consecutive(u), CLASSES, tables.attack_size, norm),
+               data=lambda u: pictures.medians(u, CLASSES, tables.attack_size, norm),
                alt=f"A pair of half violins for each problem: {pictures.NORMS[norm]} of the smallest attack "
                    "on each image, training images left, test images right.",
                contains={"x: nine problems": lambda d: len(d) == len(NEXT), "y: norm": True,
@@ -476,23 +479,15 @@ def example_data(label):
     return data
 
 
-def few_draws(data):
-    """Whether fewer than one draw in ten turns the image."""
-    if not data:
-        return None, "no such image has been found"
-    share = data["misclassifying_fraction_pct"]
-    return share < 10, f"{share:.2f}% of {data['draws']:,} draws turn our image"
-
-
 def example_figure(item, label, kind):
     """One of Figures 11 and 12."""
-    run.figure(item, pairs, draw_example(label), data=example_data(label),
+    run.figure(item, shown, draw_example(label), data=example_data(label),
                alt=f"Four pictures of one {kind}: as it is, attacked, and after two random draws. The random "
                    "ones look grainy, the attacked one like the original.",
                contains={"(a) original": bool, "(b) attacked": bool, "(c) randomly": bool,
                          "(d) randomly": bool},
                claims={"one pixel channel": "said of an image that the paper does not name",
-                       "2000 random perturbations": few_draws,
+                       "2000 random perturbations": "said of that image, too; the share of ours stands above",
                        "To the eye": "judged by eye: the images stand above"})
 
 
@@ -651,9 +646,8 @@ LARGEST = tables.draw_size(DELTAS[-1])
 
 def random_and_attack(units):
     """Medians and tails of the flipping draws, and those of the attacks of the same problems."""
-    near = tables.consecutive(units)
-    return {"random": pictures.medians(near, CLASSES, LARGEST, "l2"),
-            "attack": pictures.medians(near, CLASSES, tables.attack_size, "l2")}
+    return {"random": pictures.medians(units, CLASSES, LARGEST, "l2"),
+            "attack": pictures.medians(units, CLASSES, tables.attack_size, "l2")}
 
 
 def paired(data, what):
@@ -684,7 +678,7 @@ def alike_but_thicker(data):
         f"largest 5% begin, lies farther out in {100 * farther:.0f}% of them")
 
 
-run.figure("figure-13", pairs,
+run.figure("figure-13", near,
            lambda u: pictures.violins(u, NEXT, CLASSES, LARGEST, of="draw"), data=random_and_attack,
            alt="Half violins for each problem and each of three norms: the smallest random draw that changes "
                "the class.",
@@ -726,7 +720,8 @@ def draw_detail(units):
     """Distributions of sizes, and images unturned after k draws."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.6), width_ratios=(1.1, 1))
     attack, first, draws, n = sampled(units)
-    ends = np.linspace(0, max([1, *(draw_sizes(units, d)[1].max(initial=0) for d in DELTAS)]), 80)
+    largest = max([1, *(draw_sizes(units, d)[1].max(initial=0) for d in DELTAS)])
+    ends = np.linspace(0, largest, 80 if len(attack) > 200 else 30)
     shown = {"attacks": attack} | {f"draws {d} × the attack": draw_sizes(units, d)[1] for d in (5, 10)}
     for color, (label, found) in zip(display.PALETTE, shown.items()):
         if len(found):
@@ -770,7 +765,7 @@ def thicker(data):
         f"{d['high'] / d['median']:.1f} for the draws and {a['high'] / a['median']:.1f} for the attacks")
 
 
-run.figure("figure-14", pairs, draw_detail, data=detail_data,
+run.figure("figure-14", shown, draw_detail, data=detail_data,
            alt="Left: a narrow distribution of attack sizes beside two broad ones of random draws. Right: "
                "falling curves of the share of images that no draw has turned yet, one for each size.",
            contains={"distribution of adversarial": lambda d: d["attacks"]["count"] > 1,

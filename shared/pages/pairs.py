@@ -4,6 +4,7 @@
 have a place in a picture, measured or not, and `names` the classes' names by index.
 """
 import re
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -36,6 +37,14 @@ def problems_of(count):
 def measured(units):
     """`{(class_a, class_b): unit}` of the problems that are there."""
     return {(u["class_a"], u["class_b"]): u for u in units.to_dict("records")}
+
+
+def only(units, problems):
+    """The part of a `UnitSet` that belongs to some problems: what a figure of these rests on."""
+    names = [n for n, a in units.published.items() if (a["class_a"], a["class_b"]) in problems]
+    return replace(units, **{field: {n: each[n] for n in names if n in each}
+                             for field, each in vars(units).items()
+                             if field in ("published", "recorded", "mine", "stale")})
 
 
 # ---- distributions ---------------------------------------------------------------------------------------
@@ -163,14 +172,14 @@ def missing_words(units, of):
     have = len(units)
     if have == of:
         return f"All {of} problems are measured"
-    return f"{have} of {of} problems are measured; the hatched ones are not"
+    return f"Measured are {have} of {of} problems; the hatched ones are not"
 
 
 # ---- how much was measured -------------------------------------------------------------------------------
 def scale_words(units, of):
     """A sentence on the problems and images that the results of a page rest on."""
     total = tables.counted(units)
-    return (f"{len(units)} of {of} problems are measured. Their nets know {total['known']:,} of "
+    return (f"Measured are {len(units)} of {of} problems. Their nets know {total['known']:,} of "
             f"{total['images']:,} images, training and test together; {total['tried']:,} of those were "
             f"attacked, {total['attackable']:,} of them with success, and {total['perturbed']:,} of these "
             f"were perturbed at random.")

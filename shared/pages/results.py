@@ -124,7 +124,8 @@ def scale_words(record):
     if share == 1:
         return "full scale"
     parts = ", ".join(f"{a:,} of {f:,} {k.replace('_', ' ')}" for k, (a, f) in parts.items() if a < f)
-    return f"{share:.1%} of full scale ({parts})"
+    told = "less than 0.1%" if 0 < share < 0.0005 else f"{share:.1%}"
+    return f"{told} of full scale ({parts})"
 
 
 def freshness(sets):

@@ -167,8 +167,9 @@ class Run:
                                        evidence=evidence(looked) if callable(evidence) else evidence,
                                        others=others, whole=label == "recorded", **judged)
             have, of = made[label]["scale"]["parts"].get("units", (1, 1))
-            lacks = f"{of - have} of {of} units of {printed}" if have < of and label == "recorded" else None
-            self.rows.setdefault(label, {})[item] = looked, lacks
+            lacks = f"{of - have} of {of} units of {printed.label}"
+            whole = have == of or label != "recorded"
+            self.rows.setdefault(label, {})[item] = looked, None if whole else lacks
             if draw:
                 pictures[label] = display.png_of(draw(*frames))
         if not made:
