@@ -52,7 +52,7 @@ def borrowed(notebook, name, names, *, own=None, title=None, parts=()):
 
 
 def together(title, *sets, own=None):
-    """Several `UnitSet`s with different units as one, so that a page shows what is there of all of them.
+    """One `UnitSet` of several with different units, so that a page shows what is there of all of them.
 
     own   a `UnitSet` of this run's small units, which stand for all of them in `smoke` and `quick`
     """
