@@ -31,8 +31,8 @@ def verdict(claims, cells, evidence=None, status=None, waiting=None):
               check refuses), `violations` (points that break the statement), `nearest_witness` (how near a
               bound was reached, in words, or None)
     status    of the whole item where it has no printed values ("substitute: digits in place of ImageNet")
-    waiting   what is still missing of the full scale, in words: until it is there, values that differ are none
-              against the paper
+    waiting   what is still missing of the full scale, in words: until it is there, values that differ say
+              nothing against the paper
     """
     failed = [c for c in claims if c["holds"] is False]
     if evidence is not None:
