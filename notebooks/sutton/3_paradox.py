@@ -318,8 +318,14 @@ NOT_RUN = {"imagenet_resnet50": "not run: no photographs are recorded yet",
            "imagenet_vgg19": "not run: the weights of VGG19 are not in the data folder"}
 
 
+def incomplete(dataset, found):
+    """Why a median over what was found is not that of the paper; None where all problems are there."""
+    have, of_all = len(found), len(PROBLEMS[dataset])
+    return f"not run: {have} of {of_all} problems are there" if have < of_all else None
+
+
 def table_1(units):
-    """Medians over problems; for ImageNet the substitute's shares, where the paper has an entry."""
+    """Medians over problems, compared once all are there; for ImageNet the substitute's shares."""
     net, made = photographs(units), []
     for quantity, delta, of in READ:
         row = {"quantity": quantity, "delta_inferred": delta}
@@ -328,8 +334,8 @@ def table_1(units):
             for split in tables.SPLITS:
                 found = values_of(units, dataset, of, split)
                 row[dataset] |= {split: float(np.median(found)) if found else None}
-                if not found:
-                    row[dataset][f"{split}_status"] = "not run: no problem is recorded yet"
+                if why := incomplete(dataset, found):
+                    row[dataset][f"{split}_status"] = why
         substitute = net.get(quantity) if delta in (None, 10) else None
         for column, why in NOT_RUN.items():
             mine = substitute if column == "imagenet_resnet50" else None
@@ -343,6 +349,8 @@ def table_1(units):
         dimensions[dataset] = int(mine[0]["dimension"]) if mine else None
         # so many classes take part in the problems
         classes[dataset] = len({name for problem in PROBLEMS[dataset] for name in problem.split("-")})
+        if why := incomplete(dataset, mine):
+            classes[f"{dataset}_status"] = why
     dimensions["imagenet_resnet50"] = net.get("dimension")
     return [*made, dimensions, classes]
 
