@@ -23,22 +23,17 @@ def minute(name):
         if spec["pictures"] and alt:
             folder = os.path.relpath(pictures(spec, f"notebooks/{name}"), ROOT / "book")
             path = f"{folder}/{next(iter(spec['pictures']))}"
-        whole = all(each["recorded"] for each in shown(name, "item"))
-        return "\n\n".join(said), path, alt and alt[1], whole
+        return "\n\n".join(said), path, alt and alt[1], not spec["small"]
     return None
-
-
-SMALL = "*Here at the small scale of this build; there is no record at full scale yet.*"
 
 
 def finding(names):
     """The minute of the first of some pages that has one: its picture, its sentences, a link to it."""
     for name in names.split():
         if told := minute(name):
-            said, path, alt, whole = told
+            said, path, alt, _ = told
             shot = f"```{{image}} {path}\n:alt: {alt}\n:class: finding\n```\n\n" if path else ""
-            small = "" if whole else f" {SMALL}"
-            return f"{shot}{said}{small} {link('How this was found', name)}."
+            return f"{shot}{said} {link('How this was found', name)}."
     return ""
 
 
@@ -60,11 +55,12 @@ def found(argument, text=""):
     """
     paper, *item = argument.split()
     told = {n: m for n in catalogue.notebooks() if n.split("/")[0] == paper and (m := minute(n))}
-    first = next(((path, alt) for _, path, alt, _ in told.values() if path), None)
+    first = next(((path, alt) for _, path, alt, whole in told.values() if path and whole), None)
     shot = f"```{{image}} {first[0]}\n:alt: {first[1]}\n:class: finding\n```" if first else \
         picture(f"{paper} {item[0]}", "") if item else ""
-    said = [f"**{link(catalogue.title(n), n)}.** {said}{'' if whole else f' {SMALL}'}"
-            for n, (said, _, _, whole) in told.items()]
+    nothing = "Nothing is recorded at full scale yet."
+    said = [f"**{link(catalogue.title(n), n)}.** {words if whole else nothing}"
+            for n, (words, _, _, whole) in told.items()]
     html = moving(paper)
     parts = [text.strip(), f"```{{raw}} html\n{html}\n```", *said, shot] if html else [shot, *said]
     return "\n\n".join(filter(None, parts))

@@ -439,8 +439,10 @@ def draw_grid(units):
             display.image_grid(row[:1], clean[n:n + 1], ["image"] if n == 0 else None)
             for k, (net, kind) in enumerate([(t, kind) for t in ("normal", "adv") for kind in SHOWN]):
                 unit = found.get(f"{dataset}-{net}-{kind}-b0")
-                there = unit is not None and n < len(unit["pictures"]) and unit["success"][n]
-                picture = unit["pictures"][n:n + 1] if there else 0 * clean[n:n + 1]
+                if unit is None or n >= len(unit["pictures"]):
+                    row[k + 1].set_axis_off()  # not measured, which is no failure
+                    continue
+                picture = unit["pictures"][n:n + 1] if unit["success"][n] else 0 * clean[n:n + 1]
                 display.image_grid(row[k + 1:k + 2], picture, [f"{NAMES[kind]}\n{net}"] if n == 0 else None)
     return figure
 

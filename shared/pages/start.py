@@ -243,8 +243,11 @@ class Run:
     def minute(self, sentences, *, picture=None, alt=""):
         """The page in one minute: sentences with computed numbers, a picture (PNG or figure), all verdicts.
 
-        The book puts it at the top of the page.
+        The book puts it at the top of the page. Where nothing is recorded yet, it says so.
         """
+        small = bool(self.sets) and not any(s.recorded for s in self.sets.values())
+        if small:
+            sentences += " *Nothing is recorded at full scale yet: these numbers are a small run's.*"
         found = [(reference.paper(self.paper_key)[i], verdict) for i, verdict in self.minute_facts.items()]
         badges = " · ".join(f"[{item.label}](#{item.paper}-{item.id}-head) {display.badge(verdict, item)}"
                             for item, verdict in found)
@@ -253,7 +256,7 @@ class Run:
         name = f"{self.name.replace('/', '-')}-minute.png"
         shown = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""
         myst = f":::{{admonition}} In one minute\n:class: minute\n{shown}{sentences}\n\n{badges}\n:::"
-        display.show(f"**In one minute.** {sentences}\n\n{plain}", kind="minute", myst=myst,
+        display.show(f"**In one minute.** {sentences}\n\n{plain}", kind="minute", myst=myst, small=small,
                      pictures={name: png} if png else {}, numbers=re.findall(r"\d[\d.,]*", sentences))
 
     def _judged(self, made):
