@@ -489,6 +489,7 @@ def test_every_committed_net_is_sound_small_and_one_that_today_s_code_would_look
         architecture, recipe = facts["architecture"], Recipe(**facts["recipe"])
         data = SimpleNamespace(fingerprint=facts["data_fingerprint"], stand_in=None,
                                name=path.stem.removeprefix(f"{architecture}-").split("-s")[0])
-        today = zoo.name_of(registry.build(architecture), architecture, recipe, data, facts["seed"])
+        today = zoo.name_of(registry.build(architecture), architecture, recipe, data, facts["seed"],
+                            facts.get("hook"))
         assert path.stem == today, f"{path.name}: the training loop or the architecture has changed since"
         assert path.stat().st_size < 8e6

@@ -81,8 +81,9 @@ totals = Counter(f.verdict for f in found)
 rates = [max(rate for rate in f.chance if rate is not None) for f in found if f.verdict == "confirms"]
 seldom = sum(rate <= 0.05 for rate in rates)
 display.say(
-    f"There are {len(found)} findings, {totals['note']} of them notes. Of the {totals['confirms']} statements "
-    f"confirmed, random numbers pass {seldom} in at most one case of twenty, however they are made.")
+    f"There are {len(found)} findings, {totals['note']} of them notes. Of the {totals['confirms']} "
+    f"statements confirmed, random numbers pass {seldom} in at most one case of twenty, however they are "
+    f"made.")
 display.table(["paper", *VERDICTS, "findings"],
              [*([short, *(str(counts[key, v]) for v in VERDICTS), str(sum(f.paper == key for f in found))]
                 for key, short in reference.SHORT.items()),

@@ -216,7 +216,7 @@ def most_fall(d):
 
 
 def mostly_stay(d):
-    """Random changes ten times as long as the attack turn less than half of the images, or more for certain."""
+    """Random changes ten times as long as the attack turn less than half of the images, or surely more."""
     if not d or None in (v["turned_10_pct"] for v in d.values()):
         return None, "no image was perturbed"
     told = ", ".join(f"{word(v['turned_10_pct'])} of the {WORDS[s]} (95% interval "

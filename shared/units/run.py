@@ -62,8 +62,12 @@ class UnitSet:
         return sum(bool(u.replaced and u.replaced["same"]) for u in self.recorded.values())
 
     def expected_seconds(self, name):
-        """What a missing unit should cost, from the recorded ones; None where there is none."""
-        known = [u.provenance["seconds"] / max(u.fraction, 1e-9) for u in self.recorded.values()]
+        """What a missing unit should cost at most, from the recorded ones; None where there is none.
+
+        As if all of a recorded unit's time had gone into the part of which it has the smallest share.
+        """
+        known = [u.provenance["seconds"] * max([of / max(had, 1) for had, of in u.parts.values()], default=1)
+                 for u in self.recorded.values()]
         return sum(known) / len(known) if known else None
 
     def state(self):
