@@ -62,7 +62,7 @@ class UnitSet:
         return sum(bool(u.replaced and u.replaced["same"]) for u in self.recorded.values())
 
     def expected_seconds(self, name):
-        """What a missing unit should cost at most, from the recorded ones; None where there is none.
+        """What a missing unit should cost if it is like the recorded ones; None where there is none.
 
         As if all of a recorded unit's time had gone into the part of which it has the smallest share.
         """
