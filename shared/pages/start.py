@@ -215,7 +215,7 @@ class Run:
             heads = header or {k: k.replace("_", " ") for k in found[0]}
             body = [[results.cell(r.get(k), sd=r.get(f"{k}_sd")) for k in heads] for r in found]
             text = display.markdown_table(list(heads.values()), body)
-            words = f"{caption}{f' ({label}.)' if n else ''}"
+            words = f"{caption}{'' if label == 'recorded' else f' ({label}.)'}"
             book = display.myst_table(list(heads.values()), body, words)
             display.show(f"**{words}**\n\n{text}",
                          myst=display.folded(f"{label[0].upper()}{label[1:]}, beside", book) if n else book)
@@ -237,8 +237,9 @@ class Run:
     def tell(self, sets, words):
         """Show prose: what `words` makes of the recorded units, else of this run's; nothing without any."""
         sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
-        for units_ in list(self._runs(sets).values())[:1]:
-            display.say(words(*self.frames(sets, units_)))
+        for label, units_ in list(self._runs(sets).items())[:1]:
+            whose = "" if label == "recorded" else f" ({label[0].upper()}{label[1:]}.)"
+            display.say(f"{words(*self.frames(sets, units_))}{whose}")
 
     def minute(self, sentences, *, picture=None, alt=""):
         """The page in one minute: sentences with computed numbers, a picture (PNG or figure), all verdicts.
