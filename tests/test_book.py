@@ -246,6 +246,8 @@ def test_names_of_the_reference_files_are_words_on_the_page():
     assert display.in_words("mean_ssim_row_1") == "mean SSIM row 1"
     assert display.in_words("class given by M_1") == "class given by M₁"
     assert display.in_words("b.linf") == "panel b: ℓ∞"
+    assert display.in_words("adv_attack_norm") == "adversarial attack norm"
+    assert display.in_words("mnist_adv") == "MNIST adversarial training"
 
 
 # ---- a real browser --------------------------------------------------------------------------------------

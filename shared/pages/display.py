@@ -164,7 +164,7 @@ def in_words(name):
     if re.fullmatch(r"[a-z]\.\w+", name):  # a number of one panel of a figure
         return f"panel {name[0]}: {in_words(name[2:])}"
     words = name.replace("_", " ").split()
-    if "adv" in words and "training" not in words:  # a column of what was trained on adversarial images
+    if "adv" in words[1:] and "training" not in words:  # a column of what was trained on adversarial images
         words.insert(words.index("adv") + 1, "training")
     return " ".join(WORDS.get(word, word) for word in words)
 
