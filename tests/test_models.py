@@ -48,12 +48,13 @@ def test_initial_weights_are_glorots_and_biases_zero():
 
 
 def test_batch_normalisation_ends_with_the_statistics_of_all_images():
-    net, images = registry.build("ren-c").eval(), digits(1001)  # 3 batches, of 334, 334 and 333 images
+    net = registry.build("ren-c", generator=torch.Generator().manual_seed(0)).eval()
+    images = digits(1001)  # 3 batches, of 334, 334 and 333 images
     with torch.no_grad():
         flat = net[:7](inference.pixels(images))
     net.settle(images)
     torch.testing.assert_close(net[7].running_mean, flat.mean(0), rtol=1e-2, atol=1e-2)
-    torch.testing.assert_close(net[7].running_var, flat.var(0), rtol=2e-2, atol=1e-2)
+    torch.testing.assert_close(net[7].running_var, flat.var(0), rtol=4e-2, atol=1e-2)  # a mean of 3
     assert not net.training and net[7].momentum == 0.1
 
 
