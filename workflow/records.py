@@ -66,7 +66,8 @@ def compare(old, new):
     for file in sorted(files):
         a, b = old / file, new / file
         if not a.exists() or not b.exists():
-            yield f"{file}: {'is not made any more; delete it' if a.exists() else 'is new; run `make records`'}"
+            gone = a.exists()
+            yield f"{file}: {'is not made any more; delete it' if gone else 'is new; run `make records`'}"
             continue
         told = [{k: v for k, v in json.loads(each.read_text()).items() if k != "check"} for each in (a, b)]
         for line in differences(*told):
