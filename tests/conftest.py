@@ -15,7 +15,9 @@ NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
 
 
 # What a reader should not meet.
-SHOWN = {"raw list or dict": r"\[['\"]|\{['\"]", "e-notation": r"(?<![\w-])\d+(?:\.\d+)?e[-+]?\d+\b",
+SHOWN = {"raw list or dict": r"\[['\"]|\{['\"]",
+         # A short revision such as 667e086 is none: no sign, more than one digit before the e.
+         "e-notation": r"(?<![\w-])(?:\d+(?:\.\d+)?e[-+]\d+|\d(?:\.\d+)?e\d{1,2})\b",
          "array or type": r"\barray\(|\bnp\.|dtype|\btensor\(|<class", "path": r"/(?:work|tmp|home|root)/",
          "nothing": r"\b(?:nan|None)\b(?! of)",
          "internal name": rf"\b(?:{'|'.join(reference.KINDS)})-\d+\b|"

@@ -226,6 +226,13 @@ def read_of(html):
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", text)).split())
 
 
+@pytest.mark.parametrize("text, is_e_notation", [
+    ("0.0e+00", True), ("at most 1e-06 off", True), ("1.5e10 times", True), ("1e6", True),
+    ("revision 667e086 of", False), ("revision 1e08642 of", False), ("667e086-dirty", False)])
+def test_a_revision_is_no_number(text, is_e_notation):
+    assert bool(re.search(SHOWN["e-notation"], text)) == is_e_notation
+
+
 def test_what_pages_show_is_written_for_a_person(pages):
     """The whole of each page: prose of the sources, tables made from records, the scoreboard, the claims."""
     odd = []
