@@ -339,8 +339,10 @@ run.minute(
     f"Printed numbers can be held against each other without running anything: do columns add up, do tables "
     f"agree with the text, is a number possible at all? Of {len(found)} findings in five papers, "
     f"{totals['confirms']} confirm what is printed, {totals['holds with exceptions']} hold with exceptions, "
-    f"and {totals['contradicts']} contradict it. Most slips are small: one entry of a summary reads "
-    f"{misprint.numbers} where the median is {misprint.ours['median']:g}.",
+    f"{totals['contradicts']} contradict it, and {totals['note']} are notes in which nothing is wrong. The "
+    f"contradictions reach from one digit (Sutton et al. print {misprint.numbers} where the median is "
+    f"{misprint.ours['median']:g}) to the meaning of a column (of the distances that Shu et al. print, "
+    f"{limit['impossible as norms']} cannot be the norms they are called, and all can be squared norms).",
     picture=draw_counts(counts),
     alt="A bar for each paper, divided into findings that confirm what is printed, notes, statements with "
         "exceptions, and contradictions.")

@@ -522,18 +522,17 @@ if len(found):
     story = ""
     if len(shown):
         first = shown.iloc[0]
-        story = (f"The pictures show one walk, from a {first.source_label} towards {first.background}: after "
-                 f"{len(first.mixed_labels)} mixtures the network says {first.inside_label} to one and "
-                 f"{first.outside_label} to the "
-                 f"other of two pictures of which no pixel differs by more than {apart(first)} of 255 grey "
-                 f"values. ")
+        story = (f"A walk from a {first.source_label} towards {first.background}: after "
+                 f"{len(first.mixed_labels)} mixtures there are two pictures in which no pixel differs by "
+                 f"more than {apart(first)} of 255 grey values, and the network says {first.inside_label} to "
+                 f"one and {first.outside_label} to the other. ")
     count = found.net.nunique()
     networks = f"{count} networks" if count > 1 else "one network"
     run.minute(
-        f"{story}From {searched:,} starts in {networks}, the pictures on the two sides of the boundary have "
-        f"a mean likeness of "
-        f"{mean['separability']:.3f} (SSIM, 1 for equal pictures), while the picture that keeps its label "
-        f"has one of {mean['robustness']:.3f} to the digit it came from.",
+        f"{story}Over {searched:,} walks towards {' or '.join(BACKGROUNDS)} in {networks}, the last two "
+        f"pictures have a mean likeness of {mean['separability']:.3f} (SSIM, 1 for equal pictures; a walk "
+        f"stops once it is above {above:g}), while the one that keeps its label has "
+        f"{mean['robustness']:.3f} to the digit it came from.",
         picture=draw_path(shown) if len(shown) else None, alt=PATH_ALT)
 
 # %%

@@ -31,9 +31,9 @@
 # # 4.2 Two balls: accurate, fragile and steady at once
 #
 # Two classes, one ball of data each, a flat boundary between them. In this model Sutton et al. {cite:p}`sutton2023` prove
-# everything that makes image classifiers puzzling: they are accurate (Theorem 4), nearly every point can be moved across by a
+# what makes image classifiers puzzling: they are accurate (Theorem 4), nearly every point can be moved across by a
 # small push (Theorem 5), random pushes hardly ever do it (Theorem 6), the gradient shows the way (Theorem 7), and one push serves
-# for nearly all points (Theorem 8). All of it comes from the dimension alone, exponentially fast.
+# for nearly all points (Theorem 8). All of it comes exponentially fast as the dimension grows and the centres keep their distance.
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
@@ -684,9 +684,11 @@ apart = 2 * epsilon
 run.minute(
     f"Two classes fill two balls of radius 1 whose centres are only {apart:g} apart, and a plane between "
     f"the centres tells them apart. In {PICTURE:,} dimensions, as many as a small colour picture has, it "
-    f"misreads {misread} of the points. A push of length {push:g} that goes the right way moves all but "
+    f"misreads {misread} of the points. A push of length {push:g} straight towards the plane moves all but "
     f"{resist}% of them across, random noise of length up to 1 moves only {by_noise} of them: accurate, "
-    f"easy to attack, and steady under noise, all from the dimension alone.",
+    f"easy to attack and steady under noise at once, as long as the centres keep their distance while the "
+    f"dimension grows. The paper's formulas are lost in the text at hand: what is tried here are theorems "
+    f"that we derived again from its words.",
     picture=draw_two_balls(centres, outlines),
     alt="Two almost coincident circles with a line between their centres, and beside them the law of the "
         "coordinate across the line: two humps that separate as the dimension grows.")

@@ -264,12 +264,16 @@ pictures.norm_figure(run, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DE
 chosen = run.best(pairs)
 if len(chosen):
     ours, theirs = pictures.mean_shares(chosen, SHARES)
+    drawn = [tables.disturbed(1)(u["test"]) for u in pictures.measured(chosen).values()]
+    shares = [each["percent"] for each in drawn if each["of"]]
+    by_pair = f" (from {percent(min(shares))} to {percent(max(shares))} by pair)" if len(shares) > 1 else ""
     run.minute(
-        f"On average over {counted(len(chosen), 'pair')} of kinds of clothes, a step along the gradient "
-        f"changes the net's answer for {ours['attack']} of the test images that it knows. Random steps of "
-        f"the same length, {int(chosen.draws.max()):,} of them tried on each of these images, change it for "
-        f"{ours[1]}; steps ten times as long, for {ours[10]}. The paper prints {theirs['attack']}, "
-        f"{theirs[1]} and {theirs[10]} for the same pairs.",
+        f"On average over {len(chosen)} of {counted(len(pairs.published), 'pair')} of kinds of clothes, the attack, a "
+        f"step along the gradient, changes the net's answer for {ours['attack']} of the test images that it "
+        f"reads rightly. Of the images so changed, {sum(each['of'] for each in drawn):,} were tried with "
+        f"{int(chosen.draws.max()):,} random steps each: as long as the image's own attack, at least one of "
+        f"them changes the answer for {ours[1]}{by_pair}; ten times as long, for {ours[10]}. The paper "
+        f"prints {theirs['attack']}, {theirs[1]} and {theirs[10]} for the same pairs.",
         picture=pictures.bars(chosen, SHARES),
         alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
             "the attack to ten times as long. Lines mark the printed values.")
