@@ -552,11 +552,11 @@ if table_3 and figure_2:
     run.minute(
         f"Mixed with white or black, a digit keeps its label for long: the last picture that still has it has "
         f"a mean likeness to the digit (SSIM, 1 for equal pictures) of {kept.min():.2f} to {kept.max():.2f}, "
-        f"by network and background. The first with another label is nearly the same picture: a mean likeness "
-        f"of {alike.min():.3f} or more, as in print. But a search stops once this is above "
-        f"{ends.threshold.iloc[0]:g}: found is that {reached:.1%} of the searches come so near, not how near "
-        f"the two sides are. How far a digit can go differs from network to network, and the printed value "
-        f"lies more than 0.02 outside all of ours in {(mine.outside > 0.02).sum()} of {len(mine)} rows.",
+        f"by network and background; in {(mine.outside > 0.02).sum()} of {len(mine)} rows the printed value "
+        f"lies more than 0.02 outside all our networks. The first picture with another label is nearly the "
+        f"same as the last with its own, with a mean likeness of {alike.min():.3f} or more, as in print; but "
+        f"a search stops once this is above {ends.threshold.iloc[0]:g}, so that what is found is that "
+        f"{reached:.1%} of the searches come so near, not how near the two sides are.",
         picture=figure, alt="Three pictures: a test digit, and two grey pictures, one slightly lighter, that "
                             "are given different labels.")
 
