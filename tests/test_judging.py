@@ -341,7 +341,7 @@ def cells(agree=0, differ=0, how=PRECISION, status=None):
     ([claim(False)], [], "differs"),
     ([claim(None)], [], "shown"),
     ([], [], "shown"),
-    ([WAITING], [], "not run"),
+    ([WAITING], [], "in part"),
     ([claim(True)], cells(5, status="substitute"), "substitute"),
     ([claim(False)], cells(5, 5, status="substitute"), "substitute"),
     ([claim(True)], cells(5, status="calibrated"), "calibrated"),
@@ -359,7 +359,7 @@ def test_values_that_differ_wait_for_the_full_scale_and_claims_that_fail_do_not(
     some, waiting = cells(0, 2), "44 of 45 units"
     assert verdict([WAITING], some)[0] == "differs"
     word, reason = verdict([WAITING], some, waiting=waiting)
-    assert word == "not run"
+    assert word == "in part"
     assert reason.endswith("0 of 2 printed values agree; the rest waits for 44 of 45 units")
     assert verdict([claim(False)], some, waiting=waiting)[0] == "differs"
     assert verdict([], cells(2), waiting=waiting)[0] == "matches"

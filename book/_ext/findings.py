@@ -53,14 +53,16 @@ def found(argument, text=""):
 
     The picture is that of the paper's first page that says what it found, else of an item.
     """
+    from shared.pages.display import sentence
     paper, *item = argument.split()
     told = {n: m for n in catalogue.notebooks() if n.split("/")[0] == paper and (m := minute(n))}
     first = next(((path, alt) for _, path, alt, whole in told.values() if path and whole), None)
     shot = f"```{{image}} {first[0]}\n:alt: {first[1]}\n:class: finding\n```" if first else \
         picture(f"{paper} {item[0]}", "") if item else ""
-    nothing = "Nothing is recorded at full scale yet."
-    said = [f"**{link(catalogue.title(n), n)}.** {words if whole else nothing}"
-            for n, (words, _, _, whole) in told.items()]
+    said = [f"**{link(sentence(catalogue.title(n)), n)}** {words}"
+            for n, (words, _, _, whole) in told.items() if whole]
+    if waiting := [link(catalogue.title(n), n) for n, (*_, whole) in told.items() if not whole]:
+        said.append(f"Nothing is recorded at full scale yet on {'; '.join(waiting)}.")
     html = moving(paper)
     parts = [text.strip(), f"```{{raw}} html\n{html}\n```", *said, shot] if html else [shot, *said]
     return "\n\n".join(filter(None, parts))
@@ -116,7 +118,7 @@ def gallery(_):
                     where = f":link: {at}\n:link-type: ref" if at else \
                         f":link: /notebooks/{page}\n:link-type: doc"
                     cards.append(f":::{{grid-item-card}} {item.label}\n:img-top: {made[0]}\n"
-                                 f":img-alt: {made[1]}\n{where}\n{badge(word)} {item.caption}\n:::")
+                                 f":img-alt: {made[1]}\n{where}\n{badge(word, item)} {item.caption}\n:::")
                 else:
                     missing[name] += 1
         if cards:

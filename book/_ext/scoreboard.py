@@ -64,7 +64,7 @@ def row(item, kept, page, word):
     from shared.pages.results import scale_words
     since, before = history.of(item, kept)
     why = kept["reason"] if kept else item.caption
-    return [place(item), reference.SHORT[item.paper], item.kind, badge(word),
+    return [place(item), reference.SHORT[item.paper], item.kind, badge(word, item),
             scale_words(kept) if kept else "", since,
             f"{sentence(why)}{f' Earlier: {before}.' if before else ''}",
             "<br>".join(filter(None, [" · ".join(downloads(item, kept, "book/reproduction")), report(item)]))]
@@ -114,14 +114,15 @@ def today(_):
     """What is true today, in a sentence, and a link to the scoreboard for each verdict."""
     from shared.pages.display import BADGE
     counted = results()
-    kept = sum(r is not None for _, r, *_ in counted)
     paged = sum(page is not None for _, _, page, _ in counted)
+    part = sum(word == "in part" for *_, word in counted)
+    judged = sum(word not in ("in part", "not run", "planned") for *_, word in counted)
     links = " ".join(f'<a class="sd-badge sd-bg-{BADGE[w]} sd-bg-text-{BADGE[w]}" '
                      f'href="reproduction.html?verdict={w.replace(" ", "%20")}">{n} {w}</a>'
                      for w, n in words(counted).items())
     return (f"The five papers print **{len(counted)}** tables, figures, algorithms and theorems. "
-            f"**{paged}** of them have a page here, and **{kept}** a result at full scale or a stated share "
-            f"of it.\n\n<p class=\"standing\">{links}</p>")
+            f"**{paged}** of them have a page here and **{judged}** a verdict; **{part}** more are "
+            f"measured in part.\n\n<p class=\"standing\">{links}</p>")
 
 
 def standing(paper):

@@ -50,6 +50,7 @@ from shared.data import sets as data
 from shared.models import inference, ren
 from shared.pages import display
 from shared.pages.start import start
+from shared.records import comparison
 from shared.records.summary import over_nets
 from shared.training import zoo
 
@@ -135,17 +136,46 @@ def each(rows, column):
 table_3 = run.table(
     "table-3", searches, rows,
     claims={
-        "Separability SSIM is above 0.99": lambda r: (r.separability_ssim.min() > 0.99,
-                                                      each(r, "separability_ssim")),
-        # What the claim prints in numbers is compared cell by cell; words: "far below 1" and "all six".
-        "strongly robust": lambda r: (r.robustness_ssim.max() < 0.9, each(r, "robustness_ssim")),
+        # A search may end before it reaches 0.99, as most do after pruning (Table IV): so this can fail.
+        "Separability SSIM is above 0.99": lambda r: (
+            r.separability_ssim.min() > 0.99,
+            f"{each(r, 'separability_ssim')}; a search that can stops above 0.99, by its rule"),
+        # What a claim prints in numbers is compared cell by cell. Its words name no bound, and ours would
+        # decide the verdict.
+        "strongly robust": lambda r: (
+            None, f"“far below 1” names no bound: {each(r, 'robustness_ssim')}, where 1 means equal"),
         "quite different from the originals": lambda r: (
-            r.ae_ssim.max() < 0.9, f"largest {r.ae_ssim.max():.4f}, where 1 means equal"),
+            None, f"“quite different” names no bound: largest {r.ae_ssim.max():.4f}, where 1 means equal"),
         "described as stable": "“stable” and “in line with” name no measure",
         "common to all architectures": lambda r: (
             r.separability_ssim.min() > 0.99 and r.architecture.nunique() == 3,
             f"smallest of the three networks' separabilities {r.separability_ssim.min():.4f}"),
     })
+
+
+# %% [markdown]
+# To agree is little where networks differ much: the paper's single run agrees if it could be one more network of ours.
+
+# %%
+def agreement_in_words(units):
+    """How wide the intervals are in which printed values agree, and how many of these lie among our nets."""
+    nets = units.assign(architecture=units.architecture.map(ARCHITECTURES))
+    agree = [c for c in table_3["cells"] if c["how"] == comparison.INTERVAL]
+    among = 0
+    for cell in agree:
+        alike = (nets[list(cell["row"])] == pd.Series(cell["row"])).all(axis=1)
+        ours = nets.loc[alike, COLUMNS[cell["column"]]]
+        among += ours.min() <= cell["printed"] <= ours.max()
+    if not agree:
+        return f"Intervals take {comparison.NETS} networks a row; this run has fewer."
+    widths = [comparison.half_width(c["sd"], c["nets"]) for c in agree if c["column"] == "robustness_ssim"]
+    told = f", up to {max(widths):.2f} to either side for a robustness" if widths else ""
+    return (f"The interval for one more network has a probability of {comparison.CONFIDENCE:.0%} and is "
+            f"wide{told}. Of the {len(agree)} printed values that agree in this way, {among} also lie between the "
+            f"lowest and the highest of our {agree[0]['nets']} networks.")
+
+
+run.tell(searches, agreement_in_words)
 
 # %% [markdown]
 # With another test digit of another class as the background, for which the paper prints no numbers:
@@ -247,11 +277,12 @@ figure_2 = run.figure(
               "row 3": lambda d: all(p["inside"] != p["outside"] for p in pairs_of(d)),
               "one such block": lambda d: set(d) == set(BACKGROUNDS)},
     claims={
+        # Whether they look the same is for the eye; an SSIM of 0.99 is where the search stops.
         "look the same but are classified differently": lambda d: (
-            min(p["ssim"] for p in pairs_of(d)) > 0.95
-            and all(p["inside"] != p["outside"] for p in pairs_of(d)),
-            f"{len(pairs_of(d))} pairs, all with two labels; SSIM {min(p['ssim'] for p in pairs_of(d)):.3f} "
-            f"or more"),
+            all(p["inside"] != p["outside"] for p in pairs_of(d)),
+            f"{sum(p['inside'] != p['outside'] for p in pairs_of(d))} of {len(pairs_of(d))} pairs have two "
+            f"labels; how alike they are the pictures show (SSIM {min(p['ssim'] for p in pairs_of(d)):.3f} "
+            f"or more, by the search's rule)"),
         "adversarial examples of the source digits": lambda d: (
             all(p["outside"] != p["digit"] for p in pairs_of(d) if p["inside"] == p["digit"]),
             f"{sum(p['outside'] != p['digit'] for p in pairs_of(d))} of {len(pairs_of(d))} outside pictures "

@@ -28,7 +28,7 @@ WIDEST = 7.2                                 # inches of the book's column, wher
 MARK = {True: "✓", False: "✗", None: "–"}
 BADGE = {"exact": "success", "consistent": "success", "matches": "success", "trend": "info",
          "differs": "warning", "shown": "secondary", "substitute": "secondary", "calibrated": "secondary",
-         "not run": "light", "planned": "light"}
+         "in part": "light", "not run": "light", "planned": "light"}
 
 
 # ---- showing ---------------------------------------------------------------------------------------------
@@ -170,8 +170,8 @@ def in_words(name):
 
 
 def sentence(text):
-    """Text with one full stop at its end, which may stand before a closing quotation mark."""
-    return text if text.endswith((".", ".”")) else f"{text}."
+    """Text with one full stop or question mark at its end; a closing quotation mark may follow it."""
+    return text if text.endswith((".", ".”", "?")) else f"{text}."
 
 
 def escape(text):

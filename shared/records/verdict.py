@@ -14,6 +14,7 @@ VERDICTS = {
     "shown": "nothing printed or claimed to compare with",
     "substitute": "measured on a stated stand-in only",
     "calibrated": "fitted to the printed values, so their agreement shows nothing",
+    "in part": "measured in part; the missing part decides, so nothing is judged yet",
     "not run": "no result at full scale yet",
 }
 ENOUGH = 95  # percent of the comparable values that must agree for `matches`
@@ -54,10 +55,10 @@ def verdict(claims, cells, evidence=None, status=None, waiting=None):
     if judged:
         return "trend", reason
     if real and waiting:
-        return "not run", f"{reason}; the rest waits for {waiting}"
+        return "in part", f"{reason}; the rest waits for {waiting}"
     if real:
         return "differs", reason
-    return ("not run" if any(map(judging.waits, claims)) else "shown"), reason
+    return ("in part" if any(map(judging.waits, claims)) else "shown"), reason
 
 
 def _statement(claims, failed, evidence):
