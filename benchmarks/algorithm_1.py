@@ -5,7 +5,7 @@ from functools import partial
 import torch
 from skimage.metrics import structural_similarity
 
-from benchmarks import factor, filter_products, median, network, repeated, seconds, table
+from benchmarks import FILTERS, factor, filter_products, median, network, repeated, seconds, table
 from shared.borderline import mix, search
 
 DIGITS, DIGITS_LITERAL, ITERATIONS, THRESHOLD = 4_000, 100, 9, 0.99
@@ -34,7 +34,7 @@ def literal(classify, source, background):
 
 
 def measure(classify, digits, background, threshold, *, repeats):
-    """Rounds of (seconds of the search, of its forward passes, of its filter, of the same one by one); mixes.
+    """Rounds of (seconds of the search, of its forward passes, of its filter in each of FILTERS); mixes.
 
     The forward passes are timed inside the search: apart from it, on a busy machine, the same passes differ
     by more than the search adds to them. The filter follows at once, in the same round.
@@ -54,7 +54,7 @@ def measure(classify, digits, background, threshold, *, repeats):
         pairs = search(timed, digits, background, max_iterations=ITERATIONS, threshold=threshold)
         whole, mixed = time.perf_counter() - start, int(pairs.iterations.sum())
         compared = mixed + 2 * int((~pairs.excluded).sum())       # one SSIM a mix, two of the final images
-        products = [seconds(partial(filter_products, compared, large=large)) for large in (True, False)]
+        products = [seconds(partial(filter_products, compared, way)) for way in FILTERS]
         rounds.append((whole, forward, *products))
     return rounds, mixed
 
@@ -72,18 +72,18 @@ def run(dataset):
         slow = (time.perf_counter() - start) / DIGITS_LITERAL
         for threshold in (THRESHOLD, 1):
             found, mixed = measure(classify, digits, background, threshold, repeats=REPEATS[name])
-            whole, forward, large, small = zip(*found)
+            whole, forward, *filters = zip(*found)
             stop, gain = f"all {ITERATIONS} mixes", "-"
             if threshold == THRESHOLD:
                 stop, gain = f"until SSIM > {threshold}", f"{slow * DIGITS / median(whole):.1f}"
-            floors = [[f + p for f, p in zip(forward, products)] for products in (large, small)]
+            floors = [[f + p for f, p in zip(forward, products)] for products in filters]
             rows.append((f"{name}, {stop}", f"{mixed:,}",
-                         *(f"{median(t) / mixed * 1e6:.1f}" for t in (whole, forward, large, small)),
+                         *(f"{median(t) / mixed * 1e6:.1f}" for t in (whole, forward, *filters)),
                          *(f"{factor(whole, floor):.2f}" for floor in floors), gain))
     table(f"Algorithm 1 on {DIGITS:,} digits, white, at most {ITERATIONS} mixes; us for each image mixed",
-          ("net", "images mixed", "search", "forward", "filter", "one by one", "to floor", "one by one",
-           "times a loop"), rows)
-    print(f"""  Floor: forward passes and the filter of SSIM, as two large products or image by image.
+          ("net", "images mixed", "search", "forward", *(f"filter {way}" for way in FILTERS),
+           *(f"to floor {way}" for way in FILTERS), "times a loop"), rows)
+    print(f"""  Floor: forward passes and the filter of SSIM, multiplied in halves, whole or image by image.
   Medians over rounds that time all of them in turn.
   Last column: how much faster than a loop over images with scikit-image's SSIM,
   which ran on {DIGITS_LITERAL} digits and is scaled to {DIGITS:,}.""")

@@ -1,20 +1,24 @@
 """Structural similarity (SSIM) of whole batches of image pairs.
 
 The window of SSIM is separable, so filtering an H x W image with replicated border is `A_h @ image @ A_w.T`
-with one small banded matrix per side. Each side is one product of two matrices for a whole chunk of images:
-the first leaves the rows of all images in one axis, ready for the second. Three more choices make it fast,
-and safe in float32:
+with one small banded matrix per side. Each side is one batched product for a whole chunk of images, of the
+two halves of its matrix: the upper half is zero in the last columns and the lower half in the first ones, so
+that each multiplies a window of 19 of the 28 pixels of a row. Three more choices make it fast, and safe in
+float32:
 
 - The moments are those of the sum s = x + y and the difference d = x - y instead of x and y. As
   2 (mu_x^2 + mu_y^2) = mu_s^2 + mu_d^2 and 4 mu_x mu_y = mu_s^2 - mu_d^2, and likewise for (co)variances,
   four filtered maps suffice (x, y, x^2, y^2, xy are five), and nearly equal images, where SSIM decides a
-  search, lose no digits.
-- A variance E[d^2] - E[d]^2 cancels where d is flat and far from zero. Subtracting each image's mean first
-  removes most of that. What is left is estimated for every pair, and the few pairs that it could move by
+  search, lose no digits. Both factors of SSIM are (S - D) / (S + D), with a term S of s and D of d.
+- A variance E[s^2] - E[s]^2 cancels where s is flat and far from zero. Subtracting each image's first pixel
+  leaves exact zeros on a flat background, and so no error. Elsewhere S is off by some eps E[s]^2, and SSIM by
+  D / (S + D)^2 times that; D likewise. This is estimated for every pair, and the pairs that it could move by
   nearly 1e-5 are done again in float64.
-- A chunk stays near the caches: all chunks are worked on in place, in the same two blocks of memory, and each
-  product of matrices reads one of them and writes the other.
+- Besides the products, time goes to passes over the maps and to calls. So a chunk stays near the caches, all
+  chunks are worked on in place, in the same two blocks of memory, and the views of these are made once.
 """
+from functools import cache, partial
+
 import torch
 
 from shared.runtime import UserError
@@ -22,8 +26,9 @@ from shared.runtime import UserError
 K1, K2 = 0.01, 0.03
 CONVENTIONS = ("matlab", "skimage", "uniform")
 DOUBTFUL = 1e-6   # estimated float32 error of a pair beyond which float64 is used; the true one is < 1e-5
-DOUBT_COLUMNS = 4   # that estimate is the mean of a smooth map: every fourth column will do
-CHUNK_PIXELS = {"cpu": 2**17, "cuda": 2**21}      # CPU: near the level-2 cache; CUDA: about 100 MB in flight
+DOUBT_PIXELS = 8  # that estimate is the mean of a smooth map: every eighth pixel will do
+LINE = 16         # pairs lie side by side in the moments; a multiple of this fills whole cache lines
+CHUNK_PIXELS = {"cpu": 2**17, "cuda": 2**21}      # 4 MB in flight, near the CPU's caches; CUDA: 64 MB
 
 
 @torch.no_grad()
@@ -47,12 +52,14 @@ def ssim(x, y, *, convention="matlab", data_range=255.0, full=False):
     height, width = x.shape[-2:]
     sides = [_filter_matrix(size, weights, crop) for size in (height, width)]
     c1, c2 = 2 * (K1 * data_range) ** 2, 2 * (K2 * data_range) ** 2 / unbias
-    planes = x.reshape(-1, height, width), y.reshape(-1, height, width)
-    step = max(1, CHUNK_PIXELS["cuda" if x.is_cuda else "cpu"] // (height * width))
+    planes = x.reshape(-1, height * width), y.reshape(-1, height * width)
+    step = CHUNK_PIXELS["cuda" if x.is_cuda else "cpu"] // (height * width)
+    step = step // LINE * LINE or max(1, step)
 
     def compare(x, y, dtype):
-        kernel = _Kernel([side.to(x.device, dtype) for side in sides], c1, c2, min(step, len(x)))
-        return map(torch.cat, zip(*(kernel(a, b, full) for a, b in zip(x.split(step), y.split(step)))))
+        kernel = cache(partial(_kernel, [side.to(x.device, dtype) for side in sides], c1, c2))
+        chunks = zip(x.split(step), y.split(step))
+        return map(torch.cat, zip(*(kernel(len(a))(a, b, full) for a, b in chunks)))
 
     double = torch.float64 in (x.dtype, y.dtype)
     value, doubt, *maps = compare(*planes, torch.float64 if double else torch.float32)
@@ -64,47 +71,63 @@ def ssim(x, y, *, convention="matlab", data_range=255.0, full=False):
     return (value, maps[0].view(*x.shape[:-2], *maps[0].shape[1:])) if full else value
 
 
-class _Kernel:
-    """SSIM of up to `most` pairs at a time; each call works in the memory of the one before."""
+def _kernel(sides, c1, c2, n):
+    """Function that compares n pairs at a time; each call works in the memory of the one before.
 
-    def __init__(self, sides, c1, c2, most):
-        self.a_h, self.a_w = sides
-        self.c1, self.c2 = (self.a_h.new_tensor([c, 0]).view(2, 1, 1) for c in (c1, c2))
-        pixels = 4 * most * self.a_h.shape[1] * self.a_w.shape[1]
-        self.even, self.odd = self.a_h.new_empty(2, pixels)
+    It takes planes x, y [n, H W] and returns their SSIM [n], an estimate [n] of its error and, if full, its
+    map [n, H', W'].
+    """
+    (out_h, h), (out_w, w) = (side.shape for side in sides)
+    size = out_h * out_w
+    even, odd = sides[0].new_empty(2, 4 * n * h * w)
+    maps, rows, moments = even.view(2, 2, n, h * w), odd[:4 * n * h * out_w], even[:4 * n * size]
+    filter_w = _product(sides[1], maps.view(-1, w), rows)                  # rows: [W', 2, 2, n, H]
+    filter_h = _product(sides[0], rows.view(-1, h), moments)
+    moments = moments.view(size, 2, 2, n)
 
-    def __call__(self, x, y, full):
-        """SSIM [M] of planes [M, H, W], an estimate [M] of its error and, if full, its map [M, H', W']."""
-        n, h, w = x.shape
-        out_h, out_w = len(self.a_h), len(self.a_w)
-        maps = self.even[:4 * n * h * w].view(2, 2, n, h * w)              # s, s^2, d, d^2
-        s, d = maps[:, 0]
-        s.copy_(x.flatten(1))
-        d.copy_(y.flatten(1)).sub_(s)
+    linear, squares = maps                                                 # s, d; s^2, d^2
+    (s, d), first = linear, linear[:, :, :1]
+    means, variances = moments.unbind(1)
+    (mu_s, mu_d), (var_s, var_d) = means.unbind(1), variances.unbind(1)
+    of_s, of_d = moments.unbind(2)
+    some_means, some_variances = means[::DOUBT_PIXELS], variances[::DOUBT_PIXELS]
+    c1, c2, half = even.new_tensor(c1), even.new_tensor([c2, 0]).view(2, 1, 1), even.new_tensor(-0.5)
+
+    def kernel(x, y, full):
+        s.copy_(x)
+        d.copy_(y).sub_(s)
         torch.add(d, s, alpha=2, out=s)                                    # the sign of d does not matter
-        pivot = maps[:, 0].mean(-1, keepdim=True)                          # a shift leaves variances alone
-        maps[:, 0] -= pivot
-        torch.addcmul(self.c2, maps[:, 0], maps[:, 0], out=maps[:, 1])     # the filter keeps constants
+        pivot = first.clone()                                              # a shift leaves variances alone
+        linear.sub_(pivot)
+        torch.addcmul(c2, linear, linear, out=squares)                     # the filter keeps constants
+        filter_w()
+        filter_h()
 
-        rows = self.odd[:4 * n * h * out_w].view(out_w, -1)
-        moments = self.even[:4 * n * out_h * out_w].view(-1, out_h)
-        torch.mm(self.a_w, maps.view(-1, w).T, out=rows)
-        torch.mm(rows.view(-1, h), self.a_h.T, out=moments)
-        moments = moments.view(out_w, 2, 2, n, out_h)
-
-        means, variances = moments[:, :, 0], moments[:, :, 1]
         variances.addcmul_(means, means, value=-1)                         # var_s + 2 c2, var_d
-        some = means[::DOUBT_COLUMNS, 1]
-        doubt = torch.mul(some, some, out=self.odd[:some.numel()].view(some.shape))
-        means += pivot.expand(2, n, out_h).contiguous()
-        torch.addcmul(self.c1, means, means, out=means)                    # mu_s^2 + 2 c1, mu_d^2
-        total = moments[:, 0].add_(moments[:, 1])
-        luminance, contrast = moments[:, 1].div_(total).unbind(1)          # of each factor f: (1 - f) / 2
-        doubt.div_(total[::DOUBT_COLUMNS, 1]).addcmul_(doubt, luminance[::DOUBT_COLUMNS], value=-2)
-        loss = torch.add(luminance, contrast, out=total[:, 0]).addcmul_(luminance, contrast, value=-2)
-        doubt = doubt.sum(0).mean(1) * (torch.finfo(loss.dtype).eps / len(doubt))
-        value = 1 - 2 * loss.sum(0).mean(1) / out_w
-        return (value, doubt, 1 - 2 * loss.permute(1, 2, 0)) if full else (value, doubt)
+        doubt = some_means.square().mul_(some_variances.flip(1))           # before they are shifted back
+        means.add_(pivot.squeeze(2))
+        torch.addcmul(c1, mu_s, mu_s, out=mu_s)                            # mu_s^2 + 2 c1
+        torch.addcmul(mu_s, mu_d, mu_d, out=mu_d)
+        var_d.add_(var_s)                                                  # of_d: S + D of either factor
+        doubt.div_(some_variances[:, 1:].square())
+        torch.addcdiv(half, of_s, of_d, out=of_s)                          # S / (S + D) - 1/2: half of it
+        product = mu_s.mul_(var_s)
+        value = product.sum(0).mul_(4 / size)
+        doubt = doubt.sum((0, 1)).mul_(torch.finfo(doubt.dtype).eps / len(doubt))
+        return (value, doubt, 4 * product.T.reshape(n, out_h, out_w)) if full else (value, doubt)
+
+    return kernel
+
+
+def _product(matrix, rows, out):
+    """Call that writes matrix [R, C] @ rows.T of rows [N, C] to the flat `out`; in halves where R is even."""
+    parts, reach = matrix[None], matrix.shape[1]
+    if len(matrix) % 2 == 0:
+        upper, lower = matrix.chunk(2)
+        reach = int(upper.any(0).sum())                                    # the columns that are not zero
+        parts = torch.stack([upper[:, :reach], lower[:, -reach:]])
+    windows = rows.unfold(1, reach, max(1, matrix.shape[1] - reach)).permute(1, 2, 0)
+    return partial(torch.bmm, parts, windows, out=out.view(*parts.shape[:2], -1))
 
 
 def _window(convention):

@@ -77,10 +77,22 @@ def test_float32_alone_would_miss_the_tolerance(monkeypatch):
     assert np.abs(value.numpy() - [matlab_ssim(a, b) for a, b in zip(x, y)]).max() > TOLERANCE
 
 
-def test_rectangular_images_and_map():
-    x, y = image_pairs(20, 28)
+def test_flat_background_leaves_float32_exact(monkeypatch):
+    """A digit on white, black or grey: no pair needs float64 to be near the last digit of float32."""
+    monkeypatch.setattr(similarity, "DOUBTFUL", torch.inf)
+    row, column = np.mgrid[:28, :28]
+    ring = np.where(abs(np.hypot(row - 14, column - 13) - 7) < 2, 200, 0)
+    x = np.stack([ring, 255 - ring, ring, 128 + ring // 2, 128 - ring // 2]).astype(np.uint8)
+    y = np.stack([0 * ring, 0 * ring, 128 + ring // 2, 255 + 0 * ring, ring]).astype(np.uint8)
+    value = ssim(torch.from_numpy(x), torch.from_numpy(y))
+    np.testing.assert_allclose(value, [matlab_ssim(a, b) for a, b in zip(x, y)], rtol=0, atol=3e-7)
+
+
+@pytest.mark.parametrize("height, width", [(20, 28), (13, 28), (28, 19), (11, 11), (12, 45)])
+def test_rectangular_images_and_map(height, width):
+    x, y = image_pairs(height, width)
     value, full = ssim(torch.from_numpy(x), torch.from_numpy(y), convention="skimage", full=True)
-    assert full.shape == (len(x), 10, 18)
+    assert full.shape == (len(x), height - 10, width - 10)
     for a, b, v, m in zip(x, y, value, full):
         expected, expected_map = structural_similarity(
             a, b, data_range=255, gaussian_weights=True, sigma=1.5, use_sample_covariance=False, full=True)
