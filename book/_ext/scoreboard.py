@@ -68,7 +68,7 @@ def row(item, kept, page, word):
     since, before = history.of(item, kept)
     why = kept["reason"] if kept else signs(item.caption)
     return [place(item), reference.SHORT[item.paper], item.kind, badge(word, item),
-            scale_words(kept) if kept else "", since,
+            scale_words(kept).partition(" (")[0] if kept else "", since,  # its parts stand on its page
             f"{sentence(why)}{f' Earlier: {before}.' if before else ''}",
             "<br>".join(filter(None, [" · ".join(downloads(item, kept, "book/reproduction")), report(item)]))]
 

@@ -53,7 +53,7 @@ function cue(box) {
   if (hidden > 1) {
     const caption = box.querySelector("caption");
     const kind = box.matches(".math") ? "formula" : box.matches("pre") ? "code" : "table";
-    const number = [...document.querySelectorAll(WIDE)].indexOf(box) + 1;  // names of a page are all different
+    const number = [...document.querySelectorAll(WIDE)].indexOf(box) + 1;  // so that names differ
     const name = caption ? caption.innerText.trim() : `${kind} ${number}`;
     for (const [key, value] of [["tabindex", "0"], ["role", "region"]]) box.setAttribute(key, value);
     box.setAttribute("aria-label", `${name} (scrolls sideways)`);
