@@ -14,8 +14,11 @@ CODE = re.compile(r"(`[^`]+`)")
 
 def prose(line):
     """A line of running text: code stays code, and nothing else is markup."""
-    parts = CODE.split(line)
-    return "".join(f"`{p}`" if n % 2 else re.sub(r"([\\*|_`])", r"\\\1", p) for n, p in enumerate(parts))
+    parts = [f"`{p}`" if n % 2 else re.sub(r"([\\*|_`])", r"\\\1", p) for n, p in enumerate(CODE.split(line))]
+    for n in range(2, len(parts), 2):
+        if parts[n][:1].isalnum():  # as in `Unit`s
+            parts[n] = rf"\ {parts[n]}"
+    return "".join(parts)
 
 
 def entries(lines):
