@@ -1,11 +1,10 @@
 """What pages found, in their own words and pictures: for the cover, the openings, the gallery."""
 import os
 import re
-from collections import Counter
 
 import yaml
 from executed import ROOT, pictures
-from places import label, link, pages, run, shown
+from places import label, link, pages, place, run, shown, signs
 from scoreboard import everything
 
 from workflow import catalogue
@@ -48,24 +47,25 @@ def moving(paper):
     return None
 
 
-def found(argument, text=""):
+def found(paper, text=""):
     """What the pages of a paper found, led by a figure that moves, under `text`, or else by a picture.
 
-    The picture is that of the paper's first page that says what it found, else of an item.
+    The picture is that of the paper's first page that says what it found.
     """
-    from shared.pages.display import sentence
-    paper, *item = argument.split()
-    told = {n: m for n in catalogue.notebooks() if n.split("/")[0] == paper and (m := minute(n))}
-    first = next(((path, alt) for _, path, alt, whole in told.values() if path and whole), None)
-    shot = f"```{{image}} {first[0]}\n:alt: {first[1]}\n:class: finding\n```" if first else \
-        picture(f"{paper} {item[0]}", "") if item else ""
-    said = [f"**{link(sentence(catalogue.title(n)), n)}** {words}"
-            for n, (words, _, _, whole) in told.items() if whole]
-    if waiting := [link(catalogue.title(n), n) for n, (*_, whole) in told.items() if not whole]:
-        said.append(f"Nothing is recorded at full scale yet on {'; '.join(waiting)}.")
-    html = moving(paper)
-    parts = [text.strip(), f"```{{raw}} html\n{html}\n```", *said, shot] if html else [shot, *said]
-    return "\n\n".join(filter(None, parts))
+    told = {n: minute(n) for n in catalogue.notebooks() if n.split("/")[0] == paper}
+    if not told:
+        return "No page of this book measures this paper yet. What it asks, measures and claims is told " \
+               "below; {ref}`the audit <audit>` checks its printed numbers."
+    whole = {n: m for n, m in told.items() if m and m[-1]}
+    said = [f"**{link(name, n)}{'' if name.endswith('?') else '.'}** {words}"
+            for n, (words, *_) in whole.items() for name in [catalogue.title(n)]]
+    if waiting := [link(catalogue.title(n), n) for n in told if n not in whole]:
+        said.append(f"Nothing is recorded at full scale yet of: {' · '.join(waiting)}.")
+    if html := moving(paper):
+        return "\n\n".join([text.strip(), f"```{{raw}} html\n{html}\n```", *said])
+    shots = [f"```{{image}} {path}\n:alt: {alt}\n:class: finding\n```"
+             for _, path, alt, _ in whole.values() if path]
+    return "\n\n".join([*shots[:1], *said])
 
 
 def cite(_):
@@ -79,7 +79,6 @@ def cite(_):
     entry = ",\n".join(f"  {k:<7} = {{{v}}}" for k, v in fields.items())
     return f"::::{{admonition}} Cite this\n:class: cite\n{told['message']}\n\n" \
            f"```bibtex\n@software{{boundarybook,\n{entry}\n}}\n```\n::::"
-
 
 
 # ---- pictures --------------------------------------------------------------------------------------------
@@ -105,29 +104,32 @@ def picture(argument, caption):
 
 
 def gallery(_):
-    """All figures of the five papers as cards; those that no run has drawn yet are counted."""
+    """The recorded figures of the five papers as cards, then the names of the others."""
     from shared import reference
     from shared.pages.display import badge
-    parts, missing = [], Counter()
+    parts, missing = [], []
     for key, name in reference.SHORT.items():
-        cards = []
+        cards, others = [], []
         for item, _, page, word in everything():
             if item.paper == key and item.kind == "figure":
-                if made := _pictured(key, item.id):
+                made = _pictured(key, item.id)
+                if made and made[2]:
                     at = label(item)
                     where = f":link: {at}\n:link-type: ref" if at else \
                         f":link: /notebooks/{page}\n:link-type: doc"
+                    told = f"{badge(word, item)} {signs(item.caption)}"
                     cards.append(f":::{{grid-item-card}} {item.label}\n:img-top: {made[0]}\n"
-                                 f":img-alt: {made[1]}\n{where}\n{badge(word, item)} {item.caption}\n:::")
+                                 f":img-alt: {made[1]}\n{where}\n{told}\n:::")
                 else:
-                    missing[name] += 1
+                    others.append(place(item, item.number))
         if cards:
             body = "\n\n".join(cards)
             parts.append(f"## {name}\n\n::::{{grid}} 1 1 2 2\n:gutter: 3\n:class-container: gallery\n\n"
                          f"{body}\n::::")
+        if others:
+            missing.append(f"- {name}: Figure{'s' * (len(others) > 1)} {', '.join(others)}")
     if missing:
-        told = ", ".join(f"{name} ({n})" for name, n in missing.items())
-        parts.append(f"Figures that no run of this book has drawn yet: {told}.")
+        parts.append("## Not recorded yet\n\n" + "\n".join(missing))
     return "\n\n".join(parts)
 
 

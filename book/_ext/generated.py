@@ -12,47 +12,56 @@ import beside
 import findings
 import scoreboard
 from executed import ROOT, runs
-from places import link, pages, place, stamps, status
+from places import link, paged, pages, place, signs, stamps, status
 
 from workflow import catalogue
 
 MODULES = scoreboard, findings, sys.modules[__name__]  # where the functions of blocks are looked for
+HEADER = ["item", "verdict", "recorded scale", "in short"]
 BLOCK = re.compile(r"```\{generated\} (\w+) ?(.*)\n((?:[^`\n].*\n)*)```")
 
 
 # ---- the items of a paper ---------------------------------------------------------------------------------
-def item_rows(paper):
-    """A line for each item of a paper: item, verdict, page, scale, reason."""
-    from shared import reference
+def item_row(item):
+    """A line for an item of a paper: item, verdict, scale, reason."""
     from shared.pages import display, results
     from shared.records import record
-    where, rows = catalogue.pages(), []
-    for item in reference.paper(paper).items.values():
-        page, kept = where.get((paper, item.id)), record.read(paper, item.id)
-        rows.append([place(item), display.badge(status(kept, page)),
-                     link(catalogue.title(page), page) if page else "",
-                     results.scale_words(kept) if kept else "", kept["reason"] if kept else item.caption])
-    return rows
+    page, kept = pages().get((item.paper, item.id)), record.read(item.paper, item.id)
+    return [place(item), display.badge(status(kept, page), item), results.scale_words(kept) if kept else "",
+            kept["reason"] if kept else signs(item.caption)]
 
 
 def items(paper):
+    """The items of a paper, those that the book does not count as results folded."""
+    from shared import reference
     from shared.pages import display
-    made = display.markdown_table(["item", "verdict", "page", "recorded scale", "why"], item_rows(paper))
-    return f":::{{div}} item-list full-width\n{made}\n:::"
+    groups = {True: [], False: []}
+    for item in reference.paper(paper).items.values():
+        groups[item.kind in reference.RESULT_KINDS].append(item_row(item))
+    results, others = (f":::{{div}} item-list\n{table_of(HEADER, rows)}\n:::" for rows in groups.values())
+    folded = display.folded(f"{scoreboard.OTHERS}: {len(groups[False])}", others)
+    return f":::::{{div}} full-width\n{results}\n\n{folded}\n:::::"
+
+
+def table_of(header, rows):
+    """A table without the columns that are empty in every row."""
+    from shared.pages.display import markdown_table
+    kept = [n for n in range(len(header)) if any(row[n] for row in rows)]
+    return markdown_table([header[n] for n in kept], [[row[n] for n in kept] for row in rows])
 
 
 def claims(paper):
     """Every claim of a paper's items, with its recorded judgement."""
     from shared import reference
-    from shared.pages.display import MARK, markdown_table
+    from shared.pages.display import MARK
     from shared.records import record
     rows = []
     for item in reference.paper(paper).items.values():
         kept = record.read(paper, item.id)
         for n, claim in enumerate(item.claims):
             judged = kept["claims"][n] if kept else {"holds": "", "evidence": ""}
-            rows.append([item.label, claim, MARK.get(judged["holds"], ""), judged["evidence"]])
-    return markdown_table(["item", "claim", "holds", "evidence"], rows)
+            rows.append([item.label, signs(claim), MARK.get(judged["holds"], ""), judged["evidence"]])
+    return table_of(["item", "claim", "holds", "evidence"], rows)
 
 
 # ---- execution and parameters ----------------------------------------------------------------------------
@@ -60,35 +69,36 @@ def execution(_):
     from shared.pages import display, results
     from shared.records import record
     facts = stamps()
-    rows = [[link(catalogue.title(n), n), s["profile"], s["when"], s["device"], f"{s['wall_seconds']:.0f} s",
+    rows = [[paged(n), s["profile"], s["when"], device(s["device"]), f"{s['wall_seconds']:.0f} s",
              f"{s['peak_gb']:.1f} GB", ", ".join(f"{k} → {v}" for k, v in s["substitutes"].items()) or "none",
              s["revision"]] for n, s in facts.items()]
     header = ["notebook", "profile", "when", "device", "time", "peak memory", "stand-ins", "revision"]
     versions = next((", ".join(f"{k} {v}" for k, v in {"Python": s["python"], **s["versions"]}.items())
                      for s in facts.values()), "")
-    units = [[link(catalogue.title(n), n), u["set"], f"{u['recorded']} of {u['published']}",
+    units = [[paged(n), u["set"], f"{u['recorded']:,} of {u['published']:,}",
               duration(u["seconds"]) if u["recorded"] else "", str(len(u["stale"])), str(len(u["doubtful"]))]
-             for n, s in facts.items() for u in s["state"]]
-    where = pages()
+             for n, s in facts.items() for u in s["state"] if u["published"]]
     kept = []
     for item, made in record.everything():
-        if made and (page := where.get((item.paper, item.id))):
+        if made:
             told = made.get("provenance", {})
-            kept.append([item.title, link(catalogue.title(page), page), results.scale_words(made),
-                         ", ".join(told.get("devices", [])) or "computed at each build",
+            kept.append([place(item, item.title), results.scale_words(made),
+                         ", ".join(map(device, told.get("devices", []))) or "computed at each build",
                          ", ".join(told.get("revisions", []))])
     return "\n\n".join([
-        display.markdown_table(header, rows), f"Versions: {versions}.", "## Units at full scale",
+        f":::{{div}} runs\n{display.markdown_table(header, rows)}\n:::", f"Versions: {versions}.",
+        "## Units at full scale",
         display.markdown_table(
             ["notebook", "units", "recorded", "computed in", "by earlier code", "doubtful"], units),
         "## Records at full scale",
-        display.markdown_table(["item", "notebook", "scale", "device", "revisions of its units"], kept)])
+        display.markdown_table(["item", "scale", "device", "revisions of its units"], kept)])
 
 
 def parameters(_):
     """Every notebook's parameters, with the measured cost of the run shown and of the recorded units."""
+    from shared import reference
     from shared.pages import parameters as declared
-    from shared.pages.display import markdown_table
+    from shared.pages.display import folded, markdown_table
     parts, seen = [], stamps()
     for name in catalogue.notebooks():
         rows = [[f"`{p['parameter']}`", p["type"], p["default"], p["meaning"], p["allowed"]]
@@ -97,11 +107,12 @@ def parameters(_):
         if name in seen:
             s = seen[name]
             full = sum(u["seconds"] for u in s["state"])
-            cost = [f"{s['profile']}: {s['wall_seconds']:.0f} s, {s['peak_gb']:.1f} GB"]
-            cost += [f"full scale: {full / 60:.0f} min of units"] if full else []
-        parts.append(f"### {link(catalogue.title(name), name)}\n\n`notebooks/{name}.ipynb` · measured "
-                     f"{'; '.join(cost) or 'nothing yet'}\n\n"
-                     + markdown_table(["parameter", "type", "default", "meaning", "allowed"], rows))
+            cost = [f"`{s['profile']}`: {s['wall_seconds']:.0f} s, {s['peak_gb']:.1f} GB"]
+            cost += [f"recorded units: {duration(full)}"] if full else []
+        paper = reference.SHORT.get(name.split("/")[0])
+        parts.append(folded(f"{paper}, " * bool(paper) + catalogue.title(name), "\n\n".join([
+            f"{link(f'notebooks/{name}.ipynb', name)} · {'; '.join(cost) or 'not measured yet'}",
+            markdown_table(["parameter", "type", "default", "meaning", "allowed"], rows)])))
     return "\n\n".join(parts)
 
 
@@ -118,12 +129,11 @@ def costs(_):
             seconds[each["device"]] += each["seconds"]
         if told:
             memory = f"{catalogue.resources(name)['mem_mb'] / 1000:g} GB"
-            spent = "<br>".join(f"{duration(s)} on {device}" for device, s in seconds.most_common())
-            rows.append([link(catalogue.title(name), name), str(len(told)), spent, memory])
+            rows.append([paged(name), str(len(told)), spent(seconds), memory])
         elif name not in catalogue.with_units():
-            rows.append([link(catalogue.title(name), name), "none", "under a minute, at each build", ""])
+            rows.append([paged(name), "none", "under a minute, at each build", ""])
         else:
-            rows.append([link(catalogue.title(name), name), "0", "not computed yet", ""])
+            rows.append([paged(name), "0", "not computed yet", ""])
     return "\n\n".join([
         markdown_table(["notebook", "recorded units", "computing time", "memory a job asks for"], rows),
         "The networks that they measure are kept with the book. Training them took:",
@@ -143,10 +153,20 @@ def training():
         seconds = Counter()
         for each in nets:
             seconds[each["device"]] += each["seconds"]
-        spent = "<br>".join(f"{duration(s)} on {device}" for device, s in seconds.most_common())
         paper, _, name = architecture.partition("-")
-        rows.append([f"{reference.SHORT[paper]}, network {name.upper()} on {data}", str(len(nets)), spent])
+        letter = f" {name.upper()}" if len(name) == 1 else ""
+        rows.append([f"{reference.SHORT[paper]}, network{letter} on {data}", str(len(nets)), spent(seconds)])
     return rows
+
+
+def spent(seconds):
+    """`{device: seconds}` in words, the longest first."""
+    return "<br>".join(f"{duration(s)} on {device(name)}" for name, s in Counter(seconds).most_common())
+
+
+def device(name):
+    """A device as a person writes it."""
+    return "CPU" if name == "cpu" else name
 
 
 def duration(seconds):

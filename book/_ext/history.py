@@ -51,5 +51,5 @@ def of(item, record):
     past = changes().get(f"{item.paper}/{item.id}", [])
     known = bool(past) and record is not None and past[-1][1] == record["verdict"]
     since = past[-1][0] if known else ""
-    before = past[:-1] if known else past
+    before = past[:-1] if known else [step for step in past if step[1] not in (GONE, "not run")]
     return since, ", ".join(f"{word} ({date})" for date, word in reversed(before))

@@ -5,11 +5,12 @@ from html import escape
 
 import history
 from beside import downloads, report
-from places import pages, place, status
+from places import pages, place, signs, status
 
 KINDS = {"tables": ("table",), "figures": ("figure",), "algorithms": ("algorithm",),
          "theorems, corollaries, lemmas": ("theorem", "corollary", "lemma")}
-HEADER = ["item", "paper", "kind", "verdict", "scale", "since", "why", "data"]
+HEADER = ["item", "paper", "kind", "verdict", "scale", "since", "in short", "data"]
+OTHERS = "Equations, definitions, procedures"  # what the book does not count as results
 SORTED = {"": "of the papers", "paper": "by paper", "kind": "by kind", "verdict": "by verdict",
           "scale": "by scale", "since": "by date"}  # what scoreboard.js sorts by
 
@@ -40,16 +41,18 @@ def words(found):
 def scoreboard(_):
     """All items as tables that scoreboard.js sorts and filters; without it they are there to be read."""
     from shared import reference
+    from shared.pages.display import folded
     found = everything()
     main = [e for e in found if e[0].kind in reference.RESULT_KINDS]
     groups = {"": [e for e in main if e[-1] != "planned"],
               "Planned": [e for e in main if e[-1] == "planned"],
-              "Equations, definitions, procedures": [e for e in found if e not in main]}
+              OTHERS: [e for e in found if e not in main]}
     parts = [f"```{{raw}} html\n{controls(found)}\n```"]
     for title, mine in groups.items():
         if mine:
-            made = f":::{{div}} scoreboard{'' if title else ' full-width'}\n{table(mine)}\n:::"
-            parts.append(f"::::{{dropdown}} {title}: {len(mine)}\n{made}\n::::" if title else made)
+            made = f":::{{div}} scoreboard\n{table(mine)}\n:::"
+            made = folded(f"{title}: {len(mine)}", made) if title else made
+            parts.append(f":::::{{div}} full-width\n{made}\n:::::")
     return "\n\n".join(parts)
 
 
@@ -63,9 +66,9 @@ def row(item, kept, page, word):
     from shared.pages.display import badge, sentence
     from shared.pages.results import scale_words
     since, before = history.of(item, kept)
-    why = kept["reason"] if kept else item.caption
+    why = kept["reason"] if kept else signs(item.caption)
     return [place(item), reference.SHORT[item.paper], item.kind, badge(word, item),
-            scale_words(kept) if kept else "", since,
+            scale_words(kept).partition(" (")[0] if kept else "", since,  # its parts stand on its page
             f"{sentence(why)}{f' Earlier: {before}.' if before else ''}",
             "<br>".join(filter(None, [" · ".join(downloads(item, kept, "book/reproduction")), report(item)]))]
 
@@ -97,7 +100,7 @@ def totals(_):
     from shared import reference
     from shared.pages.display import badge, markdown_table
     from shared.records import verdict
-    counted, header = results(), ["", *reference.SHORT.values(), "all"]
+    counted, header = results(), ["recorded", *reference.SHORT.values(), "all"]
     rows = []
     for name, which in KINDS.items():
         mine = [(i, r) for i, r, *_ in counted if i.kind in which]

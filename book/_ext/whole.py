@@ -18,8 +18,8 @@ PRINTED = re.compile(r"-eq-(\w+)$")
 GLOSSARY = "book/glossary"
 TERM = re.compile(r"^(?![:` ])(.+)\n  ", re.MULTILINE)  # in the glossary's source: a line before its text
 OWN = re.compile(r"[A-Z -]")  # in a word that means nothing else: "FGSM", "cap volume", not "record"
-NOT_PROSE = (nodes.title, nodes.literal, nodes.FixedTextElement, nodes.reference, nodes.term, nodes.raw,
-             nodes.math, nodes.comment, addnodes.pending_xref, addnodes.desc)
+NOT_PROSE = (nodes.title, nodes.rubric, nodes.literal, nodes.FixedTextElement, nodes.reference, nodes.term,
+             nodes.raw, nodes.math, nodes.comment, addnodes.pending_xref, addnodes.desc)
 VIEWPORT = re.compile(r'<meta [^>]*name="viewport"[^>]*>')
 SENTENCES = 60  # characters that a paragraph needs to stand for its page
 

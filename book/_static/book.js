@@ -44,7 +44,7 @@ function words() {
 }
 
 // ---- what scrolls ----------------------------------------------------------------------------------------
-const WIDE = "article .pst-scrollable-table-container, article div.math";
+const WIDE = "article .pst-scrollable-table-container, article div.math, article .highlight pre";
 
 function cue(box) {
   const hidden = box.scrollWidth - box.clientWidth;
@@ -52,7 +52,9 @@ function cue(box) {
   box.classList.toggle("more", hidden - box.scrollLeft > 1);
   if (hidden > 1) {
     const caption = box.querySelector("caption");
-    const name = caption ? caption.innerText.trim() : box.matches(".math") ? "formula" : "table";
+    const kind = box.matches(".math") ? "formula" : box.matches("pre") ? "code" : "table";
+    const number = [...document.querySelectorAll(WIDE)].indexOf(box) + 1;  // so that names differ
+    const name = caption ? caption.innerText.trim() : `${kind} ${number}`;
     for (const [key, value] of [["tabindex", "0"], ["role", "region"]]) box.setAttribute(key, value);
     box.setAttribute("aria-label", `${name} (scrolls sideways)`);
   } else {
@@ -64,7 +66,8 @@ function cue(box) {
 function widen() {
   if (!window.matchMedia("(min-width: 1200px)").matches) return;
   for (const box of document.querySelectorAll("article .pst-scrollable-table-container")) {
-    if (box.scrollWidth > box.clientWidth + 1 && !box.closest("details, .admonition")) box.classList.add("full-width");
+    const inside = box.closest("details, .admonition, .full-width");
+    if (box.scrollWidth > box.clientWidth + 1 && !inside) box.classList.add("full-width");
   }
 }
 
@@ -82,7 +85,21 @@ function folds() {
   for (const line of document.querySelectorAll("details.hide > summary")) line.removeAttribute("aria-label");
 }
 
+// The theme's folds of the list of pages have no name, its logo stands in no landmark, and the bibliography
+// calls its entries by a role that is no more.
+function names() {
+  for (const line of document.querySelectorAll(".bd-sidebar summary")) {
+    line.setAttribute("aria-label", `pages of ${line.closest("li").querySelector("a").innerText.trim()}`);
+  }
+  for (const side of document.querySelectorAll(".bd-sidebar-primary")) {
+    side.setAttribute("role", "region");
+    side.setAttribute("aria-label", "sidebar");
+  }
+  for (const box of document.querySelectorAll(".citation-list, .citation")) box.removeAttribute("role");
+}
+
 words();
 widen();
 scrolls();
 folds();
+names();

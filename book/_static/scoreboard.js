@@ -8,7 +8,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const filters = ["paper", "kind", "verdict"];
   const rank = Object.fromEntries(filters.map((name) => [name, [...form.elements[name].options].map((o) => o.value)]));
   const rows = tables.flatMap((table) => [...table.tBodies[0].rows]);
-  const text = (row, name) => row.cells[heads.indexOf(name)].textContent.trim();
+  const text = (row, name) => row.cells[heads.indexOf(name)].textContent.trim().replace(" (our derivation)", "");
   rows.forEach((row, n) => { row.place = n; });
 
   // What a row is sorted by: the order of the list it is chosen from, a share, else its text.

@@ -5,7 +5,7 @@ from shared.records import comparison
 from shared.records.comparison import INTERVAL, PRECISION, STATUSES, TOLERANCE
 
 VERDICTS = {
-    "exact": "an equality recomputed by an independent way, or a bound with a witness so near that changed "
+    "exact": "an equality recomputed in an independent way, or a bound with a witness so near that changed "
              "constants are caught",
     "consistent": "a bound that is not violated; the page says how near the nearest witness came",
     "matches": "no claim fails and at least 95% of the comparable values agree with the printed ones",
