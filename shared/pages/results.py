@@ -55,7 +55,8 @@ def comparison(item, sources):
         first = [cell(printed["label"])] if named else [
             display.in_words(cell(printed.get(k))) for k in item.keys]
         for cells, who in together.items():
-            body.append([*first, ", ".join(who), *cells])
+            if any(cells) or "printed" in who:  # what has no value takes no line
+                body.append([*first, ", ".join(who), *cells])
             first = [""] * len(item.keys)
     return header, body
 
@@ -123,7 +124,7 @@ def scale_words(record):
     share, parts = record["scale"]["fraction"], record["scale"]["parts"]
     if share == 1:
         return "full scale"
-    parts = ", ".join(f"{a:,} of {f:,} {k.replace('_', ' ')}" for k, (a, f) in parts.items() if a < f)
+    parts = ", ".join(f"{a:,} of {f:,} {display.in_words(k)}" for k, (a, f) in parts.items() if a < f)
     told = "less than 0.1%" if 0 < share < 0.0005 else f"{share:.1%}"
     return f"{told} of full scale ({parts})"
 
@@ -176,7 +177,7 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
         """Tables of the results of some runs, as (header, body, caption)."""
         rows = {la: runs[la]["rows"] for la in labels if runs[la].get("rows")}
         if item.rows and rows:
-            yield *comparison(item, rows), f"{item.title}: {item.caption}"
+            yield *comparison(item, rows), f"{item.title}: {display.symbols(item.caption)}"
         data = {la: runs[la]["data"] for la in labels if runs[la].get("data")}
         if item.printed_numbers and data and (made := numbers(item, data))[1]:
             yield *made, f"{item.title}: printed numbers"
@@ -184,11 +185,11 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
     def named(label):
         return f"{key}-{'recorded' if label == 'recorded' else 'run'}.png"
 
-    title = caption or f"{item.title}: {item.caption}"
+    title = caption or f"{item.title}: {display.symbols(item.caption)}"
     if pictures and main in pictures:
         shown[named(main)] = pictures[main]
-        add(f"*{title}* ({main})",
-            display.myst_figure(named(main), f"{title} ({main}.)", alt or item.caption, key))
+        words = display.of_run(title, main)
+        add(f"*{words}*", display.myst_figure(named(main), words, alt or item.caption, key))
     for n, (header, body, words) in enumerate(tables([main])):
         name = key if not pictures and n == 0 else None
         add(f"**{words}**\n\n{markdown_table(header, body)}",
@@ -205,8 +206,9 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
         words = {True: "hold", False: "fail", None: "open"}
         summary = ", ".join(f"{held.count(h)} {word}" for h, word in words.items() if h in held)
         text = markdown_table(header, body)
-        add(text, display.folded(f"The paper's claims: {summary}", text))
-    if record.get("contains"):
+        summary = f": {summary}" if main == "recorded" else ", tried on a small run"  # which judges nothing
+        add(text, display.folded(f"The paper's claims{summary}", text))
+    if record.get("contains") and main == "recorded":
         lacks = [c["what"] for c in record["contains"] if not c["there"]]
         if lacks:
             add(f"Asked of this figure and not found: {'; '.join(lacks)}.")
@@ -214,10 +216,11 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
         inner, more = [], []
         if pictures and label in pictures:
             shown[named(label)] = pictures[label]
-            inner.append(display.myst_figure(named(label), f"{title} ({label}.)", alt or item.caption))
+            inner.append(display.myst_figure(named(label), display.of_run(title, label), alt or item.caption))
         for header, body, words in tables([label]):
-            inner.append(display.myst_table(header, body, f"{words} ({label}.)"))
-            more.append(f"**{words}** ({label})\n\n{markdown_table(header, body)}")
+            words = display.of_run(words, label)
+            inner.append(display.myst_table(header, body, words))
+            more.append(f"**{words}**\n\n{markdown_table(header, body)}")
         if inner:
             heading = f"{label[0].upper()}{label[1:]}, beside"
             add("\n\n".join(more), display.folded(heading, "\n\n".join(inner)))

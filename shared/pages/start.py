@@ -207,15 +207,19 @@ class Run:
         runs = self._runs(sets)
         for n, (label, units_) in enumerate(runs.items()):
             found = record.tidy(pd.DataFrame(rows(*self.frames(sets, units_))))
+            words = display.of_run(caption, label)
             if label == "recorded" and self.at_full_scale:
                 record.write({"item": f"{record.EXTRA}{slug}", "paper": self.paper_key, "rows": found,
                               "claims": [], "cells": [], "scale": record.scale(sets, units_),
                               "units": sorted(f"{s.name}/{u}" for s in sets for u in units_[s.name]),
                               **({"provenance": record.provenance(sets, units_)} if sets else {})})
+            if not found:
+                if n == 0:
+                    display.show(f"*{display.sentence(words)} There is nothing to show.*")
+                continue
             heads = header or {k: k.replace("_", " ") for k in found[0]}
             body = [[results.cell(r.get(k), sd=r.get(f"{k}_sd")) for k in heads] for r in found]
             text = display.markdown_table(list(heads.values()), body)
-            words = f"{caption}{'' if label == 'recorded' else f' ({label}.)'}"
             book = display.myst_table(list(heads.values()), body, words)
             display.show(f"**{words}**\n\n{text}",
                          myst=display.folded(f"{label[0].upper()}{label[1:]}, beside", book) if n else book)
@@ -226,7 +230,7 @@ class Run:
         """Show a figure of our own, drawn from the recorded units, else from this run's."""
         sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
         for label, units_ in list(self._runs(sets).items())[:1]:
-            display.picture(draw(*self.frames(sets, units_)), f"{caption} ({label}.)", alt)
+            display.picture(draw(*self.frames(sets, units_)), display.of_run(caption, label), alt)
 
     def best(self, *sets):
         """DataFrames of the recorded units where there are any, else of this run's, one a set: for prose."""
@@ -241,12 +245,15 @@ class Run:
             whose = "" if label == "recorded" else f" ({label[0].upper()}{label[1:]}.)"
             display.say(f"{words(*self.frames(sets, units_))}{whose}")
 
-    def minute(self, sentences, *, picture=None, alt=""):
+    def minute(self, sentences, *, picture=None, alt="", sets=None):
         """The page in one minute: sentences with computed numbers, a picture (PNG or figure), all verdicts.
 
         The book puts it at the top of the page. Where nothing is recorded yet, it says so.
+
+        sets   what the sentences rest on; None takes all units of the page
         """
-        small = bool(self.sets) and not any(s.recorded for s in self.sets.values())
+        sets = self.sets.values() if sets is None else sets
+        small = bool(sets) and not any(s.recorded for s in sets)
         if small:
             sentences += " *Nothing is recorded at full scale yet: these numbers are a small run's.*"
         found = [(reference.paper(self.paper_key)[i], verdict) for i, verdict in self.minute_facts.items()]
@@ -287,7 +294,8 @@ class Run:
             path = runtime.ROOT / STATE / f"{self.name.replace('/', '-')}.json"
             runtime.write_atomically(path, lambda part: part.write_text(json.dumps(facts)))
         words = ", ".join(f"{k} {v}" for k, v in facts["versions"].items())
-        stood_in = "; ".join(f"**{v} stood in for {k}**" for k, v in facts["substitutes"].items())
+        stood_in = "; ".join(f"**{v} stood in for {display.in_words(k)}**"
+                             for k, v in facts["substitutes"].items())
         text = (f"`{self.name}` · profile {self.profile} · seed {self.seed} · {facts['device']} · Python "
                 f"{facts['python']}, {words} · revision {facts['revision']} · {facts['when']} · "
                 f"{facts['wall_seconds']} s, {facts['peak_gb']} GB{f' · {stood_in}' if stood_in else ''}")
