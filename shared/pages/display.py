@@ -150,7 +150,8 @@ SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 WORDS = {"ssim": "SSIM", "sd": "SD", "pct": "(%)", "asr": "ASR", "fsa": "FSA", "fsd": "FSD", "roby": "ROBY",
          "l1": "ℓ₁", "l2": "ℓ₂", "linf": "ℓ∞", "delta": "δ", "dims": "dimensions", "m1": "M₁",
-         "adv": "adversarial", "x_b": "mixed with", "s_(i)": "s₍ᵢ₎", "(row)": "row",
+         "adv": "adversarial", "pgd_adversarial": "adversarial (PGD)", "x_b": "mixed with", "s_(i)": "s₍ᵢ₎",
+         "(row)": "row",
          "mnist": "MNIST", "fashion_mnist": "Fashion-MNIST", "cifar10": "CIFAR-10", "gtsrb": "GTSRB",
          "imagenet1000": "ImageNet", "images_train": "training images", "images_test": "test images",
          "images_attack": "images attacked", "images_random": "images perturbed at random"}

@@ -73,8 +73,12 @@ def violins(units, problems, names, read, *, norms=tuple(NORMS), of="attack"):
 
     read   (part, norm) -> a `pair.summary`
     of     whose size it is, for the axis
+    None where no image has such a size.
     """
     there, height = measured(units), 1.3 + 2.4 * len(norms)
+    if not any(len(tables.points(read(there[p][split], norms[0])))
+               for p in problems if p in there for split in tables.SPLITS):
+        return None
     figure, axes = plt.subplots(len(norms), 1, figsize=(8, height), sharex=True, squeeze=False)
     for ax, norm in zip(axes[:, 0], norms):
         for place, problem in enumerate(problems):
@@ -172,26 +176,38 @@ def missing_words(units, of):
     have = len(units)
     if have == of:
         return f"All {of} problems are measured"
-    return f"Measured are {have} of {of} problems; the hatched ones are not"
+    return f"{_measured(have)} {have} of {of} problems; the hatched ones are not"
+
+
+def _measured(count):
+    return f"Measured {'is' if count == 1 else 'are'}"
 
 
 # ---- how much was measured -------------------------------------------------------------------------------
 def scale_words(units, of):
     """A sentence on the problems and images that the results of a page rest on."""
     total = tables.counted(units)
-    return (f"Measured are {len(units)} of {of} problems. Their nets know {total['known']:,} of "
+    nets = "Its net knows" if len(units) == 1 else "Their nets know"
+    return (f"{_measured(len(units))} {len(units)} of {of} problems. {nets} {total['known']:,} of "
             f"{total['images']:,} images, training and test together; {total['tried']:,} of those were "
             f"attacked, {total['attackable']:,} of them with success, and {total['perturbed']:,} of these "
             f"were perturbed at random.")
 
 
 def percent(share):
-    """A share in per cent as text, finer where it is small."""
+    """A share in percent as text, finer where it is small."""
     if share is None:
         return "no image"
     if 0 < share < 0.005:
         return "less than 0.01%"
     return "0%" if share == 0 else f"{share:.2f}%" if share < 1 else f"{share:.1f}%"
+
+
+def rough(number):
+    """A large number to two digits, in words where it has one: "73 million"."""
+    if 1e6 <= number < 1e9:
+        return f"{display.number(number / 1e6, digits=2)} million"
+    return display.number(number, digits=2)
 
 
 def middle(facts):
@@ -250,6 +266,8 @@ def failures_in_words(units, problems, split="test"):
     """How many attacked images keep their class, and why, summed over the problems."""
     parts = [u[split] for p, u in measured(units).items() if p in problems]
     tried = sum(tables.attacked(p)["of"] for p in parts)
+    if not tried:
+        return "No test image of these problems was attacked."
     kept, logit = (tried - sum(p[way]["susceptibility"]["hits"] for p in parts)
                    for way in ("attack", "logit_attack"))
     zero = sum(p["saturated"] for p in parts)
@@ -260,7 +278,7 @@ def failures_in_words(units, problems, split="test"):
 
 # ---- what a plane predicts -------------------------------------------------------------------------------
 def plane(unit, split, delta, *, linear=False):
-    """Per cent of the images that draws `delta` times the attack would turn if boundaries were planes.
+    """Percent of the images that draws `delta` times the attack would turn if boundaries were planes.
 
     At the distance of the attack; `linear`: at the distance at which the net's logit would be 0 if it were
     linear, the mean over the images' quantiles. None where no image has an attack.
@@ -327,7 +345,7 @@ def plane_picture(units, problems, names, printed, deltas=(5, 10), split="test")
                   dict(marker="_", color=display.PALETTE[1], ms=12, mew=2.5, label="plane at the attack"),
                   dict(marker="^", color=display.PALETTE[2], label="plane, if the net were linear")):
         ax.plot([], [], ls="", **style)
-    figure.legend(loc="outside upper center", ncols=4, columnspacing=1, handletextpad=0.3)
+    figure.legend(loc="outside uppercenter", ncols=4, columnspacing=1, handletextpad=0.3)
     return figure
 
 
@@ -340,7 +358,7 @@ def planes_in_words(units, problems, split="test"):
     seen = np.mean([tables.disturbed(delta)(u[split])["percent"] for u in there])
     flat, linear = (np.mean([plane(u, split, delta, linear=way) for u in there]) for way in (False, True))
     stretch = np.median([tables.quantile(u[split]["stretch"], 0.5) for u in there])
-    once = display.number(1 / float(tail(there[0]["dimension"], 1 / delta)), digits=2)
+    once = rough(1 / float(tail(there[0]["dimension"], 1 / delta)))
     return (f"A draw {delta} times as long as the attack crosses a plane at the attack's distance once in "
             f"{once} tries. Flat boundaries there would have {percent(flat)} of the test images turned, on "
             f"average over {counted(len(there), 'problem')}; measured are {percent(seen)}. In the median the "
@@ -367,7 +385,7 @@ def counted(count, word):
 
 # ---- the page in one picture -----------------------------------------------------------------------------
 def averages(units, printed=None, split="test", deltas=(1, 2, 5, 10)):
-    """`{"attack": per cent, 1: ..., 10: ...}`: the mean share over the problems that are there.
+    """`{"attack": percent, 1: ..., 10: ...}`: the mean share over the problems that are there.
 
     printed   {"attack" or delta: {(class_a, class_b): printed row}}: the printed mean over the same problems
     """
@@ -389,15 +407,35 @@ def mean_shares(units, printed):
 
 def shares_in_words(units, printed, deltas=(1, 2, 5, 10)):
     """The mean shares in two sentences."""
+    if averages(units)["attack"] is None:
+        return "The nets know no test image that was attacked."
     ours, theirs = ([each["attack"], *(each[d] for d in deltas)] for each in mean_shares(units, printed))
     return (f"Means over {counted(len(units), 'problem')}, test images: the attack changes {ours[0]}; random "
             f"draws {', '.join(map(str, deltas))} times as long change {', '.join(ours[1:])}. Printed for "
             f"the same problems: {theirs[0]}; {', '.join(theirs[1:])}.")
 
 
+def minute_words(units, printed, classes):
+    """A page in one minute: attacked, disturbed, and what the paper prints of pairs of `classes`."""
+    if averages(units)["attack"] is None:
+        return "The nets of this run know too few images to attack one: the finding shows at full scale only."
+    ours, theirs = mean_shares(units, printed)
+    first = f"On average over {len(units)} pairs" if len(units) > 1 else "For one pair"
+    return (f"{first} of {classes}, a small step along the gradient changes the net's answer for "
+            f"{ours['attack']} of the test images that it knows. Of these, random steps of the same length, "
+            f"{int(units.draws.max()):,} of them tried on each image, change it for {ours[1]}; steps ten "
+            f"times as long, for {ours[10]}. The paper prints {theirs['attack']}, {theirs[1]} and "
+            f"{theirs[10]} for the same {'pairs' if len(units) > 1 else 'pair'}.")
+
+
 def bars(units, printed, split="test", deltas=(1, 2, 5, 10)):
-    """Share of images whose class changes: by the attack, and by random draws of growing size."""
+    """Share of images whose class changes: by the attack, and by random draws of growing size.
+
+    None where no image was attacked.
+    """
     ours, theirs = (averages(units, p, split, deltas) for p in (None, printed))
+    if ours["attack"] is None:
+        return None
     figure, ax = plt.subplots(figsize=(8, 3.6))
     for place, (key, share) in enumerate(ours.items()):
         if share is not None:

@@ -36,7 +36,8 @@ def comparison(item, sources):
         return _across(item, sources)
     named = "label" in item.columns and item.keys == ("row",)  # a row that is named by its label as printed
     columns = {k: c for k, c in item.columns.items() if k not in item.keys and not (named and k == "label")}
-    shown = {k: c for k, c in columns.items() if any(k in row for row in item.rows)}
+    there = [*item.rows, *(row for rows in sources.values() for row in rows)]
+    shown = {k: c for k, c in columns.items() if any(row.get(k) is not None for row in there)}
     header = [_label(item, k) for k in (*item.keys, "", *shown)]
     by_key = {s: {tuple(r.get(k) for k in item.keys): r for r in rows} for s, rows in sources.items()}
     body = []
@@ -163,7 +164,7 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
     """`(markdown, myst, pictures)` of an item.
 
     runs      {label: record}: the recorded one first where there is one, then this run's
-    pictures  {label: PNG} of a figure
+    pictures  {label: PNG, or None where there is nothing to draw} of a figure
     """
     main, *others = runs
     record, key = runs[main], f"{item.paper}-{item.id}"
@@ -186,7 +187,9 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
         return f"{key}-{'recorded' if label == 'recorded' else 'run'}.png"
 
     title = caption or f"{item.title}: {display.symbols(item.caption)}"
-    if pictures and main in pictures:
+    if pictures and pictures[main] is None:
+        add(f"*{display.sentence(display.of_run(title, main))} There is nothing to draw.*")
+    elif pictures:
         shown[named(main)] = pictures[main]
         words = display.of_run(title, main)
         add(f"*{words}*", display.myst_figure(named(main), words, alt or item.caption, key))
@@ -214,7 +217,7 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
             add(f"Asked of this figure and not found: {'; '.join(lacks)}.")
     for label in others:
         inner, more = [], []
-        if pictures and label in pictures:
+        if pictures and pictures[label] is not None:
             shown[named(label)] = pictures[label]
             inner.append(display.myst_figure(named(label), display.of_run(title, label), alt or item.caption))
         for header, body, words in tables([label]):

@@ -138,7 +138,7 @@ class Run:
     def figure(self, item, sets, draw, *, data=None, alt=None, **judged):
         """Show a figure as recorded, fold this run's, and judge it.
 
-        draw    units (one DataFrame a set) -> matplotlib figure
+        draw    units (one DataFrame a set) -> matplotlib figure, or None where there is nothing to draw
         data    units -> its numbers, compared with printed ones by name; what claims and `contains` look at
         judged  also `contains`: {phrase of what the reference asks for: data -> whether it is there}
         """
@@ -171,7 +171,8 @@ class Run:
             whole = have == of or label != "recorded"
             self.rows.setdefault(label, {})[item] = looked, None if whole else lacks
             if draw:
-                pictures[label] = display.png_of(draw(*frames))
+                figure = draw(*frames)
+                pictures[label] = None if figure is None else display.png_of(figure)
         if not made:
             display.show(f"{printed.title}: nothing is recorded, and this run has not measured it.")
             return None
