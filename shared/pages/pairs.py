@@ -345,7 +345,7 @@ def plane_picture(units, problems, names, printed, deltas=(5, 10), split="test")
                   dict(marker="_", color=display.PALETTE[1], ms=12, mew=2.5, label="plane at the attack"),
                   dict(marker="^", color=display.PALETTE[2], label="plane, if the net were linear")):
         ax.plot([], [], ls="", **style)
-    figure.legend(loc="outside uppercenter", ncols=4, columnspacing=1, handletextpad=0.3)
+    figure.legend(loc="outside upper center", ncols=4, columnspacing=1, handletextpad=0.3)
     return figure
 
 

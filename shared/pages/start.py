@@ -271,6 +271,11 @@ class Run:
     def _judged(self, made):
         return made["scale"]["fraction"] > 0 and not made["scale"]["substitutes"]
 
+    def _taken(self, name, value):
+        """What a parameter that was left to its profile became; None where that is no plain value."""
+        taken = getattr(getattr(self, "settings", None), name, None) if value is None else value
+        return taken if isinstance(taken, str | int | float | list | tuple) else None
+
     # ---- the end -----------------------------------------------------------------------------------------
     @property
     def substitutes(self):
@@ -290,7 +295,7 @@ class Run:
                  "wall_seconds": round(time.perf_counter() - self.started, 1),
                  "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
                  "when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "substitutes": self.substitutes,
-                 "parameters": dict(self.parameters), "state": state}
+                 "parameters": {k: self._taken(k, v) for k, v in self.parameters.items()}, "state": state}
         if self.at_full_scale:
             path = runtime.ROOT / STATE / f"{self.name.replace('/', '-')}.json"
             runtime.write_atomically(path, lambda part: part.write_text(json.dumps(facts)))
