@@ -137,7 +137,7 @@ walks = run.units("walks", explore, plan_walks, parts=("iterations",))
 
 
 # %% [markdown]
-# Two things are ours and stand at the end: a picture of the plane through an image, its OptBrittle and its OptMargin example,
+# Ours, at the end of the page: a picture of the plane through an image, its OptBrittle and its OptMargin example.
 
 # %%
 def cut(subject, brittle, margin, *, image, iterations, side, seed):
@@ -180,7 +180,7 @@ cuts = run.units("cuts", cut, plan_cuts, parts=("iterations",))
 
 
 # %% [markdown]
-# and the same walks, around a few digits, with the step of the authors' code and with a fault of their scripts.
+# Also ours: the same walks, around a few digits, with the step of the authors' code and with a fault of their scripts.
 
 # %%
 def compare(subject, attack, *, first, images, iterations, directions, steps, top, seed):
