@@ -429,7 +429,8 @@ def draw_all(units, tail=""):
             for kind, name in KINDS.items():
                 values = sorted(together.get((net, kind), {}).get(statistic + tail, []))
                 places = [n / max(1, len(values) - 1) for n in range(len(values))]
-                ax.plot(places, [factor * v for v in values], STYLES[kind], color=COLOURS[kind], label=name)
+                ax.plot(places, [factor * v for v in values], STYLES[kind], color=COLOURS[kind], label=name,
+                        marker="." if len(values) == 1 else None)
             ax.set(ylabel=f"{'L∞' if tail else 'RMS'} distance", xticks=[],
                    title=f"{TITLES[net]}: {'nearest' if statistic == 'least' else 'median'}")
     for ax in axes[-1]:
@@ -707,11 +708,14 @@ found = all_data(best).get("mnist-normal", {})
 if {"benign", "brittle", "margin"} <= found.keys():
     middles = {kind: found[kind]["median"] for kind in ("benign", "margin", "brittle")}
     told = {kind: f"{value:.3g}" if value < 1 else "more than was tried" for kind, value in middles.items()}
+    found_all = max(middles["brittle"], middles["margin"]) < 1
     hidden = (" So OptMargin hides from a look at the neighbourhood, and still does not live where digits live."
               if middles["brittle"] < middles["margin"] < middles["benign"] else "")
-    run.minute(f"In a median direction, a digit must be moved by {told['benign']} (root mean square, of pixels "
-               f"from 0 to 1) before the network changes its answer; the closest adversarial examples by "
-               f"{told['brittle']}, those of OptMargin by {told['margin']}.{hidden}",
+    moved_by = (f"In a median direction, a digit must be moved by {told['benign']} (root mean square, of "
+                f"pixels from 0 to 1) before the network changes its answer; the closest adversarial examples "
+                f"by {told['brittle']}, those of OptMargin by {told['margin']}.{hidden}")
+    run.minute(moved_by if found_all else "How far must a digit, and an adversarial example of it, be moved "
+               "before the network changes its answer? Most walks of this run end before that.",
                picture=draw_all(best[best.unit.str.startswith("mnist-normal")]), alt=ALT_ALL)
 
 # %%

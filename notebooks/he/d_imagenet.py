@@ -338,7 +338,7 @@ def draw_all(units):
                 values = sorted(f[statistic + tail])
                 ax.plot([n / max(1, len(values) - 1) for n in range(len(values))],
                         values, STYLES[kind], color=COLOURS[kind],
-                        label=NAMES[kind])
+                        marker="." if len(values) == 1 else None, label=NAMES[kind])
             ax.set(title="nearest" if statistic == "least" else "median", xlabel="images, sorted",
                    ylabel=f"{norm} distance",
                    xticks=[])

@@ -92,7 +92,7 @@ PARTS = ("epochs", "images_train", "images_test", "images_attack", "images_rando
 
 
 # %% [markdown]
-# A unit is one problem: a net is trained, the images that it knows are attacked, and the images with an attack are
+# What is computed, problem by problem: a net is trained, the images that it knows are attacked, and the images with an attack are
 # perturbed at random. How many images a problem has follows from the printed shares (below).
 
 # %%

@@ -308,11 +308,11 @@ def plane_rows(units, problems, names, deltas=(5, 10), split="test"):
 
 def plane_header(deltas=(5, 10)):
     """Headings of `plane_rows`."""
-    head = {"problem": "problem", "attack": "attack, median", "linear": "plane of the linear net, median"}
+    head = {"problem": "problem", "attack": "attack, median", "linear": "linear net’s plane, median"}
     for d in deltas:
         head |= {f"measured_{d}": f"{d} ×: measured, % (95% interval)",
-                 f"plane_{d}": f"{d} ×: plane at the attack",
-                 f"linear_{d}": f"{d} ×: plane of the linear net"}
+                 f"plane_{d}": f"{d} ×: attack’s plane",
+                 f"linear_{d}": f"{d} ×: linear net’s plane"}
     return head
 
 
@@ -399,6 +399,11 @@ def averages(units, printed=None, split="test", deltas=(1, 2, 5, 10)):
     return told
 
 
+def printed_averages(printed, split="test"):
+    """`{"attack": percent, 1: ..., 10: ...}`: the printed mean over all problems."""
+    return {key: float(np.mean([row[split] for row in rows.values()])) for key, rows in printed.items()}
+
+
 def mean_shares(units, printed):
     """`averages`, ours and printed, as texts."""
     both = averages(units), averages(units, printed)
@@ -418,7 +423,10 @@ def shares_in_words(units, printed, deltas=(1, 2, 5, 10)):
 def minute_words(units, printed, classes):
     """A page in one minute: attacked, disturbed, and what the paper prints of pairs of `classes`."""
     if averages(units)["attack"] is None:
-        return "The nets of this run know too few images to attack one: the finding shows at full scale only."
+        theirs = {key: percent(share) for key, share in printed_averages(printed).items()}
+        return (f"The paper prints that a small step along the gradient changes a net's answer for "
+                f"{theirs['attack']} of the test images that it knows, and random steps ten times as long "
+                f"for {theirs[10]} of these. The nets of this run know too few images to attack one.")
     ours, theirs = mean_shares(units, printed)
     first = f"On average over {len(units)} pairs" if len(units) > 1 else "For one pair"
     return (f"{first} of {classes}, a small step along the gradient changes the net's answer for "
@@ -431,11 +439,12 @@ def minute_words(units, printed, classes):
 def bars(units, printed, split="test", deltas=(1, 2, 5, 10)):
     """Share of images whose class changes: by the attack, and by random draws of growing size.
 
-    None where no image was attacked.
+    Printed values are those of the same problems; of all where no image was attacked.
     """
     ours, theirs = (averages(units, p, split, deltas) for p in (None, printed))
+    of = "same"
     if ours["attack"] is None:
-        return None
+        theirs, of = printed_averages(printed, split), "all"
     figure, ax = plt.subplots(figsize=(8, 3.6))
     for place, (key, share) in enumerate(ours.items()):
         if share is not None:
@@ -444,7 +453,7 @@ def bars(units, printed, split="test", deltas=(1, 2, 5, 10)):
             ax.text(place, over + 1.5, percent(share), ha="center", va="bottom")  # not through the line
         if theirs[key] is not None:
             ax.plot([place - 0.38, place + 0.38], [theirs[key]] * 2, color=PRINTED, lw=2)
-    ax.plot([], [], color=PRINTED, lw=2, label="printed, same problems")
+    ax.plot([], [], color=PRINTED, lw=2, label=f"printed, {of} problems")
     ax.set_xticks(range(len(ours)), ["one step along\nthe gradient",
                                      *(f"random, {d} ×\nas large" for d in deltas)])
     ax.set(ylabel="images whose class changes, %", ylim=(0, 112))
