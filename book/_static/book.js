@@ -80,10 +80,6 @@ function scrolls() {
 // The label that the theme gives every fold says less than its own words.
 function folds() {
   for (const line of document.querySelectorAll("details.hide > summary")) line.removeAttribute("aria-label");
-  for (const line of document.querySelectorAll(".bd-links summary")) {  // in the list of pages it has none
-    const part = line.closest("li").querySelector("a").innerText.trim();
-    line.setAttribute("aria-label", `Pages of “${part}”`);
-  }
 }
 
 words();

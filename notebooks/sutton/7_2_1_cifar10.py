@@ -801,7 +801,7 @@ run.figure("figure-14", shown, draw_detail, data=detail_data,
 chosen = run.best(pairs)
 if len(chosen):
     run.minute(
-        pictures.minute_words(chosen, SHARES, "classes"),
+        pictures.minute_words(chosen, SHARES, len(pairs.published), "classes"),
         picture=pictures.bars(chosen, SHARES),
         alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
             "the attack to ten times as long. Lines mark the printed values.")

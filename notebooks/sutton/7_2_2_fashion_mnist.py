@@ -264,7 +264,7 @@ pictures.norm_figure(run, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DE
 chosen = run.best(pairs)
 if len(chosen):
     run.minute(
-        pictures.minute_words(chosen, SHARES, "kinds of clothes"),
+        pictures.minute_words(chosen, SHARES, len(pairs.published), "kinds of clothes"),
         picture=pictures.bars(chosen, SHARES),
         alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
             "the attack to ten times as long. Lines mark the printed values.")

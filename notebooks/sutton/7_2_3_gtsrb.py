@@ -338,7 +338,7 @@ pictures.norm_figure(run, "figure-20", pairs, NEXT, CLASSES, tables.draw_size(DE
 chosen = run.best(pairs)
 if len(chosen):
     run.minute(
-        pictures.minute_words(chosen, SHARES, "traffic signs"),
+        pictures.minute_words(chosen, SHARES, len(pairs.published), "traffic signs"),
         picture=pictures.bars(chosen, SHARES),
         alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
             "the attack to ten times as long. Lines mark the printed values.")

@@ -180,11 +180,6 @@ def symbols(text):
     return text
 
 
-def of_run(caption, label):
-    """A caption; unless it stands under recorded values, with a sentence on whose values they are."""
-    return caption if label == "recorded" else f"{sentence(caption)} {label[0].upper()}{label[1:]}."
-
-
 def sentence(text):
     """Text with one full stop or question mark at its end; a closing quotation mark may follow it."""
     return text if text.endswith((".", ".”", "?")) else f"{text}."

@@ -420,20 +420,24 @@ def shares_in_words(units, printed, deltas=(1, 2, 5, 10)):
             f"the same problems: {theirs[0]}; {', '.join(theirs[1:])}.")
 
 
-def minute_words(units, printed, classes):
-    """A page in one minute: attacked, disturbed, and what the paper prints of pairs of `classes`."""
+def minute_words(units, printed, of, classes):
+    """A page in one minute: attacked, disturbed, what the paper prints; `of` says how many pairs it has."""
     if averages(units)["attack"] is None:
         theirs = {key: percent(share) for key, share in printed_averages(printed).items()}
-        return (f"The paper prints that a small step along the gradient changes a net's answer for "
-                f"{theirs['attack']} of the test images that it knows, and random steps ten times as long "
-                f"for {theirs[10]} of these. The nets of this run know too few images to attack one.")
+        return (f"The paper prints that the attack, a step along the gradient, changes a net's answer for "
+                f"{theirs['attack']} of the test images that it reads rightly, and random steps ten times as "
+                f"long for {theirs[10]} of these. The nets of this run know too few images to attack one.")
     ours, theirs = mean_shares(units, printed)
-    first = f"On average over {len(units)} pairs" if len(units) > 1 else "For one pair"
-    return (f"{first} of {classes}, a small step along the gradient changes the net's answer for "
-            f"{ours['attack']} of the test images that it knows. Of these, random steps of the same length, "
-            f"{int(units.draws.max()):,} of them tried on each image, change it for {ours[1]}; steps ten "
-            f"times as long, for {ours[10]}. The paper prints {theirs['attack']}, {theirs[1]} and "
-            f"{theirs[10]} for the same {'pairs' if len(units) > 1 else 'pair'}.")
+    drawn = [tables.disturbed(1)(u["test"]) for u in measured(units).values()]
+    shares = [each["percent"] for each in drawn if each["of"]]
+    by_pair = f" (from {percent(min(shares))} to {percent(max(shares))} by pair)" if len(shares) > 1 else ""
+    return (f"{'On average over' if len(units) > 1 else 'For'} {len(units)} of {counted(of, 'pair')} of "
+            f"{classes}, the attack, a step along the gradient, changes the net's answer for "
+            f"{ours['attack']} of the test images that it reads rightly. Of the images so changed, "
+            f"{sum(each['of'] for each in drawn):,} were tried with {int(units.draws.max()):,} random steps "
+            f"each: as long as the image's own attack, at least one of them changes the answer for "
+            f"{ours[1]}{by_pair}; ten times as long, for {ours[10]}. The paper prints {theirs['attack']}, "
+            f"{theirs[1]} and {theirs[10]} for the same {'pairs' if len(units) > 1 else 'pair'}.")
 
 
 def bars(units, printed, split="test", deltas=(1, 2, 5, 10)):

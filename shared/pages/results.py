@@ -160,6 +160,11 @@ def verdict_line(record, sets=(), stand_in=False):
     return " ".join(told)
 
 
+def captioned(words, label):
+    """A caption; what a small run shows says so, for a page speaks of the record."""
+    return words if label == "recorded" else f"{display.sentence(words)} ({label[0].upper()}{label[1:]}.)"
+
+
 def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
     """`(markdown, myst, pictures)` of an item.
 
@@ -188,11 +193,11 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
 
     title = caption or f"{item.title}: {display.symbols(item.caption)}"
     if pictures and pictures[main] is None:
-        add(f"*{display.sentence(display.of_run(title, main))} There is nothing to draw.*")
+        add(f"*{captioned(display.sentence(title), main)} There is nothing to draw.*")
     elif pictures:
         shown[named(main)] = pictures[main]
-        words = display.of_run(title, main)
-        add(f"*{words}*", display.myst_figure(named(main), words, alt or item.caption, key))
+        add(f"*{title}* ({main})",
+            display.myst_figure(named(main), captioned(title, main), alt or item.caption, key))
     for n, (header, body, words) in enumerate(tables([main])):
         name = key if not pictures and n == 0 else None
         add(f"**{words}**\n\n{markdown_table(header, body)}",
@@ -219,11 +224,10 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
         inner, more = [], []
         if pictures and pictures[label] is not None:
             shown[named(label)] = pictures[label]
-            inner.append(display.myst_figure(named(label), display.of_run(title, label), alt or item.caption))
+            inner.append(display.myst_figure(named(label), captioned(title, label), alt or item.caption))
         for header, body, words in tables([label]):
-            words = display.of_run(words, label)
-            inner.append(display.myst_table(header, body, words))
-            more.append(f"**{words}**\n\n{markdown_table(header, body)}")
+            inner.append(display.myst_table(header, body, captioned(words, label)))
+            more.append(f"**{words}** ({label})\n\n{markdown_table(header, body)}")
         if inner:
             heading = f"{label[0].upper()}{label[1:]}, beside"
             add("\n\n".join(more), display.folded(heading, "\n\n".join(inner)))

@@ -208,7 +208,6 @@ class Run:
         runs = self._runs(sets)
         for n, (label, units_) in enumerate(runs.items()):
             found = record.tidy(pd.DataFrame(rows(*self.frames(sets, units_))))
-            words = display.of_run(caption, label)
             if label == "recorded" and self.at_full_scale:
                 record.write({"item": f"{record.EXTRA}{slug}", "paper": self.paper_key, "rows": found,
                               "claims": [], "cells": [], "scale": record.scale(sets, units_),
@@ -216,11 +215,13 @@ class Run:
                               **({"provenance": record.provenance(sets, units_)} if sets else {})})
             if not found:
                 if n == 0:
-                    display.show(f"*{display.sentence(words)} There is nothing to show.*")
+                    words = results.captioned(display.sentence(caption), label)
+                    display.show(f"*{words} There is nothing to show.*")
                 continue
             heads = header or {k: k.replace("_", " ") for k in found[0]}
             body = [[results.cell(r.get(k), sd=r.get(f"{k}_sd")) for k in heads] for r in found]
             text = display.markdown_table(list(heads.values()), body)
+            words = results.captioned(caption, label)
             book = display.myst_table(list(heads.values()), body, words)
             display.show(f"**{words}**\n\n{text}",
                          myst=display.folded(f"{label[0].upper()}{label[1:]}, beside", book) if n else book)
@@ -231,7 +232,7 @@ class Run:
         """Show a figure of our own, drawn from the recorded units, else from this run's."""
         sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
         for label, units_ in list(self._runs(sets).items())[:1]:
-            display.picture(draw(*self.frames(sets, units_)), display.of_run(caption, label), alt)
+            display.picture(draw(*self.frames(sets, units_)), results.captioned(caption, label), alt)
 
     def best(self, *sets):
         """DataFrames of the recorded units where there are any, else of this run's, one a set: for prose."""
