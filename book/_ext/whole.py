@@ -17,6 +17,7 @@ from sphinx import addnodes
 PRINTED = re.compile(r"-eq-(\w+)$")
 GLOSSARY = "book/glossary"
 TERM = re.compile(r"^(?![:` ])(.+)\n  ", re.MULTILINE)  # in the glossary's source: a line before its text
+SIGNS = {"L∞": "Linf", "ℓ∞": "Linf", "ℓ₁": "L1", "ℓ₂": "L2"}  # as pages write these words
 OWN = re.compile(r"[A-Z -]")  # in a word that means nothing else: "FGSM", "cap volume", not "record"
 NOT_PROSE = (nodes.title, nodes.rubric, nodes.literal, nodes.FixedTextElement, nodes.reference, nodes.term,
              nodes.raw, nodes.math, nodes.comment, addnodes.pending_xref, addnodes.desc)
@@ -47,6 +48,7 @@ def own_words():
     """`(pattern, {as it is found: word})` of the glossary's words that mean nothing else in a sentence."""
     words = [w for w in TERM.findall((ROOT / f"{GLOSSARY}.md").read_text()) if OWN.search(w)]
     found = {form: w for w in words for form in (w, f"{w}s", w[0].upper() + w[1:], f"{w[0].upper()}{w[1:]}s")}
+    found |= {sign: word for sign, word in SIGNS.items() if word in words}
     longest = sorted(found, key=len, reverse=True)
     return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest))})(?![\w-])"), found
 

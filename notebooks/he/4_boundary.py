@@ -62,8 +62,9 @@ COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")
 # The paper claims that adversarial examples lie differently between the classes than the images they were made from: the
 # boundary is nearer, and in most directions it leads to one and the same class.
 #
-# The networks, images and attacks are those of {ref}`Section 3 <he-3>`. As in the paper only correctly classified
-# images and successful examples of theirs count.
+# The networks, images and attacks are those of {ref}`Section 3 <he-3>`: a *benign* image is one as it is, OptBrittle the closest
+# adversarial example to it, OptMargin one that survives noise, FGSM one of a single step. As in the paper only correctly
+# classified images and successful examples of theirs count.
 
 # %%
 scale = run.scale(
@@ -80,7 +81,7 @@ scale = run.scale(
 
 
 # %% [markdown]
-# A unit is a block of images, one network and one kind of example: the attack, then the walks.
+# What is computed, unit by unit: a block of images, one network and one kind of example; first the attack, then the walks.
 
 # %%
 def explore(subject, attack, *, first, images, iterations, directions, negatives, step, top, pictured, seed):
@@ -136,7 +137,7 @@ walks = run.units("walks", explore, plan_walks, parts=("iterations",))
 
 
 # %% [markdown]
-# A picture of our own: the plane through an image, its OptBrittle and its OptMargin example.
+# Ours, at the end of the page: a picture of the plane through an image, its OptBrittle and its OptMargin example.
 
 # %%
 def cut(subject, brittle, margin, *, image, iterations, side, seed):
@@ -179,7 +180,7 @@ cuts = run.units("cuts", cut, plan_cuts, parts=("iterations",))
 
 
 # %% [markdown]
-# Another addition of ours: the same walks with the step of the authors' code and with a fault of their scripts, on a few digits.
+# Also ours: the same walks, around a few digits, with the step of the authors' code and with a fault of their scripts.
 
 # %%
 def compare(subject, attack, *, first, images, iterations, directions, steps, top, seed):
@@ -273,6 +274,8 @@ run.statement("procedure-boundary-distance", data={"directions": len(dirs), "sam
 
 # %% [markdown]
 # ## Procedure purity: how many classes the walks end in
+#
+# The purity of the top $k$ is the share of the walks that end in the $k$ commonest classes: 1 where all walks lead to as few.
 
 # %%
 run.statement("procedure-purity", data={"directions": len(dirs), "same": same_purity},
@@ -282,7 +285,8 @@ run.statement("procedure-purity", data={"directions": len(dirs), "same": same_pu
 # ## Figure 1: around one image
 #
 # Each panel is one image. Every direction is a dot at its distance to the boundary, sorted, in the colour of the class behind it.
-# The black line is how far away region classification looks: the expected distance of one of its samples.
+# Region classification lets a hundred random points near an image vote on its class; the black line is the expected distance of
+# such a point.
 
 # %%
 LISTS = ("least", "median", "least_linf", "median_linf", "purity", "home", "never")
@@ -312,24 +316,26 @@ def printed(net):
 
 
 def nets_of(together):
-    """The networks that there is anything of, in the paper's order."""
-    return [net for net in COLUMNS if any(net == n for n, _ in together)]
+    """The networks that an image counts for, in the paper's order."""
+    return [net for net in COLUMNS if any(net == n and found["median"] for (n, _), found in together.items())]
 
 
 def draw_one(units, key="distance"):
-    """Panels of networks by kinds: the walks of one image."""
+    """Panels of networks by kinds: the walks of one image; None where no image counts."""
     together = pooled(units)
     there = nets_of(together)
+    if not there:
+        return None
     figure, axes = plt.subplots(len(there), 4, figsize=(10, 2.1 * len(there) + 0.4),
                                 squeeze=False, sharey="row")
     for row, net in zip(axes, there):
         factor, radius = printed(net)
         for ax, kind in zip(row, KINDS):
             one = together.get((net, kind), {}).get("one")
-            ax.axhline(radius if key == "linf" else radius / 3**0.5, color="black", linewidth=1)
             if one is None:
-                ax.text(0.5, 0.5, "unsuccessful", transform=ax.transAxes, ha="center")
+                ax.text(0.5, 0.5, "no example", transform=ax.transAxes, ha="center")
             else:
+                ax.axhline(radius if key == "linf" else radius / 3**0.5, color="black", linewidth=1)
                 order = one[key].argsort(kind="stable")
                 known = one["adjacent"][order] >= 0
                 ax.scatter(known.nonzero()[0], factor * one[key][order][known],
@@ -406,14 +412,16 @@ run.figure("figure-1", walks, draw_one, data=one_data, alt=ALT_ONE,
 # ## Figure 2: all images
 #
 # For each image the nearest boundary and the median over directions; images sorted. The black line is again the expected distance
-# of a sample of region classification.
+# of a point that votes in region classification.
 
 # %%
 def draw_all(units, tail=""):
-    """Panels of networks by two statistics: one curve a kind."""
+    """Panels of networks by two statistics: one curve a kind; None where no image counts."""
     together = pooled(units)
     there = nets_of(together)
-    figure, axes = plt.subplots(len(there), 2, figsize=(9, 2.3 * len(there) + 0.3), squeeze=False)
+    if not there:
+        return None
+    figure, axes = plt.subplots(len(there), 2, figsize=(9, 2.3 * len(there) + 0.6), squeeze=False)
     for row, net in zip(axes, there):
         factor, radius = printed(net)
         for ax, statistic in zip(row, ("least", "median")):
@@ -421,10 +429,13 @@ def draw_all(units, tail=""):
             for kind, name in KINDS.items():
                 values = sorted(together.get((net, kind), {}).get(statistic + tail, []))
                 places = [n / max(1, len(values) - 1) for n in range(len(values))]
-                ax.plot(places, [factor * v for v in values], STYLES[kind], color=COLOURS[kind], label=name)
-            ax.set(xlabel="images, sorted", ylabel=f"{'L∞' if tail else 'RMS'} distance",
-                   title=f"{TITLES[net]}: {'nearest' if statistic == 'least' else 'median'}", xticks=[])
-    axes[0][0].legend(fontsize=8)
+                ax.plot(places, [factor * v for v in values], STYLES[kind], color=COLOURS[kind], label=name,
+                        marker="." if len(values) == 1 else None)
+            ax.set(ylabel=f"{'L∞' if tail else 'RMS'} distance", xticks=[],
+                   title=f"{TITLES[net]}: {'nearest' if statistic == 'least' else 'median'}")
+    for ax in axes[-1]:
+        ax.set_xlabel("images, sorted")
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=len(KINDS))
     return figure
 
 
@@ -481,7 +492,8 @@ def moved(d):
     have = {s: (d.get(f"{s}-normal", {}).get("benign"), d.get(f"{s}-adv", {}).get("benign"))
             for s in ("mnist", "cifar10")}
     have = {s: pair for s, pair in have.items() if all(pair)}
-    told = "; ".join(f"{s}: {a['median']:.3g} to {b['median']:.3g}" for s, (a, b) in have.items())
+    told = "; ".join(f"{display.in_words(s)}: {a['median']:.3g} to {b['median']:.3g}"
+                     for s, (a, b) in have.items())
     signs = {"mnist": -1, "cifar10": 1}
     return (all(signs[s] * (b["median"] - a["median"]) > 0 for s, (a, b) in have.items())
             if have else None), told or "no value"
@@ -500,6 +512,9 @@ run.figure("figure-2", walks, draw_all, data=all_data, alt=ALT_ALL,
 
 # %% [markdown]
 # ## Figure 3: how many classes border on an image
+#
+# The mean purity of the top $k$ classes, as $k$ grows: a curve that starts high belongs to images that nearly one class alone
+# surrounds.
 
 # %%
 def average_purity(found):
@@ -508,18 +523,20 @@ def average_purity(found):
 
 
 def draw_purity(units):
-    """A panel a network: mean purity of the top k classes, a curve a kind."""
+    """A panel a network: mean purity of the top k classes, a curve a kind; None where no image counts."""
     together = pooled(units)
     there = nets_of(together)
-    figure, axes = plt.subplots(1, len(there), figsize=(10, 2.8), squeeze=False, sharey=True)
+    if not there:
+        return None
+    figure, axes = plt.subplots(1, len(there), figsize=(10, 3.4), squeeze=False, sharey=True)
     for ax, net in zip(axes[0], there):
         for kind, name in KINDS.items():
             values = average_purity(together[net, kind]) if (net, kind) in together else []
             ax.plot(range(1, len(values) + 1), values, STYLES[kind], color=COLOURS[kind],
                     marker=".", label=name)
-        ax.set(title=TITLES[net], xlabel="k")
+        ax.set(title=TITLES[net], xlabel="k", xticks=range(1, 10, 2))
     axes[0][0].set_ylabel("purity of the top k")
-    axes[0][0].legend(fontsize=8)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=len(KINDS))
     return figure
 
 
@@ -562,6 +579,9 @@ run.figure("figure-3", walks, draw_purity, data=purity_data,
 
 # %% [markdown]
 # ## Figure 6: Figure 1 in the largest change of a pixel
+#
+# The same walks around the same images. Here the distance is the largest change of any pixel, and the black line the radius within
+# which region classification draws its points.
 
 # %%
 run.figure("figure-6", walks, lambda units: draw_one(units, "linf"), data=one_data, alt=ALT_ONE,
@@ -569,6 +589,8 @@ run.figure("figure-6", walks, lambda units: draw_one(units, "linf"), data=one_da
 
 # %% [markdown]
 # ## Figure 7: Figure 2 in the largest change of a pixel
+#
+# All images again, by the largest change of any pixel.
 
 # %%
 run.figure("figure-7", walks, lambda units: draw_all(units, "_linf"), data=all_data, alt=ALT_ALL,
@@ -592,14 +614,15 @@ def draw_cut(units):
                   cmap="tab10", vmin=0, vmax=9, alpha=0.7)
         for (x, y), mark, name in (((0, 0), "o", "image"), (u["brittle"], "^", "OptBrittle"),
                                    (u["margin"], "s", "OptMargin")):
-            ax.plot(x / side, y / side, mark, color="black", label=name)
+            if name == "image" or x or y:  # an attack that found nothing has no place
+                ax.plot(x / side, y / side, mark, color="black", label=name)
         ax.set(title=TITLES[u["unit"].removesuffix("-cut")], xlabel="RMS distance", ylabel="RMS distance")
-    axes[0][0].legend(fontsize=8)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return figure
 
 
-run.picture(cuts, draw_cut, caption="The plane through test image 3153, its OptBrittle and its OptMargin "
-                                    "example",
+run.picture(cuts, draw_cut, caption="The plane through test image 3,153, its OptBrittle and its OptMargin "
+                                    "example.",
             alt="A square of coloured areas; the image and its OptBrittle example lie close to a border, the "
                 "OptMargin example deep inside an area.")
 
@@ -680,15 +703,20 @@ run.tell(comparisons, told_by_grid)
 # - `subject="mnist"`, `blocks=1`: a quarter of the digits.
 
 # %%
-found = all_data(run.best(walks)).get("mnist-normal", {})
+best = run.best(walks)
+found = all_data(best).get("mnist-normal", {})
 if {"benign", "brittle", "margin"} <= found.keys():
-    told = {kind: f"{found[kind]['median']:.3g}" for kind in ("benign", "brittle", "margin")}
-    run.minute(f"In a median direction, a digit must be moved by {told['benign']} before the network changes "
-               f"its answer; the closest "
-               f"adversarial examples by {told['brittle']}, those of OptMargin by {told['margin']}. So "
-               f"OptMargin hides from a "
-               "look at the neighbourhood, and still does not live where digits live.",
-               picture=draw_all(run.best(walks)), alt=ALT_ALL)
+    middles = {kind: found[kind]["median"] for kind in ("benign", "margin", "brittle")}
+    told = {kind: f"{value:.3g}" if value < 1 else "more than was tried" for kind, value in middles.items()}
+    found_all = max(middles["brittle"], middles["margin"]) < 1
+    hidden = (" So OptMargin hides from a look at the neighbourhood, and still does not live where digits live."
+              if middles["brittle"] < middles["margin"] < middles["benign"] else "")
+    moved_by = (f"In a median direction, a digit must be moved by {told['benign']} (root mean square, of "
+                f"pixels from 0 to 1) before the network changes its answer; the closest adversarial examples "
+                f"by {told['brittle']}, those of OptMargin by {told['margin']}.{hidden}")
+    run.minute(moved_by if found_all else "How far must a digit, and an adversarial example of it, be moved "
+               "before the network changes its answer? Most walks of this run end before that.",
+               picture=draw_all(best[best.unit.str.startswith("mnist-normal")]), alt=ALT_ALL)
 
 # %%
 run.stamp()

@@ -78,8 +78,8 @@ scale = run.scale(
 
 
 # %% [markdown]
-# A unit is a block of images, one network and one kind of example: the attack, the walks in all directions, and of these what
-# the classifier is given.
+# What is computed, unit by unit: for a block of images, one network and one kind of example the attack, the walks in all
+# directions, and of these what the classifier is given.
 
 # %%
 def surround(subject, attack, *, first, images, iterations, directions, negatives, step, top, seed):
@@ -126,8 +126,8 @@ handed.give("he/5_classifier", surroundings.mine)
 
 
 # %% [markdown]
-# A unit of the second set trains one classifier on the pairs that are there, an image and its example each, and asks it about the
-# last fifth of them, which it has not seen.
+# Then the classifiers: each is trained on the pairs that are there, an image and its example, and asked about the last fifth of
+# them, which it has not seen.
 
 # %%
 def plan_classifiers(scale):
@@ -155,7 +155,8 @@ classifiers = run.units("classifiers", setting.learn, plan_classifiers, parts=("
 # %% [markdown]
 # ## Figure 4: the classifier
 #
-# Two convolutions run along the sorted distances; the purities of the top one, two and three classes join before two linear layers.
+# Two convolutions run along the sorted distances; the *purities* of the top one, two and three classes (the shares of directions
+# that end in the one, two or three commonest classes) join before two linear layers.
 
 # %%
 LAYERS = classifier.BoundaryNet(1568)
@@ -335,7 +336,9 @@ run.table("table-3", (classifiers, surroundings), table_3, claims={
 
 
 # %% [markdown]
-# ## Table 4: FGSM
+# ## Table 4: the same for FGSM, an attack of one step
+#
+# Trained and tested on FGSM's examples; only the normally trained networks have enough of them.
 
 # %%
 def table_4(classifiers):
@@ -410,11 +413,17 @@ def looks(surroundings):
             "classifier_training_minutes": None, "classifier_training_minutes_status": printed}
 
 
+def network(key):
+    """The network of a key such as `mnist_adv_benign`, in words."""
+    dataset, training, _ = key.split("_")
+    return f"{DATASETS[dataset]}, {'adversarially' if training == 'adv' else 'normally'} trained"
+
+
 def varies(d):
     """Benign images take more looks than OptBrittle's."""
     pairs = [(k, v, d["looks"][k.replace("benign", "brittle")]) for k, v in d["looks"].items()
              if k.endswith("benign") and k.replace("benign", "brittle") in d["looks"]]
-    told = "; ".join(f"{k.replace('_', ' ')} {a:,.0f}, OptBrittle {b:,.0f}" for k, a, b in pairs)
+    told = "; ".join(f"{network(k)}: benign {a:,.0f}, OptBrittle {b:,.0f}" for k, a, b in pairs)
     return (all(a > b for _, a, b in pairs) if pairs
             else None), f"looks an image: {told}" if told else "no value"
 
@@ -442,13 +451,15 @@ run.statement("procedure-cost-boundary", surroundings, data=looks, claims={"vari
 
 # %%
 best = worst_cases(run.best(classifiers), "mnist")
+question = ("A small network sees nothing of a picture but how far away the boundary is around it, and in which "
+            "classes the walks end.")
 if best:
     (kind, attack), accuracy = max(best.items(), key=lambda each: each[1])
-    run.minute(f"A small network that sees nothing of a picture but how far away the boundary is around it "
-               f"tells adversarial "
-               f"digits from real ones: in the worst mixture it is right in {words(accuracy)} of cases, when "
-               f"it has learned from "
-               f"{KINDS[attack]}.", picture=draw_layers(), alt="The classifier as a row of boxes.")
+    answer = (f"It tells adversarial digits from real ones: in the worst mixture it is right in "
+              f"{words(accuracy)} of cases, when it has learned from {KINDS[attack]}.")
+else:
+    answer = "Can it tell adversarial images from real ones? This run has too few examples to train it."
+run.minute(f"{question} {answer}", picture=draw_layers(), alt="The classifier as a row of boxes.")
 
 # %%
 run.stamp()

@@ -74,8 +74,8 @@ scale = run.scale(
 
 
 # %% [markdown]
-# A unit is a block of images and one kind of example: the attack, what point and region classification make of it, and the
-# walks to the boundary.
+# What is computed, unit by unit: for a block of images and one kind of example the attack, what point and region classification
+# (the network asked about the image, and about a hundred noisy copies of it) make of it, and the walks to the boundary.
 
 # %%
 def examine(subject, attack, *, first, images, iterations, directions, step, top, radius, shown, seed):
@@ -123,7 +123,7 @@ handed.give("he/d_imagenet", examples.mine)
 
 
 # %% [markdown]
-# The classifier, once there are enough images to train it: one unit for each attack.
+# Then the classifiers, one for each attack, once there are enough images to train them.
 
 # %%
 def plan_classifiers(scale):
@@ -244,6 +244,9 @@ run.table("table-5", (examples, classifiers) if classifiers.mine or classifiers.
 
 # %% [markdown]
 # ## Figure 8: one image
+#
+# Below each picture a dot for every direction, at its distance to the boundary, in the colour of the class behind it; first as root
+# mean square, then as the largest change of a value. The black line is how far region classification looks.
 
 # %%
 COLOURS = {"benign": display.PALETTE[0], "fgsm": display.PALETTE[3], "margin": display.PALETTE[2],
@@ -255,7 +258,8 @@ RADIUS = 0.02
 def draw_one(units):
     """The image and its examples; below them the walks in both norms, in the colours of the classes found."""
     together = pooled(units)
-    figure, axes = plt.subplots(3, 4, figsize=(10, 7))
+    walked = any(f["first"] is not None and f["first"]["one"] for f in together.values())
+    figure, axes = plt.subplots(3 if walked else 1, 4, figsize=(10, 7 if walked else 2.8), squeeze=False)
     commonest = {}
     for column, kind in zip(axes.T, NAMES):
         first = together.get(kind, {}).get("first")
@@ -263,12 +267,13 @@ def draw_one(units):
             display.image_grid(column[:1], first["pictures"][:1])
         column[0].set_title(NAMES[kind])
         one = first["one"] if first is not None else None
-        for ax, key, line in ((column[1], "distance", RADIUS / 3**0.5), (column[2], "linf", RADIUS)):
-            ax.axhline(line, color="black", linewidth=1)
+        for ax, key, line in zip(column[1:], ("distance", "linf"), (RADIUS / 3**0.5, RADIUS)):
             ax.set(xticks=[])
             if one is None:
                 ax.text(0.5, 0.5, "no example", transform=ax.transAxes, ha="center")
+                ax.set(yticks=[])
                 continue
+            ax.axhline(line, color="black", linewidth=1)
             order = one[key].argsort(kind="stable")
             classes = one["adjacent"][order].tolist()
             for c in sorted(set(classes), key=classes.count, reverse=True):
@@ -277,8 +282,8 @@ def draw_one(units):
             colours = [display.PALETTE[commonest[c] % 10] if c >= 0 else "white" for c in classes]
             ax.scatter(known.nonzero()[0], one[key][order][known], c=[c for c, k in zip(colours, known) if k],
                        s=5, linewidths=0)
-    axes[1, 0].set_ylabel("RMS distance")
-    axes[2, 0].set_ylabel("L∞ distance")
+    for ax, norm in zip(axes[1:, 0], ("RMS", "L∞")):
+        ax.set_ylabel(f"{norm} distance")
     return figure
 
 
@@ -310,6 +315,9 @@ run.figure("figure-8", examples, draw_one, data=one_data,
 
 # %% [markdown]
 # ## Figure 9: all images
+#
+# Each image's nearest boundary and the median over directions, images sorted; and the purity of the top $k$, the share of
+# directions that end in the $k$ commonest classes.
 
 # %%
 def average_purity(found):
@@ -318,8 +326,10 @@ def average_purity(found):
 
 
 def draw_all(units):
-    """Nearest and median distances in both norms, and the mean purity."""
-    together = pooled(units)
+    """Nearest and median distances in both norms, and the mean purity; None where no image counts."""
+    together = {kind: f for kind, f in pooled(units).items() if f["median"]}
+    if not together:
+        return None
     figure, axes = plt.subplots(2, 3, figsize=(10, 5.4))
     for row, tail, line, norm in zip(axes, ("", "_linf"), (RADIUS / 3**0.5, RADIUS), ("RMS", "L∞")):
         for ax, statistic in zip(row, ("least", "median")):
@@ -328,7 +338,7 @@ def draw_all(units):
                 values = sorted(f[statistic + tail])
                 ax.plot([n / max(1, len(values) - 1) for n in range(len(values))],
                         values, STYLES[kind], color=COLOURS[kind],
-                        label=NAMES[kind])
+                        marker="." if len(values) == 1 else None, label=NAMES[kind])
             ax.set(title="nearest" if statistic == "least" else "median", xlabel="images, sorted",
                    ylabel=f"{norm} distance",
                    xticks=[])
@@ -336,9 +346,9 @@ def draw_all(units):
         values = average_purity(f)
         axes[0, 2].plot(range(1, len(values) + 1), values, STYLES[kind], marker=".",
                         color=COLOURS[kind], label=NAMES[kind])
-    axes[0, 2].set(title="purity", xlabel="k", ylabel="purity of the top k")
-    axes[0, 2].legend(fontsize=8)
+    axes[0, 2].set(title="purity", xlabel="k", ylabel="purity of the top k", xticks=range(1, 11, 3))
     axes[1, 2].set_axis_off()
+    axes[1, 2].legend(*axes[0, 2].get_legend_handles_labels(), loc="center")
     return figure
 
 

@@ -106,8 +106,8 @@ own = run.units("small", small, plan_small)
 
 
 # %% [markdown]
-# What the other pages have recorded: of each data set the problems of a class and the next one; of the photographs, whose network is a
-# substitute, whatever is there.
+# From each data set come the problems of a class and the next one; from the photographs, whose network is a substitute, whatever is
+# there.
 
 # %%
 def next_ones(names):
@@ -141,11 +141,10 @@ def the_example(units):
     return mine.to_dict("records")[0] if len(mine) else None
 
 
-def inset(ax, image, words, place):
-    """A picture [3, H, W] inside a panel, with a line of text above it."""
-    small_one = ax.inset_axes(place)
-    display.image_grid([small_one], [np.clip(np.asarray(image, np.float32), 0, 1)])
-    small_one.set_title(words, fontsize=10)
+def inset(ax, image, words):
+    """A picture [3, H, W] with a line of text above it."""
+    display.image_grid([ax], [np.clip(np.asarray(image, np.float32), 0, 1)])
+    ax.set_title(words)
 
 
 def panel_of(unit, label):
@@ -157,7 +156,9 @@ def panel_of(unit, label):
 def draw_paradox(units):
     """Attacked images over the length of the attack; images turned by random draws over their size."""
     unit = the_example(units)
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4.2))
+    figure, panels = plt.subplot_mosaic([["left", "right", "cat"], ["left", "right", "aeroplane"]],
+                                        figsize=(8, 4.2), width_ratios=(1, 1, 0.55))
+    left, right = panels["left"], panels["right"]
     for split in tables.SPLITS if unit else ():
         facts, found = unit[split]["attack"]["l2"], tables.attacked(unit[split])
         if facts["count"]:
@@ -179,11 +180,13 @@ def draw_paradox(units):
     right.set(ylim=(0, 105), xlabel="size, in lengths of the attack",
               title=f"(b) {unit['draws']:,} random changes" if unit else "(b) random changes")
     right.set_xticks(range(len(DELTAS)), [f"{d} ×" for d in DELTAS])
-    cat, aeroplane = (panel_of(unit, label) if unit else None for label in (1, 0))
-    if cat is not None:
-        inset(left, cat["images"][1], "attacked: “aeroplane”", [0.56, 0.30, 0.38, 0.38])
-    if aeroplane is not None:
-        inset(right, aeroplane["images"][2], "random: still right", [0.06, 0.48, 0.38, 0.38])
+    for label, name, which, words in ((1, "cat", 1, "attacked cat:\n“aeroplane”"),
+                                      (0, "aeroplane", 2, "random change:\nstill right")):
+        found = panel_of(unit, label) if unit else None
+        if found is None:
+            panels[name].set_axis_off()
+        else:
+            inset(panels[name], found["images"][which], words)
     return figure
 
 
@@ -228,11 +231,10 @@ def mostly_stay(d):
     return all(v["turned_10_pct"] < 50 for v in d.values()), told
 
 
-run.figure("figure-1", example, draw_paradox, data=paradox_data,
-           alt="Left: the share of images turned by an attack rises steeply with its length, the same for "
-               "training and test images; an attacked cat is inset. Right: bars of the shares turned by "
-               "random changes up to ten times as long, low except for the longest; a noisy aeroplane is "
-               "inset.",
+ALT = ("Left: the share of images turned by an attack rises with its length, for training and test images. "
+       "Middle: bars of the shares turned by random changes from as long as the attack to ten times as long. "
+       "Right: an attacked cat and a noisy aeroplane.")
+run.figure("figure-1", example, draw_paradox, data=paradox_data, alt=ALT,
            contains={"panel (a)": lambda d: bool(d) and all(v["median_l2"] is not None for v in d.values()),
                      "panel (b)": lambda d: bool(d) and None not in [v["turned_10_pct"] for v in d.values()],
                      "inset images": lambda d: bool(d) and d["test"]["pictures"] > 0},
@@ -299,7 +301,7 @@ def values_of(units, dataset, of, split):
 
 
 def photographs(units):
-    """Accuracy, adversarial and random susceptibility on ImageNet, in per cent, by row of the table."""
+    """Accuracy, adversarial and random susceptibility on ImageNet, in percent, by row of the table."""
     blocks = units[units.unit.str.startswith("squeezenet")].to_dict("records") if len(units) else []
     if not blocks:
         return {}
@@ -408,15 +410,17 @@ def spread(units):
     for dataset, name in DATASETS.items():
         for quantity, delta, of in READ:
             found = values_of(units, dataset, of, "test")
+            if not found:
+                continue
             at = "" if delta is None else f", δ = {delta}"
             made.append({"data": name, "quantity": quantity.replace("_", " ") + at, "problems": len(found),
-                         **{key: float(f(found)) if found else None for key, f in (
+                         **{key: float(f(found)) for key, f in (
                              ("smallest", np.min), ("median", np.median), ("largest", np.max))},
                          "printed": printed_median(dataset, quantity, delta, "test")})
     return made
 
 
-run.extra("sutton-paradox-spread", recorded, spread, "Test images, %: over the problems of a data set",
+run.extra("sutton-paradox-spread", recorded, spread, "Test images, %: over those problems of a data set that are there",
           header={key: key for key in ("data", "quantity", "problems", "smallest", "median", "largest")}
           | {"printed": "printed median"})
 
@@ -441,13 +445,14 @@ run.extra("sutton-paradox-spread", recorded, spread, "Test images, %: over the p
 if unit is not None:
     d = paradox_data(shown)["test"]
     tried = f"{unit['draws']:,} " if unit.get("draws") else ""
+    few = d["turned_5_pct"] is not None and 2 * d["turned_5_pct"] < d["attacked_pct"]
+    safe = " Whoever tests with noise alone may take such a net for safe." if few else ""
     run.minute(
         "A net that tells aeroplanes from cats is asked about pictures it knows. A small chosen change "
         f"makes it answer wrongly for {word(d['attacked_pct'])} of them. {tried}random changes, each up to "
         f"five times as long, do so for {word(d['turned_5_pct'])} of those; ten times as long, for "
-        f"{word(d['turned_10_pct'])}. Whoever tests with noise alone may take such a net for safe.",
-        picture=draw_paradox(shown),
-        alt="Left: attacks turn nearly all images. Right: random changes turn few.")
+        f"{word(d['turned_10_pct'])}.{safe}",
+        picture=draw_paradox(shown), alt=ALT, sets=(example,))
 
 # %%
 run.stamp()

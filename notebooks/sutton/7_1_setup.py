@@ -190,8 +190,8 @@ perturbations = draw(scale.draws, SHAPE, run.generator("draws"))
 
 
 # %% [markdown]
-# The paper's steps, image by image. `known` is its set $C$ of images that the net knows, `attacked` its set $A$ of those with an
-# attack, `turned` its sets $R^\delta$ of those that one of the random perturbations turns.
+# The paper's steps, image by image, sort the images into three sets: $C$, those that the net knows; $A$, those of them with an
+# attack; and $R^\delta$, those of $A$ that one of the random perturbations of size $\delta$ turns.
 
 # %%
 def answer(net, image):
@@ -281,14 +281,14 @@ def sizes_of(name):
 #
 # $$\text{accuracy} = 100\,\frac{|C|}{|X|}$$
 #
-# Of the images $X$ of both classes, those that the net knows, in per cent. [derived; the formula is lost, the printed values are whole numbers of
+# Of the images $X$ of both classes, those that the net knows, in percent. [derived; the formula is lost, the printed values are whole numbers of
 # images under it.]
 
 # %%
 equal, caught = judged(
     lambda p: 100 * sizes_of(p)[1] / sizes_of(p)[0],
     instrument=lambda p: fast[p]["accuracy"]["percent"], changes={
-        "not in per cent": lambda p: sizes_of(p)[1] / sizes_of(p)[0],
+        "not in percent": lambda p: sizes_of(p)[1] / sizes_of(p)[0],
         "the share that is wrong": lambda p: 100 - 100 * sizes_of(p)[1] / sizes_of(p)[0],
         "of one class only": lambda p: 100 * np.mean(
             [i in literal[p].known for i in range(len(problems[p][1])) if problems[p][2][i] == 1])})
@@ -331,7 +331,7 @@ run.statement("equation-7", evidence=evidence(equal, caught), data={
 
 # %%
 def share(p, of, delta):
-    """Images turned at a delta, in per cent of some number."""
+    """Images turned at a delta, in percent of some number."""
     return 100 * len(literal[p].turned[delta]) / of
 
 
@@ -355,7 +355,7 @@ equal, caught = judged(
         "of the known images": over_deltas(lambda p, delta: share(p, sizes_of(p)[1], delta)),
         "of all images": over_deltas(lambda p, delta: share(p, sizes_of(p)[0], delta)),
         "the share of perturbations": over_deltas(share_of_draws)})
-tell(equal, caught, [["problem", "with an attack", *(f"turned at δ = {d}" for d in DELTAS)],
+tell(equal, caught, [["problem", "with an attack", *(f"turned at δ\u00a0=\u00a0{d}" for d in DELTAS)],
                      *([p, sizes_of(p)[2], *(len(literal[p].turned[d]) for d in DELTAS)] for p in problems)])
 run.statement("equation-8", evidence=evidence(equal, caught), data={
     "attacked_beside_a_plane": sizes_of("a plane")[2], "draws": scale.draws,
@@ -474,7 +474,7 @@ divided = zero / zero.norm()
 trap = first_scaling(sure, lost, 1, divided, scalings())
 display.say(
     f"The gradient is lost at $z$ = {ends['class 1, z > 0']:.1f} for class 1 and at "
-    f"{-ends['class 0, z < 0']:.1f} for class 0. What a program makes of it matters. One that divides such "
+    f"−{ends['class 0, z < 0']:.1f} for class 0. What a program makes of it matters. One that divides such "
     "a gradient by its length gets 0/0, and the perturbed image is not a number. The net's answer to it "
     "compares as class 0, so that the image seems "
     f"{'attacked, by a step of length ' + display.number(trap) if trap is not None else 'safe'}. Ours "
@@ -484,7 +484,7 @@ display.say(
 # %% [markdown]
 # ## Procedure random perturbation: two thousand times
 #
-# One set of random points is drawn from the unit ball and used for all images and all $\delta$. Each point is stretched to $\delta$ times the
+# One set of random points is drawn from the unit ball and used for every $\delta$ and all images. Each point is stretched to $\delta$ times the
 # length of the image's attack and added. The image counts as soon as one of them changes its class. The instrument tries the
 # points from the shortest to the longest, so that the first success is also the smallest.
 
@@ -732,7 +732,7 @@ run.statement("procedure-imagenet", evidence=evidence(many_agree, noticed), data
 # | choice | ours | why |
 # |---|---|---|
 # | sizes in Table 2 | 3 by 3 convolutions that keep the image's size, 2 by 2 pools | the parameter counts allow nothing else; padding as in VGG |
-# | where dropout stands | after each pool | the only place tried with which the nets learn as printed; see the net's own description |
+# | where dropout stands | after each pool | the paper gives no place; of three places tried, on one net each, this one learned best (API, `shared.models.sutton.vgg`) |
 # | range of the 256 steps | 0 to 5, images in [0, 1] | inferred from the sizes printed with Figures 11 and 12 |
 # | $\delta$ | 1, 2, 5, 10 | 5 is printed; 10 is inferred; 1 and 2 are assumed |
 # | a gradient of exactly 0 | no attack | it has no direction; the gradient of the last value stands beside it |

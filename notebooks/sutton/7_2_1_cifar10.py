@@ -62,7 +62,7 @@ from shared import reference
 from shared.data.archives import SPECS
 from shared.pages import display
 from shared.pages import pairs as pictures
-from shared.pages.pairs import counted, percent, stated, values
+from shared.pages.pairs import counted, stated, values
 from shared.pages.start import start
 from shared.stability import pair, tables
 from shared.theory.ball import tail
@@ -105,7 +105,7 @@ PARTS = ("epochs", "images_train", "images_test", "images_attack", "images_rando
 
 
 # %% [markdown]
-# A unit is one problem: a net is trained, the images that it knows are attacked, and the images with an attack are
+# What is computed, problem by problem: a net is trained, the images that it knows are attacked, and the images with an attack are
 # perturbed at random. Ten thousand training images (and two thousand test images) are all that a problem has.
 
 # %%
@@ -154,7 +154,7 @@ run.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cifa
 # %% [markdown]
 # ## Table 4: accuracy
 #
-# Each cell holds the share of the training images and that of the test images which a net gets right, in per cent: the row gives
+# Each cell holds the share of the training images and that of the test images which a net gets right, in percent: the row gives
 # one class, the column the other. A claim that is a mean with a spread counts as holding if our mean lies within one such spread of it.
 
 # %%
@@ -618,7 +618,7 @@ run.extra("cifar10-intervals", pairs, lambda u: pictures.interval_rows(u, PICKED
 # %%
 run.picture(pairs, lambda u: pictures.plane_picture(u, PICKED, CLASSES, PRINTED),
             caption="Test images of CIFAR-10 turned by random draws five and ten times as long as the "
-                    "attack: measured, printed, and as flat boundaries would have it. Ours.",
+                    "attack: measured, printed, and as flat boundaries would have it.",
             alt="Dots with bars for the measured share of every problem, crosses for the printed one, and "
                 "marks near zero for flat boundaries at the distance of the attack.")
 
@@ -787,7 +787,7 @@ run.figure("figure-14", shown, draw_detail, data=detail_data,
 # | weight decay, first weights | none; the defaults of the paper's software | not printed |
 # | the random draws | one set of 2,000 for all images, sizes and nets | the text says one set; that every net shares it is ours |
 # | how many nets | one a problem | as in the paper; the intervals do not tell how much nets differ |
-# | arithmetic | trained in bf16; labels in bf16 where the margin is safe, else in float32 | speed; every unit audits its own decisions against float32 |
+# | arithmetic | 16-bit numbers (bfloat16) in training, and for labels where the margin is safe; else 32-bit | speed; every problem checks its own decisions against 32-bit ones |
 #
 # ## Try it
 #
@@ -800,17 +800,8 @@ run.figure("figure-14", shown, draw_detail, data=detail_data,
 # %%
 chosen = run.best(pairs)
 if len(chosen):
-    ours, theirs = pictures.mean_shares(chosen, SHARES)
-    drawn = [tables.disturbed(1)(u["test"]) for u in pictures.measured(chosen).values()]
-    shares = [each["percent"] for each in drawn if each["of"]]
-    by_pair = f" (from {percent(min(shares))} to {percent(max(shares))} by pair)" if len(shares) > 1 else ""
     run.minute(
-        f"On average over {len(chosen)} of {counted(len(pairs.published), 'pair')} of classes, the attack, a "
-        f"step along the gradient, changes the net's answer for {ours['attack']} of the test images that it "
-        f"reads rightly. Of the images so changed, {sum(each['of'] for each in drawn):,} were tried with "
-        f"{int(chosen.draws.max()):,} random steps each: as long as the image's own attack, at least one of "
-        f"them changes the answer for {ours[1]}{by_pair}; ten times as long, for {ours[10]}. The paper "
-        f"prints {theirs['attack']}, {theirs[1]} and {theirs[10]} for the same pairs.",
+        pictures.minute_words(chosen, SHARES, len(pairs.published), "classes"),
         picture=pictures.bars(chosen, SHARES),
         alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
             "the attack to ten times as long. Lines mark the printed values.")

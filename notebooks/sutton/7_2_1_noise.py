@@ -91,7 +91,7 @@ PARTS = ("epochs", "images_train", "images_test", "images_attack", "draws")
 
 
 # %% [markdown]
-# A unit is one training: one problem, one kind of noise, one size. The ball's radius is the cube's half-width $a$ times $\sqrt{n/3}$ ($n$ values
+# What is computed: one training for each problem, kind of noise and size. The ball's radius is the cube's half-width $a$ times $\sqrt{n/3}$ ($n$ values
 # in an image), which makes both kinds equally long on average ({ref}`Section 7.1 <sutton-7-1>`). The tables print nothing of random
 # perturbations here, so one image has to do for these.
 
@@ -130,7 +130,7 @@ def plan_without(scale):
 noisy = run.units("noise", measure, plan, parts=PARTS)
 
 # %% [markdown]
-# The same problems without noise are those of {ref}`Section 7.2.1 <sutton-7-2-1>`: their units are read from there, not computed again.
+# The same problems without noise are those of {ref}`Section 7.2.1 <sutton-7-2-1>`: their results are read from there, not computed again.
 
 # %%
 own = run.units("without", measure, plan_without, parts=PARTS)
@@ -250,13 +250,19 @@ if len(units_shown := run.best(noisy)):
     off = {reading: misfit(units_shown, reading) for reading in READINGS}
     factor = {reading: display.number(float(np.exp(v)), digits=3) if np.isfinite(v) else "no value"
               for reading, v in off.items()}
-    display.say(
+    told = "" if not np.isfinite(min(off.values())) else (
         f"The printed spread is off by a factor of {factor['found']} over images with an attack, of "
         f"{factor['all']} over all images, and of {factor['lost']} if a lost gradient counts as an attack "
         f"of length 0. Tables 13 to 18 below show the reading that fits best: {READINGS[chosen]}.")
+    display.say(told or "No training image of this run has an attack, so no reading fits better than another; "
+                f"Tables 13 to 18 below show the plain one: {READINGS[chosen]}.")
 
 # %% [markdown]
 # ## The tables, one a kind and size of noise
+#
+# A column is a problem, by the numbers of its classes (0 is the aeroplane, 1 the automobile, and so on). Rows hold the percentages of
+# images that a net knows and of those that can be attacked, then the mean size of the attacks in three norms, with the
+# standard deviation in brackets.
 
 # %%
 STATUS = "calibrated: the sizes of the noise are lost and were chosen"

@@ -45,7 +45,7 @@ draws: int | None = None  # random perturbations of an image; None takes the pro
 from shared import reference
 from shared.data.archives import SPECS
 from shared.pages import pairs as pictures
-from shared.pages.pairs import counted, percent, values
+from shared.pages.pairs import percent, values
 from shared.pages.start import start
 from shared.stability import pair, tables
 
@@ -85,7 +85,7 @@ PARTS = ("epochs", "images_train", "images_test", "images_attack", "images_rando
 
 
 # %% [markdown]
-# A unit is one problem: a net is trained, the images that it knows are attacked, and the images with an attack are
+# What is computed, problem by problem: a net is trained, the images that it knows are attacked, and the images with an attack are
 # perturbed at random. Twelve thousand training images (and two thousand test images) are all that a problem has; the three
 # channels of an image are equal, as in the paper, and an attack may part them.
 
@@ -131,7 +131,7 @@ run.table("table-19", (), lambda: tables.class_rows(PAPER["table-19"], SPECS["fa
 # %% [markdown]
 # ## Table 20: accuracy and susceptibility
 #
-# A column is a problem; each cell holds the share of the training images and that of the test images, in per cent. The sizes
+# A column is a problem; each cell holds the share of the training images and that of the test images, in percent. The sizes
 # $\delta$ of the four lines of random draws are lost in the text and inferred.
 #
 # The paper's claim is in words, so the words need a measure. "Accurate": more than 95% of the images right. "Sizeable": at
@@ -195,7 +195,7 @@ run.extra("fashion-intervals", pairs, lambda u: pictures.interval_rows(u, NEXT, 
 # %%
 run.picture(pairs, lambda u: pictures.plane_picture(u, NEXT, CLASSES, PRINTED),
             caption="Test images of Fashion-MNIST turned by random draws five and ten times as long as the "
-                    "attack: measured, printed, and as flat boundaries would have it. Ours.",
+                    "attack: measured, printed, and as flat boundaries would have it.",
             alt="Dots with bars for the measured share of every problem, crosses for the printed one, and "
                 "marks near zero for flat boundaries at the distance of the attack.")
 
@@ -258,22 +258,13 @@ pictures.norm_figure(run, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DE
 #   zero, since the nets get surer.
 # - `draws=200`: a tenth of the tries. Fewer images should be turned, but far more than a tenth as many: images differ much in
 #   how easily a draw turns them.
-# - `seed=1`: another net for every problem, and other draws. Accuracy moves by tenths of a per cent, susceptibility by much more.
+# - `seed=1`: another net for every problem, and other draws. Accuracy moves by tenths of a percent, susceptibility by much more.
 
 # %%
 chosen = run.best(pairs)
 if len(chosen):
-    ours, theirs = pictures.mean_shares(chosen, SHARES)
-    drawn = [tables.disturbed(1)(u["test"]) for u in pictures.measured(chosen).values()]
-    shares = [each["percent"] for each in drawn if each["of"]]
-    by_pair = f" (from {percent(min(shares))} to {percent(max(shares))} by pair)" if len(shares) > 1 else ""
     run.minute(
-        f"On average over {len(chosen)} of {counted(len(pairs.published), 'pair')} of kinds of clothes, the attack, a "
-        f"step along the gradient, changes the net's answer for {ours['attack']} of the test images that it "
-        f"reads rightly. Of the images so changed, {sum(each['of'] for each in drawn):,} were tried with "
-        f"{int(chosen.draws.max()):,} random steps each: as long as the image's own attack, at least one of "
-        f"them changes the answer for {ours[1]}{by_pair}; ten times as long, for {ours[10]}. The paper "
-        f"prints {theirs['attack']}, {theirs[1]} and {theirs[10]} for the same pairs.",
+        pictures.minute_words(chosen, SHARES, len(pairs.published), "kinds of clothes"),
         picture=pictures.bars(chosen, SHARES),
         alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
             "the attack to ten times as long. Lines mark the printed values.")

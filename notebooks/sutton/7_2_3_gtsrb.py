@@ -92,7 +92,7 @@ PARTS = ("epochs", "images_train", "images_test", "images_attack", "images_rando
 
 
 # %% [markdown]
-# A unit is one problem: a net is trained, the images that it knows are attacked, and the images with an attack are
+# What is computed, problem by problem: a net is trained, the images that it knows are attacked, and the images with an attack are
 # perturbed at random. How many images a problem has follows from the printed shares (below).
 
 # %%
@@ -163,7 +163,7 @@ run.extra("gtsrb-images", (), lambda: [
 # %% [markdown]
 # ## Table 23: accuracy and susceptibility
 #
-# A column is a problem; each cell holds the share of the training images and that of the test images, in per cent. The sizes
+# A column is a problem; each cell holds the share of the training images and that of the test images, in percent. The sizes
 # $\delta$ of the four lines of random draws are lost in the text and inferred. The claim "still attackable" counts as holding if in
 # every problem at least one known image in five can be attacked.
 
@@ -265,7 +265,7 @@ run.extra("gtsrb-intervals", pairs, lambda u: pictures.interval_rows(u, NEXT, CL
 # %%
 run.picture(pairs, lambda u: pictures.plane_picture(u, NEXT, CLASSES, RANDOM),
             caption="Test images of GTSRB turned by random draws five and ten times as long as the "
-                    "attack: measured, printed, and as flat boundaries would have it. Ours.",
+                    "attack: measured, printed, and as flat boundaries would have it.",
             alt="Dots with bars for the measured share of every problem, crosses for the printed one, and "
                 "marks near zero for flat boundaries at the distance of the attack.")
 
@@ -330,24 +330,15 @@ pictures.norm_figure(run, "figure-20", pairs, NEXT, CLASSES, tables.draw_size(DE
 # - `classes=2 epochs=100`: the smallest problem at full length, in minutes. Training accuracy should stay below that of the larger problems:
 #   it has few images, and few steps.
 # - `seed=1`: other images and tracks are held out. With images held out accuracy should hardly move; with tracks it may move by
-#   several per cent, since there are few tracks.
+#   several percent, since there are few tracks.
 # - `draws=200`: a tenth of the tries. Fewer images should be turned, but far more than a tenth as many: images differ much in
 #   how easily a draw turns them.
 
 # %%
 chosen = run.best(pairs)
 if len(chosen):
-    ours, theirs = pictures.mean_shares(chosen, SHARES)
-    drawn = [tables.disturbed(1)(u["test"]) for u in pictures.measured(chosen).values()]
-    shares = [each["percent"] for each in drawn if each["of"]]
-    by_pair = f" (from {percent(min(shares))} to {percent(max(shares))} by pair)" if len(shares) > 1 else ""
     run.minute(
-        f"On average over {len(chosen)} of {counted(len(pairs.published), 'pair')} of traffic signs, the attack, a "
-        f"step along the gradient, changes the net's answer for {ours['attack']} of the test images that it "
-        f"reads rightly. Of the images so changed, {sum(each['of'] for each in drawn):,} were tried with "
-        f"{int(chosen.draws.max()):,} random steps each: as long as the image's own attack, at least one of "
-        f"them changes the answer for {ours[1]}{by_pair}; ten times as long, for {ours[10]}. The paper "
-        f"prints {theirs['attack']}, {theirs[1]} and {theirs[10]} for the same pairs.",
+        pictures.minute_words(chosen, SHARES, len(pairs.published), "traffic signs"),
         picture=pictures.bars(chosen, SHARES),
         alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
             "the attack to ten times as long. Lines mark the printed values.")

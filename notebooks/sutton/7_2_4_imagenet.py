@@ -75,8 +75,8 @@ scale = run.scale(
 
 
 # %% [markdown]
-# A unit is a block of images: which of them the network knows, the smallest attack on each of these, and for each size of random
-# perturbations the first of them that changes the answer. All images get the same perturbations.
+# What is computed, block by block of images: which of them the network knows, the smallest attack on each of these, and for each
+# size of random perturbations the first of them that changes the answer. All images get the same perturbations.
 
 # %%
 def model_of(network, seed):
@@ -107,9 +107,6 @@ def plan(scale):
 tested = run.units("tested", test_block, plan, parts=("draws",))
 
 
-# %% [markdown]
-# What follows pools the blocks.
-
 # %%
 def pooled(units):
     """All blocks of a network laid end to end, or None of no block."""
@@ -126,7 +123,7 @@ def pooled(units):
 
 
 def turned(f, delta, draws=None):
-    """Images with an attack that one of the first `draws` perturbations turns, in per cent with interval."""
+    """Images with an attack that one of the first `draws` perturbations turns, in percent with interval."""
     hits = f["first"][DELTAS.index(delta)] < (draws or f["draws"])
     return percentage(int(hits.sum()), hits.size)
 
@@ -162,6 +159,9 @@ def in_words(share):
 
 # %% [markdown]
 # ## Table 25: accuracy and both susceptibilities
+#
+# In percent: images that the network knows (*accuracy*); of these, images with an attack (*adversarial susceptibility*); of these,
+# images that one of the random perturbations turns (*random susceptibility*).
 
 # %%
 def table_25(units):
@@ -261,6 +261,9 @@ if f is not None:
 
 # %% [markdown]
 # ## Figure 21: sizes of the attacks
+#
+# A *violin* is a distribution on its side: the wider it is, the more images have an attack of that size. Dots are single attacks,
+# the line across marks the median.
 
 # %%
 LIMIT = 0.1  # of the largest change of a value that the paper counts under
@@ -390,12 +393,15 @@ run.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else None
 if f is not None:
     ten = found[max(DELTAS)]
     small = percentage(int(((f["linf"] > 0) & (f["linf"] < LIMIT)).sum()), len(f["linf"]))
+    whole = f["dimension"] == PIXELS
+    what = "A photograph" if whole else "A small picture, in place of a photograph,"
     run.minute(
-        f"A photograph of {f['dimension']:,} values can be attacked by changing every value by less than a "
-        f"tenth of its range: so it goes with {display.number(small['percent'] or 0.0, digits=3)}% of those "
-        f"that a published network knows. {f['draws']:,} random changes, each up to ten times as long as "
-        f"the attack, give another answer for {display.number(ten['percent'] or 0.0, digits=3)}% of the "
-        "photographs with an attack. A small network takes the place of the paper's here.",
+        f"{what} of {f['dimension']:,} values can be attacked by changing every value by less than a tenth of "
+        f"its range: so it goes with {display.number(small['percent'] or 0.0, digits=3)}% of those that "
+        f"{'a published' if whole else 'the'} network knows. {f['draws']:,} random changes, each up to ten "
+        f"times as long as the attack, give another answer for "
+        f"{display.number(ten['percent'] or 0.0, digits=3)}% of the pictures with an attack. A small network "
+        "takes the place of the paper's here.",
         picture=draw_sizes(run.best(tested)), alt=ALT)
 
 # %%

@@ -149,8 +149,12 @@ SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 WORDS = {"ssim": "SSIM", "sd": "SD", "pct": "(%)", "asr": "ASR", "fsa": "FSA", "fsd": "FSD", "roby": "ROBY",
-         "l1": "ℓ₁", "l2": "ℓ₂", "linf": "ℓ∞", "dims": "dimensions", "m1": "M₁", "adv": "adversarial",
-         "mnist": "MNIST", "cifar10": "CIFAR-10", "x_b": "mixed with", "s_(i)": "s₍ᵢ₎", "(row)": "row"}
+         "l1": "ℓ₁", "l2": "ℓ₂", "linf": "ℓ∞", "delta": "δ", "dims": "dimensions", "m1": "M₁",
+         "adv": "adversarial", "pgd_adversarial": "adversarial (PGD)", "x_b": "mixed with", "s_(i)": "s₍ᵢ₎",
+         "(row)": "row",
+         "mnist": "MNIST", "fashion_mnist": "Fashion-MNIST", "cifar10": "CIFAR-10", "gtsrb": "GTSRB",
+         "imagenet1000": "ImageNet", "images_train": "training images", "images_test": "test images",
+         "images_attack": "images attacked", "images_random": "images perturbed at random"}
 
 
 def in_words(name):
@@ -167,6 +171,13 @@ def in_words(name):
     if "adv" in words[1:] and "training" not in words:  # a column of what was trained on adversarial images
         words.insert(words.index("adv") + 1, "training")
     return " ".join(WORDS.get(word, word) for word in words)
+
+
+def symbols(text):
+    """A caption of the reference, which is plain text, with the signs that the pages use."""
+    for plain, sign in (("l-infinity", "ℓ∞"), ("Linf", "L∞"), ("l1", "ℓ₁"), ("l2", "ℓ₂"), ("delta", "δ")):
+        text = re.sub(rf"\b{plain}\b", sign, text)
+    return text
 
 
 def sentence(text):

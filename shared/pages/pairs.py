@@ -73,8 +73,12 @@ def violins(units, problems, names, read, *, norms=tuple(NORMS), of="attack"):
 
     read   (part, norm) -> a `pair.summary`
     of     whose size it is, for the axis
+    None where no image has such a size.
     """
     there, height = measured(units), 1.3 + 2.4 * len(norms)
+    if not any(len(tables.points(read(there[p][split], norms[0])))
+               for p in problems if p in there for split in tables.SPLITS):
+        return None
     figure, axes = plt.subplots(len(norms), 1, figsize=(8, height), sharex=True, squeeze=False)
     for ax, norm in zip(axes[:, 0], norms):
         for place, problem in enumerate(problems):
@@ -172,26 +176,38 @@ def missing_words(units, of):
     have = len(units)
     if have == of:
         return f"All {of} problems are measured"
-    return f"Measured are {have} of {of} problems; the hatched ones are not"
+    return f"{_measured(have)} {have} of {of} problems; the hatched ones are not"
+
+
+def _measured(count):
+    return f"Measured {'is' if count == 1 else 'are'}"
 
 
 # ---- how much was measured -------------------------------------------------------------------------------
 def scale_words(units, of):
     """A sentence on the problems and images that the results of a page rest on."""
     total = tables.counted(units)
-    return (f"Measured are {len(units)} of {of} problems. Their nets know {total['known']:,} of "
+    nets = "Its net knows" if len(units) == 1 else "Their nets know"
+    return (f"{_measured(len(units))} {len(units)} of {of} problems. {nets} {total['known']:,} of "
             f"{total['images']:,} images, training and test together; {total['tried']:,} of those were "
             f"attacked, {total['attackable']:,} of them with success, and {total['perturbed']:,} of these "
             f"were perturbed at random.")
 
 
 def percent(share):
-    """A share in per cent as text, finer where it is small."""
+    """A share in percent as text, finer where it is small."""
     if share is None:
         return "no image"
     if 0 < share < 0.005:
         return "less than 0.01%"
     return "0%" if share == 0 else f"{share:.2f}%" if share < 1 else f"{share:.1f}%"
+
+
+def rough(number):
+    """A large number to two digits, in words where it has one: "73 million"."""
+    if 1e6 <= number < 1e9:
+        return f"{display.number(number / 1e6, digits=2)} million"
+    return display.number(number, digits=2)
 
 
 def middle(facts):
@@ -250,6 +266,8 @@ def failures_in_words(units, problems, split="test"):
     """How many attacked images keep their class, and why, summed over the problems."""
     parts = [u[split] for p, u in measured(units).items() if p in problems]
     tried = sum(tables.attacked(p)["of"] for p in parts)
+    if not tried:
+        return "No test image of these problems was attacked."
     kept, logit = (tried - sum(p[way]["susceptibility"]["hits"] for p in parts)
                    for way in ("attack", "logit_attack"))
     zero = sum(p["saturated"] for p in parts)
@@ -260,7 +278,7 @@ def failures_in_words(units, problems, split="test"):
 
 # ---- what a plane predicts -------------------------------------------------------------------------------
 def plane(unit, split, delta, *, linear=False):
-    """Per cent of the images that draws `delta` times the attack would turn if boundaries were planes.
+    """Percent of the images that draws `delta` times the attack would turn if boundaries were planes.
 
     At the distance of the attack; `linear`: at the distance at which the net's logit would be 0 if it were
     linear, the mean over the images' quantiles. None where no image has an attack.
@@ -290,11 +308,11 @@ def plane_rows(units, problems, names, deltas=(5, 10), split="test"):
 
 def plane_header(deltas=(5, 10)):
     """Headings of `plane_rows`."""
-    head = {"problem": "problem", "attack": "attack, median", "linear": "plane of the linear net, median"}
+    head = {"problem": "problem", "attack": "attack, median", "linear": "linear net’s plane, median"}
     for d in deltas:
         head |= {f"measured_{d}": f"{d} ×: measured, % (95% interval)",
-                 f"plane_{d}": f"{d} ×: plane at the attack",
-                 f"linear_{d}": f"{d} ×: plane of the linear net"}
+                 f"plane_{d}": f"{d} ×: attack’s plane",
+                 f"linear_{d}": f"{d} ×: linear net’s plane"}
     return head
 
 
@@ -340,7 +358,7 @@ def planes_in_words(units, problems, split="test"):
     seen = np.mean([tables.disturbed(delta)(u[split])["percent"] for u in there])
     flat, linear = (np.mean([plane(u, split, delta, linear=way) for u in there]) for way in (False, True))
     stretch = np.median([tables.quantile(u[split]["stretch"], 0.5) for u in there])
-    once = display.number(1 / float(tail(there[0]["dimension"], 1 / delta)), digits=2)
+    once = rough(1 / float(tail(there[0]["dimension"], 1 / delta)))
     return (f"A draw {delta} times as long as the attack crosses a plane at the attack's distance once in "
             f"{once} tries. Flat boundaries there would have {percent(flat)} of the test images turned, on "
             f"average over {counted(len(there), 'problem')}; measured are {percent(seen)}. In the median the "
@@ -367,7 +385,7 @@ def counted(count, word):
 
 # ---- the page in one picture -----------------------------------------------------------------------------
 def averages(units, printed=None, split="test", deltas=(1, 2, 5, 10)):
-    """`{"attack": per cent, 1: ..., 10: ...}`: the mean share over the problems that are there.
+    """`{"attack": percent, 1: ..., 10: ...}`: the mean share over the problems that are there.
 
     printed   {"attack" or delta: {(class_a, class_b): printed row}}: the printed mean over the same problems
     """
@@ -381,6 +399,11 @@ def averages(units, printed=None, split="test", deltas=(1, 2, 5, 10)):
     return told
 
 
+def printed_averages(printed, split="test"):
+    """`{"attack": percent, 1: ..., 10: ...}`: the printed mean over all problems."""
+    return {key: float(np.mean([row[split] for row in rows.values()])) for key, rows in printed.items()}
+
+
 def mean_shares(units, printed):
     """`averages`, ours and printed, as texts."""
     both = averages(units), averages(units, printed)
@@ -389,15 +412,43 @@ def mean_shares(units, printed):
 
 def shares_in_words(units, printed, deltas=(1, 2, 5, 10)):
     """The mean shares in two sentences."""
+    if averages(units)["attack"] is None:
+        return "The nets know no test image that was attacked."
     ours, theirs = ([each["attack"], *(each[d] for d in deltas)] for each in mean_shares(units, printed))
     return (f"Means over {counted(len(units), 'problem')}, test images: the attack changes {ours[0]}; random "
             f"draws {', '.join(map(str, deltas))} times as long change {', '.join(ours[1:])}. Printed for "
             f"the same problems: {theirs[0]}; {', '.join(theirs[1:])}.")
 
 
+def minute_words(units, printed, of, classes):
+    """A page in one minute: attacked, disturbed, what the paper prints; `of` says how many pairs it has."""
+    if averages(units)["attack"] is None:
+        theirs = {key: percent(share) for key, share in printed_averages(printed).items()}
+        return (f"The paper prints that the attack, a step along the gradient, changes a net's answer for "
+                f"{theirs['attack']} of the test images that it reads rightly, and random steps ten times as "
+                f"long for {theirs[10]} of these. The nets of this run know too few images to attack one.")
+    ours, theirs = mean_shares(units, printed)
+    drawn = [tables.disturbed(1)(u["test"]) for u in measured(units).values()]
+    shares = [each["percent"] for each in drawn if each["of"]]
+    by_pair = f" (from {percent(min(shares))} to {percent(max(shares))} by pair)" if len(shares) > 1 else ""
+    return (f"{'On average over' if len(units) > 1 else 'For'} {len(units)} of {counted(of, 'pair')} of "
+            f"{classes}, the attack, a step along the gradient, changes the net's answer for "
+            f"{ours['attack']} of the test images that it reads rightly. Of the images so changed, "
+            f"{sum(each['of'] for each in drawn):,} were tried with {int(units.draws.max()):,} random steps "
+            f"each: as long as the image's own attack, at least one of them changes the answer for "
+            f"{ours[1]}{by_pair}; ten times as long, for {ours[10]}. The paper prints {theirs['attack']}, "
+            f"{theirs[1]} and {theirs[10]} for the same {'pairs' if len(units) > 1 else 'pair'}.")
+
+
 def bars(units, printed, split="test", deltas=(1, 2, 5, 10)):
-    """Share of images whose class changes: by the attack, and by random draws of growing size."""
+    """Share of images whose class changes: by the attack, and by random draws of growing size.
+
+    Printed values are those of the same problems; of all where no image was attacked.
+    """
     ours, theirs = (averages(units, p, split, deltas) for p in (None, printed))
+    of = "same"
+    if ours["attack"] is None:
+        theirs, of = printed_averages(printed, split), "all"
     figure, ax = plt.subplots(figsize=(8, 3.6))
     for place, (key, share) in enumerate(ours.items()):
         if share is not None:
@@ -406,7 +457,7 @@ def bars(units, printed, split="test", deltas=(1, 2, 5, 10)):
             ax.text(place, over + 1.5, percent(share), ha="center", va="bottom")  # not through the line
         if theirs[key] is not None:
             ax.plot([place - 0.38, place + 0.38], [theirs[key]] * 2, color=PRINTED, lw=2)
-    ax.plot([], [], color=PRINTED, lw=2, label="printed, same problems")
+    ax.plot([], [], color=PRINTED, lw=2, label=f"printed, {of} problems")
     ax.set_xticks(range(len(ours)), ["one step along\nthe gradient",
                                      *(f"random, {d} ×\nas large" for d in deltas)])
     ax.set(ylabel="images whose class changes, %", ylim=(0, 112))

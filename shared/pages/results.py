@@ -36,7 +36,8 @@ def comparison(item, sources):
         return _across(item, sources)
     named = "label" in item.columns and item.keys == ("row",)  # a row that is named by its label as printed
     columns = {k: c for k, c in item.columns.items() if k not in item.keys and not (named and k == "label")}
-    shown = {k: c for k, c in columns.items() if any(k in row for row in item.rows)}
+    there = [*item.rows, *(row for rows in sources.values() for row in rows)]
+    shown = {k: c for k, c in columns.items() if any(row.get(k) is not None for row in there)}
     header = [_label(item, k) for k in (*item.keys, "", *shown)]
     by_key = {s: {tuple(r.get(k) for k in item.keys): r for r in rows} for s, rows in sources.items()}
     body = []
@@ -55,7 +56,8 @@ def comparison(item, sources):
         first = [cell(printed["label"])] if named else [
             display.in_words(cell(printed.get(k))) for k in item.keys]
         for cells, who in together.items():
-            body.append([*first, ", ".join(who), *cells])
+            if any(cells) or "printed" in who:  # what has no value takes no line
+                body.append([*first, ", ".join(who), *cells])
             first = [""] * len(item.keys)
     return header, body
 
@@ -123,7 +125,7 @@ def scale_words(record):
     share, parts = record["scale"]["fraction"], record["scale"]["parts"]
     if share == 1:
         return "full scale"
-    parts = ", ".join(f"{a:,} of {f:,} {k.replace('_', ' ')}" for k, (a, f) in parts.items() if a < f)
+    parts = ", ".join(f"{a:,} of {f:,} {display.in_words(k)}" for k, (a, f) in parts.items() if a < f)
     told = "less than 0.1%" if 0 < share < 0.0005 else f"{share:.1%}"
     return f"{told} of full scale ({parts})"
 
@@ -158,11 +160,16 @@ def verdict_line(record, sets=(), stand_in=False):
     return " ".join(told)
 
 
+def captioned(words, label):
+    """A caption; what a small run shows says so, for a page speaks of the record."""
+    return words if label == "recorded" else f"{display.sentence(words)} ({label[0].upper()}{label[1:]}.)"
+
+
 def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
     """`(markdown, myst, pictures)` of an item.
 
     runs      {label: record}: the recorded one first where there is one, then this run's
-    pictures  {label: PNG} of a figure
+    pictures  {label: PNG, or None where there is nothing to draw} of a figure
     """
     main, *others = runs
     record, key = runs[main], f"{item.paper}-{item.id}"
@@ -176,7 +183,7 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
         """Tables of the results of some runs, as (header, body, caption)."""
         rows = {la: runs[la]["rows"] for la in labels if runs[la].get("rows")}
         if item.rows and rows:
-            yield *comparison(item, rows), f"{item.title}: {item.caption}"
+            yield *comparison(item, rows), f"{item.title}: {display.symbols(item.caption)}"
         data = {la: runs[la]["data"] for la in labels if runs[la].get("data")}
         if item.printed_numbers and data and (made := numbers(item, data))[1]:
             yield *made, f"{item.title}: printed numbers"
@@ -184,11 +191,13 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
     def named(label):
         return f"{key}-{'recorded' if label == 'recorded' else 'run'}.png"
 
-    title = caption or f"{item.title}: {item.caption}"
-    if pictures and main in pictures:
+    title = caption or f"{item.title}: {display.symbols(item.caption)}"
+    if pictures and pictures[main] is None:
+        add(f"*{captioned(display.sentence(title), main)} There is nothing to draw.*")
+    elif pictures:
         shown[named(main)] = pictures[main]
         add(f"*{title}* ({main})",
-            display.myst_figure(named(main), f"{title} ({main}.)", alt or item.caption, key))
+            display.myst_figure(named(main), captioned(title, main), alt or item.caption, key))
     for n, (header, body, words) in enumerate(tables([main])):
         name = key if not pictures and n == 0 else None
         add(f"**{words}**\n\n{markdown_table(header, body)}",
@@ -205,18 +214,19 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
         words = {True: "hold", False: "fail", None: "open"}
         summary = ", ".join(f"{held.count(h)} {word}" for h, word in words.items() if h in held)
         text = markdown_table(header, body)
-        add(text, display.folded(f"The paper's claims: {summary}", text))
-    if record.get("contains"):
+        summary = f": {summary}" if main == "recorded" else ", tried on a small run"  # which judges nothing
+        add(text, display.folded(f"The paper's claims{summary}", text))
+    if record.get("contains") and main == "recorded":
         lacks = [c["what"] for c in record["contains"] if not c["there"]]
         if lacks:
             add(f"Asked of this figure and not found: {'; '.join(lacks)}.")
     for label in others:
         inner, more = [], []
-        if pictures and label in pictures:
+        if pictures and pictures[label] is not None:
             shown[named(label)] = pictures[label]
-            inner.append(display.myst_figure(named(label), f"{title} ({label}.)", alt or item.caption))
+            inner.append(display.myst_figure(named(label), captioned(title, label), alt or item.caption))
         for header, body, words in tables([label]):
-            inner.append(display.myst_table(header, body, f"{words} ({label}.)"))
+            inner.append(display.myst_table(header, body, captioned(words, label)))
             more.append(f"**{words}** ({label})\n\n{markdown_table(header, body)}")
         if inner:
             heading = f"{label[0].upper()}{label[1:]}, beside"

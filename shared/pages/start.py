@@ -138,7 +138,7 @@ class Run:
     def figure(self, item, sets, draw, *, data=None, alt=None, **judged):
         """Show a figure as recorded, fold this run's, and judge it.
 
-        draw    units (one DataFrame a set) -> matplotlib figure
+        draw    units (one DataFrame a set) -> matplotlib figure, or None where there is nothing to draw
         data    units -> its numbers, compared with printed ones by name; what claims and `contains` look at
         judged  also `contains`: {phrase of what the reference asks for: data -> whether it is there}
         """
@@ -171,7 +171,8 @@ class Run:
             whole = have == of or label != "recorded"
             self.rows.setdefault(label, {})[item] = looked, None if whole else lacks
             if draw:
-                pictures[label] = display.png_of(draw(*frames))
+                figure = draw(*frames)
+                pictures[label] = None if figure is None else display.png_of(figure)
         if not made:
             display.show(f"{printed.title}: nothing is recorded, and this run has not measured it.")
             return None
@@ -212,10 +213,15 @@ class Run:
                               "claims": [], "cells": [], "scale": record.scale(sets, units_),
                               "units": sorted(f"{s.name}/{u}" for s in sets for u in units_[s.name]),
                               **({"provenance": record.provenance(sets, units_)} if sets else {})})
+            if not found:
+                if n == 0:
+                    words = results.captioned(display.sentence(caption), label)
+                    display.show(f"*{words} There is nothing to show.*")
+                continue
             heads = header or {k: k.replace("_", " ") for k in found[0]}
             body = [[results.cell(r.get(k), sd=r.get(f"{k}_sd")) for k in heads] for r in found]
             text = display.markdown_table(list(heads.values()), body)
-            words = f"{caption}{'' if label == 'recorded' else f' ({label}.)'}"
+            words = results.captioned(caption, label)
             book = display.myst_table(list(heads.values()), body, words)
             display.show(f"**{words}**\n\n{text}",
                          myst=display.folded(f"{label[0].upper()}{label[1:]}, beside", book) if n else book)
@@ -226,7 +232,7 @@ class Run:
         """Show a figure of our own, drawn from the recorded units, else from this run's."""
         sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
         for label, units_ in list(self._runs(sets).items())[:1]:
-            display.picture(draw(*self.frames(sets, units_)), f"{caption} ({label}.)", alt)
+            display.picture(draw(*self.frames(sets, units_)), results.captioned(caption, label), alt)
 
     def best(self, *sets):
         """DataFrames of the recorded units where there are any, else of this run's, one a set: for prose."""
@@ -241,12 +247,15 @@ class Run:
             whose = "" if label == "recorded" else f" ({label[0].upper()}{label[1:]}.)"
             display.say(f"{words(*self.frames(sets, units_))}{whose}")
 
-    def minute(self, sentences, *, picture=None, alt=""):
+    def minute(self, sentences, *, picture=None, alt="", sets=None):
         """The page in one minute: sentences with computed numbers, a picture (PNG or figure), all verdicts.
 
         The book puts it at the top of the page. Where nothing is recorded yet, it says so.
+
+        sets   what the sentences rest on; None takes all units of the page
         """
-        small = bool(self.sets) and not any(s.recorded for s in self.sets.values())
+        sets = self.sets.values() if sets is None else sets
+        small = bool(sets) and not any(s.recorded for s in sets)
         if small:
             sentences += " *Nothing is recorded at full scale yet: these numbers are a small run's.*"
         found = [(reference.paper(self.paper_key)[i], verdict) for i, verdict in self.minute_facts.items()]
@@ -262,6 +271,11 @@ class Run:
 
     def _judged(self, made):
         return made["scale"]["fraction"] > 0 and not made["scale"]["substitutes"]
+
+    def _taken(self, name, value):
+        """What a parameter that was left to its profile became; None where that is no plain value."""
+        taken = getattr(getattr(self, "settings", None), name, None) if value is None else value
+        return taken if isinstance(taken, str | int | float | list | tuple) else None
 
     # ---- the end -----------------------------------------------------------------------------------------
     @property
@@ -282,12 +296,13 @@ class Run:
                  "wall_seconds": round(time.perf_counter() - self.started, 1),
                  "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
                  "when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "substitutes": self.substitutes,
-                 "parameters": dict(self.parameters), "state": state}
+                 "parameters": {k: self._taken(k, v) for k, v in self.parameters.items()}, "state": state}
         if self.at_full_scale:
             path = runtime.ROOT / STATE / f"{self.name.replace('/', '-')}.json"
             runtime.write_atomically(path, lambda part: part.write_text(json.dumps(facts)))
         words = ", ".join(f"{k} {v}" for k, v in facts["versions"].items())
-        stood_in = "; ".join(f"**{v} stood in for {k}**" for k, v in facts["substitutes"].items())
+        stood_in = "; ".join(f"**{v} stood in for {display.in_words(k)}**"
+                             for k, v in facts["substitutes"].items())
         text = (f"`{self.name}` · profile {self.profile} · seed {self.seed} · {facts['device']} · Python "
                 f"{facts['python']}, {words} · revision {facts['revision']} · {facts['when']} · "
                 f"{facts['wall_seconds']} s, {facts['peak_gb']} GB{f' · {stood_in}' if stood_in else ''}")
