@@ -1,4 +1,6 @@
 """A result on its page: printed beside recorded, its verdict and claims; this run's own values folded."""
+import math
+
 from shared.pages import display
 from shared.pages.display import MARK, markdown_table, number
 
@@ -14,6 +16,8 @@ def cell(value, printed=None, column=None, sd=None):
         return " · ".join(t for t in told if t)
     if isinstance(value, list | tuple):
         return ", ".join(number(v) for v in value)
+    if sd and math.isfinite(sd) and printed is None and (column or {}).get("decimals") is None:
+        column = {"decimals": min(max(1 - math.floor(math.log10(sd)), 0), 4)}  # two digits of the spread
     text = number(value, printed, column)
     return f"{text} ± {number(sd, printed, column, digits=2)}" if sd is not None and text else text
 
@@ -158,6 +162,11 @@ def verdict_line(record, sets=(), stand_in=False):
     return " ".join(told)
 
 
+def captioned(words, label):
+    """A caption; what a small run shows says so, for a page speaks of the record."""
+    return words if label == "recorded" else f"{display.sentence(words)} ({label[0].upper()}{label[1:]}.)"
+
+
 def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
     """`(markdown, myst, pictures)` of an item.
 
@@ -188,7 +197,7 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
     if pictures and main in pictures:
         shown[named(main)] = pictures[main]
         add(f"*{title}* ({main})",
-            display.myst_figure(named(main), f"{title} ({main}.)", alt or item.caption, key))
+            display.myst_figure(named(main), captioned(title, main), alt or item.caption, key))
     for n, (header, body, words) in enumerate(tables([main])):
         name = key if not pictures and n == 0 else None
         add(f"**{words}**\n\n{markdown_table(header, body)}",
@@ -214,9 +223,9 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
         inner, more = [], []
         if pictures and label in pictures:
             shown[named(label)] = pictures[label]
-            inner.append(display.myst_figure(named(label), f"{title} ({label}.)", alt or item.caption))
+            inner.append(display.myst_figure(named(label), captioned(title, label), alt or item.caption))
         for header, body, words in tables([label]):
-            inner.append(display.myst_table(header, body, f"{words} ({label}.)"))
+            inner.append(display.myst_table(header, body, captioned(words, label)))
             more.append(f"**{words}** ({label})\n\n{markdown_table(header, body)}")
         if inner:
             heading = f"{label[0].upper()}{label[1:]}, beside"

@@ -213,9 +213,11 @@ class Run:
                               "units": sorted(f"{s.name}/{u}" for s in sets for u in units_[s.name]),
                               **({"provenance": record.provenance(sets, units_)} if sets else {})})
             heads = header or {k: k.replace("_", " ") for k in found[0]}
-            body = [[results.cell(r.get(k), sd=r.get(f"{k}_sd")) for k in heads] for r in found]
+            body = display.level([[r.get(k) if r.get(f"{k}_sd") is None else
+                                   results.cell(r[k], sd=r[f"{k}_sd"]) for k in heads] for r in found])
+            body = [[results.cell(c) for c in row] for row in body]
             text = display.markdown_table(list(heads.values()), body)
-            words = f"{caption}{'' if label == 'recorded' else f' ({label}.)'}"
+            words = results.captioned(caption, label)
             book = display.myst_table(list(heads.values()), body, words)
             display.show(f"**{words}**\n\n{text}",
                          myst=display.folded(f"{label[0].upper()}{label[1:]}, beside", book) if n else book)
@@ -226,7 +228,7 @@ class Run:
         """Show a figure of our own, drawn from the recorded units, else from this run's."""
         sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
         for label, units_ in list(self._runs(sets).items())[:1]:
-            display.picture(draw(*self.frames(sets, units_)), f"{caption} ({label}.)", alt)
+            display.picture(draw(*self.frames(sets, units_)), results.captioned(caption, label), alt)
 
     def best(self, *sets):
         """DataFrames of the recorded units where there are any, else of this run's, one a set: for prose."""
