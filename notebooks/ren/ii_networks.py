@@ -420,7 +420,7 @@ if len(known):
     differing = [name for a, name in ARCHITECTURES.items()
                  if known[known.architecture == a].white_class.nunique() > 1]
     several = "Networks of one architecture agree on white." if each.size().max() > 1 else ""
-    alone = (f"On white, networks of one and the same architecture disagree in {', '.join(differing)}."
+    alone = (f"On white, even networks of one architecture disagree ({', '.join(differing)})."
              if differing else several)
     run.minute(
         f"{len(known)} networks of three kinds read {known.test_pct.mean():.1f}% of the test digits rightly. "
