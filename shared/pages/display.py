@@ -155,6 +155,7 @@ def level(rows, digits=4):
         if not sizes or max(sizes) >= 10**digits:
             continue
         places = max(digits - 1 - math.floor(math.log10(max(sizes))), 0)
+        places = min(places, max(map(decimals, sizes)))  # no zeros that nobody wrote
         if min(sizes) * 10**places >= 10:
             columns[n] = [number(v, column={"decimals": places}) if isinstance(v, float) else v
                           for v in column]
