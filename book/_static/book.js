@@ -44,7 +44,7 @@ function words() {
 }
 
 // ---- what scrolls ----------------------------------------------------------------------------------------
-const WIDE = "article .pst-scrollable-table-container, article div.math, article .highlight pre";
+const WIDE = "article .pst-scrollable-table-container, article div.math, article div.picture, article .highlight pre";
 
 function cue(box) {
   const hidden = box.scrollWidth - box.clientWidth;
@@ -52,7 +52,8 @@ function cue(box) {
   box.classList.toggle("more", hidden - box.scrollLeft > 1);
   if (hidden > 1) {
     const caption = box.querySelector("caption");
-    const kind = box.matches(".math") ? "formula" : box.matches("pre") ? "code" : "table";
+    const kind = box.matches(".math") ? "formula" : box.matches(".picture") ? "figure" : box.matches("pre") ? "code"
+      : "table";
     const number = [...document.querySelectorAll(WIDE)].indexOf(box) + 1;  // so that names differ
     const name = caption ? caption.innerText.trim() : `${kind} ${number}`;
     for (const [key, value] of [["tabindex", "0"], ["role", "region"]]) box.setAttribute(key, value);
@@ -62,12 +63,27 @@ function cue(box) {
   }
 }
 
-// A table that does not fit beside the list of contents takes its place; before the theme looks for such.
+// A table that does not fit beside the list of contents, or has many columns of sentences, takes its place;
+// before the theme looks for such.
 function widen() {
   if (!window.matchMedia("(min-width: 1200px)").matches) return;
   for (const box of document.querySelectorAll("article .pst-scrollable-table-container")) {
-    const inside = box.closest("details, .admonition, .full-width");
-    if (box.scrollWidth > box.clientWidth + 1 && !inside) box.classList.add("full-width");
+    const wide = box.scrollWidth > box.clientWidth + 1 || box.querySelector("table.sentences th:nth-child(6)");
+    if (wide && !box.closest("details, .admonition, .full-width")) box.classList.add("full-width");
+  }
+}
+
+// A figure never shrinks until its text is too small to read: its frame scrolls instead.
+const LEAST = 0.55;  // of the width it is drawn with: 10 points, drawn at 144 to the inch, become 11 pixels
+
+function pictures() {
+  for (const img of document.querySelectorAll("article figure img, article img:is(.minute, .finding)")) {
+    const frame = document.createElement("div");
+    frame.className = "picture";
+    img.replaceWith(frame);
+    frame.append(img);
+    const keep = () => { img.style.minWidth = `${Math.round(LEAST * img.naturalWidth)}px`; };
+    if (img.complete) keep(); else img.addEventListener("load", keep);
   }
 }
 
@@ -100,6 +116,7 @@ function names() {
 
 words();
 widen();
+pictures();
 scrolls();
 folds();
 names();

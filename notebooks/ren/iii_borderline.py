@@ -509,12 +509,12 @@ if len(asked):
 #
 # ## Try it
 #
-# - `digit = 7`: walk from another digit. The path stays as short, though the labels on its way may pass through third classes.
+# - `digit = 7`: walk from another digit, the test image of that index. The path stays as short, though the labels on its way may pass through third classes.
 # - `architecture = "c"`: ask another network. Robustness moves; separability stays near one, as it must when the search only stops
 #   above the threshold.
 # - `threshold = 1`: never stop early. The pair becomes as alike as grey values in whole numbers allow, and goals 2 and 3 come
 #   closer to each other.
-# - `dataset = "fashion_mnist"`: walk from a shirt or a boot to white.
+# - `dataset = "fashion_mnist"`: walk from a shirt or a boot to white. The pair is again nearly the same picture: so the search stops.
 
 # %%
 if len(found):

@@ -91,6 +91,8 @@ AGAIN = {"n": (1, 3, 10, 100, 1000, 3072, 100_000), "epsilon": (0.01, 0.1), "del
 # typical points of a high-dimensional ball lie within a few times $1/\sqrt n$ of every plane through its centre.
 #
 # ## Figure 2: the picture, and what it hides
+#
+# In two dimensions a good part of the noise crosses the plane. The picture hides what more dimensions do to that part.
 
 # %%
 def cap_picture(epsilon, delta):
@@ -352,7 +354,8 @@ display.table(["data", "n", "noise over attack", "printed (test), %", "flat boun
 cifar = next(p for p in predictions if p["n"] == 3072 and p["factor"] == 10)
 far = min(predictions, key=lambda p: p["distance"])
 turned_by_planes = display.number(cifar["planar"], digits=2)
-draws_needed = display.number(10 ** needed["3072"]["exact"], digits=2)
+MILLION = 1e6
+draws_needed = f"{10 ** needed['3072']['exact'] / MILLION:.0f} million"
 held = theorem_1["data"]
 display.say(
     f"The theorem was violated in {held['violations']} of {held['cases']:,} cases. Bound and truth fall at "
@@ -371,9 +374,11 @@ display.say(
     f"often noise succeeds on trained networks.")
 
 # %% [markdown]
-# ## Things to try
+# ## Try it
 #
-# `-p epsilon 0.2` moves the plane in Figure 2 · `-p delta 3` enlarges its noise · `-p draws 1000000` narrows the bars.
+# - `-p epsilon 0.2` moves the plane of Figure 2 nearer to the point. More of the ball lies beyond it.
+# - `-p delta 3` enlarges the noise of Figure 2. The plane then cuts off a larger share in every dimension.
+# - `-p draws 1000000` takes more random trials. The bars narrow, and rarer crossings get a mark.
 
 # %%
 low, high = str(NEEDED_AT[1]), str(cifar["n"])  # dimensions, as `needed` names them

@@ -582,8 +582,9 @@ display.picture(draw_spared(spared), CAPTION, ALT)
 # the shares being $1 : \delta$. In truth both must do their part, so the two small probabilities multiply, and the cheapest shares are
 # $1 : \delta^2$. The true rate is
 #
-# $$\min_t \left[-\tfrac12\ln(1 - t^2) - \tfrac12\ln\left(1 - \big(\tfrac{\epsilon - t}\delta\big)^2\right)\right] \approx \frac{\epsilon^2}{2(1 + \delta^2)},
-# \quad\text{the bound's}\quad \approx \frac{\epsilon^2}{2(1 + \delta)^2} .$$
+# $$\min_t \left[-\tfrac12\ln(1 - t^2) - \tfrac12\ln\left(1 - \big(\tfrac{\epsilon - t}\delta\big)^2\right)\right] \approx \frac{\epsilon^2}{2(1 + \delta^2)},$$
+#
+# and that of the bound about $\epsilon^2 / (2(1 + \delta)^2)$.
 #
 # The bound as reconstructed therefore asks for up to twice as many dimensions as needed, most of all at $\delta = 1$. Theorem 8 is that case: the
 # true rate is $-\ln(1 - \gamma^2/4)$, that of the bound as reconstructed half of it.
@@ -657,7 +658,7 @@ inside = data["intervals_that_contain_the_exact_value"]
 tested = [t["data"] for t in (theorem_4, theorem_5, theorem_6, theorem_8)]
 push = epsilon + 0.05
 PICTURE = 3072  # numbers in a colour picture of 32 by 32 pixels
-turned = float(STATEMENTS["theorem-6"].exact(n=PICTURE, epsilon=epsilon, delta=biggest))
+turned = 100 * float(STATEMENTS["theorem-6"].exact(n=PICTURE, epsilon=epsilon, delta=biggest))
 noisy = float(STATEMENTS["theorem-6"].exact(n=PICTURE, epsilon=epsilon, delta=1.0))
 by_noise = display.number(noisy, digits=2)
 misread = display.number(float(10 ** log10_error[str(PICTURE)]), digits=2)
@@ -665,7 +666,7 @@ resist = display.number(100 * float(tail(PICTURE, push - epsilon)), digits=2)
 display.say(
     f"At ε = {epsilon:g} and n = {PICTURE:,}, the size of a CIFAR-10 image, {misread} of the points are "
     f"misread and {resist}% resist a push of length {push:g}. Noise of radius 1 turns {by_noise} of them. A "
-    f"random push of radius {biggest:g} still turns {turned:.3f} of them, since it takes more dimensions to "
+    f"random push of radius {biggest:g} still turns {turned:.0f}% of them, since it takes more dimensions to "
     f"tame noise that long: "
     f"at n = {END:,} "
     f"it is {display.number(float(noise[f'{biggest:g}']['exact_at_end']), digits=2)}. Theorems 4, 5, 6 and 8 "
@@ -674,10 +675,11 @@ display.say(
     f"{np.mean(list(inside.values())):.0%} of the 95% intervals contain the exact value.")
 
 # %% [markdown]
-# ## Things to try
+# ## Try it
 #
-# `-p epsilon 0.02` brings the centres together; then some claims fail, since 3,072 dimensions are no longer enough ·
-# `-p deltas [0.5,5]` draws other noise in Figure 4(b) · `-p draws 1000000` narrows the bars.
+# - `-p epsilon 0.02` brings the centres together. Some claims fail, since 3,072 dimensions are no longer enough.
+# - `-p deltas [0.5,5]` draws other noise in Figure 4(b). The longer the noise, the later its curve falls.
+# - `-p draws 1000000` takes more random trials. The bars narrow around the exact curves.
 
 # %%
 apart = 2 * epsilon

@@ -159,6 +159,8 @@ theorem_19 = check(
 
 # %% [markdown]
 # ## Figure 6: with and without a margin
+#
+# How often does noise change the label when the classes touch, and when a margin lies between them?
 
 # %%
 def curve(delta, epsilon):
@@ -316,8 +318,8 @@ display.table(["δ", "Theorem 20", "sharper", "limit", "n = 1", *(f"n = {k:,}" f
              "exact probabilities.")
 first_order = -delta * (1 - delta**2) / (2 * np.pi * (1 + delta**2) ** 2)
 display.table(["δ", *(f"n = {k:,}" for k in ORDERS), "predicted"],
-             [[f"{d:g}", *(f"{k * (p[i] - limit[i]):z.5f}" for k, p in zip(ORDERS, exact[1:])),
-               f"{first_order[i]:z.5f}"]
+             [[f"{d:g}", *(f"{k * (p[i] - limit[i]):z.5f}".replace("-", "−") for k, p in zip(ORDERS, exact[1:])),
+               f"{first_order[i]:z.5f}".replace("-", "−")]
               for i, d in enumerate(DELTAS)],
              "The next term: n times the distance of the exact probability from its limit, beside the "
              "predicted coefficient of 1/n.")
@@ -612,10 +614,11 @@ display.say(
     f"enough.")
 
 # %% [markdown]
-# ## Things to try
+# ## Try it
 #
-# `-p epsilon 0.01` narrows the margin until noise sees it again · `-p n 30` draws Figure 7 where noise is
-# not yet sideways · `-p draws 1000000` narrows the intervals of the random trials.
+# - `-p epsilon 0.01` narrows the margin. Noise finds the attack again in thousands of dimensions.
+# - `-p n 30` draws Figure 7 where noise is not yet sideways. The cloud of noisy copies widens.
+# - `-p draws 1000000` takes more random trials. Their intervals narrow around the exact curves.
 
 # %%
 run.minute(

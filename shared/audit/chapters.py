@@ -82,6 +82,7 @@ def row(f):
     """The finding as the texts of a table's line, one for each of HEADER."""
     held = f" ({f.held[0]} of {f.held[1]} rows)" if f.held else ""
     said = "<br>".join(f"“{q.words}” ({q.where})" for q in f.quotes)
-    sums = " / ".join(text or "–" for text in (show(f.numbers, "; ", 6), show(f.ours)))
+    numbers = show(f.numbers, "; ", 6), show(f.ours)
+    sums = " / ".join(text or "–" for text in numbers) if any(numbers) else ""
     reading = " ".join(text for text in (f.reading and f"Innocent reading: {f.reading}", f.use) if text)
     return [f.verdict + held, f"{place(f)}: {f.title}", said, sums, reading, odds(f.chance)]

@@ -89,7 +89,7 @@ def order_of_columns(p):
     wrong = {f"{r['attack']} {side}": tuple(r[f"{side}_l2_{c}"] for c in ("min", "mean", "max"))
              for r in distances(p) for side in ("sampled", "attack")
              if not r[f"{side}_l2_min"] <= r[f"{side}_l2_mean"] <= r[f"{side}_l2_max"]}
-    return p.finding("table-4, table-10", "Distances obey minimum <= mean <= maximum",
+    return p.finding("table-4, table-10", "Distances obey minimum ≤ mean ≤ maximum",
                      quotes=[("the minimum amount of perturbations", "Section 2.1"),
                              ("the average amount of perturbations", "Section 2.1")],
                      numbers=wrong, ours={"rows out of order": len(wrong)}, holds=not wrong,

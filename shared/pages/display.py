@@ -68,7 +68,7 @@ def table(header, rows, caption, *, sentences=False):
 
     sentences  cells hold sentences, whose lines may break; numbers stay on one line
     """
-    body = [[number(c) for c in r] for r in rows]
+    body = [[number(c) for c in r] for r in level(rows)]
     show(f"**{caption}**\n\n{markdown_table(header, body)}",
          myst=myst_table(header, body, caption, "sentences" if sentences else "results"))
 
@@ -144,6 +144,24 @@ def number(value, printed=None, column=None, digits=4):
     return f"{value:,.{digits}g}" if abs(value) < 10**digits else f"{value:,.0f}"
 
 
+def level(rows, digits=4):
+    """Rows whose broken numbers have as many decimals as their column needs: `digits` of the largest.
+
+    A column stays as it is where that would leave its smallest number less than two digits.
+    """
+    columns = list(zip(*rows))
+    for n, column in enumerate(columns):
+        sizes = [abs(v) for v in column if isinstance(v, float) and math.isfinite(v) and v]
+        if not sizes or max(sizes) >= 10**digits:
+            continue
+        places = max(digits - 1 - math.floor(math.log10(max(sizes))), 0)
+        places = min(places, max(map(decimals, sizes)))  # no zeros that nobody wrote
+        if min(sizes) * 10**places >= 10:
+            columns[n] = [number(v, column={"decimals": places}) if isinstance(v, float) else v
+                          for v in column]
+    return [list(row) for row in zip(*columns)]
+
+
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -208,7 +226,8 @@ def myst_table(header, rows, caption, style="results", name=None):
 def myst_figure(picture, caption, alt, name=None):
     """A figure of the book: a picture's name, its caption, its description."""
     label = f":name: {name}\n" if name else ""
-    return f"```{{figure}} {{pictures}}/{picture}\n{label}:alt: {' '.join(alt.split())}\n\n{caption}\n```"
+    told = f"{label}:alt: {' '.join(alt.split())}\n\n{sentence(caption)}"
+    return f"```{{figure}} {{pictures}}/{picture}\n{told}\n```"
 
 
 def folded(title, myst):

@@ -1,4 +1,6 @@
 """A result on its page: printed beside recorded, its verdict and claims; this run's own values folded."""
+import math
+
 from shared.pages import display
 from shared.pages.display import MARK, markdown_table, number
 
@@ -14,6 +16,8 @@ def cell(value, printed=None, column=None, sd=None):
         return " · ".join(t for t in told if t)
     if isinstance(value, list | tuple):
         return ", ".join(number(v) for v in value)
+    if sd and math.isfinite(sd) and printed is None and (column or {}).get("decimals") is None:
+        column = {"decimals": min(max(1 - math.floor(math.log10(sd)), 0), 4)}  # two digits of the spread
     text = number(value, printed, column)
     return f"{text} ± {number(sd, printed, column, digits=2)}" if sd is not None and text else text
 

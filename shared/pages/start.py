@@ -219,7 +219,9 @@ class Run:
                     display.show(f"*{words} There is nothing to show.*")
                 continue
             heads = header or {k: k.replace("_", " ") for k in found[0]}
-            body = [[results.cell(r.get(k), sd=r.get(f"{k}_sd")) for k in heads] for r in found]
+            body = display.level([[r.get(k) if r.get(f"{k}_sd") is None else
+                                   results.cell(r[k], sd=r[f"{k}_sd"]) for k in heads] for r in found])
+            body = [[results.cell(c) for c in row] for row in body]
             text = display.markdown_table(list(heads.values()), body)
             words = results.captioned(caption, label)
             book = display.myst_table(list(heads.values()), body, words)
