@@ -44,7 +44,8 @@ function words() {
 }
 
 // ---- what scrolls ----------------------------------------------------------------------------------------
-const WIDE = "article .pst-scrollable-table-container, article div.math, article div.picture, article .highlight pre";
+const WIDE = "article .pst-scrollable-table-container, article div.math, article div.picture, "
+  + "article .highlight pre";
 
 function cue(box) {
   const hidden = box.scrollWidth - box.clientWidth;
@@ -52,8 +53,8 @@ function cue(box) {
   box.classList.toggle("more", hidden - box.scrollLeft > 1);
   if (hidden > 1) {
     const caption = box.querySelector("caption");
-    const kind = box.matches(".math") ? "formula" : box.matches(".picture") ? "figure" : box.matches("pre") ? "code"
-      : "table";
+    const kind = box.matches(".math") ? "formula" : box.matches(".picture") ? "figure"
+      : box.matches("pre") ? "code" : "table";
     const number = [...document.querySelectorAll(WIDE)].indexOf(box) + 1;  // so that names differ
     const name = caption ? caption.innerText.trim() : `${kind} ${number}`;
     for (const [key, value] of [["tabindex", "0"], ["role", "region"]]) box.setAttribute(key, value);
