@@ -86,12 +86,18 @@ def execution(_):
                          ", ".join(map(device, told.get("devices", []))) or "computed at each build",
                          ", ".join(told.get("revisions", []))])
     return "\n\n".join([
-        f":::{{div}} runs\n{display.markdown_table(header, rows)}\n:::", f"Versions: {versions}.",
+        wide(header, rows), f"Versions: {versions}.",
         "## Units at full scale",
         display.markdown_table(
             ["notebook", "units", "recorded", "computed in", "by earlier code", "doubtful"], units),
         "## Records at full scale",
-        display.markdown_table(["item", "scale", "device", "revisions of its units"], kept)])
+        wide(["item", "scale", "device", "revisions of its units"], kept)])
+
+
+def wide(header, rows):
+    """A table whose columns keep their room on a phone."""
+    from shared.pages.display import markdown_table
+    return f":::{{div}} runs\n{markdown_table(header, rows)}\n:::"
 
 
 def parameters(_):
