@@ -52,8 +52,7 @@ function cue(box) {
   box.classList.toggle("more", hidden - box.scrollLeft > 1);
   if (hidden > 1) {
     const caption = box.querySelector("caption");
-    const name = caption ? caption.innerText.trim()
-      : box.matches(".math") ? "formula" : box.matches(".picture") ? "figure" : "table";
+    const name = caption ? caption.innerText.trim() : box.dataset.name;
     for (const [key, value] of [["tabindex", "0"], ["role", "region"]]) box.setAttribute(key, value);
     box.setAttribute("aria-label", `${name} (scrolls sideways)`);
   } else {
@@ -87,7 +86,11 @@ function pictures() {
 
 function scrolls() {
   const seen = new ResizeObserver(entries => entries.forEach(e => cue(e.target.closest(WIDE))));
+  const count = {};  // a name of its own for each: formula 3
   for (const box of document.querySelectorAll(WIDE)) {
+    const kind = box.matches(".math") ? "formula" : box.matches(".picture") ? "figure" : "table";
+    count[kind] = (count[kind] ?? 0) + 1;
+    box.dataset.name = `${kind} ${count[kind]}`;
     seen.observe(box);
     if (box.firstElementChild) seen.observe(box.firstElementChild);  // a formula is drawn later
     box.addEventListener("scroll", () => cue(box), {passive: true});
