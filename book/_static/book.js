@@ -53,10 +53,7 @@ function cue(box) {
   box.classList.toggle("more", hidden - box.scrollLeft > 1);
   if (hidden > 1) {
     const caption = box.querySelector("caption");
-    const kind = box.matches(".math") ? "formula" : box.matches(".picture") ? "figure"
-      : box.matches("pre") ? "code" : "table";
-    const number = [...document.querySelectorAll(WIDE)].indexOf(box) + 1;  // so that names differ
-    const name = caption ? caption.innerText.trim() : `${kind} ${number}`;
+    const name = caption ? caption.innerText.trim() : box.dataset.name;
     for (const [key, value] of [["tabindex", "0"], ["role", "region"]]) box.setAttribute(key, value);
     box.setAttribute("aria-label", `${name} (scrolls sideways)`);
   } else {
@@ -90,7 +87,12 @@ function pictures() {
 
 function scrolls() {
   const seen = new ResizeObserver(entries => entries.forEach(e => cue(e.target.closest(WIDE))));
+  const count = {};  // a name of its own for each: formula 3
   for (const box of document.querySelectorAll(WIDE)) {
+    const kind = box.matches(".math") ? "formula" : box.matches(".picture") ? "figure"
+      : box.matches("pre") ? "code" : "table";
+    count[kind] = (count[kind] ?? 0) + 1;
+    box.dataset.name = `${kind} ${count[kind]}`;
     seen.observe(box);
     if (box.firstElementChild) seen.observe(box.firstElementChild);  // a formula is drawn later
     box.addEventListener("scroll", () => cue(box), {passive: true});
