@@ -448,14 +448,11 @@ def example(units, label):
 def draw_example(label):
     """Original, attacked, random and right, random and wrong; their norms below."""
     def draw(units):
-        figure, axes = plt.subplots(1, 4, figsize=(8, 3.1))
         found = example(units, label)
-        titles = ("(a) original", "(b) attacked: wrong", "(c) random: right", "(d) random: wrong")
         if found is None:
-            for ax in axes:
-                ax.axis("off")
-            axes[0].set_title("no image of this class has been found", loc="left")
-            return figure
+            return None
+        figure, axes = plt.subplots(1, 4, figsize=(8, 3.1))
+        titles = ("(a) original", "(b) attacked: wrong", "(c) random: right", "(d) random: wrong")
         images = found["images"].astype(np.float32).clip(0, 1)
         display.image_grid(axes, images, titles)
         for n, ax in enumerate(axes[1:]):

@@ -246,7 +246,7 @@ def by_draws(units):
 run.extra("sutton-imagenet-draws", tested, by_draws,
           "Images turned by the first so many random perturbations, % of those with an attack; last, the "
           "upper end of the 95% interval at δ = 10",
-          header={"draws": "perturbations", **{f"delta_{d}": f"δ = {d}" for d in DELTAS},
+          header={"draws": "perturbations", **{f"delta_{d}": f"δ\u00a0=\u00a0{d}" for d in DELTAS},
                   "at_most": "at most"})
 
 # %%

@@ -218,7 +218,7 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
         words = {True: "hold", False: "fail", None: "open"}
         summary = ", ".join(f"{held.count(h)} {word}" for h, word in words.items() if h in held)
         text = markdown_table(header, body)
-        summary = f": {summary}" if main == "recorded" else ", tried on a small run"  # which judges nothing
+        summary = f": {summary}" if main == "recorded" else ", on a small run"  # which judges nothing
         add(text, display.folded(f"The paper's claims{summary}", text))
     if record.get("contains") and main == "recorded":
         lacks = [c["what"] for c in record["contains"] if not c["there"]]
