@@ -97,7 +97,7 @@ function scrolls() {
   }
 }
 
-// The label that the theme gives every fold says less than its own words; its arrows in the list of pages have none.
+// The label that the theme gives every fold says less than its own words; its arrows between pages have none.
 function folds() {
   for (const line of document.querySelectorAll("details.hide > summary")) line.removeAttribute("aria-label");
   for (const arrow of document.querySelectorAll("nav li > details > summary")) {
