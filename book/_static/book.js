@@ -99,9 +99,13 @@ function scrolls() {
   }
 }
 
-// The label that the theme gives every fold says less than its own words.
+// The label that the theme gives every fold says less than its own words; its arrows between pages have none.
 function folds() {
   for (const line of document.querySelectorAll("details.hide > summary")) line.removeAttribute("aria-label");
+  for (const arrow of document.querySelectorAll("nav li > details > summary")) {
+    const page = arrow.closest("li").querySelector("a");
+    arrow.setAttribute("aria-label", `pages of ${page ? page.innerText.trim() : "this part"}`);
+  }
 }
 
 // The theme's folds of the list of pages have no name, its logo stands in no landmark, and the bibliography

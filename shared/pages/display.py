@@ -151,7 +151,7 @@ def level(rows, digits=4):
     """
     columns = list(zip(*rows))
     for n, column in enumerate(columns):
-        sizes = [abs(v) for v in column if isinstance(v, float) and math.isfinite(v) and v]
+        sizes = [abs(float(v)) for v in column if isinstance(v, float) and math.isfinite(v) and v]
         if not sizes or max(sizes) >= 10**digits:
             continue
         places = max(digits - 1 - math.floor(math.log10(max(sizes))), 0)
