@@ -16,6 +16,10 @@ NAMED = {"ren": "Ren et al.", "shu": "Shu et al.", "he": "He et al.", "sutton": 
          "chen": "Chen et al."}
 RESULT_KINDS = ("table", "figure", "algorithm", "theorem", "corollary", "lemma")  # what the book counts
 KINDS = (*RESULT_KINDS, "procedure", "definition", "conjecture", "remark", "property", "equation")
+# How the words of an id are written where it has no number.
+SPELT = {"cost boundary": "cost of the boundary", "cost optmargin": "cost of OptMargin",
+         "training noise": "training with noise", "cao gong": "Cao and Gong", "optmargin": "OptMargin",
+         "imagenet": "ImageNet", "pgd": "PGD", "pearson": "Pearson correlation"}
 # Columns of numbers that say which row a row is, or under which setting it was made: never results. Text
 # columns need no such list; an item whose rows are told apart otherwise states its own `keys` in its file.
 DESCRIBING = ("class_a", "class_b", "source_class", "target_class", "delta", "delta_inferred", "index",
@@ -36,9 +40,13 @@ class Item:
 
     @property
     def label(self):
-        """As the paper prints it: `Table III`, `Theorem 6`, or the words of its id where it has no number."""
-        words = f"{self.kind} {self.number}" if self.number else self.id.replace("-", " ")
-        return words[0].upper() + words[1:] if self.number else words.capitalize()
+        """As the paper prints it: `Table III`, `Theorem 6`; without a number `Pixel pruning (procedure)`."""
+        if self.number:
+            return f"{self.kind.capitalize()} {self.number}"
+        words = self.id.removeprefix(f"{self.kind}-").replace("-", " ")
+        for plain, proper in SPELT.items():
+            words = words.replace(plain, proper)
+        return f"{words[0].upper()}{words[1:]} ({self.kind})"
 
     @property
     def title(self):

@@ -420,8 +420,8 @@ def test_verdicts_on_statements(changes, judged, word):
 
 def test_the_reason_of_a_statement_is_in_words():
     assert verdict([], [], evidence(mutants_caught=3))[1] == (
-        "bound: no violation; residues within what is allowed; 3 of 4 changed statements caught; "
-        "nearest witness 0.998 of the bound")
+        "bound: no violation; rounding within what is allowed; 3 of 4 changed statements refused; "
+        "the nearest case comes to 0.998 of the bound")
     with pytest.raises(runtime.UserError, match="evidence of a statement needs kind, within_allowed"):
         verdict([], [], {"kind": "bound"})
     with pytest.raises(runtime.UserError, match="kind equality or bound"):

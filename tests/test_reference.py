@@ -111,7 +111,7 @@ def test_printed_numbers_are_named_by_panel():
 def test_labels_and_titles():
     ren = reference.paper("ren")
     assert ren["table-3"].title == "Ren et al., Table III"
-    assert ren["procedure-pixel-pruning"].label == "Procedure pixel pruning"
+    assert ren["procedure-pixel-pruning"].label == "Pixel pruning (procedure)"
 
 
 # ---- damage ------------------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ def with_badges(text, items):
     def marked(match):
         for spec in items:
             item = reference.paper(spec["record"]["paper"])[spec["record"]["item"]]
-            if re.match(rf"{re.escape(item.label)}\b", match[2]):
+            if re.match(rf"{re.escape(item.label)}(?!\w)", match[2]):
                 word = spec["record"]["verdict"] if spec["recorded"] else "not run"
                 return f"({item.paper}-{item.id}-head)=\n{match[1]} {match[2]} {display.badge(word, item)}"
         return match[0]

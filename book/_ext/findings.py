@@ -4,7 +4,7 @@ import re
 
 import yaml
 from executed import ROOT, pictures
-from places import label, link, pages, place, run, shown, signs
+from places import label, link, pages, place, run, shown
 from scoreboard import everything
 
 from workflow import catalogue
@@ -106,7 +106,7 @@ def picture(argument, caption):
 def gallery(_):
     """The recorded figures of the five papers as cards, then the names of the others."""
     from shared import reference
-    from shared.pages.display import badge
+    from shared.pages.display import badge, symbols
     parts, missing = [], []
     for key, name in reference.SHORT.items():
         cards, others = [], []
@@ -117,7 +117,7 @@ def gallery(_):
                     at = label(item)
                     where = f":link: {at}\n:link-type: ref" if at else \
                         f":link: /notebooks/{page}\n:link-type: doc"
-                    told = f"{badge(word, item)} {signs(item.caption)}"
+                    told = f"{badge(word, item)} {symbols(item.caption)}"
                     cards.append(f":::{{grid-item-card}} {item.label}\n:img-top: {made[0]}\n"
                                  f":img-alt: {made[1]}\n{where}\n{told}\n:::")
                 else:

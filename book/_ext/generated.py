@@ -12,7 +12,7 @@ import beside
 import findings
 import scoreboard
 from executed import ROOT, runs
-from places import link, paged, pages, place, signs, stamps, status
+from places import link, paged, pages, place, stamps, status
 
 from workflow import catalogue
 
@@ -28,7 +28,7 @@ def item_row(item):
     from shared.records import record
     page, kept = pages().get((item.paper, item.id)), record.read(item.paper, item.id)
     return [place(item), display.badge(status(kept, page), item), results.scale_words(kept) if kept else "",
-            kept["reason"] if kept else signs(item.caption)]
+            kept["reason"] if kept else display.symbols(item.caption)]
 
 
 def items(paper):
@@ -53,14 +53,14 @@ def table_of(header, rows):
 def claims(paper):
     """Every claim of a paper's items, with its recorded judgement."""
     from shared import reference
-    from shared.pages.display import MARK
+    from shared.pages.display import MARK, symbols
     from shared.records import record
     rows = []
     for item in reference.paper(paper).items.values():
         kept = record.read(paper, item.id)
         for n, claim in enumerate(item.claims):
             judged = kept["claims"][n] if kept else {"holds": "", "evidence": ""}
-            rows.append([item.label, signs(claim), MARK.get(judged["holds"], ""), judged["evidence"]])
+            rows.append([item.label, symbols(claim), MARK.get(judged["holds"], ""), judged["evidence"]])
     return table_of(["item", "claim", "holds", "evidence"], rows)
 
 

@@ -51,12 +51,6 @@ def stamps():
 
 
 # ---- items -----------------------------------------------------------------------------------------------
-def signs(text):
-    """A caption or claim of the reference, which is plain text, with its symbols: `x_s`, `L_inf`, `->`."""
-    text = re.sub(r"\bL_inf\b", "L∞", text).replace("->", "→")
-    return re.sub(r"\b([A-Za-z])_(\d+|[a-z])(?![A-Za-z_])", r"$\1_{\2}$", text)
-
-
 def status(record, page):
     """Verdict of an item as a word: its record's, else `not run` where it has a page, else `planned`."""
     return record["verdict"] if record else "not run" if page else "planned"

@@ -5,7 +5,7 @@ from html import escape
 
 import history
 from beside import downloads, report
-from places import pages, place, signs, status
+from places import pages, place, status
 
 KINDS = {"tables": ("table",), "figures": ("figure",), "algorithms": ("algorithm",),
          "theorems, corollaries, lemmas": ("theorem", "corollary", "lemma")}
@@ -63,10 +63,10 @@ def table(found):
 
 def row(item, kept, page, word):
     from shared import reference
-    from shared.pages.display import badge, sentence
+    from shared.pages.display import badge, sentence, symbols
     from shared.pages.results import scale_words
     since, before = history.of(item, kept)
-    why = kept["reason"] if kept else signs(item.caption)
+    why = kept["reason"] if kept else symbols(item.caption)
     return [place(item), reference.SHORT[item.paper], item.kind, badge(word, item),
             scale_words(kept).partition(" (")[0] if kept else "", since,  # its parts stand on its page
             f"{sentence(why)}{f' Earlier: {before}.' if before else ''}",

@@ -153,7 +153,7 @@ attacked = run.units("attacks", attack_images, plan_attacks, parts=("iterations"
 
 
 # %% [markdown]
-# ## Equation optmargin loss: the attack in the paper's own steps
+# ## OptMargin loss (equation): the attack in the paper's own steps
 #
 # OptMargin is the attack of Carlini and Wagner on an ensemble: the network at the image and at nineteen copies of it, moved by
 # fixed noises at right angles. Below, for one image and one weight $c$, as the paper writes it; the attack used on
@@ -212,7 +212,7 @@ evidence = dict(kind="equality", within_allowed=apart < 1e-4, mutants_tried=len(
 run.statement("equation-optmargin-loss", data={"members": 5, "same_image": apart < 1e-4}, evidence=evidence)
 
 # %% [markdown]
-# ## Equation optmargin objective: the distance and all terms together
+# ## OptMargin objective (equation): the distance and all terms together
 
 # %%
 run.statement("equation-optmargin-objective", data={"members": 5, "same_image": apart < 1e-4},
@@ -224,7 +224,7 @@ display.say(f"On a small random network both ways find the same adversarial imag
 
 
 # %% [markdown]
-# ## Procedure region classification: a hundred points of a cube
+# ## Region classification (procedure): a hundred points of a cube
 #
 # Region classification in the paper's steps, beside the batched one that the tables use.
 
@@ -466,7 +466,7 @@ run.figure("figure-5", attacked, draw_grid, data=grid_data,
 
 
 # %% [markdown]
-# ## Procedure cost optmargin: what it costs
+# ## Cost of OptMargin (procedure): what it costs
 #
 # The cost is counted in images that go through the network forwards and backwards, which no machine changes, and told in seconds,
 # which it does.
@@ -491,7 +491,7 @@ run.statement("procedure-cost-optmargin", attacked,
                                                f"samples of a region")})
 
 # %% [markdown]
-# ## Procedure optmargin: the attack as run
+# ## OptMargin (procedure): the attack as run
 
 # %%
 run.statement("procedure-optmargin", attacked, data=cost, claims={
@@ -502,7 +502,7 @@ run.statement("procedure-optmargin", attacked, data=cost, claims={
 
 
 # %% [markdown]
-# ## Remark cao gong amplified: amplified attacks, quoted
+# ## Cao and Gong amplified (remark): amplified attacks, quoted
 #
 # Cao and Gong attack their own defence by moving examples further along their direction. The paper sets OptMargin beside that; here
 # is by how much OptMargin's distances exceed OptBrittle's.

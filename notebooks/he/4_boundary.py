@@ -224,7 +224,7 @@ comparisons = run.units("comparisons", compare, plan_comparisons, parts=("iterat
 
 
 # %% [markdown]
-# ## Procedure boundary distance: the walks in the paper's own steps
+# ## Boundary distance (procedure): the walks in the paper's own steps
 #
 # For one image: step along each direction, look, and note the first other answer. The batched walks of this page must find
 # the same.
@@ -273,7 +273,7 @@ run.statement("procedure-boundary-distance", data={"directions": len(dirs), "sam
               claims={"Slowest case": "the slowest case is w32-10, which needs a GPU; not measured here"})
 
 # %% [markdown]
-# ## Procedure purity: how many classes the walks end in
+# ## Purity (procedure): how many classes the walks end in
 #
 # The purity of the top $k$ is the share of the walks that end in the $k$ commonest classes: 1 where all walks lead to as few.
 

@@ -374,7 +374,7 @@ run.table("table-4", classifiers, table_4, claims={
 
 
 # %% [markdown]
-# ## Procedure boundary classifier: trained on what
+# ## Boundary classifier (procedure): trained on what
 
 # %%
 def training(classifiers):
@@ -395,7 +395,7 @@ run.statement("procedure-boundary-classifier", classifiers, data=training, claim
 
 
 # %% [markdown]
-# ## Procedure cost boundary: how many looks
+# ## Cost of the boundary (procedure): how many looks
 #
 # The cost of a walk is counted in images that the network classifies: a direction stops where it finds its boundary.
 

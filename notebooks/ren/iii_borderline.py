@@ -373,7 +373,7 @@ figure_1 = run.figure(
 
 
 # %% [markdown]
-# ## Definition robustness: how far a digit may change
+# ## Robustness (definition): how far a digit may change
 #
 # The gap between $x_o$ and $x_s$: how far the picture can be distorted and keep its label. It is reported as an SSIM, so **a small
 # number is a large gap**: lower means more robust.
@@ -388,7 +388,7 @@ robustness = run.statement("definition-robustness", searches,
                            data=lambda units: means(units, {"ssim": "robustness"}))
 
 # %% [markdown]
-# ## Definition separability: how different two labels look
+# ## Separability (definition): how different two labels look
 #
 # The gap between $x_s$ and $x_b$: how different two pictures must be to get different labels. Again an SSIM, and again lower is
 # better: the two sides look less alike.

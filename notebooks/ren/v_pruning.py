@@ -86,7 +86,7 @@ scale = run.scale(
 
 
 # %% [markdown]
-# ## Procedure pixel pruning
+# ## Pixel pruning (procedure)
 #
 # The rule in the paper's own steps, equal to the fast one on every grey level:
 

@@ -363,7 +363,7 @@ run.statement("equation-8", evidence=evidence(equal, caught), data={
 
 
 # %% [markdown]
-# ## Procedure adversarial attack: along the gradient
+# ## Adversarial attack (procedure): along the gradient
 #
 # The direction is the gradient of the squared error at the image, scaled to length 1. Then 256 equal steps are tried, from 0 to 5
 # [inferred from the sizes that Figures 11 and 12 print], and the smallest that changes the class is the attack; its length is the
@@ -482,7 +482,7 @@ display.say(
     "to this.")
 
 # %% [markdown]
-# ## Procedure random perturbation: two thousand times
+# ## Random perturbation (procedure): two thousand times
 #
 # One set of random points is drawn from the unit ball and used for every $\delta$ and all images. Each point is stretched to $\delta$ times the
 # length of the image's attack and added. The image counts as soon as one of them changes its class. The instrument tries the
@@ -595,7 +595,7 @@ run.statement("procedure-random-perturbation",
                       f"n = {r['n']}, delta {r['delta']}": 100 * r["image"] for r in against_planes}})
 
 # %% [markdown]
-# ## Procedure training noise: cube and ball
+# ## Training with noise (procedure): cube and ball
 #
 # While a net is trained, noise is added to every image, drawn anew each time: from a cube, so that each value moves by at most $a$, or from
 # a ball of radius $b$. To make the two comparable, $b = a\sqrt{n/3}$, the typical length of a vector of the cube [derived: the text says
@@ -657,7 +657,7 @@ run.statement("procedure-training-noise", evidence=evidence(not found_wrong, not
 
 
 # %% [markdown]
-# ## Procedure imagenet: a thousand classes
+# ## ImageNet (procedure): a thousand classes
 #
 # Networks for a thousand classes are not trained but taken as they are published. Any change of the answer counts, whatever the new class
 # is. The loss is again the squared error, now between the net's probabilities and the label's (1 for its class, 0 for all others); the text

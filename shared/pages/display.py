@@ -191,11 +191,14 @@ def in_words(name):
     return " ".join(WORDS.get(word, word) for word in words)
 
 
+SIGNS = {"l-infinity": "ℓ∞", "Linf": "L∞", "L_inf": "L∞", "l1": "ℓ₁", "l2": "ℓ₂", "delta": "δ"}
+
+
 def symbols(text):
-    """A caption of the reference, which is plain text, with the signs that the pages use."""
-    for plain, sign in (("l-infinity", "ℓ∞"), ("Linf", "L∞"), ("l1", "ℓ₁"), ("l2", "ℓ₂"), ("delta", "δ")):
+    """A caption or claim of the reference, which is plain text, with its signs: `x_s`, `L_inf`, `->`."""
+    for plain, sign in SIGNS.items():
         text = re.sub(rf"\b{plain}\b", sign, text)
-    return text
+    return re.sub(r"\b([A-Za-z])_(\d+|[a-z])(?![A-Za-z_])", r"$\1_{\2}$", text).replace("->", "→")
 
 
 def sentence(text):

@@ -170,7 +170,7 @@ def details(data, statement):
 def for_record(data):
     """The part of the evidence from which a record makes its verdict."""
     near = data["nearest_witness"]
-    told = None if near is None else f"{near['witness']}, truth / bound {near['truth_over_bound']:.4g}"
+    told = None if near is None else f"{near['truth_over_bound']:.4g} of the bound ({near['witness']})"
     names = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations", "sampled")
     return {name: data[name] for name in names} | {"nearest_witness": told}
 
@@ -184,7 +184,7 @@ def equality(*, within_allowed, violations=0):
 def sampled_bound(*, within_allowed, nearest):
     """The same for a bound tried at random points only; `nearest` is the largest truth / bound met there."""
     return {"kind": "bound", "within_allowed": bool(within_allowed), "mutants_tried": 0, "mutants_caught": 0,
-            "violations": 0, "nearest_witness": f"a random point, truth / bound {nearest:.4f}"}
+            "violations": 0, "nearest_witness": f"{nearest:.4g} of the bound (a random point)"}
 
 
 def check(run, item, *, draws=0, grid=None, claims=None, note=None, extra=None, again=None):

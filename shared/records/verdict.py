@@ -7,7 +7,7 @@ from shared.records.comparison import INTERVAL, PRECISION, STATUSES, TOLERANCE
 VERDICTS = {
     "exact": "an equality recomputed in an independent way, or a bound with a witness so near that changed "
              "constants are caught",
-    "consistent": "a bound that is not violated; the page says how near the nearest witness came",
+    "consistent": "a bound that is not violated; the page says how near a known case comes to it",
     "matches": "no claim fails and at least 95% of the comparable values agree with the printed ones",
     "trend": "every judged claim holds; printed values differ or there are none to compare",
     "differs": "a claim of the paper fails here, or values differ and no claim is judged",
@@ -69,11 +69,11 @@ def _statement(claims, failed, evidence):
     tried, caught, violations = (evidence[k] for k in ("mutants_tried", "mutants_caught", "violations"))
     equality, within = evidence["kind"] == "equality", evidence["within_allowed"]
     said = [_counted(violations, "violation") if violations else "no violation",
-            f"residues {'within' if within else 'beyond'} what is allowed"]
+            f"rounding {'within' if within else 'beyond'} what is allowed"]
     if tried:
-        said.append(f"{caught} of {_counted(tried, 'changed statement')} caught")
+        said.append(f"{caught} of {_counted(tried, 'changed statement')} refused")
     if evidence["nearest_witness"] is not None:
-        said.append(f"nearest witness {evidence['nearest_witness']}")
+        said.append(f"the nearest case comes to {evidence['nearest_witness']}")
     said += [*([_claims(claims)] if claims else []), *_failed(failed)]
     if failed or violations or not within:
         word = "differs"
