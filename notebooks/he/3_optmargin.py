@@ -651,7 +651,7 @@ def what_settings_do(units):
     low, high = (pick(same_rate, key=lambda r: r["ratio"]) for pick in (min, max))
     told = []
     for name in ("brittle", "strong"):
-        ends = " to ".join(words(r[f"{name}_rms"], "") for r in (low, high))
+        ends = " to ".join(display.number(r[f"{name}_rms"], digits=3) for r in (low, high))
         told.append(f"that of {NAMES[name]} from {ends} (printed: {words(PRINTED[f'{name}_rms'], '')})")
     nearest = min(rows, key=lambda r: mean(list(off(r).values())))
     gaps = ", ".join(f"{share:.0%} for {DISTANCES[k]}" for k, share in off(nearest).items())
@@ -659,7 +659,7 @@ def what_settings_do(units):
             f"{words(low['ratio'], '')} to {high['ratio']:,.0f} times that of the distance takes the mean "
             f"distance on the normal network further, {' and '.join(told)}. Nearest to the print is "
             f"“{nearest['settings']}”, off by {gaps}.")
-    rest = [f"{words(r['brittle_rms'], '')} ({r['settings']})" for r in made if "adv_rms" not in r]
+    rest = [f"{display.number(r['brittle_rms'], digits=3)} ({r['settings']})" for r in made if "adv_rms" not in r]
     if rest:
         text += f" Where no weight is changed, OptBrittle's distance is {', '.join(rest)}."
     return f"{text} Which settings were used, the paper does not say."
@@ -667,8 +667,8 @@ def what_settings_do(units):
 
 run.extra("optimiser-settings", others, beside_the_print,
           "OptBrittle and OptStrong under other settings: mean RMS distance, and what region classification "
-          "reads correctly of OptBrittle's images. The ratio is that of the first weight to the weight of the "
-          "squared distance. The last columns are those of the adversarially trained network.",
+          "reads correctly of OptBrittle's images. The ratio is that of the first weight to the weight of "
+          "the squared distance. The last columns are those of the adversarially trained network.",
           header={"settings": "settings", "rate": "rate", "ratio": "ratio",
                   "brittle_rms": "OptBrittle", "brittle_region_pct": "region, %", "strong_rms": "OptStrong",
                   "adv_rms": "OptBrittle, adv", "adv_success_pct": "success, adv, %",
