@@ -659,7 +659,8 @@ def what_settings_do(units):
             f"{words(low['ratio'], '')} to {high['ratio']:,.0f} times that of the distance takes the mean "
             f"distance on the normal network further, {' and '.join(told)}. Nearest to the print is "
             f"“{nearest['settings']}”, off by {gaps}.")
-    rest = [f"{display.number(r['brittle_rms'], digits=3)} ({r['settings']})" for r in made if "adv_rms" not in r]
+    rest = [f"{display.number(r['brittle_rms'], digits=3)} ({r['settings']})" for r in made
+            if "adv_rms" not in r]
     if rest:
         text += f" Where no weight is changed, OptBrittle's distance is {', '.join(rest)}."
     return f"{text} Which settings were used, the paper does not say."
