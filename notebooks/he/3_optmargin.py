@@ -597,7 +597,8 @@ run.statement("remark-cao-gong-amplified", attacked, data=amplification,
 # On the normal MNIST network both attacks stay nearer to the images than printed. Below is what other settings do to the same
 # images: those of OptMargin in the authors' code, the defaults of Carlini and Wagner's, and mixtures of both. Of the two weights
 # only the ratio counts, since the steps of Adam do not depend on the size of what it minimises. A search that succeeds halves the
-# weight of the classification, so four of them bring it down to an eighth at best: a large first weight stays large.
+# weight of the classification, so four of them bring it down to an eighth at best: a large first weight stays large. The list was
+# drawn up after a first look at some of these digits, so that its nearest setting is a finding about the range, not a test.
 
 # %%
 COLUMN = {"brittle": "mnist_normal", "strong": "mnist_normal", "adv": "mnist_adv"}
