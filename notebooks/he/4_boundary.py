@@ -373,7 +373,7 @@ def near_zero(d):
     have = both(d, "brittle")
     told = "; ".join(f"{TITLES[n]}: median {f['brittle']['median'] / f['brittle']['line']:.2g} of the line, "
                      f"{100 * f['brittle']['home']:.0f}% lead to the original class" for n, f in have.items())
-    return (all(f["brittle"]["median"] < f["brittle"]["line"] / 2 and f["brittle"]["home"] > 0.5
+    return (all(f["brittle"]["median"] < f["brittle"]["line"] and f["brittle"]["home"] > 0.5
                 for f in have.values())
             if have else None), told or "no successful example"
 
@@ -394,6 +394,7 @@ def returns(d):
     """Nearly every direction leads an OptBrittle image home within the distance of a region's sample."""
     have = both(d, "brittle")
     told = "; ".join(f"{TITLES[n]}: {100 * f['brittle']['back']:.0f}% of directions" for n, f in have.items())
+    told = told and f"{told} (“nearly every” is read as nine in ten)"
     return (all(f["brittle"]["back"] > 0.9 for f in have.values()) if have
             else None), told or "no successful example"
 
@@ -473,7 +474,7 @@ def above(d):
     """Most OptMargin images have their median distance above the black line."""
     have = both(d, "margin")
     told = "; ".join(f"{TITLES[n]}: {100 * f['margin']['above']:.0f}% of images" for n, f in have.items())
-    return (all(f["margin"]["above"] > 0.9 for f in have.values()) if have
+    return (all(f["margin"]["above"] > 0.5 for f in have.values()) if have
             else None), told or "no successful example"
 
 
@@ -562,11 +563,11 @@ def purest(d):
 
 
 def harder(d):
-    """OptMargin and FGSM lie nearer to benign than OptBrittle by half at least."""
+    """OptMargin and FGSM lie nearer to benign than OptBrittle."""
     have = both(d, "brittle", "benign", "margin")
     told = "; ".join(f"{TITLES[n]}: " + ", ".join(f"{KINDS[k]} {f[k]:.2f}" for k in KINDS if k in f) for n,
                      f in have.items())
-    return (all(abs(f[k] - f["benign"]) < abs(f["brittle"] - f["benign"]) / 2
+    return (all(abs(f[k] - f["benign"]) < abs(f["brittle"] - f["benign"])
                 for f in have.values() for k in ("margin", "fgsm")
                 if k in f) if have else None), told or "no successful example"
 

@@ -164,18 +164,18 @@ run.extra("gtsrb-images", (), lambda: [
 # ## Table 23: accuracy and susceptibility
 #
 # A column is a problem; each cell holds the share of the training images and that of the test images, in percent. The sizes
-# $\delta$ of the four lines of random draws are lost in the text and inferred. The claim "still attackable" counts as holding if in
-# every problem at least one known image in five can be attacked.
+# $\delta$ of the four lines of random draws are lost in the text and inferred. The claim "still attackable" names no least share, and one of
+# our own would decide the verdict; so it is not judged.
 
 # %%
 def still_attackable(rows):
-    """Whether at least one image in five can be attacked in every problem, in both sets."""
+    """The range of the shares that can be attacked: the claim names no least one."""
     these = rows[rows.quantity == "adversarial_susceptibility"]
     both = [v for split in tables.SPLITS for v in values(these, split)]
     if not both:
         return None, "no problem has a value"
-    return min(both) >= 20, (f"{percent(min(both))} to {percent(max(both))} of the known images can be "
-                             f"attacked, over {counted(len(these), 'problem')} and both sets")
+    return None, (f"“still attackable” names no least share: {percent(min(both))} to {percent(max(both))} of the known "
+                  f"images can be attacked, over {counted(len(these), 'problem')} and both sets")
 
 
 run.table("table-23", pairs, tables.summary_shares, claims={"chosen to look different": still_attackable})
