@@ -39,6 +39,23 @@ def test_a_pair_out_of_step_is_named_and_mended(tmp_path):
     assert "print(1)" in text.with_suffix(".ipynb").read_text()
 
 
+@pytest.mark.parametrize("merge", [False, True])
+def test_the_newer_half_wins_but_in_a_merge(tmp_path, merge):
+    """Git merges the text half by lines and leaves the .ipynb of one side, written later."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    if merge:
+        (tmp_path / ".git" / "MERGE_HEAD").write_text(f"{'0' * 40}\n")
+    text = tmp_path / "x.py"
+    text.write_text((ROOT / "notebooks" / f"{NOTEBOOKS[0]}.py").read_text())
+    pair.main(str(tmp_path))
+    text.write_text(f"{text.read_text()}\n# %%\nprint('merged')\n")
+    later = time.time() + 10
+    os.utime(text.with_suffix(".ipynb"), (later, later))
+    pair.main(str(tmp_path))
+    pair.main(str(tmp_path), check=True)
+    assert ("merged" in text.read_text()) == merge
+
+
 def test_the_environment_has_one_lock_that_names_no_host():
     for lock in ("requirements.lock", "benchmarks/requirements.lock"):
         text = (ROOT / lock).read_text()

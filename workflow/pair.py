@@ -1,9 +1,10 @@
 """Keep each notebook's two halves the same: the .ipynb is a pure function of the text half.
 
-python -m workflow.pair           write the halves (the newer one wins)
+python -m workflow.pair           write the halves (the newer one wins; in a merge, which is by lines, the text)
 python -m workflow.pair --check   exit 1 and name the pairs that differ
 """
 import hashlib
+import subprocess
 import sys
 from pathlib import Path
 
@@ -43,13 +44,20 @@ def expected(text):
     return ipynb, jupytext.writes(nb, fmt="py:percent")
 
 
+def merging(root):
+    """Whether git is in the middle of a merge there: then the .ipynb is one side's, and only newer."""
+    asked = subprocess.run(["git", "-C", root, "rev-parse", "-q", "--verify", "MERGE_HEAD"], capture_output=True)
+    return asked.returncode == 0
+
+
 def main(root="notebooks", check=False):
     files = [p for p in sorted(Path(root).rglob("*.*")) if ".ipynb_checkpoints" not in p.parts]
     texts = [p for p in files if p.suffix == ".py"]
     bad = [f"{p}: no text half" for p in files if p.suffix == ".ipynb" and p.with_suffix(".py") not in texts]
+    text_wins = check or merging(root)
     for text in texts:
         ipynb = text.with_suffix(".ipynb")
-        edited = not check and ipynb.exists() and ipynb.stat().st_mtime > text.stat().st_mtime
+        edited = not text_wins and ipynb.exists() and ipynb.stat().st_mtime > text.stat().st_mtime
         if edited and ipynb.read_text() != expected(text)[0]:  # in JupyterLab
             jupytext.write(jupytext.read(ipynb), text, fmt="py:percent")
         for path, want in zip((ipynb, text), expected(text)):

@@ -88,7 +88,8 @@ scale = run.scale(
 # %% [markdown]
 # ## Pixel pruning (procedure)
 #
-# The rule in the paper's own steps, equal to the fast one on every grey level:
+# A pixel below $t$ becomes 0, one above $T$ becomes 255. The code has the rule in the paper's own steps, equal to the fast one on
+# every grey level.
 
 # %%
 def prune_steps(level, t, T):
@@ -149,7 +150,7 @@ searches = run.units("searches", measure, plan)
 
 
 # %% [markdown]
-# What the rule does to the digits before any search:
+# What does the rule do to the digits before any search?
 
 # %%
 def changed(units):
@@ -165,6 +166,9 @@ if len(best := run.best(searches)):
 
 # %% [markdown]
 # ## Table IV: three prunings
+#
+# Means and standard deviations (STD) over the test digits; behind each ± stands the spread over networks. AE is the adversarial
+# example, compared with the digit it came from.
 
 # %%
 COLUMNS = {f"{printed}_{tail}": f"{name}_{statistic}"
@@ -285,7 +289,7 @@ def readings(units):
 run.extra("pruning-places", searches, readings,
           "Three readings of where pruning acts: mean SSIM over digits and nets, with the spread over nets.",
           header={"place": "pruned", "t": "t", "T": "T", "background": "background",
-                  **LIKENESS, "reached": "above the threshold, %"})
+                  **LIKENESS, "reached": "above the threshold (%)"})
 
 
 # %% [markdown]
@@ -448,11 +452,10 @@ def distances(units):
 
 
 if len(best := run.best(curve)) and (found := distances(best)):
-    placed = "; ".join(f"towards {d['background']} with t = {d['t']}, T = {d['T']}: {d['curve']:.3f} to the "
-                       f"curve, {d['own']:.3f} to our point" for d in found)
+    display.table(["towards", "t", "T", "to the curve", "to our point"], [list(d.values()) for d in found],
+                  "Distances of the printed settings in the plane of the figure")
     on_curve, own = (float(np.median([d[k] for d in found])) for k in ("curve", "own"))
-    display.say(f"Distances in the plane of the figure: {placed}. The medians are {on_curve:.3f} to the "
-                f"curve and {own:.3f} to our point.")
+    display.say(f"The medians are {on_curve:.3f} to the curve and {own:.3f} to our point.")
 
 
 # %% [markdown]
