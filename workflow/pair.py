@@ -1,6 +1,6 @@
 """Keep each notebook's two halves the same: the .ipynb is a pure function of the text half.
 
-python -m workflow.pair           write the halves (the newer one wins; in a merge, which is by lines, the text)
+python -m workflow.pair           write the halves (the newer one wins; while git merges, the text half)
 python -m workflow.pair --check   exit 1 and name the pairs that differ
 """
 import hashlib
@@ -46,8 +46,8 @@ def expected(text):
 
 def merging(root):
     """Whether git is in the middle of a merge there: then the .ipynb is one side's, and only newer."""
-    asked = subprocess.run(["git", "-C", root, "rev-parse", "-q", "--verify", "MERGE_HEAD"], capture_output=True)
-    return asked.returncode == 0
+    asked = ["git", "-C", root, "rev-parse", "--quiet", "--verify", "MERGE_HEAD"]
+    return subprocess.run(asked, capture_output=True).returncode == 0
 
 
 def main(root="notebooks", check=False):
