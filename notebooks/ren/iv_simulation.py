@@ -236,14 +236,14 @@ def draw_pairs(units):
             if excluded:
                 for ax in rows[1:, n]:
                     ax.clear()
-                    ax.set_axis_off()
+                    ax.set(xticks=[], yticks=[])
+                    ax.spines[:].set_visible(False)
                     ax.text(0.5, 0.5, "×", color="0.6", fontsize=24, ha="center", va="center")
             else:
                 rows[2, n].set_xlabel(f"{unit.inside_class[n]} | "
                                       f"{unit.outside_class[n]}\n{unit.separability[n]:.3f}", fontsize=10)
         for ax, text in zip(rows[:, 0], (f"{unit.background}:\noriginal", "inside", "outside")):
-            if ax.axison:
-                ax.set_ylabel(text, fontsize=10)
+            ax.set_ylabel(text, fontsize=10)
     return figure
 
 
@@ -415,7 +415,7 @@ def what_training_does(searches, variants):
            + (": " + ", ".join(f"{r.training.split(',')[0]} towards {r.background}"
                                for r in missed.itertuples())
               if len(missed) else "") + ". ")
-        + (f"Trainings that come within 0.02 of both printed values: {', '.join(both_met)}. " if both_met
+        + (f"Trainings that come within 0.02 of both printed values: {'; '.join(both_met)}. " if both_met
            else "No training comes within 0.02 of both of its printed values. ")
         + f"Over digits our values spread more than the printed ones in {wide} of {len(trainings)} rows.")
 
@@ -555,7 +555,8 @@ def left_out(units):
     """How many searches have no boundary to find."""
     excluded = units.groupby("background", sort=False).excluded.sum()
     return ("Excluded, because network and background agree from the start: "
-                + ", ".join(f"{n:,} searches towards {b}" for b, n in excluded.items()) + ".")
+                + ", ".join(f"{n:,} searches towards {'another ' if b == 'digit' else ''}{b}"
+                            for b, n in excluded.items()) + ".")
 
 
 run.tell(searches, left_out)
