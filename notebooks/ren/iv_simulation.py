@@ -559,8 +559,14 @@ TOWARDS = {"digit": "another digit"}
 def left_out(units):
     """How many searches have no boundary to find."""
     excluded = units.groupby("background", sort=False).excluded.sum()
+<<<<<<< HEAD
     return ("Excluded, because the network gives digit and background one label: "
                 + ", ".join(f"{n:,} searches towards {TOWARDS.get(b, b)}" for b, n in excluded.items()) + ".")
+=======
+    return ("Excluded, because network and background agree from the start: "
+                + ", ".join(f"{n:,} searches towards {'another ' if b == 'digit' else ''}{b}"
+                            for b, n in excluded.items()) + ".")
+>>>>>>> look1
 
 
 run.tell(searches, left_out)

@@ -395,8 +395,9 @@ def draw_trade_off(units):
         ax.scatter([p["separability_ssim"] for p in printed], [p["robustness_ssim"] for p in printed],
                    marker="x", color="k", s=60,
                    label="printed: t, T")
-        side, offset = ("left", (5, 5)) if b == "white" else ("right", (-7, -9))  # where the curve is not
-        for p in printed:
+        places = [("left", (5, 5))] * 3 if b == "white" else [  # where the curve is not
+            ("right", (-7, -9)), ("left", (6, 3)), ("right", (-7, 2))]
+        for p, (side, offset) in zip(printed, places):
             ax.annotate(f"{p['t']}, {p['T']}", (p["separability_ssim"], p["robustness_ssim"]),
                         fontsize=10, ha=side,
                         xytext=offset, textcoords="offset points")

@@ -113,7 +113,7 @@ def density_constants(n, sigma=0.5, shrink=0.9):
 
 K_AT = (2, 20, 200, 2000)
 constants = {n: density_constants(n) for n in K_AT}
-display.table(["law", *(f"K, n = {n:,}" for n in K_AT), f"A = K^(1/n), n = {K_AT[-1]:,}"],
+display.table(["law", *(f"K, n = {n:,}" for n in K_AT), f"A = ⁿ√K, n = {K_AT[-1]:,}"],
              [[law, *(constants[n][law] for n in K_AT), f"{constants[K_AT[-1]][law] ** (1 / K_AT[-1]):.4f}"]
               for law in constants[2]],
              "The constant of Definition 3 for four laws in the unit ball.")

@@ -630,7 +630,8 @@ nearest = max((c for c in cone if c["bound"] < 0.5), key=lambda c: c["truth"] / 
 display.say(
     f"The slope matters if the surface bends on all sides. Under a cone of slope {CONE_SLOPE:g}, "
     f"{nearest['depth']:g} above the "
-    f"data, noise of length 1 flips {nearest['truth']:.3f} in {CONE_N:,} dimensions and the bound is "
+    f"data, noise of length 1 changes the label with probability {nearest['truth']:.3f} in {CONE_N:,} "
+    f"dimensions, and the bound is "
     f"{nearest['bound']:.3f}; with "
     f"the cone ignored it would be {display.number(float(nearest['ignored']), digits=2)}. Up to a small "
     f"factor Theorem 14 cannot be improved there.")

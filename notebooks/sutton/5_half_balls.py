@@ -590,8 +590,8 @@ display.say(
     f"stays within "
     + ", ".join(f"{c['exact'].min():.4f} to {c['exact'].max():.4f} (δ = {d:g})" for d, c in without.items())
     + f". With ε = {epsilon:g} it falls to "
-    + ", ".join(f"{display.number(float(c['exact'][-1]), digits=2)} (δ = {d:g})"
-                for d, c in margin.items())
+    + ", ".join((display.number(float(c["exact"][-1]), digits=2) if c["exact"][-1] > 0 else "below 10⁻³⁰⁰")
+                + f" (δ = {d:g})" for d, c in margin.items())
     + f" at n = {LAST:,}, while the share of points that an attack of length ε + 0.1 can move rises to "
       f"{hidden['attackable_with_margin']:.4f}. The attacks have not become fewer; noise has become blind to "
       f"them.")
