@@ -90,7 +90,7 @@ def execution(_):
         "## Units at full scale",
         display.markdown_table(
             ["notebook", "units", "recorded", "computed in", "by earlier code", "doubtful"], units),
-        "## Records at full scale",
+        "## Records",
         wide(["item", "scale", "device", "revisions of its units"], kept)])
 
 

@@ -476,6 +476,8 @@ run.table("table-2", attacked, table_2, claims={
 
 # %% [markdown]
 # ## Figure 5: what the examples look like
+#
+# A black square stands where an attack found nothing; a column is left empty where nothing is recorded yet.
 
 # %%
 SHOWN = ("brittle", "margin", "strong", "fgsm")
@@ -725,7 +727,7 @@ if near and far:
                  f"digits. OptMargin, which looks for images whose copies are misread too, leaves it "
                  f"{words(left)}. It "
                  f"moves the pixels by {words(distances[1], '')} on average, where the closest examples need "
-                 f"{words(distances[0], '')}.")
+                 f"{words(distances[0], '')}. In the picture a black square is an attack that found nothing.")
     run.minute(sentences, picture=draw_grid(run.best(attacked)),
                alt="Images and what four attacks make of them.")
 

@@ -220,7 +220,7 @@ run.figure("figure-4", (), draw_layers, data=architecture,
 # ## Table 3: errors in percent
 #
 # *False positive*: a correctly classified image is taken for an attack. *False negative*: a successful example is taken for an
-# image. The accuracy beside it is that of the worst mixture of the two.
+# image. The claims also speak of the accuracy in the worst mixture of the two.
 
 # %%
 def percent(part, whole):

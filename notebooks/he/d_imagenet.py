@@ -404,7 +404,7 @@ found = pooled(run.best(examples))
 if {"brittle", "margin"} <= found.keys():
     accuracy = {k: words(percent(sum(found[k]["region"]), len(found[k]["region"])))
                 for k in ("brittle", "margin")}
-    run.minute(f"On photographs, asking a network about a hundred noisy copies corrects "
+    run.minute(f"On larger images, asking a network about a hundred noisy copies corrects "
                f"{accuracy['brittle']} of the closest "
                f"adversarial examples and {accuracy['margin']} of OptMargin's. A small network stands in for "
                f"the paper's here.",

@@ -469,7 +469,7 @@ def draw_curves(kind):
                     ax.plot(*zip(*there), line, marker=marker, color=colour, label=SETS[split])
                 theirs = [(d["size"], printed_of(kind, int(n.split()[1]), panel, split, d["problems"]))
                           for n, d in data.items() if n != "level 0"]
-                ax.plot(*zip(*theirs), "x", color=colour, alpha=0.7, label=f"printed, {split}")
+                ax.plot(*zip(*theirs), "x", color=colour, alpha=0.7, label=f"printed, {split}", clip_on=False)
             ax.set(title=words, xlabel="half-width a" if kind == "cube" else "radius b")
             ax.set_xlim(left=-0.03 * max((d["size"] for d in data.values()), default=1))
             ax.set_ylim(bottom=None if panel in ("accuracy", "susceptibility") else 0)

@@ -202,8 +202,8 @@ def symbols(text):
 
 
 def sentence(text):
-    """Text with one full stop or question mark at its end; a closing quotation mark may follow it."""
-    return text if text.endswith((".", ".”", "?")) else f"{text}."
+    """Text with one full stop or question mark at its end; a closing quotation mark or bracket may follow."""
+    return text if text.endswith((".", ".”", ".)", "?")) else f"{text}."
 
 
 def escape(text):

@@ -259,7 +259,7 @@ class Run:
         sets = self.sets.values() if sets is None else sets
         small = bool(sets) and not any(s.recorded for s in sets)
         if small:
-            sentences += " *Nothing is recorded at full scale yet: these numbers are a small run's.*"
+            sentences += " *Nothing is recorded at full scale yet: what is measured is a small run's.*"
         found = [(reference.paper(self.paper_key)[i], verdict) for i, verdict in self.minute_facts.items()]
         badges = " · ".join(f"[{item.label}](#{item.paper}-{item.id}-head) {display.badge(verdict, item)}"
                             for item, verdict in found)
