@@ -217,10 +217,9 @@ cat, most = problem.ours.values()
 display.say(
     "They are medians over the problems k against k + 1, taken row by row: "
     f"{medians.held[0]} of {medians.held[1]} entries of the three data sets are equal to them. Of the "
-    f"CIFAR-10 "
-    f"column's {problem.numbers}, aeroplane against cat shares {cat}, and no problem more than {most}. The one "
-    f"odd entry "
-    f"reads as a misprint: {misprint.numbers} where the median is {misprint.ours['median']:g}.")
+    f"CIFAR-10 column's {problem.numbers}, aeroplane against cat shares {cat}, and no problem more than "
+    f"{most}. The one odd entry reads as a misprint: {misprint.numbers} "
+    f"where the median is {misprint.ours['median']:g}.")
 
 # %% [markdown]
 # ### Norms or squared norms

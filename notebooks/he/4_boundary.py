@@ -710,11 +710,12 @@ if {"benign", "brittle", "margin"} <= found.keys():
     middles = {kind: found[kind]["median"] for kind in ("benign", "margin", "brittle")}
     told = {kind: f"{value:.3g}" if value < 1 else "more than was tried" for kind, value in middles.items()}
     found_all = max(middles["brittle"], middles["margin"]) < 1
-    hidden = (" So OptMargin hides from a look at the neighbourhood, and still does not live where digits live."
+    hidden = (" So OptMargin hides from a look at the neighbourhood, and still does not live where digits "
+              "live."
               if middles["brittle"] < middles["margin"] < middles["benign"] else "")
     moved_by = (f"In a median direction, a digit must be moved by {told['benign']} (root mean square, of "
-                f"pixels from 0 to 1) before the network changes its answer; the closest adversarial examples "
-                f"by {told['brittle']}, those of OptMargin by {told['margin']}.{hidden}")
+                f"pixels from 0 to 1) before the network changes its answer; the closest adversarial "
+                f"examples by {told['brittle']}, those of OptMargin by {told['margin']}.{hidden}")
     run.minute(moved_by if found_all else "How far must a digit, and an adversarial example of it, be moved "
                "before the network changes its answer? Most walks of this run end before that.",
                picture=draw_all(best[best.unit.str.startswith("mnist-normal")]), alt=ALT_ALL)

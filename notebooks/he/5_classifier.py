@@ -451,8 +451,8 @@ run.statement("procedure-cost-boundary", surroundings, data=looks, claims={"vari
 
 # %%
 best = worst_cases(run.best(classifiers), "mnist")
-question = ("A small network sees nothing of a picture but how far away the boundary is around it, and in which "
-            "classes the walks end.")
+question = ("A small network sees nothing of a picture but how far away the boundary is around it, and in "
+            "which classes the walks end.")
 if best:
     (kind, attack), accuracy = max(best.items(), key=lambda each: each[1])
     answer = (f"It tells adversarial digits from real ones: in the worst mixture it is right in "

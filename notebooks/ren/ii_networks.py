@@ -401,7 +401,8 @@ display.table(
      ["L2 term", f"{published.weight_decay:g}"],
      ["images a step", published.batch],
      ["passes over the training images", published.epochs],
-     ["random shifts of the images", f"up to {published.shift} pixel{'' if published.shift == 1 else 's'}" if published.shift else "none"]],
+     ["random shifts of the images",
+      f"up to {published.shift} pixel{'' if published.shift == 1 else 's'}" if published.shift else "none"]],
     "The training recipe at full scale")
 
 # %% [markdown]

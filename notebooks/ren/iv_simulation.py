@@ -174,8 +174,8 @@ def agreement_in_words(units):
     widths = [comparison.half_width(c["sd"], c["nets"]) for c in agree if c["column"] == "robustness_ssim"]
     told = f", up to {max(widths):.2f} to either side for a robustness" if widths else ""
     return (f"The interval for one more network has a probability of {comparison.CONFIDENCE:.0%} and is "
-            f"wide{told}. Of the {len(agree)} printed values that agree in this way, {among} also lie between the "
-            f"lowest and the highest of our {agree[0]['nets']} networks.")
+            f"wide{told}. Of the {len(agree)} printed values that agree in this way, {among} also lie "
+            f"between the lowest and the highest of our {agree[0]['nets']} networks.")
 
 
 run.tell(searches, agreement_in_words)
@@ -559,14 +559,8 @@ TOWARDS = {"digit": "another digit"}
 def left_out(units):
     """How many searches have no boundary to find."""
     excluded = units.groupby("background", sort=False).excluded.sum()
-<<<<<<< HEAD
     return ("Excluded, because the network gives digit and background one label: "
                 + ", ".join(f"{n:,} searches towards {TOWARDS.get(b, b)}" for b, n in excluded.items()) + ".")
-=======
-    return ("Excluded, because network and background agree from the start: "
-                + ", ".join(f"{n:,} searches towards {'another ' if b == 'digit' else ''}{b}"
-                            for b, n in excluded.items()) + ".")
->>>>>>> look1
 
 
 run.tell(searches, left_out)
@@ -580,13 +574,15 @@ run.tell(searches, left_out)
 
 # %%
 if table_3 and figure_2:
-    kept, alike = (np.array([r[f"{k}_ssim"] for r in table_3["rows"]]) for k in ("robustness", "separability"))
+    kept, alike = (np.array([r[column] for r in table_3["rows"]])
+                   for column in ("robustness_ssim", "separability_ssim"))
     ends = run.best(searches)
     reached = ends.converged.sum() / ends.searched.sum()
     mine = pd.DataFrame(reach(*run.best(searches, variants)))
     mine = mine[mine.training.str.endswith("as above")]
     first = run.best(pictures).iloc[0]
-    steps = [np.abs(np.asarray(a, float) - np.asarray(b, float)).max()  # largest change of a pixel in each pair
+    # The largest change of a pixel in each pair.
+    steps = [np.abs(np.asarray(a, float) - np.asarray(b, float)).max()
              for a, b in zip(first.inside, first.outside)]
     shown_ = min((n for n, x in enumerate(first.excluded) if not x), key=steps.__getitem__)
     figure, axes = plt.subplots(1, 3, figsize=(6, 2.4))
@@ -594,9 +590,9 @@ if table_3 and figure_2:
                        ["a test digit", f"the network still says {first.inside_class[shown_]}",
                         f"the network says {first.outside_class[shown_]}"])
     run.minute(
-        f"Mixed with white or black, a digit keeps its label for long: the last picture that still has it has "
-        f"a mean likeness to the digit (SSIM, 1 for equal pictures) of {kept.min():.2f} to {kept.max():.2f}, "
-        f"by network and background; in {(mine.outside > 0.02).sum()} of {len(mine)} rows the printed value "
+        f"Mixed with white or black, a digit keeps its label for long: the last picture that still has it "
+        f"has a mean likeness to the digit (SSIM, 1 for equal pictures) of {kept.min():.2f} to "
+        f"{kept.max():.2f}, by network and background; in {(mine.outside > 0.02).sum()} of {len(mine)} rows the printed value "
         f"lies more than 0.02 outside all our networks. The first picture with another label is nearly the "
         f"same as the last with its own, with a mean likeness of {alike.min():.3f} or more, as in print; but "
         f"a search stops once this is above {ends.threshold.iloc[0]:g}, so that what is found is that "

@@ -634,11 +634,12 @@ if len(best) and complete(rows(best)):
     decided = {sum(r[k] for k in CLAIMS) for r in suspects(best) if r["reading"].startswith("128 becomes")}
     stuck = of(best, "mixed", SETTINGS[-1:]).reached.mean()
     sentences = (
-        "Pruning is to pull the two pictures at a boundary apart: while the search mixes, pixels below t turn "
-        "black and pixels above T white. From none to the strongest, the likeness of the two (SSIM, 1 for "
-        f"equal pictures) falls {in_words(made, 'separability')}: only {stuck:.2%} of the searches still get "
-        f"a pair above {best.threshold.iloc[0]:g}, in the others the two stay apart. The price: a digit bears "
-        f"less change, its likeness to the last picture with its label rises {in_words(made, 'robustness')}. "
+        "Pruning is to pull the two pictures at a boundary apart: while the search mixes, pixels below t "
+        "turn black and pixels above T white. From none to the strongest, the likeness of the two (SSIM, 1 "
+        f"for equal pictures) falls {in_words(made, 'separability')}: only {stuck:.2%} of the searches still "
+        f"get a pair above {best.threshold.iloc[0]:g}, in the others the two stay apart. The price: a digit "
+        f"bears less change, its likeness to the last picture with its label rises "
+        f"{in_words(made, 'robustness')}. "
         + (f"Of the paper's claims on Table IV {claims.count(True)} of {len(claims)} hold"
            + (f"; were a pixel of exactly 128, which the strongest pruning leaves as it is, turned black or "
               f"white as well, {' or '.join(map(str, sorted(decided)))} would." if decided else ".")

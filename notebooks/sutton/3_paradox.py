@@ -420,7 +420,8 @@ def spread(units):
     return made
 
 
-run.extra("sutton-paradox-spread", recorded, spread, "Test images, %: over those problems of a data set that are there",
+run.extra("sutton-paradox-spread", recorded, spread,
+          "Test images, %: over those problems of a data set that are there",
           header={key: key for key in ("data", "quantity", "problems", "smallest", "median", "largest")}
           | {"printed": "printed median"})
 

@@ -318,7 +318,8 @@ display.table(["δ", "Theorem 20", "sharper", "limit", "n = 1", *(f"n = {k:,}" f
              "exact probabilities.")
 first_order = -delta * (1 - delta**2) / (2 * np.pi * (1 + delta**2) ** 2)
 display.table(["δ", *(f"n = {k:,}" for k in ORDERS), "predicted"],
-             [[f"{d:g}", *(f"{k * (p[i] - limit[i]):z.5f}".replace("-", "−") for k, p in zip(ORDERS, exact[1:])),
+             [[f"{d:g}",
+               *(f"{k * (p[i] - limit[i]):z.5f}".replace("-", "−") for k, p in zip(ORDERS, exact[1:])),
                f"{first_order[i]:z.5f}".replace("-", "−")]
               for i, d in enumerate(DELTAS)],
              "The next term: n times the distance of the exact probability from its limit, beside the "

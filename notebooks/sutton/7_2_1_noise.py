@@ -254,8 +254,8 @@ if len(units_shown := run.best(noisy)):
         f"The printed spread is off by a factor of {factor['found']} over images with an attack, of "
         f"{factor['all']} over all images, and of {factor['lost']} if a lost gradient counts as an attack "
         f"of length 0. Tables 13 to 18 below show the reading that fits best: {READINGS[chosen]}.")
-    display.say(told or "No training image of this run has an attack, so no reading fits better than another; "
-                f"Tables 13 to 18 below show the plain one: {READINGS[chosen]}.")
+    display.say(told or "No training image of this run has an attack, so no reading fits better than "
+                f"another; Tables 13 to 18 below show the plain one: {READINGS[chosen]}.")
 
 # %% [markdown]
 # ## The tables, one a kind and size of noise

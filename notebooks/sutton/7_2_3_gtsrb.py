@@ -174,8 +174,8 @@ def still_attackable(rows):
     both = [v for split in tables.SPLITS for v in values(these, split)]
     if not both:
         return None, "no problem has a value"
-    return None, (f"“still attackable” names no least share: {percent(min(both))} to {percent(max(both))} of the known "
-                  f"images can be attacked, over {counted(len(these), 'problem')} and both sets")
+    return None, (f"“still attackable” names no least share: {percent(min(both))} to {percent(max(both))} of "
+                  f"the known images can be attacked, over {counted(len(these), 'problem')} and both sets")
 
 
 run.table("table-23", pairs, tables.summary_shares, claims={"chosen to look different": still_attackable})

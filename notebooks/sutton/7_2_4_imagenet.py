@@ -397,8 +397,8 @@ if f is not None:
     what = "Photographs" if whole else "Small pictures, in place of photographs,"
     run.minute(
         f"{what} of {f['dimension']:,} values each: {display.number(small['percent'] or 0.0, digits=3)}% of "
-        f"those that {'a published' if whole else 'the'} network knows can be attacked by changing every value "
-        f"by less than a tenth of its range. {f['draws']:,} random changes, each up to ten "
+        f"those that {'a published' if whole else 'the'} network knows can be attacked by changing every "
+        f"value by less than a tenth of its range. {f['draws']:,} random changes, each up to ten "
         f"times as long as the attack, give another answer for "
         f"{display.number(ten['percent'] or 0.0, digits=3)}% of the pictures with an attack. A small network "
         "takes the place of the paper's here.",

@@ -423,10 +423,12 @@ def shares_in_words(units, printed, deltas=(1, 2, 5, 10)):
 def minute_words(units, printed, of, classes):
     """A page in one minute: attacked, disturbed, what the paper prints; `of` says how many pairs it has."""
     if averages(units)["attack"] is None:
-        theirs = {key: percent(share) for key, share in printed_averages(printed).items()}
+        shares = {key: [row["test"] for row in printed[key].values()] for key in ("attack", 10)}
+        theirs = {key: f"{percent(min(each))} to {percent(max(each))}" for key, each in shares.items()}
         return (f"The paper prints that the attack, a step along the gradient, changes a net's answer for "
-                f"{theirs['attack']} of the test images that it reads rightly, and random steps ten times as "
-                f"long for {theirs[10]} of these. The nets of this run know too few images to attack one.")
+                f"{theirs['attack']} of the test images that it reads rightly, by pair, and random steps ten "
+                f"times as long for {theirs[10]} of these. The nets of this run know too few images to "
+                f"attack one.")
     ours, theirs = mean_shares(units, printed)
     drawn = [tables.disturbed(1)(u["test"]) for u in measured(units).values()]
     shares = [each["percent"] for each in drawn if each["of"]]
