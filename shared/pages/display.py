@@ -47,6 +47,7 @@ def show(markdown, *, myst=None, pictures=None, plain=None, **spec):
         print(plain if plain is not None else markdown)
         if folder := os.environ.get("BOUNDARY_PICTURES"):  # who runs the text half may want to see them
             for name, png in (pictures or {}).items():
+                Path(folder).mkdir(parents=True, exist_ok=True)
                 (Path(folder) / name).write_bytes(png)
         return
     from IPython.display import display
