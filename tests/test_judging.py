@@ -382,7 +382,7 @@ def test_the_reason_counts_the_ways_apart_and_names_what_fails():
                 + cells(2, status="substitute"))
     _, reason = verdict([claim(True), claim(False, "It is robust."), claim(None), WAITING], compared)
     assert reason == (
-        "1 of 2 judged claims holds, 1 claim waits, 1 claim cannot be judged; 6 of 10 printed values agree "
+        "1 of 2 judged claims hold, 1 claim waits, 1 claim cannot be judged; 6 of 10 printed values agree "
         "(3 to the printed precision, 2 within a stated tolerance, "
         "1 inside the 99% interval of a single new net); "
         "2 values measured on a stand-in (a reason); fails: “It is robust.”")

@@ -94,7 +94,7 @@ def _claims(claims):
     waiting = sum(map(judging.waits, claims))
     said = []
     if judged:
-        said.append(f"{sum(judged)} of {_counted(len(judged), 'judged claim')} {_verb(sum(judged), 'hold')}")
+        said.append(f"{sum(judged)} of {_counted(len(judged), 'judged claim')} {_verb(len(judged), 'hold')}")
     if waiting:
         said.append(f"{_counted(waiting, 'claim')} {_verb(waiting, 'wait')}")
     if unjudged := len(claims) - len(judged) - waiting:
@@ -112,7 +112,7 @@ def _values(real):
         return ["no printed value to compare"]
     agree = sum(c["agrees"] for c in real)
     ways = [f"{n} {words}" for way, words in WAYS.items() if (n := sum(c["how"] == way for c in real))]
-    said = f"{agree} of {_counted(len(real), 'printed value')} {_verb(agree, 'agree')}"
+    said = f"{agree} of {_counted(len(real), 'printed value')} {_verb(len(real), 'agree')}"
     return [f"{said} ({', '.join(ways)})" if ways else said]
 
 
