@@ -97,6 +97,7 @@ def on_digits(x, *, images=10):
 
 def test_a_unit_on_a_stand_in_is_made_anew_once_the_set_has_come(home, monkeypatch):
     monkeypatch.setenv("BOUNDARY_DATA", str(home / "data"))
+    monkeypatch.setattr(sets, "_profile", "quick")  # in `smoke` a set never comes
     monkeypatch.setattr(sets, "load", lambda name, profile: runtime.used("data", name, "digits:1") or
                         sets._embedded(name, "digits", None))
     place = dict(wanted=plan(1), published=plan(1), parts=(), which="missing", record=False,

@@ -592,11 +592,11 @@ if table_3 and figure_2:
     run.minute(
         f"Mixed with white or black, a digit keeps its label for long: the last picture that still has it "
         f"has a mean likeness to the digit (SSIM, 1 for equal pictures) of {kept.min():.2f} to "
-        f"{kept.max():.2f}, by network and background; in {(mine.outside > 0.02).sum()} of {len(mine)} rows the printed value "
-        f"lies more than 0.02 outside all our networks. The first picture with another label is nearly the "
-        f"same as the last with its own, with a mean likeness of {alike.min():.3f} or more, as in print; but "
-        f"a search stops once this is above {ends.threshold.iloc[0]:g}, so that what is found is that "
-        f"{reached:.1%} of the searches come so near, not how near the two sides are.",
+        f"{kept.max():.2f}, by network and background; in {(mine.outside > 0.02).sum()} of {len(mine)} rows "
+        f"the printed value lies more than 0.02 outside all our networks. The first picture with another "
+        f"label is nearly the same as the last with its own, with a mean likeness of {alike.min():.3f} or "
+        f"more, as in print; but a search stops once this is above {ends.threshold.iloc[0]:g}, so that what "
+        f"is found is that {reached:.1%} of the searches come so near, not how near the two sides are.",
         picture=figure, alt="Three pictures: a test digit, and two grey pictures, one slightly lighter, that "
                             "are given different labels.")
 

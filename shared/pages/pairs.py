@@ -423,12 +423,9 @@ def shares_in_words(units, printed, deltas=(1, 2, 5, 10)):
 def minute_words(units, printed, of, classes):
     """A page in one minute: attacked, disturbed, what the paper prints; `of` says how many pairs it has."""
     if averages(units)["attack"] is None:
-        shares = {key: [row["test"] for row in printed[key].values()] for key in ("attack", 10)}
-        theirs = {key: f"{percent(min(each))} to {percent(max(each))}" for key, each in shares.items()}
-        return (f"The paper prints that the attack, a step along the gradient, changes a net's answer for "
-                f"{theirs['attack']} of the test images that it reads rightly, by pair, and random steps ten "
-                f"times as long for {theirs[10]} of these. The nets of this run know too few images to "
-                f"attack one.")
+        return ("The attack, a step along the gradient, is to change a net's answer for many of the test "
+                "images that it reads rightly, and random steps as long for few. The nets of this run know "
+                "too few images to attack one; the picture shows what the paper prints.")
     ours, theirs = mean_shares(units, printed)
     drawn = [tables.disturbed(1)(u["test"]) for u in measured(units).values()]
     shares = [each["percent"] for each in drawn if each["of"]]
