@@ -216,7 +216,7 @@ def _column(values, images):
 # ---- the attacks of `he` ---------------------------------------------------------------------------------
 # OptMargin's rates and weights are the authors' scripts'; those of OptBrittle (kappa 0) and OptStrong (kappa
 # 40) are not published for MNIST and CIFAR-10: OptMargin's are taken, with the usual weight of the distance.
-# On MNIST that pair of weights, and no other, comes near the printed distortions.
+# On MNIST 1/255^2 is their script's; notebooks/he/3_optmargin tells what other settings of these two do.
 MNIST_MARGIN = OptMargin(rate=0.2, c=0.2, noise=0.3, scale=1 / 255**2)
 MNIST_BRITTLE = CarliniWagner(rate=0.2, c=0.2)
 MNIST_STRONG = dataclasses.replace(MNIST_BRITTLE, confidence=40.0)
