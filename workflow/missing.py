@@ -26,7 +26,8 @@ def lines():
     for name, state in states():
         command = f"python notebooks/{name}.py -p profile paper -p units"
         known = [s for s in state["missing"].values() if s is not None]
-        cost = f"about {sum(known):,.0f} s by those recorded" if known else "no unit yet to judge the time by"
+        cost = (f"about {sum(known):,.0f} s by the recorded ones most like them" if known
+                else "no unit yet to judge the time by")
         yield (f"{name} {state['set']}: {state['recorded']} of {state['published']} units, "
                f"{state['fraction']:.1%} of full scale")
         if state["missing"]:
