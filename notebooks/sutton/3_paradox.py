@@ -215,6 +215,7 @@ def most_fall(d):
         return None, "no attack"
     told = "; ".join(f"{WORDS[s]}: {word(v['attacked_pct'])}, median largest change "
                      f"{word(v['median_linf'], '')}" for s, v in d.items())
+    told += " (“most” is read as more than half, “small” as a median below 0.25)"
     return all(v["attacked_pct"] > 50 and v["median_linf"] < 0.25 for v in d.values()), told
 
 
@@ -373,7 +374,8 @@ def paradox(rows):
     told = "; ".join(f"{DATASETS[d]}: {word(known[d]['test'])} known, {word(attacked[d]['test'])} "
                      f"attackable, {word(stay[d]['test'])} turned at random" for d in DATASETS)
     return all(known[d][s] > 90 and attacked[d][s] > 50 and stay[d][s] < 50
-               for d in DATASETS for s in tables.SPLITS), f"test images, {told}"
+               for d in DATASETS for s in tables.SPLITS), (
+        f"test images, {told} (“accurate” is read as above 90%, “highly” and “mostly” as more than half)")
 
 
 def alike(rows):
@@ -384,8 +386,8 @@ def alike(rows):
             if None in each.values():
                 return None, "not all data sets are there"
             apart[d] = max(apart.get(d, 0.0), abs(each["train"] - each["test"]))
-    return max(apart.values()) < 10, "largest difference: " + ", ".join(
-        f"{DATASETS[d]} {display.number(v, digits=2)} points" for d, v in apart.items())
+    told = ", ".join(f"{DATASETS[d]} {display.number(v, digits=2)} points" for d, v in apart.items())
+    return max(apart.values()) < 10, f"largest difference: {told} (“nearly alike” is read as less than ten)"
 
 
 def on_a_substitute(rows):
