@@ -131,7 +131,7 @@ def plan_without(scale):
 def plan_tried(scale):
     """The first problem under cubes of some half-widths, trained for a quarter of the epochs."""
     name = f"{CLASSES[0]}-{CLASSES[1]}"
-    return {f"{name}-cube-{size:g}": arguments(scale, 0, "cube", size) | {
+    return {f"{name}-width-{size:g}": arguments(scale, 0, "cube", size) | {
         "epochs": max(1, scale.epochs // 4), "images_attack": min(500, scale.images_attack)}
         for size in TRIED[:scale.tried]}
 
