@@ -4,7 +4,7 @@ import torch
 
 from shared import reference, runtime
 from shared.models import registry
-from shared.models.sutton import PAPER
+from shared.models.sutton import PAPER, Standardise
 from shared.training.fit import rate
 
 
@@ -50,3 +50,27 @@ def test_dropout_follows_each_pool():
     pools = [i for i, kind in enumerate(kinds) if kind.endswith("MaxPool2d")]
     assert len(pools) == kinds.count("Dropout") == 3
     assert all(kinds[i + 1] == "Dropout" for i in pools)
+
+
+def test_readings_differ_from_the_net_in_what_they_say_alone():
+    kinds = {name: [type(layer).__name__ for layer in registry.build(f"sutton-vgg-short{name}")]
+             for name in ("", "-within", "-standard", "-keras")}
+    plain, within = kinds[""], kinds["-within"]
+    assert [k for k in plain if k != "Dropout"] == [k for k in within if k != "Dropout"]
+    assert [i for i, k in enumerate(within) if k == "Dropout"] == [2, 8]
+    assert within[:7] == ["Conv2d", "ReLU", "Dropout", "Conv2d", "ReLU", "MaxPool2d", "Conv2d"]
+    assert kinds["-standard"] == ["Standardise", *plain] and kinds["-keras"] == ["Standardise", *within]
+    short = counted(registry.build("sutton-vgg-short"))
+    assert all(counted(registry.build(f"sutton-vgg-short{name}")) == short for name in kinds)
+
+
+def test_pixels_are_standardised_over_all_values_of_the_training_images():
+    layer = Standardise()
+    images = torch.randint(0, 256, (50, 3, 8, 8), dtype=torch.uint8, generator=runtime.generator(3))
+    for given in (images, images / 255):
+        layer.adapt(given)
+        values = layer(images / 255)
+        assert values.mean().item() == pytest.approx(0, abs=1e-5)
+        assert values.std(correction=0).item() == pytest.approx(1, abs=1e-5)
+    layer.adapt(torch.full((2, 3, 4, 4), 0.5))
+    assert layer(torch.full((2, 3, 4, 4), 0.75)).unique().tolist() == [0.25]

@@ -1,9 +1,11 @@
 """Sutton et al. (`sutton`): the truncated VGG of Table 2, how Section 7.1.1 trains it, the nets of 7.1.5."""
+import torch
 from torch import nn
 
 from shared import runtime
 from shared.data.archives import fingerprint
 from shared.models.he import Normalise
+from shared.models.inference import pixels
 from shared.models.recipe import Recipe
 from shared.models.registry import architecture
 
@@ -50,6 +52,65 @@ def vgg(dropout=0.4):
 def vgg_short(dropout=0.4):
     """The same without Conv-5 and Conv-6, for Fashion-MNIST and GTSRB (Sections 7.2.2, 7.2.3)."""
     return _vgg(64, 128, dropout=dropout)
+
+
+# ---- other readings of the same net -----------------------------------------------------------------------
+# Rate, its halving every 20 epochs, batch, Nesterov momentum, blocks and the hidden layer of 512 are those of
+# a VGG for CIFAR-10 that is widely used with Keras (github.com/geifmany/cifar-vgg). It brings pixels to mean
+# 0 and deviation 1, and its dropout stands within the blocks, between their convolutions. (It also has batch
+# normalisation and weight decay, of which the paper says nothing.) The page on GTSRB compares these readings.
+class Standardise(nn.Module):
+    """Pixels to mean 0 and deviation 1 over all values of the training images: one number each.
+
+    Training begins with `adapt`. Where all values are equal, they are divided by 1.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(()))
+        self.register_buffer("deviation", torch.ones(()))
+
+    def adapt(self, images):
+        """Take mean and deviation from the training images [N, C, H, W], uint8 or float in [0, 1]."""
+        total, squares = 0.0, 0.0
+        for part in images.split(1024):
+            values = pixels(part).double()
+            total, squares = total + values.sum().item(), squares + (values**2).sum().item()
+        mean = total / images.numel()
+        self.mean.fill_(mean)
+        self.deviation.fill_(max(0.0, squares / images.numel() - mean**2)**0.5 or 1.0)
+
+    def forward(self, x):
+        return (x - self.mean) / self.deviation
+
+
+def _dropout_within(net):
+    """The net of Table 2 with dropout between the convolutions of each block, not behind its pool."""
+    layers = []
+    for layer in net:
+        if isinstance(layer, nn.Dropout):
+            layers.insert(-3, layer)    # before convolution, rectifier and pool
+        else:
+            layers.append(layer)
+    return nn.Sequential(*layers)
+
+
+@architecture("sutton-vgg-short-within")
+def vgg_short_within(dropout=0.4):
+    """`sutton-vgg-short` with dropout between the convolutions of each block."""
+    return _dropout_within(vgg_short(dropout))
+
+
+@architecture("sutton-vgg-short-standard")
+def vgg_short_standard(dropout=0.4):
+    """`sutton-vgg-short` on pixels of mean 0 and deviation 1."""
+    return nn.Sequential(Standardise(), *vgg_short(dropout))
+
+
+@architecture("sutton-vgg-short-keras")
+def vgg_short_keras(dropout=0.4):
+    """`sutton-vgg-short` in both respects as in Keras's VGG."""
+    return nn.Sequential(Standardise(), *_dropout_within(vgg_short(dropout)))
 
 
 # ---- ImageNet --------------------------------------------------------------------------------------------
