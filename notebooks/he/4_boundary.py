@@ -453,19 +453,26 @@ def all_data(units):
             line = printed(net)[1] / printed(net)[0] / 3**0.5
             told.setdefault(net, {})[kind] = {
                 "images": len(found["median"]), "line": line, "median": middle(found["median"]),
-                "least": middle(found["least"]),
+                "least": middle(found["least"]), "never": sum(found["never"]) / len(found["never"]),
                 "above": sum(v > line for v in found["median"]) / len(found["median"]),
                 **{f"{s}_{e}": f(found[s]) for s in ("median", "least") for e,
                    f in (("lowest", min), ("highest", max))}}
     return told
 
 
+def order(facts):
+    """What orders kinds: the median; where it is beyond the largest step, the share of walks that end there."""
+    return facts["median"], facts["never"] if facts["median"] == 1 else 0
+
+
 def between(d):
     """Medians over images: OptBrittle lowest, benign highest."""
     have = {n: f for n, f in both(d, "brittle", "margin", "benign").items()}
-    told = "; ".join(f"{TITLES[n]}: " + ", ".join(f"{KINDS[k]} {f[k]['median']:.3g}"
-                                                  for k in KINDS if k in f) for n, f in have.items())
-    return (all(f["brittle"]["median"] < f[k]["median"] < f["benign"]["median"]
+    told = "; ".join(f"{TITLES[n]}: " + ", ".join(
+        f"{KINDS[k]} {f[k]['median']:.3g}" + (f" ({f[k]['never']:.0%} of walks find no other class)"
+                                              if f[k]["median"] == 1 else "")
+        for k in KINDS if k in f) for n, f in have.items())
+    return (all(order(f["brittle"]) < order(f[k]) < order(f["benign"])
                 for f in have.values() for k in ("margin", "fgsm")
                 if k in f) if have else None), told or "no network with all kinds"
 
@@ -707,17 +714,18 @@ run.tell(comparisons, told_by_grid)
 best = run.best(walks)
 found = all_data(best).get("mnist-normal", {})
 if {"benign", "brittle", "margin"} <= found.keys():
-    middles = {kind: found[kind]["median"] for kind in ("benign", "margin", "brittle")}
-    told = {kind: f"{value:.3g}" if value < 1 else "more than was tried" for kind, value in middles.items()}
-    found_all = max(middles["brittle"], middles["margin"]) < 1
+    most = max(best.top[best.unit.str.startswith("mnist-normal")])
+    told = {kind: f"{facts['median']:.3g}" if facts["median"] < 1 else
+            f"more than {most:g} ({facts['never']:.0%} of all walks end there)" for kind, facts in found.items()}
+    trained = all_data(best).get("mnist-adv", {}).get("benign")
     hidden = (" So OptMargin hides from a look at the neighbourhood, and still does not live where digits "
-              "live."
-              if middles["brittle"] < middles["margin"] < middles["benign"] else "")
-    moved_by = (f"In a median direction, a digit must be moved by {told['benign']} (root mean square, of "
-                f"pixels from 0 to 1) before the network changes its answer; the closest adversarial "
-                f"examples by {told['brittle']}, those of OptMargin by {told['margin']}.{hidden}")
-    run.minute(moved_by if found_all else "How far must a digit, and an adversarial example of it, be moved "
-               "before the network changes its answer? Most walks of this run end before that.",
+              "live." if order(found["brittle"]) < order(found["margin"]) < order(found["benign"]) else "")
+    after = (f" After training on adversarial examples {trained['median']:.3g} is enough for a digit."
+             if trained and trained["median"] < 1 else "")
+    run.minute("How far must a picture be moved in a random direction before the network changes its answer? In "
+               f"the middle of all directions, the closest adversarial examples by {told['brittle']} (root mean "
+               f"square, of pixels from 0 to 1), a digit by {told['benign']}, an example of OptMargin by "
+               f"{told['margin']}.{hidden}{after}",
                picture=draw_all(best[best.unit.str.startswith("mnist-normal")]), alt=ALT_ALL)
 
 # %%
