@@ -461,7 +461,7 @@ def all_data(units):
 
 
 def order(facts):
-    """What orders kinds: the median; where it is beyond the largest step, the share of walks that end there."""
+    """What orders kinds: the median; beyond the largest step, the share of walks that end there."""
     return facts["median"], facts["never"] if facts["median"] == 1 else 0
 
 
@@ -715,16 +715,16 @@ best = run.best(walks)
 found = all_data(best).get("mnist-normal", {})
 if {"benign", "brittle", "margin"} <= found.keys():
     most = max(best.top[best.unit.str.startswith("mnist-normal")])
-    told = {kind: f"{facts['median']:.3g}" if facts["median"] < 1 else
-            f"more than {most:g} ({facts['never']:.0%} of all walks end there)" for kind, facts in found.items()}
+    told = {kind: f"{f['median']:.3g}" if f["median"] < 1 else
+            f"more than {most:g} ({f['never']:.0%} of all walks end there)" for kind, f in found.items()}
     trained = all_data(best).get("mnist-adv", {}).get("benign")
     hidden = (" So OptMargin hides from a look at the neighbourhood, and still does not live where digits "
               "live." if order(found["brittle"]) < order(found["margin"]) < order(found["benign"]) else "")
     after = (f" After training on adversarial examples {trained['median']:.3g} is enough for a digit."
              if trained and trained["median"] < 1 else "")
-    run.minute("How far must a picture be moved in a random direction before the network changes its answer? In "
-               f"the middle of all directions, the closest adversarial examples by {told['brittle']} (root mean "
-               f"square, of pixels from 0 to 1), a digit by {told['benign']}, an example of OptMargin by "
+    run.minute("How far must a picture be moved in a random direction before the network changes its answer? "
+               f"In the middle of all directions, the closest adversarial examples by {told['brittle']} (root "
+               f"mean square, of pixels from 0 to 1), a digit by {told['benign']}, an example of OptMargin by "
                f"{told['margin']}.{hidden}{after}",
                picture=draw_all(best[best.unit.str.startswith("mnist-normal")]), alt=ALT_ALL)
 

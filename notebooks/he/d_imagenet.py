@@ -408,7 +408,8 @@ if {"brittle", "margin"} <= found.keys():
                 for k in ("brittle", "margin")}
     steps = run.best(examples)
     steps = max(steps.iterations[steps.unit.str.contains("margin")])
-    short = f" OptMargin had {steps:,} iterations for each weight; the paper gives it 1,000." if steps < 1000 else ""
+    short = (f" OptMargin had {steps:,} iterations for each weight; the paper gives it 1,000."
+             if steps < 1000 else "")
     run.minute(f"On larger images, asking a network about a hundred noisy copies corrects "
                f"{accuracy['brittle']} of the closest adversarial examples (paper: "
                f"{words(PRINTED['brittle'])}) and {accuracy['margin']} of OptMargin's "
