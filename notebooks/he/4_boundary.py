@@ -723,9 +723,9 @@ if {"benign", "brittle", "margin"} <= found.keys():
     after = (f" After training on adversarial examples {trained['median']:.3g} is enough for a digit."
              if trained and trained["median"] < 1 else "")
     run.minute("How far must a picture be moved in a random direction before the network changes its answer? "
-               f"In the middle of all directions, the closest adversarial examples by {told['brittle']} (root "
-               f"mean square, of pixels from 0 to 1), a digit by {told['benign']}, an example of OptMargin by "
-               f"{told['margin']}.{hidden}{after}",
+               f"In the middle of all directions, the closest adversarial examples by {told['brittle']} "
+               "(root mean square, of pixels from 0 to 1), a digit by "
+               f"{told['benign']}, an example of OptMargin by {told['margin']}.{hidden}{after}",
                picture=draw_all(best[best.unit.str.startswith("mnist-normal")]), alt=ALT_ALL)
 
 # %%

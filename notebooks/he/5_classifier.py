@@ -85,7 +85,7 @@ scale = run.scale(
 def surround(subject, attack, *, first, images, iterations, directions, negatives, step, top, seed):
     """Sorted distances, in steps (255: no other class found), and purities around a block of examples."""
     x, y = subject.images(first, images)
-    # Images of one channel do not tell their layout, so the net must: the walks are 1.7 times as fast on a CPU.
+    # Images of one channel do not tell their layout, so the net must: walks are 1.7 times as fast on a CPU.
     model = subject.model(seed).to(memory_format=torch.channels_last)
     found = setting.examples(model, x, y, attack, iterations=iterations, seed=seed)
     dirs = setting.directions_for(x, directions, negatives=negatives, seed=seed)

@@ -459,8 +459,8 @@ def tried_in_words(units):
     told = []
     for n in (1, 2, 3):
         level_at, there = accuracy_of_level(n), half_width(units, accuracy_of_level(n))
-        told.append(f"{level_at}% (level {n}) "
-                    f"{'is not passed' if there is None else f'is passed near {display.number(there, digits=2)}'}")
+        passed = "is not passed" if there is None else f"is passed near {display.number(there, digits=2)}"
+        told.append(f"{level_at}% (level {n}) {passed}")
     return f"Of the printed accuracies on training images, {', '.join(told)}."
 
 

@@ -302,7 +302,8 @@ def nets(units, others):
     for u in units.to_dict("records") + others.to_dict("records"):
         if (problem := (u["class_a"], u["class_b"])) in several:
             found.setdefault((problem, reading(u)), []).append(u)
-    return dict(sorted(found.items(), key=lambda each: (each[0][0], list(READINGS.values()).index(each[0][1]))))
+    places = list(READINGS.values())
+    return {which: found[which] for which in sorted(found, key=lambda each: (each[0], places.index(each[1])))}
 
 
 def net_rows(units, others):
@@ -332,9 +333,9 @@ def spread_in_words(units, others):
         shares = [tables.attacked(u["test"])["percent"] for u in mine]
         shares = [v for v in shares if v is not None]
         if shares:
-            told.setdefault(p, []).append(
-                f"{percent(min(shares))}{f' to {percent(max(shares))}' if len(shares) > 1 else ''} with dropout "
-                f"{which[0]} on {'standardised pixels' if which[1] == 'standardised' else 'pixels from 0 to 1'}")
+            dropout, scale_of = which
+            ends = " to ".join(percent(v) for v in sorted({min(shares), max(shares)}))
+            told.setdefault(p, []).append(f"{ends} with dropout {dropout}, pixels {scale_of}")
     if not told:
         return "No other net has an attack at this size."
     return "Known test images that can be attacked: " + "; ".join(
