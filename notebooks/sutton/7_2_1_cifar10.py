@@ -775,12 +775,13 @@ run.figure("figure-14", shown, draw_detail, data=detail_data,
 #
 # | choice | ours | why |
 # |---|---|---|
-# | pixel values | from 0 to 1 | inferred: the interval is lost; the printed norms are those of a grid of 1/51 |
+# | pixels that sizes are told in | from 0 to 1 | inferred: the interval is lost; the printed norms are those of a grid of 1/51 |
+# | pixels that the net gets | from 0 to 1 | not said: results are normalised "regardless of the native scaling"; compared on the page about {ref}`traffic signs <sutton-7-2-3>` with standardised ones |
 # | sizes tried along the gradient | 256 from 0 to 5, equally spaced | inferred from the norms printed in Figures 11 and 12, and from a standard deviation that needs a largest size above 3.6 |
 # | sizes $\delta$ of the random draws | 1, 2, 5, 10 | 5 is said in the text, 10 follows from Figures 11 and 12; 1 and 2 are assumed |
 # | a gradient of exactly zero | not attackable | as the paper's software would have it; the logit's gradient stands beside it |
 # | pixels outside the interval | left as they are | no clipping is mentioned, and printed norms equal the sizes tried |
-# | place of dropout | after each pool | the paper gives the rate, 0.4, and no place; of three places tried, on one net each, this one learned best (API, `shared.models.sutton.vgg`) |
+# | place of dropout | after each pool | the paper gives the rate, 0.4, and no place; of three places tried, on one net each and pixels from 0 to 1, this one learned best (API, `shared.models.sutton.vgg`); compared on the page about {ref}`traffic signs <sutton-7-2-3>` |
 # | weight decay, first weights | none; the defaults of the paper's software | not printed |
 # | the random draws | one set of 2,000 for all images, sizes and nets | the text says one set; that every net shares it is ours |
 # | how many nets | one a problem | as in the paper; the intervals do not tell how much nets differ |

@@ -82,7 +82,8 @@ SHARES = {"attack": tables.printed(PAPER["table-23"], quantity="adversarial_susc
 # %%
 # Other nets for two of the problems: other seeds, and what the paper leaves open read otherwise. Random draws
 # are not asked about, so one image has to do for them.
-READINGS = {"": ("behind the pools", "0 to 1"), "within": ("within the blocks", "0 to 1"),
+READINGS = {"": ("behind the pools", "from 0 to 1"),
+            "within": ("within the blocks", "from 0 to 1"),
             "standard": ("behind the pools", "standardised"), "keras": ("within the blocks", "standardised")}
 OTHERS = [(a, reading, n) for a, readings, seeds in ((0, READINGS, 3), (2, ("", "keras"), 2))
           for reading in readings for n in range(seeds) if reading or n]
@@ -414,11 +415,12 @@ pictures.norm_figure(run, "figure-20", pairs, NEXT, CLASSES, tables.draw_size(DE
 # | size of an image | 32 by 32 pixels, colour | the number is lost in our text |
 # | size of the net | Table 2 without its last two convolutions | as the paper says |
 # | steps of training | an epoch ends with a smaller batch | as in the paper's software; 20 km/h against end of no passing has few images, so three steps an epoch |
-# | pixel values | from 0 to 1 | inferred: the interval is lost; the printed norms of CIFAR-10 are those of a grid of 1/51 |
+# | pixels that sizes are told in | from 0 to 1 | inferred: the interval is lost; the printed norms of CIFAR-10 are those of a grid of 1/51 |
+# | pixels that the net gets | from 0 to 1 | not said: results are normalised "regardless of the native scaling"; compared above with standardised ones |
 # | sizes tried along the gradient | 256 from 0 to 5, equally spaced | inferred from the norms printed for CIFAR-10 |
 # | sizes $\delta$ of the random draws | 1, 2, 5, 10 | as for CIFAR-10: 5 is said, 10 follows, 1 and 2 are assumed |
 # | a gradient of exactly zero | not attackable | as the paper's software would have it; the logit's gradient stands beside it |
-# | place of dropout | after each pool | the paper gives the rate, 0.4, and no place; of three places tried, on one net each, this one learned best (API, `shared.models.sutton.vgg`) |
+# | place of dropout | after each pool | the paper gives the rate, 0.4, and no place; of three places tried, on one net each and pixels from 0 to 1, this one learned best (API, `shared.models.sutton.vgg`); compared above |
 # | how many nets, which seeds | one a problem, seed 0 | as many as in the paper; how much nets differ is measured above, for a few seeds |
 # | images perturbed | those that are said above | 2,000 draws of four sizes for every image cost more than all the rest |
 #
