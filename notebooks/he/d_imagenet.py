@@ -236,8 +236,11 @@ def far(rows):
     return distance["fgsm"] > distance["margin"] and point["fgsm"] > point["margin"], told
 
 
-run.table("table-5", (examples, classifiers) if classifiers.mine or classifiers.recorded else (examples,),
-          table_5, claims={
+# What is recorded is shown even where no classifier is recorded yet.
+both = (examples,)
+if classifiers.recorded or classifiers.mine and not examples.recorded:
+    both = (examples, classifiers)
+run.table("table-5", both, table_5, claims={
     "lowers region-classification accuracy most": lowers,
     "Boundary classification separates": separates,
     "far higher distortion": far,
@@ -283,8 +286,12 @@ def draw_one(units):
             colours = [display.PALETTE[commonest[c] % 10] if c >= 0 else "white" for c in classes]
             ax.scatter(known.nonzero()[0], one[key][order][known], c=[c for c, k in zip(colours, known) if k],
                        s=5, linewidths=0)
-    for ax, norm in zip(axes[1:, 0], ("RMS", "L∞")):
-        ax.set_ylabel(f"{norm} distance")
+    for row, norm in zip(axes[1:], ("RMS", "L∞")):
+        row[0].set_ylabel(f"{norm} distance")
+        top = max(ax.get_ylim()[1] for ax in row if ax.collections)
+        for ax in row:
+            if ax.collections:
+                ax.set_ylim(0, top)
     return figure
 
 

@@ -77,7 +77,8 @@ if len(sizes) != 3 or list(sizes) != sorted(sizes):
 # harder to attack? The paper says: hardly, and it knows fewer images.
 #
 # Nine problems, each class against the next one, six trainings each. The three sizes of the noise are lost in our copy of the text. They are a
-# choice here, made so that the nets' accuracy falls about as far as printed; so all values on this page count as *calibrated*.
+# choice here, to be made so that the nets' accuracy falls about as far as printed (below, beside Table 18, is how far it falls); so all
+# values on this page count as *calibrated*.
 
 # %%
 scale = run.scale(
