@@ -589,8 +589,10 @@ show_differences("table-12", disturbed(10))
 # %%
 PRINTED = {d: tables.printed(PAPER[item]) for d, item in RANDOM.items()}
 SHARES = {"attack": tables.printed(PAPER["table-5"]), **PRINTED}
+RIGHT = tables.printed(PAPER["table-4"])
 
 
+run.tell(pairs, lambda u: pictures.learned_in_words(u, RIGHT, CLASSES))
 run.tell(pairs, lambda u: pictures.shares_in_words(u, SHARES))
 
 # %% [markdown]

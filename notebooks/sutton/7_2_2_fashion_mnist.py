@@ -57,6 +57,7 @@ DELTAS = (1, 2, 5, 10)  # size of a random draw in units of the image's attack
 PRINTED = {d: tables.printed(PAPER["table-20"], quantity="random_susceptibility", delta_inferred=d)
            for d in DELTAS}
 SHARES = {"attack": tables.printed(PAPER["table-20"], quantity="adversarial_susceptibility"), **PRINTED}
+RIGHT = tables.printed(PAPER["table-20"], quantity="accuracy")
 
 # %% [markdown]
 # ## The claim, and how it is tested
@@ -159,6 +160,7 @@ def as_cifar(rows):
 run.table("table-20", pairs, tables.summary_shares, claims={"broadly those of CIFAR-10": as_cifar})
 
 # %%
+run.tell(pairs, lambda u: pictures.learned_in_words(u, RIGHT, CLASSES))
 run.tell(pairs, lambda u: pictures.shares_in_words(u, SHARES))
 
 # %% [markdown]

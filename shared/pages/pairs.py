@@ -410,6 +410,22 @@ def mean_shares(units, printed):
     return [{key: percent(share) for key, share in each.items()} for each in both]
 
 
+def learned_in_words(units, printed, names):
+    """How well the nets know the test images beside the paper's, and which falls behind most."""
+    known = {p: (tables.accuracy(u["test"])["percent"], printed[p]["test"])
+             for p, u in measured(units).items() if p in printed}
+    if not known:
+        return "No net is measured yet."
+    ours, theirs = (" to ".join(percent(v) for v in sorted({min(each), max(each)}))
+                    for each in zip(*known.values()))
+    worst = min(known, key=lambda p: known[p][0] - known[p][1])
+    here, there = known[worst]
+    behind = (f" {name(worst, names)} falls behind most: {percent(here)}, printed {percent(there)}."
+              if here < there else "")
+    return (f"Over {counted(len(known), 'net')}, {ours} of the test images are known; printed for the same "
+            f"problems: {theirs}.{behind}")
+
+
 def shares_in_words(units, printed, deltas=(1, 2, 5, 10)):
     """The mean shares in two sentences."""
     if averages(units)["attack"] is None:
