@@ -329,20 +329,21 @@ def net_rows(units, others):
 
 
 def spread_in_words(units, others):
-    """The shares that can be attacked by problem and reading, beside the print."""
+    """The shares that can be attacked by problem and reading, of nets that learned as much as the paper's."""
     told = {}
-    for (p, which), mine in nets(units, others).items():
-        shares = [tables.attacked(u["test"])["percent"] for u in mine]
-        shares = [v for v in shares if v is not None]
-        if shares:
-            dropout, scale_of = which
-            ends = " to ".join(percent(v) for v in sorted({min(shares), max(shares)}))
-            told.setdefault(p, []).append(f"{ends} with dropout {dropout}, pixels {scale_of}")
+    for (p, (dropout, scale_of)), mine in nets(units, others).items():
+        learned = [u["test"] for u in mine if tables.accuracy(u["test"])["percent"] > RIGHT[p]["test"] - 1]
+        shares = [v for v in (tables.attacked(part)["percent"] for part in learned) if v is not None]
+        ends = " to ".join(percent(v) for v in sorted({min(shares), max(shares)})) if shares else "no value"
+        told.setdefault(p, []).append(f"dropout {dropout}, pixels {scale_of}: {ends} ({len(learned)} of "
+                                      f"{counted(len(mine), 'net')})")
     if not told:
-        return "No other net has an attack at this size."
-    return "Known test images that can be attacked: " + "; ".join(
-        f"{pictures.name(p, CLASSES)}, printed {percent(SHARES['attack'][p]['test'])}: {', '.join(each)}"
-        for p, each in told.items()) + "."
+        return "No problem has a second net yet."
+    printed = SHARES["attack"]
+    each = "; ".join(f"{pictures.name(p, CLASSES)}, printed {percent(printed[p]['test'])}; {', '.join(v)}"
+                     for p, v in told.items())
+    return ("Known test images that can be attacked, over those nets that know as many test images as the "
+            f"paper's net, up to one percent: {each}.")
 
 
 run.extra("gtsrb-nets", (pairs, others), net_rows,
