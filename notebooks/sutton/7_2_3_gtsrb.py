@@ -340,10 +340,10 @@ def spread_in_words(units, others):
     if not told:
         return "No problem has a second net yet."
     printed = SHARES["attack"]
-    each = "; ".join(f"{pictures.name(p, CLASSES)}, printed {percent(printed[p]['test'])}; {', '.join(v)}"
-                     for p, v in told.items())
+    each = "\n".join(f"- *{pictures.name(p, CLASSES)}*, printed {percent(printed[p]['test'])}. "
+                     f"{'; '.join(readings).capitalize()}." for p, readings in told.items())
     return ("Known test images that can be attacked, over those nets that know as many test images as the "
-            f"paper's net, up to one percent: {each}.")
+            f"paper's net, up to one percent:\n\n{each}")
 
 
 run.extra("gtsrb-nets", (pairs, others), net_rows,
