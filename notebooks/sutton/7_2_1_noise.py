@@ -64,7 +64,7 @@ KINDS = ("cube", "ball")
 DIMENSION = 3072  # values of an image
 NORMS = {"l1": "ℓ₁", "l2": "Euclidean", "linf": "ℓ∞"}
 SETS = {"train": "training images", "test": "test images"}
-TRIED = (0.1, 0.25, 0.5, 1.0)  # half-widths from which `sizes` were chosen
+TRIED = (0.1, 0.25, 0.5, 1.0)  # half-widths from which `sizes` are to be chosen
 if len(sizes) != 3 or list(sizes) != sorted(sizes):
     raise runtime.UserError(f"parameter 'sizes' cannot be {list(sizes)}; allowed: three numbers above 0, the "
                             "smallest first, such as [0.1, 0.5, 1]")
@@ -423,7 +423,7 @@ run.extra("sutton-noise-calibration", noisy, calibration,
                   "ours": "ours", "printed": "printed"})
 
 # %% [markdown]
-# They were chosen on the first problem, from shorter trainings under cubes of four half-widths. Where the accuracy on training images
+# They are to be chosen on the first problem, from shorter trainings under cubes of four half-widths. Where the accuracy on training images
 # passes a printed one, there the half-width of that level should lie, up to what the length of the training and the luck of a single net change.
 
 # %%

@@ -283,8 +283,9 @@ run.extra("gtsrb-intervals", pairs, lambda u: pictures.interval_rows(u, NEXT, CL
 # Fewer images than printed can be attacked. Is it the net? The paper leaves two things open. *Dropout*, the random loss of values in
 # training, may stand behind the pools of the net, as it does here, or within its blocks. And *pixels* may enter from 0 to 1, as they do
 # here, or with mean 0 and deviation 1: the paper gives its results for one scale of pixels "regardless of the native scaling" (Section 7.1).
-# Keras, the authors' software, has a well-known VGG net with the paper's learning rate, its halving every 20 epochs, batch, momentum and hidden layer of 512;
-# there pixels are standardised, and dropout stands within the blocks. Below, two problems are learned anew under these readings, from several seeds,
+# A VGG net for CIFAR-10 that is widely used with Keras, a part of the authors' software, has the paper's learning rate, its halving every 20 epochs, batch,
+# momentum and hidden layer of 512; there pixels are standardised, and dropout stands within the blocks. Whether the authors began from it is not known, and it
+# has batch normalisation and weight decay as well, which the paper does not mention and these nets do not have. Below, two problems are learned anew under these readings, from several seeds,
 # each with other first weights and other test images.
 
 # %%
