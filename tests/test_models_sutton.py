@@ -4,7 +4,7 @@ import torch
 
 from shared import reference, runtime
 from shared.models import registry
-from shared.models.sutton import PAPER, Standardise
+from shared.models.sutton import PAPER, TrainingScale
 from shared.training.fit import rate
 
 
@@ -39,6 +39,14 @@ def test_one_logit_whatever_the_batch(name, size):
     torch.testing.assert_close(together, alone, rtol=1e-4, atol=1e-5)
 
 
+def test_images_of_cifar_end_as_one_value_a_channel_and_those_of_fashion_mnist_are_too_small():
+    whole = registry.build("sutton-vgg")
+    before_the_last_pool = whole[:[type(layer).__name__ for layer in whole].index("AdaptiveMaxPool2d")]
+    assert before_the_last_pool(torch.zeros(1, 3, 32, 32)).shape == (1, 256, 1, 1)
+    with pytest.raises(RuntimeError, match="Kernel size"):
+        whole(torch.zeros(1, 3, 28, 28))
+
+
 def test_rate_is_halved_every_twenty_epochs():
     rates = [rate(PAPER, epoch + 0.5) for epoch in range(PAPER.epochs)]
     assert [rates.index(value) for value in sorted(set(rates), reverse=True)] == [0, 20, 40, 60, 80]
@@ -53,19 +61,23 @@ def test_dropout_follows_each_pool():
 
 
 def test_readings_differ_from_the_net_in_what_they_say_alone():
-    kinds = {name: [type(layer).__name__ for layer in registry.build(f"sutton-vgg-short{name}")]
-             for name in ("", "-within", "-standard", "-keras")}
+    nets = {name: registry.build(f"sutton-vgg-short{name}")
+            for name in ("", "-padded", "-within", "-standard")}
+    kinds = {name: [type(layer).__name__ for layer in net] for name, net in nets.items()}
+    padding = {name: {m.padding for m in net.modules() if hasattr(m, "padding") and hasattr(m, "weight")}
+               for name, net in nets.items()}
     plain, within = kinds[""], kinds["-within"]
+    assert kinds["-padded"] == plain
+    assert padding == {"": {(0, 0)}, "-padded": {(1, 1)}, "-within": {(0, 0)}, "-standard": {(0, 0)}}
     assert [k for k in plain if k != "Dropout"] == [k for k in within if k != "Dropout"]
     assert [i for i, k in enumerate(within) if k == "Dropout"] == [2, 8]
     assert within[:7] == ["Conv2d", "ReLU", "Dropout", "Conv2d", "ReLU", "MaxPool2d", "Conv2d"]
-    assert kinds["-standard"] == ["Standardise", *plain] and kinds["-keras"] == ["Standardise", *within]
-    short = counted(registry.build("sutton-vgg-short"))
-    assert all(counted(registry.build(f"sutton-vgg-short{name}")) == short for name in kinds)
+    assert kinds["-standard"] == ["TrainingScale", *plain]
+    assert all(counted(net) == counted(nets[""]) for net in nets.values())
 
 
 def test_pixels_are_standardised_over_all_values_of_the_training_images():
-    layer = Standardise()
+    layer = TrainingScale()
     images = torch.randint(0, 256, (50, 3, 8, 8), dtype=torch.uint8, generator=runtime.generator(3))
     for given in (images, images / 255):
         layer.adapt(given)

@@ -91,7 +91,9 @@ scale = run.scale(
 #
 # A shortened VGG: pairs of convolutions with 3 by 3 weights, each pair followed by a maximum over squares of 2 by 2, the last by a
 # maximum over the whole picture. The sizes of the layers are lost in our copy of the text; the numbers of parameters are not, and
-# leave no choice. No batch normalisation fits into them.
+# leave no other weights and no batch normalisation. What they do not tell is the *padding*: whether a convolution keeps the size of
+# the picture by adding zeros around it, or gives only the values for which all its inputs exist, as it does by default in the
+# authors' software.
 
 # %%
 def layers(net):
@@ -128,6 +130,53 @@ display.say(
     f"of convolutions, {short:,} parameters. All are trained alike: {recipe.epochs} epochs in batches of "
     f"{recipe.batch}, rate {recipe.rate:g}, halved {len(recipe.milestones)} times, Nesterov momentum "
     f"{recipe.momentum:g}, on the squared difference between the net's output and the label, 0 or 1.")
+
+
+# %% [markdown]
+# **Does a convolution pad?** The paper uses this net for CIFAR-10, whose pictures have 32 by 32 pixels, and says that Conv-5 and Conv-6
+# are removed for Fashion-MNIST, whose pictures have 28 by 28, without a reason. So give the whole net a picture of each size, and see
+# how many values across each layer has.
+
+# %%
+def across(padding, side):
+    """Values across after each layer of Table 2 for a picture of `side` by `side`; none where none is left."""
+    values, told = torch.zeros(1, 3, side, side), []
+    for module in net_of_table_2:
+        if isinstance(module, nn.Flatten):
+            return told
+        try:
+            if isinstance(module, nn.Conv2d):
+                values = F.conv2d(values, module.weight, padding=padding)
+            else:
+                values = module(values)
+        except RuntimeError:  # the picture has become smaller than the layer's weights
+            values = values[..., :0, :0]
+        if isinstance(module, (nn.Conv2d, nn.MaxPool2d, nn.AdaptiveMaxPool2d)):
+            told.append(values.shape[-1])
+    return told
+
+
+def widths():
+    """A row for each layer of Table 2 up to the global pool."""
+    columns = {f"{name}_{side}": across(padding, side)
+               for name, padding in (("valid", 0), ("padded", 1)) for side in (32, 28)}
+    return [{"layer": row["layer"], **{k: column[n] for k, column in columns.items()}}
+            for n, row in enumerate(layers(net_of_table_2)) if row["layer"] != "Dense"]
+
+
+run.extra("sutton-widths", (), widths,
+          "Values across after each layer of Table 2, for pictures of 32 and of 28 pixels across.",
+          header={"layer": "layer", "valid_32": "no padding, 32", "valid_28": "no padding, 28",
+                  "padded_32": "padded, 32", "padded_28": "padded, 28"})
+
+# %%
+left = {padding: across(padding, 28)[7] for padding in (0, 1)}  # after Conv-6
+display.say(
+    f"After Conv-6 a picture of 28 by 28 has {left[1]} values across with padding and "
+    f"{left[0] or 'none'} without. So without padding the two layers *had* to go, and CIFAR-10's pictures end as "
+    f"exactly {across(0, 32)[7]} value a channel; with padding nothing asks for it. That the nets do not pad is our reading, for this "
+    "reason and because Tensorflow's convolutions do not by default; what difference it makes is measured on "
+    "the page on {ref}`traffic signs <sutton-7-2-3>`.")
 
 
 # %% [markdown]
@@ -731,8 +780,9 @@ run.statement("procedure-imagenet", evidence=evidence(many_agree, noticed), data
 #
 # | choice | ours | why |
 # |---|---|---|
-# | sizes in Table 2 | 3 by 3 convolutions that keep the image's size, 2 by 2 pools | the parameter counts allow nothing else; padding as in VGG |
-# | where dropout stands | after each pool | the paper gives no place; of three places tried, on one net each, this one learned best (API, `shared.models.sutton.vgg`) |
+# | sizes in Table 2 | 3 by 3 convolutions, 2 by 2 pools | the parameter counts allow nothing else |
+# | padding | none | the default of the authors' software; the sizes above fit it. VGG pads: measured beside it in {ref}`sutton-7-2-3` |
+# | where dropout stands | after each pool | the paper gives the rate, 0.4, and no place; another is measured beside it in {ref}`sutton-7-2-3` |
 # | range of the 256 steps | 0 to 5, images in [0, 1] | inferred from the sizes printed with Figures 11 and 12 |
 # | $\delta$ | 1, 2, 5, 10 | 5 is printed; 10 is inferred; 1 and 2 are assumed |
 # | a gradient of exactly 0 | no attack | it has no direction; the gradient of the last value stands beside it |

@@ -783,7 +783,8 @@ run.figure("figure-14", shown, draw_detail, data=detail_data,
 # | sizes $\delta$ of the random draws | 1, 2, 5, 10 | 5 is said in the text, 10 follows from Figures 11 and 12; 1 and 2 are assumed |
 # | a gradient of exactly zero | not attackable | as the paper's software would have it; the logit's gradient stands beside it |
 # | pixels outside the interval | left as they are | no clipping is mentioned, and printed norms equal the sizes tried |
-# | place of dropout | after each pool | the paper gives the rate, 0.4, and no place; of three places tried, on one net each and pixels from 0 to 1, this one learned best (API, `shared.models.sutton.vgg`); compared on the page about {ref}`traffic signs <sutton-7-2-3>` |
+# | padding of the convolutions | none | not said; the default of the authors' software, and {ref}`sutton-7-1` gives a reason; compared on the page about {ref}`traffic signs <sutton-7-2-3>` |
+# | place of dropout | after each pool | the paper gives the rate, 0.4, and no place; compared on the page about {ref}`traffic signs <sutton-7-2-3>` |
 # | weight decay, first weights | none; the defaults of the paper's software | not printed |
 # | the random draws | one set of 2,000 for all images, sizes and nets | the text says one set; that every net shares it is ours |
 # | how many nets | one a problem | as in the paper; the intervals do not tell how much nets differ |
