@@ -726,7 +726,7 @@ if {"benign", "brittle", "margin"} <= found.keys():
               "live." if order(found["brittle"]) < order(found["margin"]) < order(found["benign"]) else "")
     after = (f" After training on adversarial examples {trained['median']:.3g} is enough for a digit."
              if trained and trained["median"] < 1 else "")
-    images = {kind: found[kind]["images"] for kind in told}
+    images = {kind: found[kind]["images"] for kind in ("benign", "brittle", "margin")}
     sample = (f"{images['benign']} images of each kind" if len(set(images.values())) == 1 else
               "images: " + ", ".join(f"{KINDS[kind]} {n}" for kind, n in images.items()))
     run.minute("How far must a picture be moved in a random direction before the network changes its answer? "
