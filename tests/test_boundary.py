@@ -9,7 +9,8 @@ from torch import nn
 from shared import runtime
 from shared.attacks.directions import directions
 from shared.boundary import classifier
-from shared.boundary.survey import BEYOND, NEVER, purity, refine, survey
+from shared.boundary.survey import BEYOND, NEVER, purity, refine, strewn, survey
+from shared.models.careful import Careful
 from shared.runtime import UserError
 
 SIDE, D = 6, 36
@@ -119,6 +120,30 @@ def test_the_survey_forgets_its_chunks_and_keeps_the_mode(scene):
     alone = survey(model, x[2:3], dirs, step=STEP, top=TOP)
     assert model.training and whole.distance.equal(parts.distance) and whole.adjacent.equal(parts.adjacent)
     assert alone.distance.equal(whole.distance[2:3]) and alone.adjacent.equal(whole.adjacent[2:3])
+
+
+def test_walks_in_sixteen_bits_find_what_they_find_in_thirty_two(scene):
+    model, x, dirs = scene
+    points = strewn(x, dirs, 200, top=0.9, generator=seeded("points"))
+    careful = Careful.measured(model, points)
+    exact, quick, rough = (survey(each, x, dirs, step=0.01, top=0.9)
+                           for each in (model, careful, Careful(model, -1.0)))
+    assert (quick.distance == exact.distance).all() and (quick.adjacent == exact.adjacent).all()
+    assert not (rough.distance == exact.distance).all()     # so that the doubt is what makes them equal
+    assert 0 < careful.again < careful.judged / 2 and careful.judged == quick.evaluations
+
+
+def test_points_of_walks_lie_on_them_and_are_those_of_the_generator(scene):
+    _, x, dirs = scene
+    points = strewn(x, dirs, 50, top=0.3, generator=seeded("some"))
+    assert points.shape == (50, *x.shape[1:]) and 0 <= points.min() and points.max() <= 1
+    assert (points == strewn(x, dirs, 50, top=0.3, generator=seeded("some"))).all()
+    one = strewn(x[:1], dirs[:1], 50, top=0.3, generator=seeded("one"))
+    along = (one - x[:1]).flatten(1) @ dirs[0] / (dirs[0] @ dirs[0])
+    inside = ((one > 0) & (one < 1)).flatten(1).all(1)
+    assert inside.any() and 0 <= along[inside].min() and along[inside].max() <= 0.3 + 1e-6
+    torch.testing.assert_close(one[inside], (x[:1].flatten(1) + along[inside][:, None] * dirs[:1])
+                               .view(-1, *x.shape[1:]), atol=1e-5, rtol=0)
 
 
 def test_the_tail_bug_forgets_the_last_crossings_of_a_complete_image(scene):

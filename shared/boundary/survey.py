@@ -85,6 +85,17 @@ def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
                   step=step, evaluations=evaluations)
 
 
+def strewn(x, dirs, count, *, top, generator):
+    """`count` random points of the walks that `survey` makes: images float32 [count, C, H, W] in [0, 1].
+
+    From a random image along a random direction, to a random distance up to `top`.
+    """
+    image, direction = (torch.randint(len(each), (count,), generator=generator).to(x.device)
+                        for each in (x, dirs))
+    distance = top * torch.rand(count, 1, generator=generator).to(x.device)
+    return (x[image] + (distance * dirs[direction]).view(-1, *x.shape[1:])).clamp_(0, 1)
+
+
 def refine(model, x, dirs, found, *, halvings=7, chunk=None):
     """The survey with each distance found bisected to step / 2^halvings; ours, the paper stays on its grid.
 
