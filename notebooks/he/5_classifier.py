@@ -474,7 +474,7 @@ run.tell(surroundings, arithmetic)
 # | batch on CIFAR-10 | 128 | the paper; the authors' script has 150 |
 # | arithmetic of the walks | 16-bit numbers where their answer is sure, else 32-bit | speed; counted and audited above |
 # | iterations of OptMargin, at first | 250 of 1,000, counted as a quarter of the size | 10,000 images at 1,000 take days on a processor |
-# | images | the first thousand of ten thousand, four fifths of them to train on | likewise |
+# | images, at first | the first ones of the ten thousand test images, four fifths of them to train on | likewise |
 
 # %% [markdown]
 # ## Try it
@@ -484,13 +484,17 @@ run.tell(surroundings, arithmetic)
 # - `seed=1`: another network, other directions; the pattern of Table 3 should stay.
 
 # %%
-best = worst_cases(run.best(classifiers), "mnist")
+learned = run.best(classifiers)
+best = worst_cases(learned, "mnist")
 question = ("A small network sees nothing of a picture but how far away the boundary is around it, and in "
             "which classes the walks end.")
 if best:
     (kind, attack), accuracy = max(best.items(), key=lambda each: each[1])
-    answer = (f"It tells adversarial digits from real ones: in the worst mixture it is right in "
-              f"{words(accuracy)} of cases, when it has learned from {KINDS[attack]}.")
+    it = by_name(learned)[f"mnist-{kind}-{attack}"]
+    answer = ("In the worst mixture of digits and adversarial ones it is right in "
+              f"{words(accuracy)} of cases, "
+              f"when it has learned from {it['trained_on']:,} digits and their {KINDS[attack]} examples; it "
+              f"was asked about {it['benign']:,} other digits and their examples.")
 else:
     answer = "Can it tell adversarial images from real ones? This run has too few examples to train it."
 run.minute(f"{question} {answer}", picture=draw_layers(), alt="The classifier as a row of boxes.")
