@@ -85,7 +85,7 @@ RIGHT = tables.printed(PAPER["table-23"], quantity="accuracy")
 # are not asked about, so one image has to do for them.
 READINGS = {"": "ours", "padded": "padded", "within": "dropout within the blocks",
             "standard": "pixels standardised"}
-OTHERS = [(a, reading, n) for a, readings, seeds in ((0, READINGS, 3), (2, ("", "padded"), 2))
+OTHERS = [(a, reading, n) for a, readings, seeds in ((0, READINGS, 3), (2, ("",), 3), (2, ("padded",), 2))
           for reading in readings for n in range(seeds) if reading or n]
 
 scale = run.scale(
