@@ -113,6 +113,21 @@ def test_images_are_counted():
     assert "Measured are 2 of 45 problems" in pairs.scale_words(few, 45)
 
 
+# ---- trainings that failed -------------------------------------------------------------------------------
+def test_a_net_that_always_answers_the_larger_class_is_named_and_left_out():
+    units = made_up(NEXT[:3])
+    units.at[1, "train"] = units.at[1, "train"] | {"accuracy": percentage(150, 200)}
+    printed = {p: {"train": 99.0, "test": 98.0} for p in NEXT}
+    larger = {NEXT[1]: 150}
+    assert list(pairs.learned(units, larger).unit) == ["u0-1", "u2-3"]
+    assert "The training on one – two failed" in pairs.learned_in_words(units, printed, NAMES, larger)
+    assert list(pairs.learned(units).unit) == list(units.unit)      # 150 of 200 are more than half
+    assert "failed" not in pairs.learned_in_words(units, printed, NAMES)
+    units.at[1, "train"] = units.at[1, "train"] | {"accuracy": percentage(100, 200)}
+    assert list(pairs.learned(units).unit) == ["u0-1", "u2-3"]
+    assert list(pairs.learned(units[1:2]).unit) == ["u1-2"]         # where all failed, all are shown
+
+
 # ---- tables and pictures ---------------------------------------------------------------------------------
 def test_a_triangle_is_laid_out_as_printed():
     item = reference.paper("sutton")["table-6"]

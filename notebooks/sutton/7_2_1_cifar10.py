@@ -593,7 +593,7 @@ RIGHT = tables.printed(PAPER["table-4"])
 
 
 run.tell(pairs, lambda u: pictures.learned_in_words(u, RIGHT, CLASSES))
-run.tell(pairs, lambda u: pictures.shares_in_words(u, SHARES))
+run.tell(pairs, lambda u: pictures.shares_in_words(pictures.learned(u), SHARES))
 
 # %% [markdown]
 # ## How sure the shares are
@@ -801,9 +801,10 @@ run.figure("figure-14", shown, draw_detail, data=detail_data,
 # %%
 chosen = run.best(pairs)
 if len(chosen):
+    good = pictures.learned(chosen)
     run.minute(
-        pictures.minute_words(chosen, SHARES, len(pairs.published), "classes"),
-        picture=pictures.bars(chosen, SHARES),
+        pictures.minute_words(good, SHARES, len(pairs.published), "classes", len(chosen) - len(good)),
+        picture=pictures.bars(good, SHARES),
         alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
             "the attack to ten times as long. Lines mark the printed values.")
 

@@ -161,7 +161,7 @@ run.table("table-20", pairs, tables.summary_shares, claims={"broadly those of CI
 
 # %%
 run.tell(pairs, lambda u: pictures.learned_in_words(u, RIGHT, CLASSES))
-run.tell(pairs, lambda u: pictures.shares_in_words(u, SHARES))
+run.tell(pairs, lambda u: pictures.shares_in_words(pictures.learned(u), SHARES))
 
 # %% [markdown]
 # Why is it not every image? There are two possible reasons. The other class may be farther away than the largest step tried. Or there is
@@ -267,9 +267,10 @@ pictures.norm_figure(run, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DE
 # %%
 chosen = run.best(pairs)
 if len(chosen):
+    good = pictures.learned(chosen)
     run.minute(
-        pictures.minute_words(chosen, SHARES, len(pairs.published), "kinds of clothes"),
-        picture=pictures.bars(chosen, SHARES),
+        pictures.minute_words(good, SHARES, len(pairs.published), "kinds of clothes", len(chosen) - len(good)),
+        picture=pictures.bars(good, SHARES),
         alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
             "the attack to ten times as long. Lines mark the printed values.")
 

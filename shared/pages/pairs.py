@@ -410,8 +410,22 @@ def mean_shares(units, printed):
     return [{key: percent(share) for key, share in each.items()} for each in both]
 
 
-def learned_in_words(units, printed, names):
-    """How well the nets know the test images beside the paper's, and which falls behind most."""
+def learned(units, larger=None):
+    """Those units whose net knows more training images than answering the larger class to all would.
+
+    larger   {problem: training images of its larger class}; half of all where it is not named
+    All units where that is true of none, as in small runs.
+    """
+    def more(u):
+        right = tables.accuracy(u["train"])
+        return right["hits"] > (larger or {}).get((u["class_a"], u["class_b"]), right["of"] / 2)
+
+    kept = [more(u) for u in units.to_dict("records")]
+    return units[kept] if any(kept) else units
+
+
+def learned_in_words(units, printed, names, larger=None):
+    """How well the nets know the test images beside the paper's, which falls behind most, which failed."""
     known = {p: (tables.accuracy(u["test"])["percent"], printed[p]["test"])
              for p, u in measured(units).items() if p in printed}
     if not known:
@@ -422,8 +436,11 @@ def learned_in_words(units, printed, names):
     here, there = known[worst]
     behind = (f" {name(worst, names)} falls behind most: {percent(here)}, printed {percent(there)}."
               if here < there else "")
+    failed = [name(p, names) for p in measured(units) if p not in measured(learned(units, larger))]
+    lost = (f" The training on {' and '.join(failed)} failed: that net knows no more images than one that "
+            "always answers the larger class. It stays in the tables; means leave it out." if failed else "")
     return (f"Over {counted(len(known), 'net')}, {ours} of the test images are known; printed for the same "
-            f"problems: {theirs}.{behind}")
+            f"problems: {theirs}.{behind}{lost}")
 
 
 def shares_in_words(units, printed, deltas=(1, 2, 5, 10)):
@@ -436,8 +453,12 @@ def shares_in_words(units, printed, deltas=(1, 2, 5, 10)):
             f"the same problems: {theirs[0]}; {', '.join(theirs[1:])}.")
 
 
-def minute_words(units, printed, of, classes):
-    """A page in one minute: attacked, disturbed, what the paper prints; `of` says how many pairs it has."""
+def minute_words(units, printed, of, classes, failed=0):
+    """A page in one minute: attacked, disturbed, what the paper prints.
+
+    of       how many pairs the page has
+    failed   how many more nets are measured whose training failed
+    """
     if averages(units)["attack"] is None:
         return ("The attack, a step along the gradient, is to change a net's answer for many of the test "
                 "images that it reads rightly, and random steps as long for few. The nets of this run know "
@@ -452,7 +473,8 @@ def minute_words(units, printed, of, classes):
             f"{sum(each['of'] for each in drawn):,} were tried with {int(units.draws.max()):,} random steps "
             f"each: as long as the image's own attack, at least one of them changes the answer for "
             f"{ours[1]}{by_pair}; ten times as long, for {ours[10]}. The paper prints {theirs['attack']}, "
-            f"{theirs[1]} and {theirs[10]} for the same {'pairs' if len(units) > 1 else 'pair'}.")
+            f"{theirs[1]} and {theirs[10]} for the same {'pairs' if len(units) > 1 else 'pair'}."
+            + (f" Left out: {counted(failed, 'net')} whose training failed." if failed else ""))
 
 
 def bars(units, printed, split="test", deltas=(1, 2, 5, 10)):
