@@ -288,7 +288,7 @@ class Recorder:
             return (path, name) if name else None
         if self.text_half is None or not CELL.search(code.co_filename):
             return None
-        cell = Source("".join(_plain(line) for line in linecache.getlines(code.co_filename)))
+        cell = Source(_plain(linecache.getlines(code.co_filename)))
         name = cell.at(code.co_firstlineno)
         if name is None:
             return None
@@ -321,9 +321,17 @@ class Recorder:
         return True
 
 
-def _plain(line):
-    """A line of a cell as Python: magics and shell lines say nothing."""
-    return "\n" if line.lstrip().startswith(("%", "!")) else line
+def _plain(lines):
+    """The lines of a cell as Python: magics and shell lines say nothing.
+
+    In a cell without any, a line may begin with `%` or `!=` and go on with the one before it.
+    """
+    text = "".join(lines)
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return "".join("\n" if line.lstrip().startswith(("%", "!")) else line for line in lines)
+    return text
 
 
 def edited(code):
