@@ -139,7 +139,7 @@ display.say(
 
 # %%
 def across(padding, side):
-    """Values across after each layer of Table 2 for a picture of `side` by `side`; none where none is left."""
+    """Values across after each layer of Table 2 for a picture of `side` by `side`; 0 where none is left."""
     values, told = torch.zeros(1, 3, side, side), []
     for module in net_of_table_2:
         if isinstance(module, nn.Flatten):
@@ -173,10 +173,10 @@ run.extra("sutton-widths", (), widths,
 left = {padding: across(padding, 28)[7] for padding in (0, 1)}  # after Conv-6
 display.say(
     f"After Conv-6 a picture of 28 by 28 has {left[1]} values across with padding and "
-    f"{left[0] or 'none'} without. So without padding the two layers *had* to go, and CIFAR-10's pictures end as "
-    f"exactly {across(0, 32)[7]} value a channel; with padding nothing asks for it. That the nets do not pad is our reading, for this "
-    "reason and because Tensorflow's convolutions do not by default; what difference it makes is measured on "
-    "the page on {ref}`traffic signs <sutton-7-2-3>`.")
+    f"{left[0] or 'none'} without. So without padding the two layers *had* to go, and CIFAR-10's pictures end "
+    f"as exactly {across(0, 32)[7]} value a channel; with padding nothing asks for it. That the nets do not "
+    "pad is our reading, for this reason and because Tensorflow's convolutions do not by default; what "
+    "difference it makes is measured on the page on {ref}`traffic signs <sutton-7-2-3>`.")
 
 
 # %% [markdown]
