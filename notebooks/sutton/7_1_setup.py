@@ -174,8 +174,8 @@ left = {padding: across(padding, 28)[7] for padding in (0, 1)}  # after Conv-6
 display.say(
     f"After Conv-6 a picture of 28 by 28 has {left[1]} values across with padding and "
     f"{left[0] or 'none'} without. So without padding the two layers *had* to go, and CIFAR-10's pictures "
-    f"end as exactly {across(0, 32)[7]} value a channel; with padding nothing asks for it. That the nets do not "
-    "pad is our reading, for this reason and because Tensorflow's convolutions do not by default; what "
+    f"end as exactly {across(0, 32)[7]} value a channel; with padding nothing asks for it. That the nets do "
+    "not pad is our reading, for this reason and because Tensorflow's convolutions do not by default; what "
     "difference it makes is measured on the page on {ref}`traffic signs <sutton-7-2-3>`.")
 
 
