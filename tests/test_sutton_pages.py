@@ -128,6 +128,16 @@ def test_a_net_that_always_answers_the_larger_class_is_named_and_left_out():
     assert list(pairs.learned(units[1:2]).unit) == ["u1-2"]         # where all failed, all are shown
 
 
+def test_the_minute_tells_of_fewer_training_images_and_of_nets_left_out():
+    shares = {"attack": {p: {"train": 90.0, "test": 80.0} for p in NEXT},
+              **{d: {p: {"train": 1.0, "test": 2.0} for p in NEXT} for d in DELTAS}}
+    whole = pairs.minute_words(made_up(NEXT[:1]), shares, 9, "digits", full=200)
+    fewer = pairs.minute_words(made_up(NEXT[:1]), shares, 9, "digits", failed=2, full=1_000)
+    assert "Ours learned" not in whole and "Left out" not in whole
+    assert fewer.endswith("Ours learned from 200 of 1,000 training images. "
+                          "Left out: 2 nets whose training failed.")
+
+
 # ---- tables and pictures ---------------------------------------------------------------------------------
 def test_a_triangle_is_laid_out_as_printed():
     item = reference.paper("sutton")["table-6"]

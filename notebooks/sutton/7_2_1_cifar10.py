@@ -803,7 +803,8 @@ chosen = run.best(pairs)
 if len(chosen):
     good = pictures.learned(chosen)
     run.minute(
-        pictures.minute_words(good, SHARES, len(pairs.published), "classes", len(chosen) - len(good)),
+        pictures.minute_words(good, SHARES, len(pairs.published), "classes", len(chosen) - len(good),
+                              full=10_000),
         picture=pictures.bars(good, SHARES),
         alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
             "the attack to ten times as long. Lines mark the printed values.")

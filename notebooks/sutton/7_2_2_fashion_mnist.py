@@ -270,7 +270,7 @@ if len(chosen):
     good = pictures.learned(chosen)
     run.minute(
         pictures.minute_words(good, SHARES, len(pairs.published), "kinds of clothes",
-                              len(chosen) - len(good)),
+                              len(chosen) - len(good), full=12_000),
         picture=pictures.bars(good, SHARES),
         alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
             "the attack to ten times as long. Lines mark the printed values.")

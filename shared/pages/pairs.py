@@ -453,11 +453,12 @@ def shares_in_words(units, printed, deltas=(1, 2, 5, 10)):
             f"the same problems: {theirs[0]}; {', '.join(theirs[1:])}.")
 
 
-def minute_words(units, printed, of, classes, failed=0):
+def minute_words(units, printed, of, classes, failed=0, full=0):
     """A page in one minute: attacked, disturbed, what the paper prints.
 
     of       how many pairs the page has
     failed   how many more nets are measured whose training failed
+    full     training images that a problem has; a net that learned from fewer is told of
     """
     if averages(units)["attack"] is None:
         return ("The attack, a step along the gradient, is to change a net's answer for many of the test "
@@ -466,6 +467,10 @@ def minute_words(units, printed, of, classes, failed=0):
     ours, theirs = mean_shares(units, printed)
     drawn = [tables.disturbed(1)(u["test"]) for u in measured(units).values()]
     shares = [each["percent"] for each in drawn if each["of"]]
+    learned_from = min(tables.accuracy(u["train"])["of"] for u in measured(units).values())
+    shortened = "" if learned_from >= full else (
+        f" Ours learned from {'at least ' if len(units) > 1 else ''}{learned_from:,} of {full:,} training "
+        "images.")
     by_pair = f" (from {percent(min(shares))} to {percent(max(shares))} by pair)" if len(shares) > 1 else ""
     return (f"{'On average over' if len(units) > 1 else 'For'} {len(units)} of {counted(of, 'pair')} of "
             f"{classes}, the attack, a step along the gradient, changes the net's answer for "
@@ -474,7 +479,7 @@ def minute_words(units, printed, of, classes, failed=0):
             f"each: as long as the image's own attack, at least one of them changes the answer for "
             f"{ours[1]}{by_pair}; ten times as long, for {ours[10]}. The paper prints {theirs['attack']}, "
             f"{theirs[1]} and {theirs[10]} for the same {'pairs' if len(units) > 1 else 'pair'}."
-            + (f" Left out: {counted(failed, 'net')} whose training failed." if failed else ""))
+            + shortened + (f" Left out: {counted(failed, 'net')} whose training failed." if failed else ""))
 
 
 def bars(units, printed, split="test", deltas=(1, 2, 5, 10)):
