@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from shared import ROOT, runtime
 from shared.pages import parameters
-from workflow import book, catalogue, imports, needs, pair, run, seal
+from workflow import book, catalogue, imports, needs, pair, records, run, seal
 
 
 def test_pairs_agree():
@@ -355,6 +355,18 @@ def test_shares_are_jobs_and_one_more_gathers_them(tmp_path):
 
 
 # ---- make ------------------------------------------------------------------------------------------------
+def test_records_of_one_notebook_are_judged_alone(tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder, told in ((old, {"a": 1.0, "b": 1.0, "c": 1.0}), (new, {"a": 1.0, "b": 2.0, "d": 1.0})):
+        (folder / "paper").mkdir(parents=True)
+        for name, value in told.items():
+            (folder / "paper" / f"{name}.json").write_text(json.dumps({"value": value, "check": folder.name}))
+    changed, new_one = "paper/b.json: value: 1.0 is now 2.0", "paper/d.json: is new; run `make records`"
+    gone = "paper/c.json: is not made any more; delete it"
+    assert list(records.compare(old, new)) == [changed, gone, new_one]
+    assert list(records.compare(old, new, whole=False)) == [changed, new_one]     # c is another notebook's
+
+
 def test_a_half_made_environment_is_made_anew_and_no_other_folder_touched(tmp_path):
     def make(folder):
         return subprocess.run(
