@@ -94,3 +94,27 @@ def test_the_classifier_learns_from_the_blocks_that_are_complete():
     assert crossed["missed"]["margin"] == 20     # they look like benign images
     with pytest.raises(UserError, match="no block"):
         setting.learn("test", "n", "fgsm", [], **SETTINGS)
+
+
+# ---- judging --------------------------------------------------------------------------------------------
+def above_one(looks, nets):
+    have = {net: looks[net] for net in nets if net in looks}
+    return (all(v > 1 for v in have.values()) if have else None), ", ".join(map(str, have.values()))
+
+
+@pytest.mark.parametrize("looks, holds, of_all, words", [
+    ({}, None, None, "no value"),
+    ({"mnist-normal": 2}, True, None, "2"),
+    ({"mnist-normal": 2, "mnist-adv": 0}, True, None, "2, 0 (judged for MNIST, normal alone"),
+    ({"mnist-normal": 0, "mnist-adv": 2}, False, False, "0, 2 (judged for MNIST, normal alone"),
+    ({"cifar10-normal": 0}, None, None, "0 (not judged: stand-ins")])
+def test_a_stand_in_is_told_of_and_decides_nothing(looks, holds, of_all, words):
+    found, told = setting.without_stand_ins(above_one)(looks)
+    assert found is holds and told.startswith(words)
+    assert setting.without_stand_ins(above_one, of_all=True)(looks)[0] is of_all
+
+
+def test_cells_of_stand_ins_have_their_status():
+    assert setting.status("mnist-normal", 1.0) is None
+    assert setting.status("cifar10-adv", 0.0) == setting.SMALL
+    assert setting.status("mnist-normal", None) == setting.NOT_RUN

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from shared import reference, runtime
-from shared.records import claims, comparison, schema
+from shared.records import claims, comparison, record, schema
 from shared.records.comparison import INTERVAL, PRECISION, TOLERANCE
 from shared.records.verdict import VERDICTS, verdict
 
@@ -387,6 +387,23 @@ def test_the_reason_counts_the_ways_apart_and_names_what_fails():
         "1 inside the 99% interval of a single new net); "
         "2 values measured on a stand-in (a reason); fails: “It is robust.”")
     assert verdict([], [])[1] == "no claim to judge; no printed value to compare"
+
+
+def test_what_a_stand_in_shows_is_told_and_judges_no_claim():
+    rises = {"rises with the name": lambda d: (False, "it falls"), "larger than that of a": "by eye"}
+    rows = [{"name": "a", "value": 1.5, "status": "substitute: another net"}, {"name": "b", "value": 1.0}]
+    real, stood_in = (record.build(ITEM, rows=[{k: v for k, v in r.items() if k in keep} for r in rows],
+                                   claims=rises) for keep in (("name", "value"), ("name", "value", "status")))
+    assert (real["verdict"], stood_in["verdict"]) == ("differs", "substitute")
+    assert [c["holds"] for c in real["claims"]] == [False, None]
+    assert [c["holds"] for c in stood_in["claims"]] == [None, None]
+    assert stood_in["claims"][0]["evidence"] == "it falls (not judged: measured on a stand-in)"
+    assert stood_in["claims"][1]["evidence"] == "by eye"
+    drawn = reference.Item("ren", "figure-y", "figure", "8", "I", "A caption.", ("It rises.",), {})
+    facts = dict(data={"mean": 1.0}, claims={"It rises": lambda d: (True, "it does")})
+    assert record.build(drawn, **facts)["verdict"] == "trend"
+    stood_in = record.build(drawn, status="substitute: another net", **facts)
+    assert stood_in["verdict"] == "substitute" and stood_in["claims"][0]["holds"] is None
 
 
 def test_an_item_without_printed_values_may_have_a_status_of_its_own():

@@ -239,7 +239,9 @@ def flips(predicate, given, holds, keys):
     for n, looked in enumerate(given):
         for other in (*mutations(looked, keys), *(drawn(looked, generator, keys) for _ in range(400))):
             try:
-                if bool(predicate(*given[:n], other, *given[n + 1:])[0]) != holds:
+                now, told = predicate(*given[:n], other, *given[n + 1:])
+                # Where other networks are stand-ins, a claim on all may fail, not hold: its words say so.
+                if bool(now or "(it holds for " in told) != holds:
                     return True
             except Exception:  # a mutation may make no sense; it then proves nothing
                 continue
@@ -272,7 +274,9 @@ def test_every_judged_claim_can_flip(smoke, name, monkeypatch):
                 assert can, f"{item.title}: {found['claim']} cannot change"
     told = {o["record"]["item"]: o["record"]["claims"] for o in outputs(folder, name)
             if o.get("kind") == "item"}
-    assert {item.id: judged for item, _, _, _, judged in seen} == told
+    for item, _, _, _, judged in seen:     # a record keeps no judgement that rests on stand-ins alone
+        assert told[item.id] in (judged, [claims.on_a_stand_in(j) for j in judged])
+    assert told.keys() == {item.id for item, *_ in seen}
 
 
 # ---- faults ----------------------------------------------------------------------------------------------

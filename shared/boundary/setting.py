@@ -162,9 +162,41 @@ SMOKE_TRAINING = Adversarial(PGD(Linf(0.1), steps=1, step=0.1))
 
 
 # ---- what the pages plan with ----------------------------------------------------------------------------
-SUBSTITUTE = "substitute: a small ResNet of the same units in place of w32-10"
-NOT_RUN = "not run: no images of this column are recorded yet"
+NOT_RUN = "not run: nothing of it is recorded yet"
+COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")    # of Tables 1 and 2
+SMALL = "substitute: a small ResNet of the same units in place of w32-10"
+STAND_INS = {"mnist-adv": "substitute: adversarially trained for a twelfth of the steps, on shorter attacks",
+             "cifar10-normal": SMALL, "cifar10-adv": SMALL}
+NAMED = {"mnist-normal": "MNIST, normal", "mnist-adv": "MNIST, adv.", "cifar10-normal": "CIFAR-10, normal",
+         "cifar10-adv": "CIFAR-10, adv."}
 FIRST = {"mnist": 3152, "cifar10": 5415, "imagenet1000": 0}      # number of the first image of a sample
+
+
+def status(net, value):
+    """The status of a cell of a network's column: not run, measured on a stand-in, or None."""
+    return NOT_RUN if value is None else STAND_INS.get(net)
+
+
+def without_stand_ins(judge, *, of_all=False):
+    """The predicate of a claim on several networks: a stand-in is told of, and decides nothing.
+
+    judge   (looks, networks, *others) -> (holds, evidence) on those of the networks that have values;
+            (None, "") where none has
+    of_all  the claim speaks of networks that have only stand-ins here: on the others it may fail, not hold
+    """
+    own = [net for net in COLUMNS if net not in STAND_INS]
+
+    def predicate(looks, *others):
+        (holds, mine), (_, told) = (judge(looks, nets, *others) for nets in (own, COLUMNS))
+        named = " and ".join(NAMED[net] for net in own)
+        if holds and of_all:
+            return None, f"{told} (it holds for {named}; the other networks are stand-ins)"
+        if told == mine:
+            return holds, told or "no value"
+        if holds is None:
+            return None, f"{told} (not judged: stand-ins are among these networks)"
+        return holds, f"{told} (judged for {named} alone; the other networks are stand-ins)"
+    return predicate
 
 
 def subjects(profile):

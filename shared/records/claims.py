@@ -81,6 +81,13 @@ def _so_far(item, phrase, predicate, given):
     return f"; so far: {_words(item, phrase, evidence)}"
 
 
+def on_a_stand_in(judged):
+    """A judged claim where only a stand-in was measured: what it shows is told, and decides nothing."""
+    if judged["holds"] is None:
+        return judged
+    return judged | {"holds": None, "evidence": f"{judged['evidence']} (not judged: measured on a stand-in)"}
+
+
 def waits(judged):
     """Whether a judged claim is open only because units are missing."""
     return judged["holds"] is None and judged["evidence"].startswith(WAITS)

@@ -74,7 +74,7 @@ def provenance(sets, units):
 
 
 def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, contains=None, tolerances=None,
-          evidence=None, note=None, others=None, whole=True):
+          evidence=None, note=None, others=None, whole=True, status=None):
     """The record of an item.
 
     sets, units  the `UnitSet`s it rests on, and {set: {name: Unit}} of those that are there; none for what is
@@ -83,6 +83,9 @@ def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, conta
     claims       {phrase: predicate}, see `claims.judge`; contains: {phrase: what must be there: bool}
     whole        whether claims wait for the published units that are not there; a run of its own judges what
                  it has
+    status       of an item without printed values, such as "substitute: SqueezeNet in place of another net"
+
+    What was measured on a stand-in throughout is told beside the claims and judges none.
     """
     units = units or {}
     how_much = scale(sets, units)
@@ -95,7 +98,10 @@ def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, conta
     cells = comparison.compare(item, rows, tolerances) if rows is not None and item.rows else []
     if data is not None and item.printed_numbers:
         cells += comparison.compare_numbers(item, data, tolerances)
-    word, reason = verdict.verdict(judged, cells, evidence, waiting=waiting if whole else None)
+    statuses = {c["status"] for c in cells} | ({comparison.status(status, item.title)[0]} - {None})
+    if "substitute" in statuses and statuses <= {"substitute", "not run"}:
+        judged = [judging.on_a_stand_in(c) for c in judged]
+    word, reason = verdict.verdict(judged, cells, evidence, status, waiting=waiting if whole else None)
     record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data,
               "contains": _ticks(item, contains), "scale": how_much,
               "units": sorted(f"{s.name}/{n}" for s in sets for n in units[s.name]), "claims": judged,
