@@ -321,10 +321,13 @@ NOT_RUN = {"imagenet_resnet50": "not run: no photographs are recorded yet",
            "imagenet_vgg19": "not run: the weights of VGG19 are not in the data folder"}
 
 
-def incomplete(dataset, found):
-    """Why a median over what was found is not that of the paper; None where all problems are there."""
-    have, of_all = len(found), len(PROBLEMS[dataset])
-    return f"not run: {have} of {of_all} problems are there" if have < of_all else None
+def incomplete(dataset, units, found):
+    """Why a median over what was found is not that of the paper; None where all problems have a value."""
+    have, of_all = len(parts_of(units, dataset)), len(PROBLEMS[dataset])
+    if have < of_all:
+        return f"not run: {have} of {of_all} problems are there"
+    without = of_all - len(found)
+    return f"not run: no attackable image in {without} of {of_all} problems" if without else None
 
 
 def table_1(units):
@@ -337,7 +340,7 @@ def table_1(units):
             for split in tables.SPLITS:
                 found = values_of(units, dataset, of, split)
                 row[dataset] |= {split: float(np.median(found)) if found else None}
-                if why := incomplete(dataset, found):
+                if why := incomplete(dataset, units, found):
                     row[dataset][f"{split}_status"] = why
         substitute = net.get(quantity) if delta in (None, 10) else None
         for column, why in NOT_RUN.items():
@@ -352,7 +355,7 @@ def table_1(units):
         dimensions[dataset] = int(mine[0]["dimension"]) if mine else None
         # so many classes take part in the problems
         classes[dataset] = len({name for problem in PROBLEMS[dataset] for name in problem.split("-")})
-        if why := incomplete(dataset, mine):
+        if why := incomplete(dataset, units, mine):
             classes[f"{dataset}_status"] = why
     dimensions["imagenet_resnet50"] = net.get("dimension")
     return [*made, dimensions, classes]

@@ -91,7 +91,8 @@ scale = run.scale(
 #
 # A shortened VGG: pairs of convolutions with 3 by 3 weights, each pair followed by a maximum over squares of 2 by 2, the last by a
 # maximum over the whole picture. The sizes of the layers are lost in our copy of the text; the numbers of parameters are not, and
-# leave no other weights and no batch normalisation. What they do not tell is the *padding*: whether a convolution keeps the size of
+# leave no other weights between these layers; dropout is used and is not in the table, so that batch normalisation, which would be one
+# row more after each layer, may be missing there, too. What they do not tell is the *padding*: whether a convolution keeps the size of
 # the picture by adding zeros around it, or gives only the values for which all its inputs exist, as it does by default in the
 # authors' software.
 
@@ -174,9 +175,11 @@ left = {padding: across(padding, 28)[7] for padding in (0, 1)}  # after Conv-6
 display.say(
     f"After Conv-6 a picture of 28 by 28 has {left[1]} values across with padding and "
     f"{left[0] or 'none'} without. So without padding the two layers *had* to go, and CIFAR-10's pictures "
-    f"end as exactly {across(0, 32)[7]} value a channel; with padding nothing asks for it. That the nets do "
-    "not pad is our reading, for this reason and because Tensorflow's convolutions do not by default; what "
-    "difference it makes is measured on the page on {ref}`traffic signs <sutton-7-2-3>`.")
+    f"end as exactly {across(0, 32)[7]} value a channel; with padding nothing asks for it. The paper leaves "
+    "the two out for traffic signs as well, and the size of these pictures is lost in our copy of the text: "
+    f"at 30 across {across(0, 30)[7] or 'nothing'} would be left of them, at 32 the argument does not hold. "
+    "That the nets do not pad is our reading, for this reason and because Tensorflow's convolutions do not by "
+    "default; what difference it makes is measured on the page on {ref}`traffic signs <sutton-7-2-3>`.")
 
 
 # %% [markdown]

@@ -250,7 +250,7 @@ pictures.norm_figure(run, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DE
 # | grey to colour | three equal channels, each attacked on its own | "duplicating the channels"; the printed norms need 2,352 numbers an image, not 784 |
 # | sizes tried along the gradient | 256 from 0 to 5, equally spaced | inferred from the norms printed for CIFAR-10 |
 # | sizes $\delta$ of the random draws | 1, 2, 5, 10 | as for CIFAR-10: 5 is said, 10 follows, 1 and 2 are assumed |
-# | a gradient of exactly zero | not attackable | as the paper's software would have it; the logit's gradient stands beside it |
+# | a gradient of exactly zero | not attackable | not said: divided by its length it has no value, and may have counted as an attack of length 0 ({ref}`sutton-7-1`); the logit's gradient, and how many that would be, stand beside it |
 # | padding of the convolutions | none | not said; the default of the authors' software, and {ref}`sutton-7-1` gives a reason; compared on the page about {ref}`traffic signs <sutton-7-2-3>` |
 # | place of dropout | after each pool | the paper gives the rate, 0.4, and no place; compared on the page about {ref}`traffic signs <sutton-7-2-3>` |
 # | how many nets, which seeds | one a problem, seed 0 | as many as in the paper; the intervals do not tell how much nets differ |

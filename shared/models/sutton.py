@@ -107,6 +107,12 @@ def vgg_short_standard(dropout=0.4):
     return nn.Sequential(TrainingScale(), *vgg_short(dropout))
 
 
+@architecture("sutton-vgg-short-together")
+def vgg_short_together(dropout=0.4):
+    """`sutton-vgg-short` padded, with dropout within the blocks, on pixels of mean 0 and deviation 1."""
+    return nn.Sequential(TrainingScale(), *_dropout_within(vgg_short_padded(dropout)))
+
+
 # ---- ImageNet --------------------------------------------------------------------------------------------
 PRETRAINED = ("resnet50", "vgg19")
 

@@ -251,6 +251,8 @@ def gradient_rows(units, problems, names, split="test"):
             made.append({"problem": name(problem, names), "tried": part["tried"],
                          "attack": percent(tables.attacked(part)["percent"]),
                          "saturated": percent(100 * part["saturated"] / part["tried"]),
+                         "counted": percent(100 * (tables.attacked(part)["hits"] + part["saturated"])
+                                            / part["tried"]),
                          "logit_attack": percent(part["logit_attack"]["susceptibility"]["percent"]),
                          "margin": middle(part["margin"])})
     return made
@@ -258,6 +260,7 @@ def gradient_rows(units, problems, names, split="test"):
 
 GRADIENT_HEADER = {"problem": "problem", "tried": "test images attacked",
                    "attack": "attackable along the loss gradient", "saturated": "loss gradient exactly 0",
+                   "counted": "both together",
                    "logit_attack": "attackable along the logit's gradient",
                    "margin": "logit of the attackable, median"}
 
