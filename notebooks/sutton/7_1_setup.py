@@ -178,8 +178,8 @@ display.say(
     f"end as exactly {across(0, 32)[7]} value a channel; with padding nothing asks for it. The paper leaves "
     "the two out for traffic signs as well, and the size of these pictures is lost in our copy of the text: "
     f"at 30 across {across(0, 30)[7] or 'nothing'} would be left of them, at 32 the argument does not hold. "
-    "That the nets do not pad is our reading, for this reason and because Tensorflow's convolutions do not by "
-    "default; what difference it makes is measured on the page on {ref}`traffic signs <sutton-7-2-3>`.")
+    "That the nets do not pad is our reading, for this reason and because Tensorflow's convolutions do not "
+    "by default; what difference it makes is measured on the page on {ref}`traffic signs <sutton-7-2-3>`.")
 
 
 # %% [markdown]

@@ -675,7 +675,8 @@ def much_larger(data):
     if not turned:
         return None, "no image was perturbed"
     return max(turned) < 5, (f"draws twice as long as the attack turn {min(turned):.1f} to "
-                             f"{max(turned):.1f}% of the images (“much larger” is read as less than one in twenty)")
+                             f"{max(turned):.1f}% of the images (“much larger” is read as less than "
+                             "one in twenty)")
 
 
 def alike_but_thicker(data):
