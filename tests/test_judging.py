@@ -465,8 +465,8 @@ def test_records_without_provenance_and_extras_without_verdict_pass():
     computed = {k: v for k, v in RECORD.items() if k not in ("provenance", "note")}
     extra = {k: v for k, v in computed.items() if k not in ("verdict", "reason")} | {"item": "extra-ranks"}
     figure = {k: v for k, v in computed.items() if k != "rows"} | {"data": {"mean": 0.3}}
-    for record in (computed, extra, figure):
-        assert schema.check(record, "here.json") is record
+    for made in (computed, extra, figure):
+        assert schema.check(made, "here.json") is made
     with pytest.raises(runtime.UserError, match="earns no verdict"):
         schema.check(extra | {"verdict": "matches"}, "here.json")
 
