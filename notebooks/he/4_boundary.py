@@ -345,7 +345,8 @@ def draw_one(units, tail=""):
         for ax, kind in zip(row, KINDS):
             one = together.get((net, kind), {}).get("one")
             if one is None:
-                ax.text(0.5, 0.5, "no example", transform=ax.transAxes, ha="center")
+                ax.text(0.5, 0.5, "no example" if (net, kind) in together else "not recorded",
+                        transform=ax.transAxes, ha="center")
             else:
                 ax.axhline(radius if tail else radius / 3**0.5, color="black", linewidth=1)
                 lengths = one["linf" if tail else "distance"]
