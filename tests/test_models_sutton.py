@@ -62,18 +62,35 @@ def test_dropout_follows_each_pool():
 
 def test_readings_differ_from_the_net_in_what_they_say_alone():
     nets = {name: registry.build(f"sutton-vgg-short{name}")
-            for name in ("", "-padded", "-within", "-standard")}
+            for name in ("", "-padded", "-within", "-standard", "-together", "-decayed")}
     kinds = {name: [type(layer).__name__ for layer in net] for name, net in nets.items()}
     padding = {name: {m.padding for m in net.modules() if hasattr(m, "padding") and hasattr(m, "weight")}
                for name, net in nets.items()}
     plain, within = kinds[""], kinds["-within"]
     assert kinds["-padded"] == plain
-    assert padding == {"": {(0, 0)}, "-padded": {(1, 1)}, "-within": {(0, 0)}, "-standard": {(0, 0)}}
+    assert {name: sides for name, (sides,) in padding.items()} == {
+        "": (0, 0), "-padded": (1, 1), "-within": (0, 0), "-standard": (0, 0), "-together": (1, 1),
+        "-decayed": (0, 0)}
     assert [k for k in plain if k != "Dropout"] == [k for k in within if k != "Dropout"]
     assert [i for i, k in enumerate(within) if k == "Dropout"] == [2, 8]
     assert within[:7] == ["Conv2d", "ReLU", "Dropout", "Conv2d", "ReLU", "MaxPool2d", "Conv2d"]
     assert kinds["-standard"] == ["TrainingScale", *plain]
+    assert kinds["-together"] == ["TrainingScale", *within] and kinds["-decayed"] == plain
     assert all(counted(net) == counted(nets[""]) for net in nets.values())
+
+
+def test_decay_adds_the_penalty_s_gradient_and_nothing_to_an_attack_s():
+    slopes, images = {}, torch.rand(3, 3, 28, 28, generator=runtime.generator(1)).requires_grad_()
+    for name in ("", "-decayed"):
+        net = registry.build(f"sutton-vgg-short{name}", generator=runtime.generator(2)).eval()
+        towards, = torch.autograd.grad(net(images).sum(), images)
+        net(images).sum().backward()
+        slopes[name] = towards, net, [p.grad for p in net.parameters()]
+    (towards, net, plain), (other, _, decayed) = slopes.values()
+    assert torch.equal(towards, other)
+    for weight, a, b in zip(net.parameters(), plain, decayed):
+        expected = 1e-3 * weight.detach() if weight.ndim > 1 else torch.zeros_like(weight)
+        torch.testing.assert_close(b - a, expected, atol=1e-6, rtol=1e-3)
 
 
 def test_pixels_are_standardised_over_all_values_of_the_training_images():

@@ -113,6 +113,19 @@ def vgg_short_together(dropout=0.4):
     return nn.Sequential(TrainingScale(), *_dropout_within(vgg_short_padded(dropout)))
 
 
+@architecture("sutton-vgg-short-decayed")
+def vgg_short_decayed(dropout=0.4, penalty=5e-4):
+    """`sutton-vgg-short` with an L2 penalty on its weights: `penalty` times the sum of their squares.
+
+    As in Keras, where a layer carries the penalty: its gradient joins that of any loss. Biases have none.
+    """
+    net = vgg_short(dropout)
+    for weight in net.parameters():
+        if weight.ndim > 1:
+            weight.register_hook(lambda slope, weight=weight: slope + 2 * penalty * weight.detach())
+    return net
+
+
 # ---- ImageNet --------------------------------------------------------------------------------------------
 PRETRAINED = ("resnet50", "vgg19")
 
