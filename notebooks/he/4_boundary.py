@@ -289,8 +289,9 @@ run.statement("procedure-purity", data={"directions": len(dirs), "same": same_pu
 #
 # Each panel is one image. Every direction in which another class was found is a dot at its distance to the boundary, sorted, in the
 # colour of the class behind it; the class that the image really has is marked in the legend of its row. Directions without another
-# class have no dot: the dots end where these begin. Region classification lets a hundred random points near an image vote on its
-# class; the black line is the expected distance of such a point.
+# class have no dot: the dots end where these begin. A network that misreads the image itself has no example in its row. Region
+# classification lets a hundred random points near an image vote on its class; the black line is the expected distance of such a
+# point.
 
 # %%
 LISTS = ("least", "median", "least_linf", "median_linf", "purity", "home", "never")
@@ -377,9 +378,10 @@ def one_data(units):
     """Of the pictured image: median distance, and how many directions lead to its class, and how near."""
     told = {}
     for (net, kind), found in pooled(units).items():
+        mine = told.setdefault(net, {})
         if one := found["one"]:
             line, home = printed(net)[1] / printed(net)[0] / 3**0.5, one["adjacent"] == one["label"]
-            told.setdefault(net, {})[kind] = {
+            mine[kind] = {
                 "median": float(sorted(one["distance"])[len(one["distance"]) // 2]), "scale": printed(net)[0],
                 "home": float(home.mean()), "line": line,
                 "back": float((home & (one["distance"] <= line)).mean()), "directions": len(home)}
