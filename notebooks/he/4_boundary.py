@@ -67,7 +67,7 @@ KINDS = {"benign": "benign", "brittle": "OptBrittle", "margin": "OptMargin", "fg
 # adversarial example to it, OptMargin one that survives noise, FGSM one of a single step. As in the paper only correctly
 # classified images and successful examples of theirs count. All networks but the normal one for MNIST stand in for the paper's, so
 # that claims are judged on that one alone: the adversarially trained one for MNIST has had a short training, and a small ResNet
-# stands where the paper has one twenty times as large.
+# stands where the paper has a wide one.
 
 # %%
 scale = run.scale(
@@ -324,7 +324,7 @@ def nets_of(together):
             if any(net == n and found["median"] for (n, _), found in together.items())]
 
 
-CLASSES = plt.get_cmap("tab10")     # a colour for each class
+HUES = plt.get_cmap("tab10")     # a colour for each class
 
 
 def capped(values, tail):
@@ -356,7 +356,7 @@ def draw_one(units, tail=""):
                 behind = one["adjacent"][order]
                 seen |= {*behind.tolist(), one["label"]}
                 ax.scatter(range(len(order)), [factor * v for v in capped(lengths[order], tail)],
-                           c=CLASSES(behind), s=4, linewidths=0)
+                           c=HUES(behind), s=4, linewidths=0)
                 ax.set_xlim(-0.03 * len(lengths), 1.03 * len(lengths))
                 mine = one["label"]
             if ax in axes[0]:
@@ -364,7 +364,7 @@ def draw_one(units, tail=""):
             ax.set(xticks=[])
         names = SPECS[net.split("-")[0]].classes
         row[0].set_ylabel(f"{setting.NAMED[net]}\n{'L∞' if tail else 'RMS'} distance", fontsize=9)
-        row[-1].legend([plt.Line2D([], [], marker="o", linestyle="", markersize=4, color=CLASSES(c))
+        row[-1].legend([plt.Line2D([], [], marker="o", linestyle="", markersize=4, color=HUES(c))
                         for c in sorted(seen)],
                        [f"{names[c]} (its class)" if c == mine else names[c] for c in sorted(seen)],
                        loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize=7, frameon=False,

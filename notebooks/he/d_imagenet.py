@@ -55,8 +55,7 @@ NAMES = {"benign": "Benign", "brittle": "OptBrittle", "margin": "OptMargin", "fg
 # ## The claim, and how it is tested
 #
 # The same attacks, walks and classifier on images of 224 by 224 pixels and a thousand classes. The paper's network is
-# Inception-ResNet with 55.8 million parameters; SqueezeNet 1.1, with its published weights and a fiftieth of the parameters,
-# stands in, on the first of a thousand ImageNet images (the paper's are a private subset). So printed values stand beside ours, and
+# Inception-ResNet; SqueezeNet 1.1, a far smaller one, stands in with its published weights, on the first of a thousand ImageNet images (the paper's are a private subset). So printed values stand beside ours, and
 # nothing is judged: all numbers are a substitute's.
 
 # %%
@@ -401,7 +400,7 @@ run.figure("figure-9", examples, draw_all, data=all_data,
 #
 # | choice | ours | why |
 # |---|---|---|
-# | network | SqueezeNet 1.1 | the paper's Inception-ResNet is 50 times as large, and its weights were published for Tensorflow only; conversions exist that we have not checked |
+# | network | SqueezeNet 1.1 | the paper's Inception-ResNet is far larger, and its weights were published for Tensorflow |
 # | images | the first of a thousand validation images | the paper's are a private subset |
 # | step | 0.01 up to 0.49 | the authors' code |
 # | settings of OptBrittle | OptMargin's | so the authors' code |

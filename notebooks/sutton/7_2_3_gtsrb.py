@@ -298,9 +298,9 @@ run.extra("gtsrb-intervals", pairs, lambda u: pictures.interval_rows(u, NEXT, CL
 # - *Pixels* enter from 0 to 1 here; the paper gives its results for one scale of pixels "regardless of the native scaling" (Section 7.1), so
 #   that they may have entered otherwise, such as with mean 0 and deviation 1.
 # - *All three otherwise*, as in [a public VGG for CIFAR-10](https://github.com/geifmany/cifar-vgg) in the authors' software. Its batch,
-#   rates, momentum, dropout between convolutions and dense layer are those that the paper prints, so that the authors may have begun
-#   from it. It has batch normalisation, weight decay and moved images, too, of which the paper says nothing.
-# - *Weights decayed*: ours with that code's penalty on large weights. Small weights make a net less sure, and a net that is less sure
+#   rates, momentum, width of the dense layer and, but for its first block, dropout are those that the paper prints, so that the authors
+#   may have begun from it. It has batch normalisation, weight decay and moved images, too, of which the paper says nothing.
+# - *Weights decayed*: ours with that code's penalty on large weights, here in all layers. Small weights make a net less sure, and a net that is less sure
 #   loses fewer gradients.
 
 # %%

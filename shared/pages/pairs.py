@@ -260,7 +260,7 @@ def gradient_rows(units, problems, names, split="test"):
 
 GRADIENT_HEADER = {"problem": "problem", "tried": "test images attacked",
                    "attack": "attackable along the loss gradient", "saturated": "loss gradient exactly 0",
-                   "counted": "both together",
+                   "counted": "both together, at most",
                    "logit_attack": "attackable along the logit's gradient",
                    "margin": "logit of the attackable, median"}
 
