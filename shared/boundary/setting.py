@@ -18,7 +18,7 @@ from shared.data import sets
 from shared.models import he
 from shared.models.recipe import Recipe
 from shared.training import zoo
-from shared.units import handed
+from shared.units import handed, once
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ class Examples:
     passes: torch.Tensor    # int64 [n]: images sent through the model for this one
 
 
+@once.kept(Examples)  # three pages look at the same ones
 def examples(model, x, y, attack, *, iterations, seed):
     """`Examples` of images x with labels y.
 

@@ -28,7 +28,7 @@ class Checkpoint:
             return
         told = {"facts": json.dumps(facts), "ran": json.dumps(self.ran.so_far())}
         kept = {k: v.detach().cpu().contiguous() for k, v in tensors.items()}
-        told["sha256"] = _content(told, kept)
+        told["sha256"] = content(told, kept)
         runtime.write_atomically(self.path, lambda part: save_file(kept, part, told))
 
     def load(self):
@@ -40,7 +40,7 @@ class Checkpoint:
                 told = file.metadata()
                 ran, facts = json.loads(told["ran"]), json.loads(told["facts"])
                 tensors = {k: file.get_tensor(k) for k in file.keys()}
-                if told.pop("sha256") != _content(told, tensors):
+                if told.pop("sha256") != content(told, tensors):
                     raise ValueError("its content is not what was written")
         except (SafetensorError, OSError, KeyError, TypeError, ValueError):
             ran = None
@@ -50,7 +50,8 @@ class Checkpoint:
         return tensors, facts
 
 
-def _content(told, tensors):
+def content(told, tensors):
+    """Hash of facts and of contiguous tensors by name."""
     digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
     for k in sorted(tensors):
         digest.update(f"{k}:{tensors[k].dtype}{tuple(tensors[k].shape)};".encode())

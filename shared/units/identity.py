@@ -24,6 +24,7 @@ from shared import ROOT, runtime
 CODE = ("shared/", "notebooks/")
 # How data are got, how units and nets are kept: what comes out of them is identified by its content.
 UNCOUNTED = ("shared/data/", "shared/units/", "shared/training/zoo.py", "shared/pages/")
+KEEPS = "once.kept"  # a decorator that changes when a function is called, not what it gives
 CACHES = ("lru_cache", "cache", "cached_property")
 CELL = re.compile(r"[/\\]ipykernel_\d+[/\\][^/\\]+\.py$")  # the file that a kernel names for a cell
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -44,6 +45,8 @@ def _tell(node, told):
         for name, value in ast.iter_fields(node):
             if name == "body" and isinstance(node, (*FUNCTIONS, ast.ClassDef)):
                 value = _without_docstring(value)
+            if name == "decorator_list":
+                value = [each for each in value if ast.unparse(getattr(each, "func", each)) != KEEPS]
             if value is None or value == [] or isinstance(value, ast.expr_context):
                 continue
             told(f" {name}=")
@@ -257,10 +260,12 @@ class Recorder:
 
     text_half  of the notebook whose cells may run, or None. A function that runs but is not what the text
                half says is told in `departed`: its results are not recorded.
+    seconds    that what an earlier unit has kept took there
     """
 
     def __init__(self, text_half=None):
         self.text_half, self.seen, self.earlier, self.departed = text_half, {}, {}, set()
+        self.seconds = 0.0
 
     def __enter__(self):
         seen = self.seen

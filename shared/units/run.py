@@ -178,7 +178,7 @@ def _compute(function, job, parts, text_half, old):
     start = time.perf_counter()
     with runtime.ledger() as used, checkpoint.kept_in(place, recorder), recorder:
         result = function(**job.arguments)
-    seconds = time.perf_counter() - start
+    seconds = time.perf_counter() - start + recorder.seconds
     values = store.held(result, function.__name__)
     sizes = {}
     for part in parts:
