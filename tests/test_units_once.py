@@ -84,11 +84,12 @@ def test_changed_code_or_a_damaged_file_is_not_given_again(attacked, tmp_path, m
     file.write_bytes(whole[:-3] + b"xyz")
     assert attacked("toy/two", {"a": {}})[1] == 1
     with monkeypatch.context() as patch:
-        patch.setattr(identity, "changed", lambda code: [each for each in code if "setting.py:examples" in each])
+        patch.setattr(identity, "changed", lambda code: [n for n in code if "setting.py:examples" in n])
         assert attacked("toy/three", {"a": {}})[1] == 1
 
 
 def test_outside_a_unit_nothing_is_kept(attacked, tmp_path):
+    CALLS.clear()
     for _ in range(2):
         setting.examples(net(), X, Y, FGSM(Linf(0.2)), iterations=1, seed=0)
     assert len(CALLS) == 2 and not (tmp_path / "cache" / "once").exists()
