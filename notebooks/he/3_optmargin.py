@@ -219,9 +219,10 @@ others = run.units("settings", attack_under, plan_settings, parts=("iterations",
 
 # %%
 def lead_of_a_wrong_class(subject, *, first, images, iterations, rate, seed):
-    """How far ahead of its true class each image has another one, as it is and after an ascent over all pixels.
+    """How far ahead of its true class each image has another one: as it is, and after an ascent.
 
-    The ascent has OptStrong's variables and step, and no distance in its objective; its best image counts.
+    The ascent goes over all pixels with OptStrong's variables and step, and pays for no distance; its best
+    image counts.
     """
     x, y = subject.images(first, images)
     model, true = subject.model(seed), y[:, None]
@@ -807,15 +808,17 @@ def leads_in_words(units):
         return f"On every network the ascent brings some image to a lead of {ASKS:.0f}."
     told = "; ".join(f"{r['network']}: at most {words(r['most'], '')} on {r['images']} images" for r in below)
     return (f"OptStrong asks for a lead of {ASKS:.0f} logits. The ascent stays below it on all images of some "
-            f"networks ({told}), wherever in the range of the pixels it goes. There OptStrong finds nothing for "
-            "the size of the logits, which says nothing about distances. The paper's networks must have had "
-            "larger ones; they were trained for longer, which is the likely reason.")
+            f"networks ({told}), wherever in the range of the pixels it goes. There OptStrong finds nothing "
+            "because of the size of the logits, which says nothing about distances. Where the paper's networks "
+            "were misled by OptStrong their logits were larger; they were trained for longer, which is the "
+            "likely reason.")
 
 
 run.extra("leads", leads, farthest_leads,
-          "How far the true class leads on the images, and how far an ascent brings a wrong one ahead, in logits",
-          header={"network": "network", "images": "images", "iterations": "steps", "clean": "true class, median",
-                  "middle": "wrong class, median", "most": "wrong class, most",
+          "How far the true class leads on the images, and how far an ascent brings a wrong one ahead, in "
+          "logits",
+          header={"network": "network", "images": "images", "iterations": "steps",
+                  "clean": "true class, median", "middle": "wrong class, median", "most": "wrong class, most",
                   "reach_pct": f"reach {ASKS:.0f}, %", "printed_pct": "OptStrong succeeds, printed, %"})
 run.tell(leads, leads_in_words)
 
