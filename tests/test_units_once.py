@@ -22,8 +22,9 @@ def net(weight=1.0):
 
 
 def success(*, weight, size, iterations):
-    """A toy unit that looks at the examples of an attack."""
-    found = setting.examples(net(weight), X, Y, FGSM(Linf(size)), iterations=iterations, seed=0)
+    """A toy unit that looks at the examples of an attack; of none where size is 0."""
+    attack = FGSM(Linf(size)) if size else None
+    found = setting.examples(net(weight), X, Y, attack, iterations=iterations, seed=0)
     return {"success": found.success.tolist(), "x": found.x}
 
 
@@ -59,6 +60,12 @@ def test_two_pages_attack_once_and_each_unit_tells_all_that_ran_and_its_whole_co
     assert torch.equal(torch.as_tensor(a.result["x"]), torch.as_tensor(b.result["x"]))
     assert a.result["success"] == b.result["success"]
     assert b.provenance["seconds"] >= 0.05
+
+
+def test_images_as_they_are_come_back_too(attacked):
+    (first, _), (second, _) = (attacked(page, {"a": {"size": 0.0}}) for page in ("toy/one", "toy/two"))
+    assert first["a"].result["success"] == second["a"].result["success"]
+    assert torch.equal(torch.as_tensor(second["a"].result["x"]), X)
 
 
 @pytest.mark.parametrize("other", [{"weight": 2.0}, {"size": 0.3}, {"iterations": 2}])

@@ -27,7 +27,8 @@ class Checkpoint:
         if self.path is None:
             return
         told = {"facts": json.dumps(facts), "ran": json.dumps(self.ran.so_far())}
-        kept = {k: v.detach().cpu().contiguous() for k, v in tensors.items()}
+        # A file holds no tensor twice: each is copied, since two may be one.
+        kept = {k: v.detach().cpu().clone(memory_format=torch.contiguous_format) for k, v in tensors.items()}
         told["sha256"] = content(told, kept)
         runtime.write_atomically(self.path, lambda part: save_file(kept, part, told))
 
