@@ -42,7 +42,6 @@ iterations: int | None = None  # most iterations for each c of an attack; None t
 
 # %% tags=["hide-cell"]
 import dataclasses
-from statistics import median
 
 import matplotlib.pyplot as plt
 import torch
@@ -57,6 +56,7 @@ from shared.boundary import setting
 from shared.models import he
 from shared.pages import display
 from shared.pages.start import start
+from shared.pages.sums import mean, middle, share, words
 
 run = start("he/3_optmargin", globals())
 NAMES = {"benign": "Benign", "brittle": "OptBrittle", "margin": "OptMargin",
@@ -364,26 +364,6 @@ def pooled(units):
     return together
 
 
-def mean(values):
-    """Mean of a list of numbers or truths; None of an empty one."""
-    return sum(values) / len(values) if values else None
-
-
-def percent(values):
-    """Share of truths in percent; None of an empty list."""
-    return 100 * mean(values) if values else None
-
-
-def distances(found):
-    """How far the examples are moved, of images that the network reads correctly as they are."""
-    return [d for d, s, c in zip(found["rms"], found["success"], found["correct"]) if s and c]
-
-
-def words(value, unit="%"):
-    """A number for a sentence."""
-    return "no value" if value is None or value != value else f"{display.number(float(value))}{unit}"
-
-
 def table_1(units):
     """Success among correctly classified images, and the mean RMS distance of successful examples."""
     together, made = pooled(units), []
@@ -394,8 +374,8 @@ def table_1(units):
             row |= {f"{name}_success_pct": None, f"{name}_rms": None}
             if found:
                 counts = [s for s, c in zip(found["success"], found["correct"]) if c]
-                far = mean(distances(found))
-                row[f"{name}_success_pct"] = percent(counts)
+                far = mean(setting.distances(found))
+                row[f"{name}_success_pct"] = share(counts)
                 row[f"{name}_rms"] = far if far is None or net.startswith("mnist") else 255 * far
             row |= {f"{name}_{tail}_status": setting.status(net, found) for tail in ("success_pct", "rms")}
         made.append(row)
@@ -461,7 +441,7 @@ def table_2(units):
         row = {"examples": NAMES[kind]}
         for column, net, how in TAILS:
             found = together.get((net, kind))
-            row |= {column: percent(found[how]) if found else None,
+            row |= {column: share(found[how]) if found else None,
                     f"{column}_status": setting.status(net, found)}
         made.append(row)
     return made
@@ -526,7 +506,7 @@ def behind(units):
         least, most = min(found["iterations"]), max(found["iterations"])
         made.append({"network": setting.NAMED[net], "kind": NAMES[kind], "images": len(found["correct"]),
                      "correct": sum(found["correct"]),
-                     "examples": None if kind == "benign" else len(distances(found)),
+                     "examples": None if kind == "benign" else len(setting.distances(found)),
                      "iterations": None if most == 1 else f"{least:,} to {most:,}" if least < most
                      else f"{most:,}"})
     return made
@@ -661,7 +641,7 @@ def amplification(units):
             if common := lengths[0].keys() & lengths[1].keys():
                 told[net] = {"amplification": sum(lengths[1][n] for n in common)
                              / sum(lengths[0][n] for n in common),
-                             "success": 100 - percent(far["region"]), "images": len(common)}
+                             "success": 100 - share(far["region"]), "images": len(common)}
     return told
 
 
@@ -724,9 +704,9 @@ def measured(units):
         mine = {short: found[unit] for short, unit in wanted.items()}
         row = {"settings": told, "rate": mine["brittle"]["rate"], "ratio": mine["brittle"]["ratio"]}
         for short, u in mine.items():
-            row |= {f"{short}_rms": mean(distances(u)),
-                    f"{short}_success_pct": percent([s for s, c in zip(u["success"], u["correct"]) if c]),
-                    f"{short}_region_pct": percent(u["region"])}
+            row |= {f"{short}_rms": mean(setting.distances(u)),
+                    f"{short}_success_pct": share([s for s, c in zip(u["success"], u["correct"]) if c]),
+                    f"{short}_region_pct": share(u["region"])}
         made.append(row)
     return made
 
@@ -794,8 +774,8 @@ def farthest_leads(units):
     for net in setting.COLUMNS:
         if u := found.get(net):
             made.append({"network": setting.NAMED[net], "images": u["images"], "iterations": u["iterations"],
-                         "clean": -median(u["clean"]), "middle": median(u["most"]), "most": max(u["most"]),
-                         "reach_pct": percent([m >= ASKS for m in u["most"]]),
+                         "clean": -middle(u["clean"]), "middle": middle(u["most"]), "most": max(u["most"]),
+                         "reach_pct": share([m >= ASKS for m in u["most"]]),
                          "printed_pct": printed[f"{net.replace('-', '_')}_success_pct"]})
     return made
 
@@ -868,16 +848,16 @@ if near and far:
     region = {row["examples"]: row[NORMAL] for row in reference.paper("he")["table-2"].rows}
     moved = {row["examples"]: row["mnist_normal_rms"] for row in reference.paper("he")["table-1"].rows}
     sentences = (f"Asking a network about a hundred noisy copies of an image reads "
-                 f"{words(percent(near['region']))} of the {len(near['region'])} closest adversarial digits "
+                 f"{words(share(near['region']))} of the {len(near['region'])} closest adversarial digits "
                  f"correctly (the paper: {words(region['OptBrittle'])}). OptMargin, which looks for images "
-                 f"whose copies are misread too, leaves it {words(percent(far['region']))} of "
+                 f"whose copies are misread too, leaves it {words(share(far['region']))} of "
                  f"{len(far['region'])} ({words(region['OptMargin'])}). It moves the pixels by "
-                 f"{words(mean(distances(far)), '')} on average ({words(moved['OptMargin'], '')}), where the "
-                 f"closest examples need "
-                 f"{words(mean(distances(near)), '')} ({words(moved['OptBrittle'], '')}).")
+                 f"{words(mean(setting.distances(far)), '')} on average ({words(moved['OptMargin'], '')}), "
+                 f"where the closest examples need "
+                 f"{words(mean(setting.distances(near)), '')} ({words(moved['OptBrittle'], '')}).")
     if trained:
         sentences += (f" A network trained for a short time on adversarial digits is left "
-                      f"{words(percent(trained['region']))} of {len(trained['region'])}.")
+                      f"{words(share(trained['region']))} of {len(trained['region'])}.")
     sentences += " In the picture a black square is an attack that found nothing."
     run.minute(sentences, picture=draw_grid(run.best(attacked)),
                alt="Images and what four attacks make of them.")

@@ -52,6 +52,7 @@ from shared.boundary.survey import purity, survey
 from shared.data.archives import SPECS
 from shared.pages import display
 from shared.pages.start import start
+from shared.pages.sums import mean, middle
 
 run = start("he/4_boundary", globals())
 KINDS = {"benign": "benign", "brittle": "OptBrittle", "margin": "OptMargin", "fgsm": "FGSM"}
@@ -472,11 +473,6 @@ def draw_all(units, tail=""):
     return figure
 
 
-def middle(values):
-    """The median of a list; None of an empty one."""
-    return sorted(values)[len(values) // 2] if values else None
-
-
 def all_data(units):
     """Medians and counts over images of both statistics, and how well a threshold parts them from benign."""
     together, told = pooled(units), {}
@@ -486,7 +482,7 @@ def all_data(units):
             told.setdefault(net, {})[kind] = {
                 "images": len(found["median"]), "line": line, "scale": printed(net)[0],
                 "median": middle(found["median"]),
-                "least": middle(found["least"]), "never": sum(found["never"]) / len(found["never"]),
+                "least": middle(found["least"]), "never": mean(found["never"]),
                 "above": sum(v > line for v in found["median"]) / len(found["median"]),
                 **{f"{s}_threshold": parted(found[s], together.get((net, "benign"), found)[s])
                    for s in ("median", "least")}}

@@ -51,6 +51,7 @@ from shared.boundary.survey import strewn, survey
 from shared.models.careful import Careful
 from shared.pages import display
 from shared.pages.start import start
+from shared.pages.sums import percent, words
 from shared.units import handed
 
 run = start("he/5_classifier", globals())
@@ -240,16 +241,6 @@ run.figure("figure-4", (), draw_layers, data=architecture,
 # image. The claims also speak of the accuracy in the worst mixture of the two.
 
 # %%
-def percent(part, whole):
-    """A share in percent; None of nothing."""
-    return 100 * part / whole if whole else None
-
-
-def words(value):
-    """A percentage for a sentence."""
-    return "no value" if value is None or value != value else f"{value:.1f}%"
-
-
 def by_name(units):
     """`{network-attack: its unit}`."""
     return {u["unit"]: u for u in units.to_dict("records")}

@@ -46,6 +46,7 @@ from shared.boundary import classifier, setting
 from shared.boundary.survey import purity, survey
 from shared.pages import display
 from shared.pages.start import start
+from shared.pages.sums import mean, middle, percent, share, words
 from shared.units import handed
 
 run = start("he/d_imagenet", globals())
@@ -160,26 +161,6 @@ def pooled(units):
     return together
 
 
-def mean(values):
-    """Mean of a list of numbers or truths; None of an empty one."""
-    return sum(values) / len(values) if values else None
-
-
-def distances(found):
-    """How far the examples are moved, of images that the network reads correctly as they are."""
-    return [d for d, s, c in zip(found["rms"], found["success"], found["correct"]) if s and c]
-
-
-def percent(part, whole):
-    """A share in percent; None of nothing."""
-    return 100 * part / whole if whole else None
-
-
-def words(value, unit="%"):
-    """A number for a sentence."""
-    return "no value" if value is None or value != value else f"{display.number(float(value))}{unit}"
-
-
 def table_5(examples, classifiers=None):
     """A row a kind of example; distances over successful examples, accuracies over all images."""
     found = pooled(examples)
@@ -192,10 +173,9 @@ def table_5(examples, classifiers=None):
                "false_pos_pct": percent(u["flagged"], u["benign"]) if u else None,
                "false_neg_pct": percent(u["missed"].get(kind), u["adversarial"].get(kind)) if u else None}
         if f:
-            row |= {"point_accuracy_pct": percent(sum(f["point"]), len(f["point"])),
-                    "region_accuracy_pct": percent(sum(f["region"]), len(f["region"]))}
+            row |= {"point_accuracy_pct": share(f["point"]), "region_accuracy_pct": share(f["region"])}
             if kind != "benign":
-                row["distortion_rms"] = mean(distances(f))
+                row["distortion_rms"] = mean(setting.distances(f))
         for c in list(row)[1:]:
             none = TOO_FEW if c.startswith("false") and u is None else setting.NOT_RUN
             row[f"{c}_status"] = none if row[c] is None else SUBSTITUTE
@@ -256,7 +236,8 @@ run.table("table-5", both, table_5, claims={
 # ## Figure 8: one image
 #
 # Below each picture a dot for every direction, at its distance to the boundary, in the colour of the class behind it; first as root
-# mean square, then as the largest change of a value. The black line is how far region classification looks.
+# mean square, then as the largest change of a value. The black line is how far region classification looks. A walk goes in whole
+# steps: dots in one row at the bottom are boundaries that lie anywhere within the first.
 
 # %%
 COLOURS = {"benign": display.PALETTE[0], "fgsm": display.PALETTE[3], "margin": display.PALETTE[2],
@@ -306,7 +287,7 @@ def one_data(units):
     found = pooled(units)
     return {kind: {"picture": f["first"] is not None and len(f["first"]["pictures"]) > 0,
                    "walks": bool(f["first"] is not None and f["first"]["one"]),
-                   "restored": percent(sum(f["region"]), len(f["region"]))} for kind, f in found.items()}
+                   "restored": share(f["region"])} for kind, f in found.items()}
 
 
 def withstand(d):
@@ -366,11 +347,6 @@ def draw_all(units):
     return figure
 
 
-def middle(values):
-    """The median of a list."""
-    return sorted(values)[len(values) // 2]
-
-
 def all_data(units):
     """Medians over images, and the mean purity of the commonest class, of each kind."""
     return {kind: {"median": middle(f["median"]), "least": middle(f["least"]), "purity": average_purity(f)[0],
@@ -418,7 +394,7 @@ PRINTED = {kind: row["region_accuracy_pct"] for row in reference.paper("he")["ta
 best = run.best(examples)
 found = pooled(best)
 if {"benign", "brittle", "margin"} <= found.keys():
-    accuracy = {k: words(percent(sum(found[k]["region"]), len(found[k]["region"])))
+    accuracy = {k: words(share(found[k]["region"]))
                 for k in ("benign", "brittle", "margin")}
     most = {k: max(best.iterations[best.unit.str.contains(k)]) for k in ("brittle", "margin")}
     widest = max(best.directions)

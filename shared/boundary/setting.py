@@ -173,6 +173,11 @@ NAMED = {"mnist-normal": "MNIST, normal", "mnist-adv": "MNIST, adv.", "cifar10-n
 FIRST = {"mnist": 3152, "cifar10": 5415, "imagenet1000": 0}      # number of the first image of a sample
 
 
+def distances(found):
+    """How far examples are moved, of a unit's images that the network reads correctly as they are."""
+    return [d for d, s, c in zip(found["rms"], found["success"], found["correct"]) if s and c]
+
+
 def status(net, value):
     """The status of a cell of a network's column: not run, measured on a stand-in, or None."""
     return NOT_RUN if value is None else STAND_INS.get(net)
