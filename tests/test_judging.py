@@ -2,6 +2,7 @@
 import copy
 import json
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -239,18 +240,30 @@ def test_a_reason_stands_where_a_claim_cannot_be_judged():
 
 
 def test_claims_wait_for_units_and_say_what_is_seen_so_far():
-    first, second = claims.judge(ITEM, ROWS[:1], BOTH, complete=False, waiting="1 of 2 pairs")
+    first, second = claims.judge(ITEM, ROWS[:1], BOTH, lacking=lambda begin: "1 of 2 pairs")
     assert first == {"claim": ITEM.claims[0], "holds": None,
                      "evidence": "waits for 1 of 2 pairs; so far: from 1.0 to 1.0"}
     assert second["evidence"] == "waits for 1 of 2 pairs"  # no predicate on b without b
-    nothing = claims.judge(ITEM, ROWS[:0], BOTH, complete=False, waiting="2 of 2 pairs")
+    nothing = claims.judge(ITEM, ROWS[:0], BOTH, lacking=lambda begin: "2 of 2 pairs")
     assert [c["evidence"] for c in nothing] == ["waits for 2 of 2 pairs"] * 2
     assert all(map(claims.waits, nothing))
     counted = {"rises": lambda rows: (True, f"{len(rows)} rows rise"), "larger": larger}
-    none, _ = claims.judge(ITEM, ROWS[:0], counted, complete=False, waiting="2 of 2 pairs")
+    none, _ = claims.judge(ITEM, ROWS[:0], counted, lacking=lambda begin: "2 of 2 pairs")
     assert none["evidence"] == "waits for 2 of 2 pairs"
-    with pytest.raises(runtime.UserError, match="say what the claims wait for"):
-        claims.judge(ITEM, ROWS, BOTH, complete=False)
+
+
+def test_a_claim_that_some_units_decide_waits_for_no_others():
+    def first(rows):
+        return rises(rows)
+
+    first.decided_by = "a-", "b-"
+    decided = claims.judge(ITEM, ROWS, {"rises": first, "larger": larger},
+                           lacking=lambda begin: None if begin == ("a-", "b-") else "1 of 3 nets")
+    assert decided[0]["holds"] is True and decided[1]["evidence"].startswith("waits for 1 of 3 nets; so far")
+    sets = [SimpleNamespace(name="s", published=dict.fromkeys(("a-1", "b-1", "c-1")))]
+    lacking = record.lacking(sets, {"s": {"a-1": None}}, " of Table 1")
+    assert lacking(("a-",)) is None and lacking() == "2 of 3 units of Table 1"
+    assert lacking(("b-", "c-")) == "2 of 2 units “b-…” “c-…” of Table 1"
 
 
 def test_with_all_units_there_a_broken_predicate_is_not_hidden():
@@ -264,12 +277,12 @@ def test_a_claim_may_speak_of_other_items():
 
     predicates = {"rises": (above, "table-y"), "larger": larger}
     other = ROWS.assign(value=ROWS.value - 5)
-    judged = claims.judge(ITEM, ROWS, predicates, others={"table-y": (other, None)})
+    judged = claims.judge(ITEM, ROWS, predicates, others={"table-y": (other, claims.nothing)})
     assert judged[0]["holds"] is True and judged[0]["evidence"] == "1.0 against -3.0"
-    late = claims.judge(ITEM, ROWS, predicates, others={"table-y": (other, "3 of 5 nets")})
+    late = claims.judge(ITEM, ROWS, predicates, others={"table-y": (other, lambda begin: "3 of 5 nets")})
     assert late[0]["evidence"] == "waits for 3 of 5 nets; so far: 1.0 against -3.0"
     assert late[0]["holds"] is None and late[1]["holds"] is True
-    absent = claims.judge(ITEM, ROWS, predicates, complete=False, waiting="1 of 2 pairs")
+    absent = claims.judge(ITEM, ROWS, predicates, lacking=lambda begin: "1 of 2 pairs")
     assert absent[0]["evidence"] == "waits for 1 of 2 pairs and the rows of table-y"
 
 

@@ -389,8 +389,18 @@ def of(rows, kind, column):
     return None if value is None or value != value else float(value)
 
 
+def strong_distances():
+    """OptStrong's mean distances on the normal MNIST network, under every setting tried below."""
+    units = run.best(others).to_dict("records")
+    found = [mean(setting.distances(u)) for u in units if u["unit"].endswith(ASKED["strong"])]
+    return [d for d in found if d is not None]
+
+
 def succeeds(rows, nets):
-    """OptMargin always succeeds, farther away than OptBrittle and nearer than OptStrong."""
+    """OptMargin always succeeds, farther away than OptBrittle and nearer than OptStrong.
+
+    Nearer is judged where all settings of OptStrong agree on it, for the paper names none.
+    """
     holds, told = [], []
     for net in nets:
         name = net.replace("-", "_")
@@ -398,13 +408,19 @@ def succeeds(rows, nets):
         near, mine, far = (of(rows, kind, f"{name}_rms") for kind in ("brittle", "margin", "strong"))
         if success is None:
             continue
-        pairs = [(near, mine), (mine, far)]
-        holds += [round(success) == 100, *(a < b for a, b in pairs if None not in (a, b))]
+        holds += [round(success) == 100] + [near < mine] * (None not in (near, mine))
+        strong = [far] + strong_distances() * (net == "mnist-normal")
+        if None not in (mine, far):
+            nearer = {mine < each for each in strong}
+            holds.append(nearer.pop() if len(nearer) == 1 else None)
         nothing = of(rows, "strong", f"{name}_success_pct") == 0
+        others_say = (f" ({words(min(strong), '')} to {words(max(strong), '')} with other settings, of which "
+                      "the paper names none)" if len(strong) > 1 else "")
         told.append(f"{setting.NAMED[net]}: {words(success)}, distances of OptBrittle {words(near, '')}, "
                     f"OptMargin {words(mine, '')}, OptStrong "
-                    f"{'that finds nothing' if nothing else words(far, '')}")
-    return (all(holds) if told else None), "; ".join(told)
+                    f"{'that finds nothing' if nothing else words(far, '')}{others_say}")
+    judged = False if False in holds else None if None in holds else True
+    return (judged if told else None), "; ".join(told)
 
 
 def drops(kind):

@@ -186,6 +186,8 @@ def status(net, value):
 def without_stand_ins(judge, *, of_all=False):
     """The predicate of a claim on several networks: a stand-in is told of, and decides nothing.
 
+    So it waits for the units of the others alone.
+
     judge   (looks, networks, *others) -> (holds, evidence) on those of the networks that have values;
             (None, "") where none has
     of_all  the claim speaks of networks that have only stand-ins here: on the others it may fail, not hold
@@ -200,8 +202,9 @@ def without_stand_ins(judge, *, of_all=False):
         if told == mine:
             return holds, told or "no value"
         if holds is None:
-            return None, f"{told} (not judged: stand-ins are among these networks)"
+            return None, f"{told} ({'' if mine else 'not judged: '}stand-ins are among these networks)"
         return holds, f"{told} (judged for {named} alone; the other networks are stand-ins)"
+    predicate.decided_by = tuple(f"{net}-" for net in own)
     return predicate
 
 

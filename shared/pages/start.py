@@ -23,6 +23,7 @@ from shared.data import sets as datasets
 from shared.models import registry
 from shared.models.recipe import Recipe
 from shared.pages import display, parameters, results
+from shared.records import claims as judging
 from shared.records import record
 from shared.units import provenance
 from shared.units import run as units
@@ -166,10 +167,8 @@ class Run:
             made[label] = record.build(printed, sets, units_, **found, claims=claims, contains=ticks,
                                        evidence=evidence(looked) if callable(evidence) else evidence,
                                        others=others, whole=label == "recorded", **judged)
-            have, of = made[label]["scale"]["parts"].get("units", (1, 1))
-            lacks = f"{of - have} of {of} units of {printed.label}"
-            whole = have == of or label != "recorded"
-            self.rows.setdefault(label, {})[item] = looked, None if whole else lacks
+            lacks = record.lacking(sets, units_, f" of {printed.label}")
+            self.rows.setdefault(label, {})[item] = looked, lacks if label == "recorded" else judging.nothing
             if draw:
                 figure = draw(*frames)
                 pictures[label] = None if figure is None else display.png_of(figure)
@@ -188,16 +187,16 @@ class Run:
         return Shown(first)
 
     def _rows_of(self, item, label):
-        """`(rows, None or what they wait for)` of another item: of this page, else of its record."""
+        """`(rows, what they lack)` of another item: of this page, else of its record, and all its units."""
         if item in self.rows.get(label, {}):
             looked, lacks = self.rows[label][item]
             return pd.DataFrame(looked), lacks
         printed, kept = reference.paper(self.paper_key)[item].label, record.read(self.paper_key, item)
         if kept is None:
-            return None, f"the record of {printed}"
+            return None, lambda begin: f"the record of {printed}"
         rows = pd.DataFrame(kept["rows"]) if "rows" in kept else kept.get("data")
         have, of = kept["scale"]["parts"].get("units", (1, 1))
-        return rows, None if have >= of else f"{of - have} of {of} units of {printed}"
+        return rows, lambda begin: f"{of - have} of {of} units of {printed}" if have < of else None
 
     def extra(self, slug, sets, rows, caption, *, header=None, note=None):
         """Show and record a table that the paper lacks: the same form, no verdict.

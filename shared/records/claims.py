@@ -11,16 +11,18 @@ NOT_WORDS = re.compile(r"[\[({]\s*['\"]|['\"]\s*:|\[[^\]]*,[^\]]*,|\[\s*\]|\{\s*
                        r"\w\.(?:float|int)\d+\(|\barray\(|dtype|<\w+|\d\.\d{9,}|\n")
 
 
-def judge(item, rows, predicates, *, complete=True, waiting=None, others=None):
+def judge(item, rows, predicates, *, lacking=None, others=None):
     """Every claim of the item, judged, in the paper's order: `[{"claim": its words, "holds", "evidence"}]`.
 
     rows        what the predicates look at: the measured rows of the item, or a figure's data
     predicates  {phrase: predicate}: a phrase occurs in exactly one claim; the predicate takes the rows and
                 gives (holds, evidence in words). `(predicate, "table-4", ...)` is given these items' rows
                 too. A text in a predicate's place says why the claim cannot be judged.
-    complete    whether all units of the rows are there; else every claim waits for what `waiting` names ("41
-                of 45 pairs"), with what the present rows show
-    others      {item id: (rows, None or what they wait for)} of the other items
+    lacking     what the rows lack, such as "41 of 45 units", or None: a function of how the names begin of
+                the units that count. A claim for which something is lacking waits, with what the present rows
+                show. All units count, but where a predicate has `decided_by`, the beginnings of the names of
+                those that decide it
+    others      {item id: (rows, lacking)} of the other items
     Raises UserError naming the phrase, and the claims it may mean, where a claim is not judged exactly once,
     and where evidence is no person's text.
     """
@@ -34,11 +36,13 @@ def judge(item, rows, predicates, *, complete=True, waiting=None, others=None):
     if left := [item.claims[n] for n in range(len(item.claims)) if n not in found]:
         raise runtime.UserError(f"{item.title}: {len(left)} of {len(item.claims)} claims are not judged; "
                                 f"give each a predicate or the reason why there is none: {_quoted(left)}")
-    if not complete and not waiting:
-        raise runtime.UserError(f"{item.title}: its units are not all there, so say what the claims wait "
-                                "for, such as '41 of 45 pairs'")
-    return [{"claim": claim, **_judged(item, rows, *found[n], None if complete else waiting, others or {})}
+    return [{"claim": claim, **_judged(item, rows, *found[n], lacking or nothing, others or {})}
             for n, claim in enumerate(item.claims)]
+
+
+def nothing(begin=("",)):
+    """What rows lack of which all units are there: None."""
+    return None
 
 
 def _find(item, phrase):
@@ -53,16 +57,14 @@ def _find(item, phrase):
     return at[0]
 
 
-def _judged(item, rows, phrase, predicate, waiting, others):
+def _judged(item, rows, phrase, predicate, lacking, others):
     """`holds` and `evidence` of one claim."""
     if isinstance(predicate, str):
         return {"holds": None, "evidence": _words(item, phrase, predicate)}
     predicate, *names = predicate if isinstance(predicate, tuple) else (predicate,)
-    given, missing = [], [waiting] if waiting else []
-    for name in names:
-        theirs, lacking = others.get(name, (None, f"the rows of {name}"))
-        given.append(theirs)
-        missing += [lacking] if lacking else []
+    theirs = [others.get(name, (None, lambda begin, name=name: f"the rows of {name}")) for name in names]
+    decides, given = getattr(predicate, "decided_by", ("",)), [each for each, _ in theirs]
+    missing = [words for lacks in (lacking, *(lacks for _, lacks in theirs)) if (words := lacks(decides))]
     if not missing:
         holds, evidence = predicate(rows, *given)
         return {"holds": None if holds is None else bool(holds), "evidence": _words(item, phrase, evidence)}

@@ -47,6 +47,19 @@ def scale(sets, units):
     return {"parts": parts, "fraction": fraction, "substitutes": substitutes(present)}
 
 
+def lacking(sets, units, of=""):
+    """`judging.judge`'s `lacking` for the units of `{set: {name: Unit}}`.
+
+    of  what they belong to, in words
+    """
+    def words(begin=("",)):
+        asked = [(s.name, n) for s in sets for n in s.published if n.startswith(begin)]
+        away = sum(n not in units[s] for s, n in asked)
+        which = "".join(f" “{each}…”" for each in begin if each)
+        return f"{away} of {len(asked)} units{which}{of}" if away else None
+    return words
+
+
 def substitutes(units):
     """`{data set: what stood in for it}` of some units."""
     told = {}
@@ -88,13 +101,10 @@ def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, conta
     What was measured on a stand-in throughout is told beside the claims and judges none.
     """
     units = units or {}
-    how_much = scale(sets, units)
-    have, of = how_much["parts"].get("units", (1, 1))
-    small = how_much["fraction"] < 1 and have == of
-    waiting = f"{of - have} of {of} units" if have < of else "units of full size" if small else None
+    how_much, lacks = scale(sets, units), lacking(sets, units)
+    waiting = lacks() or ("units of full size" if how_much["fraction"] < 1 else None)
     looked_at = pd.DataFrame(rows) if rows is not None else data
-    judged = judging.judge(item, looked_at, claims or {}, complete=have >= of or not whole, waiting=waiting,
-                           others=others)
+    judged = judging.judge(item, looked_at, claims or {}, lacking=lacks if whole else None, others=others)
     cells = comparison.compare(item, rows, tolerances) if rows is not None and item.rows else []
     if data is not None and item.printed_numbers:
         cells += comparison.compare_numbers(item, data, tolerances)
