@@ -1,11 +1,13 @@
 """boundary.setting: subjects, examples and the classifier's unit; zoo nets with a hook; units handed on."""
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 import torch
 from test_training import CPU, FAST
 
 from shared import runtime
+from shared.attacks import optimised
 from shared.attacks.gradient import FGSM, PGD, Adversarial
 from shared.attacks.threat import Linf
 from shared.boundary import setting
@@ -118,3 +120,19 @@ def test_cells_of_stand_ins_have_their_status():
     assert setting.status("mnist-normal", 1.0) is None
     assert setting.status("cifar10-adv", 0.0) == setting.SMALL
     assert setting.status("mnist-normal", None) == setting.NOT_RUN
+
+
+def test_noisy_copies_that_are_misread_are_counted():
+    grey = torch.full((2, 1, 4, 4), 0.45), torch.zeros(2, dtype=torch.int64)
+    subject = SimpleNamespace(images=lambda first, count: grey, model=lambda seed: linear)
+    attack = optimised.OptMargin(rate=0.05, c=1.0, searches=2, noise=0.02, members=4)
+    told = setting.under_noise(subject, attack, first=0, images=2, iterations=80, noises=7, radius=0.3,
+                               seed=0)
+    assert told["counts"] == [True, True] and told["own"] == [1.0, 1.0]     # so OptMargin says
+    assert all(abs(7 * share - round(7 * share)) < 1e-5 for k in ("others", "cube") for share in told[k])
+    assert told["clean"] == [0.0, 0.0]      # these noises move a mean of 0.45 by at most 0.02
+    shares = {"own": [1.0, 0.0], "others": [0.5, 0.0], "cube": [0.25, 0.0], "clean": [0.0, 1.0]}
+    units = pd.DataFrame([{"unit": f"mnist-normal-margin-b{n}-noise", "counts": [True, False], **shares}
+                          for n in (0, 1)])
+    row, = setting.misread_under_noise(units)       # where nothing was found there is no example to count
+    assert row == {"network": "mnist-normal", "images": 2, "own": 100, "others": 50, "cube": 25, "clean": 0}

@@ -153,6 +153,33 @@ def learn(given, name, attack, others, *, sample, size, step, share, centre, spr
                    "adversarial": {kind: r.adversarial for kind, r in errors.items()}}
 
 
+def under_noise(subject, attack, *, first, images, iterations, noises, radius, seed):
+    """How often noisy copies of OptMargin's examples are misread: by its own noises, by others, in a cube.
+
+    A unit's function. Shares of the copies of each image that have another class than the true one; of an
+    image without an example, those of the image itself.
+
+    noises  how many others, of the same size as the attack's and at right angles; as many points of the cube
+    radius  of region classification's cube
+    """
+    x, y = subject.images(first, images)
+    model = subject.model(seed)
+    found = examples(model, x, y, attack, iterations=iterations, seed=seed)
+    drawn, shape = runtime.generator(seed, "he", "other noises"), x.shape[1:]
+    own = attack.noises(shape, runtime.generator(seed, "he", "noise"))
+    others = dataclasses.replace(attack, members=noises + 1).noises(shape, drawn)[:-1]
+    cube = radius * (2 * torch.rand(noises, *shape, generator=drawn) - 1)
+
+    def misread(images, copies):
+        clouds = (images[:, None] + copies.to(x.device)).flatten(0, 1)
+        return (judge.logits(model, clouds).argmax(1).view(len(x), -1) != y[:, None]).float().mean(1).tolist()
+
+    with judge.frozen(model):
+        return {"iterations": iterations, "images": images, "counts": found.counts.tolist(),
+                "own": misread(found.x, own), "others": misread(found.x, others),
+                "cube": misread(found.x, cube), "clean": misread(x, others)}
+
+
 # ---- adversarial training --------------------------------------------------------------------------------
 # The published attacks: 40 steps of 0.01 on MNIST, 10 of 2/255 on CIFAR-10. The short ones are for a CPU.
 MNIST_TRAINING = Adversarial(PGD(Linf(0.3), steps=40, step=0.01))
@@ -170,12 +197,26 @@ STAND_INS = {"mnist-adv": "substitute: adversarially trained for a twelfth of th
              "cifar10-normal": SMALL, "cifar10-adv": SMALL}
 NAMED = {"mnist-normal": "MNIST, normal", "mnist-adv": "MNIST, adv.", "cifar10-normal": "CIFAR-10, normal",
          "cifar10-adv": "CIFAR-10, adv."}
+NOISES = {"own": "the attack's own noises, %", "others": "other noises, %", "cube": "region's cube, %",
+          "clean": "images as they are, other noises, %"}     # what `under_noise` counts, and a table's heads
 FIRST = {"mnist": 3152, "cifar10": 5415, "imagenet1000": 0}      # number of the first image of a sample
 
 
 def distances(found):
     """How far examples are moved, of a unit's images that the network reads correctly as they are."""
     return [d for d, s, c in zip(found["rms"], found["success"], found["correct"]) if s and c]
+
+
+def misread_under_noise(units):
+    """A row for each network with units of `under_noise`: mean shares in percent over the examples."""
+    together = {}
+    for u in units.to_dict("records"):
+        mine = together.setdefault(u["unit"].split("-margin-")[0], {k: [] for k in NOISES})
+        for k in NOISES:
+            mine[k] += [share for share, counts in zip(u[k], u["counts"]) if counts]
+    return [{"network": net, "images": len(found["own"])}
+            | {k: 100 * sum(v) / len(v) if v else None for k, v in found.items()}
+            for net, found in sorted(together.items(), key=lambda each: [*COLUMNS, each[0]].index(each[0]))]
 
 
 def status(net, value):
