@@ -635,6 +635,7 @@ def slower(d):
                                           f"region classification {d['samples']} in place of one")
 
 
+slower.decided_by = "mnist-normal-",
 PRINTED = "not run: the slowest case of the paper is w32-10 on a GeForce GTX 1080"
 run.tell(attacked, cost_in_words)
 run.statement("procedure-cost-optmargin", attacked,

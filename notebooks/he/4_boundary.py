@@ -383,7 +383,7 @@ def one_data(units):
         if one := found["one"]:
             line, home = printed(net)[1] / printed(net)[0] / 3**0.5, one["adjacent"] == one["label"]
             mine[kind] = {
-                "median": float(sorted(one["distance"])[len(one["distance"]) // 2]), "scale": printed(net)[0],
+                "median": float(middle(one["distance"])), "scale": printed(net)[0],
                 "home": float(home.mean()), "line": line,
                 "back": float((home & (one["distance"] <= line)).mean()), "directions": len(home)}
     return told
