@@ -1,13 +1,11 @@
 """units.once: a step that units share is computed once, and every unit says what ran and what it costs."""
-import time
-
 import pytest
 import torch
 
 from shared.attacks.gradient import FGSM
 from shared.attacks.threat import Linf
 from shared.boundary import setting
-from shared.units import identity, once, run
+from shared.units import identity, once, provenance, run
 
 CALLS = []
 X, Y = torch.linspace(0.1, 0.9, 32).view(2, 1, 4, 4), torch.zeros(2, dtype=torch.int64)
@@ -38,7 +36,9 @@ def attacked(tmp_path, monkeypatch):
 
     def counted(self, *args, **named):
         CALLS.append(self)
-        time.sleep(0.05)
+        start = provenance.clock()
+        while provenance.clock() < start + 0.05:
+            pass
         return there(self, *args, **named)
 
     monkeypatch.setattr(FGSM, "__call__", counted)

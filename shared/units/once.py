@@ -10,7 +10,6 @@ import functools
 import hashlib
 import inspect
 import json
-import time
 
 import torch
 
@@ -40,11 +39,11 @@ def kept(returned):
                 tensors, facts = earlier
                 unit.seconds += facts["seconds"]
                 return returned(**{name: each.to(runtime.device()) for name, each in tensors.items()})
-            ran, start = identity.Recorder(), time.perf_counter()
+            ran, start = identity.Recorder(), provenance.clock()
             with ran:
                 result = function(**arguments)
             unit.resume(ran.ran())
-            checkpoint.Checkpoint(place, ran).save(vars(result), {"seconds": time.perf_counter() - start})
+            checkpoint.Checkpoint(place, ran).save(vars(result), {"seconds": provenance.clock() - start})
             return result
         return given_or_computed
     return decorate

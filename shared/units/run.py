@@ -10,7 +10,6 @@ import json
 import re
 import shutil
 import sys
-import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -175,10 +174,10 @@ def _compute(function, job, parts, text_half, old):
     """Compute one unit and write it, unless a cell that ran is not what the text half says."""
     recorder = identity.Recorder(text_half)
     place = runtime.cache_folder() / "checkpoints" / _key(function.__name__, job.name, job.arguments)
-    start = time.perf_counter()
+    start = provenance.clock()
     with runtime.ledger() as used, checkpoint.kept_in(place, recorder), recorder:
         result = function(**job.arguments)
-    seconds = time.perf_counter() - start + recorder.seconds
+    seconds = provenance.clock() - start + recorder.seconds
     values = store.held(result, function.__name__)
     sizes = {}
     for part in parts:
