@@ -884,7 +884,8 @@ run.extra("networks", nets, lambda u: [
 # - `subject="mnist"`: the digits alone, in a small part of the time.
 
 # %%
-found = pooled(run.best(attacked))
+best = run.best(attacked)
+found = pooled(best)
 near, far, trained = (found.get(each) for each in (("mnist-normal", "brittle"), ("mnist-normal", "margin"),
                                                    ("mnist-adv", "margin")))
 if near and far:
@@ -902,8 +903,8 @@ if near and far:
         sentences += (f" A network trained for a short time on adversarial digits is left "
                       f"{words(share(trained['region']))} of {len(trained['region'])}.")
     sentences += " In the picture a black square is an attack that found nothing."
-    run.minute(sentences, picture=draw_grid(run.best(attacked)),
-               alt="Images and what four attacks make of them.")
+    run.minute(sentences, picture=draw_grid(best[best.unit.str.startswith("mnist")]),
+               alt="Digits and what four attacks make of them.")
 
 # %%
 run.stamp()
