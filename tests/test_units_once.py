@@ -32,6 +32,7 @@ def attacked(tmp_path, monkeypatch):
     monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path / "results"))
     monkeypatch.setenv("BOUNDARY_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(identity, "check_function", lambda function, half: None)
+    monkeypatch.setattr(once, "WORTH", 0.0)
     there = FGSM.__call__
 
     def counted(self, *args, **named):
@@ -93,6 +94,12 @@ def test_changed_code_or_a_damaged_file_is_not_given_again(attacked, tmp_path, m
     with monkeypatch.context() as patch:
         patch.setattr(identity, "changed", lambda code: [n for n in code if "setting.py:examples" in n])
         assert attacked("toy/three", {"a": {}})[1] == 1
+
+
+def test_what_is_soon_computed_is_not_kept(attacked, tmp_path, monkeypatch):
+    monkeypatch.setattr(once, "WORTH", 5.0)
+    assert [attacked(page, {"a": {}})[1] for page in ("toy/one", "toy/two")] == [1, 1]
+    assert not (tmp_path / "cache" / "once").exists()
 
 
 def test_outside_a_unit_nothing_is_kept(attacked, tmp_path):

@@ -16,6 +16,8 @@ import torch
 from shared import runtime
 from shared.units import checkpoint, identity, provenance, store
 
+WORTH = 5.0     # seconds: what takes less is computed again rather than kept
+
 
 def kept(returned):
     """Decorator: let units compute a function of `returned`, a dataclass of tensors, once for its arguments.
@@ -43,7 +45,8 @@ def kept(returned):
             with ran:
                 result = function(**arguments)
             unit.resume(ran.ran())
-            checkpoint.Checkpoint(place, ran).save(vars(result), {"seconds": provenance.clock() - start})
+            if (took := provenance.clock() - start) >= WORTH:
+                checkpoint.Checkpoint(place, ran).save(vars(result), {"seconds": took})
             return result
         return given_or_computed
     return decorate
