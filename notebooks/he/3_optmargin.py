@@ -817,11 +817,11 @@ def leads_in_words(units):
     if not below:
         return f"On every network the ascent brings some image to a lead of {ASKS:.0f}."
     told = "; ".join(f"{r['network']}: at most {words(r['most'], '')} on {r['images']} images" for r in below)
-    return (f"OptStrong asks for a lead of {ASKS:.0f} logits. The ascent stays below it on all images of some "
-            f"networks ({told}), wherever in the range of the pixels it goes. There OptStrong finds nothing "
-            "because of the size of the logits, which says nothing about distances. Where OptStrong misled the "
-            "paper's networks, their logits were larger; they were trained for longer, which is the likely "
-            "reason.")
+    return (f"OptStrong asks for a lead of {ASKS:.0f} logits. The ascent, which pays for no distance and so "
+            f"searches harder than the attack, stays below it on all images of some networks ({told}). There "
+            "OptStrong fails for the size of the logits, which says nothing about distances. Where it misled "
+            "the paper's networks, their logits were larger; they were trained for longer, which is the "
+            "likely reason.")
 
 
 run.extra("leads", leads, farthest_leads,
