@@ -14,6 +14,7 @@ from shared.boundary import setting
 from shared.boundary.survey import purity, survey
 from shared.data import sets
 from shared.models import registry
+from shared.pages import networks
 from shared.runtime import UserError
 from shared.training import zoo
 from shared.units import handed
@@ -111,15 +112,15 @@ def above_one(looks, nets):
     ({"mnist-normal": 0, "mnist-adv": 2}, False, False, "0, 2 (judged for MNIST, normal alone"),
     ({"cifar10-normal": 0}, None, None, "0 (not judged: stand-ins")])
 def test_a_stand_in_is_told_of_and_decides_nothing(looks, holds, of_all, words):
-    found, told = setting.without_stand_ins(above_one)(looks)
+    found, told = networks.without_stand_ins(above_one)(looks)
     assert found is holds and told.startswith(words)
-    assert setting.without_stand_ins(above_one, of_all=True)(looks)[0] is of_all
+    assert networks.without_stand_ins(above_one, of_all=True)(looks)[0] is of_all
 
 
 def test_cells_of_stand_ins_have_their_status():
-    assert setting.status("mnist-normal", 1.0) is None
-    assert setting.status("cifar10-adv", 0.0) == setting.SMALL
-    assert setting.status("mnist-normal", None) == setting.NOT_RUN
+    assert networks.status("mnist-normal", 1.0) is None
+    assert networks.status("cifar10-adv", 0.0) == networks.SMALL
+    assert networks.status("mnist-normal", None) == networks.NOT_RUN
 
 
 def test_noisy_copies_that_are_misread_are_counted():
@@ -134,5 +135,5 @@ def test_noisy_copies_that_are_misread_are_counted():
     shares = {"own": [1.0, 0.0], "others": [0.5, 0.0], "cube": [0.25, 0.0], "clean": [0.0, 1.0]}
     units = pd.DataFrame([{"unit": f"mnist-normal-margin-b{n}-noise", "counts": [True, False], **shares}
                           for n in (0, 1)])
-    row, = setting.misread_under_noise(units)       # where nothing was found there is no example to count
+    row, = networks.misread_under_noise(units)       # where nothing was found there is no example to count
     assert row == {"network": "mnist-normal", "images": 2, "own": 100, "others": 50, "cube": 25, "clean": 0}

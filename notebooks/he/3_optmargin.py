@@ -54,7 +54,7 @@ from shared.attacks.region import Region
 from shared.attacks.threat import Linf, rms
 from shared.boundary import setting
 from shared.models import he
-from shared.pages import display
+from shared.pages import display, networks
 from shared.pages.start import start
 from shared.pages.sums import mean, middle, share, words
 
@@ -382,15 +382,15 @@ def table_1(units):
     together, made = pooled(units), []
     for kind in ("brittle", "margin", "strong", "fgsm"):
         row = {"examples": NAMES[kind]}
-        for net in setting.COLUMNS:
+        for net in networks.COLUMNS:
             found, name = together.get((net, kind)), net.replace("-", "_")
             row |= {f"{name}_success_pct": None, f"{name}_rms": None}
             if found:
                 counts = [s for s, c in zip(found["success"], found["correct"]) if c]
-                far = mean(setting.distances(found))
+                far = mean(networks.distances(found))
                 row[f"{name}_success_pct"] = share(counts)
                 row[f"{name}_rms"] = far if far is None or net.startswith("mnist") else 255 * far
-            row |= {f"{name}_{tail}_status": setting.status(net, found) for tail in ("success_pct", "rms")}
+            row |= {f"{name}_{tail}_status": networks.status(net, found) for tail in ("success_pct", "rms")}
         made.append(row)
     return made
 
@@ -405,7 +405,7 @@ def of(rows, kind, column):
 def strong_distances():
     """OptStrong's mean distances on the normal MNIST network, under every setting tried below."""
     units = run.best(others).to_dict("records")
-    found = [mean(setting.distances(u)) for u in units if u["unit"].endswith(ASKED["strong"])]
+    found = [mean(networks.distances(u)) for u in units if u["unit"].endswith(ASKED["strong"])]
     return [d for d in found if d is not None]
 
 
@@ -429,7 +429,7 @@ def succeeds(rows, nets):
         nothing = of(rows, "strong", f"{name}_success_pct") == 0
         others_say = (f" ({words(min(strong), '')} to {words(max(strong), '')} with other settings, of which "
                       "the paper names none)" if len(strong) > 1 else "")
-        told.append(f"{setting.NAMED[net]}: {words(success)}, distances of OptBrittle {words(near, '')}, "
+        told.append(f"{networks.NAMED[net]}: {words(success)}, distances of OptBrittle {words(near, '')}, "
                     f"OptMargin {words(mine, '')}, OptStrong "
                     f"{'that finds nothing' if nothing else words(far, '')}{others_say}")
     judged = False if False in holds else None if None in holds else True
@@ -448,11 +448,11 @@ def drops(kind):
 
 
 run.table("table-1", attacked, table_1, claims={
-    "in all four settings": setting.without_stand_ins(succeeds, of_all=True),
+    "in all four settings": networks.without_stand_ins(succeeds, of_all=True),
     "leaves the original class readable": "“visible” and “readable” are judged by eye; the images stand in "
                                           "Figure 5",
-    "OptStrong drops": setting.without_stand_ins(drops("strong")),
-    "FGSM is weaker": setting.without_stand_ins(drops("fgsm")),
+    "OptStrong drops": networks.without_stand_ins(drops("strong")),
+    "FGSM is weaker": networks.without_stand_ins(drops("fgsm")),
 })
 
 # %% [markdown]
@@ -471,14 +471,14 @@ def table_2(units):
         for column, net, how in TAILS:
             found = together.get((net, kind))
             row |= {column: share(found[how]) if found else None,
-                    f"{column}_status": setting.status(net, found)}
+                    f"{column}_status": networks.status(net, found)}
         made.append(row)
     return made
 
 
 def columns(rows, nets, how):
     """`[(name, OptBrittle's accuracy, OptMargin's, FGSM's)]` of the networks that have values."""
-    found = [(f"{setting.NAMED[net]}, {how}", *(of(rows, k, c) for k in ("brittle", "margin", "fgsm")))
+    found = [(f"{networks.NAMED[net]}, {how}", *(of(rows, k, c) for k in ("brittle", "margin", "fgsm")))
              for c, net, h in TAILS if h == how and net in nets]
     return [f for f in found if None not in f]
 
@@ -502,7 +502,7 @@ def zero(rows, nets):
     """Point classification reads no image made by optimisation, but in the one column printed above zero."""
     found = columns(rows, nets, "point")
     told = "; ".join(f"{n}: {words(b)} and {words(m)}" for n, b, m, _ in found)
-    above = setting.NAMED["cifar10-adv"]
+    above = networks.NAMED["cifar10-adv"]
     return (all(round(b) == 0 and (round(m) == 0 or n.startswith(above)) for n, b, m, _ in found)
             if found else None), told
 
@@ -515,10 +515,10 @@ def evades(rows, nets):
 
 
 run.table("table-2", attacked, table_2, claims={
-    "restores OptBrittle": setting.without_stand_ins(fails, of_all=True),
-    "lowest accuracy of all attacks": setting.without_stand_ins(lowest, of_all=True),
-    "0% on OptBrittle everywhere": setting.without_stand_ins(zero, of_all=True),
-    "evades both": setting.without_stand_ins(evades),
+    "restores OptBrittle": networks.without_stand_ins(fails, of_all=True),
+    "lowest accuracy of all attacks": networks.without_stand_ins(lowest, of_all=True),
+    "0% on OptBrittle everywhere": networks.without_stand_ins(zero, of_all=True),
+    "evades both": networks.without_stand_ins(evades),
 })
 
 
@@ -531,11 +531,11 @@ def behind(units):
     """A row for each network and kind: images, those read correctly, those with an example, iterations."""
     made = []
     for (net, kind), found in sorted(pooled(units).items(), key=lambda each: (
-            setting.COLUMNS.index(each[0][0]), list(NAMES).index(each[0][1]))):
+            networks.COLUMNS.index(each[0][0]), list(NAMES).index(each[0][1]))):
         least, most = min(found["iterations"]), max(found["iterations"])
-        made.append({"network": setting.NAMED[net], "kind": NAMES[kind], "images": len(found["correct"]),
+        made.append({"network": networks.NAMED[net], "kind": NAMES[kind], "images": len(found["correct"]),
                      "correct": sum(found["correct"]),
-                     "examples": None if kind == "benign" else len(setting.distances(found)),
+                     "examples": None if kind == "benign" else len(networks.distances(found)),
                      "iterations": None if most == 1 else f"{least:,} to {most:,}" if least < most
                      else f"{most:,}"})
     return made
@@ -663,7 +663,7 @@ run.statement("procedure-optmargin", attacked, data=cost, claims={
 def amplification(units):
     """OptMargin's distances over OptBrittle's on images of both, and its success against the region."""
     together, told = pooled(units), {}
-    for net in setting.COLUMNS:
+    for net in networks.COLUMNS:
         near, far = (together.get((net, kind)) for kind in ("brittle", "margin"))
         if near and far:
             lengths = [{n: d for n, d, s, c in zip(*(f[k] for k in ("image", "rms", "success", "correct")))
@@ -680,14 +680,14 @@ def quoted_beside(units):
     printed = [{"who": f"{r['attack']}, {r['dataset']} (quoted in the paper)",
                 "amplification": r["amplification"], "success_pct": r["success_pct"], "images": None}
                for r in reference.paper("he")["remark-cao-gong-amplified"].raw["rows"]]
-    return printed + [{"who": f"OptMargin, {setting.NAMED[net]} (ours)", "amplification": v["amplification"],
+    return printed + [{"who": f"OptMargin, {networks.NAMED[net]} (ours)", "amplification": v["amplification"],
                        "success_pct": v["success"], "images": v["images"]}
                       for net, v in amplification(units).items()]
 
 
 def similar(d):
     """OptMargin's success and its distances over OptBrittle's: "high" and "similar" name no bound."""
-    told = "; ".join(f"{setting.NAMED[n]}: {v['amplification']:,.2f} times the distance, success "
+    told = "; ".join(f"{networks.NAMED[n]}: {v['amplification']:,.2f} times the distance, success "
                      f"{v['success']:.0f}%" for n, v in d.items())
     return None, f"“high” and “similar” name no bound; {told or 'no value'}"
 
@@ -734,7 +734,7 @@ def measured(units):
         mine = {short: found[unit] for short, unit in wanted.items()}
         row = {"settings": told, "rate": mine["brittle"]["rate"], "ratio": mine["brittle"]["ratio"]}
         for short, u in mine.items():
-            row |= {f"{short}_rms": mean(setting.distances(u)),
+            row |= {f"{short}_rms": mean(networks.distances(u)),
                     f"{short}_success_pct": share([s for s, c in zip(u["success"], u["correct"]) if c]),
                     f"{short}_region_pct": share(u["region"])}
         made.append(row)
@@ -801,9 +801,9 @@ def farthest_leads(units):
     """A row for each network: leads before and after the ascent, and OptStrong's printed success."""
     found, made = {u["unit"].removesuffix("-lead"): u for u in units.to_dict("records")}, []
     printed = next(r for r in reference.paper("he")["table-1"].rows if r["examples"] == NAMES["strong"])
-    for net in setting.COLUMNS:
+    for net in networks.COLUMNS:
         if u := found.get(net):
-            made.append({"network": setting.NAMED[net], "images": u["images"], "iterations": u["iterations"],
+            made.append({"network": networks.NAMED[net], "images": u["images"], "iterations": u["iterations"],
                          "clean": -middle(u["clean"]), "middle": middle(u["most"]), "most": max(u["most"]),
                          "reach_pct": share([m >= ASKS for m in u["most"]]),
                          "printed_pct": printed[f"{net.replace('-', '_')}_success_pct"]})
@@ -840,10 +840,10 @@ run.tell(leads, leads_in_words)
 # by the points of region classification's cube; and copies of the images as they are, for comparison.
 
 # %%
-run.extra("other-noises", noisy, lambda u: [r | {"network": setting.NAMED[r["network"]]}
-                                             for r in setting.misread_under_noise(u)],
+run.extra("other-noises", noisy, lambda u: [r | {"network": networks.NAMED[r["network"]]}
+                                             for r in networks.misread_under_noise(u)],
           "Noisy copies of OptMargin's examples that are misread",
-          header={"network": "network", "images": "images"} | setting.NOISES)
+          header={"network": "network", "images": "images"} | networks.NOISES)
 
 # %% [markdown]
 # ## The networks
@@ -896,9 +896,9 @@ if near and far:
                  f"correctly (the paper: {words(region['OptBrittle'])}). OptMargin, which looks for images "
                  f"whose copies are misread too, leaves it {words(share(far['region']))} of "
                  f"{len(far['region'])} ({words(region['OptMargin'])}). It moves the pixels by "
-                 f"{words(mean(setting.distances(far)), '')} on average ({words(moved['OptMargin'], '')}), "
+                 f"{words(mean(networks.distances(far)), '')} on average ({words(moved['OptMargin'], '')}), "
                  f"where the closest examples need "
-                 f"{words(mean(setting.distances(near)), '')} ({words(moved['OptBrittle'], '')}).")
+                 f"{words(mean(networks.distances(near)), '')} ({words(moved['OptBrittle'], '')}).")
     if trained:
         sentences += (f" A network trained for a short time on adversarial digits is left "
                       f"{words(share(trained['region']))} of {len(trained['region'])}.")

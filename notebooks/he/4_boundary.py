@@ -50,7 +50,7 @@ from shared.attacks import judge
 from shared.boundary import setting
 from shared.boundary.survey import purity, survey
 from shared.data.archives import SPECS
-from shared.pages import display
+from shared.pages import display, networks
 from shared.pages.start import start
 from shared.pages.sums import mean, middle
 
@@ -321,7 +321,7 @@ def printed(net):
 
 def nets_of(together):
     """The networks that an image counts for, in the paper's order."""
-    return [net for net in setting.COLUMNS
+    return [net for net in networks.COLUMNS
             if any(net == n and found["median"] for (n, _), found in together.items())]
 
 
@@ -364,7 +364,7 @@ def draw_one(units, tail=""):
                 ax.set_title(KINDS[kind])
             ax.set(xticks=[])
         names = SPECS[net.split("-")[0]].classes
-        row[0].set_ylabel(f"{setting.NAMED[net]}\n{'L∞' if tail else 'RMS'} distance", fontsize=9)
+        row[0].set_ylabel(f"{networks.NAMED[net]}\n{'L∞' if tail else 'RMS'} distance", fontsize=9)
         row[-1].legend([plt.Line2D([], [], marker="o", linestyle="", markersize=4, color=HUES(c))
                         for c in sorted(seen)],
                        [f"{names[c]} (its class)" if c == mine else names[c] for c in sorted(seen)],
@@ -402,7 +402,7 @@ def length(facts, key="median"):
 def near_zero(d, nets):
     """OptBrittle's median distance lies below the black line, and most directions lead home."""
     have = both(d, nets, "brittle")
-    told = "; ".join(f"{setting.NAMED[n]}: median {f['brittle']['median'] / f['brittle']['line']:.2g} of the "
+    told = "; ".join(f"{networks.NAMED[n]}: median {f['brittle']['median'] / f['brittle']['line']:.2g} of the "
                      f"line, {100 * f['brittle']['home']:.0f}% lead to the original class"
                      for n, f in have.items())
     told = told and f"{told}; “very close to zero” is read as less than half of the black line"
@@ -413,7 +413,7 @@ def near_zero(d, nets):
 def higher(d, nets):
     """OptMargin's curve lies above OptBrittle's, and on MNIST fewer directions lead home."""
     have = both(d, nets, "brittle", "margin")
-    told = "; ".join(f"{setting.NAMED[n]}: medians {length(f['brittle'])} and {length(f['margin'])}, leading "
+    told = "; ".join(f"{networks.NAMED[n]}: medians {length(f['brittle'])} and {length(f['margin'])}, leading "
                      f"home {100 * f['brittle']['home']:.0f}% and {100 * f['margin']['home']:.0f}%"
                      for n, f in have.items())
     return (all(f["margin"]["median"] > f["brittle"]["median"] for f in have.values()) and
@@ -424,7 +424,7 @@ def higher(d, nets):
 def returns(d, nets):
     """Nearly every direction leads an OptBrittle image home within the distance of a region's sample."""
     have = both(d, nets, "brittle")
-    told = "; ".join(f"{setting.NAMED[n]}: {100 * f['brittle']['back']:.0f}% of directions"
+    told = "; ".join(f"{networks.NAMED[n]}: {100 * f['brittle']['back']:.0f}% of directions"
                      for n, f in have.items())
     told = told and f"{told} (“nearly every” is read as nine in ten)"
     return (all(f["brittle"]["back"] > 0.9 for f in have.values()) if have else None), told
@@ -436,9 +436,9 @@ run.figure("figure-1", walks, draw_one, data=one_data, alt=ALT_ONE,
            contains={"x: random directions": True, "y: boundary distance": True,
                      "colour: adjacent": True, "black line": True,
                      "2 datasets": lambda d: len(d) == 4},
-           claims={"very close to zero": setting.without_stand_ins(near_zero),
-                   "OptMargin curves lie higher": setting.without_stand_ins(higher),
-                   "A small random step": setting.without_stand_ins(returns)})
+           claims={"very close to zero": networks.without_stand_ins(near_zero),
+                   "OptMargin curves lie higher": networks.without_stand_ins(higher),
+                   "A small random step": networks.without_stand_ins(returns)})
 
 
 # %% [markdown]
@@ -466,7 +466,7 @@ def draw_all(units, tail=""):
                         label=name,
                         marker="." if len(values) == 1 else None)
             ax.set(ylabel=f"{'L∞' if tail else 'RMS'} distance", xticks=[],
-                   title=f"{setting.NAMED[net]}: {'nearest' if statistic == 'least' else 'median'}")
+                   title=f"{networks.NAMED[net]}: {'nearest' if statistic == 'least' else 'median'}")
     for ax in axes[-1]:
         ax.set_xlabel("images, sorted")
     figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=len(KINDS))
@@ -503,7 +503,7 @@ def order(facts):
 def between(d, nets):
     """Medians over images: OptBrittle lowest, benign highest."""
     have = both(d, nets, "brittle", "margin", "benign")
-    told = "; ".join(f"{setting.NAMED[n]}: " + ", ".join(
+    told = "; ".join(f"{networks.NAMED[n]}: " + ", ".join(
         f"{KINDS[k]} {length(f[k])}" + (f" ({f[k]['never']:.0%} of walks find no other class)"
                                         if f[k]["median"] == 1 else "")
         for k in KINDS if k in f) for n, f in have.items())
@@ -515,7 +515,7 @@ def between(d, nets):
 def above(d, nets):
     """Most OptMargin images have their median distance above the black line."""
     have = both(d, nets, "margin")
-    told = "; ".join(f"{setting.NAMED[n]}: {100 * f['margin']['above']:.0f}% of images"
+    told = "; ".join(f"{networks.NAMED[n]}: {100 * f['margin']['above']:.0f}% of images"
                      for n, f in have.items())
     return (all(f["margin"]["above"] > 0.5 for f in have.values()) if have else None), told
 
@@ -529,7 +529,7 @@ ERRS = {f"{row['dataset'].lower()}-{'normal' if row['model_training'] == 'normal
 def no_threshold(d, nets):
     """On MNIST the best threshold on either statistic errs on more than the paper's classifier does."""
     have = {n: f for n, f in both(d, nets, "margin", "benign").items() if n.startswith("mnist")}
-    told = "; ".join(f"{setting.NAMED[n]}: the best threshold puts {f['margin']['median_threshold']:.0%} of "
+    told = "; ".join(f"{networks.NAMED[n]}: the best threshold puts {f['margin']['median_threshold']:.0%} of "
                      f"one kind or of the other on the wrong side by the median, "
                      f"{f['margin']['least_threshold']:.0%} by the nearest distance; the paper's classifier "
                      f"{ERRS[n]:.1%}" for n, f in have.items())
@@ -555,10 +555,10 @@ run.figure("figure-2", walks, draw_all, data=all_data, alt=ALT_ALL,
            contains={"x: images sorted": True, "y: minimum": True, "curves: benign blue": True,
                      "black line": True,
                      "MNIST and CIFAR-10": lambda d: len(d) == 4},
-           claims={"more robust to random noise": setting.without_stand_ins(between),
-                   "black line lies below": setting.without_stand_ins(above),
-                   "no single threshold": setting.without_stand_ins(no_threshold),
-                   "Adversarial training brings": setting.without_stand_ins(moved)})
+           claims={"more robust to random noise": networks.without_stand_ins(between),
+                   "black line lies below": networks.without_stand_ins(above),
+                   "no single threshold": networks.without_stand_ins(no_threshold),
+                   "Adversarial training brings": networks.without_stand_ins(moved)})
 
 
 # %% [markdown]
@@ -585,7 +585,7 @@ def draw_purity(units):
             values = average_purity(together[net, kind]) if (net, kind) in together else []
             ax.plot(range(1, len(values) + 1), values, STYLES[kind], color=COLOURS[kind],
                     marker=".", label=name)
-        ax.set(title=setting.NAMED[net], xlabel="k", xticks=range(1, 10, 2))
+        ax.set(title=networks.NAMED[net], xlabel="k", xticks=range(1, 10, 2))
     axes[0][0].set_ylabel("purity of the top k")
     figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=len(KINDS))
     return figure
@@ -604,7 +604,7 @@ def purest(d, nets):
     """OptBrittle has the highest purity, and on CIFAR-10 it is nearer to benign."""
     have = both(d, nets, "brittle", "benign")
     gaps = {n: f["brittle"] - f["benign"] for n, f in have.items()}
-    told = "; ".join(f"{setting.NAMED[n]}: OptBrittle {f['brittle']:.2f}, benign {f['benign']:.2f}"
+    told = "; ".join(f"{networks.NAMED[n]}: OptBrittle {f['brittle']:.2f}, benign {f['benign']:.2f}"
                      for n, f in have.items())
     highest = all(f["brittle"] == max(f.values()) for f in have.values())
     pairs = [(gaps[f"mnist-{t}"], gaps[f"cifar10-{t}"]) for t in ("normal", "adv")
@@ -615,7 +615,7 @@ def purest(d, nets):
 def harder(d, nets):
     """OptMargin and FGSM lie nearer to benign than OptBrittle."""
     have = both(d, nets, "brittle", "benign", "margin")
-    told = "; ".join(f"{setting.NAMED[n]}: " + ", ".join(f"{KINDS[k]} {f[k]:.2f}" for k in KINDS if k in f)
+    told = "; ".join(f"{networks.NAMED[n]}: " + ", ".join(f"{KINDS[k]} {f[k]:.2f}" for k in KINDS if k in f)
                      for n, f in have.items())
     return (all(abs(f[k] - f["benign"]) < abs(f["brittle"] - f["benign"])
                 for f in have.values() for k in ("margin", "fgsm")
@@ -626,8 +626,8 @@ run.figure("figure-3", walks, draw_purity, data=purity_data,
            alt="A panel a network: four rising curves over k from 1 to 9.",
            contains={"x: k": True, "y: average purity": True, "curves": True,
                      "panels": lambda d: len(d) == 4},
-           claims={"especially high purity": setting.without_stand_ins(purest, of_all=True),
-                   "much harder to tell": setting.without_stand_ins(harder)})
+           claims={"especially high purity": networks.without_stand_ins(purest, of_all=True),
+                   "much harder to tell": networks.without_stand_ins(harder)})
 
 # %% [markdown]
 # ## Figure 6: Figure 1 in the largest change of a pixel
@@ -670,7 +670,7 @@ def draw_cut(units):
                                    (u["margin"], "s", "OptMargin")):
             if name == "image" or x or y:  # an attack that found nothing has no place
                 ax.plot(x / side, y / side, mark, color="black", label=name)
-        ax.set(title=setting.NAMED[u["unit"].removesuffix("-cut")], xlabel="RMS distance",
+        ax.set(title=networks.NAMED[u["unit"].removesuffix("-cut")], xlabel="RMS distance",
                ylabel="RMS distance")
     figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return figure

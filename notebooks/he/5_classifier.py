@@ -49,7 +49,7 @@ from shared.attacks import judge
 from shared.boundary import classifier, setting
 from shared.boundary.survey import strewn, survey
 from shared.models.careful import Careful
-from shared.pages import display
+from shared.pages import display, networks
 from shared.pages.start import start
 from shared.pages.sums import percent, words
 from shared.units import handed
@@ -265,7 +265,7 @@ def table_3(classifiers, surroundings):
                 for kind in ("brittle", "margin"):
                     row[f"false_neg_opt{kind}_pct"] = percent(u["missed"].get(kind),
                                                               u["adversarial"].get(kind)) if u else None
-                row |= {f"{c}_status": setting.status(f"{dataset}-{training}", row[c]) for c in list(row)[3:]}
+                row |= {f"{c}_status": networks.status(f"{dataset}-{training}", row[c]) for c in list(row)[3:]}
                 row["worst_case_pct"] = best[dataset].get((training, attack))
                 made.append(row)
     return made
@@ -346,10 +346,10 @@ def mimics(rows, nets):
 
 
 run.table("table-3", (classifiers, surroundings), table_3, claims={
-    "also recognises OptBrittle": setting.without_stand_ins(recognises),
-    "Best worst-case accuracy": (setting.without_stand_ins(beats, of_all=True), "table-2"),
-    "the normally trained model gives better": setting.without_stand_ins(which_network),
-    "does not mimic": setting.without_stand_ins(mimics),
+    "also recognises OptBrittle": networks.without_stand_ins(recognises),
+    "Best worst-case accuracy": (networks.without_stand_ins(beats, of_all=True), "table-2"),
+    "the normally trained model gives better": networks.without_stand_ins(which_network),
+    "does not mimic": networks.without_stand_ins(mimics),
 })
 
 
@@ -366,7 +366,7 @@ def beside_region(classifiers, surroundings):
     for name, u in by_name(classifiers).items():
         dataset, training, attack = name.split("-")
         if attack != "fgsm":
-            made.append({"network": setting.NAMED[f"{dataset}-{training}"], "attack": KINDS[attack],
+            made.append({"network": networks.NAMED[f"{dataset}-{training}"], "attack": KINDS[attack],
                          "worst": worst_cases(classifiers, dataset).get((training, attack)),
                          "printed": printed[DATASETS[dataset]], "learned": u["trained_on"],
                          "benign": u["benign"], "adversarial": u["adversarial"].get(attack)})
@@ -393,7 +393,7 @@ def table_4(classifiers):
         u = by_name(classifiers).get(f"{dataset}-normal-fgsm")
         row = {"dataset": title, "false_pos_pct": percent(u["flagged"], u["benign"]) if u else None,
                "false_neg_pct": percent(u["missed"].get("fgsm"), u["adversarial"].get("fgsm")) if u else None}
-        made.append(row | {f"{c}_status": setting.status(f"{dataset}-normal", row[c])
+        made.append(row | {f"{c}_status": networks.status(f"{dataset}-normal", row[c])
                            for c in ("false_pos_pct", "false_neg_pct")})
     return made
 
@@ -415,7 +415,7 @@ def harder(rows, nets, table_3):
 
 
 run.table("table-4", classifiers, table_4, claims={
-    "harder to recognise": (setting.without_stand_ins(harder, of_all=True), "table-3"),
+    "harder to recognise": (networks.without_stand_ins(harder, of_all=True), "table-3"),
     "too few successful": "no classifier is trained there, as in the paper; how few FGSM succeeds on stands "
                           "in Table 1",
 })
@@ -490,9 +490,9 @@ def varies(d):
 def looks_in_words(surroundings):
     """Looks an image of each network and kind."""
     told = looks(surroundings)["looks"]
-    each = "; ".join(f"{setting.NAMED[net]}: " + ", ".join(
+    each = "; ".join(f"{networks.NAMED[net]}: " + ", ".join(
         f"{name} {told[key]:,.0f}" for kind, name in {"benign": "images as they are", **KINDS}.items()
-        if (key := f"{net.replace('-', '_')}_{kind}") in told) for net in setting.COLUMNS
+        if (key := f"{net.replace('-', '_')}_{kind}") in told) for net in networks.COLUMNS
         if any(key.startswith(net.replace("-", "_")) for key in told))
     return f"Looks for an image, in the mean: {each}." if each else "No walk was made."
 

@@ -44,7 +44,7 @@ from shared.attacks.region import Region
 from shared.attacks.threat import rms
 from shared.boundary import classifier, setting
 from shared.boundary.survey import purity, survey
-from shared.pages import display
+from shared.pages import display, networks
 from shared.pages.start import start
 from shared.pages.sums import mean, middle, percent, share, words
 from shared.units import handed
@@ -189,9 +189,9 @@ def table_5(examples, classifiers=None):
         if f:
             row |= {"point_accuracy_pct": share(f["point"]), "region_accuracy_pct": share(f["region"])}
             if kind != "benign":
-                row["distortion_rms"] = mean(setting.distances(f))
+                row["distortion_rms"] = mean(networks.distances(f))
         for c in list(row)[1:]:
-            none = TOO_FEW if c.startswith("false") and u is None else setting.NOT_RUN
+            none = TOO_FEW if c.startswith("false") and u is None else networks.NOT_RUN
             row[f"{c}_status"] = none if row[c] is None else SUBSTITUTE
         made.append(row)
     return made
@@ -396,7 +396,7 @@ run.figure("figure-9", examples, draw_all, data=all_data,
 # %%
 def fitted(units):
     """How far the examples' success under their own noises carries over to others."""
-    found, = setting.misread_under_noise(units) or [None]
+    found, = networks.misread_under_noise(units) or [None]
     if found is None or found["own"] is None:
         return "No example of OptMargin has been looked at under other noises."
     return (f"Of the copies by its own noises {words(found['own'])} are misread, of those by others of the "
@@ -404,9 +404,9 @@ def fitted(units):
 
 
 run.extra("other-noises-imagenet", noises, lambda u: [r | {"network": "SqueezeNet 1.1"}
-                                                      for r in setting.misread_under_noise(u)],
+                                                      for r in networks.misread_under_noise(u)],
           "Noisy copies of OptMargin's examples that are misread",
-          header={"network": "network", "images": "images"} | setting.NOISES)
+          header={"network": "network", "images": "images"} | networks.NOISES)
 run.tell(noises, fitted)
 
 # %% [markdown]
