@@ -622,19 +622,7 @@ run.extra("cifar10-intervals", pairs, lambda u: pictures.interval_rows(u, PICKED
 # gradient. Both distances give a prediction for 2,000 draws, the second one image by image.
 
 # %%
-run.picture(pairs, lambda u: pictures.plane_picture(u, PICKED, CLASSES, PRINTED),
-            caption="Test images of CIFAR-10 turned by random draws five and ten times as long as the "
-                    "attack: measured, printed, and as flat boundaries would have it.",
-            alt="Dots with bars for the measured share of every problem, crosses for the printed one, and "
-                "marks near zero for flat boundaries at the distance of the attack.")
-
-# %%
-run.extra("cifar10-planes", pairs, lambda u: pictures.plane_rows(u, PICKED, CLASSES),
-          "Test images: median distance of the attack and of the plane of the linear net, and the share of "
-          "images that the draws turn.", header=pictures.plane_header())
-
-# %%
-run.tell(pairs, lambda u: pictures.planes_in_words(u, PICKED))
+pictures.planes(run, "cifar10-planes", pairs, PICKED, CLASSES, PRINTED, data_set="CIFAR-10")
 
 # %% [markdown]
 # Two things part prediction and measurement. The attack follows the gradient of the image and need not find the shortest way, so that
@@ -816,15 +804,7 @@ run.figure("figure-14", shown, draw_detail, data=detail_data,
 # - `images_attack=1000`: the intervals shrink to about a half for every four times as many images.
 
 # %%
-chosen = run.best(pairs)
-if len(chosen):
-    good = pictures.learned(chosen)
-    run.minute(
-        pictures.minute_words(good, SHARES, len(pairs.published), "classes", len(chosen) - len(good),
-                              full=10_000),
-        picture=pictures.bars(good, SHARES),
-        alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
-            "the attack to ten times as long. Lines mark the printed values.")
+pictures.minute(run, pairs, SHARES, "classes", full=10_000)
 
 # %%
 run.stamp()

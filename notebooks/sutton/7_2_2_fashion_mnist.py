@@ -195,19 +195,7 @@ run.extra("fashion-intervals", pairs, lambda u: pictures.interval_rows(u, NEXT, 
 # give a prediction for 2,000 draws, the second one image by image.
 
 # %%
-run.picture(pairs, lambda u: pictures.plane_picture(u, NEXT, CLASSES, PRINTED),
-            caption="Test images of Fashion-MNIST turned by random draws five and ten times as long as the "
-                    "attack: measured, printed, and as flat boundaries would have it.",
-            alt="Dots with bars for the measured share of every problem, crosses for the printed one, and "
-                "marks near zero for flat boundaries at the distance of the attack.")
-
-# %%
-run.extra("fashion-planes", pairs, lambda u: pictures.plane_rows(u, NEXT, CLASSES),
-          "Test images: median distance of the attack and of the plane of the linear net, and the share of "
-          "images that the draws turn.", header=pictures.plane_header())
-
-# %%
-run.tell(pairs, lambda u: pictures.planes_in_words(u, NEXT))
+pictures.planes(run, "fashion-planes", pairs, NEXT, CLASSES, PRINTED, data_set="Fashion-MNIST")
 
 # %% [markdown]
 # Two things part prediction and measurement. The attack follows the gradient of the image and need not find the shortest way, so that
@@ -265,15 +253,7 @@ pictures.norm_figure(run, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DE
 # - `seed=1`: another net for every problem, and other draws. Accuracy moves by tenths of a percent, susceptibility by much more.
 
 # %%
-chosen = run.best(pairs)
-if len(chosen):
-    good = pictures.learned(chosen)
-    run.minute(
-        pictures.minute_words(good, SHARES, len(pairs.published), "kinds of clothes",
-                              len(chosen) - len(good), full=12_000),
-        picture=pictures.bars(good, SHARES),
-        alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
-            "the attack to ten times as long. Lines mark the printed values.")
+pictures.minute(run, pairs, SHARES, "kinds of clothes", full=12_000)
 
 # %%
 run.stamp()

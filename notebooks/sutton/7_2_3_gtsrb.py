@@ -378,19 +378,7 @@ run.tell((pairs, others), spread_in_words)
 # give a prediction for 2,000 draws, the second one image by image.
 
 # %%
-run.picture(pairs, lambda u: pictures.plane_picture(u, NEXT, CLASSES, RANDOM),
-            caption="Test images of GTSRB turned by random draws five and ten times as long as the "
-                    "attack: measured, printed, and as flat boundaries would have it.",
-            alt="Dots with bars for the measured share of every problem, crosses for the printed one, and "
-                "marks near zero for flat boundaries at the distance of the attack.")
-
-# %%
-run.extra("gtsrb-planes", pairs, lambda u: pictures.plane_rows(u, NEXT, CLASSES),
-          "Test images: median distance of the attack and of the plane of the linear net, and the share of "
-          "images that the draws turn.", header=pictures.plane_header())
-
-# %%
-run.tell(pairs, lambda u: pictures.planes_in_words(u, NEXT))
+pictures.planes(run, "gtsrb-planes", pairs, NEXT, CLASSES, RANDOM, data_set="GTSRB")
 
 # %% [markdown]
 # Two things part prediction and measurement. The attack follows the gradient of the image and need not find the shortest way, so that
@@ -451,14 +439,7 @@ pictures.norm_figure(run, "figure-20", pairs, NEXT, CLASSES, tables.draw_size(DE
 #   how easily a draw turns them.
 
 # %%
-chosen = run.best(pairs)
-if len(chosen):
-    good = pictures.learned(chosen, LARGER)
-    run.minute(
-        pictures.minute_words(good, SHARES, len(pairs.published), "traffic signs", len(chosen) - len(good)),
-        picture=pictures.bars(good, SHARES),
-        alt="Five bars: images that the attack changes, and those that random draws change, from as long as "
-            "the attack to ten times as long. Lines mark the printed values.")
+pictures.minute(run, pairs, SHARES, "traffic signs", larger=LARGER)
 
 # %%
 run.stamp()

@@ -369,6 +369,19 @@ def planes_in_words(units, problems, split="test"):
             f"the linear net would have {percent(linear)} turned.")
 
 
+def planes(run, slug, units, problems, names, printed, *, data_set):
+    """Show what flat boundaries predict beside what was measured: a picture, a table, and both in words."""
+    run.picture(units, lambda u: plane_picture(u, problems, names, printed),
+                caption=f"Test images of {data_set} turned by random draws five and ten times as long as the "
+                        "attack: measured, printed, and as flat boundaries would have it.",
+                alt="Dots with bars for the measured share of every problem, crosses for the printed one, "
+                    "and marks near zero for flat boundaries at the distance of the attack.")
+    run.extra(slug, units, lambda u: plane_rows(u, problems, names),
+              "Test images: median distance of the attack and of the plane of the linear net, and the share "
+              "of images that the draws turn.", header=plane_header())
+    run.tell(units, lambda u: planes_in_words(u, problems))
+
+
 # ---- claims ----------------------------------------------------------------------------------------------
 def stated(item, phrase):
     """The numbers in the claim of a reference item that has these words."""
@@ -508,3 +521,18 @@ def bars(units, printed, split="test", deltas=(1, 2, 5, 10)):
     ax.set(ylabel="images whose class changes, %", ylim=(0, 112))
     ax.legend(loc="upper right")
     return figure
+
+
+def minute(run, units, printed, classes, *, larger=None, full=0):
+    """Show a page in one minute: the shares over the nets that learned their problem, in words and as bars.
+
+    larger  see `learned`; classes and full: see `minute_words`
+    """
+    chosen = run.best(units)
+    if len(chosen):
+        good = learned(chosen, larger)
+        run.minute(
+            minute_words(good, printed, len(units.published), classes, len(chosen) - len(good), full=full),
+            picture=bars(good, printed),
+            alt="Five bars: images that the attack changes, and those that random draws change, from as long "
+                "as the attack to ten times as long. Lines mark the printed values.")
