@@ -96,6 +96,12 @@ def test_changed_code_or_a_damaged_file_is_not_given_again(attacked, tmp_path, m
         assert attacked("toy/three", {"a": {}})[1] == 1
 
 
+def test_what_ran_from_a_file_that_says_otherwise_now_is_not_kept(attacked, tmp_path, monkeypatch):
+    monkeypatch.setattr(identity, "STARTED", 0.0)   # as if the files had been written while this ran
+    assert attacked("toy/one", {"a": {}})[1] == 1
+    assert not (tmp_path / "cache" / "once").exists()
+
+
 def test_what_is_soon_computed_is_not_kept(attacked, tmp_path, monkeypatch):
     monkeypatch.setattr(once, "WORTH", 5.0)
     assert [attacked(page, {"a": {}})[1] for page in ("toy/one", "toy/two")] == [1, 1]

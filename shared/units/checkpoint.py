@@ -12,6 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from shared import runtime
+from shared.units import identity
 
 _place = None  # (folder, function that returns and checks what ran) of the unit being computed, or None
 
@@ -23,10 +24,14 @@ class Checkpoint:
         self.path, self.ran = path, ran
 
     def save(self, tensors, facts):
-        """Keep a state, in place of the last one, atomically. facts: plain JSON values."""
-        if self.path is None:
+        """Keep a state, in place of the last one, atomically. facts: plain JSON values.
+
+        Nothing is kept where a file was written since this process began: what ran is not what it says now.
+        """
+        ran = None if self.path is None else self.ran.so_far()
+        if ran is None or identity.edited(ran):
             return
-        told = {"facts": json.dumps(facts), "ran": json.dumps(self.ran.so_far())}
+        told = {"facts": json.dumps(facts), "ran": json.dumps(ran)}
         # A file holds no tensor twice: each is copied, since two may be one.
         kept = {k: v.detach().cpu().clone(memory_format=torch.contiguous_format) for k, v in tensors.items()}
         told["sha256"] = content(told, kept)
