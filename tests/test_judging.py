@@ -264,6 +264,8 @@ def test_a_claim_that_some_units_decide_waits_for_no_others():
     lacking = record.lacking(sets, {"s": {"a-1": None}}, " of Table 1")
     assert lacking(("a-",)) is None and lacking() == "2 of 3 units of Table 1"
     assert lacking(("b-", "c-")) == "2 of 2 units “b-…” “c-…” of Table 1"
+    with pytest.raises(runtime.UserError, match="no unit of Table 1 has a name that begins with d-"):
+        lacking(("d-",))
 
 
 def test_with_all_units_there_a_broken_predicate_is_not_hidden():
