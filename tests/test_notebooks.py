@@ -175,6 +175,14 @@ def test_numbers_in_one_minute_stand_in_the_results(smoke, name):
             assert any(abs(abs(n) - float(text)) <= half for n in known), f"{text} stands in no result"
 
 
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_where_nothing_is_recorded_nothing_is_called_so(smoke, name):
+    """Neither a small run's units nor what is computed at each build."""
+    _, folder = smoke
+    for told in outputs(folder, name):
+        assert not re.search(r"\| recorded|recorded \||\(recorded\)", told.get("myst", "")), told["myst"][:300]
+
+
 # ---- claims ----------------------------------------------------------------------------------------------
 CHANGES = {"negate": lambda v: -v, "zero": lambda v: 0 * v, "ten": lambda v: 10 * v,
            "one": lambda v: 0 * v + 1,

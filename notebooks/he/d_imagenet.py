@@ -51,6 +51,7 @@ from shared.units import handed
 
 run = start("he/d_imagenet", globals())
 NAMES = {"benign": "Benign", "brittle": "OptBrittle", "margin": "OptMargin", "fgsm": "FGSM"}
+LEAST = 150     # images that a classifier of surroundings is trained and tested on
 
 # %% [markdown]
 # ## The claim, and how it is tested
@@ -66,10 +67,10 @@ scale = run.scale(
                directions=36, step=0.12, least=4, shown=1, steps=5, noises=5),
     quick=dict(net=setting.Subject("imagenet1000", "he-squeezenet", None), rate=0.05,
                sample=2, size=2, blocks=1, iterations=2,
-               directions=36, step=0.08, least=150, shown=1, steps=10, noises=20),
+               directions=36, step=0.08, least=LEAST, shown=1, steps=10, noises=20),
     paper=dict(net=setting.Subject("imagenet1000", "he-squeezenet", None), rate=None,
                sample=450, size=5, blocks=90,
-               iterations=1000, directions=1000, step=0.01, least=150, shown=1, steps=4000, noises=100),
+               iterations=1000, directions=1000, step=0.01, least=LEAST, shown=1, steps=4000, noises=100),
 )
 
 
@@ -160,7 +161,7 @@ noises = run.units("noises", setting.under_noise, plan_noises, parts=("iteration
 LISTS = ("correct", "success", "rms", "point", "region", "least", "median",
          "least_linf", "median_linf", "purity")
 SUBSTITUTE = "substitute: SqueezeNet 1.1 in place of Inception-ResNet"
-TOO_FEW = f"not run: the classifier needs {scale.least} images at least"
+TOO_FEW = f"not run: the classifier needs {LEAST} images at least"
 
 
 def pooled(units):

@@ -169,13 +169,15 @@ def captioned(words, label):
     return words if label == "recorded" else f"{display.sentence(words)} ({label[0].upper()}{label[1:]}.)"
 
 
-def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
+def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None, built=None):
     """`(markdown, myst, pictures)` of an item.
 
     runs      {label: record}: the recorded one first where there is one, then this run's
     pictures  {label: PNG, or None where there is nothing to draw} of a figure
+    built     what to call, in place of recorded, what has no units and this build has computed at its size
     """
     main, *others = runs
+    told = {label: label for label in runs} | ({main: built} if built else {})
     record, key = runs[main], f"{item.paper}-{item.id}"
     plain, myst, shown = [], [], {}
 
@@ -185,10 +187,10 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
 
     def tables(labels):
         """Tables of the results of some runs, as (header, body, caption)."""
-        rows = {la: runs[la]["rows"] for la in labels if runs[la].get("rows")}
+        rows = {told[la]: runs[la]["rows"] for la in labels if runs[la].get("rows")}
         if item.rows and rows:
             yield *comparison(item, rows), f"{item.title}: {display.symbols(item.caption)}"
-        data = {la: runs[la]["data"] for la in labels if runs[la].get("data")}
+        data = {told[la]: runs[la]["data"] for la in labels if runs[la].get("data")}
         if item.printed_numbers and data and (made := numbers(item, data))[1]:
             yield *made, f"{item.title}: printed numbers"
 
@@ -197,11 +199,11 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
 
     title = caption or f"{item.title}: {display.symbols(item.caption)}"
     if pictures and pictures[main] is None:
-        add(f"*{captioned(display.sentence(title), main)} There is nothing to draw.*")
+        add(f"*{captioned(display.sentence(title), told[main])} There is nothing to draw.*")
     elif pictures:
         shown[named(main)] = pictures[main]
-        add(f"*{title}* ({main})",
-            display.myst_figure(named(main), captioned(title, main), alt or item.caption, key))
+        add(f"*{title}* ({told[main]})",
+            display.myst_figure(named(main), captioned(title, told[main]), alt or item.caption, key))
     for n, (header, body, words) in enumerate(tables([main])):
         name = key if not pictures and n == 0 else None
         add(f"**{words}**\n\n{markdown_table(header, body)}",
@@ -213,7 +215,7 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None):
         line, mark = verdict_line(record, sets, stand_in), display.badge(record["verdict"], item)
         add(line, line if stand_in else f"{mark} {line.split('**: ', 1)[-1]}")
     if record["claims"]:
-        header, body = claims(runs)
+        header, body = claims({told[label]: record for label, record in runs.items()})
         held = [c["holds"] for c in record["claims"]]
         words = {True: "hold", False: "fail", None: "open"}
         summary = ", ".join(f"{held.count(h)} {word}" for h, word in words.items() if h in held)

@@ -123,6 +123,14 @@ class Run:
             runs[f"this run, {self.profile}"] = mine
         return runs
 
+    def _built(self, item, sets, made):
+        """What to call a result without units that is not the recorded one: a small run has computed it."""
+        if sets or self.at_full_scale:
+            return None
+        kept = record.read(self.paper_key, item) or {}
+        same = all(kept.get(k) == json.loads(json.dumps(made.get(k))) for k in ("rows", "data", "claims"))
+        return None if same else f"this build, {self.profile}"
+
     def frames(self, sets, units_):
         """A DataFrame of each set: a row a unit, its arguments and results."""
         return [pd.DataFrame([u.row for u in units_[s.name].values()]) for s in sets]
@@ -177,9 +185,9 @@ class Run:
             return None
         if self.at_full_scale and "recorded" in made:
             record.write(made["recorded"])
-        markdown, myst, shown = results.page(printed, made, sets=sets, pictures=pictures, caption=caption,
-                                             alt=alt)
         first = next(iter(made.values()))
+        markdown, myst, shown = results.page(printed, made, sets=sets, pictures=pictures, caption=caption,
+                                             alt=alt, built=self._built(item, sets, first))
         display.show(markdown, myst=myst, pictures=shown, plain=f"{printed.title}\n{markdown}", kind="item",
                      record=first, recorded="recorded" in made)
         judged = "recorded" in made and self._judged(first)
@@ -222,7 +230,8 @@ class Run:
                                    results.cell(r[k], sd=r[f"{k}_sd"]) for k in heads] for r in found])
             body = [[results.cell(c) for c in row] for row in body]
             text = display.markdown_table(list(heads.values()), body)
-            words = results.captioned(caption, label)
+            built = self._built(f"{record.EXTRA}{slug}", sets, {"rows": found, "claims": []})
+            words = results.captioned(caption, built or label)
             book = display.myst_table(list(heads.values()), body, words)
             display.show(f"**{words}**\n\n{text}",
                          myst=display.folded(f"{label[0].upper()}{label[1:]}, beside", book) if n else book)
