@@ -525,6 +525,7 @@ run.table("table-2", attacked, table_2, claims={
 # %% [markdown]
 # How many images stand behind the two tables so far, and how long the attacks by optimisation search, at most, for each weight
 # (the paper: 1,000 iterations). Shares in Table 1 and distances rest on the correctly classified images, shares in Table 2 on all.
+# What OptStrong can find at all depends on the size of a network's logits: {ref}`he-3-leads`.
 
 # %%
 def behind(units):
@@ -787,6 +788,7 @@ run.extra("optimiser-settings", others, beside_the_print,
 run.tell(others, what_settings_do)
 
 # %% [markdown]
+# (he-3-leads)=
 # ## Where it differs: how far a wrong class can lead
 #
 # OptStrong asks for more than a wrong answer: the wrong class must lead the true one by a fixed number of logits. How large logits
