@@ -160,7 +160,7 @@ def under_noise(subject, attack, *, first, images, iterations, noises, radius, s
     image without an example, those of the image itself.
 
     noises  how many others, of the same size as the attack's and at right angles; as many points of the cube
-    radius  of region classification's cube
+    radius  of region classification's cube, whose points alone are clipped to [0, 1]
     """
     x, y = subject.images(first, images)
     model = subject.model(seed)
@@ -170,14 +170,15 @@ def under_noise(subject, attack, *, first, images, iterations, noises, radius, s
     others = dataclasses.replace(attack, members=noises + 1).noises(shape, drawn)[:-1]
     cube = radius * (2 * torch.rand(noises, *shape, generator=drawn) - 1)
 
-    def misread(images, copies):
+    def misread(images, copies, clipped=False):
         clouds = (images[:, None] + copies.to(x.device)).flatten(0, 1)
+        clouds = clouds.clamp(0, 1) if clipped else clouds      # as the attack and as region classification
         return (judge.logits(model, clouds).argmax(1).view(len(x), -1) != y[:, None]).float().mean(1).tolist()
 
     with judge.frozen(model):
         return {"iterations": iterations, "images": images, "counts": found.counts.tolist(),
                 "own": misread(found.x, own), "others": misread(found.x, others),
-                "cube": misread(found.x, cube), "clean": misread(x, others)}
+                "cube": misread(found.x, cube, clipped=True), "clean": misread(x, others)}
 
 
 # ---- adversarial training --------------------------------------------------------------------------------
