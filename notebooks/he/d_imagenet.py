@@ -57,8 +57,9 @@ LEAST = 150     # images that a classifier of surroundings is trained and tested
 # ## The claim, and how it is tested
 #
 # The same attacks, walks and classifier on images of 224 by 224 pixels and a thousand classes. The paper's network is
-# Inception-ResNet; SqueezeNet 1.1, a far smaller one, stands in with its published weights, on the first of a thousand ImageNet images (the paper's are a private subset). So printed values stand beside ours, and
-# nothing is judged: all numbers are a substitute's.
+# Inception-ResNet; SqueezeNet 1.1, a far smaller one, stands in with its published weights, on the first of a thousand ImageNet
+# images (the paper's are a private subset). So printed values stand beside ours, and nothing is judged: all numbers are a
+# substitute's.
 
 # %%
 scale = run.scale(
@@ -388,11 +389,12 @@ run.figure("figure-9", examples, draw_all, data=all_data,
 
 
 # %% [markdown]
-# ## Does OptMargin survive noise that it has not seen?
+# ## Where it differs: noise that OptMargin has not seen
 #
-# As in {ref}`Section 3 <he-3>`: noisy copies of OptMargin's examples that are misread, by the nineteen noises that it was made to
-# survive, by others of the same size, and by the points of region classification's cube. Where others do far less than its own, the
-# search has fitted nineteen given noises, not noise as such.
+# Region classification asks about noisy copies, and OptMargin is made to fool it. As in {ref}`Section 3 <he-3>`: noisy copies of
+# OptMargin's examples that are misread, by the nineteen noises that it was made to survive, by others of the same size, and by the
+# points of region classification's cube. Where others do far less than its own, the search has fitted nineteen given noises, not
+# noise as such.
 
 # %%
 def fitted(units):
