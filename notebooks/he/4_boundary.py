@@ -402,8 +402,8 @@ def length(facts, key="median"):
 def near_zero(d, nets):
     """OptBrittle's median distance lies below the black line, and most directions lead home."""
     have = both(d, nets, "brittle")
-    told = "; ".join(f"{networks.NAMED[n]}: median {f['brittle']['median'] / f['brittle']['line']:.2g} of the "
-                     f"line, {100 * f['brittle']['home']:.0f}% lead to the original class"
+    told = "; ".join(f"{networks.NAMED[n]}: median {f['brittle']['median'] / f['brittle']['line']:.2g} of "
+                     f"the line, {100 * f['brittle']['home']:.0f}% lead to the original class"
                      for n, f in have.items())
     told = told and f"{told}; “very close to zero” is read as less than half of the black line"
     return (all(f["brittle"]["median"] < f["brittle"]["line"] / 2 and f["brittle"]["home"] > 0.5
@@ -413,8 +413,8 @@ def near_zero(d, nets):
 def higher(d, nets):
     """OptMargin's curve lies above OptBrittle's, and on MNIST fewer directions lead home."""
     have = both(d, nets, "brittle", "margin")
-    told = "; ".join(f"{networks.NAMED[n]}: medians {length(f['brittle'])} and {length(f['margin'])}, leading "
-                     f"home {100 * f['brittle']['home']:.0f}% and {100 * f['margin']['home']:.0f}%"
+    told = "; ".join(f"{networks.NAMED[n]}: medians {length(f['brittle'])} and {length(f['margin'])}, "
+                     f"leading home {100 * f['brittle']['home']:.0f}% and {100 * f['margin']['home']:.0f}%"
                      for n, f in have.items())
     return (all(f["margin"]["median"] > f["brittle"]["median"] for f in have.values()) and
             all(f["margin"]["home"] < f["brittle"]["home"] for n, f in have.items() if n.startswith("mnist"))

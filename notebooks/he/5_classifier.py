@@ -265,7 +265,8 @@ def table_3(classifiers, surroundings):
                 for kind in ("brittle", "margin"):
                     row[f"false_neg_opt{kind}_pct"] = percent(u["missed"].get(kind),
                                                               u["adversarial"].get(kind)) if u else None
-                row |= {f"{c}_status": networks.status(f"{dataset}-{training}", row[c]) for c in list(row)[3:]}
+                row |= {f"{c}_status": networks.status(f"{dataset}-{training}", row[c])
+                        for c in list(row)[3:]}
                 row["worst_case_pct"] = best[dataset].get((training, attack))
                 made.append(row)
     return made
