@@ -271,7 +271,10 @@ def test_every_judged_claim_can_flip(smoke, name, monkeypatch):
 
     monkeypatch.setattr(claims, "judge", spy)
     script(name, monkeypatch, "-p", "profile", "smoke")
+    papers = {(each.split("/")[0], one): each for each in NOTEBOOKS for one in catalogue.items(each)}
+    first = {name, *catalogue.needs(name)}      # what a claim looks at is made before it
     for item, rows, predicates, others, judged in seen:
+        assert {papers[item.paper, other] for other in others} <= first, f"{item.title}: needs"
         for phrase, predicate in predicates.items():
             found, = [j for j in judged if " ".join(phrase.split()) in " ".join(j["claim"].split())]
             if found["holds"] is not None and not isinstance(predicate, str):

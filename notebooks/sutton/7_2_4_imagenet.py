@@ -5,6 +5,10 @@
 #     - table-25
 #     - figure-21
 #     - figure-22
+#     needs:
+#     - sutton/7_2_1_cifar10
+#     - sutton/7_2_2_fashion_mnist
+#     - sutton/7_2_3_gtsrb
 #   jupytext:
 #     formats: ipynb,py:percent
 #     notebook_metadata_filter: boundary_book
