@@ -195,7 +195,7 @@ class Run:
         return Shown(first)
 
     def _rows_of(self, item, label):
-        """`(rows, what they lack)` of another item: of this page, else of its record, and all its units."""
+        """`(rows, what they lack)` of another item: of this page, else of a record, as a whole."""
         if item in self.rows.get(label, {}):
             looked, lacks = self.rows[label][item]
             return pd.DataFrame(looked), lacks
