@@ -269,6 +269,20 @@ def test_rates_count_only_what_is_kept():
     assert (rates.false_positive, rates.false_negative, rates.accuracy) == (1, 0, 0)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_threshold_is_the_best_rule_on_one_number(sign):
+    adversarial, benign = (sign * torch.tensor(v) for v in ([0.1, 0.2, 0.3, 0.6], [0.4, 0.5, 0.5, 0.7, 0.8]))
+    rule = classifier.threshold(adversarial, benign)
+    rates = rule.rates(adversarial, benign)
+    assert rule.below == (sign > 0) and (rates.missed, rates.flagged) == (1, 0)   # 1 of 4 at best
+    assert (rates.adversarial, rates.benign, rates.accuracy) == (4, 5, 0.75)
+    every = [classifier.Threshold(float(v), below).rates(adversarial, benign).accuracy
+             for v in torch.cat([adversarial, benign]) for below in (True, False)]
+    assert max(every) == rates.accuracy
+    # images that none of the rule's numbers tells apart: one kind is wrong throughout, and no more than that
+    assert classifier.threshold(benign, benign).rates(benign, benign).accuracy >= 0.4
+
+
 @pytest.mark.parametrize("balanced", [False, True])
 def test_images_that_do_not_count_teach_nothing(balanced):
     data = pairs(100)
@@ -291,6 +305,7 @@ def test_batches_run_across_epoch_ends():
     (lambda: classifier.train(pairs(9), steps=0, generator=seeded()), "steps=0"),
     (lambda: classifier.train(pairs(9)[:0], steps=1, generator=seeded()), "nothing to learn"),
     (lambda: classifier.Pairs(*(torch.zeros(n, 9) for n in (2, 3)), *torch.ones(2, 2)), "pairs of shapes"),
+    (lambda: classifier.threshold(torch.zeros(0), torch.ones(3)), "no number of one kind"),
     (lambda: refine(None, torch.zeros(1, 1, 1, 1), None, None, halvings=0), "halvings=0"),
 ])
 def test_settings_out_of_range_are_named(make, said):

@@ -47,7 +47,7 @@ import torch
 
 from shared import reference
 from shared.attacks import judge
-from shared.boundary import setting
+from shared.boundary import classifier, setting
 from shared.boundary.survey import purity, survey
 from shared.data.archives import SPECS
 from shared.pages import display, networks
@@ -491,8 +491,10 @@ def all_data(units):
 
 def parted(near, far):
     """The best that one threshold does: the larger of the two shares of a kind on its wrong side."""
-    return min(max(sum(v >= t for v in near) / len(near), sum(v < t for v in far) / len(far))
-               for t in {*near, *far}) if near and far else None
+    if not near or not far:
+        return None
+    near, far = torch.tensor(near), torch.tensor(far)
+    return 1 - classifier.threshold(near, far).rates(near, far).accuracy
 
 
 def order(facts):

@@ -3,6 +3,7 @@
     pairs = Pairs(features(around_benign), features(around_adversarial), correct, successful)
     net = train(pairs[:8000], steps=2000, generator=generator)
     rates(net, pairs[8000:])
+    threshold(distances_of_adversarial, distances_of_benign)      # the rule to beat: one number of an image
 
 What the paper leaves open (filters, sizes, the loss) is the authors' published code.
 """
@@ -126,6 +127,36 @@ class Rates:
     def accuracy(self):
         """In the worst mixture of benign and adversarial images (`he`, Table 3)."""
         return 1 - max(self.false_positive, self.false_negative)
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A rule on one number of an image: adversarial on one side of `value`, benign on the other and at it."""
+    value: float
+    below: bool         # adversarial below the value, else above it
+
+    def flags(self, numbers):
+        """Which of n numbers it takes for adversarial, bool [n]."""
+        return numbers < self.value if self.below else numbers > self.value
+
+    def rates(self, adversarial, benign):
+        """`Rates` on the numbers of adversarial and of benign images, float tensors [n] and [m]."""
+        return Rates(flagged=int(self.flags(benign).sum()), benign=len(benign),
+                     missed=int((~self.flags(adversarial)).sum()), adversarial=len(adversarial))
+
+
+def threshold(adversarial, benign):
+    """The `Threshold` that is right most often in the worst mixture of these numbers, tensors [n] and [m].
+
+    Of equals a rule that flags below its value, and the one that flags fewest. Raises UserError where one
+    kind has no number.
+    """
+    if not len(adversarial) or not len(benign):
+        raise UserError("no number of one kind: a threshold needs some adversarial and some benign ones")
+    numbers = torch.cat([adversarial, benign]).unique()       # ascending
+    rules = [Threshold(value, True) for value in numbers.tolist()]
+    rules += [Threshold(value, False) for value in reversed(numbers.tolist())]
+    return max(rules, key=lambda rule: rule.rates(adversarial, benign).accuracy)
 
 
 @torch.no_grad()
