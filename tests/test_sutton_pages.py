@@ -118,8 +118,9 @@ def test_a_net_that_always_answers_the_larger_class_is_named_and_left_out():
     units = made_up(NEXT[:3])
     units.at[1, "train"] = units.at[1, "train"] | {"accuracy": percentage(150, 200)}
     printed = {p: {"train": 99.0, "test": 98.0} for p in NEXT}
-    larger = {NEXT[1]: 150}
+    larger = {NEXT[1]: 75}      # percent; by which images are held out it is a point more or less in training
     assert list(pairs.learned(units, larger).unit) == ["u0-1", "u2-3"]
+    assert not pairs.knows(NEXT[1], 76.5, larger) and pairs.knows(NEXT[1], 77.5, larger)
     assert "The training on one – two failed" in pairs.learned_in_words(units, printed, NAMES, larger)
     assert list(pairs.learned(units).unit) == list(units.unit)      # 150 of 200 are more than half
     assert "failed" not in pairs.learned_in_words(units, printed, NAMES)
@@ -214,6 +215,14 @@ def test_half_violins_stay_on_their_side_and_between_their_values(values):
 
 
 # ---- planes ----------------------------------------------------------------------------------------------
+def test_few_values_are_drawn_one_by_one():
+    figure, ax = plt.subplots()
+    pairs.half_violin(ax, 0, summary(torch.tensor([1.0, 3.0])), 1, "k")
+    line, = ax.lines
+    assert list(line.get_ydata()) == pytest.approx([1, 3])
+    plt.close(figure)
+
+
 def test_a_plane_predicts_what_draws_from_a_ball_do():
     unit = made_up([(0, 1)]).to_dict("records")[0] | {"dimension": 12, "draws": 30}
     draws = np.random.default_rng(0)

@@ -43,16 +43,18 @@ mnist_step: float = 0.02  # RMS distance between two looks; the authors' code ha
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
+import numpy as np
 import torch
 
 from shared import reference
 from shared.attacks import judge
+from shared.attacks.region import Region
 from shared.boundary import classifier, setting
 from shared.boundary.survey import purity, survey
 from shared.data.archives import SPECS
 from shared.pages import display, networks
 from shared.pages.start import start
-from shared.pages.sums import mean, middle
+from shared.pages.sums import mean, middle, words
 
 run = start("he/4_boundary", globals())
 KINDS = {"benign": "benign", "brittle": "OptBrittle", "margin": "OptMargin", "fgsm": "FGSM"}
@@ -292,13 +294,10 @@ run.statement("procedure-purity", data={"directions": len(dirs), "same": same_pu
 # colour of the class behind it; the class that the image really has is marked in the legend of its row. Directions without another
 # class have no dot: the dots end where these begin. A network that misreads the image itself has no example in its row. Region
 # classification lets a hundred random points near an image vote on its class; the black line is the expected distance of such a
-# point.
+# point before it is clipped. Distances are on the paper's scales of pixels, from 0 to 1 for MNIST and from 0 to 255 for CIFAR-10.
 
 # %%
 LISTS = ("least", "median", "least_linf", "median_linf", "purity", "home", "never")
-COLOURS = {"benign": display.PALETTE[0], "fgsm": display.PALETTE[3], "margin": display.PALETTE[2],
-           "brittle": display.PALETTE[1]}
-STYLES = dict(zip(KINDS, display.LINES))
 
 
 def pooled(units):
@@ -319,6 +318,11 @@ def printed(net):
     return (1, 0.3) if net.startswith("mnist") else (255, 5.1)
 
 
+def axis(net, tail):
+    """What an axis of distances says."""
+    return f"{'L∞' if tail else 'RMS'} distance, of {printed(net)[0]}"
+
+
 def nets_of(together):
     """The networks that an image counts for, in the paper's order."""
     return [net for net in networks.COLUMNS
@@ -326,6 +330,12 @@ def nets_of(together):
 
 
 HUES = plt.get_cmap("tab10")     # a colour for each class
+
+
+def black_line(net, tail):
+    """How far region classification looks, pixels from 0 to 1: its expected RMS distance, or its radius."""
+    factor, radius = printed(net)
+    return radius / factor if tail else Region(radius / factor).expected_rms
 
 
 def capped(values, tail):
@@ -342,7 +352,7 @@ def draw_one(units, tail=""):
     figure, axes = plt.subplots(len(there), 4, figsize=(10, 2.1 * len(there) + 0.4),
                                 squeeze=False, sharey="row")
     for row, net in zip(axes, there):
-        factor, radius = printed(net)
+        factor = printed(net)[0]
         seen = set()
         for ax, kind in zip(row, KINDS):
             one = together.get((net, kind), {}).get("one")
@@ -350,7 +360,7 @@ def draw_one(units, tail=""):
                 ax.text(0.5, 0.5, "no example" if (net, kind) in together else "not recorded",
                         transform=ax.transAxes, ha="center")
             else:
-                ax.axhline(radius if tail else radius / 3**0.5, color="black", linewidth=1)
+                ax.axhline(factor * black_line(net, tail), color="black", linewidth=1)
                 lengths = one["linf" if tail else "distance"]
                 order = lengths.argsort(kind="stable")
                 order = order[one["adjacent"][order] >= 0]
@@ -364,7 +374,7 @@ def draw_one(units, tail=""):
                 ax.set_title(KINDS[kind])
             ax.set(xticks=[])
         names = SPECS[net.split("-")[0]].classes
-        row[0].set_ylabel(f"{networks.NAMED[net]}\n{'L∞' if tail else 'RMS'} distance", fontsize=9)
+        row[0].set_ylabel(f"{networks.NAMED[net]}\n{axis(net, tail)}", fontsize=9)
         row[-1].legend([plt.Line2D([], [], marker="o", linestyle="", markersize=4, color=HUES(c))
                         for c in sorted(seen)],
                        [f"{names[c]} (its class)" if c == mine else names[c] for c in sorted(seen)],
@@ -375,17 +385,17 @@ def draw_one(units, tail=""):
     return figure
 
 
-def one_data(units):
+def one_data(units, tail=""):
     """Of the pictured image: median distance, and how many directions lead to its class, and how near."""
     told = {}
     for (net, kind), found in pooled(units).items():
         mine = told.setdefault(net, {})
         if one := found["one"]:
-            line, home = printed(net)[1] / printed(net)[0] / 3**0.5, one["adjacent"] == one["label"]
-            mine[kind] = {
-                "median": float(middle(one["distance"])), "scale": printed(net)[0],
-                "home": float(home.mean()), "line": line,
-                "back": float((home & (one["distance"] <= line)).mean()), "directions": len(home)}
+            line, home = black_line(net, tail), one["adjacent"] == one["label"]
+            lengths = np.asarray(capped(one["linf" if tail else "distance"], tail))
+            mine[kind] = {"median": float(np.median(lengths)), "scale": printed(net)[0],
+                          "home": float(home.mean()), "line": line,
+                          "back": float((home & (lengths <= line)).mean()), "directions": len(home)}
     return told
 
 
@@ -395,8 +405,10 @@ def both(d, nets, *kinds):
 
 
 def length(facts, key="median"):
-    """A distance in the paper's pixels, for a sentence."""
-    return f"{facts['scale'] * facts[key]:.3g}"
+    """A distance in the paper's pixels, for a sentence; a walk that finds no other class has none."""
+    if facts[key] == 1:
+        return "none found"
+    return f"{facts['scale'] * facts[key]:.3g}{' of 255' if facts['scale'] > 1 else ''}"
 
 
 def near_zero(d, nets):
@@ -456,16 +468,15 @@ def draw_all(units, tail=""):
         return None
     figure, axes = plt.subplots(len(there), 2, figsize=(9, 2.3 * len(there) + 0.6), squeeze=False)
     for row, net in zip(axes, there):
-        factor, radius = printed(net)
+        factor = printed(net)[0]
         for ax, statistic in zip(row, ("least", "median")):
-            ax.axhline(radius if tail else radius / 3**0.5, color="black", linewidth=1)
+            ax.axhline(factor * black_line(net, tail), color="black", linewidth=1)
             for kind, name in KINDS.items():
                 values = sorted(together.get((net, kind), {}).get(statistic + tail, []))
                 places = [n / max(1, len(values) - 1) for n in range(len(values))]
-                ax.plot(places, [factor * v for v in capped(values, tail)], STYLES[kind], color=COLOURS[kind],
-                        label=name,
-                        marker="." if len(values) == 1 else None)
-            ax.set(ylabel=f"{'L∞' if tail else 'RMS'} distance", xticks=[],
+                ax.plot(places, [factor * v for v in capped(values, tail)], networks.STYLES[kind],
+                        color=networks.COLOURS[kind], label=name, marker="." if len(values) == 1 else None)
+            ax.set(ylabel=axis(net, tail), xticks=[],
                    title=f"{networks.NAMED[net]}: {'nearest' if statistic == 'least' else 'median'}")
     for ax in axes[-1]:
         ax.set_xlabel("images, sorted")
@@ -473,19 +484,22 @@ def draw_all(units, tail=""):
     return figure
 
 
-def all_data(units):
+def all_data(units, tail=""):
     """Medians and counts over images of both statistics, and how well a threshold parts them from benign."""
     together, told = pooled(units), {}
     for (net, kind), found in together.items():
         if found["median"]:
-            line = printed(net)[1] / printed(net)[0] / 3**0.5
+            least, middles = (capped(found[k + tail], tail) for k in ("least", "median"))
+            line = black_line(net, tail)
             told.setdefault(net, {})[kind] = {
-                "images": len(found["median"]), "line": line, "scale": printed(net)[0],
-                "median": middle(found["median"]),
-                "least": middle(found["least"]), "never": mean(found["never"]),
-                "above": sum(v > line for v in found["median"]) / len(found["median"]),
-                **{f"{s}_threshold": parted(found[s], together.get((net, "benign"), found)[s])
-                   for s in ("median", "least")}}
+                "images": len(middles), "line": line, "scale": printed(net)[0],
+                "median": middle(middles), "least": middle(least), "never": mean(found["never"]),
+                "beyond": sum(v == 1 for v in middles), "above": mean([v > line for v in middles])}
+            if kind != "benign":
+                benign = together.get((net, "benign"), found)
+                told[net][kind] |= {f"{k}_threshold": parted(*(capped(each[k + tail], tail)
+                                                               for each in (found, benign)))
+                                    for k in ("median", "least")}
     return told
 
 
@@ -519,6 +533,7 @@ def above(d, nets):
     have = both(d, nets, "margin")
     told = "; ".join(f"{networks.NAMED[n]}: {100 * f['margin']['above']:.0f}% of images"
                      for n, f in have.items())
+    told = told and f"{told} have their median distance above the line (it is read as more than half)"
     return (all(f["margin"]["above"] > 0.5 for f in have.values()) if have else None), told
 
 
@@ -531,10 +546,11 @@ ERRS = {f"{row['dataset'].lower()}-{'normal' if row['model_training'] == 'normal
 def no_threshold(d, nets):
     """On MNIST the best threshold on either statistic errs on more than the paper's classifier does."""
     have = {n: f for n, f in both(d, nets, "margin", "benign").items() if n.startswith("mnist")}
-    told = "; ".join(f"{networks.NAMED[n]}: the best threshold puts {f['margin']['median_threshold']:.0%} of "
-                     f"one kind or of the other on the wrong side by the median, "
-                     f"{f['margin']['least_threshold']:.0%} by the nearest distance; the paper's classifier "
-                     f"{ERRS[n]:.1%}" for n, f in have.items())
+    told = "; ".join(
+        f"{networks.NAMED[n]}: the threshold best on these {f['margin']['images']} images puts "
+        f"{f['margin']['median_threshold']:.0%} of one kind or of the other on the wrong side by the median, "
+        f"{f['margin']['least_threshold']:.0%} by the nearest distance; the paper's classifier errs on "
+        f"{ERRS[n]:.1%} of a kind, on its network" for n, f in have.items())
     told = told and f"{told}; “accurately”, the paper's word, is read as no worse than its classifier"
     return (all(f["margin"][f"{s}_threshold"] > ERRS[n] for n, f in have.items() for s in ("median", "least"))
             if have else None), told
@@ -559,7 +575,7 @@ run.figure("figure-2", walks, draw_all, data=all_data, alt=ALT_ALL,
                      "MNIST and CIFAR-10": lambda d: len(d) == 4},
            claims={"more robust to random noise": networks.without_stand_ins(between),
                    "black line lies below": networks.without_stand_ins(above),
-                   "no single threshold": networks.without_stand_ins(no_threshold),
+                   "no single threshold": networks.without_stand_ins(no_threshold, of_all=True),
                    "Adversarial training brings": networks.without_stand_ins(moved)})
 
 
@@ -567,14 +583,9 @@ run.figure("figure-2", walks, draw_all, data=all_data, alt=ALT_ALL,
 # ## Figure 3: how many classes border on an image
 #
 # The mean purity of the top $k$ classes, as $k$ grows: a curve that starts high belongs to images that nearly one class alone
-# surrounds.
+# surrounds. An image around which no direction finds another class has no purity and is left out.
 
 # %%
-def average_purity(found):
-    """Mean over images of the purities of the top k classes."""
-    return [sum(column) / len(column) for column in zip(*found["purity"])]
-
-
 def draw_purity(units):
     """A panel a network: mean purity of the top k classes, a curve a kind; None where no image counts."""
     together = pooled(units)
@@ -584,8 +595,8 @@ def draw_purity(units):
     figure, axes = plt.subplots(1, len(there), figsize=(10, 3.4), squeeze=False, sharey=True)
     for ax, net in zip(axes[0], there):
         for kind, name in KINDS.items():
-            values = average_purity(together[net, kind]) if (net, kind) in together else []
-            ax.plot(range(1, len(values) + 1), values, STYLES[kind], color=COLOURS[kind],
+            values = networks.mean_purity(together[net, kind]) if (net, kind) in together else []
+            ax.plot(range(1, len(values) + 1), values, networks.STYLES[kind], color=networks.COLOURS[kind],
                     marker=".", label=name)
         ax.set(title=networks.NAMED[net], xlabel="k", xticks=range(1, 10, 2))
     axes[0][0].set_ylabel("purity of the top k")
@@ -597,8 +608,8 @@ def purity_data(units):
     """Mean purity of the top 1 of each network and kind."""
     told = {}
     for (net, kind), found in pooled(units).items():
-        if found["purity"]:
-            told.setdefault(net, {})[kind] = average_purity(found)[0]
+        if values := networks.mean_purity(found):
+            told.setdefault(net, {})[kind] = values[0]
     return told
 
 
@@ -619,7 +630,8 @@ def harder(d, nets):
     have = both(d, nets, "brittle", "benign", "margin")
     told = "; ".join(f"{networks.NAMED[n]}: " + ", ".join(f"{KINDS[k]} {f[k]:.2f}" for k in KINDS if k in f)
                      for n, f in have.items())
-    return (all(abs(f[k] - f["benign"]) < abs(f["brittle"] - f["benign"])
+    told = told and f"{told} (“much” is read as less than half of OptBrittle's distance to benign)"
+    return (all(abs(f[k] - f["benign"]) < abs(f["brittle"] - f["benign"]) / 2
                 for f in have.values() for k in ("margin", "fgsm")
                 if k in f) if have else None), told
 
@@ -639,7 +651,8 @@ run.figure("figure-3", walks, draw_purity, data=purity_data,
 # the whole range is drawn as the range: clipping leaves nothing of the rest.
 
 # %%
-run.figure("figure-6", walks, lambda units: draw_one(units, "_linf"), data=one_data, alt=ALT_ONE,
+run.figure("figure-6", walks, lambda units: draw_one(units, "_linf"), alt=ALT_ONE,
+           data=lambda units: one_data(units, "_linf"),
            contains={"as Figure 1": lambda d: len(d) == 4, "black line": True})
 
 # %% [markdown]
@@ -649,7 +662,8 @@ run.figure("figure-6", walks, lambda units: draw_one(units, "_linf"), data=one_d
 # longer, and for directions in which no other class was found.
 
 # %%
-run.figure("figure-7", walks, lambda units: draw_all(units, "_linf"), data=all_data, alt=ALT_ALL,
+run.figure("figure-7", walks, lambda units: draw_all(units, "_linf"), alt=ALT_ALL,
+           data=lambda units: all_data(units, "_linf"),
            contains={"as Figure 2": lambda d: len(d) == 4, "curves": True, "black line": True})
 
 
@@ -657,7 +671,7 @@ run.figure("figure-7", walks, lambda units: draw_all(units, "_linf"), data=all_d
 # ## The plane through an image and two of its examples
 #
 # A picture that the paper lacks. The image lies at the origin, its OptBrittle example to the right, its OptMargin example above;
-# every colour is a class. OptBrittle stops just behind the boundary, OptMargin where there is room.
+# every colour is a class. Points of the plane are not clipped to the range of pixels.
 
 # %%
 def draw_cut(units):
@@ -680,8 +694,33 @@ def draw_cut(units):
 
 run.picture(cuts, draw_cut, caption="The plane through test image 3,153, its OptBrittle and its OptMargin "
                                     "example.",
-            alt="A square of coloured areas; the image and its OptBrittle example lie close to a border, the "
-                "OptMargin example deep inside an area.")
+            alt="A square of coloured areas for each network, one colour a class, with marks at the image "
+                "and at its two examples.")
+
+
+# %%
+def to_the_next_class(unit):
+    """`{mark: RMS distance in the plane to the nearest point of another class}`, pixels from 0 to 1."""
+    side, classes = unit["pixels"]**0.5, np.asarray(unit["classes"])
+    line, told = np.linspace(-unit["reach"], unit["reach"], len(classes)), {}
+    for name, (x, y) in (("the image", (0, 0)), ("OptBrittle", unit["brittle"]),
+                         ("OptMargin", unit["margin"])):
+        away = np.hypot(line[None, :] - x, line[:, None] - y)
+        own = classes.flat[away.argmin()]
+        if (name == "the image" or x or y) and (classes != own).any():
+            told[name] = float(away[classes != own].min() / side)
+    return told
+
+
+def cut_in_words(units):
+    """How near another class is in the plane."""
+    told = "; ".join(f"{networks.NAMED[u['unit'].removesuffix('-cut')]}: " + ", ".join(
+        f"{name} {words(v, '', digits=2)}" for name, v in to_the_next_class(u).items())
+        for u in units.to_dict("records"))
+    return f"In this plane the nearest other answer is so far away (RMS, pixels from 0 to 1): {told}."
+
+
+run.tell(cuts, cut_in_words)
 
 # %% [markdown]
 # ## What the authors' step and the fault of their scripts change
@@ -694,28 +733,18 @@ STATISTICS = {"least": "nearest", "median": "median", "mean": "mean over directi
               "never": "not found (%)", "purity": "purity of the top 1"}
 
 
-def average(values):
-    """The mean of a list; None of an empty one."""
-    return sum(values) / len(values) if values else None
-
-
 def by_grid(units):
     """A row for each kind of example, step and state of the scripts: means over the examples."""
     rows = []
     for u in units.to_dict("records"):
         for place, step in enumerate(u["steps"]):
-            for fault, words in enumerate(("right", "with the fault")):
-                means = {k: average(u[k][place][fault]) for k in STATISTICS}
+            for fault, scripts in enumerate(("right", "with the fault")):
+                means = {k: mean(u[k][place][fault]) for k in STATISTICS}
                 if means["never"] is not None:
                     means["never"] *= 100
                 rows.append({"kind": KINDS[u["unit"].split("-")[2]], "examples": u["examples"], "step": step,
-                             "scripts": words} | means)
+                             "scripts": scripts} | means)
     return rows
-
-
-def short(values):
-    """The mean of a list in three digits."""
-    return display.number(average(values), digits=3)
 
 
 def told_by_grid(units):
@@ -724,17 +753,21 @@ def told_by_grid(units):
     for u in units.to_dict("records"):
         if u["examples"]:
             (coarse, _), (fine, _) = u["median"]
-            right, wrong = u["mean"][1]
+            found = [pair for pair in zip(coarse, fine) if max(pair) < 1]
+            moves = " to ".join(words(mean(each), "") for each in zip(*found)) if found else ""
+            step = (f"the finer step takes the median distance from {moves} (of the {len(found)} examples "
+                    "where half of the directions find a boundary)" if found else
+                    "half of the directions of no example find a boundary")
+            right, wrong = (words(mean(each), "") for each in u["mean"][1])
             hit = sum(b > a for a, b in zip(*u["never"][1]))
-            told.append(f"{KINDS[u['unit'].split('-')[2]]}: the finer step takes the median distance from "
-                        f"{short(coarse)} to {short(fine)}; the fault strikes {hit} of {u['examples']} "
-                        f"examples and takes the mean distance from {short(right)} to {short(wrong)}.")
+            told.append(f"{KINDS[u['unit'].split('-')[2]]}: {step}; the fault strikes {hit} of "
+                        f"{u['examples']} examples and takes the mean distance from {right} to {wrong}.")
     return " ".join(told) or "No example counts."
 
 
 run.extra("steps-and-fault", comparisons, by_grid,
           "Distances on both grids, with and without the fault: means over the examples of the natural MNIST "
-          "network",
+          "network. A walk that finds no boundary counts as 1.",
           header={"kind": "example", "examples": "how many", "step": "step", "scripts": "scripts",
                   **STATISTICS})
 run.tell(comparisons, told_by_grid)
@@ -770,7 +803,7 @@ found = all_data(best).get("mnist-normal", {})
 if {"benign", "brittle", "margin"} <= found.keys():
     most = max(best.top[best.unit.str.startswith("mnist-normal")])
     told = {kind: f"{f['median']:.3g}" if f["median"] < 1 else
-            f"more than {most:g} ({f['never']:.0%} of all walks end there)" for kind, f in found.items()}
+            f"more than {most:g} (so for {f['beyond']} of {f['images']})" for kind, f in found.items()}
     trained = all_data(best).get("mnist-adv", {}).get("benign")
     hidden = (" So OptMargin hides from a look at the neighbourhood, and still does not live where digits "
               "live." if order(found["brittle"]) < order(found["margin"]) < order(found["benign"]) else "")
@@ -780,8 +813,8 @@ if {"benign", "brittle", "margin"} <= found.keys():
     sample = (f"{images['benign']} images of each kind" if len(set(images.values())) == 1 else
               "images: " + ", ".join(f"{KINDS[kind]} {n}" for kind, n in images.items()))
     run.minute("How far must a picture be moved in a random direction before the network changes its answer? "
-               f"In the middle of all directions, the closest adversarial examples by {told['brittle']} "
-               f"(root mean square, of pixels from 0 to 1; {sample}), a digit by "
+               f"In the median direction from the median image, the closest adversarial examples by "
+               f"{told['brittle']} (root mean square, of pixels from 0 to 1; {sample}), a digit by "
                f"{told['benign']}, an example of OptMargin by {told['margin']}.{hidden}{after}",
                picture=draw_all(best[best.unit.str.startswith("mnist-normal")]), alt=ALT_ALL)
 

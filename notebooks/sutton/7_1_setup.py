@@ -492,6 +492,7 @@ exact = 2 * special.expit(-places) ** 2 * special.expit(places)
 sides = {"class 1, z > 0": (places, 1), "class 0, z < 0": (-places, 0)}
 single = {name: slopes(z, label) for name, (z, label) in sides.items()}
 ends = {name: float(places[size > 0].max()) for name, size in single.items()}
+flushed = float(places[single["class 0, z < 0"] >= torch.finfo(torch.float32).tiny].max())
 
 
 def draw_saturation():
@@ -526,12 +527,13 @@ divided = zero / zero.norm()
 trap = first_scaling(sure, lost, 1, divided, scalings())
 display.say(
     f"The gradient is lost at $z$ = {ends['class 1, z > 0']:.1f} for class 1 and at "
-    f"−{ends['class 0, z < 0']:.1f} for class 0. What a program makes of it matters. One that divides such "
+    f"−{ends['class 0, z < 0']:.1f} for class 0 (at −{flushed:.1f} in software that takes the smallest, "
+    "*subnormal* numbers for 0). What a program makes of it matters. One that divides such "
     "a gradient by its length gets 0/0, and the perturbed image is not a number. The net's answer to it "
-    "compares as class 0, so that the image seems "
-    f"{'attacked, by a step of length ' + display.number(trap) if trap is not None else 'safe'}. Ours "
-    f"counts it as not attackable. The page on {{ref}}`training with noise <sutton-7-2-1-noise>` comes back "
-    "to this.")
+    "compares as class 0, so that an image of class 1 seems "
+    f"{'attacked, by a step of length ' + display.number(trap) if trap is not None else 'safe'}, and one of "
+    "class 0 safe. Ours counts both as not attackable. The page on {ref}`training with noise "
+    "<sutton-7-2-1-noise>` comes back to this.")
 
 # %% [markdown]
 # ## Random perturbation (procedure): two thousand times
@@ -586,7 +588,8 @@ display.say(f"Loop and instrument {'turn the same images' if flips_agree else 'd
 # 4.1 <sutton-4-1>`). So the instrument can be held against the exact number, in several dimensions $n$.
 
 # %%
-AWAY = 0.75  # distance of the image from the plane
+# Distance of the image from the plane: just inside a size that is tried, so that the attack is as long as that.
+AWAY = 0.9999 * 39 * float(scalings()[1])
 against_planes = []
 for side in (2, 4, 8, 16, 32):
     shape = (3, side, side)
@@ -783,7 +786,7 @@ run.statement("procedure-imagenet", evidence=evidence(many_agree, noticed), data
 #
 # | choice | ours | why |
 # |---|---|---|
-# | sizes in Table 2 | 3 by 3 convolutions, 2 by 2 pools | the parameter counts allow nothing else |
+# | sizes in Table 2 | 3 by 3 convolutions, 2 by 2 pools | of the convolutions the parameter counts allow nothing else; pools have no parameters: these are VGG's, and the sizes that follow fit |
 # | padding | none | the default of the authors' software; the sizes above fit it. VGG pads: measured beside it in {ref}`sutton-7-2-3` |
 # | where dropout stands | after each pool | the paper gives the rate, 0.4, and no place; another is measured beside it in {ref}`sutton-7-2-3` |
 # | range of the 256 steps | 0 to 5, images in [0, 1] | inferred from the sizes printed with Figures 11 and 12 |

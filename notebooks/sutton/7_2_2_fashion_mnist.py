@@ -44,9 +44,11 @@ draws: int | None = None  # random perturbations of an image; None takes the pro
 # %% tags=["hide-cell"]
 from shared import reference
 from shared.data.archives import SPECS
+from shared.pages import display
 from shared.pages import pairs as pictures
 from shared.pages.pairs import percent, values
 from shared.pages.start import start
+from shared.pages.sums import middle
 from shared.stability import pair, tables
 
 run = start("sutton/7_2_2_fashion_mnist", globals())
@@ -148,7 +150,7 @@ def as_cifar(rows):
         these = rows[(rows.quantity == quantity)
                      & (rows.delta_inferred.isin(deltas) if deltas[0] else rows.delta_inferred.isna())]
         both = [v for split in tables.SPLITS for v in values(these, split)]
-        found[quantity] = sorted(both)[len(both) // 2] if both else None
+        found[quantity] = middle(both)
     if None in found.values():
         return None, "no problem has all values"
     right, attacked, turned = found.values()
@@ -163,11 +165,8 @@ run.table("table-20", pairs, tables.summary_shares, claims={"broadly those of CI
 run.tell(pairs, lambda u: pictures.learned_in_words(u, RIGHT, CLASSES))
 run.tell(pairs, lambda u: pictures.shares_in_words(pictures.learned(u), SHARES))
 
-# %% [markdown]
-# Why is it not every image? There are two possible reasons. The other class may be farther away than the largest step tried. Or there is
-# no gradient to follow: in the 32-bit numbers of the paper's software the output of a net that is very sure of the second class is exactly 1,
-# its error 0, and its gradient exactly zero. The gradient of the *logit*, the number before the last squashing to the range
-# from 0 to 1, points the same way where both exist and is never lost. So the two reasons can be told apart.
+# %%
+display.say(pictures.WHY_NOT_ALL)
 
 # %%
 run.extra("fashion-gradient", pairs, lambda u: pictures.gradient_rows(u, NEXT, CLASSES),

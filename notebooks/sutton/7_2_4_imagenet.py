@@ -25,7 +25,7 @@
 
 # %% [markdown]
 # (sutton-7-2-4)=
-# # 7.2.4 ImageNet: the more pixels, the better hidden
+# # 7.2.4 ImageNet: do more pixels hide an attack better?
 #
 # *Sutton et al. {cite:p}`sutton2023`, Section 7.2.4*
 
@@ -142,9 +142,9 @@ def shares(f):
 def status(column, network):
     """Why a value of a column is not the paper's: another net, or other weights; None: it was not run."""
     if network == column:
-        return "substitute: torchvision's weights, and a thousand images"
+        return "substitute: torchvision's weights, on images of the data folder"
     if network == "squeezenet" and column == "resnet50":
-        return "substitute: SqueezeNet 1.1 in place of ResNet50, on a thousand images"
+        return "substitute: SqueezeNet 1.1 in place of ResNet50, on images of the data folder"
     return None
 
 
@@ -197,7 +197,7 @@ def nearly_none(rows):
     if None in found.values():
         return None, "no image with an attack"
     told = ", ".join(f"{display.number(float(found[d]), digits=3)}% at δ = {d}" for d in DELTAS[:-1])
-    return max(found[d] for d in DELTAS[:-1]) < 1, f"turned: {told}"
+    return max(found[d] for d in DELTAS[:-1]) < 1, f"turned: {told} (“virtually zero” is read as below 1%)"
 
 
 def rarer(rows, cifar10, fashion, signs):
@@ -212,7 +212,8 @@ def rarer(rows, cifar10, fashion, signs):
     if mine is None:
         return None, "no image with an attack"
     return mine < min(medians.values()) / 2, (
-        f"ImageNet {display.number(float(mine), digits=3)}%; medians over problems: {told}")
+        f"ImageNet {display.number(float(mine), digits=3)}%; medians over problems: {told} (“only” is read "
+        "as below half of the smallest of these)")
 
 
 run.table("table-25", tested, table_25, claims={
@@ -267,7 +268,7 @@ if f is not None:
 # ## Figure 21: sizes of the attacks
 #
 # A *violin* is a distribution on its side: the wider it is, the more images have an attack of that size. Dots are single attacks,
-# the line across marks the median.
+# the line across marks the median. Pixels lie between 0 and 1.
 
 # %%
 LIMIT = 0.1  # of the largest change of a value that the paper counts under
@@ -318,7 +319,7 @@ def mostly_small(d):
     if share is None:
         return None, "not run" if "known" not in d else "no image is known"
     return share > 90, (f"{display.number(share, digits=3)}% of {d['known']:,} known images have an attack "
-                        "that changes every value by less than a tenth of its range")
+                        "that changes every value by less than a tenth of its range (“most” is read as 90%)")
 
 
 there = {"distribution of l1": lambda d: "median" in d, "share of images": lambda d: "below" in d}
@@ -390,7 +391,7 @@ run.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else None
 # ## Try it
 #
 # - `largest=1`: finer steps and a shorter search. Attacks become shorter by up to a step, and the hardest images get none.
-# - `draws=400`: random susceptibility falls, though by much less than to a fifth: most images that fall, fall early or not at all.
+# - `draws=400`: random susceptibility cannot rise. Does it fall to a fifth, or do the images that are turned at all fall early?
 # - `network="resnet50"`: the paper's own architecture, where its weights can be downloaded.
 
 # %%
@@ -400,12 +401,11 @@ if f is not None:
     whole = f["dimension"] == PIXELS
     what = "Photographs" if whole else "Small pictures, in place of photographs,"
     run.minute(
-        f"{what} of {f['dimension']:,} values each: {display.number(small['percent'] or 0.0, digits=3)}% of "
-        f"those that {'a published' if whole else 'the'} network knows can be attacked by changing every "
-        f"value by less than a tenth of its range. {f['draws']:,} random changes, each up to ten "
-        f"times as long as the attack, give another answer for "
-        f"{display.number(ten['percent'] or 0.0, digits=3)}% of the pictures with an attack. A small network "
-        "takes the place of the paper's here.",
+        f"{what} of {f['dimension']:,} values each: of {len(f['l2']):,} that "
+        f"{'a published' if whole else 'the'} network knows, {in_words(small)} can be attacked by changing "
+        f"every value by less than a tenth of its range. {f['draws']:,} random changes, each up to ten times "
+        f"as long as the attack, give another answer for {in_words(ten)} of the pictures with an attack. A "
+        "small network takes the place of the paper's here.",
         picture=draw_sizes(run.best(tested)), alt=ALT)
 
 # %%

@@ -17,8 +17,9 @@ from shared.models.recipe import Recipe
 from shared.models.registry import architecture
 from shared.runtime import UserError
 
-# MNIST. The published nets: Adam at 1e-4 on batches of 50, the sum of their cross-entropies; 25,000 steps for
-# the natural net (its checkpoint is that of step 24,900), 100,000 adversarial ones. An epoch has 1,200 steps.
+# MNIST. The published adversarial training: Adam at 1e-4 on batches of 50, the sum of their cross-entropies,
+# 100,000 steps. The natural one is unpublished: the same, for 25,000 steps (its checkpoint is that of step
+# 24,900). An epoch has 1,200 steps.
 NATURAL = Recipe(epochs=21, batch=50, rate=1e-4, weight_decay=0.0, bf16=True, optimiser="adam",
                  schedule="constant", reduction="sum")
 ADVERSARIAL = dataclasses.replace(NATURAL, epochs=83)

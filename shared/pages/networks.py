@@ -1,4 +1,5 @@
 """How the pages of `he` tell of its networks: columns of tables, stand-ins, who decides a claim."""
+from shared.pages import display
 from shared.pages.sums import mean
 
 NOT_RUN = "not run: nothing of it is recorded yet"
@@ -6,6 +7,9 @@ COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")    # of
 SMALL = "substitute: a small ResNet of the same units in place of w32-10"
 STAND_INS = {"mnist-adv": "substitute: adversarially trained for a twelfth of the steps, on shorter attacks",
              "cifar10-normal": SMALL, "cifar10-adv": SMALL}
+# Of the kinds of example, as the paper colours them.
+COLOURS = dict(zip(("benign", "brittle", "margin", "fgsm"), display.PALETTE))
+STYLES = dict(zip(COLOURS, display.LINES))
 NAMED = {"mnist-normal": "MNIST, normal", "mnist-adv": "MNIST, adv.", "cifar10-normal": "CIFAR-10, normal",
          "cifar10-adv": "CIFAR-10, adv."}
 
@@ -45,6 +49,14 @@ def without_stand_ins(judge, *, of_all=False):
 def distances(found):
     """How far examples are moved, of a unit's images that the network reads correctly as they are."""
     return [d for d, s, c in zip(found["rms"], found["success"], found["correct"]) if s and c]
+
+
+def mean_purity(found):
+    """Mean purities of the top k classes over the images around which another class was found; [] of none.
+
+    Where no direction ends in another class there is nothing to be pure.
+    """
+    return [mean(column) for column in zip(*(each for each in found["purity"] if each[0] > 0))]
 
 
 # What `setting.under_noise` counts, as the heads of a table.

@@ -8,7 +8,8 @@ VERDICTS = {
     "exact": "an equality recomputed in an independent way, or a bound with a witness so near that changed "
              "constants are caught",
     "consistent": "a bound that is not violated; the page says how near a known case comes to it",
-    "matches": "no claim fails and at least 95% of the comparable values agree with the printed ones",
+    "matches": "measured in full: no claim fails and at least 95% of the comparable values agree with the "
+               "printed ones",
     "trend": "every judged claim holds; printed values differ or there are none to compare",
     "differs": "a claim of the paper fails here, or values differ and no claim is judged",
     "shown": "nothing printed or claimed to compare with",
@@ -32,8 +33,8 @@ def verdict(claims, cells, evidence=None, status=None, waiting=None):
               check refuses), `violations` (points that break the statement), `nearest_witness` (how near a
               bound was reached, in words, or None)
     status    of the whole item where it has no printed values ("substitute: digits in place of ImageNet")
-    waiting   what is still missing of the full scale, in words: until it is there, values that differ say
-              nothing against the paper
+    waiting   what is still missing of the full scale, in words: until it is there, values say nothing by
+              themselves, for the paper or against it
     """
     failed = [c for c in claims if c["holds"] is False]
     if evidence is not None:
@@ -50,7 +51,7 @@ def verdict(claims, cells, evidence=None, status=None, waiting=None):
         return max(STATUSES, key=counts.get), reason
     if failed:
         return "differs", reason
-    if real and 100 * sum(c["agrees"] for c in real) >= ENOUGH * len(real):
+    if real and not waiting and 100 * sum(c["agrees"] for c in real) >= ENOUGH * len(real):
         return "matches", reason
     if judged:
         return "trend", reason
