@@ -45,6 +45,7 @@ mnist_step: float = 0.02  # RMS distance between two looks; the authors' code ha
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
+from scipy import ndimage
 
 from shared import reference
 from shared.attacks import judge
@@ -320,7 +321,7 @@ def printed(net):
 
 def axis(net, tail):
     """What an axis of distances says."""
-    return f"{'L∞' if tail else 'RMS'} distance, of {printed(net)[0]}"
+    return f"{'L∞' if tail else 'RMS'} distance (0–{printed(net)[0]})"
 
 
 def nets_of(together):
@@ -671,9 +672,19 @@ run.figure("figure-7", walks, lambda units: draw_all(units, "_linf"), alt=ALT_AL
 # ## The plane through an image and two of its examples
 #
 # A picture that the paper lacks. The image lies at the origin, its OptBrittle example to the right, its OptMargin example above;
-# every colour is a class. Points of the plane are not clipped to the range of pixels.
+# every colour is a class, which stands in its area. Points of the plane are not clipped to the range of pixels.
 
 # %%
+def name_areas(ax, classes, reach):
+    """Write each class where its area is widest, unless that is narrow."""
+    for c in np.unique(classes):
+        inside = ndimage.distance_transform_edt(np.pad(classes == c, 1))[1:-1, 1:-1]
+        row, column = np.unravel_index(inside.argmax(), inside.shape)
+        if inside.max() > len(classes) / 20:
+            x, y = (2 * reach * (n + 0.5) / len(classes) - reach for n in (column, row))
+            ax.text(x, y, f"“{c}”", ha="center", va="center")
+
+
 def draw_cut(units):
     """The classes of the plane, one panel a network."""
     figure, axes = plt.subplots(1, len(units), figsize=(4.6 * len(units), 4.2), squeeze=False)
@@ -682,6 +693,7 @@ def draw_cut(units):
         reach = u["reach"] / side
         ax.imshow(u["classes"], origin="lower", extent=(-reach, reach, -reach, reach),
                   cmap="tab10", vmin=0, vmax=9, alpha=0.7)
+        name_areas(ax, np.asarray(u["classes"]), reach)
         for (x, y), mark, name in (((0, 0), "o", "image"), (u["brittle"], "^", "OptBrittle"),
                                    (u["margin"], "s", "OptMargin")):
             if name == "image" or x or y:  # an attack that found nothing has no place
