@@ -510,8 +510,8 @@ def guess_in_words(units, *_):
     cube, ball = ([printed_accuracy(kind, n)[tables.problem(u)] for n in (1, 2, 3)
                    for u in units.to_dict("records")] for kind in KINDS)
     apart = max(abs(one - other) for one, other in zip(cube, ball))
-    return (f"Passed are {told or 'none: no net trained with a cube is measured'}. On these problems cube and "
-            f"ball of one level are up to {words(apart, ' points')} apart in print.")
+    return (f"Passed are {told or 'none: no net trained with a cube is measured'}. On these problems cube "
+            f"and ball of one level are up to {words(apart, ' points')} apart in print.")
 
 
 run.tell(noisy, guess_in_words)
@@ -646,7 +646,7 @@ publish_figure("figure-16", "ball")
 #
 # | choice | ours | why |
 # |---|---|---|
-# | sizes of the cube | the parameter `sizes` | lost in our copy of the text; to be fitted to the printed accuracy on training images, see above |
+# | sizes of the cube | the parameter `sizes` | lost in our copy of the text; a guess at round numbers, held against the printed accuracy above |
 # | radius of the ball | $a\sqrt{n/3}$ | both kinds have "approximately the same Euclidean norm on average" |
 # | clipping of noisy images | none | none is mentioned; a layer of the net adds the noise |
 # | what sizes are averaged over | the reading whose spread fits | the text speaks of successful attacks; the printed spread is not that of Tables 6 to 8 |
