@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from shared import reference, runtime
+from shared.pages import display
 from shared.records import claims, comparison, record, schema
 from shared.records.comparison import INTERVAL, PRECISION, TOLERANCE
 from shared.records.verdict import VERDICTS, verdict
@@ -45,6 +46,12 @@ def test_decimals_are_those_that_a_number_shows(value, places):
 def test_decimals_of_any_printed_number(digits, places):
     text = f"{digits / 10**places:.{places}f}".rstrip("0")
     assert comparison.decimals(float(text)) == len(text.split(".")[1])
+
+
+def test_a_whole_number_is_shown_as_finely_as_its_neighbours_and_a_count_stays_whole():
+    column = {"type": "number", "decimals": None, "peers": [77.53, 77.0, 95.8]}
+    assert display.number(31.333, 77.0, column) == "31.3" and display.number(77.0, 77.0, column) == "77.0"
+    assert display.number(31.333, 77.53, column) == "31.33" and display.number(6, 6, column) == "6"
 
 
 def test_decimals_of_a_column_come_first_and_a_whole_number_is_printed_like_its_neighbours():

@@ -124,7 +124,10 @@ def image_grid(axes, images, titles=None):
 
 # ---- text ------------------------------------------------------------------------------------------------
 def number(value, printed=None, column=None, digits=4):
-    """A number as a person writes it: the decimals of the printed one, else `digits` significant ones."""
+    """A number as a person writes it: the decimals of the printed one, else `digits` significant ones.
+
+    column  of the printed one: its "decimals", or "peers", the printed numbers beside which it stands
+    """
     if value is None:
         return ""
     if hasattr(value, "item"):  # a scalar of numpy or torch
@@ -136,7 +139,9 @@ def number(value, printed=None, column=None, digits=4):
     if isinstance(value, float) and not math.isfinite(value):
         return "–"
     if isinstance(printed, int | float) or (column and column.get("decimals") is not None):
-        return f"{value:,.{decimals(printed if printed is not None else value, column)}f}"
+        like = printed if printed is not None else value
+        alike = (column or {}).get("peers", ()) if isinstance(like, float) else ()     # a count stays whole
+        return f"{value:,.{decimals(like, column, alike)}f}"
     if isinstance(value, int):
         return f"{value:,}"
     if value != 0 and not 1e-4 <= abs(value) < 1e6:

@@ -3,6 +3,7 @@ import math
 
 from shared.pages import display
 from shared.pages.display import MARK, markdown_table, number
+from shared.records.comparison import peers, unit
 
 
 def cell(value, printed=None, column=None, sd=None):
@@ -39,7 +40,9 @@ def comparison(item, sources):
     if any("cells" in row for row in item.raw["rows"]):
         return _across(item, sources)
     named = "label" in item.columns and item.keys == ("row",)  # a row that is named by its label as printed
-    columns = {k: c for k, c in item.columns.items() if k not in item.keys and not (named and k == "label")}
+    alike = peers(item)
+    columns = {k: {**c, "peers": alike.get(unit(k, c), ())} for k, c in item.columns.items()
+               if k not in item.keys and not (named and k == "label")}
     there = [*item.rows, *(row for rows in sources.values() for row in rows)]
     shown = {k: c for k, c in columns.items() if any(row.get(k) is not None for row in there)}
     header = [_label(item, k) for k in (*item.keys, "", *shown)]

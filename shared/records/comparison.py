@@ -86,14 +86,14 @@ def compare(item, rows, tolerances=None):
                                     "give one a printed row")
         mine[key] = _flat(row)
     _known(item, tolerances, [c for row in item.rows for c in _flat({v: row.get(v) for v in item.values})])
-    peers = _peers(item)
+    alike = peers(item)
     cells = []
     for row in item.rows:
         key = tuple(row[k] for k in item.keys)
         if key in mine:
             for name, printed in _flat({v: row.get(v) for v in item.values}).items():
                 column = item.columns.get(name.split(".")[0])
-                places = decimals(printed, column, peers[_unit(name, column)]) if _number(printed) else 0
+                places = decimals(printed, column, alike[unit(name, column)]) if _number(printed) else 0
                 cells += _cell(item, dict(zip(item.keys, key)), name, printed, places, mine[key], tolerances)
     return cells
 
@@ -158,20 +158,20 @@ def _known(item, tolerances, names):
                                     "and its reason in words")
 
 
-def _unit(name, column):
+def unit(name, column):
     """What makes numbers comparable in precision: their column, or the unit that several columns share."""
     return (column or {}).get("unit") or name.split(".")[0]
 
 
-def _peers(item):
-    """`{unit or column: its printed numbers}`."""
-    peers = {}
+def peers(item):
+    """`{unit or column: its printed numbers}`: by these the decimals of a whole number are told."""
+    alike = {}
     for row in item.rows:
         for name, value in _flat({v: row.get(v) for v in item.values}).items():
-            numbers_there = peers.setdefault(_unit(name, item.columns.get(name.split(".")[0])), [])
+            numbers_there = alike.setdefault(unit(name, item.columns.get(name.split(".")[0])), [])
             if _number(value):
                 numbers_there.append(value)
-    return peers
+    return alike
 
 
 # ---- plain values ----------------------------------------------------------------------------------------
