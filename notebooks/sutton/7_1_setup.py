@@ -588,7 +588,7 @@ display.say(f"Loop and instrument {'turn the same images' if flips_agree else 'd
 # 4.1 <sutton-4-1>`). So the instrument can be held against the exact number, in several dimensions $n$.
 
 # %%
-# Distance of the image from the plane: just inside a size that is tried, so that the attack is as long as that.
+# Distance of the image from the plane: just inside a size that is tried, which then is the attack's length.
 AWAY = 0.9999 * 39 * float(scalings()[1])
 against_planes = []
 for side in (2, 4, 8, 16, 32):

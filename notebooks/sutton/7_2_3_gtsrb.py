@@ -81,8 +81,8 @@ RIGHT = tables.printed(PAPER["table-23"], quantity="accuracy")
 # twins among the training images; the same problems with whole tracks held out stand beside them.
 
 # %%
-# Other nets for four of the problems: other seeds, and what the paper leaves open read otherwise. Random draws
-# are not asked about, so one image has to do for them.
+# Other nets for four of the problems: other seeds, and what the paper leaves open read otherwise. Random
+# draws are not asked about, so one image has to do for them.
 READINGS = {"": "ours", "padded": "padded", "within": "dropout within the blocks",
             "standard": "pixels standardised", "together": "all three otherwise",
             "decayed": "weights decayed"}

@@ -181,7 +181,8 @@ def table_25(units):
             why = status(column, f["network"])
             row |= {column: share["percent"] if why else None,
                     f"{column}_status": why or absent(column)}
-        made.append(row | {"turned": {f"delta {d}": found[d]["percent"] for d in DELTAS}})
+        made.append(row | {"turned": {f"delta {d}": found[d]["percent"] for d in DELTAS},
+                           "low": share["low"], "high": share["high"]})
     return made
 
 
@@ -309,6 +310,7 @@ def sizes(column):
         small = percentage(int((hit & (f["linf"] < LIMIT)).sum()), hit.size)
         return {"share_linf_below_0": {"1_pct": small["percent"], "1_pct_status": why},
                 "known": int(hit.size), "attacked": int(hit.sum()), "below": small["hits"],
+                "low": small["low"], "high": small["high"],
                 "median": {norm: float(np.median(f[norm][hit])) if hit.any() else None for norm in NORMS}}
     return data
 
