@@ -409,9 +409,10 @@ run.extra("worst-case", (classifiers, surroundings), beside_region,
 
 # %%
 def of_classifier(u):
-    """Errors of a classifier in percent: images flagged, examples of either attack missed."""
-    return {"flagged": percent(u["flagged"], u["benign"]),
-            **{kind: percent(missed, u["adversarial"][kind]) for kind, missed in u["missed"].items()}}
+    """Errors of a classifier in percent, two decimals: images flagged, examples of either attack missed."""
+    found = {"flagged": percent(u["flagged"], u["benign"]),
+             **{kind: percent(missed, u["adversarial"][kind]) for kind, missed in u["missed"].items()}}
+    return {k: v if v is None else round(v, 2) for k, v in found.items()}
 
 
 def by_pairs(fewer, classifiers):

@@ -140,8 +140,15 @@ noisy = run.units("noise", measure, plan, parts=PARTS)
 own = run.units("without", measure, plan_without, parts=PARTS)
 plain = handed.borrowed("sutton/7_2_1_cifar10", "pairs", [f"{CLASSES[a]}-{CLASSES[a + 1]}" for a in range(9)],
                         own=own, title="without", parts=PARTS)
-# What is recorded is shown even where the problems without noise are not recorded yet.
-both = (noisy, plain) if plain.recorded or not noisy.recorded else (noisy,)
+
+
+def resting(kind):
+    """What the tables and the figure of a kind of noise rest on: its units, and those without noise.
+
+    What is recorded is shown even where the problems without noise are not recorded yet.
+    """
+    mine = pictures.only(noisy, noise=kind)
+    return (mine, plain) if plain.recorded or not mine.recorded else (mine,)
 
 
 # %% [markdown]
@@ -414,7 +421,7 @@ def rises(rows, reading):
 
 def publish(kind, n):
     """Table 13 to 18, whichever belongs to a kind and level."""
-    run.table(f"table-{NUMBER[kind, n]}", both, rows_of(kind, n),
+    run.table(f"table-{NUMBER[kind, n]}", resting(kind), rows_of(kind, n),
               claims={"little effect": little, "large drop": drop, "rises with": rises})
 
 
@@ -573,6 +580,7 @@ def draw_curves(kind):
     def drawn(*units):
         data = curves(kind)(*units)
         figure, axes = plt.subplots(2, 3, figsize=(8, 5.6))
+        figure.get_layout_engine().set(h_pad=0.12)
         for ax, (panel, name) in zip(axes.flat, PANELS.items()):
             for split, colour, line, marker in zip(tables.SPLITS, display.PALETTE, display.LINES,
                                                    display.MARKERS):
@@ -619,7 +627,7 @@ def grows(d, reading):
 
 def publish_figure(item, kind):
     """Figure 15 or 16."""
-    run.figure(item, both, draw_curves(kind), data=curves(kind),
+    run.figure(item, resting(kind), draw_curves(kind), data=curves(kind),
                alt="Five small plots over the size of the noise: accuracy falls; the share of attackable "
                    "images and three norms of the attacks, for training and test images, each beside the "
                    "printed means.",
@@ -661,7 +669,8 @@ publish_figure("figure-16", "ball")
 
 # %%
 if len(units_shown):
-    frames = run.best(*both) if len(both) > 1 else [run.best(noisy)]
+    both = resting("cube")
+    frames = run.best(*both) if len(both) > 1 else [run.best(*both)]
     shown = curves("cube")(*frames)
     smallest = "level 0" if "level 0" in shown else "level 1"
     ends = [shown[name] for name in (smallest, "level 3") if name in shown]

@@ -53,9 +53,11 @@ def measured(units):
     return {(u["class_a"], u["class_b"]): u for u in units.to_dict("records")}
 
 
-def only(units, problems):
-    """The part of a `UnitSet` that belongs to some problems: what a figure of these rests on."""
-    names = [n for n, a in units.published.items() if (a["class_a"], a["class_b"]) in problems]
+def only(units, problems=None, **where):
+    """The part of a `UnitSet` of some problems, or with these arguments: what a figure or table rests on."""
+    names = [n for n, a in units.published.items()
+             if (problems is None or (a["class_a"], a["class_b"]) in problems)
+             and all(a[k] == v for k, v in where.items())]
     return replace(units, **{field: {n: each[n] for n in names if n in each}
                              for field, each in vars(units).items()
                              if field in ("published", "recorded", "mine", "stale")})
