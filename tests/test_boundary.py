@@ -279,7 +279,7 @@ def test_a_threshold_is_the_best_rule_on_one_number(sign):
     every = [classifier.Threshold(float(v), below).rates(adversarial, benign).accuracy
              for v in torch.cat([adversarial, benign]) for below in (True, False)]
     assert max(every) == rates.accuracy
-    # images that none of the rule's numbers tells apart: one kind is wrong throughout, and no more than that
+    # the same numbers on both sides: the middle one is the best that is left
     assert classifier.threshold(benign, benign).rates(benign, benign).accuracy >= 0.4
 
 

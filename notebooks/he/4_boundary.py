@@ -767,8 +767,8 @@ def told_by_grid(units):
             (coarse, _), (fine, _) = u["median"]
             found = [pair for pair in zip(coarse, fine) if max(pair) < 1]
             moves = " to ".join(words(mean(each), "") for each in zip(*found)) if found else ""
-            step = (f"the finer step takes the median distance from {moves} (of the {len(found)} examples "
-                    "where half of the directions find a boundary)" if found else
+            step = (f"the finer step takes the median distance from {moves} (where half of the directions "
+                    f"find a boundary: {len(found)} of {u['examples']} examples)" if found else
                     "half of the directions of no example find a boundary")
             right, wrong = (words(mean(each), "") for each in u["mean"][1])
             hit = sum(b > a for a, b in zip(*u["never"][1]))

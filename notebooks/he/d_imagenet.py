@@ -417,10 +417,10 @@ run.tell(noises, fitted)
 # | choice | ours | why |
 # |---|---|---|
 # | network | SqueezeNet 1.1 | the paper's Inception-ResNet is far larger, and its weights were published for Tensorflow |
-# | images | the first of a thousand, one of each class | the paper's are a private subset. SqueezeNet reads the first classes, fish and birds, better than most |
+# | images | the first of a thousand, one of each class | the paper's are a private subset |
 # | classifier of surroundings | batches of 350, either kind weighed by its share of images that count | the authors' code |
 # | its rate | 0.001 for every attack | the authors' code notes 0.0001 for the two attacks by optimisation |
-# | images that it takes | 150, our choice | with few there is nothing to learn from; its columns of Table 5 are not run below |
+# | images that it takes | as many as `LEAST` says, our choice | with few there is nothing to learn from; its columns of Table 5 are not run below |
 # | step | 0.01 up to 0.49 | the authors' code |
 # | settings of OptBrittle | OptMargin's | so the authors' code |
 # | directions and iterations, at first | fewer, counted as such: the minute above tells how many | an image costs minutes on a processor |

@@ -79,8 +79,8 @@ if len(sizes) != 3 or list(sizes) != sorted(sizes):
 # Pixels lie between 0 and 1, and so the sizes of noise and attacks are to be read.
 #
 # Nine problems, each class against the next one, six trainings each. The three sizes of the noise are lost in our copy of the text. They are a
-# choice here, made so that the nets' accuracy falls about as far as printed (below, beside Table 18, is how far it falls); so all
-# values on this page count as *calibrated*.
+# choice here, a guess at round numbers that is held against the printed accuracy (below, beside Table 18, is how far ours falls); so
+# all values on this page count as *calibrated*.
 
 # %%
 scale = run.scale(
@@ -495,7 +495,7 @@ run.extra("sutton-noise-calibration", noisy, calibration,
 
 
 # %% [markdown]
-# The sizes are a guess at round numbers. Our accuracy, joined over the logarithm of the half-width, passes each printed one somewhere: there the
+# The sizes are a guess at round numbers. Where our accuracy, joined over the logarithm of the half-width, passes a printed one, there the
 # half-width of that level would lie if a single net told it. How far that can be trusted, the print shows: cube and ball of one
 # level are equally long on average.
 
