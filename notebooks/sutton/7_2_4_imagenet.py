@@ -321,7 +321,8 @@ def mostly_small(d):
     if share is None:
         return None, "not run" if "known" not in d else "no image is known"
     return share > 90, (f"{display.number(share, digits=3)}% of {d['known']:,} known images have an attack "
-                        "that changes every value by less than a tenth of its range (the share is to exceed 90%)")
+                        "that changes every value by less than a tenth of its range (the share is to exceed "
+                        "90%)")
 
 
 there = {"distribution of l1": lambda d: "median" in d, "share of images": lambda d: "below" in d}
