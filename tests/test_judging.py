@@ -54,6 +54,13 @@ def test_a_whole_number_is_shown_as_finely_as_its_neighbours_and_a_count_stays_w
     assert display.number(31.333, 77.53, column) == "31.33" and display.number(6, 6, column) == "6"
 
 
+@pytest.mark.parametrize("column, shown", [
+    ([0.0, 12.123, 8.0808], ["0.00", "12.12", "8.08"]), ([0.0, 100.0, 0.50505], ["0.00", "100.00", "0.51"]),
+    ([100.0, 0.00123], [100.0, 0.00123]), ([0.5, 12.5, None, "x", 3], [0.5, 12.5, None, "x", 3])])
+def test_a_column_has_as_many_decimals_as_its_largest_and_its_smallest_number_need(column, shown):
+    assert [row[0] for row in display.level([[value] for value in column])] == shown
+
+
 def test_decimals_of_a_column_come_first_and_a_whole_number_is_printed_like_its_neighbours():
     assert comparison.decimals(100.0, {"decimals": 2}) == 2
     assert comparison.decimals(1, {"type": "number"}, [0.925, 0.58, 0]) == 2

@@ -153,7 +153,8 @@ def number(value, printed=None, column=None, digits=4):
 def level(rows, digits=4):
     """Rows whose broken numbers have as many decimals as their column needs: `digits` of the largest.
 
-    A column stays as it is where that would leave its smallest number less than two digits.
+    One decimal more where its smallest number would else have less than two digits; where it still would, the
+    column stays as it is.
     """
     columns = list(zip(*rows))
     for n, column in enumerate(columns):
@@ -161,6 +162,7 @@ def level(rows, digits=4):
         if not sizes or max(sizes) >= 10**digits:
             continue
         places = max(digits - 1 - math.floor(math.log10(max(sizes))), 0)
+        places += min(sizes) * 10**places < 10
         places = min(places, max(map(decimals, sizes)))  # no zeros that nobody wrote
         if min(sizes) * 10**places >= 10:
             columns[n] = [number(v, column={"decimals": places}) if isinstance(v, float) else v
