@@ -683,26 +683,38 @@ run.tell(surroundings, arithmetic)
 # - `seed=1`: another network, other directions; the pattern of Table 3 should stay.
 
 # %%
-learned = run.best(classifiers)
-best = worst_cases(learned, "mnist")
+learned, rules = run.best(classifiers), one_number(*run.best(surroundings, classifiers))
 question = ("A small network sees nothing of a picture but how far away the boundary is around it, and in "
             "which classes the walks end.")
+
+
+def in_short(training):
+    """`(accuracy, attack, unit)` of a network's best classifier, `(accuracy, rule)` of its best number."""
+    found = {attack: v for (kind, attack), v in worst_cases(learned, "mnist").items() if kind == training}
+    attack = max(found, key=found.get, default=None)
+    alone = [row for row in rules if row["network"] == networks.NAMED[f"mnist-{training}"]
+             and row["attack"] == KINDS["margin"]]
+    rule = max(alone[:-1], key=lambda row: row["known"], default=None)     # on the images learned from
+    return ((found[attack], attack, by_name(learned)[f"mnist-{training}-{attack}"]) if found else None,
+            (100 - max(rule[k] for k in ("flagged", "brittle", "margin")), rule) if rule else None)
+
+
+best, alone = in_short("normal")
 if best:
-    (kind, attack), accuracy = max(best.items(), key=lambda each: each[1])
-    it = by_name(learned)[f"mnist-{kind}-{attack}"]
+    accuracy, attack, it = best
     answer = ("In the worst mixture of digits and adversarial ones it is right in "
               f"{words(accuracy)} of cases, "
               f"when it has learned from {it['trained_on']:,} digits and their {KINDS[attack]} examples; it "
               f"was asked about {it['benign']:,} other digits and their examples.")
 else:
     answer = "Can it tell adversarial images from real ones? This run has too few examples to train it."
-alone = [row for row in one_number(*run.best(surroundings, classifiers))
-         if row["network"] == networks.NAMED["mnist-normal"] and row["attack"] == KINDS["margin"]]
 if alone:
-    rule = max(alone[:-1], key=lambda row: row["known"])        # on the images learned from
-    worst = 100 - max(rule[k] for k in ("flagged", "brittle", "margin"))
-    answer += (f" In the place of the small network, one number is right in {words(worst)}: whatever has its "
-               f"{rule['number']} is called an attack.")
+    answer += (f" In the place of the small network, one number is right in {words(alone[0])}: whatever has "
+               f"its {alone[1]['number']} is called an attack.")
+best, alone = in_short("adv")
+if best and alone:
+    answer += (" Around a network that was trained for a short time on adversarial digits, they are right in "
+               f"{words(best[0])} and {words(alone[0])} ({alone[1]['number']}).")
 run.minute(f"{question} {answer}", picture=draw_numbers(run.best(surroundings)), alt=ALT_NUMBERS)
 
 # %%
