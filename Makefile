@@ -1,6 +1,6 @@
 # make book      run the notebooks that are out of date, then render _build/html
 # make test      style, floors of the house, tests
-# make bench     our kernels against peers and against their floor
+# make bench     our kernels against peers and against their floor; KEEP=results/benchmarks.json: for the book
 # make data      every data set: found, downloaded, or what to do
 # make missing   what is not recorded at full scale, stale or orphaned, and what the rest would cost
 # make records   every record anew, from the recorded units alone
@@ -52,7 +52,7 @@ test: $(READY)
 
 bench:
 	$(MAKE) --no-print-directory LOCK=benchmarks/requirements.lock VENV=.venv-bench .venv-bench/.ready
-	PATH="$(abspath .venv-bench)/bin:$$PATH" python -m benchmarks
+	PATH="$(abspath .venv-bench)/bin:$$PATH" python -m benchmarks $(KEEP)
 
 data: $(READY)
 	python -m shared.data

@@ -1,5 +1,6 @@
 """Our kernels against peers and against their floor: `make bench` (`python -m benchmarks`)."""
 import statistics
+import textwrap
 import time
 
 import torch
@@ -89,10 +90,16 @@ def repeated(images, number):
     return images[torch.arange(number) % len(images)]
 
 
-def table(title, header, rows):
-    """Print rows of strings in aligned columns, the first to the left."""
+TOLD = []  # the tables so far
+
+
+def table(title, header, rows, *notes):
+    """Print rows of strings in aligned columns, the first to the left, `notes` below; keep all in `TOLD`."""
+    TOLD.append({"title": title, "header": list(header), "rows": [list(row) for row in rows], "notes": notes})
     widths = [max(map(len, column)) for column in zip(header, *rows)]
     print(f"\n{title}")
     for row in (header, *rows):
         cells = [cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths))]
         print("  " + "  ".join(cells).rstrip())
+    for note in notes:
+        print(textwrap.fill(note, 110, initial_indent="  ", subsequent_indent="  "))

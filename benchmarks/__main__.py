@@ -1,26 +1,39 @@
-"""Prints every benchmark's table: `python -m benchmarks`."""
+"""Every benchmark's table, printed: `python -m benchmarks [FILE]`, and kept for the book in the JSON FILE."""
+import json
 import os
 import resource
 import sys
+import time
+from importlib.metadata import version
 
 import torch
 
-from benchmarks import algorithm_1, attacks, mnist, ssim, stability, survey, theory
+from benchmarks import TOLD, algorithm_1, attacks, mnist, ssim, stability, survey, theory
+from shared import runtime
+from shared.units import provenance
+
+PEERS = ("foolbox", "torchattacks", "adversarial-robustness-toolbox", "scikit-image", "torchmetrics",
+         "pytorch-msssim", "piq")
 
 
-def main():
-    images = mnist()
+def main(file=None):
+    start, images = time.perf_counter(), mnist()
+    cores = f"{torch.get_num_threads()} of {os.cpu_count()} cores used"
     print(images.describe())
-    print(f"torch {torch.__version__}, {torch.get_num_threads()} of {os.cpu_count()} cores used "
-          "(OMP_NUM_THREADS sets how many)")
-    ssim.run(images)
-    algorithm_1.run(images)
-    theory.run()
-    stability.run()
-    attacks.run(images)
-    survey.run(images)
+    print(f"torch {torch.__version__}, {cores} (OMP_NUM_THREADS sets how many)")
+    parts = {}
+    for part, *arguments in ((ssim, images), (algorithm_1, images), (theory,), (stability,),
+                             (attacks, images), (survey, images)):
+        before = len(TOLD)
+        part.run(*arguments)
+        parts[part.__name__.rpartition(".")[2]] = TOLD[before:]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
     print(f"\nPeak memory of all of the above, peers included: {peak:.2f} GiB")
+    if file:
+        told = {**provenance.here(time.perf_counter() - start, {}), "images": images.describe(),
+                "cores": cores, "peak_gib": round(peak, 2),
+                "peers": {name: version(name) for name in PEERS}, "parts": parts}
+        runtime.write_atomically(file, lambda part: part.write_text(json.dumps(told, indent=1) + "\n"))
 
 
-main()
+main(*sys.argv[1:2])

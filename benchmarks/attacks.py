@@ -20,6 +20,7 @@ IMAGES, IMAGES_ART = 64, 4       # ART is about a hundred times slower: few imag
 SEARCHES, ITERATIONS, RATE, SMALL_RATE, C = 4, 100, 0.1, 0.01, 1.0
 REPEATS = {"ren-a": 5, "ren-b": 3}
 FLOOR = 10                       # batches that the floor is measured on
+CURVED = "Passes against distance"
 CURVE = ((4, 100), (4, 75), (4, 50), (4, 30), (2, 100), (3, 100), (6, 100))
 
 
@@ -140,12 +141,11 @@ def side_by_side(name, net, x, y, repeats, *, art):
     rows.append((f"forward and backward, {batches} batches", "-", "-", "-", f"{batches}",
                  *costs([t * batches / FLOOR for t in floors])))
     table(f"Carlini & Wagner L2 on {name}, searches x iterations, {len(x)} images, rate {RATE}, first c {C}",
-          ("attack", "success", "mean L2", "L2 to ours", "passes an image", "s", "times ours"), rows)
-    print("""  Success: another class, and not black all over. L2 to ours: on images that both found.
-  Passes: images sent forward, nearly all of them backward, too. Medians over rounds that time all in turn.
-  torchattacks has one c and no search.""")
-    if art:
-        print("  ART ran once, on so few images because of its time, which is scaled to all of them.")
+          ("attack", "success", "mean L2", "L2 to ours", "passes an image", "s", "times ours"), rows,
+          "Success: another class, and not black all over. L2 to ours: on images that both found. "
+          "Passes: images sent forward, nearly all of them backward, too. Medians over rounds that time all "
+          "in turn.", "torchattacks has one c and no search.", *[
+              "ART ran once, on so few images because of its time, which is scaled to all of them."] * art)
 
 
 def curve(name, net, x, y):
@@ -168,13 +168,13 @@ def curve(name, net, x, y):
         spent[label] = seconds(once)
     rows = [(label, f"{f.passes:.0f}", share(f.success), f"{f.mean:.3f}", f"{spent[label]:.1f}")
             for label, f in sorted(found.items(), key=lambda pair: pair[1].passes)]
-    table(f"Passes against distance, Carlini & Wagner L2 on {name}, rate {RATE}, {len(x)} images",
-          ("attack, searches x iterations", "passes an image", "success", "mean L2", "s, one run"), rows)
     target = found[f"Foolbox, {most}"]
     least = {who: min(f.passes for label, f in found.items() if label.startswith(who) and
                       f.success.sum() >= target.success.sum() and f.mean <= 1.01 * target.mean)
              for who in ("ours", "Foolbox")}
-    print(f"  Fewest passes within 1% of Foolbox's distance at {most} ({target.passes:.0f} passes): "
+    table(f"{CURVED}, Carlini & Wagner L2 on {name}, rate {RATE}, {len(x)} images",
+          ("attack, searches x iterations", "passes an image", "success", "mean L2", "s, one run"), rows,
+          f"Fewest passes within 1% of Foolbox's distance at {most} ({target.passes:.0f} passes): "
           f"ours {least['ours']:.0f}, Foolbox {least['Foolbox']:.0f}.")
 
 

@@ -73,11 +73,12 @@ def run(dataset):
                      f"{factor(kept, ours):.2f}"))
     table(f"Boundary survey, steps of {STEP} up to {TOP}, {torch.get_num_threads()} thread(s)",
           ("net, images x directions", "looks needed", "ours to it", "s", "by image, s", "times ours",
-           "all kept, to it", "s", "times ours"), rows)
-    print(f"""  Needed: steps to the crossing, summed over all pairs. By image: an image at a time, with those
-  directions that have not crossed; all kept: with all of them until the last has.
-  Medians over rounds that time all of them in turn. Pairs that differ: {differ}.""")
-    subprocess.run([sys.executable, "-c", "from benchmarks.survey import memory; memory()"], check=True)
+           "all kept, to it", "s", "times ours"), rows,
+          "Needed: steps to the crossing, summed over all pairs. By image: an image at a time, with those "
+          "directions that have not crossed; all kept: with all of them until the last has. "
+          f"Medians over rounds that time all of them in turn. Pairs that differ: {differ}.",
+          subprocess.run([sys.executable, "-c", "from benchmarks.survey import memory; memory()"],
+                         check=True, stdout=subprocess.PIPE, text=True).stdout.strip())
 
 
 def memory():
@@ -87,8 +88,8 @@ def memory():
     dirs = directions(D, D, negatives=True, generator=runtime.generator(0))
     before = peak()
     found = survey(net, x, dirs, step=STEP, top=LOOKS_MEMORY * STEP)
-    print(f"  Peak memory of {len(x)} images x {len(dirs):,} directions, {found.evaluations:,} looks: "
-          f"{peak():.2f} GiB, {before:.2f} GiB of it before the survey.", flush=True)
+    print(f"Peak memory of {len(x)} images x {len(dirs):,} directions, {found.evaluations:,} looks: "
+          f"{peak():.2f} GiB, {before:.2f} GiB of it before the survey.")
 
 
 def peak():

@@ -126,6 +126,16 @@ def test_the_scoreboard_is_whole_without_scripts(book):
     assert re.search(r"<form[^>]* hidden>", html)  # nothing to press that would not answer
 
 
+def test_the_page_on_speed_shows_every_table_that_was_kept(book):
+    text = unescape((book / "book/speed.html").read_text())
+    parts = json.loads((ROOT / "results/benchmarks.json").read_text())["parts"]
+    assert all(parts.values())
+    for table in (t for tables in parts.values() for t in tables):
+        assert table["title"] in text
+        for row in table["rows"]:
+            assert f"<td><p>{row[0]}</p></td>" in text
+
+
 def test_the_history_of_a_verdict_is_read_from_git(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "book/_ext"))
     import history

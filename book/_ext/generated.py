@@ -11,12 +11,13 @@ from collections import Counter
 import beside
 import findings
 import scoreboard
+import speed
 from executed import ROOT, runs
 from places import link, paged, pages, place, stamps, status
 
 from workflow import catalogue
 
-MODULES = scoreboard, findings, sys.modules[__name__]  # where the functions of blocks are looked for
+MODULES = scoreboard, findings, speed, sys.modules[__name__]  # where the functions of blocks are looked for
 HEADER = ["item", "verdict", "recorded scale", "in short"]
 BLOCK = re.compile(r"```\{generated\} (\w+) ?(.*)\n((?:[^`\n].*\n)*)```")
 
@@ -204,9 +205,9 @@ def replace(app, docname, source):
 
 def state():
     """When the files behind generated parts and recorded results last changed."""
-    files = [*ROOT.glob("results/paper/*/*"), *ROOT.glob("results/units/*/*/*/*.json"),
-             *ROOT.glob("notebooks/*/*.ipynb"), *ROOT.glob("shared/**/*.py"),
-             *runs().glob("notebooks/*/*.ipynb")]
+    files = [*ROOT.glob("results/*.json"), *ROOT.glob("results/paper/*/*"),
+             *ROOT.glob("results/units/*/*/*/*.json"), *ROOT.glob("notebooks/*/*.ipynb"),
+             *ROOT.glob("shared/**/*.py"), *runs().glob("notebooks/*/*.ipynb")]
     return sorted((str(f), f.stat().st_mtime_ns) for f in files)
 
 

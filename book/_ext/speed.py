@@ -1,0 +1,69 @@
+"""What `make bench KEEP=results/benchmarks.json` measured, as tables and a picture of the page on speed."""
+import json
+import os
+
+from executed import ROOT, runs
+
+KEPT = ROOT / "results" / "benchmarks.json"
+PASSES, SUCCESS, DISTANCE = "passes an image", "success", "mean L2"
+
+
+def kept():
+    return json.loads(KEPT.read_text())
+
+
+def rows(table):
+    """The rows of a kept table as `{column: text}`, with the first column as `""`."""
+    return [dict(zip(["", *table["header"][1:]], row)) for row in table["rows"]]
+
+
+def speed(part):
+    """The tables of a part, such as `attacks`, with their notes."""
+    from shared.pages.display import markdown_table
+    made = []
+    for table in kept()["parts"][part]:
+        caption = f"```{{table}} {table['title']}\n:class: results\n\n"
+        made += [f"{caption}{markdown_table(table['header'], table['rows'])}\n```", *table["notes"]]
+    return "\n\n".join(made)
+
+
+def measured(_):
+    """Where and when all of it was measured."""
+    told = kept()
+    versions = ", ".join(f"{k} {v}" for k, v in {**told["versions"], **told["peers"]}.items())
+    return f"{told['device']}, {told['cores']}; {told['when']}, revision {told['revision']}; " \
+           f"{told['seconds'] / 60:.0f} minutes in all, at most {told['peak_gib']} GiB of memory, with " \
+           f"the others'. {told['images']} Versions: {versions}."
+
+
+def beside_foolbox(_):
+    """How many times our time Foolbox takes at equal settings, on each net."""
+    told = [(table["title"].split(" on ")[1].split(",")[0], row["times ours"])
+            for table in kept()["parts"]["attacks"] for row in rows(table)
+            if "times ours" in row and row[""].startswith("Foolbox")]
+    return "At equal searches and iterations Foolbox takes " + \
+           " and ".join(f"{times} times our time on the network `{net}`" for net, times in told) + "."
+
+
+def passes(_):
+    """Passes against mean distance, ours beside Foolbox's."""
+    import matplotlib.pyplot as plt
+
+    from shared.pages import display
+    display.style()
+    table = next(t for t in kept()["parts"]["attacks"] if PASSES in t["header"] and len(t["header"]) == 5)
+    figure, ax = plt.subplots(figsize=(7, 3.6))
+    for color, marker, who in zip(display.PALETTE, "os", ("ours", "Foolbox")):
+        points = [(float(r[PASSES]), float(r[DISTANCE]), r[SUCCESS] == "100%") for r in rows(table)
+                  if r[""].startswith(who) and "stopped" not in r[""]]
+        ax.plot(*zip(*((x, y) for x, y, _ in points)), marker, color=color, mfc="white")
+        if whole := [(x, y) for x, y, every in points if every]:
+            ax.plot(*zip(*whole), marker, color=color, label=who)
+    ax.set(xlabel="passes an image", ylabel="mean Euclidean distance")
+    ax.legend()
+    picture = runs() / "pictures" / "book" / "passes.png"
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    picture.write_bytes(display.png_of(figure))
+    return f"```{{figure}} {os.path.relpath(picture, ROOT / 'book')}\n:alt: Mean distance of the examples " \
+           "over the passes an image, falling for both, ours and Foolbox's\n\nPasses against distance; " \
+           "filled where an example was found for every image. The settings stand in the table below.\n```"
