@@ -32,8 +32,8 @@ def measured(_):
     told = kept()
     versions = ", ".join(f"{k} {v}" for k, v in {**told["versions"], **told["peers"]}.items())
     return f"{told['device']}, {told['cores']}; {told['when']}, revision {told['revision']}; " \
-           f"{told['seconds'] / 60:.0f} minutes in all, at most {told['peak_gib']} GiB of memory, the other " \
-           f"libraries included. {told['images']} Versions: {versions}."
+           f"{told['seconds'] / 60:.0f} minutes in all, at most {told['peak_gib']} GiB of memory, " \
+           f"the other libraries included. {told['images']} Versions: {versions}."
 
 
 def beside_foolbox(_):
