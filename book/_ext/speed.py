@@ -1,6 +1,7 @@
 """What `make bench KEEP=results/benchmarks.json` measured, as tables and a picture of the page on speed."""
 import json
 import os
+import re
 
 from executed import ROOT, runs
 
@@ -12,6 +13,14 @@ def kept():
     return json.loads(KEPT.read_text())
 
 
+def plain(text):
+    """What a terminal shows, as a page writes it: names, powers of ten, signs of multiplication."""
+    from shared.pages.display import number
+    text = re.sub(r"\bren-([a-c])\b", lambda m: f"network {m[1].upper()}", text)
+    text = re.sub(r"\b\d\.\d+e[-+]\d+\b", lambda m: number(float(m[0])), text)
+    return re.sub(r"(?<=\d) ?x (?=\d)|(?<=\d)x(?=\d)", " × ", text).replace("x faster", "times faster")
+
+
 def rows(table):
     """The rows of a kept table as `{column: text}`, with the first column as `""`."""
     return [dict(zip(["", *table["header"][1:]], row)) for row in table["rows"]]
@@ -19,11 +28,12 @@ def rows(table):
 
 def speed(part):
     """The tables of a part, such as `attacks`, with their notes."""
-    from shared.pages.display import markdown_table
+    from shared.pages.display import myst_table
     made = []
     for table in kept()["parts"][part]:
-        caption = f"```{{table}} {table['title']}\n:class: results\n\n"
-        made += [f"{caption}{markdown_table(table['header'], table['rows'])}\n```", *table["notes"]]
+        body = [list(map(plain, row)) for row in table["rows"]]
+        made += [myst_table(list(map(plain, table["header"])), body, plain(table["title"])),
+                 *map(plain, table["notes"])]
     return "\n\n".join(made)
 
 
@@ -33,16 +43,16 @@ def measured(_):
     versions = ", ".join(f"{k} {v}" for k, v in {**told["versions"], **told["peers"]}.items())
     return f"{told['device']}, {told['cores']}; {told['when']}, revision {told['revision']}; " \
            f"{told['seconds'] / 60:.0f} minutes in all, at most {told['peak_gib']} GiB of memory, " \
-           f"the other libraries included. {told['images']} Versions: {versions}."
+           f"the other libraries included. {plain(told['images'])} Versions: {versions}."
 
 
 def beside_foolbox(_):
     """How many times our time Foolbox takes at equal settings, on each net."""
-    told = [(table["title"].split(" on ")[1].split(",")[0], row["times ours"])
+    told = [(plain(table["title"]).split(" on ")[1].split(",")[0], row["times ours"])
             for table in kept()["parts"]["attacks"] for row in rows(table)
             if "times ours" in row and row[""].startswith("Foolbox")]
     return "At equal searches and iterations Foolbox takes " + \
-           " and ".join(f"{times} times our time on the network `{net}`" for net, times in told) + "."
+           " and ".join(f"{times} times our time on {net}" for net, times in told) + "."
 
 
 def passes(_):
