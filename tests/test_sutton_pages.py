@@ -129,7 +129,7 @@ def test_a_net_that_always_answers_the_larger_class_is_named_and_left_out():
     assert list(pairs.learned(units[1:2]).unit) == ["u1-2"]         # where all failed, all are shown
 
 
-def test_the_minute_tells_of_fewer_training_images_and_of_nets_left_out():
+def test_the_minute_tells_of_fewer_training_images_nets_left_out_and_pairs_that_differ():
     shares = {"attack": {p: {"train": 90.0, "test": 80.0} for p in NEXT},
               **{d: {p: {"train": 1.0, "test": 2.0} for p in NEXT} for d in DELTAS}}
     whole = pairs.minute_words(made_up(NEXT[:1]), shares, 9, "digits", full=200)
@@ -137,6 +137,10 @@ def test_the_minute_tells_of_fewer_training_images_and_of_nets_left_out():
     assert "Ours learned" not in whole and "Left out" not in whole
     assert fewer.endswith("Ours learned from 200 of 1,000 training images. "
                           "Left out: 2 nets whose training failed.")
+    alike = pairs.minute_words(made_up(NEXT[:2]), shares, 9, "digits", full=200)
+    assert "by pair" not in alike  # 2% of either pair
+    unlike = pd.concat([made_up(NEXT[:1]), made_up(NEXT[1:2], attackable=20)])
+    assert "(from 2.0% to 5.0% by pair)" in pairs.minute_words(unlike, shares, 9, "digits", full=200)
 
 
 # ---- tables and pictures ---------------------------------------------------------------------------------

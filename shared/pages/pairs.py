@@ -509,7 +509,8 @@ def minute_words(units, printed, of, classes, failed=0, full=0):
     shortened = "" if learned_from >= full else (
         f" Ours learned from {'at least ' if len(units) > 1 else ''}{learned_from:,} of {full:,} training "
         "images.")
-    by_pair = f" (from {percent(min(shares))} to {percent(max(shares))} by pair)" if len(shares) > 1 else ""
+    ends = list(dict.fromkeys(map(percent, (min(shares), max(shares)))))
+    by_pair = f" (from {ends[0]} to {ends[1]} by pair)" if len(ends) > 1 else ""
     return (f"{'On average over' if len(units) > 1 else 'For'} {len(units)} of {counted(of, 'pair')} of "
             f"{classes}, the attack, a step along the gradient, changes the net's answer for "
             f"{ours['attack']} of the test images that it reads rightly. Of the images so changed, "
