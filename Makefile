@@ -22,7 +22,7 @@ PROFILE ?= quick
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 override READY := $(VENV)/.ready
 export PATH := $(BIN):$(PATH)
-export PROFILE
+export PROFILE JOBS
 
 ifeq ($(filter $(PROFILE),smoke quick paper),)
 $(error unknown profile '$(PROFILE)'; allowed: smoke, quick, paper)

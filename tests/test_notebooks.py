@@ -3,6 +3,7 @@ import copy
 import json
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -349,8 +350,17 @@ def test_what_shows_later_is_one_line_too(smoke, tmp_path, monkeypatch, name, wo
     one_line(error, said)
 
 
+@pytest.mark.parametrize("place", [None, 0, -1])
 @pytest.mark.parametrize("name", [n for n in NOTEBOOKS if "run.units(" in "".join(code(n))])
-def test_records_are_rebuilt_without_data(home, monkeypatch, name):
+def test_records_are_rebuilt_without_data_from_any_part_of_the_units(home, monkeypatch, name, place):
+    """None of the units, the first of each set, the last."""
+    for kept in [] if place is None else sorted((ROOT / "results/units" / name).glob("*")):
+        unit = sorted(kept.glob("[!.]*.json"))[place]
+        folder = runtime.results_folder() / "units" / name / kept.name
+        folder.mkdir(parents=True)
+        for file in store.files(unit):
+            shutil.copy(file, folder)
+
     def opened(*_, **__):
         pytest.fail("it opened data")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from shared import runtime
 from shared.runtime import PROFILES, UserError
-from workflow import seal
+from workflow import catalogue, records, seal
 
 PLANNED = re.compile(r"^(?:run|share) +(\d+)$")  # a row of the table of jobs
 STARTED = re.compile(r"^Job (\d+): notebooks/(\S+)(?: \(share (\d+) of (\d+)\))?: running")
@@ -89,12 +89,25 @@ def reason(log):
     return lines[-1] if lines else "its log is empty"
 
 
+def told_since(name):
+    """When the last unit that the page of a notebook shows was recorded, in seconds; 0 where there is none."""
+    places = (runtime.results_folder() / "units" / n for n in (name, *catalogue.needs(name)))
+    return max((p.stat().st_mtime for place in places for p in place.glob("*/[!.]*.json")), default=0)
+
+
 def tidy(folder):
-    """Drop run notebooks that are not what was run: they are made again. Drop what dead processes left."""
+    """Drop run notebooks that are not what was run, or older than a unit: they are made again.
+
+    Drop what dead processes left, too.
+    """
     for path in sorted(Path(folder).glob("**/*.ipynb")):
         if not path.name.startswith(".") and seal.opened(path) is None:
             print(f"{path}: changed or damaged since it was run; made again")
             path.unlink()
+    for name in catalogue.notebooks():
+        path = Path(folder) / "notebooks" / f"{name}.ipynb"
+        if path.is_file() and path.stat().st_mtime < told_since(name):
+            path.unlink()  # units are data, not code that Snakemake follows
     for place in (Path(folder), runtime.results_folder(), runtime.ROOT / "results", runtime.cache_folder()):
         runtime.sweep(place, deep=True)
 
@@ -103,8 +116,7 @@ def main(profile, jobs, *options):
     """Run the workflow; exits with Snakemake's status."""
     if profile not in PROFILES:
         raise UserError(f"unknown profile {profile!r}; allowed: {', '.join(PROFILES)}")
-    if not jobs.isdecimal() or int(jobs) < 1:
-        raise UserError(f"JOBS={jobs!r}; allowed: a whole number from 1")
+    records.jobs(jobs)
     folder = Path("_runs") / profile
     tidy(folder)
     log = folder / "logs" / "snakemake.log"

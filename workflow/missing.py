@@ -8,6 +8,7 @@ import tempfile
 from shared import reference, runtime
 from shared.pages.start import STATE
 from shared.records import record
+from shared.units import store
 from workflow import catalogue, records
 
 
@@ -37,7 +38,8 @@ def lines():
             doubt = ", DOUBTFUL" if unit in state["doubtful"] else ""
             yield f"  stale {unit}{doubt}: {', '.join(changed)} changed: {command} {unit}"
         for unit in state["orphans"]:
-            files = f"results/units/{name}/{state['set']}/{unit}*"
+            kept = runtime.results_folder() / "units" / name / state["set"] / f"{unit}.json"
+            files = " ".join(f"results/units/{name}/{state['set']}/{p.name}" for p in store.files(kept))
             yield f"  orphaned {unit}: no plan names it any more: git rm {files}"
     homes = catalogue.pages()
     planned = [item.title for item, kept in record.everything()

@@ -18,7 +18,7 @@ from pathlib import Path
 from shared import ROOT, runtime
 from workflow import catalogue
 
-CLOSE = 1e-5
+CLOSE, NOTHING = 1e-5, 1e-12  # of two numbers: their relative difference; what is smaller is a rounding of 0
 
 
 def text_half(name, *words, results):
@@ -31,12 +31,25 @@ def text_half(name, *words, results):
     return time.perf_counter() - start, done.stderr.strip() if done.returncode else None
 
 
-def rebuild(names, results, jobs=None):
-    """Records of the notebooks into `results`, each after those it needs; yields (name, seconds, error)."""
+def jobs(told):
+    """How many processes at once, of the text `told`; raises UserError where it is no number from 1."""
+    if not told.isdecimal() or int(told) < 1:
+        raise runtime.UserError(f"JOBS={told!r}; allowed: a whole number from 1")
+    return int(told)
+
+
+def rebuild(names, results):
+    """Records of the notebooks into `results`, each after those it needs; yields (name, seconds, error).
+
+    As many at once as the variable JOBS says, else one a core.
+    """
     left, done = list(names), set()
-    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+    with ThreadPoolExecutor(jobs(os.environ.get("JOBS") or str(os.cpu_count()))) as pool:
         while left:
             ready = [n for n in left if not set(catalogue.needs(n)) & set(left)]
+            if not ready:
+                raise runtime.UserError(f"{', '.join(left)}: each needs another of these first; mend `needs` "
+                                        "in their metadata")
             for name, (seconds, error) in zip(ready, pool.map(
                     lambda n: text_half(n, "-p", "units", "none", results=results), ready)):
                 done.add(name)
@@ -54,7 +67,7 @@ def differences(old, new, place=""):
         for n, (a, b) in enumerate(zip(old, new)):
             yield from differences(a, b, f"{place}[{n}]")
     elif isinstance(old, int | float) and isinstance(new, int | float) and not isinstance(old, bool):
-        if not math.isclose(old, new, rel_tol=CLOSE, abs_tol=CLOSE):
+        if not math.isclose(old, new, rel_tol=CLOSE, abs_tol=NOTHING):
             yield f"{place}: {old} is now {new}"
     elif old != new:
         yield f"{place}: {str(old)[:80]!r} is now {str(new)[:80]!r}"

@@ -454,6 +454,8 @@ def what_the_ruler_does(units):
     """Whether another convention of SSIM brings the values to the print."""
     conventions = pd.DataFrame(by_convention(units)).set_index("convention")
     off = (conventions.drop("printed") - conventions.loc["printed"]).abs().mean(axis=1)
+    if off.isna().all():
+        return "No pair that the paper prints is measured yet."
     nearest = off.idxmin()
     return (f"The mean distance to the print is {off.iloc[0]:.3f} by the rule of this page and "
                 f"{off[nearest]:.3f} by the nearest one, "
@@ -532,9 +534,10 @@ run.picture(sweeps, draw_sweeps,
 def what_separability_is(units):
     """How many searches reach the threshold, and in how many mixtures."""
     reached = units.converged.sum() / units.searched.sum()
+    limit = (run.full if searches.recorded else scale).iterations
     return (f"Separability follows the threshold: the search stops where its pair is alike enough, whatever "
                 f"the network. What is measured is "
-                f"that {scale.iterations} mixtures suffice to get there in {reached:.1%} of the searches, "
+                f"that {limit} mixtures suffice to get there in {reached:.1%} of the searches, "
                 f"{units.iterations.mean():.1f} on average.")
 
 

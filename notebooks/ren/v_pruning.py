@@ -372,7 +372,7 @@ RULES = {"T = 255": lambda t, T: T == 255, "T = t": lambda t, T: T == t}
 def along(units, background, rule):
     """The units of one curve: a background and a rule for T, in the order of t."""
     mine = units[units.background == background]
-    return mine[[RULES[rule](t, T) for t, T in zip(mine["t"], mine["T"])]].sort_values("t")
+    return mine[RULES[rule](mine["t"], mine["T"])].sort_values("t")
 
 
 def draw_trade_off(units):

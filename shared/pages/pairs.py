@@ -486,6 +486,9 @@ def shares_in_words(units, printed, deltas=(1, 2, 5, 10)):
     if averages(units)["attack"] is None:
         return "The nets know no test image that was attacked."
     ours, theirs = ([each["attack"], *(each[d] for d in deltas)] for each in mean_shares(units, printed))
+    if not any(tables.disturbed(d)(u["test"])["of"] for d in deltas for u in measured(units).values()):
+        return (f"Mean over {counted(len(units), 'problem')}, test images: the attack changes {ours[0]}, so "
+                f"that none was tried with random draws. Printed for the same problems: {theirs[0]}.")
     return (f"Means over {counted(len(units), 'problem')}, test images: the attack changes {ours[0]}; random "
             f"draws {', '.join(map(str, deltas))} times as long change {', '.join(ours[1:])}. Printed for "
             f"the same problems: {theirs[0]}; {', '.join(theirs[1:])}.")
@@ -509,15 +512,17 @@ def minute_words(units, printed, of, classes, failed=0, full=0):
     shortened = "" if learned_from >= full else (
         f" Ours learned from {'at least ' if len(units) > 1 else ''}{learned_from:,} of {full:,} training "
         "images.")
-    ends = list(dict.fromkeys(map(percent, (min(shares), max(shares)))))
+    ends = list(dict.fromkeys(percent(end(shares)) for end in (min, max) if shares))
     by_pair = f" (from {ends[0]} to {ends[1]} by pair)" if len(ends) > 1 else ""
+    turned = ("No image was so changed, and so none was tried with random steps." if not shares else
+              f"Of the images so changed, {sum(each['of'] for each in drawn):,} were tried with "
+              f"{int(units.draws.max()):,} random steps each: as long as the image's own attack, at least one "
+              f"of them changes the answer for {ours[1]}{by_pair}; ten times as long, for {ours[10]}.")
     return (f"{'On average over' if len(units) > 1 else 'For'} {len(units)} of {counted(of, 'pair')} of "
             f"{classes}, the attack, a step along the gradient, changes the net's answer for "
-            f"{ours['attack']} of the test images that it reads rightly. Of the images so changed, "
-            f"{sum(each['of'] for each in drawn):,} were tried with {int(units.draws.max()):,} random steps "
-            f"each: as long as the image's own attack, at least one of them changes the answer for "
-            f"{ours[1]}{by_pair}; ten times as long, for {ours[10]}. The paper prints {theirs['attack']}, "
-            f"{theirs[1]} and {theirs[10]} for the same {'pairs' if len(units) > 1 else 'pair'}."
+            f"{ours['attack']} of the test images that it reads rightly. {turned} The paper prints "
+            + (f"{theirs['attack']}, {theirs[1]} and {theirs[10]}" if shares else theirs["attack"])
+            + f" for the same {'pairs' if len(units) > 1 else 'pair'}."
             + shortened + (f" Left out: {counted(failed, 'net')} whose training failed." if failed else ""))
 
 

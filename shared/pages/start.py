@@ -239,10 +239,11 @@ class Run:
             display.say(note)
 
     def picture(self, sets, draw, *, caption, alt):
-        """Show a figure of our own, drawn from the recorded units, else from this run's."""
+        """Show a figure of our own, drawn from the recorded units, else from this run's; nothing of None."""
         sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
         for label, units_ in list(self._runs(sets).items())[:1]:
-            display.picture(draw(*self.frames(sets, units_)), results.captioned(caption, label), alt)
+            if (drawn := draw(*self.frames(sets, units_))) is not None:
+                display.picture(drawn, results.captioned(caption, label), alt)
 
     def best(self, *sets):
         """DataFrames of the recorded units where there are any, else of this run's, one a set: for prose."""

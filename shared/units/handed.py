@@ -22,12 +22,13 @@ def give(name, units):
 def take(name):
     """`{unit's name: its result}` of the set that was given under `name`; empty where none was.
 
-    What ran for them counts as having run for the unit that takes them, too: it is stale when they are.
+    What ran for them counts as having run for the unit that takes them, too: it is stale when they are, also
+    where they were already when they were taken.
     """
     ran = checkpoint.checkpoint(name).ran
     for unit in _given.get(name, {}).values():
         if ran is not None:
-            ran.resume(unit.code)
+            ran.earlier |= unit.code
     return {each: unit.result for each, unit in _given.get(name, {}).items()}
 
 

@@ -143,10 +143,17 @@ def write(path, unit):
     text = {k: json.dumps(raw[k], sort_keys=True, ensure_ascii=False, allow_nan=False) for k in sorted(raw)}
     body = ",\n".join(f" {json.dumps(k)}: {v}" for k, v in {**text, "check": f'"{_content(raw)}"'}.items())
     runtime.write_atomically(path, lambda part: part.write_text(f"{{\n{body}\n}}\n"))
-    own = re.compile(rf"{re.escape(path.stem)}-[0-9a-f]{{12}}\.npz")
-    for old in path.parent.glob(f"{path.stem}-*.npz"):
-        if own.fullmatch(old.name) and old.name != raw["arrays"]:
+    for old in files(path):
+        if old.name not in (path.name, raw["arrays"]):
             old.unlink()
+
+
+def files(path):
+    """Those files that are the unit of `path`, and no other one's: itself and its arrays, also of before."""
+    path = Path(path)
+    own = re.compile(rf"{re.escape(path.stem)}-[0-9a-f]{{12}}\.npz")
+    arrays = sorted(each for each in path.parent.glob(f"{path.stem}-*.npz") if own.fullmatch(each.name))
+    return [path] * path.exists() + arrays
 
 
 def read(path):
