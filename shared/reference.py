@@ -54,6 +54,12 @@ class Item:
         return f"{SHORT.get(self.paper, self.paper)}, {self.label}"
 
     @property
+    def derived(self):
+        """Whether its formula is lost in the text that we have, and ours is derived from the words."""
+        lost = str(self.raw.get("transcription_notes") or "").startswith("Formula lost")
+        return lost or self.raw.get("formula_printed", "") is None
+
+    @property
     def settings(self):
         """The experimental parameters the paper states for it; None where it is silent."""
         return self.raw.get("settings", {})

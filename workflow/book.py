@@ -90,9 +90,10 @@ def reason(log):
 
 
 def told_since(name):
-    """When the last unit that the page of a notebook shows was recorded, in seconds; 0 where there is none."""
+    """When the last unit that a notebook's page shows was recorded, in seconds; 0 where there is none."""
     places = (runtime.results_folder() / "units" / n for n in (name, *catalogue.needs(name)))
-    return max((p.stat().st_mtime for place in places for p in place.glob("*/[!.]*.json")), default=0)
+    units = (path for place in places for path in place.glob("*/[!.]*.json"))
+    return max((path.stat().st_mtime for path in units), default=0)
 
 
 def tidy(folder):

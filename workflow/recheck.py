@@ -28,9 +28,10 @@ def main(words):
     count = int(words.pop(0)) if words and words[0].isdecimal() else None
     if count == 0:
         raise runtime.UserError("0 stale units; allowed: a whole number from 1, or none for all")
-    names = words or catalogue.with_units()
-    if unknown := [n for n in names if n not in catalogue.with_units()]:
-        raise runtime.UserError(f"unknown notebook {unknown[0]!r}; allowed: {', '.join(catalogue.with_units())}")
+    known = catalogue.with_units()
+    names = words or known
+    if unknown := [n for n in names if n not in known]:
+        raise runtime.UserError(f"unknown notebook {unknown[0]!r}; allowed: {', '.join(known)}")
     which = f"stale:{count}" if count else "stale"
     for name in names:
         path = runtime.ROOT / STATE / f"{name.replace('/', '-')}.json"

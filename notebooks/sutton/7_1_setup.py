@@ -636,8 +636,8 @@ display.picture(draw_planes(),
                 "measured, with 99.99% intervals (none where no perturbation crossed).",
                 "Three falling curves; the measured dots lie on them.")
 largest_n, widest = max(r["n"] for r in against_planes), max(DELTAS)
-one, image_ten = next((r["exact"], r["image"]) for r in against_planes
-                      if r["n"] == largest_n and r["delta"] == widest)
+one = next(r["exact"] for r in against_planes if r["n"] == largest_n and r["delta"] == widest)
+image_ten = float(planar_flip_probability(largest_n, 1 / widest))
 chance, expected = display.number(one, digits=2), display.number(100 * image_ten, digits=2)
 display.say(f"{inside} of {len(against_planes)} exact values lie inside their intervals. With "
             f"{largest_n:,} values, as a CIFAR-10 image has, and δ = {widest}, a perturbation crosses with "
@@ -805,8 +805,8 @@ run.statement("procedure-imagenet", evidence=evidence(many_agree, noticed), data
 found = literal["a bent boundary"]
 run.minute(
     "Three percentages carry all experiments of this paper: images known, images that a chosen push "
-    "changes, and images that a random push changes. On small problems the paper's own loop and the fast "
-    "instrument of this book agree "
+    "changes, and images that a random push changes. On small problems the paper's steps, as we read them, "
+    "and the fast instrument of this book agree "
     f"{'on every image' if attacks_agree and flips_agree and many_agree else 'not everywhere'}. One trap is "
     "found on the way: once a net is sure enough of class 1 (its last value beyond "
     f"{ends['class 1, z > 0']:.0f}), the gradient that the attack follows is exactly 0 in single precision.",

@@ -249,5 +249,5 @@ def folded(title, myst):
 
 def badge(verdict, item=None):
     """A verdict as a badge; of an item whose formula is lost in print, `exact` speaks of our derivation."""
-    derived = verdict == "exact" and item is not None and item.raw.get("formula_printed", "") is None
+    derived = verdict == "exact" and item is not None and item.derived
     return f"{{bdg-{BADGE[verdict]}}}`{verdict}{' (our derivation)' if derived else ''}`"

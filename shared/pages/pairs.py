@@ -22,7 +22,19 @@ SETS = {"train": "training images", "test": "test images"}
 NORMS = {"l1": "ℓ₁ norm", "l2": "Euclidean norm", "linf": "ℓ∞ norm"}
 FEW = 10  # fewer values than this are drawn one by one
 PRINTED = "0.25"  # grey of what the paper prints
+# How pages and units call the classes of a data set, in its order; of the traffic signs see Section 7.2.3.
+CLASSES = {
+    "cifar10": ("aeroplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"),
+    "fashion_mnist": ("tshirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag",
+                      "boot"),
+    "gtsrb": ("20 km/h", "end of no passing", "keep right", "turn right", "road work", "caution"),
+}
+# Sizes of a unit: what accuracies rest on, what attacks rest on, and all.
+TRAINED = ("epochs", "images_train", "images_test")
+ATTACKED = (*TRAINED, "images_attack")
+PARTS = (*ATTACKED, "images_random", "draws")
 SIGNS = (210, 240, 2070, 689, 1500, 1200)  # images of the six traffic signs in GTSRB's training folder
+HELD_OUT = (65, 69, 605, 231, 469, 348)    # of these, of each sign, for testing: inferred, see Section 7.2.3
 # Percent of a problem's images that are of its larger class, where the classes are not equally large.
 LARGER_SIGN = {(a, a + 1): 100 * max(SIGNS[a:a + 2]) / sum(SIGNS[a:a + 2]) for a in range(len(SIGNS) - 1)}
 # Why an attack may fail, before `gradient_rows`.
@@ -137,8 +149,11 @@ def both_sets(data):
     return bool(data) and all(part["count"] for each in data.values() for part in each.values())
 
 
-def norm_figure(run, item, sets, problems, names, read, *, of):
-    """Publish one of Figures 17 to 20: violins of three norms; its data are `medians` by norm."""
+def norm_figure(run, item, sets, problems, names, read, *, of, rests=None):
+    """Publish one of Figures 17 to 20: violins of three norms; its data are `medians` by norm.
+
+    rests   parts of a unit that the figure rests on, such as `ATTACKED`; None takes all
+    """
     def data(units):
         return {norm: medians(units, names, read, norm) for norm in NORMS}
 
@@ -146,6 +161,7 @@ def norm_figure(run, item, sets, problems, names, read, *, of):
         return len(told["l2"]) == len(problems)
 
     return run.figure(item, sets, lambda units: violins(units, problems, names, read, of=of), data=data,
+                      rests=rests,
                       alt=f"Half violins for each problem in three panels, one a norm: the sizes of the "
                           f"{of}s, training images left, test images right.",
                       contains={"x: class pairs": shown, "y: norm": True, "one panel each": True,
@@ -516,8 +532,8 @@ def minute_words(units, printed, of, classes, failed=0, full=0):
     by_pair = f" (from {ends[0]} to {ends[1]} by pair)" if len(ends) > 1 else ""
     turned = ("No image was so changed, and so none was tried with random steps." if not shares else
               f"Of the images so changed, {sum(each['of'] for each in drawn):,} were tried with "
-              f"{int(units.draws.max()):,} random steps each: as long as the image's own attack, at least one "
-              f"of them changes the answer for {ours[1]}{by_pair}; ten times as long, for {ours[10]}.")
+              f"{int(units.draws.max()):,} random steps each: as long as the image's own attack, at least "
+              f"one of them changes the answer for {ours[1]}{by_pair}; ten times as long, for {ours[10]}.")
     return (f"{'On average over' if len(units) > 1 else 'For'} {len(units)} of {counted(of, 'pair')} of "
             f"{classes}, the attack, a step along the gradient, changes the net's answer for "
             f"{ours['attack']} of the test images that it reads rightly. {turned} The paper prints "

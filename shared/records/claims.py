@@ -3,6 +3,7 @@ import re
 
 from shared import runtime
 
+SO_FAR = "; so far: "
 WAITS = "waits for "  # how the evidence begins where units are missing: the only null for lack of them
 
 # What Python prints rather than a person writes: lists and dicts, objects, its constants, digits without end.
@@ -80,14 +81,16 @@ def _so_far(item, phrase, predicate, given):
         _, evidence = predicate(*given)
     except Exception:  # a predicate is written for all rows, so on some of them anything may be missing
         return ""
-    return f"; so far: {_words(item, phrase, evidence)}"
+    return SO_FAR + _words(item, phrase, evidence)
 
 
 def on_a_stand_in(judged):
     """A judged claim where only a stand-in was measured: what it shows is told, and decides nothing."""
-    if judged["holds"] is None:
+    if judged["holds"] is None and not waits(judged):
         return judged
-    return judged | {"holds": None, "evidence": f"{judged['evidence']} (not judged: measured on a stand-in)"}
+    shown = judged["evidence"].partition(SO_FAR)[2] if waits(judged) else judged["evidence"]
+    why = "not judged: measured on a stand-in"
+    return judged | {"holds": None, "evidence": f"{shown} ({why})" if shown else why}
 
 
 def waits(judged):

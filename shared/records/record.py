@@ -35,15 +35,19 @@ def tidy(value):
     raise TypeError(f"a record holds numbers and text, not {type(value).__name__}")
 
 
-def scale(sets, units):
-    """How much of the published size the units of `{set: {name: Unit}}` make up."""
+def scale(sets, units, rests=None):
+    """How much of the published size the units of `{set: {name: Unit}}` make up.
+
+    rests  the parts that count, such as ("epochs", "images"); None takes all that the sets have
+    """
     published = sum(len(s.published) for s in sets)
     present = [u for s in sets for u in units[s.name].values()]
     parts = {"units": [len(present), published]} if sets else {}
-    for part in dict.fromkeys(p for s in sets for p in s.parts):
+    rests = dict.fromkeys(p for s in sets for p in s.parts if rests is None or p in rests)
+    for part in rests:
         sizes = [u.parts[part] for u in present if part in u.parts]
         parts[part] = [sum(a for a, _ in sizes), sum(f for _, f in sizes)]
-    fraction = sum(u.fraction for u in present) / published if published else 1.0
+    fraction = sum(u.share(rests) for u in present) / published if published else 1.0
     return {"parts": parts, "fraction": fraction, "substitutes": substitutes(present)}
 
 
@@ -89,7 +93,7 @@ def provenance(sets, units):
 
 
 def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, contains=None, tolerances=None,
-          evidence=None, note=None, others=None, whole=True, status=None):
+          evidence=None, note=None, others=None, whole=True, status=None, rests=None):
     """The record of an item.
 
     sets, units  the `UnitSet`s it rests on, and {set: {name: Unit}} of those that are there; none for what is
@@ -99,11 +103,13 @@ def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, conta
     whole        whether claims wait for the published units that are not there; a run of its own judges what
                  it has
     status       of an item without printed values, such as "substitute: SqueezeNet in place of another net"
+    rests        the parts of a unit that the item rests on: what it does not show, it need not wait for;
+                 None takes all
 
     What was measured on a stand-in throughout is told beside the claims and judges none.
     """
     units = units or {}
-    how_much, lacks = scale(sets, units), lacking(sets, units)
+    how_much, lacks = scale(sets, units, rests), lacking(sets, units)
     waiting = lacks() or ("units of full size" if how_much["fraction"] < 1 else None)
     looked_at = pd.DataFrame(rows) if rows is not None else data
     judged = judging.judge(item, looked_at, claims or {}, lacking=lacks if whole else None, others=others)

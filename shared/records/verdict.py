@@ -14,14 +14,15 @@ VERDICTS = {
     "differs": "a claim of the paper fails here, or values differ and no claim is judged",
     "shown": "nothing printed or claimed to compare with",
     "substitute": "measured on a stated stand-in only",
-    "calibrated": "fitted to the printed values, so their agreement shows nothing",
+    "calibrated": "chosen with the printed values in sight, so their agreement shows nothing",
     "in part": "measured in part; the missing part decides, so nothing is judged yet",
     "not run": "no result at full scale yet",
 }
 ENOUGH = 95  # percent of the comparable values that must agree for `matches`
 WAYS = {PRECISION: "to the printed precision", TOLERANCE: "within a stated tolerance",
         INTERVAL: "inside the 99% interval of a single new net"}
-SAID = {"substitute": "measured on a stand-in", "calibrated": "fitted to the print", "not run": "not run"}
+SAID = {"substitute": "measured on a stand-in", "calibrated": "chosen with the print in sight",
+        "not run": "not run"}
 EVIDENCE = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations", "nearest_witness")
 
 

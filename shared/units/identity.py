@@ -313,7 +313,7 @@ class Recorder:
         for where in list(found):
             _named_in_turn(*where, False, found)
         told = {f"{path.relative_to(ROOT)}:{name}": source(path).hash(name) for path, name in found}
-        return dict(sorted((told | self.earlier).items()))  # what was taken may be by other code than runs now
+        return dict(sorted((told | self.earlier).items()))  # what was taken may be by earlier code
 
     # A checkpoint keeps what ran before it, and is dropped when that has changed.
     so_far = ran

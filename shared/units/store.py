@@ -75,7 +75,12 @@ class Unit:
     @property
     def fraction(self):
         """Share of the published size, at most 1."""
-        return math.prod(min(1.0, actual / published) for actual, published in self.parts.values())
+        return self.share(self.parts)
+
+    def share(self, rests):
+        """Share of the published size in the parts named by `rests`, at most 1."""
+        sizes = (size for part, size in self.parts.items() if part in rests)
+        return math.prod(min(1.0, actual / published) for actual, published in sizes)
 
     @property
     def row(self):
