@@ -430,6 +430,10 @@ def test_what_a_stand_in_shows_is_told_and_judges_no_claim():
     assert [c["holds"] for c in stood_in["claims"]] == [None, None]
     assert stood_in["claims"][0]["evidence"] == "it falls (not judged: measured on a stand-in)"
     assert stood_in["claims"][1]["evidence"] == "by eye"
+    why = "not judged: measured on a stand-in"  # and no more units would change that: it does not wait
+    for so_far, told in ((f"{claims.SO_FAR}it falls", f"it falls ({why})"), ("", why)):
+        waiting = {"holds": None, "evidence": f"{claims.WAITS}2 units{so_far}"}
+        assert claims.on_a_stand_in(waiting) == {"holds": None, "evidence": told}
     drawn = reference.Item("ren", "figure-y", "figure", "8", "I", "A caption.", ("It rises.",), {})
     facts = dict(data={"mean": 1.0}, claims={"It rises": lambda d: (True, "it does")})
     assert record.build(drawn, **facts)["verdict"] == "trend"

@@ -2,7 +2,7 @@
 import pytest
 
 from shared.records import record
-from shared.units import handed, run, store
+from shared.units import checkpoint, handed, identity, run, store
 
 
 @pytest.fixture
@@ -29,6 +29,23 @@ def test_without_names_all_that_is_recorded_is_borrowed(kept):
     units = handed.borrowed("x/first", "pairs", None)
     assert list(units.published) == list(units.recorded) == ["a", "b"] and not units.absent
     assert not handed.borrowed("x/second", "pairs", None).published
+
+
+def test_a_unit_that_takes_a_stale_one_is_stale(kept, tmp_path):
+    lent = handed.borrowed("x/first", "pairs", None).recorded
+    handed.give("lent", lent)
+    ran = identity.Recorder()
+    with checkpoint.kept_in(tmp_path / "place", ran):
+        assert handed.take("lent") == {"a": {"value": 1.5}, "b": {"value": 1.5}}
+    assert identity.changed(ran.ran()) == ["shared/gone.py:gone"]
+
+
+def test_an_item_waits_only_for_the_parts_that_it_rests_on(kept):
+    units = handed.borrowed("x/first", "pairs", None, parts=("draws",))
+    there = {"pairs": units.recorded}
+    assert record.scale([units], there)["fraction"] == 0.5
+    assert record.scale([units], there, ("epochs",)) == {"parts": {"units": [2, 2]}, "fraction": 1.0,
+                                                         "substitutes": {}}
 
 
 def test_own_units_stand_in_where_nothing_is_recorded(kept):

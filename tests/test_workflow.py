@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from shared import ROOT, runtime
 from shared.pages import parameters
-from workflow import book, catalogue, imports, needs, pair, records, run, seal
+from workflow import book, catalogue, imports, missing, needs, pair, recheck, records, run, seal
 
 
 def test_pairs_agree():
@@ -354,7 +354,75 @@ def test_shares_are_jobs_and_one_more_gathers_them(tmp_path):
     assert sorted(re.findall(r"-p units (\S+)", told.stdout + told.stderr)) == ["1/3", "2/3", "3/3", "none"]
 
 
+def test_a_page_is_run_again_when_a_unit_of_it_is_newer(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setenv("BOUNDARY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(seal, "opened", lambda path: "whole")
+    runs = {n: tmp_path / "smoke/notebooks" / f"{n}.ipynb" for n in NOTEBOOKS}
+    for path in runs.values():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    unit = tmp_path / "results/units/sutton/7_2_3_gtsrb/pairs/s0-s1.json"
+    unit.parent.mkdir(parents=True)
+    unit.write_text("{}")
+    os.utime(unit, (1, 1))
+    book.tidy(tmp_path / "smoke")
+    assert all(path.exists() for path in runs.values())
+    os.utime(unit, (time.time() + 60,) * 2)
+    book.tidy(tmp_path / "smoke")
+    gone = {n for n, path in runs.items() if not path.exists()}
+    assert gone == {n for n in NOTEBOOKS if "sutton/7_2_3_gtsrb" in (n, *catalogue.needs(n))} and len(gone) > 1
+
+
 # ---- make ------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "old, new, told", [(3e-8, 1e-5, True), (9.9e-6, 0, True), (1, 1 + 9e-6, False), (1e-17, 0, False)]
+)
+def test_records_differ_where_a_small_probability_does(old, new, told):
+    assert bool(list(records.differences({"p": old}, {"p": new}))) == told
+
+
+def test_records_are_rebuilt_each_after_those_it_needs(tmp_path, monkeypatch):
+    ran = []
+    monkeypatch.setenv("JOBS", "1")
+    monkeypatch.setattr(records, "text_half", lambda name, *_, results: (ran.append(name) or 1.0, None))
+    assert [n for n, *_ in records.rebuild(NOTEBOOKS, tmp_path)] == ran and sorted(ran) == NOTEBOOKS
+    assert all(ran.index(first) < ran.index(n) for n in NOTEBOOKS for first in catalogue.needs(n))
+    monkeypatch.setattr(catalogue, "needs", lambda name: [n for n in NOTEBOOKS[:2] if n != name])
+    with pytest.raises(runtime.UserError, match="each needs another of these first"):
+        list(records.rebuild(NOTEBOOKS[:2], tmp_path))
+    monkeypatch.setenv("JOBS", "many")
+    with pytest.raises(runtime.UserError, match="JOBS='many'; allowed: a whole number from 1"):
+        list(records.rebuild(NOTEBOOKS, tmp_path))
+
+
+@pytest.mark.parametrize(
+    "words, said", [(["0"], "0 stale units; allowed"), (["2", "x/y"], "unknown notebook 'x/y'")]
+)
+def test_recheck_refuses_in_one_line(words, said):
+    with pytest.raises(runtime.UserError, match=said):
+        recheck.main(words)
+
+
+def test_what_is_missing_stale_or_orphaned_is_told_with_its_command(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path))
+    kept = tmp_path / "units/x/page/sets"
+    kept.mkdir(parents=True)
+    for file in ("b1.json", "b1-0123456789ab.npz", "b10.json", "b10-0123456789ab.npz"):
+        (kept / file).write_text("")
+    state = {"set": "sets", "recorded": 1, "published": 3, "fraction": 1 / 3,
+             "missing": {"b2": 4.0, "b3": 6.0},
+             "stale": {"b0": ["shared/x.py:f"]}, "doubtful": ["b0"], "orphans": ["b1"]}
+    monkeypatch.setattr(missing, "states", lambda: [("x/page", state)])
+    told = list(missing.lines())
+    assert told[:2] == ["x/page sets: 1 of 3 units, 33.3% of full scale",
+                        "  missing 2: b2, b3 (about 10 s by the recorded ones most like them): "
+                        "python notebooks/x/page.py -p profile paper -p units missing"]
+    assert told[2].startswith("  stale b0, DOUBTFUL: shared/x.py:f changed: ")
+    assert told[3].endswith("git rm results/units/x/page/sets/b1.json "
+                            "results/units/x/page/sets/b1-0123456789ab.npz")
+
+
 def test_records_of_one_notebook_are_judged_alone(tmp_path):
     old, new = tmp_path / "old", tmp_path / "new"
     for folder, told in ((old, {"a": 1.0, "b": 1.0, "c": 1.0}), (new, {"a": 1.0, "b": 2.0, "d": 1.0})):

@@ -50,7 +50,6 @@ import textwrap
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
-from IPython.display import display as show
 
 from shared import borderline, runtime, similarity
 from shared.data import sets as data
@@ -493,7 +492,7 @@ mixed_with = run.units("mixtures", mixtures, plan_mixtures)
 asked = run.best(mixed_with)
 if len(asked):
     one = asked.iloc[0]
-    show(mixer.Mixer("digit", f"When does a {one.source_label} stop being a {one.source_label}?",
+    display.piece(mixer.Mixer("digit", f"When does a {one.source_label} stop being a {one.source_label}?",
                      dict(zip(one["with"], zip(one.mixed, one.chances)))))
 
 # %% [markdown]

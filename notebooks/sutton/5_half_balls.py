@@ -46,7 +46,6 @@ n: int = 3072  # dimension of Figure 7; 3072 numbers make a colour picture of 32
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
-from IPython.display import display as show
 from scipy import optimize
 
 from shared.pages import curves, display, explorer
@@ -411,7 +410,7 @@ def noise_explorer():
                                ("lower bound (Theorem 20, ε = 0)", lower))})
 
 
-show(noise_explorer())
+display.piece(noise_explorer())
 
 # %% [markdown]
 # (sutton-6-5)=

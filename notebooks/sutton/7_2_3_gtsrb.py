@@ -349,7 +349,8 @@ def spread_in_words(units, others):
         shares = [v for v in (tables.attacked(part)["percent"] for part in learned) if v is not None]
         ends = " to ".join(percent(v) for v in sorted({min(shares), max(shares)})) if shares else "no value"
         largest[p] = max([largest.get(p, 0), *shares])
-        apart += [max(shares) - min(shares)] * (len(shares) > 1)
+        if len(shares) > 1:
+            apart.append(max(shares) - min(shares))
         told.setdefault(p, []).append(f"{read_as}: {ends} ({len(learned)} of {counted(len(mine), 'net')})")
     if not told:
         return "No problem has a second net yet."

@@ -23,6 +23,7 @@ class FGSM(judge.Attack):
         _check_bounded(self.threat)
 
     def propose(self, model, x, goal, draw):
+        """The stepped images [N, C, H, W], not yet cut to [0, 1], and one pass for each [N]."""
         z = x + self.threat.size * _ascent(model, x, goal, self.threat)
         return z, torch.ones_like(goal)
 
@@ -46,6 +47,7 @@ class PGD(judge.Attack):
                             "above 0 is needed")
 
     def draw(self, x, generator):
+        """A start in the ball for each image, float32 [N, C, H, W] on the CPU, or None where it is clean."""
         if not self.random_start:
             return None
         if generator is None:
@@ -53,6 +55,7 @@ class PGD(judge.Attack):
         return self.threat.random(x, generator)
 
     def propose(self, model, x, goal, draw):
+        """The last iterates [N, C, H, W] and `steps` passes for each [N]; `draw` as `draw` gives it."""
         z = x if draw is None else (x + draw).clamp(0, 1)
         for _ in range(self.steps):
             z = z + self.step * _ascent(model, z, goal, self.threat)

@@ -68,6 +68,7 @@ class CarliniWagner(judge.Attack):
 
     @property
     def threat(self):
+        """The L2 ball of no limited size: the search looks for the nearest example."""
         return L2(targeted=self.targeted)
 
     def noises(self, shape, generator):
@@ -75,9 +76,11 @@ class CarliniWagner(judge.Attack):
         return torch.zeros(1, *shape)
 
     def draw(self, x, generator):
+        """The noise of all images, float32 [1, members, C, H, W] on the CPU."""
         return self.noises(x.shape[1:], generator)[None]     # the same for all images
 
     def propose(self, model, x, goal, draw):
+        """The nearest examples [N, C, H, W], NaN where none was found, and the passes of each image [N]."""
         found, passes = torch.full_like(x, torch.nan), torch.zeros_like(goal)
         noise, s = draw[0], self._start(x, goal)
         while len(s.at):
@@ -180,9 +183,11 @@ class OptMargin(CarliniWagner):
 
     @property
     def copies(self):
+        """Passes that one step of one image takes: one a member."""
         return self.members
 
     def noises(self, shape, generator):
+        """Float32 [members, C, H, W] on the CPU: orthogonal, each of RMS `noise`, the last zero."""
         if generator is None:
             raise UserError("OptMargin draws its noise: pass generator=torch.Generator()")
         rows = self.noise * directions(shape.numel(), self.members, generator=generator)

@@ -37,6 +37,7 @@ class Linf(Threat):
     norm = "Linf"
 
     def length(self, delta):
+        """Largest change of a value of each move [N, C, H, W], on the scale of pixels in [0, 1]: [N]."""
         return delta.flatten(1).abs().amax(1)
 
     def project(self, z, x):
@@ -57,6 +58,7 @@ class L2(Threat):
     norm = "L2"
 
     def length(self, delta):
+        """Euclidean length of each move [N, C, H, W], on the scale of pixels in [0, 1]: [N]."""
         return delta.flatten(1).norm(dim=1)
 
     def project(self, z, x):

@@ -117,10 +117,12 @@ class Rates:
 
     @property
     def false_positive(self):
+        """Share in [0, 1] of benign images that are flagged; NaN of none."""
         return self.flagged / self.benign if self.benign else float("nan")
 
     @property
     def false_negative(self):
+        """Share in [0, 1] of adversarial images that are missed; NaN of none."""
         return self.missed / self.adversarial if self.adversarial else float("nan")
 
     @property

@@ -38,6 +38,15 @@ def in_jupyter():
     return ipython is not None and ipython.get_ipython() is not None
 
 
+def piece(thing):
+    """Show an interactive piece, whose `_repr_html_` a notebook takes; a script prints its `repr`."""
+    if not in_jupyter():
+        print(repr(thing))
+        return
+    from IPython.display import display
+    display(thing)
+
+
 def show(markdown, *, myst=None, pictures=None, plain=None, **spec):
     """Show Markdown in a notebook, plain text in a script; the book takes `myst` with `pictures` {name: PNG}.
 

@@ -206,7 +206,7 @@ class Run:
         have, of = kept["scale"]["parts"].get("units", (1, 1))
         return rows, lambda begin: f"{of - have} of {of} units of {printed}" if have < of else None
 
-    def extra(self, slug, sets, rows, caption, *, header=None, note=None):
+    def extra(self, slug, sets, rows, caption, *, header=None):
         """Show and record a table that the paper lacks: the same form, no verdict.
 
         header  {column: its heading}, in order; None takes the columns as they are
@@ -235,8 +235,6 @@ class Run:
             book = display.myst_table(list(heads.values()), body, words)
             display.show(f"**{words}**\n\n{text}",
                          myst=display.folded(f"{label[0].upper()}{label[1:]}, beside", book) if n else book)
-        if note:
-            display.say(note)
 
     def picture(self, sets, draw, *, caption, alt):
         """Show a figure of our own, drawn from the recorded units, else from this run's; nothing of None."""

@@ -13,7 +13,6 @@ from shared.theory.quadrature import beyond_graph
 from shared.theory.statement import Witness
 from shared.theory.surfaces import kappa, splits_of_noise
 
-_NEAR = (1e-9, 1e-4, 0.01, 0.1, 0.3)  # distances from the plane, from nearly none on
 _N = (1, 2, 3, 10, 100, 3072)
 
 
