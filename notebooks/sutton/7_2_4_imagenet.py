@@ -68,7 +68,8 @@ PIXELS = 3 * 224 * 224  # values of a photograph
 #
 # The weights of the paper's networks are not part of this book's data. SqueezeNet 1.1, a small net for the same thousand
 # classes with weights that can be checked, takes the place of ResNet50, on the thousand photographs of the data folder, one of each
-# class. So its values are a substitute's, and the printed ones stand beside them for orientation only.
+# class. So its values are a substitute's, and the printed ones stand beside them for orientation only. Full scale counts these
+# thousand photographs here, not the paper's 20,480.
 
 # %%
 scale = run.scale(

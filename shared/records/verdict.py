@@ -42,7 +42,7 @@ def verdict(claims, cells, evidence=None, status=None, waiting=None):
         return _statement(claims, failed, evidence)
     real = [c for c in cells if c["status"] is None and c["agrees"] is not None]
     judged = [c for c in claims if c["holds"] is not None]
-    reason = "; ".join([_claims(claims), *_values(real), *_statuses(cells), *_failed(failed)])
+    reason = "; ".join([_claims(claims), *_values(real, waiting), *_statuses(cells), *_failed(failed)])
     if status is not None and not real:
         word, why = comparison.status(status, "verdict")
         return word, f"{reason}; {SAID[word]} ({why})"
@@ -108,13 +108,14 @@ def _verb(n, verb):
     return f"{verb}s" if n == 1 else verb
 
 
-def _values(real):
-    """How many values agree, and in which ways, each counted apart."""
+def _values(real, waiting):
+    """How many values agree, and in which ways, each counted apart; so far, where something is missing."""
     if not real:
         return ["no printed value to compare"]
     agree = sum(c["agrees"] for c in real)
     ways = [f"{n} {words}" for way, words in WAYS.items() if (n := sum(c["how"] == way for c in real))]
     said = f"{agree} of {_counted(len(real), 'printed value')} {_verb(len(real), 'agree')}"
+    said += " so far" if waiting else ""
     return [f"{said} ({', '.join(ways)})" if ways else said]
 
 
