@@ -389,7 +389,7 @@ def test_values_wait_for_the_full_scale_and_claims_that_fail_do_not():
     assert verdict([WAITING], some)[0] == "differs"
     word, reason = verdict([WAITING], some, waiting=waiting)
     assert word == "in part"
-    assert reason.endswith("0 of 2 printed values agree; the rest waits for 44 of 45 units")
+    assert reason.endswith("0 of 2 printed values agree so far; the rest waits for 44 of 45 units")
     assert verdict([claim(False)], some, waiting=waiting)[0] == "differs"
     assert verdict([], cells(2), waiting=waiting)[0] == "in part"    # a few agree: so may luck
     assert verdict([claim(True)], cells(2), waiting=waiting)[0] == "trend"
