@@ -432,8 +432,8 @@ def succeeds(rows, nets):
                     f"{'that finds nothing' if nothing else words(far, '')}")
     judged = False if False in holds else None if None in holds else True
     return (judged if told else None), "; ".join(told) + (
-        "; the paper names no setting of OptStrong, and whether OptMargin is nearer can depend on them (below): "
-        "not judged" if None in holds else "")
+        "; the paper names no setting of OptStrong, and whether OptMargin is nearer can depend on them "
+        "(below): not judged" if None in holds else "")
 
 
 def drops(kind):

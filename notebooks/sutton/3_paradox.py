@@ -205,7 +205,7 @@ def paradox_data(units):
 
 
 def single(part):
-    """Share of the first random changes alone, one an image, that turn it at ten times the attack's length."""
+    """Share of the images that their first random change turns, at ten times the attack's length."""
     first = np.asarray(part["sampled"]["first"])[DELTAS.index(10)]
     return 100 * float((first == 0).mean()) if first.size else None
 

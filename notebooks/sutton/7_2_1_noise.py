@@ -536,8 +536,9 @@ def guess_in_words(units, *_):
              for who in ("ours", "printed")}
     return (f"Passed are {told or 'none: no net is measured'}."
             + ("" if apart["ours"] is None else
-               f" Cube and ball of one level are up to {words(apart['printed'], ' points')} apart in print on "
-               f"these problems, and up to {words(apart['ours'], ' points')} here: so much hangs on a single net."))
+               f" Cube and ball of one level are up to {words(apart['printed'], ' points')} apart in print "
+               f"on these problems, and up to {words(apart['ours'], ' points')} here: so much hangs on a "
+               "single net."))
 
 
 run.tell(noisy, guess_in_words)
@@ -702,12 +703,12 @@ if len(units_shown):
                    f" Of these, {said(attacked[:1], '%')} and {said(attacked[1:], '%')} can be attacked.")
         theirs = [printed_of("cube", 3, panel, "train", problems) for panel in ("accuracy", "susceptibility")]
         run.minute(
-            f"Does noise in training protect a net? {'On average over' if many else 'For'} {len(problems)} of 9 "
-            f"problems, {first} {'nets know' if many else 'a net knows'} {said(known[:1], '%')} of "
+            f"Does noise in training protect a net? {'On average over' if many else 'For'} {len(problems)} "
+            f"of 9 problems, {first} {'nets know' if many else 'a net knows'} {said(known[:1], '%')} of "
             f"{'their' if many else 'its'} training images; with the largest noise from a cube, "
             f"{said(known[1:], '%')}.{reached} The paper prints {said(theirs[:1], '%')} and "
-            f"{said(theirs[1:], '%')} with its largest noise. The sizes of the noise are not legible in our copy "
-            "of the paper, so they are ours, a guess.",
+            f"{said(theirs[1:], '%')} with its largest noise. The sizes of the noise are not legible in our "
+            "copy of the paper, so they are ours, a guess.",
             picture=draw_curves("cube")(*frames),
             alt="Accuracy, attackable images and sizes of attacks over the size of the noise, beside the "
                 "printed values.")

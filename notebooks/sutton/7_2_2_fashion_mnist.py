@@ -156,9 +156,9 @@ def as_cifar(rows):
     right, attacked, turned = found.values()
     printed = middle([row[s] for row in SHARES["attack"].values() for s in tables.SPLITS])
     return None if right > 95 and turned < 1 else False, (
-        f"in the median {percent(right)} of the images are right, {percent(attacked)} of these can be attacked "
-        f"(printed: {percent(printed)}; “sizeable” names no least share), and {percent(turned)} of those are "
-        "turned by draws as long as the attack or twice that")
+        f"in the median {percent(right)} of the images are right, {percent(attacked)} of these can be "
+        f"attacked (printed: {percent(printed)}; “sizeable” names no least share), and {percent(turned)} of "
+        "those are turned by draws as long as the attack or twice that")
 
 
 run.table("table-20", pairs, tables.summary_shares, claims={"broadly those of CIFAR-10": as_cifar})
