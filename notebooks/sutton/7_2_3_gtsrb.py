@@ -359,12 +359,13 @@ def spread_in_words(units, others):
                      f"{'; '.join(readings).capitalize()}." for p, readings in told.items())
     reached = [p for p in told if largest.get(p, 0) >= printed[p]["test"]]
     which = "none" if not reached else " and ".join(f"*{pictures.name(p, CLASSES)}*" for p in reached)
+    seeds = "" if not apart else (
+        f" One net and the next differ by {display.number(min(apart), digits=2)} to "
+        f"{display.number(max(apart), digits=2)} points under one reading, first weights and test images "
+        "alone being others; so a single net, as in the paper, tells a share only roughly.")
     return ("Known test images that can be attacked, over those nets that know as many test images as the "
             f"paper's net, up to one percent:\n\n{each}\n\nThe printed share is reached by some net on "
-            f"{which} of these {counted(len(told), 'problem')}. One net and the next differ by "
-            f"{display.number(min(apart), digits=2)} to {display.number(max(apart), digits=2)} points under "
-            "one reading, first weights and test images alone being others; so a single net, as in the "
-            "paper, tells a share only roughly." if apart else f"Known test images that can be attacked:\n\n{each}")
+            f"{which} of these {counted(len(told), 'problem')}.{seeds}")
 
 
 run.extra("gtsrb-nets", (pairs, others), net_rows,
