@@ -7,6 +7,7 @@ import torch
 
 from shared import reference
 from shared.pages import pairs, results
+from shared.pages.pairs import DELTAS
 from shared.records.comparison import compare
 from shared.stability import tables
 from shared.stability.judge import percentage
@@ -14,7 +15,6 @@ from shared.stability.pair import summary
 from shared.units.run import UnitSet
 
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-DELTAS = (1, 2, 5, 10)
 
 
 def part(seed, images=200, attackable=100):
@@ -245,9 +245,11 @@ def test_a_plane_predicts_what_draws_from_a_ball_do():
 
 def test_averages_are_over_the_same_problems():
     units = made_up([(0, 1), (4, 5)])
-    printed = {"attack": tables.printed(reference.paper("sutton")["table-5"])}
-    theirs = pairs.averages(units, printed, deltas=())
-    assert theirs == {"attack": pytest.approx((86.88 + 98.34) / 2)}
+    p = reference.paper("sutton")
+    numbers = dict(zip(("attack", *DELTAS), (5, 9, 10, 11, 12)))
+    printed = {key: tables.printed(p[f"table-{number}"]) for key, number in numbers.items()}
+    theirs = pairs.averages(units, printed)
+    assert theirs["attack"] == pytest.approx((86.88 + 98.34) / 2) and list(theirs) == ["attack", *DELTAS]
     assert pairs.averages(units)[5] == pytest.approx(10)
 
 

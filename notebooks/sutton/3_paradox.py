@@ -45,6 +45,7 @@ from shared import reference
 from shared.boundary.setting import Subject
 from shared.pages import display
 from shared.pages import pairs as pictures
+from shared.pages.pairs import DELTAS
 from shared.pages.start import start
 from shared.pages.sums import words
 from shared.stability import labels as many
@@ -54,7 +55,6 @@ from shared.units import handed
 run = start("sutton/3_paradox", globals())
 paper = reference.paper("sutton")
 DATASETS = {"cifar10": "CIFAR-10", "fashion_mnist": "Fashion-MNIST", "gtsrb": "GTSRB"}
-DELTAS = (1, 2, 5, 10)
 SHOWN = "aeroplane-cat"  # the problem of Figure 1
 
 # %% [markdown]
@@ -140,10 +140,10 @@ def the_example(units):
     return mine.to_dict("records")[0] if len(mine) else None
 
 
-def inset(ax, image, title):
-    """A picture [3, H, W] with a line of text above it."""
+def inset(ax, image, text):
+    """A picture [3, H, W] with a line of text below it."""
     display.image_grid([ax], [np.clip(np.asarray(image, np.float32), 0, 1)])
-    ax.set_title(title)
+    ax.set_xlabel(text)
 
 
 def panel_of(unit, label):
@@ -179,13 +179,13 @@ def draw_paradox(units):
     right.set(ylim=(0, 105), xlabel="size, in lengths of the attack",
               title=f"(b) {unit['draws']:,} random changes" if unit else "(b) random changes")
     right.set_xticks(range(len(DELTAS)), [f"{d} ×" for d in DELTAS])
-    for label, name, which, title in ((1, "cat", 1, "attacked cat:\n“aeroplane”"),
-                                      (0, "aeroplane", 2, "random change:\nstill right")):
+    for label, name, which, text in ((1, "cat", 1, "attacked cat:\n“aeroplane”"),
+                                     (0, "aeroplane", 2, "random change:\nstill right")):
         found = panel_of(unit, label) if unit else None
         if found is None:
             panels[name].set_axis_off()
         else:
-            inset(panels[name], found["images"][which], title)
+            inset(panels[name], found["images"][which], text)
     return figure
 
 

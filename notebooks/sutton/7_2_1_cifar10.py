@@ -62,7 +62,7 @@ from shared import reference
 from shared.data.archives import SPECS
 from shared.pages import display
 from shared.pages import pairs as pictures
-from shared.pages.pairs import counted, stated, values
+from shared.pages.pairs import DELTAS, counted, stated, values
 from shared.pages.start import start
 from shared.stability import pair, tables
 from shared.theory.ball import tail
@@ -73,7 +73,6 @@ SHOWN = ("aeroplane", "cat")  # of Figures 11, 12 and 14
 PAPER = reference.paper("sutton")
 NEXT = pictures.problems_of(len(CLASSES))
 PICKED = [*NEXT, tuple(CLASSES.index(c) for c in SHOWN)]
-DELTAS = (1, 2, 5, 10)  # size of a random draw in units of the image's attack
 RANDOM = dict(zip(DELTAS, ("table-9", "table-10", "table-11", "table-12")))
 
 # %% [markdown]

@@ -46,7 +46,7 @@ from shared import reference
 from shared.data.archives import SPECS
 from shared.pages import display
 from shared.pages import pairs as pictures
-from shared.pages.pairs import percent, values
+from shared.pages.pairs import DELTAS, percent, values
 from shared.pages.start import start
 from shared.pages.sums import middle
 from shared.stability import pair, tables
@@ -55,7 +55,6 @@ run = start("sutton/7_2_2_fashion_mnist", globals())
 CLASSES = pictures.CLASSES["fashion_mnist"]
 PAPER = reference.paper("sutton")
 NEXT = pictures.problems_of(len(CLASSES))
-DELTAS = (1, 2, 5, 10)  # size of a random draw in units of the image's attack
 PRINTED = {d: tables.printed(PAPER["table-20"], quantity="random_susceptibility", delta_inferred=d)
            for d in DELTAS}
 SHARES = {"attack": tables.printed(PAPER["table-20"], quantity="adversarial_susceptibility"), **PRINTED}

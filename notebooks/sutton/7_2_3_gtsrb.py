@@ -47,7 +47,7 @@ from shared.data.archives import SPECS
 from shared.data.convert import GTSRB_CLASSES
 from shared.pages import display
 from shared.pages import pairs as pictures
-from shared.pages.pairs import HELD_OUT, LARGER_SIGN, SIGNS, counted, interval, percent, values
+from shared.pages.pairs import DELTAS, HELD_OUT, LARGER_SIGN, SIGNS, counted, interval, percent, values
 from shared.pages.start import start
 from shared.stability import pair, tables
 
@@ -55,7 +55,6 @@ run = start("sutton/7_2_3_gtsrb", globals())
 CLASSES = pictures.CLASSES["gtsrb"]
 PAPER = reference.paper("sutton")
 NEXT = pictures.problems_of(len(CLASSES))
-DELTAS = (1, 2, 5, 10)  # size of a random draw in units of the image's attack
 RANDOM = {d: tables.printed(PAPER["table-23"], quantity="random_susceptibility", delta_inferred=d)
           for d in DELTAS}
 SHARES = {"attack": tables.printed(PAPER["table-23"], quantity="adversarial_susceptibility"), **RANDOM}

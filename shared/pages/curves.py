@@ -45,10 +45,10 @@ def draw_curve(ax, curve, color, label, *, flip=False):
     ax.plot(curve["n_trial"][hit], turn(curve["found"][hit]), "o", color=color, ms=4, mfc="white")
 
 
-def draw_small(ax, curves, *, floor=1e-6):
-    """Small probabilities over n, `{label: curve}`, on logarithmic axes; what is below `floor` is cut."""
+def draw_small(ax, curves):
+    """Small probabilities over n, `{label: curve}`, on logarithmic axes; what is below a millionth is cut."""
     for color, (label, curve) in zip(display.PALETTE, curves.items()):
         draw_curve(ax, curve, color, label)
     ax.plot([], [], color="0.4", ls="--", lw=1.2, label="bound")
-    ax.set(xscale="log", yscale="log", ylim=(floor, 1.5), xlabel="dimension n")
+    ax.set(xscale="log", yscale="log", ylim=(1e-6, 1.5), xlabel="dimension n")
     ax.legend(fontsize=9)

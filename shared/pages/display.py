@@ -224,12 +224,6 @@ def sentence(text):
     return text if text.endswith((".", ".”", ".)", "?")) else f"{text}."
 
 
-def escape(text):
-    """Text from outside, such as a file's name, that neither Markdown nor HTML takes for more than text."""
-    text = str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return "".join(f"\\{c}" if c in "`*_[]|{}$#" else c for c in text)
-
-
 def markdown_table(header, rows):
     """A pipe table; every cell is text."""
     body = [[str(c).replace("|", "\\|") for c in row] for row in rows]

@@ -20,6 +20,8 @@ from shared.theory.limits import planar_flip_probability
 
 SETS = {"train": "training images", "test": "test images"}
 NORMS = {"l1": "ℓ₁ norm", "l2": "Euclidean norm", "linf": "ℓ∞ norm"}
+DELTAS = (1, 2, 5, 10)  # sizes of random draws, in lengths of the image's attack
+FAR = (5, 10)           # those at which the paper finds more than single images turned
 FEW = 10  # fewer values than this are drawn one by one
 PRINTED = "0.25"  # grey of what the paper prints
 # How pages and units call the classes of a data set, in its order; of the traffic signs see Section 7.2.3.
@@ -257,7 +259,7 @@ def interval(found):
     return f"{found['percent']:.2f} ({found['low']:.2f} to {found['high']:.2f})"
 
 
-def interval_rows(units, problems, names, deltas=(1, 2, 5, 10)):
+def interval_rows(units, problems, names):
     """Rows of a table of our own: the shares of each problem and set, with 95% intervals and the images."""
     made = []
     for problem, unit in measured(units).items():
@@ -266,21 +268,21 @@ def interval_rows(units, problems, names, deltas=(1, 2, 5, 10)):
             made.append({"problem": name(problem, names), "images": SETS[split],
                          "tried": tables.attacked(part)["of"], "attack": interval(tables.attacked(part)),
                          "perturbed": part["random"][0]["susceptibility"]["of"],
-                         **{f"random_{d}": interval(tables.disturbed(d)(part)) for d in deltas}})
+                         **{f"random_{d}": interval(tables.disturbed(d)(part)) for d in DELTAS}})
     return made
 
 
 INTERVAL_HEADER = {"problem": "problem", "images": "set", "tried": "images attacked",
                    "attack": "attackable, % (95% interval)", "perturbed": "images perturbed",
-                   **{f"random_{d}": f"turned by draws {d} × the attack, %" for d in (1, 2, 5, 10)}}
+                   **{f"random_{d}": f"turned by draws {d} × the attack, %" for d in DELTAS}}
 
 
 # ---- where attacks fail ----------------------------------------------------------------------------------
-def gradient_rows(units, problems, names, split="test"):
+def gradient_rows(units, problems, names):
     """Rows of a table of our own: why images have no attack, and what the logit's gradient finds."""
     made = []
     for problem, unit in measured(units).items():
-        part = unit[split]
+        part = unit["test"]
         if problem in problems and part["tried"]:
             made.append({"problem": name(problem, names), "tried": part["tried"],
                          "attack": percent(tables.attacked(part)["percent"]),
@@ -299,9 +301,9 @@ GRADIENT_HEADER = {"problem": "problem", "tried": "test images attacked",
                    "margin": "logit of the attackable, median"}
 
 
-def failures_in_words(units, problems, split="test"):
+def failures_in_words(units, problems):
     """How many attacked images keep their class, and why, summed over the problems."""
-    parts = [u[split] for p, u in measured(units).items() if p in problems]
+    parts = [u["test"] for p, u in measured(units).items() if p in problems]
     tried = sum(tables.attacked(p)["of"] for p in parts)
     if not tried:
         return "No test image of these problems was attacked."
@@ -327,52 +329,52 @@ def plane(unit, split, delta, *, linear=False):
     return 100 * float(planar_flip_probability(unit["dimension"], 1 / nearness, unit["draws"]).mean())
 
 
-def plane_rows(units, problems, names, deltas=(5, 10), split="test"):
+def plane_rows(units, problems, names):
     """Rows of a table of our own: the measured share beside that of a plane, at both distances."""
     made = []
     for problem, unit in measured(units).items():
-        part = unit[split]
+        part = unit["test"]
         if problem in problems and part["stretch"]["count"]:
             told = {"problem": name(problem, names),
                     "attack": middle(part["attack"]["l2"]), "linear": middle(part["linear"])}
-            for d in deltas:
+            for d in FAR:
                 told |= {f"measured_{d}": interval(tables.disturbed(d)(part)),
-                         f"plane_{d}": percent(plane(unit, split, d)),
-                         f"linear_{d}": percent(plane(unit, split, d, linear=True))}
+                         f"plane_{d}": percent(plane(unit, "test", d)),
+                         f"linear_{d}": percent(plane(unit, "test", d, linear=True))}
             made.append(told)
     return made
 
 
-def plane_header(deltas=(5, 10)):
+def plane_header():
     """Headings of `plane_rows`."""
     head = {"problem": "problem", "attack": "attack, median", "linear": "linear net’s plane, median"}
-    for d in deltas:
+    for d in FAR:
         head |= {f"measured_{d}": f"{d} ×: measured, % (95% interval)",
                  f"plane_{d}": f"{d} ×: attack’s plane",
                  f"linear_{d}": f"{d} ×: linear net’s plane"}
     return head
 
 
-def plane_picture(units, problems, names, printed, deltas=(5, 10), split="test"):
+def plane_picture(units, problems, names, printed):
     """One panel a size of the draws: measured shares with their intervals, printed ones, and those of planes.
 
     printed   {delta: {(class_a, class_b): printed row}}, from `tables.printed`
     """
-    there, height = measured(units), 1.3 + 2.4 * len(deltas)
-    figure, axes = plt.subplots(len(deltas), 1, figsize=(8, height), sharex=True, squeeze=False)
-    for ax, delta in zip(axes[:, 0], deltas):
+    there, height = measured(units), 1.3 + 2.4 * len(FAR)
+    figure, axes = plt.subplots(len(FAR), 1, figsize=(8, height), sharex=True, squeeze=False)
+    for ax, delta in zip(axes[:, 0], FAR):
         for place, problem in enumerate(problems):
             if problem in printed[delta]:
-                ax.plot(place - 0.15, printed[delta][problem][split], "x", color=PRINTED, ms=7, mew=2)
+                ax.plot(place - 0.15, printed[delta][problem]["test"], "x", color=PRINTED, ms=7, mew=2)
             if problem not in there:
                 continue
-            unit, found = there[problem], tables.disturbed(delta)(there[problem][split])
+            unit, found = there[problem], tables.disturbed(delta)(there[problem]["test"])
             if found["percent"] is None:
                 continue
             ax.vlines(place, found["low"], found["high"], color=display.PALETTE[0], lw=4, alpha=0.5)
             ax.plot(place, found["percent"], "o", color=display.PALETTE[0])
-            ax.plot(place + 0.15, plane(unit, split, delta), "_", color=display.PALETTE[1], ms=12, mew=2.5)
-            ax.plot(place + 0.15, plane(unit, split, delta, linear=True), "^", color=display.PALETTE[2])
+            ax.plot(place + 0.15, plane(unit, "test", delta), "_", color=display.PALETTE[1], ms=12, mew=2.5)
+            ax.plot(place + 0.15, plane(unit, "test", delta, linear=True), "^", color=display.PALETTE[2])
         ax.set(ylabel=f"turned by draws\n{delta} × the attack, %", xlim=(-0.6, len(problems) - 0.4))
         ax.set_ylim(bottom=-0.04 * ax.get_ylim()[1])
     label_problems(axes[-1, 0], problems, names)
@@ -382,19 +384,19 @@ def plane_picture(units, problems, names, printed, deltas=(5, 10), split="test")
                   dict(marker="_", color=display.PALETTE[1], ms=12, mew=2.5, label="plane at the attack"),
                   dict(marker="^", color=display.PALETTE[2], label="plane, if the net were linear")):
         ax.plot([], [], ls="", **style)
-    figure.legend(loc="outside upper center", ncols=4, columnspacing=1, handletextpad=0.3)
+    figure.legend(loc="outside upper center", ncols=2)
     return figure
 
 
-def planes_in_words(units, problems, split="test"):
+def planes_in_words(units, problems):
     """What planes predict of the largest draws beside what is measured, in three sentences."""
-    there = [u for p, u in measured(units).items() if p in problems and u[split]["stretch"]["count"]]
+    there = [u for p, u in measured(units).items() if p in problems and u["test"]["stretch"]["count"]]
     if not there:
         return "No test image of the problems shown has an attack."
-    delta = max(entry["delta"] for entry in there[0][split]["random"])
-    seen = np.mean([tables.disturbed(delta)(u[split])["percent"] for u in there])
-    flat, linear = (np.mean([plane(u, split, delta, linear=way) for u in there]) for way in (False, True))
-    stretch = np.median([tables.quantile(u[split]["stretch"], 0.5) for u in there])
+    delta = max(entry["delta"] for entry in there[0]["test"]["random"])
+    seen = np.mean([tables.disturbed(delta)(u["test"])["percent"] for u in there])
+    flat, linear = (np.mean([plane(u, "test", delta, linear=way) for u in there]) for way in (False, True))
+    stretch = np.median([tables.quantile(u["test"]["stretch"], 0.5) for u in there])
     once = rough(1 / float(tail(there[0]["dimension"], 1 / delta)))
     return (f"A draw {delta} times as long as the attack crosses a plane at the attack's distance once in "
             f"{once} tries. Flat boundaries there would have {percent(flat)} of the test images turned, on "
@@ -434,24 +436,24 @@ def counted(count, word):
 
 
 # ---- the page in one picture -----------------------------------------------------------------------------
-def averages(units, printed=None, split="test", deltas=(1, 2, 5, 10)):
+def averages(units, printed=None):
     """`{"attack": percent, 1: ..., 10: ...}`: the mean share over the problems that are there.
 
     printed   {"attack" or delta: {(class_a, class_b): printed row}}: the printed mean over the same problems
     """
     told = {}
-    for key, of in {"attack": tables.attacked, **{d: tables.disturbed(d) for d in deltas}}.items():
-        found = {p: of(u[split])["percent"] for p, u in measured(units).items()}
+    for key, of in {"attack": tables.attacked, **{d: tables.disturbed(d) for d in DELTAS}}.items():
+        found = {p: of(u["test"])["percent"] for p, u in measured(units).items()}
         found = {p: share for p, share in found.items() if share is not None}
         if printed is not None:
-            found = {p: printed[key][p][split] for p in found if p in printed[key]}
+            found = {p: printed[key][p]["test"] for p in found if p in printed[key]}
         told[key] = float(np.mean(list(found.values()))) if found else None
     return told
 
 
-def printed_averages(printed, split="test"):
+def printed_averages(printed):
     """`{"attack": percent, 1: ..., 10: ...}`: the printed mean over all problems."""
-    return {key: float(np.mean([row[split] for row in rows.values()])) for key, rows in printed.items()}
+    return {key: float(np.mean([row["test"] for row in rows.values()])) for key, rows in printed.items()}
 
 
 def mean_shares(units, printed):
@@ -497,16 +499,16 @@ def learned_in_words(units, printed, names, larger=None):
             f"problems: {theirs}.{behind}{lost}")
 
 
-def shares_in_words(units, printed, deltas=(1, 2, 5, 10)):
+def shares_in_words(units, printed):
     """The mean shares in two sentences."""
     if averages(units)["attack"] is None:
         return "The nets know no test image that was attacked."
-    ours, theirs = ([each["attack"], *(each[d] for d in deltas)] for each in mean_shares(units, printed))
-    if not any(tables.disturbed(d)(u["test"])["of"] for d in deltas for u in measured(units).values()):
+    ours, theirs = ([each["attack"], *(each[d] for d in DELTAS)] for each in mean_shares(units, printed))
+    if not any(tables.disturbed(d)(u["test"])["of"] for d in DELTAS for u in measured(units).values()):
         return (f"Mean over {counted(len(units), 'problem')}, test images: the attack changes {ours[0]}, so "
                 f"that none was tried with random draws. Printed for the same problems: {theirs[0]}.")
     return (f"Means over {counted(len(units), 'problem')}, test images: the attack changes {ours[0]}; random "
-            f"draws {', '.join(map(str, deltas))} times as long change {', '.join(ours[1:])}. Printed for "
+            f"draws {', '.join(map(str, DELTAS))} times as long change {', '.join(ours[1:])}. Printed for "
             f"the same problems: {theirs[0]}; {', '.join(theirs[1:])}.")
 
 
@@ -542,15 +544,15 @@ def minute_words(units, printed, of, classes, failed=0, full=0):
             + shortened + (f" Left out: {counted(failed, 'net')} whose training failed." if failed else ""))
 
 
-def bars(units, printed, split="test", deltas=(1, 2, 5, 10)):
+def bars(units, printed):
     """Share of images whose class changes: by the attack, and by random draws of growing size.
 
     Printed values are those of the same problems; of all where no image was attacked.
     """
-    ours, theirs = (averages(units, p, split, deltas) for p in (None, printed))
+    ours, theirs = (averages(units, p) for p in (None, printed))
     of = "same"
     if ours["attack"] is None:
-        theirs, of = printed_averages(printed, split), "all"
+        theirs, of = printed_averages(printed), "all"
     figure, ax = plt.subplots(figsize=(8, 3.6))
     for place, (key, share) in enumerate(ours.items()):
         if share is not None:
@@ -561,7 +563,7 @@ def bars(units, printed, split="test", deltas=(1, 2, 5, 10)):
             ax.plot([place - 0.38, place + 0.38], [theirs[key]] * 2, color=PRINTED, lw=2)
     ax.plot([], [], color=PRINTED, lw=2, label=f"printed, {of} problems")
     ax.set_xticks(range(len(ours)), ["one step along\nthe gradient",
-                                     *(f"random, {d} ×\nas large" for d in deltas)])
+                                     *(f"random, {d} ×\nas large" for d in DELTAS)])
     ax.set(ylabel="images whose class changes, %", ylim=(0, 112))
     ax.legend(loc="upper right")
     return figure
