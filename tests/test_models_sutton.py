@@ -62,7 +62,7 @@ def test_dropout_follows_each_pool():
 
 def test_readings_differ_from_the_net_in_what_they_say_alone():
     nets = {name: registry.build(f"sutton-vgg-short{name}")
-            for name in ("", "-padded", "-within", "-standard", "-together", "-decayed")}
+            for name in ("", "-padded", "-within", "-standard", "-together", "-decayed", "-alike")}
     kinds = {name: [type(layer).__name__ for layer in net] for name, net in nets.items()}
     padding = {name: {m.padding for m in net.modules() if hasattr(m, "padding") and hasattr(m, "weight")}
                for name, net in nets.items()}
@@ -70,25 +70,26 @@ def test_readings_differ_from_the_net_in_what_they_say_alone():
     assert kinds["-padded"] == plain
     assert {name: sides for name, (sides,) in padding.items()} == {
         "": (0, 0), "-padded": (1, 1), "-within": (0, 0), "-standard": (0, 0), "-together": (1, 1),
-        "-decayed": (0, 0)}
+        "-decayed": (0, 0), "-alike": (1, 1)}
     assert [k for k in plain if k != "Dropout"] == [k for k in within if k != "Dropout"]
     assert [i for i, k in enumerate(within) if k == "Dropout"] == [2, 8]
     assert within[:7] == ["Conv2d", "ReLU", "Dropout", "Conv2d", "ReLU", "MaxPool2d", "Conv2d"]
     assert kinds["-standard"] == ["TrainingScale", *plain]
-    assert kinds["-together"] == ["TrainingScale", *within] and kinds["-decayed"] == plain
+    assert kinds["-alike"] == kinds["-together"] == ["TrainingScale", *within] and kinds["-decayed"] == plain
     assert all(counted(net) == counted(nets[""]) for net in nets.values())
 
 
-def test_decay_adds_the_penalty_s_gradient_and_nothing_to_an_attack_s():
+@pytest.mark.parametrize("plain, decayed", [("", "-decayed"), ("-together", "-alike")])
+def test_decay_adds_the_penalty_s_gradient_and_nothing_to_an_attack_s(plain, decayed):
     slopes, images = {}, torch.rand(3, 3, 28, 28, generator=runtime.generator(1)).requires_grad_()
-    for name in ("", "-decayed"):
+    for name in (plain, decayed):
         net = registry.build(f"sutton-vgg-short{name}", generator=runtime.generator(2)).eval()
         towards, = torch.autograd.grad(net(images).sum(), images)
         net(images).sum().backward()
         slopes[name] = towards, net, [p.grad for p in net.parameters()]
-    (towards, net, plain), (other, _, decayed) = slopes.values()
+    (towards, net, free), (other, _, held) = slopes.values()
     assert torch.equal(towards, other)
-    for weight, a, b in zip(net.parameters(), plain, decayed):
+    for weight, a, b in zip(net.parameters(), free, held):
         expected = 1e-3 * weight.detach() if weight.ndim > 1 else torch.zeros_like(weight)
         torch.testing.assert_close(b - a, expected, atol=1e-6, rtol=1e-3)
 

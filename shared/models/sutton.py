@@ -126,6 +126,16 @@ def vgg_short_decayed(dropout=0.4, penalty=5e-4):
     return net
 
 
+@architecture("sutton-vgg-short-alike")
+def vgg_short_alike(dropout=0.4):
+    """`sutton-vgg-short-together` whose weights decay as those of `sutton-vgg-short-decayed`."""
+    net = vgg_short_decayed(dropout)
+    for layer in net:
+        if isinstance(layer, nn.Conv2d):
+            layer.padding = (1, 1)
+    return nn.Sequential(TrainingScale(), *_dropout_within(net))
+
+
 # ---- ImageNet --------------------------------------------------------------------------------------------
 PRETRAINED = ("resnet50", "vgg19")
 
