@@ -408,9 +408,9 @@ def spread_in_words(units, others):
 
 
 run.picture((pairs, others), draw_nets,
-            caption="Nets under other readings of the paper and from other seeds: the share of the known test "
-                    "images that can be attacked, and how far. A net knows its problem if it knows as many test "
-                    "images as the paper's, up to one percent.",
+            caption="Nets under other readings of the paper and from other seeds: the share of the known "
+                    "test images that can be attacked, and how far. A net knows its problem if it knows "
+                    "as many test images as the paper's, up to one percent.",
             alt="Rows of dots, one for each net, beside vertical lines at the printed values.")
 run.extra("gtsrb-nets", (pairs, others), net_rows,
           "Net by net, test images: accuracy and share of the known images that can be attacked (in %), the "
