@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from shared import reference
-from shared.pages import pairs, results
+from shared.pages import pairs, planes, results, violins
 from shared.pages.pairs import DELTAS
 from shared.records.comparison import compare
 from shared.stability import tables
@@ -170,14 +170,14 @@ def test_pictures_of_no_problem_one_some_and_all(there):
     units = made_up(there) if there else UNITS.iloc[:0]
     p = reference.paper("sutton")
     printed = {d: tables.printed(p[f"table-{t}"]) for d, t in zip(DELTAS, (9, 10, 11, 12))}
-    pairs.violins(units, NEXT, NAMES, lambda part, norm: part["attack"][norm])
+    violins.draw(units, NEXT, NAMES, lambda part, norm: part["attack"][norm])
     figure = pairs.heat_map(p["table-4"], tables.shares(units, tables.accuracy), NAMES)
     assert len(figure.axes[0].patches) == 45 - len(there)  # every problem that is missing is hatched
-    pairs.plane_picture(units, NEXT, NAMES, printed)
+    planes.draw(units, NEXT, NAMES, printed)
     pairs.bars(units, printed | {"attack": tables.printed(p["table-5"])})
     wanted = len(set(NEXT) & set(there))
     assert len(pairs.interval_rows(units, NEXT, NAMES)) == 2 * wanted
-    assert len(pairs.plane_rows(units, NEXT, NAMES)) == len(pairs.gradient_rows(units, NEXT, NAMES)) == wanted
+    assert len(planes.rows(units, NEXT, NAMES)) == len(pairs.gradient_rows(units, NEXT, NAMES)) == wanted
 
 
 def test_a_problem_without_any_attack_is_shown_too():
@@ -185,15 +185,15 @@ def test_a_problem_without_any_attack_is_shown_too():
     p = reference.paper("sutton")
     printed = {d: tables.printed(p[f"table-{t}"]) for d, t in zip(DELTAS, (9, 10, 11, 12))}
     shares = printed | {"attack": tables.printed(p["table-5"])}
-    pairs.violins(none, NEXT, NAMES, tables.attack_size)
-    pairs.plane_picture(none, NEXT, NAMES, printed)
+    violins.draw(none, NEXT, NAMES, tables.attack_size)
+    planes.draw(none, NEXT, NAMES, printed)
     pairs.bars(none, shares)
     row, = pairs.gradient_rows(none, NEXT, NAMES)
-    assert row["attack"] == "0%" and row["margin"] is None and not pairs.plane_rows(none, NEXT, NAMES)
+    assert row["attack"] == "0%" and row["margin"] is None and not planes.rows(none, NEXT, NAMES)
     assert {r["random_5"] for r in pairs.interval_rows(none, NEXT, NAMES)} == {"no image"}
     assert [each[5] for each in pairs.mean_shares(none, shares)] == ["no image", "no image"]
-    assert not pairs.both_sets(pairs.medians(none, NAMES, tables.attack_size, "l2"))
-    assert "No test image" in pairs.planes_in_words(none, NEXT)
+    assert not violins.both_sets(violins.medians(none, NAMES, tables.attack_size, "l2"))
+    assert "No test image" in planes.in_words(none, NEXT)
     told = pairs.failures_in_words(none, NEXT)
     assert "200 test images attacked, 200 keep" in told and "197 keep" in told
     minute = pairs.minute_words(none, shares, 9, "digits")
@@ -214,7 +214,7 @@ def test_numbers_of_a_claim():
 @pytest.mark.parametrize("values", [[], [0.4], [0.4, 0.4, 0.5], [0.7] * 40, np.linspace(0, 3, 500)])
 def test_half_violins_stay_on_their_side_and_between_their_values(values):
     _, ax = plt.subplots()
-    pairs.half_violin(ax, 2, summary(torch.tensor(values)), 1, "k")
+    violins.half(ax, 2, summary(torch.tensor(values)), 1, "k")
     for body in ax.collections:
         x, y = body.get_paths()[0].vertices.T
         assert x.min() >= 2 and x.max() <= 2.5 and y.min() >= -1e-9 and y.max() <= 3 + 1e-6
@@ -225,7 +225,7 @@ def test_half_violins_stay_on_their_side_and_between_their_values(values):
 # ---- planes ----------------------------------------------------------------------------------------------
 def test_few_values_are_drawn_one_by_one():
     figure, ax = plt.subplots()
-    pairs.half_violin(ax, 0, summary(torch.tensor([1.0, 3.0])), 1, "k")
+    violins.half(ax, 0, summary(torch.tensor([1.0, 3.0])), 1, "k")
     line, = ax.lines
     assert list(line.get_ydata()) == pytest.approx([1, 3])
     plt.close(figure)
@@ -237,10 +237,11 @@ def test_a_plane_predicts_what_draws_from_a_ball_do():
     points = draws.standard_normal((4000, 30, 12))
     points *= draws.random((4000, 30, 1)) ** (1 / 12) / np.linalg.norm(points, axis=2, keepdims=True)
     turned = (2 * points[..., 0].max(1) > 1).mean()  # draws twice the attack, a plane at the attack
-    assert pairs.plane(unit, "test", 2) == pytest.approx(100 * turned, abs=2)
-    assert pairs.plane(unit, "test", 2, linear=True) > pairs.plane(unit, "test", 2)  # its planes are nearer
+    assert planes.turned(unit, "test", 2) == pytest.approx(100 * turned, abs=2)
+    nearer = planes.turned(unit, "test", 2, linear=True)
+    assert nearer > planes.turned(unit, "test", 2)
     empty = unit | {"test": unit["test"] | {"stretch": summary(torch.tensor([]))}}
-    assert pairs.plane(empty, "test", 2) is None
+    assert planes.turned(empty, "test", 2) is None
 
 
 def test_averages_are_over_the_same_problems():

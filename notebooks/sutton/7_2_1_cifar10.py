@@ -60,7 +60,7 @@ from scipy import stats
 
 from shared import reference
 from shared.data.archives import SPECS
-from shared.pages import display
+from shared.pages import display, planes, violins
 from shared.pages import pairs as pictures
 from shared.pages.pairs import DELTAS, counted, stated, values
 from shared.pages.start import start
@@ -397,13 +397,13 @@ def much_smaller(data):
 def violin_figure(item, norm, more=None):
     """One of Figures 8 to 10."""
     run.figure(item, near,
-               lambda u: pictures.violins(u, NEXT, CLASSES, tables.attack_size, norms=(norm,)),
+               lambda u: violins.draw(u, NEXT, CLASSES, tables.attack_size, norms=(norm,)),
                rests=pictures.ATTACKED,
-               data=lambda u: pictures.medians(u, CLASSES, tables.attack_size, norm),
-               alt=f"A pair of half violins for each problem: {pictures.NORMS[norm]} of the smallest attack "
+               data=lambda u: violins.medians(u, CLASSES, tables.attack_size, norm),
+               alt=f"A pair of half violins for each problem: {violins.NORMS[norm]} of the smallest attack "
                    "on each image, training images left, test images right.",
                contains={"x: nine problems": lambda d: len(d) == len(NEXT), "y: norm": True,
-                         "train and test": pictures.both_sets},
+                         "train and test": violins.both_sets},
                claims={"bird vs cat": much_smaller, **(more or {})})
 
 
@@ -620,7 +620,7 @@ run.extra("cifar10-intervals", pairs, lambda u: pictures.interval_rows(u, PICKED
 # gradient. Both distances give a prediction for 2,000 draws, the second one image by image.
 
 # %%
-pictures.planes(run, "cifar10-planes", pairs, PICKED, CLASSES, PRINTED, data_set="CIFAR-10")
+planes.show(run, "cifar10-planes", pairs, PICKED, CLASSES, PRINTED, data_set="CIFAR-10")
 
 # %% [markdown]
 # Two things part prediction and measurement. The attack follows the gradient of the image and need not find the shortest way, so that
@@ -641,8 +641,8 @@ LARGEST = tables.draw_size(DELTAS[-1])
 
 def random_and_attack(units):
     """Medians and tails of the flipping draws, those of the attacks, and what draws twice as long turn."""
-    return {"random": pictures.medians(units, CLASSES, LARGEST, "l2"),
-            "attack": pictures.medians(units, CLASSES, tables.attack_size, "l2"),
+    return {"random": violins.medians(units, CLASSES, LARGEST, "l2"),
+            "attack": violins.medians(units, CLASSES, tables.attack_size, "l2"),
             "twice": {pictures.name(p, CLASSES): {s: tables.disturbed(DELTAS[1])(u[s])["percent"]
                                                   for s in tables.SPLITS}
                       for p, u in pictures.measured(units).items()}}
@@ -678,7 +678,7 @@ def alike_but_thicker(data):
 
 
 run.figure("figure-13", near,
-           lambda u: pictures.violins(u, NEXT, CLASSES, LARGEST, of="draw"), data=random_and_attack,
+           lambda u: violins.draw(u, NEXT, CLASSES, LARGEST, of="draw"), data=random_and_attack,
            alt="Half violins for each problem and each of three norms: the smallest random draw that changes "
                "the class.",
            contains={"x: nine problems": lambda d: len(d["random"]) == len(NEXT), "y: norm": True,

@@ -44,7 +44,7 @@ draws: int | None = None  # random perturbations of an image; None takes the pro
 # %% tags=["hide-cell"]
 from shared import reference
 from shared.data.archives import SPECS
-from shared.pages import display
+from shared.pages import display, planes, violins
 from shared.pages import pairs as pictures
 from shared.pages.pairs import DELTAS, percent, values
 from shared.pages.start import start
@@ -195,7 +195,7 @@ run.extra("fashion-intervals", pairs, lambda u: pictures.interval_rows(u, NEXT, 
 # give a prediction for 2,000 draws, the second one image by image.
 
 # %%
-pictures.planes(run, "fashion-planes", pairs, NEXT, CLASSES, PRINTED, data_set="Fashion-MNIST")
+planes.show(run, "fashion-planes", pairs, NEXT, CLASSES, PRINTED, data_set="Fashion-MNIST")
 
 # %% [markdown]
 # Two things part prediction and measurement. The attack follows the gradient of the image and need not find the shortest way, so that
@@ -217,8 +217,8 @@ run.table("table-21", pairs, tables.summary_sizes, rests=pictures.ATTACKED)
 # the left, test images on the right, and a line marks the median.
 
 # %%
-pictures.norm_figure(run, "figure-17", pairs, NEXT, CLASSES, tables.attack_size, of="attack",
-                     rests=pictures.ATTACKED)
+violins.publish(run, "figure-17", pairs, NEXT, CLASSES, tables.attack_size, of="attack",
+                rests=pictures.ATTACKED)
 
 # %% [markdown]
 # ## Figure 18: random draws that work, image by image
@@ -226,7 +226,7 @@ pictures.norm_figure(run, "figure-17", pairs, NEXT, CLASSES, tables.attack_size,
 # Of each image's draws that change the answer, the one of smallest norm. The paper's $\delta$ is not known; shown is the largest, ten.
 
 # %%
-pictures.norm_figure(run, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[-1]), of="draw")
+violins.publish(run, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[-1]), of="draw")
 
 # %% [markdown]
 # ## What the paper leaves open

@@ -47,7 +47,7 @@ import matplotlib.pyplot as plt
 from shared import reference
 from shared.data.archives import SPECS
 from shared.data.convert import GTSRB_CLASSES
-from shared.pages import display
+from shared.pages import display, planes, violins
 from shared.pages import pairs as pictures
 from shared.pages.pairs import DELTAS, HELD_OUT, LARGER_SIGN, SIGNS, counted, interval, percent, values
 from shared.pages.start import start
@@ -429,7 +429,7 @@ run.tell((pairs, others), spread_in_words)
 # give a prediction for 2,000 draws, the second one image by image.
 
 # %%
-pictures.planes(run, "gtsrb-planes", pairs, NEXT, CLASSES, RANDOM, data_set="GTSRB")
+planes.show(run, "gtsrb-planes", pairs, NEXT, CLASSES, RANDOM, data_set="GTSRB")
 
 # %% [markdown]
 # Two things part prediction and measurement. The attack follows the gradient of the image and need not find the shortest way, so that
@@ -451,8 +451,8 @@ run.table("table-24", pairs, tables.summary_sizes, rests=pictures.ATTACKED)
 # the left, test images on the right, and a line marks the median.
 
 # %%
-pictures.norm_figure(run, "figure-19", pairs, NEXT, CLASSES, tables.attack_size, of="attack",
-                     rests=pictures.ATTACKED)
+violins.publish(run, "figure-19", pairs, NEXT, CLASSES, tables.attack_size, of="attack",
+                rests=pictures.ATTACKED)
 
 # %% [markdown]
 # ## Figure 20: random draws that work, image by image
@@ -460,7 +460,7 @@ pictures.norm_figure(run, "figure-19", pairs, NEXT, CLASSES, tables.attack_size,
 # Of each image's draws that change the answer, the one of smallest norm. The paper's $\delta$ is not known; shown is the largest, ten.
 
 # %%
-pictures.norm_figure(run, "figure-20", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[-1]), of="draw")
+violins.publish(run, "figure-20", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[-1]), of="draw")
 
 # %% [markdown]
 # ## What the paper leaves open

@@ -1,4 +1,4 @@
-"""What the pages of Section 7.2 show of their problems: violins, heat maps, bars, and what a plane predicts.
+"""What the pages of Section 7.2 show of their problems, in words, rows, heat maps and bars.
 
 `units` is a DataFrame with a row a problem (`shared.stability.tables`), `problems` the pairs of classes that
 have a place in a picture, measured or not, and `names` the classes' names by index.
@@ -9,20 +9,14 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
-from scipy.stats import gaussian_kde
 
 from shared.pages import display
 from shared.records.comparison import compare
 from shared.stability import tables
 from shared.stability.attack import scalings
-from shared.theory.ball import tail
-from shared.theory.limits import planar_flip_probability
 
 SETS = {"train": "training images", "test": "test images"}
-NORMS = {"l1": "ℓ₁ norm", "l2": "Euclidean norm", "linf": "ℓ∞ norm"}
 DELTAS = (1, 2, 5, 10)  # sizes of random draws, in lengths of the image's attack
-FAR = (5, 10)           # those at which the paper finds more than single images turned
-FEW = 10  # fewer values than this are drawn one by one
 PRINTED = "0.25"  # grey of what the paper prints
 # How pages and units call the classes of a data set, in its order; of the traffic signs see Section 7.2.3.
 CLASSES = {
@@ -77,97 +71,10 @@ def only(units, problems=None, **where):
                              if field in ("published", "recorded", "mine", "stale")})
 
 
-# ---- distributions ---------------------------------------------------------------------------------------
-def half_violin(ax, place, facts, side, color):
-    """Half a violin at x = `place`: the density of a `pair.summary`'s values, its median as a line.
-
-    side   -1 to the left, 1 to the right
-    The values are known by 101 quantiles; smoothing is a quarter of their spread, and ends where they end.
-    """
-    values = tables.points(facts)
-    if not len(values):
-        return
-    middle = tables.quantile(facts, 0.5)
-    if facts["count"] < FEW or np.ptp(values) == 0:
-        few = min(facts["count"], FEW)
-        each = [tables.quantile(facts, k / max(1, few - 1)) for k in range(few)]
-        ax.plot(np.full(len(each), place + 0.1 * side), each, "_", color=color, ms=8)
-        return
-    grid = np.linspace(facts["quantiles"][0], facts["quantiles"][-1], 200)
-    density = gaussian_kde(values, 0.25)(grid)
-    width = side * 0.42 * density / density.max()
-    ax.fill_betweenx(grid, place, place + width, color=color, alpha=0.75, lw=0)
-    ax.plot([place, place + side * 0.3], [middle, middle], color="k", lw=1.2)
-
-
-def violins(units, problems, names, read, *, norms=tuple(NORMS), of="attack"):
-    """One panel a norm: for every problem the training images' violin on the left, the test images' right.
-
-    read   (part, norm) -> a `pair.summary`
-    of     whose size it is, for the axis
-    None where no image has such a size.
-    """
-    there, height = measured(units), 1.3 + 2.4 * len(norms)
-    if not any(len(tables.points(read(there[p][split], norms[0])))
-               for p in problems if p in there for split in tables.SPLITS):
-        return None
-    figure, axes = plt.subplots(len(norms), 1, figsize=(8, height), sharex=True, squeeze=False)
-    for ax, norm in zip(axes[:, 0], norms):
-        for place, problem in enumerate(problems):
-            for split, side, color in zip(tables.SPLITS, (-1, 1), display.PALETTE):
-                if problem in there:
-                    half_violin(ax, place, read(there[problem][split], norm), side, color)
-        ax.set(ylabel=f"{of}, {NORMS[norm]}", xlim=(-0.6, len(problems) - 0.4))
-        ax.set_ylim(bottom=0)
-    label_problems(axes[-1, 0], problems, names)
-    key = [Rectangle((0, 0), 1, 1, color=c, alpha=0.75) for c in display.PALETTE[:2]]
-    figure.legend(key, [f"{SETS[s]} ({side})" for s, side in zip(tables.SPLITS, ("left", "right"))],
-                  loc="outside upper right", ncols=2)
-    return figure
-
-
 def label_problems(ax, problems, names):
     """The names of the problems under a picture."""
     ax.set_xticks(range(len(problems)), [name(p, names) for p in problems], rotation=25, ha="right",
                   rotation_mode="anchor")
-
-
-def medians(units, names, read, norm):
-    """What a violin shows, in numbers: `{problem: {split: {"count", "median", "low", "high"}}}`.
-
-    low and high are the quantiles of 5 and 95%.
-    """
-    told = {}
-    for problem, unit in measured(units).items():
-        facts = {split: read(unit[split], norm) for split in tables.SPLITS}
-        told[name(problem, names)] = {split: {"count": f["count"], "median": tables.quantile(f, 0.5),
-                                              "low": tables.quantile(f, 0.05),
-                                              "high": tables.quantile(f, 0.95)} for split, f in facts.items()}
-    return told
-
-
-def both_sets(data):
-    """Whether every problem of `medians` has values of training and test images: a figure's tick."""
-    return bool(data) and all(part["count"] for each in data.values() for part in each.values())
-
-
-def norm_figure(run, item, sets, problems, names, read, *, of, rests=None):
-    """Publish one of Figures 17 to 20: violins of three norms; its data are `medians` by norm.
-
-    rests   parts of a unit that the figure rests on, such as `ATTACKED`; None takes all
-    """
-    def data(units):
-        return {norm: medians(units, names, read, norm) for norm in NORMS}
-
-    def shown(told):
-        return len(told["l2"]) == len(problems)
-
-    return run.figure(item, sets, lambda units: violins(units, problems, names, read, of=of), data=data,
-                      rests=rests,
-                      alt=f"Half violins for each problem in three panels, one a norm: the sizes of the "
-                          f"{of}s, training images left, test images right.",
-                      contains={"x: class pairs": shown, "y: norm": True, "one panel each": True,
-                                "train and test": lambda told: both_sets(told["l2"])})
 
 
 # ---- ours minus printed ----------------------------------------------------------------------------------
@@ -313,109 +220,6 @@ def failures_in_words(units, problems):
     return (f"Of {counted(tried, 'test image')} attacked, {kept:,} keep their class. {zero:,} of all have a "
             f"gradient of exactly zero. Along the gradient of the logit {logit:,} keep their class: in this "
             f"direction the other class is farther than the largest size tried, {float(scalings()[-1]):g}.")
-
-
-# ---- what a plane predicts -------------------------------------------------------------------------------
-def plane(unit, split, delta, *, linear=False):
-    """Percent of the images that draws `delta` times the attack would turn if boundaries were planes.
-
-    At the distance of the attack; `linear`: at the distance at which the net's logit would be 0 if it were
-    linear, the mean over the images' quantiles. None where no image has an attack.
-    """
-    stretch = tables.points(unit[split]["stretch"])
-    if not len(stretch):
-        return None
-    nearness = delta * (stretch if linear else np.ones(1))
-    return 100 * float(planar_flip_probability(unit["dimension"], 1 / nearness, unit["draws"]).mean())
-
-
-def plane_rows(units, problems, names):
-    """Rows of a table of our own: the measured share beside that of a plane, at both distances."""
-    made = []
-    for problem, unit in measured(units).items():
-        part = unit["test"]
-        if problem in problems and part["stretch"]["count"]:
-            told = {"problem": name(problem, names),
-                    "attack": middle(part["attack"]["l2"]), "linear": middle(part["linear"])}
-            for d in FAR:
-                told |= {f"measured_{d}": interval(tables.disturbed(d)(part)),
-                         f"plane_{d}": percent(plane(unit, "test", d)),
-                         f"linear_{d}": percent(plane(unit, "test", d, linear=True))}
-            made.append(told)
-    return made
-
-
-def plane_header():
-    """Headings of `plane_rows`."""
-    head = {"problem": "problem", "attack": "attack, median", "linear": "linear net’s plane, median"}
-    for d in FAR:
-        head |= {f"measured_{d}": f"{d} ×: measured, % (95% interval)",
-                 f"plane_{d}": f"{d} ×: attack’s plane",
-                 f"linear_{d}": f"{d} ×: linear net’s plane"}
-    return head
-
-
-def plane_picture(units, problems, names, printed):
-    """One panel a size of the draws: measured shares with their intervals, printed ones, and those of planes.
-
-    printed   {delta: {(class_a, class_b): printed row}}, from `tables.printed`
-    """
-    there, height = measured(units), 1.3 + 2.4 * len(FAR)
-    figure, axes = plt.subplots(len(FAR), 1, figsize=(8, height), sharex=True, squeeze=False)
-    for ax, delta in zip(axes[:, 0], FAR):
-        for place, problem in enumerate(problems):
-            if problem in printed[delta]:
-                ax.plot(place - 0.15, printed[delta][problem]["test"], "x", color=PRINTED, ms=7, mew=2)
-            if problem not in there:
-                continue
-            unit, found = there[problem], tables.disturbed(delta)(there[problem]["test"])
-            if found["percent"] is None:
-                continue
-            ax.vlines(place, found["low"], found["high"], color=display.PALETTE[0], lw=4, alpha=0.5)
-            ax.plot(place, found["percent"], "o", color=display.PALETTE[0])
-            ax.plot(place + 0.15, plane(unit, "test", delta), "_", color=display.PALETTE[1], ms=12, mew=2.5)
-            ax.plot(place + 0.15, plane(unit, "test", delta, linear=True), "^", color=display.PALETTE[2])
-        ax.set(ylabel=f"turned by draws\n{delta} × the attack, %", xlim=(-0.6, len(problems) - 0.4))
-        ax.set_ylim(bottom=-0.04 * ax.get_ylim()[1])
-    label_problems(axes[-1, 0], problems, names)
-    ax = axes[0, 0]
-    for style in (dict(marker="o", color=display.PALETTE[0], label="measured, 95% interval"),
-                  dict(marker="x", color=PRINTED, mew=2, label="printed"),
-                  dict(marker="_", color=display.PALETTE[1], ms=12, mew=2.5, label="plane at the attack"),
-                  dict(marker="^", color=display.PALETTE[2], label="plane, if the net were linear")):
-        ax.plot([], [], ls="", **style)
-    figure.legend(loc="outside upper center", ncols=2)
-    return figure
-
-
-def planes_in_words(units, problems):
-    """What planes predict of the largest draws beside what is measured, in three sentences."""
-    there = [u for p, u in measured(units).items() if p in problems and u["test"]["stretch"]["count"]]
-    if not there:
-        return "No test image of the problems shown has an attack."
-    delta = max(entry["delta"] for entry in there[0]["test"]["random"])
-    seen = np.mean([tables.disturbed(delta)(u["test"])["percent"] for u in there])
-    flat, linear = (np.mean([plane(u, "test", delta, linear=way) for u in there]) for way in (False, True))
-    stretch = np.median([tables.quantile(u["test"]["stretch"], 0.5) for u in there])
-    once = rough(1 / float(tail(there[0]["dimension"], 1 / delta)))
-    return (f"A draw {delta} times as long as the attack crosses a plane at the attack's distance once in "
-            f"{once} tries. Flat boundaries there would have {percent(flat)} of the test images turned, on "
-            f"average over {counted(len(there), 'problem')}; measured are {percent(seen)}. In the median the "
-            f"attack is {stretch:.2f} times as long as a linear net would need. Planes at the distance of "
-            f"the linear net would have {percent(linear)} turned.")
-
-
-def planes(run, slug, units, problems, names, printed, *, data_set):
-    """Show what flat boundaries predict beside what was measured: a picture, a table, and both in words."""
-    run.picture(units, lambda u: plane_picture(u, problems, names, printed),
-                caption=f"Test images of {data_set} turned by random draws five and ten times as long as the "
-                        "attack: measured, printed, and as flat boundaries would have it.",
-                alt="Dots with bars for the measured share of every problem, crosses for the printed one, "
-                    "and marks near zero for flat boundaries at the distance of the attack.")
-    run.extra(slug, units, lambda u: plane_rows(u, problems, names),
-              "Test images: median distance of the attack and of the plane of the linear net, and the share "
-              "of images that the draws turn.", header=plane_header())
-    run.tell(units, lambda u: planes_in_words(u, problems))
 
 
 # ---- claims ----------------------------------------------------------------------------------------------

@@ -1,0 +1,116 @@
+"""What flat boundaries would have random draws do (Theorem 1), beside what was measured of Section 7.2.
+
+`units`, `problems` and `names` are those of `shared.pages.pairs`.
+"""
+import matplotlib.pyplot as plt
+import numpy as np
+
+from shared.pages import display, pairs
+from shared.stability import tables
+from shared.theory.ball import tail
+from shared.theory.limits import planar_flip_probability
+
+FAR = (5, 10)  # sizes of draws, in lengths of the attack, that turn more than single images in print
+
+
+def turned(unit, split, delta, *, linear=False):
+    """Percent of the images that draws `delta` times the attack would turn if boundaries were planes.
+
+    At the distance of the attack; `linear`: at the distance at which the net's logit would be 0 if it were
+    linear, the mean over the images' quantiles. None where no image has an attack.
+    """
+    stretch = tables.points(unit[split]["stretch"])
+    if not len(stretch):
+        return None
+    nearness = delta * (stretch if linear else np.ones(1))
+    return 100 * float(planar_flip_probability(unit["dimension"], 1 / nearness, unit["draws"]).mean())
+
+
+def rows(units, problems, names):
+    """Rows of a table of our own: the measured share beside that of a plane, at both distances."""
+    made = []
+    for problem, unit in pairs.measured(units).items():
+        part = unit["test"]
+        if problem in problems and part["stretch"]["count"]:
+            told = {"problem": pairs.name(problem, names),
+                    "attack": pairs.middle(part["attack"]["l2"]), "linear": pairs.middle(part["linear"])}
+            for d in FAR:
+                told |= {f"measured_{d}": pairs.interval(tables.disturbed(d)(part)),
+                         f"plane_{d}": pairs.percent(turned(unit, "test", d)),
+                         f"linear_{d}": pairs.percent(turned(unit, "test", d, linear=True))}
+            made.append(told)
+    return made
+
+
+def header():
+    """Headings of `rows`."""
+    head = {"problem": "problem", "attack": "attack, median", "linear": "linear net’s plane, median"}
+    for d in FAR:
+        head |= {f"measured_{d}": f"{d} ×: measured, % (95% interval)",
+                 f"plane_{d}": f"{d} ×: attack’s plane",
+                 f"linear_{d}": f"{d} ×: linear net’s plane"}
+    return head
+
+
+def draw(units, problems, names, printed):
+    """One panel a size of the draws: measured shares with their intervals, printed ones, and those of planes.
+
+    printed   {delta: {(class_a, class_b): printed row}}, from `tables.printed`
+    """
+    there, height = pairs.measured(units), 1.3 + 2.4 * len(FAR)
+    figure, axes = plt.subplots(len(FAR), 1, figsize=(8, height), sharex=True, squeeze=False)
+    for ax, delta in zip(axes[:, 0], FAR):
+        for place, problem in enumerate(problems):
+            if problem in printed[delta]:
+                ax.plot(place - 0.15, printed[delta][problem]["test"], "x", color=pairs.PRINTED, ms=7, mew=2)
+            if problem not in there:
+                continue
+            unit, found = there[problem], tables.disturbed(delta)(there[problem]["test"])
+            if found["percent"] is None:
+                continue
+            ax.vlines(place, found["low"], found["high"], color=display.PALETTE[0], lw=4, alpha=0.5)
+            ax.plot(place, found["percent"], "o", color=display.PALETTE[0])
+            ax.plot(place + 0.15, turned(unit, "test", delta), "_", color=display.PALETTE[1], ms=12, mew=2.5)
+            ax.plot(place + 0.15, turned(unit, "test", delta, linear=True), "^", color=display.PALETTE[2])
+        ax.set(ylabel=f"turned by draws\n{delta} × the attack, %", xlim=(-0.6, len(problems) - 0.4))
+        ax.set_ylim(bottom=-0.04 * ax.get_ylim()[1])
+    pairs.label_problems(axes[-1, 0], problems, names)
+    ax = axes[0, 0]
+    for style in (dict(marker="o", color=display.PALETTE[0], label="measured, 95% interval"),
+                  dict(marker="x", color=pairs.PRINTED, mew=2, label="printed"),
+                  dict(marker="_", color=display.PALETTE[1], ms=12, mew=2.5, label="plane at the attack"),
+                  dict(marker="^", color=display.PALETTE[2], label="plane, if the net were linear")):
+        ax.plot([], [], ls="", **style)
+    figure.legend(loc="outside upper center", ncols=2)
+    return figure
+
+
+def in_words(units, problems):
+    """What planes predict of the largest draws beside what is measured, in three sentences."""
+    there = [u for p, u in pairs.measured(units).items() if p in problems and u["test"]["stretch"]["count"]]
+    if not there:
+        return "No test image of the problems shown has an attack."
+    delta = max(entry["delta"] for entry in there[0]["test"]["random"])
+    seen = np.mean([tables.disturbed(delta)(u["test"])["percent"] for u in there])
+    flat, linear = (np.mean([turned(u, "test", delta, linear=way) for u in there]) for way in (False, True))
+    stretch = np.median([tables.quantile(u["test"]["stretch"], 0.5) for u in there])
+    once = pairs.rough(1 / float(tail(there[0]["dimension"], 1 / delta)))
+    return (f"A draw {delta} times as long as the attack crosses a plane at the attack's distance once in "
+            f"{once} tries. Flat boundaries there would have {pairs.percent(flat)} of the test images "
+            f"turned, on average over {pairs.counted(len(there), 'problem')}; measured are "
+            f"{pairs.percent(seen)}. In the median the attack is {stretch:.2f} times as long as a linear net "
+            f"would need. Planes at the distance of the linear net would have {pairs.percent(linear)} "
+            "turned.")
+
+
+def show(run, slug, units, problems, names, printed, *, data_set):
+    """Show what flat boundaries predict beside what was measured: a picture, a table, and both in words."""
+    run.picture(units, lambda u: draw(u, problems, names, printed),
+                caption=f"Test images of {data_set} turned by random draws five and ten times as long as the "
+                        "attack: measured, printed, and as flat boundaries would have it.",
+                alt="Dots with bars for the measured share of every problem, crosses for the printed one, "
+                    "and marks near zero for flat boundaries at the distance of the attack.")
+    run.extra(slug, units, lambda u: rows(u, problems, names),
+              "Test images: median distance of the attack and of the plane of the linear net, and the share "
+              "of images that the draws turn.", header=header())
+    run.tell(units, lambda u: in_words(u, problems))
