@@ -43,6 +43,7 @@ draws: int | None = None  # random perturbations of an image; None takes the pro
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
+import numpy as np
 
 from shared import reference
 from shared.data.archives import SPECS
@@ -382,10 +383,12 @@ def draw_nets(units, others):
 
 def spread_in_words(units, others):
     """The shares that can be attacked by problem and reading, of nets that learned as much as the paper's."""
-    told, largest, apart = {}, {}, []
+    told, largest, apart, off = {}, {}, [], {}
     for (p, read_as), mine in nets(units, others).items():
         learned = [u["test"] for u in mine if tables.accuracy(u["test"])["percent"] > RIGHT[p]["test"] - 1]
         shares = [v for v in (tables.attacked(part)["percent"] for part in learned) if v is not None]
+        if shares:
+            off.setdefault(read_as, {})[p] = float(np.mean(shares)) - SHARES["attack"][p]["test"]
         ends = " to ".join(percent(v) for v in sorted({min(shares), max(shares)})) if shares else "no value"
         largest[p] = max([largest.get(p, 0), *shares])
         if len(shares) > 1:
@@ -402,9 +405,14 @@ def spread_in_words(units, others):
         f" One net and the next differ by {display.number(min(apart), digits=2)} to "
         f"{display.number(max(apart), digits=2)} points under one reading, first weights and test images "
         "alone being others; so a single net, as in the paper, tells a share only roughly.")
+    compared = [read_as for read_as in off if len(off[read_as]) == len(told) > 1]
+    near = "" if len(compared) < 2 else (
+        " From the printed share, their mean is off by " + ", ".join(
+            f"{display.number(float(np.mean(np.abs(list(off[r].values())))), digits=2)} points ({r})"
+            for r in compared) + ", on average over the problems.")
     return ("Known test images that can be attacked, over those nets that know as many test images as the "
             f"paper's net, up to one percent:\n\n{each}\n\nThe printed share is reached by some net on "
-            f"{which} of these {counted(len(told), 'problem')}.{seeds}")
+            f"{which} of these {counted(len(told), 'problem')}.{near}{seeds}")
 
 
 run.picture((pairs, others), draw_nets,
