@@ -552,8 +552,7 @@ def guess_in_words(units, others):
     return (f"Passed are {told or 'none: no net is measured'}."
             + ("" if apart["ours"] is None else
                f" Cube and ball of one level are up to {words(apart['printed'], ' points')} apart in print "
-               f"on these problems, and up to {words(apart['ours'], ' points')} here: so much hangs on a "
-               f"single net.{other}"))
+               f"on these problems, and up to {words(apart['ours'], ' points')} here.{other}"))
 
 
 run.tell((noisy, again), guess_in_words)
