@@ -104,3 +104,22 @@ def test_pixels_are_standardised_over_all_values_of_the_training_images():
         assert values.std(correction=0).item() == pytest.approx(1, abs=1e-5)
     layer.adapt(torch.full((2, 3, 4, 4), 0.5))
     assert layer(torch.full((2, 3, 4, 4), 0.75)).unique().tolist() == [0.25]
+
+
+def test_batch_normalisation_follows_every_rectifier_and_changes_nothing_else():
+    plain = registry.build("sutton-vgg-short", generator=runtime.generator(2))
+    nets = {name: registry.build(f"sutton-vgg-{name}", generator=runtime.generator(2))
+            for name in ("short-bn", "short-bn-slow", "short-public", "bn")}
+    for name, momentum in (("short-bn", 0.1), ("short-bn-slow", 0.01), ("short-public", 0.01), ("bn", 0.1)):
+        layers = list(nets[name])
+        added = [i for i, layer in enumerate(layers) if "BatchNorm" in type(layer).__name__]
+        assert all(isinstance(layers[i - 1], torch.nn.ReLU) for i in added)
+        assert len(added) == sum(isinstance(layer, torch.nn.ReLU) for layer in layers)
+        assert {(layers[i].eps, round(layers[i].momentum, 9)) for i in added} == {(1e-3, momentum)}
+    without = [layer for layer in nets["short-bn"] if "BatchNorm" not in type(layer).__name__]
+    assert [repr(layer) for layer in without] == [repr(layer) for layer in plain]
+    for ours, theirs in zip(torch.nn.Sequential(*without).parameters(), plain.parameters()):
+        assert torch.equal(ours, theirs)
+    kinds = [type(layer).__name__ for layer in nets["short-public"]]
+    assert kinds[:9] == ["TrainingScale", "Conv2d", "ReLU", "BatchNorm2d", "Dropout", "Conv2d", "ReLU",
+                         "BatchNorm2d", "MaxPool2d"]

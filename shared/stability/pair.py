@@ -97,6 +97,8 @@ def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=
                        found, and "mean_all", "std_all" over all images, 0 where misclassified or not
                        attackable
         "logit_attack" the same for the gradient of the logit, which does not saturate
+        "by_class"     a list, one entry a class: "accuracy", "tried", "saturated" as above, and "attack" and
+                       "logit_attack": the shares alone
         "random"       a list, one entry a delta: "delta", "susceptibility" (share of the images perturbed,
                        equation (8)), counts as above, "l1", "l2", "linf": `summary` of each image's smallest
                        flip
@@ -174,7 +176,15 @@ def measure(judge, x, y, points, deltas, *, images_attack, images_random, genera
     # One direction in exact arithmetic: searched again only where float32 bent or lost it.
     bent = (direction * steepest).flatten(1).sum(1) < 1 - 1e-4
     again = attack(judge, images[bent], labels[bent], steepest[bent], scalings())
-    result["logit_attack"] = _attack_facts(_replaced(of_loss, bent, again), len(rows))
+    of_logit = _replaced(of_loss, bent, again)
+    result["logit_attack"] = _attack_facts(of_logit, len(rows))
+    own = [(y.cpu() == label, labels.cpu() == label) for label in (0, 1)]
+    result["by_class"] = [
+        {"accuracy": percentage(int(correct[all_].sum()), int(all_.sum())), "tried": int(some.sum()),
+         "saturated": int((norms.cpu() == 0)[some].sum()),
+         **{name: percentage(int(way.found.cpu()[some].sum()), int(some.sum()))
+            for name, way in (("attack", of_loss), ("logit_attack", of_logit))}}
+        for all_, some in own]
 
     hit = of_loss.found
     margin = label_margins(scores, labels)[hit].double()
