@@ -20,6 +20,9 @@ import torch
 from shared.runtime import UserError
 from shared.similarity import ssim
 
+VERSION = 1
+# 1  as first recorded
+
 UNIFORM = {"white": 255, "black": 0}
 OBJECTIVES = ("separability", "adversarial")
 PRUNING_PLACES = ("mixed", "input", "source")

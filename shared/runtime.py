@@ -20,6 +20,9 @@ from tqdm import tqdm
 
 from shared import ROOT
 
+VERSION = 1
+# 1  as first recorded
+
 PROFILES = ("smoke", "quick", "paper")
 DEVICES = ("auto", "cpu", "cuda")
 
@@ -86,21 +89,7 @@ torch.backends.cuda.matmul.allow_tf32 = False
 torch.backends.cudnn.allow_tf32 = False
 
 
-# ---- what the project declares -----------------------------------------------------------------------------
-def version(number):
-    """Mark a function or class whose results are known by a declared number instead of by its text.
-
-    For code that may grow without changing what it did before (`fit`): units that ran it stay current until
-    the number changes, and a golden test fails when its behaviour changes under the old number.
-    """
-
-    def mark(definition):
-        definition.declared_version = number
-        return definition
-
-    return mark
-
-
+# ---- what a result rests on -------------------------------------------------------------------------------
 _ledgers = []
 
 
@@ -299,6 +288,19 @@ def use_device(name):
 def device():
     """The device that this process works on; `auto` unless `use_device` was called."""
     return _device or use_device("auto")
+
+
+def has_bf16(device):
+    """Whether the device has bfloat16; emulated it is ten times slower than float32."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    able = torch.cpu.get_capabilities()
+    return bool(able.get("avx512_bf16") or able.get("amx_bf16") or able.get("bf16"))
+
+
+def bf16(device, wanted=True):
+    """Context in which networks compute in bfloat16 if that is wanted and the device has it, else in float32."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=wanted and has_bf16(device))
 
 
 def generator(seed, *labels):

@@ -48,7 +48,7 @@ from shared import reference, runtime
 from shared.attacks import judge
 from shared.boundary import classifier, setting
 from shared.boundary.survey import strewn, survey
-from shared.models.careful import Careful
+from shared.models.inference import Careful
 from shared.pages import display, networks
 from shared.pages.start import start
 from shared.pages.sums import percent, words

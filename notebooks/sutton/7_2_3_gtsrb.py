@@ -92,7 +92,6 @@ OTHERS = [(a, reading, n) for a, readings, seeds in ((0, READINGS, 3), (2, ("",)
                                                      *((a, ("decayed", "alike"), 1) for a in (2, 3, 4)),
                                                      *((a, ("bn", "public"), 1) for a in (1, 2, 3, 4)))
           for reading in readings for n in range(seeds) if reading or n]
-WHOLE = ("bn",)  # at seed 0 measured as fully as the page's own problems: it may become the main reading
 
 scale = run.scale(
     smoke=dict(classes=3, architecture="sutton-vgg-short", epochs=1, images_train=16, images_test=8,
@@ -146,11 +145,8 @@ def plan_others(scale):
     planned, every = {}, problems(scale, False)
     for a, reading, n in [each for each in OTHERS if each[0] < len(every)][:scale.others]:
         name = "-".join(filter(None, (f"s{a}-s{a + 1}", reading, f"seed-{n}")))
-        sizes = {"images_random": 1, "images_attack": min(500, every[a]["images_attack"])}
-        if reading in WHOLE and n == 0:
-            sizes = {"images_random": min(100, every[a]["images_random"])}
-        planned[name] = every[a] | sizes | {
-            "seed": scale.seed + n,
+        planned[name] = every[a] | {
+            "images_random": 1, "images_attack": min(500, every[a]["images_attack"]), "seed": scale.seed + n,
             "architecture": f"sutton-vgg-short-{reading}" if reading else scale.architecture}
     return planned
 

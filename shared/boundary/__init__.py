@@ -1,0 +1,3 @@
+"""Distances to the decision boundary in random directions, and what they tell (He et al., `he`)."""
+VERSION = 1
+# 1  as first recorded

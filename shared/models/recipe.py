@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 from shared import runtime
 
+VERSION = 1
+# 1  as first recorded
+
 CHOICES = {"optimiser": ("sgd", "adam"), "schedule": ("one-cycle", "constant", "steps"),
            "loss": ("cross-entropy", "squared"), "reduction": ("mean", "sum")}
 
 
-# A declared version: a new field, whose default leaves every training as it was, makes nothing stale.
-@runtime.version(1)
 @dataclass(frozen=True)
 class Recipe:
     """How a net is trained; the defaults are SGD with Nesterov momentum under a one-cycle learning rate.
@@ -23,7 +24,7 @@ class Recipe:
     rate: float = 0.05            # largest learning rate; "one-cycle" reaches it after a fifth of the steps
     momentum: float = 0.9         # of SGD; Adam has its usual 0.9 and 0.999
     weight_decay: float = 1e-4    # L2 term, on weights of convolutions and linear layers only
-    bf16: bool = False            # bfloat16 autocast in forward passes; weights stay float32
+    bf16: bool = False            # bfloat16 in forward passes where the device has it; weights stay float32
     optimiser: str = "sgd"        # "sgd" or "adam"
     nesterov: bool = True         # the form of SGD's momentum
     schedule: str = "one-cycle"   # "one-cycle", "constant", or "steps": times `factor` at each milestone

@@ -16,7 +16,7 @@ def margins(net, images, labels, *, bf16=False):
     that of the label minus the largest other. `bf16` computes them under bfloat16 autocast.
     """
     device = next(net.parameters()).device
-    with torch.autocast(device.type, torch.bfloat16, enabled=bf16):
+    with runtime.bf16(device, bf16):
         scores = logits(net, images)
     return label_margins(scores, labels.cpu())
 

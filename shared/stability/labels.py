@@ -30,7 +30,7 @@ class LargeJudge:
     def margins(self, images, labels, *, bf16):
         """`judge.margins` of images [N, C, H, W] with labels int64 [N]."""
         device = next(self.net.parameters()).device
-        with torch.autocast(device.type, torch.bfloat16, enabled=bf16):
+        with runtime.bf16(device, bf16):
             return label_margins(logits(self.net, images, chunk=self.chunk), labels.cpu())
 
     def __call__(self, images, labels):

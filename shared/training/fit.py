@@ -1,9 +1,4 @@
-"""One training loop for all nets: a recipe, a hook that may change each batch, a state kept after each epoch.
-
-Everything here carries a declared version instead of its text, so that an option added later, whose default
-leaves every training as it was, makes nothing stale. A golden test holds the version: where a recipe comes to
-do something else to the weights, the number must rise, the same in every mark (they are read as written).
-"""
+"""One training loop for all networks: a recipe, a hook that may change each batch, a state each epoch."""
 import json
 import math
 
@@ -16,7 +11,6 @@ from shared.models.inference import pixels
 from shared.units.checkpoint import checkpoint
 
 
-@runtime.version(1)
 def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
     """Train `net` in place and return it, on `device` and in evaluation mode.
 
@@ -61,7 +55,7 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
                 for group in optimiser.param_groups:
                     group["lr"] = rate(recipe, epoch + (step + 0.5) / per_epoch)
                 images, labels = pixels(augmented(x[batch], recipe, generator)), y[batch]
-                with torch.autocast(device.type, torch.bfloat16, enabled=recipe.bf16):
+                with runtime.bf16(device, recipe.bf16):
                     if hook is not None:
                         images = hook(net, images, labels, generator).detach()
                     scores = net(images)
@@ -77,7 +71,6 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
     return net.eval()
 
 
-@runtime.version(1)
 def share(y, count):
     """Rows int64 [count] of y [N]: the first images of each class, classes in proportion; nothing is drawn.
 
@@ -90,7 +83,6 @@ def share(y, count):
     return place.argsort(stable=True)[:count].sort().values.to(y.device)
 
 
-@runtime.version(1)
 def rate(recipe, epoch):
     """Learning rate when `epoch` epochs have passed (not whole inside an epoch)."""
     if recipe.schedule == "constant":
@@ -102,7 +94,6 @@ def rate(recipe, epoch):
     return low + (recipe.rate - low) * (1 - math.cos(math.pi * up)) / 2
 
 
-@runtime.version(1)
 def augmented(images, recipe, generator):
     """Images [B, C, H, W] of any type, shifted and mirrored as the recipe asks; draws only where it asks."""
     count, channels, height, width = images.shape
@@ -120,7 +111,6 @@ def augmented(images, recipe, generator):
     return images
 
 
-@runtime.version(1)
 def loss(scores, labels, recipe):
     """The recipe's loss of logits [B, classes] (or [B, 1] for the squared one) against labels [B]."""
     if recipe.loss == "cross-entropy":
@@ -131,7 +121,6 @@ def loss(scores, labels, recipe):
     return F.mse_loss(scores[:, 0].sigmoid(), labels.float(), reduction=recipe.reduction)
 
 
-@runtime.version(1)
 def _optimiser(net, recipe):
     decayed = [p for p in net.parameters() if p.ndim > 1]
     others = [p for p in net.parameters() if p.ndim <= 1]
@@ -142,7 +131,6 @@ def _optimiser(net, recipe):
                            nesterov=recipe.nesterov and recipe.momentum > 0)
 
 
-@runtime.version(1)
 class _Progress:
     """Weights, optimiser and generator after an epoch, kept by the checkpoint of the unit that trains."""
 

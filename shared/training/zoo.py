@@ -15,6 +15,7 @@ from shared.data.archives import fingerprint
 from shared.models import registry
 from shared.models.inference import accuracy
 from shared.models.recipe import Recipe
+from shared.training import VERSION
 from shared.training.fit import fit, share
 from shared.units import identity, store
 
@@ -70,11 +71,11 @@ def net(architecture, recipe, dataset, seed, *, device, hook=None):
 def name_of(untrained, architecture, recipe, dataset, seed, hook=None):
     """`<architecture>-<data set>-s<seed>-<hash>`; the hash is that of everything that decides the weights.
 
-    These are layers, recipe, data, seed, hook and the declared version of `fit`: not its text, and no setting
+    These are layers, recipe, data, seed, hook and the version of training: not its text, and no setting
     of the recipe that is at its default.
     """
     layers = [repr(untrained), [[k, list(v.shape)] for k, v in untrained.state_dict().items()]]
-    decides = [layers, recipe.settings(), dataset.fingerprint, seed, fit.declared_version]
+    decides = [layers, recipe.settings(), dataset.fingerprint, seed, VERSION]
     decides += [] if hook is None else [store.plain(hook)]
     key = sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:10]
     return f"{architecture}-{dataset.stand_in or dataset.name}-s{seed}-{key}"

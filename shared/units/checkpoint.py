@@ -29,7 +29,7 @@ class Checkpoint:
         Nothing is kept where a file was written since this process began: what ran is not what it says now.
         """
         ran = None if self.path is None else self.ran.so_far()
-        if ran is None or identity.edited(ran):
+        if ran is None or identity.edited(self.ran):
             return
         told = {"facts": json.dumps(facts), "ran": json.dumps(ran)}
         # A file holds no tensor twice: each is copied, since two may be one.

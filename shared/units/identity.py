@@ -6,7 +6,12 @@ calling it counts too, by syntax: constants, default values, and cached function
 turn. So a new architecture, a new recipe or another text on a page touches nothing, and a changed constant
 touches exactly what ran with it.
 
-A definition is named `shared/borderline.py:search`, `shared/models/he.py:Block.forward`, `shared/x.py:LIMIT`.
+A definition is named `notebooks/ren/x.py:measure`, `shared/models/he.py:Block.forward`, `shared/x.py:LIMIT`.
+
+A room of instruments declares `VERSION = 2`, in its file or in the `__init__` of its package. Whatever ran
+there counts as one entry, such as `borderline: version 2`. The number rises when *what* the room computes
+changes; it stays when code is renamed, moved, split or made faster, which the golden tests of the version
+hold (`tests/golden`).
 """
 import ast
 import builtins
@@ -23,7 +28,8 @@ from shared import ROOT, runtime
 
 CODE = ("shared/", "notebooks/")
 # How data are got, how units and nets are kept: what comes out of them is identified by its content.
-UNCOUNTED = ("shared/data/", "shared/units/", "shared/training/zoo.py", "shared/pages/")
+UNCOUNTED = ("shared/data/", "shared/units/", "shared/training/zoo.py", "shared/pages/", "shared/__init__.py")
+PAGES = ROOT / "shared" / "pages"
 KEEPS = "once.kept"  # a decorator that changes when a function is called, not what it gives
 CACHES = ("lru_cache", "cache", "cached_property")
 CELL = re.compile(r"[/\\]ipykernel_\d+[/\\][^/\\]+\.py$")  # the file that a kernel names for a cell
@@ -65,15 +71,6 @@ def digest(*nodes):
     for node in nodes:
         _tell(node, lambda text: hasher.update(text.encode()))
     return hasher.hexdigest()[:12]
-
-
-def _declared_version(node):
-    """The number in a decorator `@version(n)` or `@runtime.version(n)`, or None."""
-    for each in getattr(node, "decorator_list", []):
-        called = each.func if isinstance(each, ast.Call) else None
-        if getattr(called, "attr", getattr(called, "id", None)) == "version" and called is not None:
-            return each.args[0].value if isinstance(each.args[0], ast.Constant) else None
-    return None
 
 
 def _is_cached(node):
@@ -139,18 +136,15 @@ class Source:
         fields = [each for each in _without_docstring(node.body) if not isinstance(each, FUNCTIONS)]
         return [*node.decorator_list, *node.bases, *node.keywords, *fields]
 
-    def version(self, name):
-        """The declared version of a definition or of its class, or None."""
-        nodes = [n for part in {name, name.split(".")[0]} for n in self.nodes.get(part, [])]
-        versions = [_declared_version(n) for n in nodes]
-        return next((v for v in versions if v is not None), None)
+    @property
+    def version(self):
+        """The number that the file declares as `VERSION`, or None."""
+        return self.nodes["VERSION"][0].value.value if "VERSION" in self.nodes else None
 
     def hash(self, name):
         """Hash of a definition, None if there is none of that name. A class counts without its methods."""
         if name not in self.nodes:
             return None
-        if (number := self.version(name)) is not None:
-            return f"version {number}"
         nodes = self.nodes[name]
         return digest(*(self.head(name) if isinstance(nodes[0], ast.ClassDef) else nodes))
 
@@ -165,9 +159,23 @@ def source(path):
     return _parsed(path, path.stat().st_mtime_ns)
 
 
-def current(definition):
-    """The present hash of a definition such as `shared/borderline.py:search`, or None if it is gone."""
-    file, name = definition.split(":")
+def room_of(path):
+    """Name of the room with a version that a file belongs to (`borderline`, `models/inference`), or None."""
+    for file, room in ((path, path.with_suffix("")), (path.parent / "__init__.py", path.parent)):
+        if file.is_file() and source(file).version is not None:
+            return str(room.relative_to(ROOT / "shared"))
+    return None
+
+
+def current(entry):
+    """What an entry says at present: the hash of a definition such as `shared/models/he.py:mnist`, or the
+    version of a room such as `borderline`; None if it is gone.
+    """
+    file, _, name = entry.partition(":")
+    if not name:
+        path = module_file(f"shared.{file.replace('/', '.')}")
+        number = source(path).version if path else None
+        return None if number is None else f"version {number}"
     path = ROOT / file
     return source(path).hash(name) if path.is_file() else None
 
@@ -194,7 +202,7 @@ def _named(nodes):
     return {name for name in loaded if name.split(".")[0] not in bound}
 
 
-def _module_file(module):
+def module_file(module):
     base = ROOT.joinpath(*module.split("."))
     return next((p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()), None)
 
@@ -213,11 +221,11 @@ def _resolve(path, dotted):
             return None
         module, name = "shared", None
     names = ([name] if name else []) + rest
-    while names and (deeper := _module_file(f"{module}.{names[0]}")):
+    while names and (deeper := module_file(f"{module}.{names[0]}")):
         module, names = f"{module}.{names[0]}", names[1:]
         if deeper.name != "__init__.py" and not names:
             return None  # a module, not a definition
-    file = _module_file(module)
+    file = module_file(module)
     return _resolve(file, names[0]) if file and names else None
 
 
@@ -227,7 +235,7 @@ def _named_in_turn(path, name, deep, found):
     deep  plain functions too: what ran when the module was imported or a cache was filled left no event
     """
     here = source(path)
-    if name not in here.nodes or here.version(name) is not None:
+    if name not in here.nodes:
         return
     nodes = here.nodes[name]
     whole = deep or not isinstance(nodes[0], ast.ClassDef)
@@ -260,12 +268,13 @@ class Recorder:
 
     text_half  of the notebook whose cells may run, or None. A function that runs but is not what the text
                half says is told in `departed`: its results are not recorded.
+    files      whose text was read when it was imported, and not from a cell
     seconds    that what an earlier unit has kept took there
     """
 
     def __init__(self, text_half=None):
         self.text_half, self.seen, self.earlier, self.departed = text_half, {}, {}, set()
-        self.seconds = 0.0
+        self.files, self.in_cells, self.seconds = set(), False, 0.0
 
     def __enter__(self):
         seen = self.seen
@@ -288,6 +297,10 @@ class Recorder:
         if not code.co_flags & 1:  # CO_OPTIMIZED: the body of a module or class is no call
             return None
         path = Path(code.co_filename).absolute() if not code.co_filename.startswith("<") else None
+        if path and path.is_relative_to(PAGES):
+            name = f"{path.relative_to(ROOT)}:{code.co_name}"
+            raise runtime.UserError(f"a unit function calls {name}: what shared/pages does leaves no trace "
+                                    "in a unit; move what computes into an instrument or the notebook")
         if path and _counts(path) and path.is_file():
             name = source(path).at(code.co_firstlineno)
             return (path, name) if name else None
@@ -300,10 +313,14 @@ class Recorder:
         if source(self.text_half).hash(name) != cell.hash(name):
             self.departed.add(name)
             return None
+        self.in_cells = True
         return self.text_half, name
 
     def ran(self):
-        """`{definition: hash}` of what has run so far and what that names, by name."""
+        """`{definition: hash}` of what has run so far and what that names; of rooms their version.
+
+        Raises UserError where something of `shared/pages` ran.
+        """
         found = set()
         for code in list(self.seen.values()):
             if (where := self._where(code)) is not None:
@@ -312,7 +329,11 @@ class Recorder:
                     found.add((where[0], where[1].split(".")[0]))
         for where in list(found):
             _named_in_turn(*where, False, found)
-        told = {f"{path.relative_to(ROOT)}:{name}": source(path).hash(name) for path, name in found}
+        self.files = {path for path, _ in found if not (self.in_cells and path == self.text_half)}
+        told = {}
+        for path, name in found:
+            entry = room_of(path) or f"{path.relative_to(ROOT)}:{name}"
+            told[entry] = current(entry)
         return dict(sorted((told | self.earlier).items()))  # what was taken may be by earlier code
 
     # A checkpoint keeps what ran before it, and is dropped when that has changed.
@@ -339,17 +360,17 @@ def _plain(lines):
     return text
 
 
-def edited(code):
-    """Files of the package behind `{definition: hash}` that were written since this process began.
+def edited(recorder):
+    """Files whose code ran, as a `Recorder` tells, that were written since this process began.
 
     What ran may not be what they say now.
     """
-    files = {ROOT / name.split(":")[0] for name in code if name.startswith("shared/")}
-    return sorted(str(f.relative_to(ROOT)) for f in files if f.is_file() and f.stat().st_mtime > STARTED)
+    return sorted(str(f.relative_to(ROOT)) for f in recorder.files
+                  if f.is_file() and f.stat().st_mtime > STARTED)
 
 
 def changed(code):
-    """Definitions of `{definition: hash}` whose text is another one now, or gone."""
+    """Entries of what ran that say something else now, or are gone."""
     return [name for name, known in code.items() if current(name) != known]
 
 

@@ -29,8 +29,9 @@ def _cpu():
 
 
 def device_model(device):
-    """The model of the device, such as `AMD EPYC` or `NVIDIA H200`."""
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else _cpu()
+    """The model of the device, such as `AMD EPYC` or `NVIDIA H200`; one that has no bfloat16 says so."""
+    model = torch.cuda.get_device_name(device) if device.type == "cuda" else _cpu()
+    return model if runtime.has_bf16(device) else f"{model}, no bf16"
 
 
 def clock():

@@ -188,7 +188,7 @@ def _compute(function, job, parts, text_half, old):
         sizes[part] = [actual, job.published[part]]
     unit = store.Unit(name=job.name, arguments=store.plain(job.arguments), parts=sizes, result=values,
                       code=recorder.ran(), provenance=provenance.here(seconds, used))
-    strange = sorted(recorder.departed) or identity.edited(unit.code)
+    strange = sorted(recorder.departed) or identity.edited(recorder)
     if strange:
         print(f"units: {job.name} is not kept: {', '.join(strange)} ran, but the file says otherwise now; "
               "save the notebook, run `make pair`, start again", file=sys.stderr)

@@ -1,0 +1,103 @@
+"""Borderline pairs: both objectives, all conventions, backgrounds, prunings and places, paths, limits."""
+import torch
+
+from shared import borderline, runtime
+from tests.golden import Cases, refused
+from tests.golden.similarity import images
+
+case = Cases()
+
+
+def classify(x):
+    """Three classes of uint8 images by the mean of two halves: a boundary that is no plane in grey levels."""
+    halves = x.float().flatten(1).view(len(x), 2, -1).mean(2)
+    return (halves[:, 0] > 96).long() + (halves[:, 1] * halves[:, 0] > 150 * 90).long()
+
+
+def sources(count=24):
+    """Grey images of several brightnesses, uint8 [count, 1, 14, 14]."""
+    x = images(count, (14, 14), "sources").float()
+    return (x * torch.linspace(0.1, 1.0, count).view(-1, 1, 1, 1)).to(torch.uint8)
+
+
+WHITE, BLACK = (torch.full((1, 1, 14, 14), value, dtype=torch.uint8) for value in (255, 0))
+
+
+@case
+def arithmetic():
+    every = torch.arange(256, dtype=torch.uint8)
+    a, b = every.repeat(256), every.repeat_interleave(256)
+    pruned = {f"{t}-{T}": borderline.prune(every, t, T)
+              for t, T in ((0, 256), (0, 255), (100, 150), (128, 128), (256, 256))}
+    return {"mix": borderline.mix(a, b), **pruned}
+
+
+@case
+def backgrounds():
+    x, labels = sources(), torch.arange(24) % 5
+    draws = {name: borderline.backgrounds(name, x, labels, runtime.generator(3))
+             for name in ("white", "black", "digit")}
+    return draws | {"one": refused(borderline.backgrounds, "digit", x, labels * 0, runtime.generator(3)),
+                    "two": borderline.backgrounds("digit", x, (labels > 3).long(), runtime.generator(4)),
+                    "labels": refused(borderline.backgrounds, "digit", x, labels[1:], runtime.generator(3)),
+                    "name": refused(borderline.backgrounds, "grey", x, labels, runtime.generator(3))}
+
+
+@case
+def searches():
+    x = sources()
+    return {f"{name} {objective}": borderline.search(classify, x, background, objective=objective)
+            for name, background in (("white", WHITE), ("black", BLACK))
+            for objective in borderline.OBJECTIVES}
+
+
+@case
+def options():
+    x, partner = sources(), sources().flip(0)
+    met = borderline.search(classify, x, BLACK, keep_path=True).path.similarity[:, 3].nan_to_num(0).max()
+    return {"convention": borderline.search(classify, x, WHITE, ssim_convention="uniform"),
+            "skimage": borderline.search(classify, x, BLACK, ssim_convention="skimage",
+                                         objective="adversarial"),
+            "threshold": borderline.search(classify, x, WHITE, threshold=0.9, max_iterations=12),
+            "never early": borderline.search(classify, x, BLACK, threshold=1, max_iterations=5),
+            "one": borderline.search(classify, x, BLACK, max_iterations=1, objective="adversarial"),
+            "exactly": borderline.search(classify, x, BLACK, threshold=float(met)),
+            "at last": borderline.search(classify, x, BLACK, threshold=float(met), max_iterations=4),
+            "partners": borderline.search(classify, x, partner, keep_path=True),
+            "path": borderline.search(classify, x, BLACK, keep_path=True, objective="adversarial")}
+
+
+@case
+def pruned():
+    x = sources()
+    return {f"{where} {t} {T}": borderline.search(classify, x, WHITE, prune=borderline.Pruning(t, T, where),
+                                                  keep_path=where == "mixed", max_iterations=9)
+            for where in borderline.PRUNING_PLACES for t, T in ((64, 192), (128, 128))}
+
+
+@case
+def summaries():
+    found = borderline.search(classify, sources(), BLACK)
+    few = {count: borderline.search(classify, sources()[-count:], BLACK) for count in (1, 2)}
+    return {"many": borderline.summary(found), "few": {n: borderline.summary(few[n]) for n in few}}
+
+
+@case
+def bad_input():
+    x = sources()
+
+    def bad(source=x, background=WHITE, classify=classify, **options):
+        return refused(borderline.search, classify, source, background, **options)
+
+    return {"fine": bad(), "float": bad(x.float()), "flat": bad(x[:, 0]), "none": bad(x[:0]),
+            "colour": bad(x.expand(-1, 3, -1, -1)), "background": bad(background=WHITE[..., 1:]),
+            "two": bad(background=x[:2]),
+            "background type": bad(background=WHITE.float()), "same class": bad(x[-1:]),
+            "threshold": [bad(threshold=value) for value in (0, 1.01, "high", 1e-9, 1)],
+            "iterations": [bad(max_iterations=value) for value in (0, 2.5, 1)],
+            "prune": bad(prune=(1, 2)), "objective": bad(objective="robust"),
+            "where": refused(borderline.Pruning, 1, 2, "everywhere"),
+            "limits": [refused(borderline.Pruning, *each)
+                       for each in ((-1, 2), (3, 2), (0, 257), (1.5, 2), (0, 0))],
+            "classes": bad(classify=lambda images: classify(images).int()),
+            "scores": bad(classify=lambda images: images.flatten(1).long())}

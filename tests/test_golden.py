@@ -1,0 +1,56 @@
+"""Every version of a room is held by its golden tests, and a number never comes without a line."""
+import re
+import subprocess
+
+import numpy as np
+import pytest
+
+from shared import ROOT
+from shared.units import identity
+from tests import golden
+
+EVERY = [(room, name) for room in golden.rooms() for name in golden.cases(room)]
+
+
+@pytest.mark.parametrize("room, name", EVERY)
+def test_the_version_computes_what_it_has_computed(room, name):
+    function, elsewhere = golden.cases(room)[name]
+    known, machines = golden.stored(room)
+    assert name in known, f"new case; store it: make golden ROOM={room}"
+    exact = machines[name] == golden.machine()
+    told = golden.difference(known[name], golden.flat(function()), exact, elsewhere)
+    assert told is None, f"{room} computes something else (undo it, or raise VERSION with a line): {told}"
+
+
+@pytest.mark.parametrize("room", golden.rooms())
+def test_every_room_has_cases_and_no_stored_output_lacks_its_case(room):
+    known, machines = golden.stored(room)
+    assert known and known.keys() == golden.cases(room).keys() == machines.keys()
+
+
+@pytest.mark.parametrize("room", golden.rooms())
+def test_every_number_has_a_line_that_says_what_changed(room):
+    path = identity.module_file(f"shared.{room.replace('/', '.')}")
+    lines = path.read_text().splitlines()
+    first = next(n for n, line in enumerate(lines) if line.startswith("VERSION = "))
+    number = int(lines[first].removeprefix("VERSION = "))
+    told = [re.fullmatch(r"# (\d+)  \S.*", line) for line in lines[first + 1:first + 1 + number]]
+    assert [int(each[1]) for each in told if each] == list(range(1, number + 1))
+
+
+@pytest.mark.parametrize("room", golden.rooms())
+def test_what_is_stored_under_a_number_stays(room, tmp_path):
+    """Against the first commit of the file: later ones may add cases, and change none."""
+    def git(*words):
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True).stdout
+
+    name = golden.file_of(room).relative_to(ROOT).as_posix()
+    added = git("log", "--diff-filter=A", "--format=%H", "--", name).decode().split()
+    if not added:
+        pytest.skip("no git history of this file")
+    old = tmp_path / "first.npz"
+    old.write_bytes(git("show", f"{added[0]}:{name}"))
+    with np.load(old) as before, np.load(golden.file_of(room)) as now:
+        for key in before.files:
+            a = before[key]
+            assert key in now.files and np.array_equal(a, now[key], equal_nan=a.dtype.kind == "f"), key
