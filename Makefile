@@ -4,7 +4,9 @@
 # make data      every data set: found, downloaded, or what to do
 # make missing   what is not recorded at full scale, stale or orphaned, and what the rest would cost
 # make records   every record anew, from the recorded units alone
-# make units     STALE=n: compute n stale units again and say how far they moved
+# make units     STALE=n: compute n units again, stale ones first, and say how far they moved
+# make golden    ROOM=name: store the outputs of a room's new golden cases
+# make mutants   ROOM=name: change a room's code spot by spot; which changes do its golden tests miss?
 # make readme    the README's picture and finder
 # make pair      both halves of every notebook in step     make lock    renew requirements.lock
 # make clean     drop what was built (not the environment, not the cache)
@@ -34,7 +36,7 @@ $(error STALE='$(STALE)'; say how many stale units to compute again, such as: ma
 endif
 endif
 
-.PHONY: book run test bench data missing records units readme pair lock clean env
+.PHONY: book run test bench data missing records units golden mutants readme pair lock clean env
 # Two makes in one tree take turns: the second finds the work of the first done.
 ALONE = mkdir -p _runs; exec 9>_runs/.lock; flock -n 9 || { echo "make: another one is at work here; waiting for it"; flock 9; };
 
@@ -65,6 +67,12 @@ records: $(READY)
 
 units: $(READY)
 	@python -m workflow.recheck $(STALE)
+
+golden: $(READY)
+	@OMP_NUM_THREADS=1 python -m tests.golden $(ROOM)
+
+mutants: $(READY)
+	@OMP_NUM_THREADS=1 python -m tests.golden.mutants $(ROOM)
 
 readme: $(READY)
 	@python -m workflow.readme

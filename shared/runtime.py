@@ -299,7 +299,7 @@ def has_bf16(device):
 
 
 def bf16(device, wanted=True):
-    """Context in which networks compute in bfloat16 if that is wanted and the device has it, else in float32."""
+    """Context in which networks compute in bfloat16 if wanted and if the device has it, else in float32."""
     return torch.autocast(device.type, torch.bfloat16, enabled=wanted and has_bf16(device))
 
 

@@ -19,6 +19,9 @@ from torch import nn
 from shared.models.registry import architecture
 
 
+WIDTH = 4
+
+
 class Net(nn.Module):
     slope = 2.0
 
@@ -86,6 +89,17 @@ def tabled(x):
 def never_called(x):
     return x
 '''
+ROOM = '''
+"""A room of instruments."""
+from shared.models.toy import WIDTH
+
+VERSION = 1
+# 1  as first recorded
+
+
+def doubled(x):
+    return 2 * x + WIDTH
+'''
 NOTEBOOK = '''
 # %% tags=["parameters"]
 profile: str = "smoke"
@@ -95,7 +109,7 @@ units: str = "missing"
 
 # %%
 import torch
-from shared import toy
+from shared import gauge, toy
 from shared.models import registry
 
 LIMIT = 0.99
@@ -147,6 +161,10 @@ def own_class(x):
 
 def threshold(x):
     return {"v": x > LIMIT}
+
+
+def room(x):
+    return {"v": gauge.doubled(x)}
 '''
 # What is edited -> the units that must be stale then, and no others.
 EDITS = [
@@ -158,6 +176,9 @@ EDITS = [
     ("shared/models/recipe.py", "    epochs: int ", "    more: int = 0\n    epochs: int ", ""),
     ("shared/runtime.py", "def generator(", "def another():\n    return 1\n\n\ndef generator(", ""),
     ("shared/data/archives.py", "SPECS = ", "ANOTHER_MIRROR = 1\nSPECS = ", ""),
+    ("shared/gauge.py", "return 2 * x + WIDTH", "return x + x + WIDTH", ""),
+    ("shared/gauge.py", "VERSION = 1", "VERSION = 2", "room"),
+    ("shared/models/toy.py", "WIDTH = 4", "WIDTH = 5", "room"),
     ("shared/toy.py", "STEP = 0.5", "STEP = 0.5  # a comment", ""),
     ("shared/toy.py", "UNUSED = 3", "UNUSED = 4", ""),
     ("shared/toy.py", "def never_called(x):\n    return x", "def never_called(x):\n    return -x", ""),
@@ -190,7 +211,7 @@ spec.loader.exec_module(page)
 made = {}
 for name, arguments in {"plain": {}, "default": {}, "partly": {}, "table": {}, "cached": {},
                         "attack": {"attack": toy.Sign()}, "net": {"name": "toy-net"},
-                        "other": {"name": "toy-other"}, "own_class": {}, "threshold": {}}.items():
+                        "other": {"name": "toy-other"}, "own_class": {}, "threshold": {}, "room": {}}.items():
     function = getattr(page, "net" if name == "other" else name)
     plan = {name: {"x": 1.0, **arguments}}
     for again in range(2):  # a cache hit raises no event
@@ -215,7 +236,7 @@ def scratch(tmp_path_factory):
     home = tmp_path_factory.mktemp("scratch")
     shutil.copytree(ROOT / "shared", home / "shared", ignore=shutil.ignore_patterns("__pycache__"))
     (home / "notebooks/toy").mkdir(parents=True)
-    for file, text in {"shared/models/toy.py": MODEL, "shared/toy.py": INSTRUMENT,
+    for file, text in {"shared/models/toy.py": MODEL, "shared/toy.py": INSTRUMENT, "shared/gauge.py": ROOM,
                        "notebooks/toy/page.py": NOTEBOOK}.items():
         (home / file).write_text(textwrap.dedent(text))
     return home
@@ -257,6 +278,24 @@ def test_the_hash_says_what_code_says_and_nothing_else():
 @pytest.mark.parametrize("text", KNOWN)
 def test_every_python_version_agrees_on_the_hash(text):
     assert identity.digest(ast.parse(text)) == KNOWN[text]
+
+
+def test_a_unit_function_that_calls_into_pages_is_refused():
+    from shared.pages import display
+    recorder = identity.Recorder()
+    with recorder:
+        display.number(3.0)
+    with pytest.raises(runtime.UserError, match="shared/pages/display.py:number.*leaves no trace"):
+        recorder.ran()
+
+
+def test_a_file_written_since_the_process_began_is_told_unless_cells_ran(tmp_path, monkeypatch):
+    half = runtime.ROOT / "notebooks/sutton/7_2_3_gtsrb.py"
+    recorder = identity.Recorder(half)
+    recorder.files = {half}
+    assert identity.edited(recorder) == []
+    monkeypatch.setattr(identity, "STARTED", 0)
+    assert identity.edited(recorder) == ["notebooks/sutton/7_2_3_gtsrb.py"]
 
 
 # ---- what a unit function may read ------------------------------------------------------------------------

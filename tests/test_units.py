@@ -198,6 +198,26 @@ def test_one_disagreement_makes_all_units_of_that_code_doubtful(home):
     assert run.gather.__doc__ and units.state()["doubtful"] == units.doubtful
 
 
+def test_a_version_that_is_not_held_makes_the_other_units_under_it_doubtful(home):
+    gather()
+    for name in ("u0", "u1", "u2", "u3"):
+        unit = store.read(home / f"results/units/toy/page/sets/{name}.json")
+        by_earlier_code(home, name, code={"similarity": "version 1"}, result={**unit.result, "value": 0.5})
+    assert not gather().stale
+    units = gather(which="stale:1")
+    again, = (n for n, u in units.recorded.items() if u.replaced)
+    assert units.recorded[again].replaced["same"] is False
+    assert units.recorded[again].replaced["changed"] == {"similarity": "version 1"}
+    assert sorted(units.doubtful) == sorted({"u0", "u1", "u2", "u3"} - {again})
+
+
+def test_a_result_that_says_more_is_no_contradiction(home):
+    gather()
+    old = store.read(home / "results/units/toy/page/sets/u1.json")
+    more = store.Unit(**{**vars(old), "result": {**old.result, "added": 3}})
+    assert store.comparison(old, more)["same"] is True and store.comparison(more, old)["same"] is False
+
+
 def test_elsewhere_nothing_follows(home):
     gather()
     old = store.read(home / "results/units/toy/page/sets/u1.json")

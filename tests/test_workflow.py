@@ -398,7 +398,7 @@ def test_records_are_rebuilt_each_after_those_it_needs(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "words, said", [(["0"], "0 stale units; allowed"), (["2", "x/y"], "unknown notebook 'x/y'")]
+    "words, said", [(["0"], "0 units; allowed"), (["2", "x/y"], "unknown notebook 'x/y'")]
 )
 def test_recheck_refuses_in_one_line(words, said):
     with pytest.raises(runtime.UserError, match=said):

@@ -1,6 +1,7 @@
-"""Compute stale units again; say whether the rest may stand: python -m workflow.recheck [N] [NOTEBOOK ...]
+"""Compute units again; say whether the rest may stand: python -m workflow.recheck [N] [NOTEBOOK ...]
 
-N stale units of each set (all by default) are computed by the present code and compared with what was there.
+N units of each set, stale ones first (without N: all stale ones), are computed by the present code and
+compared with what was there.
 """
 import json
 import sys
@@ -11,37 +12,40 @@ from shared.units import store
 from workflow import catalogue, records
 
 
-def told(name, state, before):
-    """One line on a set of units after some were computed again."""
-    folder = runtime.results_folder() / "units" / name / state["set"]
-    units = [u for u in (store.read(p) for p in sorted(folder.glob("[!.]*.json"))) if u.name in before]
-    again = [u for u in units if u.replaced and u.name not in state["stale"]]
-    if not again:
-        return None
+def recorded(name):
+    """`{(set, unit): Unit}` of what is recorded of a notebook."""
+    folder = runtime.results_folder() / "units" / name
+    units = ((path.parent.name, store.read(path)) for path in sorted(folder.glob("*/[!.]*.json")))
+    return {(each, unit.name): unit for each, unit in units}
+
+
+def told(name, state, before, after):
+    """One line on a set of units after some were computed again; None where none was."""
     words = {True: "the same", False: "different", None: "not comparable"}
-    each = ", ".join(f"{u.name} {words[u.replaced['same']]}" for u in again)
+    again = [f"{unit.name} {words[unit.replaced['same']]}" for key, unit in after.items()
+             if key[0] == state["set"] and key in before and unit.provenance != before[key].provenance]
     doubt = f"; doubtful now: {', '.join(state['doubtful'])}" if state["doubtful"] else ""
-    return f"{name} {state['set']}: {each}; {len(state['stale'])} by earlier code left{doubt}"
+    left = f"; {len(state['stale'])} by earlier code left{doubt}"
+    return f"{name} {state['set']}: {', '.join(again)}{left}" if again else None
 
 
 def main(words):
     count = int(words.pop(0)) if words and words[0].isdecimal() else None
     if count == 0:
-        raise runtime.UserError("0 stale units; allowed: a whole number from 1, or none for all")
+        raise runtime.UserError("0 units; allowed: a whole number from 1, or none for all stale ones")
     known = catalogue.with_units()
     names = words or known
     if unknown := [n for n in names if n not in known]:
         raise runtime.UserError(f"unknown notebook {unknown[0]!r}; allowed: {', '.join(known)}")
     which = f"stale:{count}" if count else "stale"
     for name in names:
-        path = runtime.ROOT / STATE / f"{name.replace('/', '-')}.json"
-        _, error = records.text_half(name, "-p", "units", "none", results=runtime.results_folder())
-        before = {} if error else {s["set"]: set(s["stale"]) for s in json.loads(path.read_text())["state"]}
-        if not error and any(before.values()):
-            _, error = records.text_half(name, "-p", "units", which, results=runtime.results_folder())
+        before = recorded(name)
+        _, error = records.text_half(name, "-p", "units", which, results=runtime.results_folder())
         if error:
             raise SystemExit(f"{name}: {error}")
-        lines = [told(name, s, before[s["set"]]) for s in json.loads(path.read_text())["state"]]
+        after = recorded(name)
+        state = json.loads((runtime.ROOT / STATE / f"{name.replace('/', '-')}.json").read_text())["state"]
+        lines = [told(name, s, before, after) for s in state]
         print("\n".join(filter(None, lines)) or f"{name}: no stale unit", flush=True)
 
 

@@ -50,10 +50,11 @@ class UnitSet:
 
     @property
     def doubtful(self):
-        """Stale units whose earlier code gave other numbers where a unit of it was computed again."""
+        """Units not computed again whose code gave other numbers where a unit of it was."""
         wrong = {pair for u in self.recorded.values() if u.replaced and u.replaced["same"] is False
                  for pair in u.replaced["changed"].items()}
-        return [n for n in self.stale if wrong & set(self.recorded[n].code.items())]
+        return [n for n, u in self.recorded.items()
+                if (n in self.stale or not u.replaced) and wrong & set(u.code.items())]
 
     @property
     def confirmed(self):
@@ -102,12 +103,14 @@ def _same_but_parts(stored, planned, parts):
         store.same(stored[k], v) for k, v in planned.items() if k not in parts)
 
 
-def choose(which, names, stale, smaller):
+def choose(which, names, stale, smaller, recorded=()):
     """Names of the units to compute.
 
     which           see WHICH
     names           all wanted ones
     stale, smaller  those by earlier code; those that are absent or too small
+    recorded        those of which there is anything
+    recorded        those of which there is anything
     """
     if which == "none":
         return []
@@ -122,8 +125,10 @@ def choose(which, names, stale, smaller):
         return [name for k, name in enumerate(names) if k % n == i - 1 and name in smaller]
     if few := re.fullmatch(r"stale(?::(\d+))?", which):
         chosen = [n for n in names if n in stale]
+        if few[1]:  # so many are wanted: where fewer are stale, the versions of others are put to the test
+            chosen = [n for n in names if n in recorded]
         # Which few does not follow the order of the plan: neighbours there are much alike.
-        chosen.sort(key=lambda n: hashlib.sha256(n.encode()).hexdigest())
+        chosen.sort(key=lambda n: (n not in stale, hashlib.sha256(n.encode()).hexdigest()))
         return chosen[: int(few[1])] if few[1] else chosen
     return [n for n in named(which) if n in names]
 
@@ -193,7 +198,7 @@ def _compute(function, job, parts, text_half, old):
         print(f"units: {job.name} is not kept: {', '.join(strange)} ran, but the file says otherwise now; "
               "save the notebook, run `make pair`, start again", file=sys.stderr)
         return unit
-    if old is not None and old.code != unit.code:
+    if old is not None:
         unit = replace(unit, replaced=store.comparison(old, unit))
     store.write(job.path, unit)
     shutil.rmtree(place, ignore_errors=True)
@@ -266,7 +271,7 @@ def gather(notebook, name, function, *, wanted, published, parts, which, record,
         return wanted[each] | {p: n if checked else max(n, wanted[each][p]) for p, n in kept.items()}
 
     mine = [n for n in wanted if recordable(n)]
-    todo = choose(which, mine, units.stale, {n for n in mine if smaller(n)}) if mine else []
+    todo = choose(which, mine, units.stale, {n for n in mine if smaller(n)}, units.recorded) if mine else []
     work = [_Job(n, folder / f"{n}.json", sized(n), published[n], True) for n in todo]
     cache = runtime.cache_folder() / "units" / notebook / name
     work += [_Job(n, cache / f"{n}-{_key(wanted[n], state)}.json", wanted[n], wanted[n], False)

@@ -202,18 +202,20 @@ def _numbers(value, path=""):
 def comparison(old, new):
     """How a unit computed again compares with the one by earlier code: `{"changed", "same", "difference"}`.
 
-    changed     {definition: hash} of the earlier code that is another one now
+    changed     {definition: hash} of the earlier code that is another one now; where none is and the results
+                differ, the versions of rooms: one of them is not held
     same        whether all results are equal to six digits; None where device, versions or threads differ, or
                 the size of a part does: then nothing follows
     difference  largest relative difference of a number
     """
     changed = {k: v for k, v in old.code.items() if new.code.get(k) != v}
+    suspects = changed or {k: v for k, v in old.code.items() if ":" not in k}
     where = ("device", "threads", "versions")
     if old.parts != new.parts or any(old.provenance.get(k) != new.provenance.get(k) for k in where):
         return {"changed": changed, "same": None, "difference": None}
     before, after = dict(_numbers(old.result)), dict(_numbers(new.result))
-    if before.keys() != after.keys():
-        return {"changed": changed, "same": False, "difference": None}
+    if not before.keys() <= after.keys():  # a result that says more is no contradiction
+        return {"changed": suspects, "same": False, "difference": None}
     worst, equal = 0.0, True
     for k, a in before.items():
         b = after[k]
@@ -222,4 +224,5 @@ def comparison(old, new):
                 worst = max(worst, abs(a - b) / max(abs(a), abs(b), 1e-300) if a != b else 0.0)
         else:
             equal &= a == b
-    return {"changed": changed, "same": bool(equal and worst <= 5e-6), "difference": worst}
+    same = bool(equal and worst <= 5e-6)
+    return {"changed": changed if same else suspects, "same": same, "difference": worst}
