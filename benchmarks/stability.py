@@ -7,12 +7,11 @@ import torch
 
 from benchmarks import median, rounds, table
 from shared import runtime
+from shared.attacks.line import gradients, scalings, smallest_steps, squared_error, unit
+from shared.attacks.noise import draw, random_flips
 from shared.models import registry, sutton
-from shared.models.inference import logits, pixels
-from shared.stability.attack import attack, gradients, scalings, squared_error, unit
-from shared.stability.judge import Judge, margins, measured_doubt
+from shared.models.inference import Careful, logits, margins, pixels
 from shared.stability.pair import problem
-from shared.stability.perturbation import draw, random_flips
 from shared.training.fit import fit
 
 IMAGES, SUBJECTS, DRAWS, DELTAS = 40, 4, 200, (2, 10)
@@ -65,27 +64,27 @@ def searches(images):
         net[-1].bias -= scores.mean()
     labels = (scores > scores.mean()).long()
     direction, _ = unit(gradients(net, images, labels, squared_error)[0])
-    judge, rows = Judge(net, measured_doubt(net, images, labels)), []
+    careful, rows = Careful.measured(net, images, labels), []
 
-    def timed(label, search, judge):
+    def timed(label, search, careful):
         start = time.perf_counter()
-        found = search(judge)
+        found = search(careful.flips)
         seconds = time.perf_counter() - start
         rows.append((label, f"{found.needed:,}", f"{found.passes / found.needed:.3f}", f"{seconds:.1f}",
                      f"{found.needed / seconds:,.0f}", f"{found.rejudged:,}", f"{found.overturned:,}"))
         return found
 
     def both(label, search):
-        timed(f"{label}, float32", search, Judge(net))
-        return timed(f"{label}, bfloat16", search, judge)
+        timed(f"{label}, float32", search, Careful(net))
+        return timed(f"{label}, bfloat16", search, careful)
 
-    found = both("line search", lambda judge: attack(judge, images, labels, direction, scalings()))
+    found = both("line search", lambda decide: smallest_steps(decide, images, labels, direction, scalings()))
     some = found.found.nonzero()[:SUBJECTS, 0]
     images, labels, sizes = images[some], labels[some], found.size[some]
     points, differ = draw(DRAWS, images.shape[1:], runtime.generator(0)), 0
     for delta in DELTAS:
         flips = both(f"random, delta {delta}",
-                     lambda judge, delta=delta: random_flips(judge, images, labels, sizes, points, delta))
+                     lambda decide, delta=delta: random_flips(decide, images, labels, sizes, points, delta))
         start = time.perf_counter()
         loop = literal(net, images, labels, sizes, points.points, delta)
         seconds, needed = time.perf_counter() - start, int((loop + 1).clamp(max=DRAWS).sum())

@@ -29,6 +29,12 @@ def pytest_addoption(parser):
 
 
 @pytest.fixture
+def bf16(monkeypatch):
+    """What computes in bfloat16 does so on every machine, emulated (and slow) where need be."""
+    monkeypatch.setattr(runtime, "has_bf16", lambda device: True)
+
+
+@pytest.fixture
 def home(tmp_path, monkeypatch):
     """Empty folders for cache, data and results."""
     for name in ("CACHE", "DATA", "RESULTS"):

@@ -122,7 +122,7 @@ def test_the_survey_forgets_its_chunks_and_keeps_the_mode(scene):
     assert alone.distance.equal(whole.distance[2:3]) and alone.adjacent.equal(whole.adjacent[2:3])
 
 
-def test_walks_in_sixteen_bits_find_what_they_find_in_thirty_two(scene):
+def test_walks_in_sixteen_bits_find_what_they_find_in_thirty_two(scene, bf16):
     model, x, dirs = scene
     points = strewn(x, dirs, 200, top=0.9, generator=seeded("points"))
     careful = Careful.measured(model, points)

@@ -7,18 +7,13 @@ import torch
 from torch import nn
 
 from shared import runtime
+from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
+from shared.attacks.noise import BallNoise, CubeNoise, draw, matching_radius, random_flips, uniform_ball
+from shared.attacks.search import first_flips
 from shared.data import sets
-from shared.stability import pair
-from shared.stability.attack import attack, gradients, lost_margin, scalings, squared_error, unit
-from shared.stability.judge import Judge, first_flips, margins, measured_doubt, percentage
-from shared.stability.perturbation import (
-    BallNoise,
-    CubeNoise,
-    draw,
-    matching_radius,
-    random_flips,
-    uniform_ball,
-)
+from shared.models.inference import Careful, margins
+from shared.stability import pair, susceptibility
+from shared.stability.susceptibility import percentage
 from shared.theory.ball import tail
 
 SHAPE = (3, 4, 4)
@@ -77,7 +72,7 @@ def test_attack_finds_the_distance_from_a_plane():
     images, labels = at_distances(distances, normal)
     before = images.clone()
     direction, _ = unit(gradients(net, images, labels, squared_error)[0])
-    found = attack(Judge(net), images, labels, direction, scalings())
+    found = smallest_steps(Careful(net).flips, images, labels, direction, scalings())
     reach = distances.abs() < 5
     assert torch.equal(found.found, reach)
     excess = found.size[reach] - distances.abs()[reach]
@@ -99,7 +94,7 @@ def test_flips_across_a_plane_are_as_likely_as_the_theory_says(delta):
     images, labels = at_distances(distances, normal)
     draws = 20_000
     points = draw(draws, SHAPE, runtime.generator(11))
-    flips = random_flips(Judge(net), images, labels, distances, points, delta, exact=True)
+    flips = random_flips(Careful(net).flips, images, labels, distances, points, delta, exact=True)
     probability = float(tail(DIMENSION, 1 / delta))
     deviation = (probability * (1 - probability) / draws) ** 0.5
     assert (abs(flips.count / draws - probability) < 4.5 * deviation + 1 / draws).all()
@@ -110,11 +105,11 @@ def test_early_exit_equals_the_literal_loop(delta):
     net, images, labels = curved()
     sizes = torch.linspace(0.05, 0.8, len(images))
     points = draw(300, SHAPE, runtime.generator(12))
-    early = random_flips(Judge(net), images, labels, sizes, points, delta)
+    early = random_flips(Careful(net).flips, images, labels, sizes, points, delta)
     first, passes = literal(net, images, labels, sizes, points.points, delta)
     assert torch.equal(early.first, first)
     assert early.needed == passes <= early.passes <= 1.05 * passes
-    exact = random_flips(Judge(net), images, labels, sizes, points, delta, exact=True)
+    exact = random_flips(Careful(net).flips, images, labels, sizes, points, delta, exact=True)
     assert torch.equal(exact.first, first) and exact.passes == len(images) * 300
     assert torch.equal(exact.count > 0, first < 300)
 
@@ -130,9 +125,10 @@ def test_saturated_images_have_no_direction_but_that_of_the_logit():
     images, labels = at_distances(torch.tensor([0.5, 2.0, -2.0]), normal)  # logits 10, 40 and -40
     direction, norms = unit(gradients(net, images, labels, squared_error)[0])
     assert (norms == 0).tolist() == [False, True, False]
-    assert attack(Judge(net), images, labels, direction, scalings()).found.tolist() == [True, False, True]
+    found = smallest_steps(Careful(net).flips, images, labels, direction, scalings()).found
+    assert found.tolist() == [True, False, True]
     steepest, _ = unit(gradients(net, images, labels, lost_margin)[0])
-    assert attack(Judge(net), images, labels, steepest, scalings()).found.all()
+    assert smallest_steps(Careful(net).flips, images, labels, steepest, scalings()).found.all()
     torch.testing.assert_close(direction[[0, 2]], steepest[[0, 2]])
 
 
@@ -145,22 +141,22 @@ def test_gradient_of_many_classes_leads_to_another():
     assert (margins(net, images, labels) > 0).all()
     for objective in (squared_error, lost_margin):
         direction, _ = unit(gradients(net, images, labels, objective)[0])
-        found = attack(Judge(net), images, labels, direction, scalings())
+        found = smallest_steps(Careful(net).flips, images, labels, direction, scalings())
         with torch.no_grad():
             answers = net(images + found.size.view(-1, 1, 1, 1) * found.direction).argmax(1)
         assert found.found.all() and (answers != labels).all()
 
 
-def test_judge_decides_as_float32():
+def test_judge_decides_as_float32(bf16):
     net, images, labels = curved()
-    doubt = measured_doubt(net, images, labels)
+    doubt = Careful.measured(net, images, labels).doubt
     near = images + 0.02 * uniform_ball(len(images), SHAPE, runtime.generator(15))
-    exact = Judge(net)(near, labels).flips
+    exact = Careful(net).flips(near, labels).flips
     bf16 = margins(net, near, labels, bf16=True)
     assert not torch.equal(bf16, margins(net, near, labels)) and doubt > 0
-    assert torch.equal(Judge(net, doubt)(near, labels).flips, exact)
+    assert torch.equal(Careful(net, doubt).flips(near, labels).flips, exact)
     boundary = torch.full_like(near, 0.5)  # one image, labelled both ways: one of the two answers must flip
-    both = Judge(net, 1e9)(boundary[:2], torch.tensor([0, 1]))
+    both = Careful(net, 1e9).flips(boundary[:2], torch.tensor([0, 1]))
     assert both.flips.sum() == 1 and both.rejudged == 2
 
     class Wrong(nn.Module):  # answers wrongly under autocast only
@@ -171,7 +167,7 @@ def test_judge_decides_as_float32():
         def forward(self, x):
             return -self.net(x) if torch.is_autocast_enabled("cpu") else self.net(x)
 
-    overruled = Judge(Wrong(), 1e9)(images, labels)
+    overruled = Careful(Wrong(), 1e9).flips(images, labels)
     assert not overruled.flips.any() and overruled.overturned == overruled.rejudged == len(images)
 
 
@@ -183,8 +179,8 @@ def test_results_do_not_depend_on_the_batch(chunk, monkeypatch):
 
     def run():
         direction, _ = unit(gradients(net, images, labels, squared_error)[0])
-        found = attack(Judge(net), images, labels, direction, scalings())
-        flips = random_flips(Judge(net), images, labels, sizes, points, 5)
+        found = smallest_steps(Careful(net).flips, images, labels, direction, scalings())
+        flips = random_flips(Careful(net).flips, images, labels, sizes, points, 5)
         return found.size, flips.first, torch.tensor([found.passes, flips.passes])
 
     expected = run()
@@ -193,7 +189,7 @@ def test_results_do_not_depend_on_the_batch(chunk, monkeypatch):
 
 
 def test_no_images_no_flips():
-    flips = first_flips(Judge(plane()[0]), torch.empty(0, dtype=torch.int64), None, 10)
+    flips = first_flips(Careful(plane()[0]).flips, torch.empty(0, dtype=torch.int64), None, 10)
     assert len(flips.first) == flips.passes == flips.needed == 0
     assert percentage(0, 0)["percent"] is None
 
@@ -301,15 +297,16 @@ def test_panels_show_what_they_say():
     net, images, labels = curved()
     points = draw(80, SHAPE, runtime.generator(19))
     direction, _ = unit(gradients(net, images, labels, squared_error)[0])
-    found = attack(Judge(net), images, labels, direction, scalings())
+    found = smallest_steps(Careful(net).flips, images, labels, direction, scalings())
     hit = found.found
-    attacked = pair.Attacked(hit.nonzero()[:, 0], images[hit], labels[hit], direction[hit], found.size[hit])
+    attacked = susceptibility.Attacked(hit.nonzero()[:, 0], images[hit], labels[hit], direction[hit],
+                                       found.size[hit])
     for label in (0, 1):
-        shown = pair.panel(Judge(net), attacked, label, points, 5)
+        shown = pair.panel(Careful(net), attacked, label, points, 5)
         wrong = margins(net, torch.from_numpy(shown["images"]).float(), torch.full((4,), label)) <= 0
         assert wrong.tolist() == [False, True, False, True]
         moves = torch.from_numpy(shown["images"][1:] - shown["images"][:1]).float().flatten(1)
         assert shown["norms"]["l2"] == pytest.approx(moves.norm(dim=1).tolist(), rel=5e-3)
         i = slice(shown["row"], shown["row"] + 1)
-        alone = random_flips(Judge(net), images[i], labels[i], found.size[i], points, 5, exact=True)
+        alone = random_flips(Careful(net).flips, images[i], labels[i], found.size[i], points, 5, exact=True)
         assert shown["flips"] == int(alone.count) and 0 < shown["flips"] < shown["draws"] == 80

@@ -4,10 +4,10 @@ import torch
 from torch import nn
 
 from shared import runtime
+from shared.attacks.line import scalings
 from shared.models import sutton
+from shared.models.inference import Careful, margins
 from shared.stability import labels
-from shared.stability.attack import scalings
-from shared.stability.judge import Judge, margins, measured_doubt
 
 SHAPE = (3, 4, 4)
 
@@ -28,7 +28,8 @@ def test_first_draws_equal_the_literal_loop(problem):
     net, images, answers = problem
     images, answers = images[1:5], answers[1:5]
     sizes = torch.linspace(0.2, 0.6, len(images))
-    first, cost = labels.first_draws(Judge(net), images, answers, sizes, deltas=(1, 5), draws=95, seed=2)
+    first, cost = labels.first_draws(Careful(net).flips, images, answers, sizes, deltas=(1, 5), draws=95,
+                                     seed=2)
     some = torch.cat([labels.points(block, SHAPE, 2) for block in range(3)])[:95]
     for row, delta in zip(first, (1, 5)):
         for found, image, answer, size in zip(row, images, answers, sizes):
@@ -37,19 +38,19 @@ def test_first_draws_equal_the_literal_loop(problem):
             assert found == (flips.index(True) if any(flips) else 95)
     assert 0 < (first < 95).sum() < first.numel()
     assert cost["passes"] < 2 * 4 * 95  # an image that turned is tried no further
-    fewer, _ = labels.first_draws(Judge(net), images, answers, sizes, deltas=(1, 5), draws=50, seed=2)
+    fewer, _ = labels.first_draws(Careful(net).flips, images, answers, sizes, deltas=(1, 5), draws=50, seed=2)
     assert torch.equal(fewer, first.clamp(max=50))
 
 
-def test_large_judge_decides_as_float32(problem):
+def test_a_careful_model_decides_as_float32_whatever_the_chunk(problem, bf16):
     net, images, answers = problem
     noisy = images + 0.3 * torch.randn(200, 1, *SHAPE, generator=runtime.generator(5))
     noisy, answers = noisy.flatten(0, 1), answers.repeat(200)
-    judge = labels.LargeJudge(net, measured_doubt(net, images, answers[:9]), chunk=7)
-    found = judge(noisy, answers)
+    careful = Careful.measured(net, images, answers[:9], chunk=7)
+    found = careful.flips(noisy, answers)
     assert torch.equal(found.flips, margins(net, noisy, answers) <= 0)
     assert 0 < found.rejudged < len(noisy)
-    assert torch.equal(labels.LargeJudge(net, judge.doubt, chunk=100)(noisy, answers).flips, found.flips)
+    assert torch.equal(Careful(net, careful.doubt, chunk=100).flips(noisy, answers).flips, found.flips)
 
 
 def test_examine_tells_of_the_known_images_only(problem):

@@ -10,8 +10,7 @@ from shared.pages import pairs, planes, results, violins
 from shared.pages.pairs import DELTAS
 from shared.records.comparison import compare
 from shared.stability import tables
-from shared.stability.judge import percentage
-from shared.stability.pair import summary
+from shared.stability.susceptibility import percentage, summary
 from shared.units.run import UnitSet
 
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")

@@ -50,14 +50,14 @@ from scipy import special, stats
 from torch import nn
 from torch.nn import functional as F
 
+from shared.attacks.line import gradients, scalings, smallest_steps, squared_error, unit
+from shared.attacks.noise import BallNoise, CubeNoise, draw, matching_radius, random_flips
 from shared.models import registry, sutton
+from shared.models.inference import Careful
 from shared.pages import display
 from shared.pages.start import start
 from shared.stability import labels as many
-from shared.stability import pair
-from shared.stability.attack import attack, gradients, scalings, squared_error, unit
-from shared.stability.judge import Judge
-from shared.stability.perturbation import BallNoise, CubeNoise, draw, matching_radius, random_flips
+from shared.stability import susceptibility
 from shared.theory.ball import clopper_pearson, tail
 from shared.theory.limits import planar_flip_probability
 
@@ -287,7 +287,7 @@ def experiment(net, images, labels, perturbations, deltas):
 
 
 literal = {name: experiment(*problem, perturbations.points, DELTAS) for name, problem in problems.items()}
-fast = {name: pair.measure(Judge(net), x, y, perturbations, DELTAS, images_attack=None, images_random=None,
+fast = {name: susceptibility.measure(Careful(net), x, y, perturbations, DELTAS, images_attack=None, images_random=None,
                            generator=run.generator("order"), device=torch.device("cpu"))[0]
         for name, (net, x, y) in problems.items()}
 
@@ -397,7 +397,7 @@ def share_of_draws(p, delta):
     net, x, y = problems[p]
     own = torch.tensor(literal[p].attacked)
     length = torch.tensor([literal[p].attacks[i][0] for i in own.tolist()])
-    counted = random_flips(Judge(net), x[own], y[own], length, perturbations, delta, exact=True).count
+    counted = random_flips(Careful(net).flips, x[own], y[own], length, perturbations, delta, exact=True).count
     return 100 * float(counted.double().mean()) / scale.draws
 
 
@@ -449,7 +449,7 @@ attacks_agree, noticed = True, dict.fromkeys(CHANGES, False)
 for name, (net, x, y) in problems.items():
     direction, _ = unit(gradients(net, x, y, squared_error)[0])
     known = torch.tensor(literal[name].known)
-    by_instrument = attack(Judge(net), x[known], y[known], direction[known], scalings())
+    by_instrument = smallest_steps(Careful(net).flips, x[known], y[known], direction[known], scalings())
     found = [float(s) if f else None for s, f in zip(by_instrument.size, by_instrument.found)]
     attacks_agree &= found == [literal[name].attacks[i][0] for i in known.tolist()]
     for change in CHANGES:
@@ -574,7 +574,7 @@ for name, (net, x, y) in problems.items():
     own = torch.tensor(literal[name].attacked)
     length = torch.tensor([literal[name].attacks[i][0] for i in own.tolist()])
     for delta in DELTAS:
-        first = random_flips(Judge(net), x[own], y[own], length, perturbations, delta).first
+        first = random_flips(Careful(net).flips, x[own], y[own], length, perturbations, delta).first
         randomly[name, delta] = own[first < scale.draws].tolist()
 flips_agree = all(turned == literal[name].turned[delta] for (name, delta), turned in randomly.items())
 noticed = {change: any(turned != turned_by(name, delta, change) for (name, delta), turned in randomly.items())
@@ -598,12 +598,12 @@ for side in (2, 4, 8, 16, 32):
     image = AWAY * normal_n[None]
     own = torch.ones(1, dtype=torch.int64)
     direction, _ = unit(gradients(net, image, own, squared_error)[0])
-    length = attack(Judge(net), image, own, direction, scalings()).size
+    length = smallest_steps(Careful(net).flips, image, own, direction, scalings()).size
     hits = dict.fromkeys(DELTAS[1:], 0)
     for part in range(0, scale.trials, 2000):
         few = draw(min(2000, scale.trials - part), shape, run.generator("against", side, part))
         for delta in hits:
-            hits[delta] += int(random_flips(Judge(net), image, own, length, few, delta, exact=True).count)
+            hits[delta] += int(random_flips(Careful(net).flips, image, own, length, few, delta, exact=True).count)
     for delta, count in hits.items():
         ratio = AWAY / (delta * float(length))
         low, high = clopper_pearson(count, scale.trials, confidence=0.9999)

@@ -51,12 +51,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from shared import reference, runtime
+from shared.attacks.noise import matching_radius
 from shared.pages import display
 from shared.pages import pairs as pictures
 from shared.pages.start import start
 from shared.pages.sums import mean, words
 from shared.stability import pair, tables
-from shared.stability.perturbation import matching_radius
 from shared.units import handed
 
 run = start("sutton/7_2_1_noise", globals())

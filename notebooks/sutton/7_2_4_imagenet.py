@@ -50,7 +50,7 @@ from shared.models import sutton
 from shared.pages import display
 from shared.pages.start import start
 from shared.stability import labels as many
-from shared.stability.judge import percentage
+from shared.stability.susceptibility import percentage
 from shared.theory.ball import log_tail
 
 run = start("sutton/7_2_4_imagenet", globals())

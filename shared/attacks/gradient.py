@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional as F
 
-from shared.attacks import judge
+from shared.attacks.judge import Attack
 from shared.attacks.threat import Threat
+from shared.models.inference import frozen, gradient
 from shared.runtime import UserError
 
 
 @dataclass(frozen=True)
-class FGSM(judge.Attack):
+class FGSM(Attack):
     """One step of the whole size of the threat from the clean image."""
     threat: Threat
 
@@ -29,7 +30,7 @@ class FGSM(judge.Attack):
 
 
 @dataclass(frozen=True)
-class PGD(judge.Attack):
+class PGD(Attack):
     """`steps` steps, each brought back into the ball and into [0, 1]; the last iterate is proposed.
 
     step          length of a step in the threat's norm, on the scale of pixels in [0, 1]
@@ -72,7 +73,7 @@ class Adversarial:
                 running averages too, as in the CIFAR-10 training that `he` builds on; False: the net is in
                 eval mode
     """
-    attack: judge.Attack
+    attack: Attack
     train_mode: bool = True
 
     def __post_init__(self):
@@ -82,7 +83,7 @@ class Adversarial:
     def __call__(self, net, images, labels, generator):
         """Adversarial images for float32 images [n, C, H, W] in [0, 1]; the net keeps its mode."""
         draw = self.attack.draw(images, generator)
-        with contextlib.nullcontext() if self.train_mode else judge.frozen(net):
+        with contextlib.nullcontext() if self.train_mode else frozen(net):
             draw = None if draw is None else draw.to(images.device)
             return self.attack.propose(net, images, labels, draw)[0].clamp(0, 1)
 
@@ -92,7 +93,7 @@ def _ascent(model, z, goal, threat):
     def loss(images):
         return F.cross_entropy(model(images).float(), goal, reduction="none")
 
-    direction = threat.steepest(judge.gradient(loss, z)[1])
+    direction = threat.steepest(gradient(loss, z)[1])
     return -direction if threat.targeted else direction
 
 

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 
 import torch
 
-from shared.attacks import judge
 from shared.attacks.directions import directions
+from shared.attacks.judge import Attack
 from shared.attacks.threat import L2
+from shared.models.inference import gradient
 from shared.runtime import UserError
 
 BETA, BETA_SQUARE, EPSILON = 0.9, 0.999, 1e-8   # Adam's, TensorFlow's defaults
@@ -30,7 +31,7 @@ STOPS = ("image", "batch", "never")
 
 
 @dataclass(frozen=True)
-class CarliniWagner(judge.Attack):
+class CarliniWagner(Attack):
     """Carlini & Wagner's L2 attack (2017) with binary search over c.
 
     rate        Adam's learning rate
@@ -134,7 +135,7 @@ class CarliniWagner(judge.Attack):
             margins = margins.view(len(images), -1) + self.confidence
             return margins.clamp(min=0).sum(1)
 
-        hinge, slope = judge.gradient(hinges, z)
+        hinge, slope = gradient(hinges, z)
         return hinge, slope, (margins < 0).all(1)
 
     def _stalled(self, s, loss):

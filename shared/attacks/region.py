@@ -4,7 +4,7 @@ from dataclasses import dataclass
 import torch
 
 from shared import runtime
-from shared.attacks import judge
+from shared.models.inference import check_images, checked_logits, frozen, logits
 from shared.runtime import UserError
 
 
@@ -31,21 +31,21 @@ class Region:
     def __call__(self, model, x, *, generator, chunk=None):
         """Classes int64 [N] of float32 images x [N, C, H, W], on their device; `chunk` images at a time.
 
-        Raises UserError for images or a model that are not as `shared.attacks.judge` says.
+        Raises UserError for images or a model that are not as `shared.models.inference` says.
         """
         return self.votes(model, x, generator=generator, chunk=chunk).argmax(1)
 
     def votes(self, model, x, *, generator, chunk=None):
         """How many samples fall into each class, int64 [N, classes]. Arguments and errors as for a call."""
-        judge.check_images(x)
+        check_images(x)
 
         def count(images):
             moves = 2 * torch.rand(len(images), self.samples, *x.shape[1:], generator=generator) - 1
             cloud = (images[:, None] + self.radius * moves.to(x.device)).clamp(0, 1).flatten(0, 1)
-            classes = judge.logits(model, cloud).argmax(1).view(len(images), -1)
+            classes = logits(model, cloud).argmax(1).view(len(images), -1)
             return torch.nn.functional.one_hot(classes, number).sum(1)
 
-        with judge.frozen(model):
-            number = judge.checked_logits(model, x).shape[1]
+        with frozen(model):
+            number = checked_logits(model, x).shape[1]
             size = chunk or runtime.chunk_size(x[0].numel() * 4 * 4 * self.samples, x.device) if len(x) else 1
             return runtime.chunked(count, x, chunk=size)

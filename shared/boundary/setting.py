@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import torch
 
 from shared import runtime
-from shared.attacks import directions, judge, optimised
+from shared.attacks import directions, optimised
 from shared.attacks.gradient import FGSM, PGD, Adversarial
 from shared.attacks.optimised import CarliniWagner
 from shared.attacks.threat import Linf
 from shared.boundary import classifier
 from shared.data import sets
 from shared.models import he
+from shared.models.inference import checked_logits, frozen, logits
 from shared.models.recipe import Recipe
 from shared.training import zoo
 from shared.units import handed, once
@@ -83,15 +84,15 @@ def examples(model, x, y, attack, *, iterations, seed):
     is no image of its own, and the clean one stays.
     """
     if attack is None:
-        with judge.frozen(model):
-            correct = judge.checked_logits(model, x, y).argmax(1) == y
+        with frozen(model):
+            correct = checked_logits(model, x, y).argmax(1) == y
         return Examples(x, correct, correct, ~correct, torch.zeros_like(y))
     if isinstance(attack, CarliniWagner):
         attack = dataclasses.replace(attack, iterations=iterations)
     found = attack(model, x, y, generator=runtime.generator(seed, "he", "noise"))
     given = found.x_adv
     if isinstance(attack, FGSM):
-        with judge.frozen(model):
+        with frozen(model):
             moved = runtime.chunked(lambda images, labels: attack.propose(model, images, labels, None)[0],
                                     x, y, chunk=64).clamp(0, 1)
         given = torch.where(found.success[:, None, None, None], given, moved)
@@ -173,9 +174,9 @@ def under_noise(subject, attack, *, first, images, iterations, noises, radius, s
     def misread(images, copies, clipped=False):
         clouds = (images[:, None] + copies.to(x.device)).flatten(0, 1)
         clouds = clouds.clamp(0, 1) if clipped else clouds      # as the attack and as region classification
-        return (judge.logits(model, clouds).argmax(1).view(len(x), -1) != y[:, None]).float().mean(1).tolist()
+        return (logits(model, clouds).argmax(1).view(len(x), -1) != y[:, None]).float().mean(1).tolist()
 
-    with judge.frozen(model):
+    with frozen(model):
         return {"iterations": iterations, "images": images, "counts": found.counts.tolist(),
                 "own": misread(found.x, own), "others": misread(found.x, others),
                 "cube": misread(found.x, cube, clipped=True), "clean": misread(x, others)}

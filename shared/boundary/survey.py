@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from shared import runtime
-from shared.attacks import judge
+from shared.models.inference import check_images, checked_logits, chunk_for, frozen, logits
 from shared.runtime import UserError
 
 NEVER = -1            # adjacent class of a direction in which no other class was found
@@ -45,7 +45,7 @@ class Survey:
 def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
     """Distance to the first other class from each image along each direction: a `Survey`.
 
-    model   takes float32 images [n, C, H, W] in [0, 1], returns logits; put into eval mode meanwhile
+    model   any callable as `shared.models.inference` says
     x       float32 [N, C, H, W] in [0, 1]
     dirs    float32 [K, C*H*W], as `directions` makes them
     step    RMS distance between neighbouring steps; the paper's 0.02 on MNIST, the authors' code 0.01
@@ -56,13 +56,13 @@ def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
             those that crossed last count as never found
     Raises UserError for images, directions or a model that are not so.
     """
-    judge.check_images(x)
+    check_images(x)
     dirs = _checked(dirs, x)
     grid = _grid(step, top).to(x.device)
-    with judge.frozen(model):
+    with frozen(model):
         reference = torch.zeros(0, dtype=torch.int64, device=x.device)
         if len(x):
-            reference = judge.checked_logits(model, x, chunk=chunk).argmax(1)
+            reference = checked_logits(model, x, chunk=chunk).argmax(1)
         distance = x.new_full((len(x) * len(dirs),), BEYOND)
         adjacent = torch.full_like(distance, NEVER, dtype=torch.int64)
         active = torch.arange(len(distance), device=x.device)      # pairs, as image * K + direction
@@ -108,7 +108,7 @@ def refine(model, x, dirs, found, *, halvings=7, chunk=None):
     image, direction = found.found.nonzero(as_tuple=True)
     far, adjacent = found.distance[image, direction], found.adjacent[image, direction]
     near = far - found.step
-    with judge.frozen(model):
+    with frozen(model):
         for _ in range(halvings):
             middle = (near + far) / 2
             classes = _classes(model, x, dirs, image, direction, middle, chunk)
@@ -140,10 +140,10 @@ def _classes(model, x, dirs, image, direction, distance, chunk):
     """Classes int64 [P] at `distance` [P] or [] from images x[image] along dirs[direction]."""
     def classify(image, direction, distance):
         points = (x[image] + (distance[:, None] * dirs[direction]).view(-1, *x.shape[1:])).clamp_(0, 1)
-        return judge.logits(model, points, chunk=len(points)).argmax(1)
+        return logits(model, points, chunk=len(points)).argmax(1)
 
-    size = chunk or runtime.chunk_size(x.shape[1:].numel() * 4 * judge.MAPS, judge.device_of(model, x))
-    return runtime.chunked(classify, image, direction, distance.expand(len(image)), chunk=size)
+    return runtime.chunked(classify, image, direction, distance.expand(len(image)),
+                           chunk=chunk or chunk_for(model, x))
 
 
 def _grid(step, top):

@@ -10,10 +10,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
 
+from shared.attacks.line import scalings
 from shared.pages import display
 from shared.records.comparison import compare
 from shared.stability import tables
-from shared.stability.attack import scalings
 
 SETS = {"train": "training images", "test": "test images"}
 DELTAS = (1, 2, 5, 10)  # sizes of random draws, in lengths of the image's attack

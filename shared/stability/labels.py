@@ -1,49 +1,18 @@
 """The experiment on nets for many classes and large images (Section 7.1.5): any other answer is a success.
 
-Attack and perturbations are those of `attack` and `perturbation`. What differs is size: 2,000 perturbations
-of 224 x 224 pixels take 1.2 GB, so they are drawn anew, block by block, wherever they are needed.
+Attack and perturbations are those of `attacks.line` and `attacks.noise`. What differs is size: 2,000
+perturbations of 224 x 224 pixels take 1.2 GB, so they are drawn anew, block by block, wherever they are
+needed.
 """
-from dataclasses import dataclass
-
 import torch
 
 from shared import runtime
-from shared.models.inference import logits
-from shared.stability.attack import attack, gradients, lost_margin, scalings, squared_error, unit
-from shared.stability.judge import Decision, label_margins, measured_doubt
-from shared.stability.perturbation import uniform_ball
+from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
+from shared.attacks.noise import uniform_ball
+from shared.models.inference import Careful
 
 BLOCK = 40  # perturbations drawn, and judged, at once
-
-
-@dataclass(frozen=True)
-class LargeJudge:
-    """Tells which images a net answers with another class than their label, like `judge.Judge`.
-
-    `chunk` images go through the net at once: eight of 224 x 224 take three fifths of the time of eight alone
-    (bfloat16, one core). Answers in bfloat16 whose margin is up to `doubt` are judged again in float32.
-    """
-    net: torch.nn.Module
-    doubt: float
-    chunk: int = 8
-
-    def margins(self, images, labels, *, bf16):
-        """`judge.margins` of images [N, C, H, W] with labels int64 [N]."""
-        device = next(self.net.parameters()).device
-        with runtime.bf16(device, bf16):
-            return label_margins(logits(self.net, images, chunk=self.chunk), labels.cpu())
-
-    def __call__(self, images, labels):
-        """The `Decision` on float32 images [N, C, H, W] with labels int64 [N]."""
-        margin = self.margins(images, labels, bf16=True)
-        flips, unsure = margin <= 0, (margin.abs() <= self.doubt).nonzero()[:, 0]
-        if not len(unsure):
-            return Decision(flips, 0, 0)
-        again = self.margins(images[unsure.to(images.device)], labels[unsure.to(labels.device)],
-                             bf16=False) <= 0
-        overturned = int((again != flips[unsure]).sum())
-        flips[unsure] = again
-        return Decision(flips, len(unsure), overturned)
+CHUNK = 8   # images at once: eight of 224 x 224 take three fifths of the time of eight alone (one core)
 
 
 def points(block, shape, seed):
@@ -54,10 +23,10 @@ def points(block, shape, seed):
     return uniform_ball(BLOCK, shape, runtime.generator(seed, "draws", block))
 
 
-def first_draws(judge, images, labels, sizes, *, deltas, draws, seed):
+def first_draws(decide, images, labels, sizes, *, deltas, draws, seed):
     """Which of `draws` perturbations is the first to change each image's answer, and what it cost to know.
 
-    judge    `judge(images, labels) -> Decision`
+    decide   `decide(images, labels) -> Decision`, such as `Careful.flips`
     images   float32 [N, C, H, W] that the net knows as labels int64 [N]
     sizes    float32 [N]: Euclidean norm of each image's smallest attack
     Returns (first int64 [deltas, N], `draws` where none does; {"passes", "rejudged", "overturned"}).
@@ -68,7 +37,7 @@ def first_draws(judge, images, labels, sizes, *, deltas, draws, seed):
         some = points(start // BLOCK, images.shape[1:], seed)[:draws - start].to(images.device)
         for row, delta in zip(first, deltas):
             for i in (row == draws).nonzero()[:, 0].tolist():
-                found = judge(images[i] + delta * sizes[i] * some, labels[i].expand(len(some)))
+                found = decide(images[i] + delta * sizes[i] * some, labels[i].expand(len(some)))
                 if found.flips.any():
                     row[i] = start + int(found.flips.int().argmax())
                 cost["passes"] += len(some)
@@ -96,11 +65,11 @@ def examine(net, images, labels, *, deltas=(1, 2, 5, 10), draws=2000, largest=5.
     noise = points(0, images.shape[1:], seed)[:min(BLOCK, len(images))].to(images.device)
     noise = noise[torch.arange(len(images)) % len(noise)]
     seen = torch.cat([images + size * noise for size in (0.0, largest / 10, 2 * largest)])
-    judge = LargeJudge(net, measured_doubt(net, seen, labels.repeat(3)))
-    correct = judge.margins(images, labels, bf16=False) > 0
+    careful = Careful(net, Careful.measured(net, seen, labels.repeat(3)).doubt, CHUNK)
+    correct = careful.margins(images, labels) > 0
     mine = correct.to(images.device)
     x, y = images[mine], labels[mine]
-    told = {"dimension": images[0].numel(), "correct": correct.tolist(), "doubt": judge.doubt}
+    told = {"dimension": images[0].numel(), "correct": correct.tolist(), "doubt": careful.doubt}
     if not len(x):
         none = torch.zeros(0)
         return told | dict.fromkeys(("saturated", "passes", "rejudged", "overturned"), 0) | {
@@ -109,21 +78,22 @@ def examine(net, images, labels, *, deltas=(1, 2, 5, 10), draws=2000, largest=5.
 
     slopes, _ = gradients(net, x, y, squared_error)
     direction, norms = unit(slopes)
-    found = attack(judge, x, y, direction, scalings(largest=largest))
+    found = smallest_steps(careful.flips, x, y, direction, scalings(largest=largest))
     told |= {"saturated": int((norms == 0).sum()), **{k: v.cpu() for k, v in found.norms().items()}}
     steepest, _ = unit(gradients(net, x, y, lost_margin)[0])
-    again = attack(judge, x, y, steepest, scalings(largest=largest))
+    again = smallest_steps(careful.flips, x, y, steepest, scalings(largest=largest))
     told["margin_l2"] = again.size.cpu()
 
     hit = found.found
-    first, cost = first_draws(judge, x[hit], y[hit], found.size[hit], deltas=deltas, draws=draws, seed=seed)
+    first, cost = first_draws(careful.flips, x[hit], y[hit], found.size[hit], deltas=deltas, draws=draws,
+                              seed=seed)
     for part in (found, again):
         cost = {key: cost[key] + getattr(part, key) for key in cost}
     return told | cost | {"first": first.to(torch.int16),
-                          "audit": _audit(judge, x[hit], y[hit], found.size[hit], deltas, seed, generator)}
+                          "audit": _audit(careful, x[hit], y[hit], found.size[hit], deltas, seed, generator)}
 
 
-def _audit(judge, images, labels, sizes, deltas, seed, generator, *, tries=32):
+def _audit(careful, images, labels, sizes, deltas, seed, generator, *, tries=32):
     """How many random perturbations the judge decides otherwise than float32 alone: {"of", "wrong"}."""
     if not len(images):
         return {"of": 0, "wrong": 0}
@@ -132,5 +102,5 @@ def _audit(judge, images, labels, sizes, deltas, seed, generator, *, tries=32):
     delta = torch.tensor(deltas, dtype=torch.float32)[kinds]
     moves = points(0, images.shape[1:], seed)[:tries].to(images.device)
     noisy = images[rows] + (delta.to(images.device) * sizes[rows]).view(-1, 1, 1, 1) * moves
-    exact = judge.margins(noisy, labels[rows], bf16=False) <= 0
-    return {"of": tries, "wrong": int((judge(noisy, labels[rows]).flips != exact).sum())}
+    exact = careful.margins(noisy, labels[rows]) <= 0
+    return {"of": tries, "wrong": int((careful.flips(noisy, labels[rows]).flips != exact).sum())}

@@ -1,17 +1,14 @@
 """One binary problem of Section 7: a net for two classes and all that a page needs of it is measured."""
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
-import numpy as np
 import torch
 
 from shared import runtime
+from shared.attacks.noise import BallNoise, CubeNoise, draw
 from shared.data import sets
 from shared.models import registry, sutton
-from shared.models.inference import pixels
-from shared.stability.attack import attack, gradients, lost_margin, scalings, squared_error, unit
-from shared.stability.judge import Judge, label_margins, margins, measured_doubt, percentage
-from shared.stability.perturbation import BallNoise, CubeNoise, draw, random_flips
+from shared.models.inference import Careful, pixels
+from shared.stability.susceptibility import audit, measure
 from shared.training.fit import fit, share
 
 NOISES = {"cube": CubeNoise, "ball": BallNoise}
@@ -87,7 +84,7 @@ def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=
 
     Returns a dict of plain numbers and small arrays:
     "dimension"; "doubt" (margin up to which float32 judges again); "audit" (of test images under random
-    perturbations, how many bfloat16 and the `Judge` decide otherwise than float32); "panels" (see `panel`);
+    perturbations, how many bfloat16 and `Careful` decide otherwise than float32); "panels" (see `panel`);
     "train" and "test", each with
         "accuracy"     share of all images, equation (6)
         "tried"        correctly classified images that were attacked
@@ -124,149 +121,32 @@ def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=
 
     # The same perturbations for every image, delta and pair of the seed.
     points = draw(draws, x_train.shape[1:], runtime.generator(seed, "draws"), device=device)
-    judge = Judge(net, _doubt(net, x_test, y_test, points, runtime.generator(*names, "doubt")))
-    result = {"dimension": x_train[0].numel(), "doubt": judge.doubt, "panels": []}
+    careful = _careful(net, x_test, y_test, points, runtime.generator(*names, "doubt"))
+    result = {"dimension": x_train[0].numel(), "doubt": careful.doubt, "panels": []}
     for part, x, y in (("train", x_train, y_train), ("test", x_test, y_test)):
         generator = runtime.generator(*names, part)
-        result[part], attacked = measure(judge, x, y, points, deltas, images_attack=images_attack,
+        result[part], attacked = measure(careful, x, y, points, deltas, images_attack=images_attack,
                                          images_random=images_random, generator=generator, device=device)
-    result["audit"] = audit(judge, attacked, points, deltas, generator=generator)
+    result["audit"] = audit(careful, attacked, points, deltas, generator=generator)
     if panels:
-        found = [panel(judge, attacked, label, points, deltas[-1]) for label in (0, 1)]
+        found = [panel(careful, attacked, label, points, deltas[-1]) for label in (0, 1)]
         result["panels"] = [each for each in found if each is not None]
     return result
 
 
-def _doubt(net, x, y, points, generator, *, images=256, radius=50.0):
-    """`measured_doubt` on test images as they are and under noise up to the largest tried, 10 times 5.
+def _careful(net, x, y, points, generator, *, images=256, radius=50.0):
+    """A `Careful` of the net, measured on test images as they are and under noise up to the largest tried.
 
-    On `images` of them, or as many as there are draws.
+    That is 10 times 5; on `images` of them, or as many as there are draws.
     """
     rows = torch.randperm(len(x), generator=generator)[:min(images, len(points.points))]
     clean, labels = pixels(x[rows]), y[rows]
     noise = points.points[torch.randint(len(points.points), (len(rows),), generator=generator)].cpu()
     noisy = [clean + size * noise for size in (radius / 50, radius / 10, radius)]
-    return measured_doubt(net, torch.cat([clean, *noisy]), labels.repeat(4))
+    return Careful.measured(net, torch.cat([clean, *noisy]), labels.repeat(4))
 
 
-class Attacked(NamedTuple):
-    """Images of one set on which an attack was found, in the set's order."""
-    rows: torch.Tensor        # int64 [N]: places in the set
-    images: torch.Tensor      # float32 [N, 3, H, W]
-    labels: torch.Tensor      # int64 [N]
-    direction: torch.Tensor   # float32 [N, 3, H, W]
-    size: torch.Tensor        # float32 [N]
-
-
-def measure(judge, x, y, points, deltas, *, images_attack, images_random, generator, device):
-    """What `measure_pair` returns of one set, uint8 images x [N, 3, H, W], labels y; and its `Attacked`."""
-    correct = margins(judge.net, x.to(device), y) > 0
-    rows = torch.randperm(len(x), generator=generator)[:images_attack].sort().values
-    tried = rows[correct[rows]]
-    images, labels = pixels(x[tried].to(device)), y[tried].to(device)
-    result = {"accuracy": percentage(int(correct.sum()), len(x)), "tried": len(tried)}
-
-    slopes, _ = gradients(judge.net, images, labels, squared_error)
-    direction, norms = unit(slopes)
-    of_loss = attack(judge, images, labels, direction, scalings())
-    result |= {"saturated": int((norms == 0).sum()), "attack": _attack_facts(of_loss, len(rows))}
-
-    slopes, scores = gradients(judge.net, images, labels, lost_margin)
-    steepest, slope = unit(slopes)
-    # One direction in exact arithmetic: searched again only where float32 bent or lost it.
-    bent = (direction * steepest).flatten(1).sum(1) < 1 - 1e-4
-    again = attack(judge, images[bent], labels[bent], steepest[bent], scalings())
-    of_logit = _replaced(of_loss, bent, again)
-    result["logit_attack"] = _attack_facts(of_logit, len(rows))
-    own = [(y.cpu() == label, labels.cpu() == label) for label in (0, 1)]
-    result["by_class"] = [
-        {"accuracy": percentage(int(correct[all_].sum()), int(all_.sum())), "tried": int(some.sum()),
-         "saturated": int((norms.cpu() == 0)[some].sum()),
-         **{name: percentage(int(way.found.cpu()[some].sum()), int(some.sum()))
-            for name, way in (("attack", of_loss), ("logit_attack", of_logit))}}
-        for all_, some in own]
-
-    hit = of_loss.found
-    margin = label_margins(scores, labels)[hit].double()
-    linear = margin / slope[hit]
-    stretch = of_loss.size[hit] / linear
-    result |= {"margin": summary(margin), "linear": summary(linear), "stretch": summary(stretch)}
-
-    attacked = Attacked(tried[hit.cpu()], images[hit], labels[hit], direction[hit], of_loss.size[hit])
-    some = torch.randperm(len(attacked.rows), generator=generator)[:images_random].sort().values.to(device)
-    result["random"], firsts = [], []
-    subjects, their, sizes = attacked.images[some], attacked.labels[some], attacked.size[some]
-    for delta in deltas:
-        flips = random_flips(judge, subjects, their, sizes, points, delta)
-        result["random"].append(_random_facts(flips, delta, sizes.cpu(), points))
-        firsts.append(flips.first[:500])
-    result["sampled"] = {"attack_l2": sizes[:500].cpu().numpy(),
-                         "first": torch.stack(firsts).to(torch.int16).numpy()}
-    return result, attacked
-
-
-def summary(values, everything=None):
-    """Count, mean, standard deviation (of these values, not of a population behind them) and 101 quantiles.
-
-    everything   number of images of which those without a value count as 0: adds "mean_all" and "std_all"
-    """
-    values = values.detach().cpu().double()
-    moments = {"mean": float(values.mean()), "std": float(values.std(correction=0))} if len(values) else {}
-    facts = {"count": len(values), "mean": None, "std": None, **moments, "quantiles": np.empty(0, np.float32)}
-    if len(values):
-        facts["quantiles"] = np.quantile(values.numpy(), np.linspace(0, 1, 101)).astype(np.float32)
-    if everything is not None:
-        padded = torch.cat([values, torch.zeros(everything - len(values), dtype=torch.float64)])
-        facts |= {"mean_all": float(padded.mean()), "std_all": float(padded.std(correction=0))}
-    return facts
-
-
-def _counts(run):
-    return {key: getattr(run, key) for key in ("passes", "needed", "rejudged", "overturned")}
-
-
-def _attack_facts(found, everything):
-    norms = {name: summary(values[found.found], everything) for name, values in found.norms().items()}
-    return {"susceptibility": percentage(int(found.found.sum()), len(found.found)), **_counts(found), **norms}
-
-
-def _replaced(old, rows, new):
-    """The `Attack` old with that of some rows replaced; the counts are those of the replacement alone."""
-    size, found, direction = old.size.clone(), old.found.clone(), old.direction.clone()
-    size[rows], found[rows], direction[rows] = new.size, new.found, new.direction
-    return new._replace(size=size, found=found, direction=direction)
-
-
-def _random_facts(flips, delta, sizes, points):
-    flipped = flips.first < len(points.points)
-    radius, draws = delta * sizes[flipped], flips.first[flipped]
-    norms = {name: summary(radius * getattr(points, name)[draws]) for name in ("l1", "l2", "linf")}
-    susceptibility = percentage(int(flipped.sum()), len(flipped))
-    return {"delta": delta, "susceptibility": susceptibility, **_counts(flips), **norms}
-
-
-def audit(judge, attacked, points, deltas, *, generator, images=1000):
-    """How many random perturbations bfloat16 alone, and the `Judge`, decide otherwise than float32.
-
-    Of `images`, or as many as there are draws.
-    """
-    images = min(images, len(points.points))
-    if len(attacked.rows) == 0:
-        return {"images": 0, "bf16": 0, "judge": 0}
-    row = torch.randint(len(attacked.rows), (images,), generator=generator)
-    step = torch.randint(len(points.points), (images,), generator=generator)
-    delta = torch.tensor(deltas)[torch.randint(len(deltas), (images,), generator=generator)]
-    device = attacked.images.device
-    radius = (delta.to(device) * attacked.size[row.to(device)]).view(-1, 1, 1, 1)
-    noisy = attacked.images[row.to(device)] + radius * points.points[step.to(device)]
-    labels = attacked.labels[row.to(device)]
-    exact = margins(judge.net, noisy, labels) <= 0
-    fast = margins(judge.net, noisy, labels, bf16=True) <= 0
-    return {"images": images, "bf16": int((fast != exact).sum()),
-            "judge": int((judge(noisy, labels).flips != exact).sum())}
-
-
-def panel(judge, attacked, label, points, delta, *, tries=100):
+def panel(careful, attacked, label, points, delta, *, tries=100):
     """One of Figures 11 and 12: the first image of a label that some draws flip and some do not.
 
     "images" float16 [4, 3, H, W]: original, attacked, randomly perturbed and still right, randomly perturbed
@@ -277,7 +157,7 @@ def panel(judge, attacked, label, points, delta, *, tries=100):
     for i in (attacked.labels == label).nonzero()[:tries, 0]:
         one = slice(int(i), int(i) + 1)
         image, size = attacked.images[one], attacked.size[one]
-        wrong = _wrong(judge, image, attacked.labels[one], size, points, delta)
+        wrong = _wrong(careful, image, attacked.labels[one], size, points, delta)
         if wrong.all() or not wrong.any():
             continue
         steps = torch.stack([(~wrong).int().argmax(), wrong.int().argmax()]).to(image.device)
@@ -290,7 +170,7 @@ def panel(judge, attacked, label, points, delta, *, tries=100):
     return None
 
 
-def _wrong(judge, image, label, size, points, delta):
+def _wrong(careful, image, label, size, points, delta):
     """Which of all draws flip one image, bool [draws]."""
     noisy = (image + delta * size * some for some in points.points.split(256))
-    return torch.cat([judge(images, label.repeat(len(images))).flips for images in noisy])
+    return torch.cat([careful.flips(images, label.repeat(len(images))).flips for images in noisy])

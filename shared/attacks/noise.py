@@ -1,11 +1,14 @@
-"""Random perturbations: on trained nets from a ball (Section 7.1.3), in training cube or ball (7.1.4)."""
+"""Random perturbations of `sutton`: on trained models (Section 7.1.3) and while training (7.1.4)."""
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 
-from shared.stability.judge import first_flips
+from shared.attacks.judge import Attack
+from shared.attacks.search import first_flips, leaves, reaches
+from shared.attacks.threat import Threat
+from shared.runtime import UserError
 
 
 def uniform_ball(count, shape, generator):
@@ -35,7 +38,7 @@ def draw(count, shape, generator, *, device="cpu"):
     return Draws(points.to(device), flat.abs().sum(1), flat.norm(dim=1), flat.abs().amax(1))
 
 
-def random_flips(judge, images, labels, sizes, draws, delta, *, exact=False):
+def random_flips(decide, images, labels, sizes, draws, delta, *, exact=False):
     """`Flips` of the images [N, C, H, W] under image + delta * size * point, for each point of `draws`.
 
     sizes   float32 [N]: Euclidean norm of each image's smallest attack
@@ -47,7 +50,42 @@ def random_flips(judge, images, labels, sizes, draws, delta, *, exact=False):
         rows, steps = rows.to(images.device), steps.to(images.device)
         return images[rows] + radius[rows] * draws.points[steps]
 
-    return first_flips(judge, labels, perturbed, len(draws.points), exact=exact)
+    return first_flips(decide, labels, perturbed, len(draws.points), exact=exact)
+
+
+@dataclass(frozen=True)
+class RandomSearch(Attack):
+    """The first of `draws` points drawn uniformly from the threat's ball that changes the class.
+
+    The points are the same for all images of a call. What this finds, random perturbations of that size find.
+    """
+    threat: Threat
+    draws: int = 1000
+
+    def __post_init__(self):
+        if self.draws < 1 or not self.threat.size < math.inf:
+            raise UserError(f"RandomSearch with draws={self.draws} in a {self.threat.norm} ball of size "
+                            f"{self.threat.size}: at least 1 draw and a bounded threat are needed")
+
+    def draw(self, x, generator):
+        """The points, float32 [1, draws, C, H, W] on the CPU."""
+        if generator is None:
+            raise UserError("RandomSearch draws its points: pass generator=torch.Generator()")
+        return self.threat.random(x.new_empty(self.draws, *x.shape[1:], device="cpu"), generator)[None]
+
+    def propose(self, model, x, goal, draw):
+        """The first perturbed images [N, C, H, W] that succeed, NaN where none does, and the passes [N]."""
+        points = draw[0]
+
+        def perturbed(rows, steps):
+            return (x[rows.to(x.device)] + points[steps.to(x.device)]).clamp(0, 1)
+
+        flips = first_flips(reaches(model) if self.threat.targeted else leaves(model), goal, perturbed,
+                            self.draws)
+        first = flips.first.to(x.device)
+        found = first < self.draws
+        z = (x + points[first.clamp(max=self.draws - 1)]).clamp(0, 1)
+        return torch.where(found.view(-1, 1, 1, 1), z, torch.nan), (first + 1).clamp(max=self.draws)
 
 
 # ---- training with noise ---------------------------------------------------------------------------------

@@ -1,12 +1,16 @@
-"""The attack of Section 7.1.2: a step along the gradient of the loss, the smallest that changes the class."""
+"""The attack of `sutton`, Section 7.1.2: the smallest step along a gradient that changes the class."""
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch.nn import functional as F
 
 from shared import runtime
-from shared.models.inference import evaluating
-from shared.stability.judge import first_flips, label_margins
+from shared.attacks.judge import Attack
+from shared.attacks.search import first_flips, leaves, reaches
+from shared.attacks.threat import L2
+from shared.models.inference import device_of, frozen, label_margins, scores_of
+from shared.runtime import UserError
 
 
 def squared_error(scores, labels):
@@ -28,20 +32,20 @@ def lost_margin(scores, labels):
     return -label_margins(scores, labels)
 
 
-def gradients(net, images, labels, objective):
-    """Gradient [N, C, H, W] of `objective(logits, labels)` at each image, and the logits [N, classes].
+def gradients(model, images, labels, objective):
+    """Gradient [N, C, H, W] of `objective(logits, labels)` at each image, and the logits [N, K], K from 1 on.
 
-    The net's mode and weights' gradients stay as they were.
+    The model's mode and its parameters' gradients stay as they were.
     """
-    device = next(net.parameters()).device
+    device = device_of(model, images)
 
     def gradient(x, y):
         x = x.to(device, memory_format=torch.channels_last).requires_grad_()
-        scores = net(x).float()
+        scores = scores_of(model(x), len(x))
         slope, = torch.autograd.grad(objective(scores, y.to(device)).sum(), x)
         return torch.cat([slope.flatten(1), scores.detach()], 1)
 
-    with torch.enable_grad(), evaluating(net):
+    with torch.enable_grad(), frozen(model):
         both = runtime.chunked(gradient, images, labels,
                                chunk=runtime.chunk_size(max(1, images[:1].numel()) * 4 * 128, device))
     size = images.shape[1:].numel()
@@ -59,12 +63,12 @@ def unit(slopes):
     return torch.nan_to_num(slopes.double() * scale, 0.0, 0.0, 0.0).float(), torch.where(usable, norms, 0.0)
 
 
-class Attack(NamedTuple):
-    """The smallest attack found on each of N images."""
+class Steps(NamedTuple):
+    """The smallest step found on each of N images."""
     size: torch.Tensor        # float32 [N]: its Euclidean norm; 0 where none was found or none tried
     found: torch.Tensor       # bool [N]
     direction: torch.Tensor   # float32 [N, C, H, W]: its unit vector; 0 where the gradient is
-    passes: int               # images judged, and of them ...
+    passes: int               # images classified, and of them ...
     needed: int               # ... the passes of a loop that stops at the smallest scaling
     rejudged: int
     overturned: int
@@ -80,25 +84,68 @@ def scalings(count=256, largest=5.0):
     return torch.linspace(0, largest, count)
 
 
-def attack(judge, images, labels, direction, sizes):
+def smallest_steps(decide, images, labels, direction, sizes, *, clip=False):
     """The smallest of `sizes` at which image + size * direction gets another class than its label.
 
-    judge      a `Judge` or alike
-    images     float32 [N, C, H, W], whose labels int64 [N] the net knows; nothing is clipped
+    decide     `decide(images, labels) -> Decision`, such as `Careful.flips`
+    images     float32 [N, C, H, W] that the model classifies as labels int64 [N]
     direction  [N, C, H, W], from `unit`; where it is 0 no attack is tried
     sizes      float32 [S], increasing, beginning with 0, which is not tried: the image itself
+    clip       whether images are cut to [0, 1]; in the paper they are not
     """
     tried = direction.flatten(1).abs().amax(1).nonzero()[:, 0]
 
     def perturbed(rows, steps):
         rows = tried[rows.to(tried.device)]
         size = sizes[1 + steps].to(images.device).view(-1, *[1] * (images.ndim - 1))
-        return images[rows] + size * direction[rows]
+        moved = images[rows] + size * direction[rows]
+        return moved.clamp(0, 1) if clip else moved
 
-    flips = first_flips(judge, labels[tried], perturbed, len(sizes) - 1)
+    flips = first_flips(decide, labels[tried], perturbed, len(sizes) - 1)
     found = torch.zeros(len(images), dtype=torch.bool, device=images.device)
     size = torch.zeros(len(images), device=images.device)
     done = (flips.first < len(sizes) - 1).to(images.device)
     found[tried] = done
     size[tried[done]] = sizes[1 + flips.first[done.cpu()]].to(images.device)
-    return Attack(size, found, direction, flips.passes, flips.needed, flips.rejudged, flips.overturned)
+    return Steps(size, found, direction, flips.passes, flips.needed, flips.rejudged, flips.overturned)
+
+
+LOSSES = {"squared": squared_error, "margin": lost_margin}
+
+
+@dataclass(frozen=True)
+class LineSearch(Attack):
+    """The first of `count` equally spaced steps up to `largest` along the gradient that serves the attacker.
+
+    loss      "squared" as in the paper, or "margin", whose gradient does not vanish
+    largest   longest step, Euclidean, on the scale of pixels in [0, 1]
+    targeted  whether a given class is to be reached, instead of the true one to be left
+    Images are cut to [0, 1], unlike in the paper. One gradient an image, then forward passes alone.
+    """
+    count: int = 256
+    largest: float = 5.0
+    loss: str = "squared"
+    targeted: bool = False
+
+    def __post_init__(self):
+        if self.count < 2 or not self.largest > 0:
+            raise UserError(f"LineSearch with count={self.count}, largest={self.largest}: at least 2 sizes "
+                            "(0 is the first) and a largest above 0 are needed")
+        if self.loss not in LOSSES:
+            raise UserError(f"unknown loss {self.loss!r}; allowed: {', '.join(LOSSES)}")
+
+    @property
+    def threat(self):
+        """The L2 ball of no limited size: the search looks for the nearest example on the line."""
+        return L2(targeted=self.targeted)
+
+    def propose(self, model, x, goal, draw):
+        """The nearest examples [N, C, H, W], NaN where none was found, and the passes of each image [N]."""
+        slopes, _ = gradients(model, x, goal, LOSSES[self.loss])
+        direction, norms = unit(-slopes if self.targeted else slopes)
+        decide = reaches(model) if self.targeted else leaves(model)
+        found = smallest_steps(decide, x, goal, direction, scalings(self.count, self.largest), clip=True)
+        steps = (found.size / (self.largest / (self.count - 1))).round().long()
+        passes = torch.where(found.found, steps, (norms > 0) * (self.count - 1)) + 1
+        z = (x + found.size.view(-1, 1, 1, 1) * direction).clamp(0, 1)
+        return torch.where(found.found.view(-1, 1, 1, 1), z, torch.nan), passes
