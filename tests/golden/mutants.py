@@ -86,8 +86,8 @@ def _definition(code):
 
 
 def touched(room):
-    """`{case: definitions of the room that run}` on the code as it is."""
-    found = {}
+    """`{case: definitions of the room that run}` on the code as it is; the quickest first."""
+    found, took = {}, {}
     for name, (function, _) in golden.cases(room).items():
         seen = set()
 
@@ -95,13 +95,15 @@ def touched(room):
             if event == "call" and frame.f_code.co_filename.startswith(str(ROOT)):
                 seen.add(frame.f_code)
 
+        start = time.time()
         sys.setprofile(hook)
         try:
             function()
         finally:
             sys.setprofile(None)
+        took[name] = time.time() - start
         found[name] = {(code.co_filename, _definition(code)) for code in seen}
-    return found
+    return {name: found[name] for name in sorted(found, key=took.get)}
 
 
 def _purge():

@@ -39,7 +39,8 @@ def generators():
     draw = generator(5, "kinds")
     return told | {"seeds": [generator(seed).initial_seed() for seed in range(20)],
                    "normal": torch.randn(3, generator=draw),
-                   "integers": torch.randint(99, (4,), generator=draw), "order of rows": torch.randperm(9, generator=draw), "device": str(draw.device)}
+                   "integers": torch.randint(99, (4,), generator=draw),
+                   "order of rows": torch.randperm(9, generator=draw), "device": str(draw.device)}
 
 
 @case
@@ -47,9 +48,10 @@ def sizes_of_chunks():
     """On the CPU the last bits of a product depend on them; on CUDA they depend on what memory is free."""
     sizes = (0, 1, 100, 511, 512, 513, 2**20, 3 * 2**20, 2**25 - 1, 2**25, 2**25 + 1, 2**30)
     told = {"cpu": [chunk_size(size) for size in sizes],
-            "limit": [chunk_size(size, limit=7) for size in sizes], "part": chunk_size(1000.5)}
+            "limit": [chunk_size(size, limit=7) for size in sizes], "part": chunk_size(1000.5),
+            "far": [chunk_size(size, limit=2**40) for size in (0, 1, 2)]}
     free, fits = 2**34, []
-    with mock.patch.object(torch.cuda, "mem_get_info", lambda device: (free, 2**36)):
+    with mock.patch.object(torch.cuda, "mem_get_info", lambda device: (free, 2**40)):
         for size in sizes:
             count = chunk_size(size, CUDA)
             fits.append(1 <= count <= 65536 and count * size <= free)
@@ -82,7 +84,8 @@ def chunks():
             for chunk in (1, 3, 9, 10, 99)}
     told["none"] = chunked(lambda a: a + 1, x[:0], chunk=4)
     told["seen"] = []
-    chunked(lambda a: told["seen"].append(len(a)) or a, x, chunk=4)
+    for chunk in (4, 5):
+        chunked(lambda a: told["seen"].append(len(a)) or a, x, chunk=chunk)
     return told
 
 
