@@ -10,11 +10,12 @@ Each room has a module here, `tests/golden/<room>.py`, with small seeded cases, 
 import dataclasses
 import importlib
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import torch
 
-from shared import runtime
+from shared.runtime import UserError  # the name `runtime` is the room's module here
 from shared.units import identity, provenance
 
 HERE = Path(__file__).parent
@@ -45,17 +46,29 @@ def refused(function, *args, **options):
     """Whether a call ends in a UserError: what its line says is no part of a version."""
     try:
         function(*args, **options)
-    except runtime.UserError:
+    except UserError:
         return True
     return False
 
 
+def bf16(able):
+    """Context in which every device has bfloat16, or none: cases tell the same on every machine."""
+    return mock.patch("shared.runtime.has_bf16", lambda device: able)
+
+
+def _module(room):
+    name = room.replace("/", "_")
+    return importlib.import_module(f"tests.golden.{name}") if (HERE / f"{name}.py").exists() else None
+
+
 def cases(room):
     """The `Cases` of a room; empty where it has no module here."""
-    name = room.replace("/", "_")
-    if not (HERE / f"{name}.py").exists():
-        return Cases()
-    return importlib.import_module(f"tests.golden.{name}").case
+    return getattr(_module(room), "case", Cases())
+
+
+def computes(room):
+    """The definitions that its module names in `COMPUTES`, where only some of a room compute; else None."""
+    return getattr(_module(room), "COMPUTES", None)
 
 
 def flat(value, place="value"):

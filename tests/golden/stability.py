@@ -1,0 +1,570 @@
+"""Stability: judging, attacks, random perturbations, large images, one problem measured, rows of tables."""
+from types import SimpleNamespace
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import nn
+
+from shared import runtime
+from shared.data import sets
+from shared.models import registry
+from shared.stability import attack, judge, labels, pair, perturbation, tables
+from tests.golden import Cases, bf16, flat, refused
+from tests.golden.models_inference import SHAPE, Coarse, drawn, network, pixels
+
+case = Cases()
+
+CPU = torch.device("cpu")
+
+# ---- what is called, by the names of today -----------------------------------------------------------------
+squared_error, lost_margin = attack.squared_error, attack.lost_margin
+gradients, unit, scalings, attacked = attack.gradients, attack.unit, attack.scalings, attack.attack
+Attack, Attacked, Decision, Judge, LargeJudge = (attack.Attack, pair.Attacked, judge.Decision, judge.Judge,
+                                                 labels.LargeJudge)
+margins, label_margins, measured_doubt = judge.margins, judge.label_margins, judge.measured_doubt
+first_flips, percentage = judge.first_flips, judge.percentage
+points, first_draws, examine = labels.points, labels.first_draws, labels.examine
+uniform_ball, draw, random_flips = perturbation.uniform_ball, perturbation.draw, perturbation.random_flips
+CubeNoise, BallNoise, matching_radius = (perturbation.CubeNoise, perturbation.BallNoise,
+                                         perturbation.matching_radius)
+problem, measure_pair, measure, doubt = pair.problem, pair.measure_pair, pair.measure, pair._doubt
+summary, audit, panel = pair.summary, pair.audit, pair.panel
+
+
+def generator(*labels):
+    return runtime.generator(0, "golden", "stability", *labels)
+
+
+def images(count, *labels):
+    return pixels(drawn(count, "stability", *labels))
+
+
+def answers(net, x, wrong=0):
+    """The net's own answers, every `wrong`-th of them another."""
+    with torch.no_grad():
+        scores = net.eval()(x)
+    many = scores.shape[1]
+    found = scores.argmax(1) if many > 1 else (scores[:, 0] > 0).long()
+    if wrong:
+        found[::wrong] = (found[::wrong] + 1) % max(2, many)
+    return found
+
+
+# ---- judging -----------------------------------------------------------------------------------------------
+@case
+def margins_of_answers():
+    told = {}
+    for outputs in (1, 2, 5):
+        net = Coarse(network(outputs, "margins"))
+        x = images(12, "margins")
+        y = answers(net, x, wrong=3)
+        for able in (False, True):
+            with bf16(able):
+                told[f"{outputs} {able}"] = {
+                    "exact": margins(net, x, y), "coarse": margins(net, x, y, bf16=True),
+                    "doubt": measured_doubt(net, x, y), "factor": measured_doubt(net, x, y, factor=0.75)}
+    scores = torch.tensor([[1.0, 2.0, 2.0], [0.0, -1.0, 5.0], [3.0, 3.0, 3.0]])
+    return told | {"given": label_margins(scores, torch.tensor([0, 2, 1])),
+                   "logit": label_margins(scores[:, :1], torch.tensor([0, 1, 0]))}
+
+
+@case
+def judges():
+    """On the edge: a margin of 0 is another answer; one as large as the doubt is judged again."""
+    net = Coarse(nn.Flatten(), lambda scores, x: scores + (scores == 0.25) - 1.5 * (scores == 1))
+    x = torch.tensor([-1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 2.0]).view(-1, 1, 1, 1)
+    net.weight = nn.Parameter(torch.zeros(1))
+    told = {}
+    for able in (False, True):
+        for limit in (None, 0.0, 0.25, 0.5, 1.25, 9.0):
+            for label in (0, 1):
+                with bf16(able):
+                    told[f"{able} {limit} {label}"] = Judge(net, limit)(x, torch.full((7,), label))
+    bent = Coarse(network(3, "judges"))
+    y = answers(bent, images(60, "judges"), wrong=5)
+    with bf16(True):
+        told["bent"] = Judge(bent, 0.2)(images(60, "judges"), y)
+        told["large"] = LargeJudge(bent, 0.2)(images(60, "judges"), y)
+        told["small chunks"] = LargeJudge(bent, 0.2, chunk=7)(images(60, "judges"), y)
+        told["none unsure"] = LargeJudge(bent, -1.0)(images(60, "judges"), y)
+        told["edge"] = LargeJudge(net, 0.5)(x, torch.ones(7, dtype=torch.int64))
+        told["large margins"] = [LargeJudge(bent, 0.2).margins(images(9, "judges"), y[:9], bf16=wanted)
+                                 for wanted in (False, True)]
+    return told
+
+
+@case
+def batches_of_a_large_judge():
+    seen = []
+    net = Coarse(network(2, "batches"), lambda scores, x: scores)
+    net.register_forward_pre_hook(lambda net, args: seen.append(len(args[0])))
+    LargeJudge(net, -1.0)(images(20, "batches"), torch.zeros(20, dtype=torch.int64))
+    return seen
+
+
+def by_table(table):
+    """`(judge, perturbed)`: image r flips under perturbation s where table[r, s]; odd sums judged again."""
+    def decide(tried, labels):
+        assert (labels == tried[:, 0]).all()
+        odd = int((tried.sum(1) % 2).sum())
+        return Decision(table[tried[:, 0], tried[:, 1]], odd, odd // 2)
+
+    return decide, lambda rows, steps: torch.stack([rows, steps], 1)
+
+
+def table(rows, steps):
+    """Images of all kinds: one never flips, one at once, one at last, the others ever more rarely."""
+    chances = torch.logspace(-3, -0.5, rows).view(-1, 1)
+    found = torch.rand(rows, steps, generator=generator("table")) < chances
+    found[0], found[1, 0], found[2], found[2, -1] = False, True, False, True
+    return found
+
+
+@case
+def first_flips_of_a_table():
+    told = {}
+    for rows, steps in ((12, 1), (12, 19), (12, 130), (5, 300)):
+        for exact in (False, True):
+            found = table(rows, steps)
+            decide, perturbed = by_table(found)
+            told[f"{rows} {steps} {exact}"] = first_flips(decide, torch.arange(rows), perturbed, steps,
+                                                          exact=exact)
+    flips = torch.ones(6, 50, dtype=torch.bool)
+    told["all at once"] = first_flips(by_table(flips)[0], torch.arange(6), by_table(flips)[1], 50)
+    told["no images"] = first_flips(None, torch.arange(0), None, 10)
+    told["no perturbations"] = first_flips(None, torch.arange(3), None, 0)
+    decide, perturbed = by_table(table(12, 130))
+    with mock.patch.object(runtime, "chunk_size", lambda *args, **options: 1):
+        small = first_flips(decide, torch.arange(12), perturbed, 130)
+    return told | {"small chunks": small._replace(overturned=0)}   # the table's count is by chunk
+
+
+@case
+def percentages():
+    told = [percentage(*each) for each in ((0, 10), (3, 12), (12, 12), (499, 500), (0, 0), (1, 1))]
+    return told + [percentage(3, 12, confidence=0.5)]
+
+
+# ---- attacks -----------------------------------------------------------------------------------------------
+@case
+def objectives():
+    one = torch.tensor([[-40.0], [-3.0], [0.0], [0.5], [12.0], [20.0]])
+    several = torch.tensor([[1.0, 2.0, -1.0], [0.0, 0.0, 0.0], [30.0, 2.0, 1.0]])
+    told = {}
+    for name, objective in (("squared", squared_error), ("margin", lost_margin)):
+        told[name] = [objective(one, torch.tensor([0, 1, 0, 1, 0, 1])), objective(one, torch.ones(6).long()),
+                      objective(several, torch.tensor([0, 1, 2])),
+                      objective(several[:, :2], torch.ones(3).long())]
+    return told
+
+
+@case
+def gradients_of_networks():
+    told = {}
+    for outputs in (1, 2, 5):
+        net = network(outputs, "gradients", gain=3.0, dropout=0.5)
+        net[3].eval()
+        x = images(9, "gradients")
+        y = answers(network(outputs, "gradients", gain=3.0), x, wrong=4)
+        for name, objective in (("squared", squared_error), ("margin", lost_margin)):
+            with torch.no_grad():
+                found = gradients(net, x, y, objective)
+            assert net.training and not net[3].training and not x.requires_grad
+            assert all(weight.grad is None for weight in net.parameters())
+            told[f"{outputs} {name}"] = {"gradients": found, "unit": unit(found[0])}
+        with mock.patch.object(runtime, "chunk_size", lambda *args, **options: 4):
+            told[f"{outputs} chunks"] = gradients(net, x, y, squared_error)
+    return told
+
+
+@case
+def units():
+    rows = torch.tensor([[3.0, 4.0], [0.0, 0.0], [1e-25, 0.0], [float("nan"), 1.0], [float("inf"), 1.0],
+                         [3e38, 3e38], [-1e-30, 1e-30], [1e-45, 0.0]])
+    return {"flat": unit(rows), "images": unit(rows.view(2, 2, 2, 2)), "none": unit(rows[:0])}
+
+
+@case
+def sizes_tried():
+    return {"default": scalings(), "few": scalings(5), "largest": scalings(7, 0.5),
+            "far": scalings(largest=9)}
+
+
+def bent(outputs, count, *labels, wrong=0, gain=3.0):
+    """A network, images and labels."""
+    net = network(outputs, *labels, gain=gain)
+    x = images(count, *labels)
+    return net, x, answers(net, x, wrong)
+
+
+@case
+def attacks():
+    told = {}
+    for outputs in (1, 4):
+        net, x, y = bent(outputs, 11, "attacks")
+        direction, _ = unit(gradients(net, x, y, squared_error)[0])
+        direction[::5] = 0
+        for name, sizes in (("all", scalings()), ("few", scalings(6, 2.0)), ("small", scalings(10, 0.05))):
+            found = attacked(Judge(net), x, y, direction, sizes)
+            told[f"{outputs} {name}"] = {**found._asdict(), "norms": found.norms()}
+    decide, seen = by_table(torch.zeros(1, 1, dtype=torch.bool))[0], torch.zeros(3, *SHAPE)
+    told["nothing tried"] = attacked(decide, seen, torch.arange(3), seen, scalings())
+    return told
+
+
+@case
+def attacks_judged_twice():
+    net, x, y = bent(1, 20, "twice", gain=1.0)
+    coarse = Coarse(net)
+    direction, _ = unit(gradients(net, x, y, lost_margin)[0])
+    with bf16(True):
+        return {f"{limit}": attacked(Judge(coarse, limit), x, y, direction, scalings())
+                for limit in (0.02, 0.2)}
+
+
+@case
+def attacks_at_the_edge():
+    """The last size of all, and one past it: a plane at distances 1 to 4, sizes up to 3."""
+    net = nn.Sequential(nn.Flatten(), nn.Linear(1, 1, bias=False))
+    with torch.no_grad():
+        net[1].weight.fill_(1.0)
+    x = torch.tensor([0.5, 1.0, 2.0, 3.0, 4.0]).view(-1, 1, 1, 1)
+    return attacked(Judge(net), x, torch.ones(5).long(), -torch.ones_like(x), torch.tensor([0.0, 1, 2, 3]))
+
+
+# ---- random perturbations ----------------------------------------------------------------------------------
+@case
+def draws_from_balls():
+    return {"one": uniform_ball(6, (1,), generator("one")),
+            "few": uniform_ball(5, (3, 2, 2), generator("few")),
+            "many": uniform_ball(3, (3, 16, 16), generator("many")),
+            "draws": draw(40, SHAPE, generator("draws")), "on": draw(3, (2,), generator("on"), device=CPU)}
+
+
+@case
+def random_perturbations():
+    told = {}
+    for outputs in (1, 3):
+        net, x, y = bent(outputs, 6, "random")
+        some, sizes = draw(90, SHAPE, generator("some")), torch.linspace(0.05, 0.6, 6)
+        for delta in (1, 2.5, 10):
+            told[f"{outputs} {delta}"] = random_flips(Judge(net), x, y, sizes, some, delta)
+        told[f"{outputs} exact"] = random_flips(Judge(net), x, y, sizes, some, 5, exact=True)
+    return told
+
+
+@case
+def noises():
+    x = images(4, "noises")
+    return {"cube": [CubeNoise(size)(None, x, None, generator("cube")) for size in (0.3, 1)],
+            "ball": [BallNoise(size)(None, x, None, generator("ball")) for size in (0.3, 2)],
+            "radius": [matching_radius(0.3, n) for n in (1, 3, 3072)]}
+
+
+# ---- large images ------------------------------------------------------------------------------------------
+@case
+def draws_in_blocks():
+    return {"blocks": [points(block, SHAPE, 3) for block in (0, 1)], "seed": points(0, (2, 2, 2), 4)}
+
+
+@case
+def first_draws_of_large_images():
+    net, x, y = bent(4, 6, "first draws")
+    sizes, told = torch.linspace(0.1, 0.5, 6), {}
+    for draws in (1, 40, 41, 95):
+        told[f"{draws}"] = first_draws(Judge(net), x, y, sizes, deltas=(1, 4), draws=draws, seed=2)
+    with bf16(True):
+        twice = LargeJudge(Coarse(net), 0.1)
+        told["twice"] = first_draws(twice, x, y, sizes, deltas=(1, 4), draws=50, seed=2)
+    told["none"] = first_draws(Judge(net), x[:0], y[:0], sizes[:0], deltas=(1, 4), draws=50, seed=2)
+    return told
+
+
+def far(scores, x):
+    """Coarse where images leave [0, 1] by much: more than what the doubt was measured on shows."""
+    beyond = (x.flatten(1).abs().amax(1, keepdim=True) - 1.2).clamp(min=0)
+    return scores + 5 * beyond**3 * scores.sign().flip(1)
+
+
+@case
+def examined():
+    told = {}
+    for able in (True, False):
+        net, x, y = bent(5, 9, "examined", wrong=4)
+        with bf16(able):
+            told[f"{able}"] = examine(Coarse(net).eval(), x, y, draws=45, seed=1)
+            rough = Coarse(net, far).eval()
+            told[f"few {able}"] = examine(rough, x, y, deltas=(1, 20), draws=12, largest=1.0)
+    return told
+
+
+@case
+def examined_default():
+    net, x, y = bent(3, 3, "default")
+    with bf16(False):
+        return examine(net.eval(), x, y)
+
+
+@case
+def examined_many():
+    """More images than perturbations are drawn at once; some saturated, some without an attack."""
+    net, x, y = bent(3, 45, "examined many", gain=300.0)
+    some = torch.where(torch.arange(45) % 6 == 0, y, (y + 1) % 3)
+    with bf16(True):
+        return {"many": examine(Coarse(net).eval(), x, some, draws=3, largest=2.0),
+                "no attack": examine(Coarse(net).eval(), x, some, draws=3, largest=1e-4),
+                "none known": examine(Coarse(net).eval(), x, (y + 1) % 3, draws=3)}
+
+
+# ---- one problem -------------------------------------------------------------------------------------------
+def small_set(name="golden", channels=3):
+    """Three classes of images [channels, 4, 4] that differ in brightness, in tracks of five and seven."""
+    def made(count, part):
+        y = torch.arange(count) % 3
+        x = drawn(count, "set", part, shape=(channels, 4, 4)).float() * (0.3 + 0.3 * y).view(-1, 1, 1, 1)
+        return x.to(torch.uint8), y
+
+    (x_train, y_train), (x_test, y_test) = made(120, "train"), made(60, "test")
+    tracks = torch.where(y_train == 0, torch.arange(120) // 15, torch.arange(120) // 21)
+    return sets.Dataset(name=name, x_train=x_train, y_train=y_train, x_test=x_test, y_test=y_test,
+                        classes=("dark", "grey", "bright"), source="embedded", stand_in=None, fingerprint="",
+                        extra={"track_train": tracks.to(torch.int32)})
+
+
+def packed(value):
+    """What is many numbers as few arrays: an array a type, and the places in order."""
+    arrays = flat(value)
+    kinds = {}
+    for array in arrays.values():
+        kinds.setdefault("words" if array.dtype.kind == "U" else str(array.dtype), []).append(array.ravel())
+    return {"places": list(arrays), **{kind: np.concatenate(each) for kind, each in kinds.items()}}
+
+
+def given(channels=3):
+    """Context in which every data set is the small one."""
+    return mock.patch.object(sets, "load", lambda name: small_set(name, channels))
+
+
+@case
+def problems():
+    told = {}
+    with given():
+        for a, b in ((0, 1), (2, 0)):
+            told[f"{a} {b}"] = problem("golden", a, b)
+            told[f"{a} {b} held out"] = problem("golden", a, b, held_out=(0.3, 0.12), seed=4)
+            told[f"{a} {b} tracks"] = problem("golden", a, b, held_out=(0.4, 0.25), by_track=True)
+        told["other set"] = problem("other", 0, 1, held_out=(0.01, 0.99))
+        told["refused"] = [refused(problem, "golden", a, b)
+                           for a, b in ((0, 0), (-1, 0), (0, -1), (3, 0), (0, 3), (0, 2))]
+    with given(channels=1):
+        told["grey"] = problem("golden", 1, 2)
+    return told
+
+
+@case
+def summaries():
+    values = torch.tensor([3.0, 1.0, 4.0, 1.0, 5.0])
+    return [summary(values), summary(values, 8), summary(values[:1], 1), summary(values[:0]),
+            summary(values[:0], 4)]
+
+
+def uneven(scores, x):
+    """Coarse by an amount that depends on how far the image is from grey, most at one distance."""
+    away = (x - 0.5).flatten(1).norm(dim=1, keepdim=True)
+    return scores + 0.05 * (6 * scores).sin() + 0.2 / (1 + (away - 4) ** 2)
+
+
+def subjects(count, *labels, gain=3.0, wrong=0, coarsen=None):
+    """A coarse net of one logit, uint8 images, labels."""
+    net = Coarse(network(1, *labels, gain=gain), coarsen).eval()
+    x = drawn(count, "stability", *labels)
+    return net, x, answers(net, pixels(x), wrong)
+
+
+def measured(net, x, y, *, limit=None, draws=30, deltas=(1, 5), images_attack=None, images_random=None):
+    some = draw(draws, SHAPE, generator("measured"))
+    return measure(Judge(net, limit), x, y, some, deltas, images_attack=images_attack,
+                   images_random=images_random, generator=generator("rows"), device=CPU)
+
+
+@case
+def measured_sets():
+    told = {}
+    for able, limit in ((False, None), (True, 0.1)):
+        net, x, y = subjects(16, "measured", wrong=6)
+        with bf16(able):
+            told[f"{limit}"] = measured(net, x, y, limit=limit)
+            told[f"{limit} some"] = measured(net, x, y, limit=limit, images_attack=9, images_random=4)
+    net, x, y = subjects(14, "saturated", gain=80.0, wrong=9)
+    told["saturated"] = measured(net, x, y)
+    told["none right"] = measured(net, x[:6], 1 - answers(net, pixels(x[:6])))
+    told["hard"] = measured(*subjects(5, "hard", gain=0.01))
+    return {name: packed(each) for name, each in told.items()}
+
+
+@case
+def measured_many():
+    """More images than are kept draw by draw."""
+    found, known = measured(*subjects(620, "many", gain=6.0), draws=3, deltas=(2,))
+    return {"sampled": found["sampled"], "random": found["random"], "rows": known.rows}
+
+
+@case
+def doubts():
+    net, x, y = subjects(300, "doubts", coarsen=uneven)
+    peaks = {at: Coarse(net.net, lambda scores, x, at=at: scores + 1 / (1 + (
+        (x - 0.5).flatten(1).norm(dim=1, keepdim=True) - at).abs())) for at in (1.5, 5, 30, 48)}
+    many, few = (draw(count, SHAPE, generator("doubts")) for count in (280, 20))
+    with bf16(True):
+        return {"many": doubt(net, x, y, many, generator("rows")),
+                "few": doubt(net, x, y, few, generator("rows")),
+                "fewer": doubt(net, x[:10], y[:10], few, generator("rows")),
+                "peaks": [doubt(each, x, y, many, generator("rows")) for each in peaks.values()],
+                "options": [doubt(net, x, y, many, generator("rows"), images=5),
+                            doubt(net, x, y, many, generator("rows"), radius=2.0)]}
+
+
+def some_attacked(*labels, count=12, **options):
+    """`(net, Attacked)` of images on which there is an attack."""
+    net, x, y = subjects(count, *labels, **options)
+    return net, measured(net, x, y, draws=2)[1]
+
+
+@case
+def audits():
+    net, known = some_attacked("audits", coarsen=uneven)
+    some = draw(50, SHAPE, generator("audits"))
+    none = Attacked(*(each[:0] for each in known))
+    many = draw(1100, SHAPE, generator("audits"))
+    with bf16(True):
+        return {f"{limit}": [audit(Judge(net, limit), known, some, (1, 4), generator=generator("audit")),
+                             audit(Judge(net, limit), known, many, (1, 4, 10), generator=generator("audit")),
+                             audit(Judge(net, limit), none, some, (1, 4), generator=generator("audit")),
+                             audit(Judge(net, limit), known, many, (1,), generator=generator("audit"),
+                                   images=9)]
+                for limit in (None, 0.0, 0.03, 1.0)}
+
+
+@case
+def panels():
+    net, known = some_attacked("panels")
+    some, told = draw(300, SHAPE, generator("panels")), {}
+    for delta in (0.5, 3, 30):
+        for label in (0, 1):
+            told[f"{delta} {label}"] = panel(Judge(net), known, label, some, delta)
+    told["all"] = panel(Judge(network(1, "panels", gain=-3.0)), known, 1, some, 1)
+    for still in (99, 100):   # images of size 0, which no draw turns, before one that some draws turn
+        rows = torch.cat([torch.full((still,), 3), torch.arange(3, 4)])
+        size = torch.cat([torch.zeros(still), known.size[3:4]])
+        late = Attacked(torch.arange(still + 1), known.images[rows], known.labels[rows],
+                        known.direction[rows], size)
+        told[f"late {still}"] = panel(Judge(net), late, int(known.labels[3]), some, 5)
+    told["tries"] = panel(Judge(net), late, int(known.labels[3]), some, 5, tries=101)
+    return told
+
+
+@registry.architecture("golden-tiny")
+def tiny():
+    return nn.Sequential(nn.Flatten(), nn.Linear(48, 12), nn.Tanh(), nn.Linear(12, 1))
+
+
+@case(elsewhere=1e-3)
+def pairs():
+    """Trained, so differences of machines grow."""
+    options = dict(architecture="golden-tiny", epochs=15, draws=25)
+    told = {}
+    with given(), bf16(False), mock.patch.object(runtime, "device", lambda: CPU):
+        told["plain"] = measure_pair("golden", 0, 2, panels=True, images_attack=9,
+                                     **options)
+        told["some"] = measure_pair("golden", 1, 2, held_out=(0.3, 0.2), by_track=True, seed=3,
+                                    deltas=(2, 7), images_train=30, images_test=9, images_attack=7,
+                                    images_random=3, **options)
+        for noise, size in (("cube", 0.05), ("ball", 1.0)):
+            told[noise] = measure_pair("golden", 0, 1, noise=noise, noise_size=size, images_attack=4,
+                                       images_random=2, **options)
+        told["refused"] = [refused(measure_pair, "golden", 0, 1, noise=noise, **options)
+                           for noise in ("sphere", "", 0)]
+    return {name: packed(each) for name, each in told.items()}
+
+
+@case(elsewhere=1e-2)
+def default_pair():
+    """All that is not asked for: epochs, draws, sizes, the noise's size."""
+    told = {}
+    with given(), bf16(False), mock.patch.object(runtime, "device", lambda: CPU):
+        told["default"] = measure_pair("golden", 0, 2, architecture="golden-tiny", images_random=2,
+                                       images_attack=3)
+        told["no noise"] = measure_pair("golden", 0, 2, architecture="golden-tiny", noise="cube", epochs=2,
+                                        draws=2, images_train=9, images_test=9)
+    return {name: packed(each) for name, each in told.items()}
+
+
+# ---- tables ------------------------------------------------------------------------------------------------
+def part(number):
+    """What `measure_pair` tells of one set, as far as tables read it."""
+    values = torch.rand(40, generator=generator("part", number)) + number
+
+    def norms(scale, count):
+        return {name: summary(scale * k * values[:count], 50)
+                for k, name in enumerate(("l1", "l2", "linf"), 1)}
+
+    ways = {name: {"susceptibility": percentage(hits, 50), **norms(scale, hits)}
+            for name, hits, scale in (("attack", 30 + number, 1), ("logit_attack", 40, 2))}
+    return {"accuracy": percentage(50, 60 + number), **ways,
+            "random": [{"delta": delta, "susceptibility": percentage(hits + number, 30), **norms(delta, hits)}
+                       for delta, hits in ((1, 0), (2, 7), (5, 12), (10, 20))]}
+
+
+def found_units():
+    return pd.DataFrame([{"class_a": a, "class_b": b, "train": part(n), "test": part(n + 3)}
+                         for n, (a, b) in enumerate(((0, 1), (0, 2), (1, 2)))])
+
+
+@case
+def rows_of_tables():
+    units, told = found_units(), {}
+    for name, of in (("accuracy", tables.accuracy), ("attacked", tables.attacked),
+                     ("disturbed", tables.disturbed(2))):
+        told[name] = tables.shares(units, of)
+    told["sizes"] = [tables.sizes(units, "l2"), tables.sizes(units, "linf", attack="logit_attack"),
+                     tables.sizes(units, "l1", limit=1.5)]
+    told |= {"summary": tables.summary_shares(units), "deltas": tables.summary_shares(units, deltas=(5,)),
+             "summary sizes": [tables.summary_sizes(units),
+                               tables.summary_sizes(units, attack="logit_attack")],
+             "counted": tables.counted(units), "nothing": tables.counted(units[:0]),
+             "consecutive": [tables.problem(row) for row in tables.consecutive(units).to_dict("records")],
+             "none": len(tables.consecutive(pd.DataFrame()))}
+    try:
+        tables.random(part(0), 3)
+    except ValueError:
+        told["not tried"] = True
+    return {name: packed(each) for name, each in told.items()}
+
+
+@case
+def distributions():
+    facts, none = part(1)["attack"]["l2"], summary(torch.zeros(0))
+    return {"attack": tables.attack_size(part(1), "linf"), "draw": tables.draw_size(5)(part(1), "l1"),
+            "points": [tables.points(facts), tables.points(none)],
+            "quantile": [tables.quantile(facts, share) for share in (0, 0.013, 0.5, 1)],
+            "none": [tables.quantile(none, 0.5) is None, tables.below(none, 1) is None],
+            "below": [tables.below(facts, limit) for limit in (0, 2.5, 3.1, 9)],
+            "equal": tables.below({"quantiles": [1.0, 1.0, 2.0]}, 1.0)}
+
+
+@case
+def printed_rows():
+    rows = [{"class_a": a, "class_b": a + 1, "norm": norm, "value": a * k}
+            for a in range(3) for k, norm in enumerate(("l1", "l2"))]
+    item = SimpleNamespace(rows=rows)
+    names = SimpleNamespace(rows=[{"index": 0, "name": "T-shirt / top"},
+                                  {"index": 1, "name": "Dress"},
+                                  {"index": 2, "name": "Colour 3"}])
+    return {"norm": [f"{key} {row}" for key, row in tables.printed(item, norm="l2").items()],
+            "value": [f"{key} {row}" for key, row in tables.printed(item, norm="l2", value=2).items()],
+            "other": len(tables.printed(item, page=3)),
+            "classes": tables.class_rows(names, ["t shirt/TOP", "coat", "color 3"]),
+            "spelling": tables.class_rows(names, ["t shirt/TOP", "coat", "color 3"],
+                                           [("color 3", "Colour-3")])}
