@@ -1,20 +1,17 @@
 """training: the loop, its hooks, options and states; the zoo."""
-import ast
 import dataclasses
 import math
 import multiprocessing
 import os
 from collections import Counter
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
 from safetensors import safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import nn
-from torch.nn import functional as F
 
 from shared import runtime
 from shared.data import sets
@@ -23,10 +20,10 @@ from shared.models.recipe import Recipe
 from shared.training import zoo
 from shared.training.fit import augmented, fit, loss, rate, share
 from shared.units import checkpoint
+from tests.golden.training import RAN, Ascent, Dies, Killed, Noise, images, tiny, weights_after
 
 CPU = torch.device("cpu")
 FAST = Recipe(epochs=2, images=1000)
-GOLDEN = Path(__file__).with_name("golden") / "fit.safetensors"
 
 
 @pytest.fixture(scope="module")
@@ -34,111 +31,12 @@ def digits():
     return sets.load("digits", profile="smoke")
 
 
-# ---- a net and images small enough to train in milliseconds ------------------------------------------------
-@dataclass(frozen=True)
-class Noise:
-    """A hook: uniform noise of at most `size` on every pixel."""
-    size: float
-
-    def __call__(self, net, images, labels, generator):
-        noise = torch.empty_like(images).uniform_(-self.size, self.size, generator=generator)
-        return (images + noise).clamp(0, 1)
-
-
-@dataclass(frozen=True)
-class Ascent:
-    """A hook: one step along the sign of the loss's gradient, looked at without gradient before."""
-    size: float
-
-    def __call__(self, net, images, labels, generator):
-        with torch.no_grad():
-            net(images)
-        moved = images.clone().requires_grad_()
-        slope, = torch.autograd.grad(F.cross_entropy(net(moved).float(), labels), moved)
-        return (images + self.size * slope.sign()).clamp(0, 1)
-
-
-def tiny(outputs=3, dropout=0.4, channels=1):
-    draws = torch.Generator().manual_seed(5)
-    # No bias before the normalisation: its gradient is rounding noise, of which Adam would make whole steps.
-    net = nn.Sequential(nn.Conv2d(channels, 4, 3, bias=False), nn.BatchNorm2d(4), nn.ReLU(),
-                        nn.Dropout(dropout), nn.Flatten(), nn.Linear(144, outputs))
-    with torch.no_grad():
-        for p in net.parameters():
-            p.copy_(torch.empty_like(p).uniform_(-0.3, 0.3, generator=draws))
-    return net
-
-
-def images(count=20, channels=1, outputs=3):
-    draws = torch.Generator().manual_seed(6)
-    return (torch.randint(0, 256, (count, channels, 8, 8), dtype=torch.uint8, generator=draws),
-            torch.randint(0, max(2, outputs), (count,), generator=draws))
-
-
-def weights_after(recipe, hook=None, *, seed=1, outputs=3, label="training", **changes):
-    net = tiny(outputs)
-    x, y = images(outputs=outputs)
-    given = dict(generator=torch.Generator().manual_seed(seed), device=CPU, hook=hook, label=label, **changes)
-    return {k: v.detach().clone() for k, v in fit(net, x, y, recipe, **given).state_dict().items()}
-
-
+# ---- a net and images small enough to train in milliseconds, see tests/golden/training.py ----------------
 def furthest(a, b):
     return max(float((a[k].double() - b[k].double()).abs().max()) for k in a)
 
 
-# ---- what the declared version of `fit` promises ---------------------------------------------------------
 BASE = Recipe(epochs=3, batch=16, weight_decay=0.01)  # three steps, each of an epoch of its own
-CONSTANT = replace(BASE, schedule="constant")
-STEPS = replace(BASE, schedule="steps", milestones=(1, 2), factor=0.5)
-SQUARED = replace(CONSTANT, loss="squared")
-ADAM = replace(CONSTANT, optimiser="adam", rate=0.01)
-# name: (recipe, hook, outputs, [mutated (recipe, hook) whose effect the tolerance must not hide])
-PROMISED = {
-    "one-cycle": (BASE, None, 3, [replace(BASE, rate=0.0505), replace(BASE, momentum=0.91), CONSTANT,
-                                  replace(BASE, weight_decay=0.011), replace(BASE, nesterov=False),
-                                  replace(BASE, batch=17), replace(BASE, images=19)]),
-    "constant": (CONSTANT, None, 3, [replace(CONSTANT, rate=0.0505), replace(CONSTANT, momentum=0.91)]),
-    "heavy-ball": (replace(CONSTANT, nesterov=False), None, 3, [CONSTANT]),
-    "steps": (STEPS, None, 3, [replace(STEPS, factor=0.51), replace(STEPS, milestones=(1, 3)), CONSTANT]),
-    "adam": (ADAM, None, 3, [replace(ADAM, rate=0.0101), replace(ADAM, weight_decay=0.011),
-                             replace(ADAM, optimiser="sgd")]),
-    "sum": (replace(CONSTANT, rate=0.002, reduction="sum"), None, 3, [replace(CONSTANT, rate=0.002)]),
-    "squared": (SQUARED, None, 1, [replace(SQUARED, reduction="sum"), replace(SQUARED, rate=0.0505)]),
-    "shift": (replace(CONSTANT, shift=2), None, 3, [CONSTANT, replace(CONSTANT, shift=1)]),
-    "flip": (replace(CONSTANT, flip=True), None, 3, [CONSTANT]),
-    "partial": (replace(CONSTANT, partial=True), None, 3,
-                [CONSTANT, replace(CONSTANT, partial=True, batch=17)]),
-    "hook": (CONSTANT, Noise(0.1), 3, [(CONSTANT, None), (CONSTANT, Noise(0.101))]),
-    "ascent": (CONSTANT, Ascent(0.1), 3, [(CONSTANT, None), (CONSTANT, Ascent(0.101))]),
-    "bf16": (replace(CONSTANT, bf16=True), None, 3, [CONSTANT, replace(CONSTANT, bf16=True, rate=0.0505)]),
-}
-# Another machine takes sums in another order (2e-7 was seen), or bfloat16 products in another way (5e-4).
-TOLERANCE = {"bf16": 1.5e-3}
-
-
-@pytest.mark.parametrize("name", PROMISED)
-def test_three_steps_give_the_weights_that_the_declared_version_promises(name):
-    recipe, hook, outputs, mutants = PROMISED[name]
-    promised = {k.split("/")[1]: v for k, v in load_file(GOLDEN).items() if k.split("/")[0] == name}
-    tolerance = TOLERANCE.get(name, 5e-6)
-    found = weights_after(recipe, hook, outputs=outputs)
-    assert furthest(promised, found) < tolerance, "`fit` does something else: raise its version, promise()"
-    for mutant in mutants:
-        other, its_hook = mutant if isinstance(mutant, tuple) else (mutant, hook)
-        assert furthest(promised, weights_after(other, its_hook, outputs=outputs)) > 2 * tolerance, mutant
-
-
-def test_every_definition_of_the_loop_carries_the_version_of_fit():
-    tree = ast.parse((runtime.ROOT / "shared/training/fit.py").read_text())
-    marked = {d.name: [ast.unparse(mark) for mark in d.decorator_list]
-              for d in tree.body if hasattr(d, "decorator_list")}
-    assert all(marks == [f"runtime.version({fit.declared_version})"] for marks in marked.values()), marked
-
-
-def promise():
-    """Write the weights that the golden test holds today's `fit` to: once for each declared version."""
-    save_file({f"{name}/{k}": v.contiguous() for name, (recipe, hook, outputs, _) in PROMISED.items()
-               for k, v in weights_after(recipe, hook, outputs=outputs).items()}, GOLDEN)
 
 
 # ---- draws -----------------------------------------------------------------------------------------------
@@ -275,26 +173,6 @@ def test_a_module_that_adapts_is_shown_the_training_images_it_is_trained_on():
 
 
 # ---- a killed training goes on ---------------------------------------------------------------------------
-class Killed(Exception):
-    pass
-
-
-class Dies:
-    """A hook that ends the training at its n-th batch, and adds noise until then."""
-
-    def __init__(self, at):
-        self.left = at
-
-    def __call__(self, net, batch, labels, generator):
-        if self.left == 0:
-            raise Killed
-        self.left -= 1
-        return Noise(0.1)(net, batch, labels, generator)
-
-
-RAN = SimpleNamespace(so_far=dict, resume=lambda ran: True)
-
-
 @pytest.mark.parametrize("recipe", [
     Recipe(epochs=4, batch=8, shift=1, flip=True),
     Recipe(epochs=4, batch=8, optimiser="adam", rate=0.01, schedule="steps", milestones=(1.5, 3), images=17),
@@ -358,7 +236,7 @@ def test_embedded_data_are_not_left_half_trained_by_a_recipe_for_full_data(home,
     assert len({t.name for t in trained}) == 1 and trained[2].recipe == registry.recipe("ren", "smoke")
 
 
-def test_architecture_seed_recipe_and_data_make_another_net_and_the_text_of_fit_does_not(digits, monkeypatch):
+def test_architecture_seed_recipe_data_and_version_make_another_net(digits, monkeypatch):
     def name(architecture="ren-a", recipe=FAST, data=digits, seed=0):
         return zoo.name_of(registry.build(architecture), architecture, recipe, data, seed)
 
@@ -371,7 +249,7 @@ def test_architecture_seed_recipe_and_data_make_another_net_and_the_text_of_fit_
         warmth: float = 0.5  # a field of tomorrow
 
     assert name(recipe=Longer(**dataclasses.asdict(FAST))) == name()
-    monkeypatch.setattr(fit, "declared_version", 2)
+    monkeypatch.setattr(zoo, "VERSION", 2)
     assert name() not in names
 
 
@@ -439,7 +317,6 @@ def test_weights_that_float16_cannot_hold_are_refused_and_not_kept(home, digits,
         net[1].weight.data[0, 0, 0, 0] = value
         return net.eval()
 
-    overflowing.declared_version = 1
     monkeypatch.setattr(zoo, "fit", overflowing)
     with pytest.raises(runtime.UserError, match=f"1.weight {said}"):
         zoo.net("ren-a", FAST, digits, 0, device=CPU)
@@ -452,7 +329,6 @@ def test_running_statistics_are_kept_whole(home, digits, monkeypatch):
         net[3].running_var[0] = 123456.789  # variances of unscaled grey values pass what float16 holds
         return net
 
-    wide.declared_version = 1
     monkeypatch.setattr(zoo, "fit", wide)
     trained = zoo.net("ren-a", FAST, digits, 0, device=CPU)
     assert float(trained.net[3].running_var[0]) == pytest.approx(123456.789, rel=1e-6)

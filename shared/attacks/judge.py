@@ -18,6 +18,7 @@ from shared.models.inference import (
     check_images,
     checked_logits,
     chunk_for,
+    classes,
     device_of,
     frozen,
     logits,
@@ -98,7 +99,7 @@ def _decide(model, x, y, proposal, threat, target, passes, clean, chunk):
     finite = proposal.flatten(1).isfinite().all(1)
     z = torch.where(_rows(finite, x), proposal, x)
     z = threat.project(z, x).clamp(0, 1)               # clipping moves towards x: z stays in the ball
-    got = logits(model, z, chunk=chunk).argmax(1)
+    got = classes(logits(model, z, chunk=chunk))
     success = finite & (got == target if threat.targeted else got != y)
     return Result(x_adv=torch.where(_rows(success, x), z, x), success=success,
                   distance=torch.where(success, threat.distance(x, z), torch.nan),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 import torch
 
 from shared import runtime
-from shared.models.inference import check_images, checked_logits, frozen, logits
+from shared.models.inference import check_images, checked_logits, classes, frozen, logits
 from shared.runtime import UserError
 
 
@@ -42,8 +42,8 @@ class Region:
         def count(images):
             moves = 2 * torch.rand(len(images), self.samples, *x.shape[1:], generator=generator) - 1
             cloud = (images[:, None] + self.radius * moves.to(x.device)).clamp(0, 1).flatten(0, 1)
-            classes = logits(model, cloud).argmax(1).view(len(images), -1)
-            return torch.nn.functional.one_hot(classes, number).sum(1)
+            found = classes(logits(model, cloud)).view(len(images), -1)
+            return torch.nn.functional.one_hot(found, number).sum(1)
 
         with frozen(model):
             number = checked_logits(model, x).shape[1]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from shared import runtime
-from shared.models.inference import check_images, checked_logits, chunk_for, frozen, logits
+from shared.models.inference import check_images, checked_logits, chunk_for, classes, frozen, logits
 from shared.runtime import UserError
 
 NEVER = -1            # adjacent class of a direction in which no other class was found
@@ -140,7 +140,7 @@ def _classes(model, x, dirs, image, direction, distance, chunk):
     """Classes int64 [P] at `distance` [P] or [] from images x[image] along dirs[direction]."""
     def classify(image, direction, distance):
         points = (x[image] + (distance[:, None] * dirs[direction]).view(-1, *x.shape[1:])).clamp_(0, 1)
-        return logits(model, points, chunk=len(points)).argmax(1)
+        return classes(logits(model, points, chunk=len(points)))
 
     return runtime.chunked(classify, image, direction, distance.expand(len(image)),
                            chunk=chunk or chunk_for(model, x))

@@ -114,7 +114,7 @@ def scores_of(returned, count):
     return returned.float()
 
 
-def raw_logits(model, images, *, chunk=None, bf16=False):
+def logits(model, images, *, chunk=None, bf16=False):
     """Logits float32 [N, K] of images, uint8 or float in [0, 1], as the model gives them, on the images'
     device.
 
@@ -141,11 +141,6 @@ def with_zero(scores):
     return scores if scores.shape[1] > 1 else torch.cat([torch.zeros_like(scores), scores], 1)
 
 
-def logits(model, images, *, chunk=None):
-    """`raw_logits` with two columns or more (`with_zero`)."""
-    return with_zero(raw_logits(model, images, chunk=chunk))
-
-
 class Classifier:
     """A model as attacks ask it, `classifier(images)`: logits [n, K], K from 2 on, with gradients."""
 
@@ -162,7 +157,7 @@ def checked_logits(model, x, *classes, chunk=None):
 
     A few images are asked twice: an answer that changes between equal calls is no answer.
     """
-    scores = raw_logits(model, x, chunk=chunk)
+    scores = logits(model, x, chunk=chunk)
     if len(x) and scores.shape[1] > 1 and (scores >= 0).all() and ((scores.sum(1) - 1).abs() < 1e-4).all():
         raise Probabilities("the model returns probabilities (rows are positive and sum to 1); logits are "
                             "needed: leave its softmax out")
@@ -173,7 +168,7 @@ def checked_logits(model, x, *classes, chunk=None):
                                   f"has {scores.shape[1]} classes: 0..{scores.shape[1] - 1} is allowed")
     few = x[:STEADY]
     if len(x):
-        first, second = (raw_logits(model, few, chunk=len(few)) for _ in range(2))
+        first, second = (logits(model, few, chunk=len(few)) for _ in range(2))
         if not torch.allclose(first, second, rtol=1e-3, atol=1e-3 * float(first.abs().max())):
             raise Unsteady("the model answers two equal calls differently; switch off what it draws at "
                            "random, or give it a fixed seed")
@@ -192,14 +187,14 @@ def gradient(function, x):
 # ---- labels and margins ----------------------------------------------------------------------------------
 def classes(scores):
     """Predicted classes, int64 [N], of logits [N, K]; a single logit says class 1 above 0."""
-    return with_zero(scores).argmax(1)
+    return scores.argmax(1) if scores.shape[1] > 1 else (scores[:, 0] > 0).long()
 
 
 def classifier(model, *, chunk=None):
     """A function from images [N, C, H, W], as `logits` takes them, to predicted classes, int64 [N]."""
 
     def classify(images):
-        return classes(raw_logits(model, images, chunk=chunk))
+        return classes(logits(model, images, chunk=chunk))
 
     return classify
 
@@ -221,8 +216,8 @@ def label_margins(scores, labels):
 
 
 def margins(model, images, labels, *, bf16=False, chunk=None):
-    """`label_margins` of images [N, C, H, W], on their device; `bf16` as in `raw_logits`."""
-    return label_margins(raw_logits(model, images, chunk=chunk, bf16=bf16), labels.to(images.device))
+    """`label_margins` of images [N, C, H, W], on their device; `bf16` as in `logits`."""
+    return label_margins(logits(model, images, chunk=chunk, bf16=bf16), labels.to(images.device))
 
 
 # ---- 16-bit where that is sure ---------------------------------------------------------------------------
@@ -257,7 +252,7 @@ class Careful(nn.Module):
         images  float32 [N, C, H, W] such as those to be classified, at least one
         labels  int64 [N]: margins of these; None: those of the model's own class over each other one
         """
-        rough, exact = (raw_logits(model, images, chunk=chunk, bf16=bf16) for bf16 in (True, False))
+        rough, exact = (logits(model, images, chunk=chunk, bf16=bf16) for bf16 in (True, False))
         if labels is None:
             own = exact.argmax(1, keepdim=True)
             moved = [scores.gather(1, own) - scores for scores in map(with_zero, (rough, exact))]

@@ -29,10 +29,11 @@ SWAPS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast
 
 
 def files(room):
-    """The Python files of a room."""
+    """The Python files of a room whose code counts."""
     path = identity.module_file(f"shared.{room.replace('/', '.')}")
     inside = sorted(path.parent.glob("*.py")) if path.name == "__init__.py" else [path]
-    return [each for each in inside if each.name != "__init__.py" and identity.room_of(each) == room]
+    return [each for each in inside if each.name != "__init__.py" and identity.room_of(each) == room
+            and identity._counts(each)]
 
 
 def spots(tree):

@@ -8,9 +8,11 @@ import torch
 from torch import nn
 
 from shared import runtime
+from shared.attacks import line, noise, search
 from shared.data import sets
 from shared.models import registry
-from shared.stability import attack, judge, labels, pair, perturbation, tables
+from shared.models.inference import Careful, Decision, label_margins, margins
+from shared.stability import labels, pair, susceptibility, tables
 from tests.golden import Cases, bf16, flat, refused
 from tests.golden.models_inference import SHAPE, Coarse, drawn, network, pixels
 
@@ -19,18 +21,38 @@ case = Cases()
 CPU = torch.device("cpu")
 
 # ---- what is called, by the names of today -----------------------------------------------------------------
-squared_error, lost_margin = attack.squared_error, attack.lost_margin
-gradients, unit, scalings, attacked = attack.gradients, attack.unit, attack.scalings, attack.attack
-Attack, Attacked, Decision, Judge, LargeJudge = (attack.Attack, pair.Attacked, judge.Decision, judge.Judge,
-                                                 labels.LargeJudge)
-margins, label_margins, measured_doubt = judge.margins, judge.label_margins, judge.measured_doubt
-first_flips, percentage = judge.first_flips, judge.percentage
+squared_error, lost_margin = line.squared_error, line.lost_margin
+gradients, unit = line.gradients, line.unit
+scalings, attacked, Attack = line.scalings, line.smallest_steps, line.Steps
+first_flips, Attacked = search.first_flips, susceptibility.Attacked
 points, first_draws, examine = labels.points, labels.first_draws, labels.examine
-uniform_ball, draw, random_flips = perturbation.uniform_ball, perturbation.draw, perturbation.random_flips
-CubeNoise, BallNoise, matching_radius = (perturbation.CubeNoise, perturbation.BallNoise,
-                                         perturbation.matching_radius)
-problem, measure_pair, measure, doubt = pair.problem, pair.measure_pair, pair.measure, pair._doubt
-summary, audit, panel = pair.summary, pair.audit, pair.panel
+uniform_ball, draw, random_flips = noise.uniform_ball, noise.draw, noise.random_flips
+CubeNoise, BallNoise, matching_radius = noise.CubeNoise, noise.BallNoise, noise.matching_radius
+problem, measure_pair, panel = pair.problem, pair.measure_pair, pair.panel
+percentage, summary = susceptibility.percentage, susceptibility.summary
+audit, measure = susceptibility.audit, susceptibility.measure
+
+
+class Judge(Careful):
+    """What decides whether images lose their class, called with images and labels."""
+
+    def __call__(self, images, labels):
+        return self.flips(images, labels)
+
+
+class LargeJudge(Judge):
+    """The same with eight images at once."""
+
+    def __init__(self, net, doubt, chunk=8):
+        super().__init__(net, doubt, chunk)
+
+
+def measured_doubt(net, images, labels, **options):
+    return Careful.measured(net, images, labels, **options).doubt
+
+
+def doubt(*args, **options):
+    return pair._careful(*args, **options).doubt
 
 
 def generator(*labels):

@@ -1,0 +1,353 @@
+"""Attacks: threats, the judge, gradient and optimised attacks, adversarial training, regions, directions."""
+import torch
+from torch import nn
+
+from shared import runtime
+from shared.attacks import optimised
+from shared.attacks.directions import directions
+from shared.attacks.gradient import FGSM, PGD, Adversarial
+from shared.attacks.judge import _check, judge
+from shared.attacks.optimised import CarliniWagner, OptMargin
+from shared.attacks.region import Region
+from shared.attacks.threat import L2, Linf, rms
+from shared.models import inference
+from shared.models.inference import checked_logits, device_of, frozen, gradient, logits
+from tests.golden import Cases, refused
+
+case = Cases()
+SEARCHED = 1e-4        # elsewhere: tens of steps of Adam
+SHAPE = (2, 3, 4)      # channels, height, width
+
+
+def check_images(x, y=None, threat=None, target=None):
+    return inference.check_images(x, y, target) if threat is None else _check(x, y, threat, target)
+
+
+def seeded(*labels):
+    return runtime.generator(0, "golden", "attacks", *labels)
+
+
+def net(name="net", *, classes=3, batch_norm=False, dropout=False, channels=SHAPE[0]):
+    """A small smooth net for images [N, channels, 3, 4], in training mode."""
+    size = channels * SHAPE[1] * SHAPE[2]
+    layers = [nn.Flatten(), nn.Linear(size, 8), *[nn.BatchNorm1d(8)] * batch_norm, nn.Tanh(),
+              *[nn.Dropout(0.5)] * dropout, nn.Linear(8, classes)]
+    made, draw = nn.Sequential(*layers), seeded(name)
+    with torch.no_grad():
+        for p in made.parameters():
+            p.copy_(1.6 * torch.rand(p.shape, generator=draw) - 0.8)
+    return made
+
+
+def images(count=6, name="images"):
+    """Images with black and white pixels among them."""
+    return (1.6 * torch.rand(count, *SHAPE, generator=seeded(name)) - 0.3).clamp(0, 1)
+
+
+def of_classes(model, x):
+    """Mostly the classes that the model gives, so that there is something to attack; the last is wrong."""
+    with torch.no_grad(), frozen(model):
+        y = model(x).argmax(1)
+    y[-1] = (y[-1] + 1) % 3
+    return y
+
+
+def constant(*scores):
+    """A model that says the same of every image, yet has a gradient."""
+    def model(x):
+        return torch.tensor(scores).expand(len(x), -1) + 0 * x.flatten(1).sum(1, keepdim=True)
+    return model
+
+
+def setting(name="net", **options):
+    model, x = net(name, **options), images()
+    return model, x, of_classes(model, x)
+
+
+# ---- threats and directions ------------------------------------------------------------------------------
+THREATS = {"linf": Linf(0.2), "l2": L2(0.7), "linf free": Linf(), "l2 free": L2(), "large": L2(30.0)}
+
+
+@case
+def threats():
+    x, z = images(name="x"), images(name="z")
+    z[1], z[2] = x[1], x[2] + 0.01
+    slope = torch.randn(6, *SHAPE, generator=seeded("slope"))
+    slope[0], slope[1] = 0, slope[1] * 1e-14
+    found = {name: {"length": t.length(z - x), "distance": t.distance(x, z), "project": t.project(z, x),
+                    "steepest": t.steepest(slope), "norm": t.norm, "size": t.size, "targeted": t.targeted}
+             for name, t in THREATS.items()}
+    draws = {name: THREATS[name].random(x, seeded("draw")) for name in ("linf", "l2")}
+    return {**found, "draws": draws, "rms": rms(x, z), "aimed": Linf(0.1, targeted=True).targeted,
+            "bad": [refused(kind, size) for kind in (Linf, L2) for size in (0, -1.0, float("nan"), 0.5)]}
+
+
+@case
+def orthogonal_directions():
+    return {"some": directions(10, 4, generator=seeded("q")), "one": directions(7, 1, generator=seeded("q")),
+            "all": directions(5, 5, negatives=True, generator=seeded("q")),
+            "bad": [refused(directions, 4, k, generator=seeded("q")) for k in (0, 5, 4, 1)]}
+
+
+# ---- the judge -------------------------------------------------------------------------------------------
+@case
+def judged():
+    model, x, y = setting(dropout=True)
+    proposal = images(name="proposal") * 1.4 - 0.2
+    proposal[0, 1, 2, 3] = torch.nan
+    proposal[1, 0, 0, 0] = torch.inf
+    target, passes = (y + 1) % 3, torch.arange(6)
+    found = {f"{name} {chunk}": judge(model, x, y, proposal, threat, chunk=chunk)
+             for name, threat in THREATS.items() for chunk in (None, 2)}
+    aimed = {name: judge(model, x, y, proposal, threat, target=target, passes=passes)
+             for name, threat in (("near", L2(0.9, targeted=True)), ("far", Linf(targeted=True)))}
+    return {**found, **aimed, "modes": [m.training for m in model.modules()],
+            "none": judge(model, x[:0], y[:0], proposal[:0], Linf(0.1)),
+            "one": judge(model, x[:1], y[:1], 1 - x[:1], Linf(0.4))}
+
+
+@case
+def the_model_as_it_is_asked():
+    model, x, y = setting(dropout=True)
+    model[3].training = False
+    mixed = [m.training for m in model.modules()]
+    with frozen(model) as same:
+        inside = [m.training for m in model.modules()]
+    values, slope = gradient(lambda z: z.square().flatten(1).sum(1), x)
+    with frozen(model):
+        scores = logits(model, x), logits(model, x, chunk=4), checked_logits(model, x, y, None, chunk=1)
+    try:
+        with frozen(model):
+            raise KeyError
+    except KeyError:
+        after = [m.training for m in model.modules()]
+    return {"modes": [mixed, inside, after], "same": same is model, "values": values, "slope": slope,
+            "scores": scores, "of a function": logits(lambda z: z.flatten(1).half(), x),
+            "device": [str(device_of(model, x)), str(device_of(constant(1.0), x))],
+            "parameters": [p.grad is None for p in model.parameters()]}
+
+
+@case
+def what_the_judge_refuses():
+    model, x, y = setting()
+    changed = x.clone()
+
+    def pixel(value):
+        changed[0, 0, 0, 0] = value
+        return refused(check_images, changed)
+
+    def scores(function):
+        return refused(checked_logits, function, x)
+
+    def labels(*values):
+        return refused(checked_logits, constant(2.0, 3.0), x[:2], None, torch.tensor(values))
+
+    black = [torch.zeros(n, *SHAPE) for n in (0, 1)]
+    return {"pixels": [pixel(value) for value in (0.0, 1.0, -0.01, 1.01)],
+            "images": [refused(check_images, each) for each in (x, x.double(), x[0], x[..., None], *black)],
+            "labels": [refused(check_images, x, each)
+                       for each in (y, y.int(), y[1:], y[:, None], torch.zeros(6))],
+            "targets": [refused(check_images, x, y, threat, target)
+                        for threat in (None, Linf(0.1), Linf(0.1, targeted=True)) for target in (None, y)],
+            "target": refused(check_images, x, y, Linf(0.1, targeted=True), y.float()),
+            "logits": [scores(constant(*each)) for each in
+                       ((2.0, 3.0), (0.5, 0.5), (0.0, 1.0), (-0.5, 1.5), (0.5, 0.50011),
+                        (0.5, 0.50009), (0.5, 0.49989), (torch.nan, 1.0), (torch.inf, 1.0), (2.0, 3.0, 4.0))],
+            "shapes": [scores(each) for each in (lambda z: z,
+                                                 lambda z: 9 * z.flatten(1).repeat(2, 1),
+                                                 lambda z: 9 * z.flatten(1).repeat(1, 2))],
+            "some rows": scores(lambda z: torch.eye(6) + torch.arange(6)[:, None]),
+            "nothing": [refused(checked_logits, constant(*each), x[:0], y[:0])
+                        for each in ((0.5, 0.5), (2.0, 3.0))],
+            "classes": [labels(*each) for each in ((0, 1), (1, 1), (0, 2), (-1, 1), (2, 2))],
+            "proposal": [refused(judge, model, x, y, each, Linf(0.1)) for each in (x, x[1:], x[:, :1])],
+            "judged labels": refused(judge, model, x, y.int(), x, Linf(0.1)),
+            "judged classes": [refused(judge, model, x, y + 3, x, Linf(0.1)),
+                               refused(judge, model, x, y, x, Linf(0.1, targeted=True), target=y + 3)]}
+
+
+# ---- gradient attacks ------------------------------------------------------------------------------------
+GRADIENT = {"fgsm": FGSM(Linf(0.15)), "fgsm l2": FGSM(L2(0.8)), "pgd": PGD(Linf(0.15), 4, 0.06),
+            "pgd l2": PGD(L2(0.8), 3, 0.4), "pgd clean": PGD(Linf(0.15), 3, 0.06, random_start=False),
+            "pgd one": PGD(L2(0.5), 1, 0.3)}
+AIMED = {"fgsm": FGSM(Linf(0.2, targeted=True)), "pgd": PGD(L2(1.5, targeted=True), 4, 0.5)}
+
+
+@case
+def gradient_attacks():
+    model, x, y = setting(dropout=True)
+    found = {f"{name} {chunk}": attack(model, x, y, generator=seeded(name), chunk=chunk)
+             for name, attack in GRADIENT.items() for chunk in (None, 4)}
+    aimed = {f"to {name}": attack(model, x, y, target=(y + 1) % 3, generator=seeded(name))
+             for name, attack in AIMED.items()}
+    return {**found, **aimed, "one": GRADIENT["pgd"](model, x[:1], y[:1], generator=seeded("one")),
+            "none": GRADIENT["pgd"](model, x[:0], y[:0], generator=seeded("none")),
+            "modes": [m.training for m in model.modules()]}
+
+
+@case
+def gradient_proposals():
+    """What is proposed before the judge looks at it, and what is drawn."""
+    model, x, y = setting()
+    found = {name: attack.propose(model, x, y, attack.draw(x, seeded(name)))
+             for name, attack in GRADIENT.items()}
+    return {**found, "draw": GRADIENT["pgd"].draw(x, seeded("draw")),
+            "no draw": [GRADIENT[name].draw(x, None) is None for name in ("fgsm", "pgd clean")]}
+
+
+@case
+def bad_gradient_attacks():
+    model, x, y = setting()
+    return {"size": [refused(FGSM, Linf()), refused(PGD, L2(), 2, 0.1)],
+            "steps": [refused(PGD, Linf(0.1), steps, step)
+                      for steps, step in ((0, 0.1), (1, 0.0), (1, -0.1), (1, float("nan")), (1, 0.1))],
+            "generator": refused(GRADIENT["pgd"], model, x, y),
+            "target": [refused(attack, model, x, y, target=target) for attack in (GRADIENT["fgsm"],
+                                                                                  AIMED["fgsm"])
+                       for target in (None, y, y + 3)],
+            "labels": [refused(GRADIENT["fgsm"], model, x, y + 3),
+                       refused(GRADIENT["fgsm"], model, x, y - 3)],
+            "hook": [refused(Adversarial, AIMED["pgd"]), refused(Adversarial, GRADIENT["pgd"])]}
+
+
+@case
+def adversarial_training():
+    found = {}
+    for name in ("pgd", "pgd clean", "fgsm", "pgd l2"):
+        for train_mode in (True, False):
+            model, x = net(batch_norm=True), images()
+            y = torch.arange(6) % 3
+            hook = Adversarial(GRADIENT[name], train_mode=train_mode)
+            found[f"{name} {train_mode}"] = {
+                "images": hook(model, x, y, seeded("hook")), "mean": model[2].running_mean,
+                "modes": [m.training for m in model.modules()]}
+    return {**found, "default": Adversarial(GRADIENT["pgd"]).train_mode}
+
+
+# ---- attacks by optimisation -----------------------------------------------------------------------------
+def searched(attack, *, count=6, target=None, chunk=None, model=None):
+    own, x, y = setting(dropout=model is None)
+    model = model or own
+    return attack(model, x[:count], y[:count], generator=seeded("noise"), chunk=chunk,
+                  target=None if target is None else (y[:count] + target) % 3)
+
+
+@case
+def searches_at_the_limits():
+    """Constant scores: the loss is known, so are the steps at which searches end."""
+    def run(c, *scores, **options):
+        attack = CarliniWagner(**{"rate": 0.01, "c": c, "searches": 2, "iterations": 20} | options)
+        grey = torch.full((2, *SHAPE), 0.5)
+        return attack(constant(*scores), grey, torch.ones(2, dtype=torch.int64))
+
+    return {"first loss": [run(c, 1.0, 2.0) for c in (0.99e6, 1.1e6)],
+            "tie": run(1.0, 2.0, 2.0), "largest c": run(9e9, 2.0, 2.0, searches=3),
+            "bounded": run(2e9, 2.0, 1.0, searches=3),
+            "lengths": [run(1.0, 1.0, 2.0, iterations=n, searches=4).passes for n in (1, 2, 5, 11, 22, 35)],
+            "never": run(1.0, 1.0, 2.0, stop="never", iterations=7).passes}
+
+
+@case(elsewhere=SEARCHED)
+def carlini_wagner():
+    def run(**options):
+        return searched(CarliniWagner(**{"rate": 0.05, "c": 0.3, "searches": 3, "iterations": 15} | options))
+
+    return {"plain": run(), "small c": run(c=0.003, searches=4), "large c": run(c=30.0),
+            "confidence": run(confidence=0.5), "scale": run(scale=0.1), "reach": run(reach=0.6),
+            "reach 1": run(reach=1), "few": run(iterations=5, searches=6, rate=0.3),
+            "one": run(iterations=1, searches=1), "once": run(searches=1)}
+
+
+@case(elsewhere=SEARCHED)
+def rules_that_end_a_search():
+    def run(**options):
+        return searched(CarliniWagner(**{"rate": 0.2, "c": 0.3, "searches": 2, "iterations": 30} | options))
+
+    return {stop: run(stop=stop) for stop in optimised.STOPS}
+
+
+@case(elsewhere=SEARCHED)
+def carlini_wagner_to_a_class_and_in_parts():
+    aimed = CarliniWagner(rate=0.1, c=1.0, searches=2, iterations=12, targeted=True)
+    batch = CarliniWagner(rate=0.2, c=0.5, searches=2, iterations=20, stop="batch")
+    return {"aimed": [searched(aimed, target=n) for n in (1, 2)],
+            "parts": [searched(batch, chunk=chunk) for chunk in (1, 4)],
+            "one": searched(batch, count=1), "none": searched(batch, count=0), "threat":
+            [aimed.threat.norm, str(aimed.threat.size), str(aimed.threat.targeted), str(aimed.copies)]}
+
+
+@case(elsewhere=SEARCHED)
+def optmargin():
+    def run(**options):
+        return OptMargin(**{"rate": 0.1, "c": 0.5, "searches": 3, "iterations": 12, "noise": 0.2,
+                            "members": 3} | options)
+
+    default = OptMargin(rate=0.1, c=0.5)
+    return {"plain": searched(run()), "parts": searched(run(), chunk=2), "one": searched(run(members=1)),
+            "strong": searched(run(confidence=0.2, searches=2)), "never": searched(run(stop="never")),
+            "batch": searched(run(stop="batch", iterations=20, rate=0.3, searches=2), chunk=4),
+            "aimed": searched(run(targeted=True), target=1),
+            "noises": default.noises(torch.Size((1, 5, 5)), seeded("noises")),
+            "own": run().draw(images(), seeded("own")), "copies": run().copies,
+            "no noise": CarliniWagner(rate=1, c=1).draw(images(), None)}
+
+
+@case
+def bad_searches():
+    def bad(kind=CarliniWagner, **options):
+        return refused(kind, **{"rate": 0.1, "c": 1.0} | options)
+
+    least = dict(searches=1, iterations=1, reach=1, members=1)
+    return {"fine": [bad(), bad(OptMargin), bad(OptMargin, **least)],
+            "counts": [bad(searches=0), bad(iterations=0)],
+            "numbers": [bad(**{name: value}) for name in ("rate", "c", "scale", "confidence")
+                        for value in (0.0, -1.0, 1.1e10, 1e10, 9.9e9, float("nan"))],
+            "reach": [bad(reach=value) for value in (0.5, 0.51, 0.4, 1.01, 1, 0.6)],
+            "stop": [bad(stop=value) for value in (*optimised.STOPS, "always")],
+            "margin": [bad(OptMargin, **each) for each in
+                       (dict(members=0), dict(noise=0.0), dict(noise=-1.0), dict(searches=0),
+                        dict(noise=0.1))],
+            "members": refused(searched, OptMargin(rate=0.1, c=1.0, members=25, iterations=1)),
+            "generator": refused(OptMargin(rate=0.1, c=1.0).draw, images(), None),
+            "target": refused(searched, CarliniWagner(rate=0.1, c=1.0), target=1)}
+
+
+PUBLISHED = {"mnist margin": optimised.MNIST_MARGIN, "mnist brittle": optimised.MNIST_BRITTLE,
+             "mnist strong": optimised.MNIST_STRONG, "cifar10 margin": optimised.CIFAR10_MARGIN,
+             "cifar10 brittle": optimised.CIFAR10_BRITTLE, "cifar10 strong": optimised.CIFAR10_STRONG,
+             "imagenet margin": optimised.IMAGENET_MARGIN, "imagenet brittle": optimised.IMAGENET_BRITTLE}
+
+
+def settings(a):
+    """An attack by optimisation in numbers and a word, without the names of its fields."""
+    numbers = [a.rate, a.c, a.searches, a.iterations, a.confidence, a.scale, a.reach, float(a.targeted)]
+    margin = [a.noise, a.members] if isinstance(a, OptMargin) else []
+    return {"numbers": numbers + margin, "stop": a.stop}
+
+
+@case
+def published_searches():
+    return {name: settings(attack) for name, attack in PUBLISHED.items()}
+
+
+# ---- regions ---------------------------------------------------------------------------------------------
+@case
+def regions():
+    model, x, _ = setting(dropout=True)
+    region, wide = Region(0.3, samples=30), Region(0.7, samples=7)
+    tie = Region(0.1, samples=4)
+
+    def halves(z):      # the class is the place of an image in its cloud, modulo 2
+        return torch.eye(2)[torch.arange(len(z)) % 2] * 5
+
+    return {"votes": region.votes(model, x, generator=seeded("cloud")),
+            "parts": region.votes(model, x, generator=seeded("cloud"), chunk=4),
+            "classes": region(model, x, generator=seeded("cloud")),
+            "wide": wide.votes(model, x, generator=seeded("wide")),
+            "default": Region(0.02).votes(model, x[:2], generator=seeded("default")),
+            "tie": tie(halves, x, generator=seeded("tie"), chunk=3),
+            "one": wide.votes(model, x[:1], generator=seeded("wide")),
+            "rms": [region.expected_rms, wide.expected_rms], "modes": [m.training for m in model.modules()],
+            "bad": [refused(Region, *each) for each in ((0.0,), (-0.1,), (0.1, 0), (0.1, 1), (0.1,))],
+            "images": refused(region, model, x.double(), generator=seeded("bad")),
+            "model": refused(region, constant(0.5, 0.5), x, generator=seeded("bad"))}
