@@ -164,8 +164,8 @@ def compute(tasks, lacking, seconds, jobs, say=print):
             each.child.wait()
     if waiting and end > time.monotonic():
         shortest = min(waiting, key=lambda t: t.seconds)
-        say(f"nothing fits into what is left of the time: {shortest.notebook} {shortest.set}/{shortest.unit}, "
-            f"the shortest unit, takes about {shortest.seconds / 3600:.2f} h")
+        say(f"nothing fits into what is left of the time: the shortest unit, {shortest.notebook} "
+            f"{shortest.set}/{shortest.unit}, takes about {shortest.seconds / 3600:.2f} h")
 
 
 def told(ended, lacking, left, say):
