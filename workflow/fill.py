@@ -22,6 +22,7 @@ from workflow import book, catalogue, missing, records
 TREE = Path("_runs/fill")           # the worktree, in the tree
 LOGS = Path("_runs/logs/fill")      # of each unit, in the worktree
 ALLOWANCE = 1.5                     # a unit that takes so much longer than expected goes on at the end
+PAUSE = 0.5                         # seconds between two looks at what is running
 HERE = "BOUNDARY_FILL"              # set where this runs in the worktree
 
 
@@ -41,8 +42,8 @@ def knobs(hours, jobs, first=""):
 
 
 # ---- the worktree ----------------------------------------------------------------------------------------
-def git(*words, folder=ROOT):
-    return subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True)
+def git(*words, folder=None):
+    return subprocess.run(["git", "-C", str(folder or ROOT), *words], capture_output=True, text=True)
 
 
 def worktree():
@@ -71,6 +72,7 @@ def move(words):
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
+        lock.close()
         raise UserError("another `make fill` is at work in this tree; stop it first, or let it end") from None
     os.set_inheritable(lock.fileno(), True)
     tree = worktree()
@@ -144,19 +146,21 @@ class Running:
 
 def compute(tasks, lacking, seconds, jobs, say=print):
     """Compute tasks in their order, several at once, until the time is up: one line a unit."""
-    end, waiting, running = time.monotonic() + seconds, list(tasks), []
+    end, waiting, left, running = time.monotonic() + seconds, list(tasks), dict.fromkeys(tasks), []
     try:
         while True:
-            waiting = [t for t in waiting if not t.path.exists()]     # somebody else may have been faster
             while len(running) < jobs and (task := next_task(waiting, end - time.monotonic())):
                 waiting.remove(task)
-                running.append(Running(task, end))
+                if task.path.exists():      # somebody else was faster
+                    left.pop(task)
+                else:
+                    running.append(Running(task, end))
             if not running:
                 break
-            time.sleep(0.2)
+            time.sleep(PAUSE)
             for each in [r for r in running if r.finished()]:
                 running.remove(each)
-                lacking = told(each, lacking, [*waiting, *(r.task for r in running)], say)
+                lacking = told(each, lacking, left, say)
     finally:
         for each in running:
             each.child.terminate()
@@ -169,9 +173,10 @@ def compute(tasks, lacking, seconds, jobs, say=print):
 
 
 def told(ended, lacking, left, say):
-    """Say how a unit ended; returns the items that still lack units."""
+    """Say how a unit ended, and take a finished one from `left`; returns the items that still lack units."""
     task, done = ended.task, []
     if task.path.exists():
+        left.pop(task)
         done = [i for i in lacking if all(t.path.exists() for t in i.tasks)]
         how = f"completes {missing.named(done)}" if done else "completes nothing alone"
     elif ended.stopped:
@@ -180,7 +185,7 @@ def told(ended, lacking, left, say):
         how = f"FAILED: {book.reason(ended.log)}; log: {ended.log.absolute()}"
     hours = missing.hours(t for t in left if t.seconds is not None)
     say(f"{task.notebook} {task.set}/{task.unit}  {ended.minutes:.1f} min; {how}; "
-        f"{len(left)} units left, about {hours:,.1f} h", flush=True)
+        f"{len(left)} unit{'s' * (len(left) != 1)} left, about {hours:,.1f} h", flush=True)
     return [i for i in lacking if i not in done]
 
 
