@@ -425,8 +425,8 @@ def test_what_is_missing_stale_or_orphaned_is_told_with_its_command(tmp_path, mo
     command = "python notebooks/ren/page.py -p profile paper -p units"
     assert told[1:3] == ["    3.0 h  Ren et al., Table I: 2 units of ren/page sets: "
                          "make fill HOURS=3 FIRST=ren/page",
-                         "ren/page sets: 1 of 3 units, 33.3% of full scale; 2 absent (about 3.0 h in the size "
-                         f"of the recorded ones), 1 smaller than published: {command} missing"]
+                         "ren/page sets: 1 of 3 units, 33.3% of full scale; 2 absent (about 3.0 h in the "
+                         f"size of the recorded ones), 1 smaller than published: {command} missing"]
     assert told[3] == f"ren/page sets: stale b0, DOUBTFUL: shared/x.py:f changed: {command} b0"
     assert told[4].endswith("git rm results/units/ren/page/sets/b1.json "
                             "results/units/ren/page/sets/b1-0123456789ab.npz")
