@@ -96,7 +96,8 @@ def test_what_is_no_published_unit_is_refused(toy, unit, said):
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
     """Two notebooks, of which `x/b` needs the units of `x/a`, and a package."""
-    files = {"shared/used.py": "", "shared/ran.py": "", "shared/other.py": "", "workflow/planned.py": "",
+    files = {"shared/used.py": "", "shared/ran.py": "def f(): pass", "shared/other.py": "",
+             "workflow/planned.py": "",
              "notebooks/x/a.py": "import shared.used\nrun.units(", "notebooks/x/b.py": "run.units(",
              "results/units/x/a/s/u.json": '{"code": {"shared/ran.py:f": "1"}}',
              "results/units/x/a/s/u-0123456789ab.npz": "1"}
@@ -107,6 +108,7 @@ def tree(tmp_path, monkeypatch):
     monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path / "results"))
     monkeypatch.setenv("BOUNDARY_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(missing, "ROOT", tmp_path)
+    monkeypatch.setattr(missing.identity, "ROOT", tmp_path)
     monkeypatch.setattr(catalogue, "FOLDER", tmp_path / "notebooks")
     monkeypatch.setattr(catalogue, "notebooks", lambda: ["x/a", "x/b"])
     monkeypatch.setattr(catalogue, "needs", lambda name: ["x/a"] if name == "x/b" else [])
@@ -121,7 +123,7 @@ def tree(tmp_path, monkeypatch):
 @pytest.mark.parametrize("file, again", [
     (None, []), ("shared/other.py", []), ("results/paper/x/table-1.json", []),
     ("notebooks/x/a.py", ["x/a"]), ("shared/used.py", ["x/a"]),
-    ("shared/ran.py", ["x/a", "x/b"]),      # a unit says that it ran
+    ("shared/ran.py", ["x/a", "x/b"]),      # a unit says that `f` of it ran
     ("results/units/x/a/s/u.json", ["x/a", "x/b"]),
     ("results/units/x/a/s/u-0123456789ab.npz", ["x/a", "x/b"]),
     ("results/units/x/a/s/v.json", ["x/a", "x/b"]), ("results/units/x/b/s/u.json", ["x/b"])])
@@ -130,7 +132,7 @@ def test_only_notebooks_that_a_change_reaches_are_asked(tree, file, again):
     if file:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         with open(folder / file, "a") as each:
-            each.write("\n# changed run.units(")
+            each.write("\ndef f(): return 'changed'")
     found = missing.facts()
     assert sorted(asked) == again and found == {"x/a": {"of": "x/a"}, "x/b": {"of": "x/b"}}
     asked.clear()

@@ -7,7 +7,6 @@ import hashlib
 import json
 import math
 import os
-import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -15,10 +14,9 @@ from dataclasses import dataclass
 
 from shared import ROOT, reference, runtime
 from shared.records import claims, record
-from shared.units import provenance, store
+from shared.units import identity, provenance, store
 from workflow import catalogue, needs, records
 
-NAMED_IN_CODE = re.compile(rb'"((?:shared|notebooks)/[^":]+\.py):')   # the definitions that a unit ran
 A_FEW_HOURS, FEW = 24, 4    # steps that cost more, and stale units of a set beyond these, are not told singly
 
 
@@ -27,12 +25,21 @@ def key(name):
     """A hash of everything that the facts of a notebook depend on: its code, its units, those it borrows."""
     units = [p for n in (name, *catalogue.needs(name))
              for p in sorted((runtime.results_folder() / "units" / n).glob("*/[!.]*"))]
-    contents = {p.relative_to(runtime.results_folder()): p.read_bytes() for p in units}
-    code = {file.decode() for each in contents.values() for file in NAMED_IN_CODE.findall(each)}
-    code |= {f"notebooks/{name}.py", "workflow/planned.py", *needs.inputs(f"notebooks/{name}")}
-    contents |= {f: (ROOT / f).read_bytes() if (ROOT / f).is_file() else b"" for f in code}
-    told = sorted((str(place), hashlib.sha256(each).hexdigest()) for place, each in contents.items())
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    contents = {str(p.relative_to(runtime.results_folder())): p.read_bytes() for p in units}
+    ran = {entry for place, each in contents.items() if place.endswith(".json") for entry in _ran(each)}
+    code = {f"notebooks/{name}.py", "workflow/planned.py", *needs.inputs(f"notebooks/{name}")}
+    contents |= {f: (ROOT / f).read_bytes() for f in code if (ROOT / f).is_file()}
+    told = {place: hashlib.sha256(each).hexdigest() for place, each in contents.items()}
+    told["ran"] = {entry: identity.current(entry) for entry in ran}     # an import may be hidden
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def _ran(text):
+    """What ran for the unit of a file; nothing where the file is damaged."""
+    try:
+        return json.loads(text)["code"]
+    except (ValueError, KeyError, TypeError):
+        return {}
 
 
 def planned(*words, **how):
