@@ -2,7 +2,8 @@
 # make test      style, floors of the house, tests
 # make bench     our kernels against peers and against their floor; KEEP=results/benchmarks.json: for the book
 # make data      every data set: found, downloaded, or what to do
-# make missing   what is not recorded at full scale, stale or orphaned, and what the rest would cost
+# make missing   what some hours would complete; what is not recorded at full scale, stale or orphaned
+# make fill      HOURS=n: compute missing units that long, at low priority; FIRST=notebook: its units first
 # make records   every record anew, from the recorded units alone
 # make units     STALE=n: compute n units again, stale ones first, and say how far they moved
 # make golden    ROOM=name: store the outputs of a room's new golden cases
@@ -36,7 +37,7 @@ $(error STALE='$(STALE)'; say how many stale units to compute again, such as: ma
 endif
 endif
 
-.PHONY: book run test bench data missing records units golden mutants readme pair lock clean env
+.PHONY: book run test bench data missing fill records units golden mutants readme pair lock clean env
 # Two makes in one tree take turns: the second finds the work of the first done.
 ALONE = mkdir -p _runs; exec 9>_runs/.lock; flock -n 9 || { echo "make: another one is at work here; waiting for it"; flock 9; };
 
@@ -61,6 +62,9 @@ data: $(READY)
 
 missing: $(READY)
 	@python -m workflow.missing
+
+fill: $(READY)
+	@python -m workflow.fill "$(HOURS)" "$(JOBS)" "$(FIRST)"
 
 records: $(READY)
 	@python -m workflow.records

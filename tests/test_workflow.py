@@ -407,21 +407,31 @@ def test_recheck_refuses_in_one_line(words, said):
 
 def test_what_is_missing_stale_or_orphaned_is_told_with_its_command(tmp_path, monkeypatch):
     monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path))
-    kept = tmp_path / "units/x/page/sets"
+    kept = tmp_path / "units/ren/page/sets"
     kept.mkdir(parents=True)
     for file in ("b1.json", "b1-0123456789ab.npz", "b10.json", "b10-0123456789ab.npz"):
         (kept / file).write_text("")
-    state = {"set": "sets", "recorded": 1, "published": 3, "fraction": 1 / 3,
-             "missing": {"b2": 4.0, "b3": 6.0},
-             "stale": {"b0": ["shared/x.py:f"]}, "doubtful": ["b0"], "orphans": ["b1"]}
-    monkeypatch.setattr(missing, "states", lambda: [("x/page", state)])
+    absent = {"b2": [3600.0, {"images": 50}], "b3": [7200.0, {}]}
+    many = {f"c{n}": [f"shared/x.py:{f}" for f in "fg"[n % 2 :]] for n in range(5)}
+    first = {"set": "sets", "after": [], "recorded": 1, "published": 3, "fraction": 1 / 3, "absent": absent,
+             "smaller": 1, "stale": {"b0": ["shared/x.py:f"]}, "doubtful": ["b0"], "orphans": ["b1"],
+             "torch": {"0.0.1": 4}}
+    second = first | {"set": "more", "absent": {}, "smaller": 0, "stale": many, "doubtful": [], "orphans": []}
+    whole = second | {"set": "whole", "stale": {}, "torch": {}}
+    facts = {"ren/page": {"sets": [first, second, whole], "rests": {"table-1": {"sets": ["b2", "b3"]}}}}
+    monkeypatch.setattr(missing, "facts", lambda: facts)
+    monkeypatch.setattr(catalogue, "needs", lambda name: [])
     told = list(missing.lines())
-    assert told[:2] == ["x/page sets: 1 of 3 units, 33.3% of full scale",
-                        "  missing 2: b2, b3 (about 10 s by the recorded ones most like them): "
-                        "python notebooks/x/page.py -p profile paper -p units missing"]
-    assert told[2].startswith("  stale b0, DOUBTFUL: shared/x.py:f changed: ")
-    assert told[3].endswith("git rm results/units/x/page/sets/b1.json "
-                            "results/units/x/page/sets/b1-0123456789ab.npz")
+    command = "python notebooks/ren/page.py -p profile paper -p units"
+    assert told[1:3] == ["    3.0 h  Ren et al., Table I: 2 units of ren/page sets: "
+                         "make fill HOURS=3 FIRST=ren/page",
+                         "ren/page sets: 1 of 3 units, 33.3% of full scale; 2 absent (about 3.0 h in the "
+                         f"size of the recorded ones), 1 smaller than published: {command} missing"]
+    assert told[3] == f"ren/page sets: stale b0, DOUBTFUL: shared/x.py:f changed: {command} b0"
+    assert told[4].endswith("git rm results/units/ren/page/sets/b1.json "
+                            "results/units/ren/page/sets/b1-0123456789ab.npz")
+    assert told[5] == f"ren/page more: 5 stale: shared/x.py:f, shared/x.py:g changed: {command} stale"
+    assert told[6].startswith("recorded units: 8 from torch 0.0.1, 0 from torch ")
 
 
 def test_records_of_one_notebook_are_judged_alone(tmp_path):

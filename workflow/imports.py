@@ -9,7 +9,7 @@ PACKAGES = ("shared",)
 
 
 def _imported(tree, package):
-    """Dotted names a syntax tree imports; `package` (a tuple) holds the file, for relative imports."""
+    """Dotted names that a syntax tree imports; `package` (a tuple) holds the file, for relative imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -32,6 +32,11 @@ def tree(path):
     return _tree(path, path.stat().st_mtime_ns)
 
 
+@cache
+def _imports(path, package, _mtime):
+    return tuple(_imported(tree(path), package))
+
+
 def files(path, *, root=None):
     """Files of the project's package that the Python file `path` imports, also indirectly.
 
@@ -42,7 +47,7 @@ def files(path, *, root=None):
     while queue:
         current = queue.pop()
         package = current.relative_to(root).parent.parts if current.is_relative_to(root) else ()
-        for name in _imported(tree(current), package):
+        for name in _imports(current, package, current.stat().st_mtime_ns):
             parts = name.split(".")
             if parts[0] not in PACKAGES:
                 continue

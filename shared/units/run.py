@@ -61,20 +61,24 @@ class UnitSet:
         """How many units were computed again by the present code with the same result as by earlier code."""
         return sum(bool(u.replaced and u.replaced["same"]) for u in self.recorded.values())
 
-    def expected_seconds(self, name):
-        """What a missing unit should cost, by the recorded ones most like it; None where there is none.
-
-        The more arguments are equal, the more alike. As if all of a recorded unit's time had gone into the
-        part of which it has the smallest share.
-        """
+    def nearest(self, name):
+        """The recorded units most like a missing one: the more arguments are equal, the more alike."""
         wanted = [(k, v) for k, v in self.published[name].items() if k not in self.parts]
         known = {}
         for unit in self.recorded.values():
             alike = sum(k in unit.arguments and store.same(unit.arguments[k], v) for k, v in wanted)
-            share = max([of / max(had, 1) for had, of in unit.parts.values()], default=1)
-            known.setdefault(alike, []).append(unit.provenance["seconds"] * share)
-        nearest = known[max(known)] if known else []
-        return sum(nearest) / len(nearest) if nearest else None
+            known.setdefault(alike, []).append(unit)
+        return known[max(known)] if known else []
+
+    def expected_seconds(self, name):
+        """What a missing unit should cost, by the recorded ones most like it; None where there is none.
+
+        As if all of a recorded unit's time had gone into the part of which it has the smallest share.
+        """
+        seconds = [unit.provenance["seconds"]
+                   * max([of / max(had, 1) for had, of in unit.parts.values()], default=1)
+                   for unit in self.nearest(name)]
+        return sum(seconds) / len(seconds) if seconds else None
 
     def state(self):
         """What stands and what is left, as plain data, for `make missing` and the pages."""
