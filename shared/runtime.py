@@ -115,8 +115,18 @@ def used(kind, name, identity):
 
 
 # ---- folders ---------------------------------------------------------------------------------------------
+# Their defaults lie in the repository; of a package installed without it, in `~/.cache/boundary-book`.
+def repository(folder):
+    """A folder of the book's repository. Raises UserError where this package is installed without it."""
+    if not (ROOT / folder).is_dir():
+        raise UserError(f"no {folder} beside {ROOT / 'shared'}: the book's pages and printed values need a "
+                        "clone of its repository; run this there (the instruments work without)")
+    return ROOT / folder
+
+
 def _folder(variable, default):
-    return Path(os.environ.get(variable) or ROOT / default).expanduser().absolute()
+    beside = ROOT if (ROOT / "notebooks").is_dir() else Path("~/.cache/boundary-book")  # not among packages
+    return Path(os.environ.get(variable) or beside / default).expanduser().absolute()
 
 
 def data_folder():
