@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib import metadata
 
 from setuptools import find_packages
@@ -20,15 +21,17 @@ def names(requirements):
     return {re.match(r"[\w-]+", each)[0].lower() for each in requirements}
 
 
+OWNERS = cache(metadata.packages_distributions)
+
+
 def distributions(path):
     """Names of the packages of others that a file imports."""
-    owners = metadata.packages_distributions()
     for node in ast.walk(ast.parse(path.read_text())):
         modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
         for module in modules + ([node.module] if isinstance(node, ast.ImportFrom) else []):
             first = module.partition(".")[0]
             if first != "shared" and first not in sys.stdlib_module_names:
-                yield owners[first][0].lower()
+                yield OWNERS()[first][0].lower()
 
 
 def test_the_dependencies_are_what_the_package_imports():
