@@ -36,4 +36,6 @@ def main(file=None):
         runtime.write_atomically(file, lambda part: part.write_text(json.dumps(told, indent=1) + "\n"))
 
 
-main(*sys.argv[1:2])
+if __name__ == "__main__":
+    runtime.prepare()
+    main(*sys.argv[1:2])

@@ -182,6 +182,7 @@ def papers():
 def paper(key):
     """The paper `key`. Raises UserError for an unknown key, or for a damaged file, naming the place."""
     if key not in KEYS:
+        runtime.repository("book/reference")
         raise runtime.UserError(f"unknown paper {key!r}; allowed: {', '.join(KEYS)}")
     return read(FOLDER / f"{key}.json")
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import torch
@@ -54,15 +54,11 @@ def told(kind, text):
     return STOPPED if kind == "KeyboardInterrupt" else None
 
 
-def _hook(kind, error, trace, otherwise=sys.excepthook):
+def _hook(otherwise, kind, error, trace):
     line = str(error) if issubclass(kind, UserError) else told(kind.__name__, str(error))
     if line is None:
         return otherwise(kind, error, trace)
     print(f"{Path(sys.argv[0]).name or 'python'}: {line}", file=sys.stderr)
-
-
-# Whatever uses this package from a shell tells a mistake in one line, from the first import on.
-sys.excepthook = _hook
 
 
 def stop_cleanly():
@@ -81,12 +77,20 @@ def _threads():
     return int(asked)
 
 
-# One fixed number of threads: two jobs of two threads each on two cores spin against each other (6 times
-# slower), and the number of threads changes the last bits of a sum.
-torch.set_num_threads(_threads())
-# A label is decided by comparing logits: TF32 would move some of them.
-torch.backends.cuda.matmul.allow_tf32 = False
-torch.backends.cudnn.allow_tf32 = False
+def prepare():
+    """Make this process fit for a run; to import this package changes nothing in a process.
+
+    Whatever a person starts calls this first: a notebook, a command, the tests. A mistake that the user can
+    mend is then told in one line, and results do not depend on how many cores there are.
+    """
+    if getattr(sys.excepthook, "func", None) is not _hook:
+        sys.excepthook = partial(_hook, sys.excepthook)
+    # One fixed number of threads: two jobs of two threads each on two cores spin against each other (6 times
+    # slower), and the number of threads changes the last bits of a sum.
+    torch.set_num_threads(_threads())
+    # A label is decided by comparing logits: TF32 would move some of them.
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
 
 
 # ---- what a result rests on -------------------------------------------------------------------------------
@@ -111,8 +115,18 @@ def used(kind, name, identity):
 
 
 # ---- folders ---------------------------------------------------------------------------------------------
+# Their defaults lie in the repository; of a package installed without it, in `~/.cache/boundary-book`.
+def repository(folder):
+    """A folder of the book's repository. Raises UserError where this package is installed without it."""
+    if not (ROOT / folder).is_dir():
+        raise UserError(f"no {folder} beside {ROOT / 'shared'}: the book's pages and printed values need a "
+                        "clone of its repository; run this there (the instruments work without)")
+    return ROOT / folder
+
+
 def _folder(variable, default):
-    return Path(os.environ.get(variable) or ROOT / default).expanduser().absolute()
+    beside = ROOT if (ROOT / "notebooks").is_dir() else Path("~/.cache/boundary-book")  # not among packages
+    return Path(os.environ.get(variable) or beside / default).expanduser().absolute()
 
 
 def data_folder():

@@ -10,6 +10,8 @@ import pytest
 
 from shared import ROOT, reference, runtime
 
+runtime.prepare()
+
 NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
                    for p in ROOT.glob("notebooks/*/*.py"))
 

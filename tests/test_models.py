@@ -3,6 +3,7 @@ import pytest
 import torch
 from torch import nn
 
+import shared.models
 from shared import runtime
 from shared.data import sets
 from shared.models import inference, registry, ren
@@ -78,6 +79,19 @@ def test_building_is_seeded_and_leaves_the_global_generator_alone():
 def test_an_unknown_architecture_is_named():
     with pytest.raises(ValueError, match="unknown architecture 'ren-d'; allowed: .*ren-a, .*ren-b, ren-c"):
         registry.build("ren-d")
+
+
+def test_a_paper_is_found_by_what_it_registers_and_a_tool_is_no_paper(tmp_path, monkeypatch):
+    (tmp_path / "zeta.py").write_text("from torch import nn\n"
+                                      "from shared.models.registry import architecture\n"
+                                      "architecture('zeta-a')(lambda: nn.Linear(4, 3))\n")
+    (tmp_path / "gauge.py").write_text("LIMIT = 1\n")
+    monkeypatch.setattr(shared.models, "__path__", [*shared.models.__path__, str(tmp_path)])
+    monkeypatch.setattr(registry, "_BUILDERS", dict(registry._BUILDERS))
+    assert registry.build("zeta-a").out_features == 3
+    for name in ("gauge", "gauge-a", "inference"):
+        with pytest.raises(ValueError, match=f"unknown architecture '{name}'; allowed: .*zeta-a"):
+            registry.build(name)
 
 
 # ---- inference -------------------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ def test_two_hundred_turns_at_a_lock_leave_no_file_and_no_two_holders(tmp_path):
 
 def script(text, **environment):
     return subprocess.run(
-        [sys.executable, "-c", f"from shared import runtime\n{text}"],
+        [sys.executable, "-c", f"from shared import runtime\nruntime.prepare()\n{text}"],
         cwd=runtime.ROOT,
         text=True,
         capture_output=True,
@@ -125,6 +125,78 @@ def test_a_script_tells_what_its_user_can_mend_in_one_line(text, environment, sa
 def test_an_empty_number_of_threads_is_one_and_a_fault_of_ours_keeps_its_traceback():
     told = script("import torch; print(torch.get_num_threads()); 1 / 0", OMP_NUM_THREADS="")
     assert told.stdout == "1\n" and "Traceback" in told.stderr and "ZeroDivisionError" in told.stderr
+
+
+SILENT = """
+import ast, contextlib, importlib, logging, os, pkgutil, signal, sys, warnings
+from pathlib import Path
+import matplotlib, torch
+import shared
+
+for path in Path(shared.__file__).parent.rglob("*.py"):  # what others do when they are imported is theirs
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
+        for name in names:
+            if name.partition(".")[0] != "shared":
+                with contextlib.suppress(ImportError):
+                    importlib.import_module(name)
+
+def state():
+    return {"threads": torch.get_num_threads(), "hook": sys.excepthook, "warnings": list(warnings.filters),
+            "TF32": (torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32),
+            "environment": dict(os.environ), "style": dict(matplotlib.rcParams),
+            "backend": matplotlib.get_backend(), "type": torch.get_default_dtype(),
+            "signals": [signal.getsignal(n) for n in sorted(signal.valid_signals())],
+            "logging": (logging.root.level, list(logging.root.handlers)), "path": list(sys.path),
+            "draws": torch.get_rng_state().tolist(), "profile": sys.getprofile(), "folder": os.getcwd(),
+            "files": sorted(os.listdir(os.environ["HOME"]))}
+
+torch.set_num_threads(2)
+torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+before, names = state(), [m.name for m in pkgutil.walk_packages(shared.__path__, "shared.")]
+for name in names:
+    importlib.import_module(name)
+    after = state()
+    changed = [k for k in before if after[k] != before[k]]
+    assert not changed, f"{name}: {changed}"
+print(len(names))
+shared.runtime.prepare()
+shared.runtime.prepare()
+assert sys.excepthook.args == (before["hook"],) and torch.get_num_threads() == 1
+assert state()["TF32"] == (False, False)
+"""
+
+
+def test_to_import_the_package_changes_nothing_in_a_process(tmp_path):
+    folders = {f"BOUNDARY_{name}": str(tmp_path / name) for name in ("CACHE", "DATA", "RESULTS")}
+    told = subprocess.run(
+        [sys.executable, "-c", SILENT],
+        env={**os.environ, "PYTHONPATH": str(runtime.ROOT), "HOME": str(tmp_path), "OMP_NUM_THREADS": "1",
+             "MPLBACKEND": "agg", "MPLCONFIGDIR": str(tmp_path / "fonts"), **folders},
+        text=True,
+        capture_output=True,
+    )
+    assert told.returncode == 0, told.stderr
+    assert int(told.stdout) > 60
+
+
+def commands():
+    """Files that a person starts with `python -m`, and the files of the tests that are started so."""
+    folders = ("workflow", "benchmarks", "shared", "tests")
+    files = [path for folder in folders for path in sorted((runtime.ROOT / folder).rglob("*.py"))]
+    return [path for path in files if not path.name.startswith("test_")
+            and "\nif __name__ == " in path.read_text()]
+
+
+def test_each_command_prepares_its_process_before_anything_else():
+    known = commands()
+    assert {p.parent.name for p in known} == {"workflow", "benchmarks", "data", "golden"}
+    for path in known:
+        body = path.read_text().partition('\nif __name__ == "__main__":\n')[2]
+        if "shared" in path.read_text():  # what uses nothing of ours has nothing to tell
+            assert body.lstrip().startswith("runtime.prepare()"), path
 
 
 def test_a_checkout_exported_into_another_repository_has_not_its_revision(tmp_path):

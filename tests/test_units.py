@@ -225,6 +225,18 @@ def test_elsewhere_nothing_follows(home):
     assert gather(which="stale").recorded["u1"].replaced["same"] is None
 
 
+def test_a_unit_on_another_number_of_threads_than_its_set_is_refused(home, monkeypatch):
+    gather(plan(1))
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    with pytest.raises(runtime.UserError, match="^2 threads for units of toy/page sets, .* on 1; allowed: 1; "
+                                                "set OMP_NUM_THREADS=1$"):
+        gather()
+    assert COUNT == [0]
+    assert list(gather(which="none").recorded) == ["u0"]  # to read them is no matter
+    gather(record=False)                                  # nor is what goes to the cache
+    assert len(COUNT) == 5
+
+
 def test_a_changed_argument_makes_a_unit_stale_and_a_new_default_field_does_not(home):
     @dataclass(frozen=True)
     class Recipe:

@@ -86,4 +86,5 @@ def main(revisions):
 
 
 if __name__ == "__main__":
+    runtime.prepare()
     main(sys.argv[1:])

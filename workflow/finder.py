@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from shared import reference
+from shared import reference, runtime
 from workflow import catalogue
 
 BLOCK = re.compile(r"(?<=<!-- finder -->\n).*?(?=<!-- /finder -->)", re.DOTALL)
@@ -36,4 +36,5 @@ def main(readme="README.md", check=False):
 
 
 if __name__ == "__main__":
+    runtime.prepare()
     main(check="--check" in sys.argv)

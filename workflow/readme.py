@@ -4,7 +4,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from shared import ROOT
+from shared import ROOT, runtime
 from workflow import finder, records
 
 PICTURE = ROOT / "book/_static/walk.png"
@@ -24,4 +24,5 @@ def main():
 
 
 if __name__ == "__main__":
+    runtime.prepare()
     main()

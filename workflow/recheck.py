@@ -50,4 +50,5 @@ def main(words):
 
 
 if __name__ == "__main__":
+    runtime.prepare()
     main(sys.argv[1:])

@@ -121,4 +121,5 @@ def main(words):
 
 
 if __name__ == "__main__":
+    runtime.prepare()
     main(sys.argv[1:])

@@ -5,8 +5,10 @@ import sys
 from shared import runtime
 from shared.data.sets import report
 
-runtime.stop_cleanly()
-logging.basicConfig(level=logging.INFO, format="%(message)s")
-lines, sound = report()
-print("\n".join(lines))
-sys.exit(not sound)
+if __name__ == "__main__":
+    runtime.prepare()
+    runtime.stop_cleanly()
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    lines, sound = report()
+    print("\n".join(lines))
+    sys.exit(not sound)

@@ -29,17 +29,14 @@ def architecture(name):
     return register
 
 
-def _papers():
-    return [m.name for m in pkgutil.iter_modules(shared.models.__path__) if m.name not in TOOLS]
-
-
-TOOLS = ("registry", "inference", "recipe")  # modules of this package that are no paper
+def _modules():
+    return [m.name for m in pkgutil.iter_modules(shared.models.__path__)]
 
 
 def names():
-    """Names of all architectures."""
-    for key in _papers():
-        importlib.import_module(f"shared.models.{key}")
+    """Names of all architectures: whatever the modules of this package register."""
+    for module in _modules():
+        importlib.import_module(f"shared.models.{module}")
     return tuple(_BUILDERS)
 
 
@@ -52,7 +49,7 @@ def build(name, *, generator=None, **options):
     Raises ValueError for an unknown name.
     """
     key = name.split("-")[0]
-    if key in _papers():
+    if key in _modules():
         importlib.import_module(f"shared.models.{key}")
     if name not in _BUILDERS:
         raise ValueError(f"unknown architecture {name!r}; allowed: {', '.join(names())}")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import yaml
 
-from shared import ROOT, runtime
+from shared import runtime
 from shared.runtime import UserError
 
 COMMON = ("profile", "seed", "device", "units")
@@ -140,7 +140,7 @@ RULES = {"profile": {"choices": runtime.PROFILES}, "device": {"choices": runtime
 # ---- declared --------------------------------------------------------------------------------------------
 def text_half(name):
     """The `.py` of notebook `name`, such as `ren/iii_borderline`."""
-    return ROOT / "notebooks" / f"{name}.py"
+    return runtime.repository("notebooks") / f"{name}.py"
 
 
 def _cell(path):

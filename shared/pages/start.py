@@ -37,6 +37,7 @@ def start(name, namespace):
 
     Raises UserError, in one line, for an unknown parameter, a wrong type or a wrong value.
     """
+    runtime.prepare()
     if "__file__" in namespace:  # a script: SIGTERM ends it as Ctrl-C does
         runtime.stop_cleanly()
     return Run(name, namespace)

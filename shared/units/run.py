@@ -13,6 +13,8 @@ import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import torch
+
 from shared import runtime
 from shared.data import sets as datasets
 from shared.units import checkpoint, identity, provenance, store
@@ -113,7 +115,6 @@ def choose(which, names, stale, smaller, recorded=()):
     which           see WHICH
     names           all wanted ones
     stale, smaller  those by earlier code; those that are absent or too small
-    recorded        those of which there is anything
     recorded        those of which there is anything
     """
     if which == "none":
@@ -218,6 +219,19 @@ def _holds(unit):
     return not identity.changed(unit.code) and all(map(datasets.standing_in, stood_in))
 
 
+def _check_threads(place, recorded):
+    """Refuse to record units beside others that were computed on another number of threads.
+
+    Where they stand in one set, a difference between two units may be one of their last bits.
+    """
+    known = sorted({unit.provenance["threads"] for unit in recorded.values()})
+    here = torch.get_num_threads()
+    if known and here not in known:
+        allowed = " or ".join(map(str, known))
+        raise runtime.UserError(f"{here} threads for units of {place}, whose recorded units were computed on "
+                                f"{allowed}; allowed: {allowed}; set OMP_NUM_THREADS={known[0]}")
+
+
 def _key(*identity_):
     return hashlib.sha256(json.dumps(store.plain(list(identity_)), sort_keys=True).encode()).hexdigest()[:12]
 
@@ -280,6 +294,8 @@ def gather(notebook, name, function, *, wanted, published, parts, which, record,
     cache = runtime.cache_folder() / "units" / notebook / name
     work += [_Job(n, cache / f"{n}-{_key(wanted[n], state)}.json", wanted[n], wanted[n], False)
              for n in wanted if n not in mine]
+    if todo:
+        _check_threads(f"{notebook} {name}", units.recorded)
     done = {}
     with runtime.progress(len(work), f"{notebook} {name}") as bar:
         for wait in (False, True):  # first what nobody else is at, then what another process has finished

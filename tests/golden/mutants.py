@@ -192,6 +192,7 @@ def main(room, only=""):
 
 
 if __name__ == "__main__":
+    runtime.prepare()
     known_rooms = golden.rooms()
     if len(sys.argv) not in (2, 3) or sys.argv[1] not in known_rooms:
         raise runtime.UserError(f"ROOM={' '.join(sys.argv[1:])!r}; allowed: {', '.join(known_rooms)}")

@@ -1,0 +1,101 @@
+"""The package for others: what `pip install .` brings along, and what works where the repository is not."""
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from importlib import metadata
+
+from setuptools import find_packages
+
+from shared import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+BOOK = ("pages", "records", "audit")  # rooms that need the extra `book`
+
+
+def names(requirements):
+    return {re.match(r"[\w-]+", each)[0].lower() for each in requirements}
+
+
+OWNERS = cache(metadata.packages_distributions)
+
+
+def distributions(path):
+    """Names of the packages of others that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        for module in modules + ([node.module] if isinstance(node, ast.ImportFrom) else []):
+            first = module.partition(".")[0]
+            if first != "shared" and first not in sys.stdlib_module_names:
+                yield OWNERS()[first][0].lower()
+
+
+def test_the_dependencies_are_what_the_package_imports():
+    needed, found, book = names(PROJECT["project"]["dependencies"]), set(), set()
+    locked = set(re.findall(r"^([\w-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
+    for path in sorted((ROOT / "shared").rglob("*.py")):
+        own = set(distributions(path))
+        if path.relative_to(ROOT / "shared").parts[0] in BOOK:
+            book |= own
+        else:
+            assert own <= needed, path
+            found |= own
+    assert found == needed
+    assert book - needed == names(PROJECT["project"]["optional-dependencies"]["book"])
+    assert needed | book <= locked
+
+
+def test_the_installed_package_is_whole():
+    told = PROJECT["tool"]["setuptools"]
+    found = find_packages(ROOT, include=told["packages"]["find"]["include"])
+    folders = {str(p.parent.relative_to(ROOT)).replace("/", ".") for p in (ROOT / "shared").rglob("*.py")}
+    assert set(found) == folders
+    other = {p for p in (ROOT / "shared").rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")}
+    data = {p for pattern in told["package-data"]["shared"] for p in (ROOT / "shared").glob(pattern)}
+    assert other == data != set()
+
+
+ELSEWHERE = """
+import torch
+from shared import borderline, reference, runtime, similarity
+from shared.attacks import gradient
+from shared.boundary import survey
+from shared.data import sets
+from shared.models import inference, registry
+from shared.pages.start import start
+from shared.stability import pair
+from shared.training import fit, zoo
+
+data, draws = sets.load("mnist", profile="smoke"), runtime.generator(0)
+net = registry.build("ren-a", generator=draws).eval()
+x = data.x_test[:3]
+black = borderline.backgrounds("black", x, data.y_test[:3], draws)
+pairs = borderline.search(inference.classifier(net), x, black, max_iterations=2)
+assert len(pairs.inside) == 3 and similarity.ssim(x.float(), x.float()).min() > 0.999
+print(runtime.cache_folder())
+for each in (lambda: reference.paper("ren"), lambda: start("ren/iv_simulation", {})):
+    try:
+        each()
+    except runtime.UserError as error:
+        print(error)
+"""
+
+
+def test_the_instruments_work_where_the_repository_is_not(tmp_path):
+    ignored = shutil.ignore_patterns("__pycache__")
+    packages = tmp_path / "packages"
+    shutil.copytree(ROOT / "shared", packages / "shared", ignore=ignored)
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("BOUNDARY_", "PYTHON"))}
+    away = tmp_path / "away"
+    away.mkdir()
+    told = subprocess.run([sys.executable, "-c", ELSEWHERE], cwd=away, capture_output=True, text=True,
+                          env={**env, "PYTHONPATH": str(packages), "HOME": str(tmp_path / "home")})
+    assert told.returncode == 0, told.stderr
+    cache, *refused = told.stdout.splitlines()
+    assert cache == str(tmp_path / "home/.cache/boundary-book/_cache")
+    assert [line.partition(" beside ")[0] for line in refused] == ["no book/reference", "no notebooks"]
+    assert os.listdir(away) == [] and os.listdir(packages) == ["shared"]
