@@ -304,8 +304,13 @@ def test_the_reading_with_the_smallest_mean_deviation_is_chosen_once_all_network
     assert made.winner == "bn" and made.momentum == "bn" and made.missing == []
     assert made.compared == ["", "bn", "public"]    # padding lacks a problem
     assert made.deviation["bn"] == pytest.approx(2) and made.deviation[""] == pytest.approx(30)
+    assert {r: made.state(r) for r in ("", "padded", *readings.NORMALISED)} == {
+        "": "not chosen", "padded": "not on all problems", "bn": "chosen", "bn-slow": "other momentum",
+        "public": "not chosen"}
+    assert made.near("bn", PUBLISHED) == "5 of 5 problems" and made.near("within", PUBLISHED) is None
     lacks = choice(plain, norm[:4] + norm[5:], public[:5] + public[6:], SLOW)
-    assert lacks.winner is None
+    assert lacks.winner is None and lacks.state("") == "waits"
+    assert lacks.waits_for(NAMES).splitlines()[1] == "- *public VGG*: zero – one, seed 1."
     assert lacks.missing == [("bn", (4, 5), 0), ("public", (0, 1), 1)]
     none = choice(plain, public)
     assert none.winner is None and ("bn-slow", (0, 1), 2) in none.missing and len(none.missing) == 6
@@ -362,3 +367,37 @@ def test_in_place_of_a_failed_training_the_rule_uses_the_next_seed():
     assert made.shares[""][3, 4] == 50 and made.winner == "bn"
     lacks = choice([u for u in plain if (u["class_a"], u["seed"]) != (3, 1)], every("bn", 68), SLOW)
     assert ("", (3, 4), 1) in lacks.missing and (3, 4) not in lacks.shares[""]
+
+
+def measured_by_class(architecture, seed, good=200):
+    """A made-up network of the first problem; its test set is told by class too."""
+    unit = made_up(NEXT[:1]).to_dict("records")[0] | {"architecture": architecture, "seed": seed}
+    for split in tables.SPLITS:
+        each = {k: unit[split][k] for k in ("accuracy", "tried", "saturated")}
+        unit[split] = unit[split] | {"accuracy": percentage(good, 200),
+                                     "by_class": [each | {"attack": percentage(n, 100)} for n in (10, 20)]}
+    return unit
+
+
+def test_every_network_has_its_row_and_marker_and_a_failed_one_is_hollow():
+    units = made_up(NEXT[:1]).assign(architecture="sutton-vgg-short", seed=0)
+    others = pd.DataFrame([measured_by_class("sutton-vgg-short-bn", n, good)
+                           for n, good in ((0, 200), (1, 150))])
+
+    def paper(p):
+        return {"train": 99, "test": 98, "attack": 70, "size": 1, "ratio": 20}
+
+    made = readings.rows(units, others, paper, NAMES)
+    assert [(r["reading"], r.get("seed")) for r in made] == [
+        ("published", None), ("Table 2 as printed", "0"), ("batch normalisation, 0.9", "0"),
+        ("batch normalisation, 0.9", "1")]
+    norms = units.test[0]["attack"]
+    assert made[1]["ratio"] == pytest.approx(norms["l1"]["mean"] / norms["l2"]["mean"])
+    assert made[3]["test"] == 75 and made[0]["size"] == 1
+    classes = readings.class_rows(units, others, NAMES)
+    assert [(r["seed"], r["sign"], r["attack"]) for r in classes] == [
+        ("0", "zero", 10), ("0", "one", 20), ("1", "zero", 10), ("1", "one", 20)]
+    figure = readings.draw(units, others, paper, RIGHT, NAMES)
+    markers = [line for line in figure.axes[0].lines if line.get_marker() != "None"]
+    assert [line.get_fillstyle() for line in markers] == ["full", "full", "none"]
+    assert readings.draw(units, units, paper, RIGHT, NAMES) is None

@@ -82,8 +82,8 @@ SIZES = {norm: tables.printed(PAPER["table-24"], norm=norm, split="test") for no
 # near twins among the training images. The same problems with whole tracks held out are measured beside them.
 
 # %%
-# Networks beside those of the pages' main reading: other readings of Table 2, and other seeds (numbers of them).
-# Their random perturbations are shown nowhere, so that one image is perturbed.
+# Networks beside those of the main reading at seed 0: other readings of Table 2, other seeds. Their random
+# perturbations are shown nowhere, so that one image is perturbed.
 MAIN = "sutton-vgg-short"
 WHOLE = ("", "bn")  # may become the main reading: at seed 0 measured as fully as the page's own problems
 NETWORKS = [(a, reading, n) for a, some, seeds in (
@@ -205,8 +205,8 @@ def still_attackable(rows):
     both = [v for split in tables.SPLITS for v in values(these, split)]
     if not both:
         return None, "no problem has a value"
-    return None, (f"“still attackable” names no least share: {percent(min(both))} to {percent(max(both))} of "
-                  f"the correctly classified images, over {counted(len(these), 'problem')} and both sets"
+    return None, ("“still attackable” names no least share; the attackable share of a problem and set is "
+                  f"{percent(min(both))} to {percent(max(both))} (n = {counted(len(these), 'problem')})"
                   + (f"; the training on {', '.join(failed)} failed" if failed else ""))
 
 
@@ -381,11 +381,11 @@ def evidence_in_words(units, others):
             "\n\n*Against it*: Table 2 lists the parameters of each layer, and none of batch normalisation. "
             "The table gives the range of the ratio ℓ₁/ℓ₂, which is √n for n equally large changes. The "
             f"published mean ℓ₂ norm on *{where}* is {norm:.2f}; the nearest of {len(sizes)} networks has "
-            f"{nearest:.2f} (*{READINGS[whose].name}*). The authors' code is not known, so that the comparison "
-            "does not show which network they trained."
-            f"\n\n*Running momentum*: training on *{pictures.name(SEEDED, CLASSES)}* takes 300 steps. With momentum 0.99 "
-            "the running mean and variance average over some 100 steps and lag behind the weights. Mean test "
-            f"accuracy = {'; '.join(means)}; paper: {percent(RIGHT[SEEDED]['test'])}.")
+            f"{nearest:.2f} (*{READINGS[whose].name}*). The authors' code is not known, so that the "
+            "comparison does not show which network they trained.\n\n*Running momentum*: training on "
+            f"*{pictures.name(SEEDED, CLASSES)}* takes 300 steps. With momentum 0.99 the running mean and "
+            "variance average over some 100 steps and lag behind the weights. Mean test accuracy = "
+            f"{'; '.join(means)}; paper: {percent(RIGHT[SEEDED]['test'])}.")
 
 
 def classes_in_words(units, others):
