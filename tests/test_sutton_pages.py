@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from shared import reference
-from shared.pages import pairs, planes, results, violins
+from shared.pages import pairs, planes, readings, results, violins
 from shared.pages.pairs import DELTAS
 from shared.records.comparison import compare
 from shared.stability import tables
@@ -269,3 +269,134 @@ def test_a_figure_rests_on_its_own_problems_only():
     assert list(near.published) == [f"u{a}-{b}" for a, b in NEXT] and near.parts == ("draws",)
     assert list(near.recorded) == ["u0-1"] and list(near.mine) == ["u1-2"] and not near.stale
     assert len(units.published) == 45 and len(pairs.only(units, [(0, 3)]).absent) == 0
+
+
+# ---- which network is the main reading -------------------------------------------------------------------
+RIGHT = {p: {"test": 98.0} for p in NEXT[:5]}
+PUBLISHED = {p: {"test": 70.0} for p in NEXT[:5]}
+
+
+def trained(reading, shares, *, problem=None, knows=98):
+    """Networks of a reading: one a problem with these shares, or one a seed of `problem`."""
+    where = [(p, 0) for p in NEXT] if problem is None else [(problem, n) for n in range(9)]
+    return [{"class_a": p[0], "class_b": p[1], "seed": n,
+             "architecture": "-".join(filter(None, ("sutton-vgg-short", reading))),
+             "test": {"accuracy": percentage(good, 100), "attack": {"susceptibility": percentage(hits, 100)}}}
+            for (p, n), hits, good in zip(where, shares, [knows] * 9 if isinstance(knows, int) else knows)]
+
+
+def choice(*nets):
+    return readings.chosen(pd.DataFrame(nets[0]), pd.DataFrame(sum(nets[1:], [])), RIGHT, PUBLISHED)
+
+
+def every(reading, share, **first):
+    """One network a problem, on the first problem three."""
+    return trained(reading, [share] * 5) + trained(reading, [share] * 3, problem=(0, 1), **first)[1:]
+
+
+SLOW = trained("bn-slow", [70] * 3, problem=(0, 1), knows=90)
+
+
+def test_the_reading_with_the_smallest_mean_deviation_is_chosen_once_all_networks_are_there():
+    plain, norm, public = every("", 40), every("bn", 68), every("public", 60)
+    made = choice(plain, norm, public, SLOW, every("padded", 69)[:4])
+    assert made.winner == "bn" and made.momentum == "bn" and made.missing == []
+    assert made.compared == ["", "bn", "public"]    # padding lacks a problem
+    assert made.deviation["bn"] == pytest.approx(2) and made.deviation[""] == pytest.approx(30)
+    assert {r: made.state(r) for r in ("", "padded", *readings.NORMALISED)} == {
+        "": "not chosen", "padded": "not on all problems", "bn": "chosen", "bn-slow": "other momentum",
+        "public": "not chosen"}
+    assert made.near("bn", PUBLISHED) == "5 of 5 problems" and made.near("within", PUBLISHED) is None
+    lacks = choice(plain, norm[:4] + norm[5:], public[:5] + public[6:], SLOW)
+    assert lacks.winner is None and lacks.state("") == "waits"
+    assert lacks.waits_for(NAMES).splitlines()[1] == "- *public VGG*: zero – one, seed 1."
+    assert lacks.missing == [("bn", (4, 5), 0), ("public", (0, 1), 1)]
+    none = choice(plain, public)
+    assert none.winner is None and ("bn-slow", (0, 1), 2) in none.missing and len(none.missing) == 6
+
+
+def test_the_main_reading_may_be_any_of_them():
+    plain, norm, public = every("", 40), every("bn", 68), every("public", 60)
+    assert choice(norm, plain, public, SLOW) == choice(plain, norm, public, SLOW)
+
+
+@pytest.mark.parametrize("norm, public, wins", [(66, 68, "bn"), (64, 68, "public"), (65, 68, "bn"),
+                                                (68, 66, "bn")])
+def test_within_three_points_fewer_changes_win(norm, public, wins):
+    assert choice(every("", 40), every("bn", norm), every("public", public), SLOW).winner == wins
+
+
+def test_more_changes_never_win_within_three_points_and_fewer_do_at_any_side_of_the_published_share():
+    assert choice(every("", 72), every("bn", 70), every("public", 70), SLOW).winner == ""
+    assert choice(every("", 74), every("bn", 70), every("public", 70), SLOW).winner == "bn"
+
+
+@pytest.mark.parametrize("fast, slow, wins", [
+    ([98, 98, 98], [98, 98, 92], "bn"), ([98, 92, 98], [98, 98, 98], "bn-slow"),
+    ([98, 93, 98], [98, 98, 98], "bn"),             # five points below is no failure; now the shares decide
+    ([98, 98, 92], [92, 98, 98], "bn"), ([0, 0, 0], [0, 0, 98], "bn-slow")])
+def test_the_momentum_with_more_learned_networks_goes_on_else_that_with_the_nearer_share(fast, slow, wins):
+    nets = [trained(r, [share] * 3, problem=(0, 1), knows=knows)
+            for r, share, knows in (("bn", 72, fast), ("bn-slow", 60, slow))]
+    assert choice(every("", 40), *nets).momentum == wins
+
+
+def test_shares_decide_between_momentums_that_learn_as_often():
+    fast, slow = (trained(r, [share] * 3, problem=(0, 1)) for r, share in (("bn", 72), ("bn-slow", 71)))
+    assert choice(every("", 40), fast, slow).momentum == "bn-slow"
+    assert choice(every("", 40), fast, slow[:2]).momentum is None
+
+
+def test_in_place_of_a_failed_training_the_rule_uses_the_next_seed():
+    def mean(nets, problem):
+        there = readings.networks(pd.DataFrame(nets))[problem, ""]
+        found, lacking = readings.used(there, problem, RIGHT)
+        return [u["seed"] for u in found], lacking
+
+    first = (0, 1)
+    assert mean(trained("", [40] * 3, problem=first), first) == ([0, 1, 2], [])
+    assert mean(trained("", [40] * 3, problem=first, knows=[98, 90, 98]), first) == ([0, 2], [])
+    assert mean(trained("", [40] * 3, problem=first, knows=[98, 98, 90]), first) == ([0, 1], [3])
+    assert mean(trained("", [40] * 4, problem=first, knows=[98, 98, 90, 98]), first) == ([0, 1, 3], [])
+    assert mean(trained("", [40] * 3, problem=(2, 3)), (2, 3)) == ([0], [])     # elsewhere one is enough
+    assert mean(trained("", [40] * 3, problem=(2, 3), knows=[90, 98, 98]), (2, 3)) == ([1], [])
+    plain = [u for u in every("", 40) if u["class_a"] != 3]
+    plain += trained("", [9, 50], problem=(3, 4), knows=[90, 98])
+    made = choice(plain, every("bn", 68), every("public", 60), SLOW)
+    assert made.shares[""][3, 4] == 50 and made.winner == "bn"
+    lacks = choice([u for u in plain if (u["class_a"], u["seed"]) != (3, 1)], every("bn", 68), SLOW)
+    assert ("", (3, 4), 1) in lacks.missing and (3, 4) not in lacks.shares[""]
+
+
+def measured_by_class(architecture, seed, good=200):
+    """A made-up network of the first problem; its test set is told by class too."""
+    unit = made_up(NEXT[:1]).to_dict("records")[0] | {"architecture": architecture, "seed": seed}
+    for split in tables.SPLITS:
+        each = {k: unit[split][k] for k in ("accuracy", "tried", "saturated")}
+        unit[split] = unit[split] | {"accuracy": percentage(good, 200),
+                                     "by_class": [each | {"attack": percentage(n, 100)} for n in (10, 20)]}
+    return unit
+
+
+def test_every_network_has_its_row_and_marker_and_a_failed_one_is_hollow():
+    units = made_up(NEXT[:1]).assign(architecture="sutton-vgg-short", seed=0)
+    others = pd.DataFrame([measured_by_class("sutton-vgg-short-bn", n, good)
+                           for n, good in ((0, 200), (1, 150))])
+
+    def paper(p):
+        return {"train": 99, "test": 98, "attack": 70, "size": 1, "ratio": 20}
+
+    made = readings.rows(units, others, paper, NAMES)
+    assert [(r["reading"], r.get("seed")) for r in made] == [
+        ("published", None), ("Table 2 as printed", "0"), ("batch normalisation, 0.9", "0"),
+        ("batch normalisation, 0.9", "1")]
+    norms = units.test[0]["attack"]
+    assert made[1]["ratio"] == pytest.approx(norms["l1"]["mean"] / norms["l2"]["mean"])
+    assert made[3]["test"] == 75 and made[0]["size"] == 1
+    classes = readings.class_rows(units, others, NAMES)
+    assert [(r["seed"], r["sign"], r["attack"]) for r in classes] == [
+        ("0", "zero", 10), ("0", "one", 20), ("1", "zero", 10), ("1", "one", 20)]
+    figure = readings.draw(units, others, paper, RIGHT, NAMES)
+    markers = [line for line in figure.axes[0].lines if line.get_marker() != "None"]
+    assert [line.get_fillstyle() for line in markers] == ["full", "full", "none"]
+    assert readings.draw(units, units, paper, RIGHT, NAMES) is None

@@ -207,10 +207,11 @@ class Run:
         have, of = kept["scale"]["parts"].get("units", (1, 1))
         return rows, lambda begin: f"{of - have} of {of} units of {printed}" if have < of else None
 
-    def extra(self, slug, sets, rows, caption, *, header=None):
+    def extra(self, slug, sets, rows, caption, *, header=None, fold=None):
         """Show and record a table that the paper lacks: the same form, no verdict.
 
         header  {column: its heading}, in order; None takes the columns as they are
+        fold    under what title the table is folded; None leaves it open
         """
         sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
         runs = self._runs(sets)
@@ -234,8 +235,8 @@ class Run:
             built = self._built(f"{record.EXTRA}{slug}", sets, {"rows": found, "claims": []})
             words = results.captioned(caption, built or label)
             book = display.myst_table(list(heads.values()), body, words)
-            display.show(f"**{words}**\n\n{text}",
-                         myst=display.folded(f"{label[0].upper()}{label[1:]}, beside", book) if n else book)
+            title = f"{label[0].upper()}{label[1:]}, beside" if n else fold
+            display.show(f"**{words}**\n\n{text}", myst=display.folded(title, book) if title else book)
 
     def picture(self, sets, draw, *, caption, alt):
         """Show a figure of our own, drawn from the recorded units, else from this run's; nothing of None."""

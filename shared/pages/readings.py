@@ -1,0 +1,229 @@
+"""Readings of the network of Table 2 (`sutton`), and the rule of book/protocol.md that chooses the main one.
+
+`units` is a DataFrame with a row a network (`shared.stability.tables`), with its `architecture` and `seed`; a
+problem is its pair of classes.
+"""
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from shared.pages import display, pairs
+from shared.stability import tables
+
+
+class Reading(NamedTuple):
+    """How tables and pictures call a reading, and how many things it changes.
+
+    Counted are those that the paper says or leaves at its software's defaults; not the place of dropout, of
+    which there is neither. The running momentum's default is 0.99.
+    """
+    name: str
+    changes: int
+
+
+READINGS = {  # by the end of the architecture's name
+    "": Reading("Table 2 as printed", 0),
+    "padded": Reading("padding", 1),
+    "within": Reading("dropout within blocks", 0),
+    "standard": Reading("standardised pixels", 1),
+    "together": Reading("padding, dropout, pixels", 2),
+    "decayed": Reading("weight decay", 1),
+    "alike": Reading("padding, dropout, pixels, decay", 3),
+    "bn": Reading("batch normalisation, 0.9", 2),
+    "bn-slow": Reading("batch normalisation, 0.99", 1),
+    "public": Reading("public VGG", 4),
+}
+MOMENTUMS = ("bn", "bn-slow")
+NORMALISED = (*MOMENTUMS, "public")
+SEEDED, SEEDS = (0, 1), (0, 1, 2)  # the problem that the rule measures with several seeds, and these
+BEHIND = 5  # points of test accuracy below the published one, beyond which a training failed
+NEAR = 3    # points of mean deviation within which the reading with fewer changes wins
+
+
+class Choice(NamedTuple):
+    """What the rule says of the networks that are there."""
+    shares: dict      # {reading: {problem: test share of attackable images, percent}}, of complete problems
+    deviation: dict   # {reading: mean absolute deviation from the published share, over these problems}
+    momentum: str | None  # that of `MOMENTUMS` which goes on
+    compared: list    # readings that take part: those of the other momentum, or of fewer problems, do not
+    winner: str | None
+    missing: list     # (reading, problem, seed) of networks without which there is no winner
+
+    def near(self, reading, printed):
+        """On how many problems a reading's share is within ten points of the published: "2 of 5 problems"."""
+        mine = self.shares[reading]
+        near = sum(abs(v - printed[p]["test"]) <= 10 for p, v in mine.items())
+        return f"{near} of {pairs.counted(len(mine), 'problem')}" if mine else None
+
+    def state(self, reading):
+        """What the rule says of a reading."""
+        if reading == self.winner:
+            return "chosen"
+        if reading in MOMENTUMS and self.momentum not in (None, reading):
+            return "other momentum"
+        if reading in self.compared or any(reading == each for each, *_ in self.missing):
+            return "waits" if self.missing else "not chosen"
+        return "not on all problems"
+
+    def waits_for(self, names):
+        """The networks that are missing, a line a reading."""
+        asked = {}
+        for r, p, n in self.missing:
+            asked.setdefault(r, {}).setdefault(p, []).append(str(n))
+        return "\n".join(f"- *{READINGS[r].name}*: " + "; ".join(
+            f"{pairs.name(p, names)}, seed {' and '.join(seeds)}" for p, seeds in each.items()) + "."
+            for r, each in asked.items())
+
+
+def reading(architecture):
+    """The key in `READINGS` of an architecture's name."""
+    return architecture.removeprefix("sutton-vgg").removeprefix("-short").removeprefix("-")
+
+
+def networks(*frames):
+    """`{(problem, reading): {seed: unit}}` in the order of the problems, of `READINGS` and of the seeds."""
+    every = [u for frame in frames for u in frame.to_dict("records")]
+    found = {}
+    for u in sorted(every, key=lambda u: (u["class_a"], u["class_b"],
+                                          list(READINGS).index(reading(u["architecture"])), u["seed"])):
+        found.setdefault(((u["class_a"], u["class_b"]), reading(u["architecture"])), {})[u["seed"]] = u
+    return found
+
+
+def failed(unit, right):
+    """Whether test accuracy is more than `BEHIND` points below the published, `right[problem]["test"]`."""
+    return tables.accuracy(unit["test"])["percent"] < right[unit["class_a"], unit["class_b"]]["test"] - BEHIND
+
+
+def used(there, problem, right):
+    """The networks of a problem and reading `{seed: unit}` that the rule uses, and the seeds that it lacks.
+
+    In place of a network whose training failed it uses that of the next seed.
+    """
+    found, lacking = {}, set()
+    for seed in SEEDS if problem == SEEDED else SEEDS[:1]:
+        while seed in there and failed(there[seed], right):
+            seed += 1
+        if seed in there:
+            found[seed] = there[seed]
+        else:
+            lacking.add(seed)
+    return list(found.values()), sorted(lacking)
+
+
+def _share(nets):
+    return float(np.mean([tables.attacked(u["test"])["percent"] for u in nets]))
+
+
+def _momentum(nets, right, printed):
+    """Rule 1; None until both readings have all their seeds."""
+    there = {r: nets.get((SEEDED, r), {}) for r in MOMENTUMS}
+    if any(n not in there[r] for r in MOMENTUMS for n in SEEDS):
+        return None
+    good = {r: [there[r][n] for n in SEEDS if not failed(there[r][n], right)] for r in MOMENTUMS}
+    return min(MOMENTUMS, key=lambda r: (
+        -len(good[r]), abs(_share(good[r]) - printed[SEEDED]["test"]) if good[r] else np.inf))
+
+
+def chosen(units, others, right, printed):
+    """The `Choice` among the networks of two frames.
+
+    right, printed   {problem: row} with the published test accuracy and share of attackable images, "test"
+    """
+    nets = networks(units, others)
+    found = {r: {p: used(nets.get((p, r), {}), p, right) for p in printed} for r in READINGS}
+    shares = {r: {p: _share(mine) for p, (mine, lacking) in each.items() if not lacking}
+              for r, each in found.items()}
+    deviation = {r: float(np.mean([abs(v - printed[p]["test"]) for p, v in each.items()]))
+                 for r, each in shares.items() if each}
+    momentum = _momentum(nets, right, printed)
+    compared = [r for r in READINGS if len(shares[r]) == len(printed) and r in (
+        *READINGS.keys() - set(MOMENTUMS), momentum)]
+    asked = [(r, p) for r in ("", momentum, "public") if r is not None for p in printed]
+    missing = [(r, SEEDED, n) for r in MOMENTUMS if momentum is None
+               for n in SEEDS if n not in nets.get((SEEDED, r), {})]
+    missing += [(r, p, n) for r, p in asked for n in found[r][p][1]]
+    winner = None
+    if not missing:
+        least = min(deviation[r] for r in compared)
+        winner = min((r for r in compared if deviation[r] <= least + NEAR),
+                     key=lambda r: (READINGS[r].changes, deviation[r]))
+    return Choice(shares, deviation, momentum, compared, winner, missing)
+
+
+# ---- what tables and the picture say of a network --------------------------------------------------------
+def facts(part):
+    """Of a set, or of its images of one class: shares in percent; of a set the attacks' norm and ratio."""
+    l1, l2 = (part["attack"].get(norm, {}).get("mean") for norm in ("l1", "l2"))
+    return {"test": tables.accuracy(part)["percent"],
+            "attack": part["attack"].get("susceptibility", part["attack"])["percent"],
+            "size": l2, "ratio": l1 / l2 if l2 else None,
+            "lost": 100 * part["saturated"] / part["tried"] if part["tried"] else None}
+
+
+HEADER = {"problem": "problem", "reading": "reading", "seed": "seed", "train": "training accuracy",
+          "test": "test accuracy", "attack": "attackable", "lost": "zero gradient"}
+
+
+def rows(units, others, published, names):
+    """A row for each network of a problem, the published one first.
+
+    published   problem -> the `facts` of the paper's network
+    """
+    made, nets = [], networks(units, others)
+    for (p, r), there in nets.items():
+        about = {"problem": pairs.name(p, names)}
+        if not any(row["problem"] == about["problem"] for row in made):
+            made.append({**about, "reading": "published", **published(p)})
+        made += [{**about, "reading": READINGS[r].name, "seed": str(n), **facts(u["test"]),
+                  "train": tables.accuracy(u["train"])["percent"]} for n, u in there.items()]
+    return made
+
+
+def class_rows(units, others, names):
+    """A row for each class of the networks that were measured by class."""
+    return [{"problem": pairs.name(p, names), "reading": READINGS[r].name, "seed": str(n),
+             "sign": names[p[label]], "label": label,
+             "train": tables.accuracy(u["train"]["by_class"][label])["percent"], **facts(part)}
+            for (p, r), there in networks(units, others).items() for n, u in there.items()
+            for label, part in enumerate(u["test"].get("by_class", ()))]
+
+
+def draw(units, others, published, right, names):
+    """A panel a problem, a marker a network: norm over share; None without networks of a second reading."""
+    nets = networks(units, others)
+    shown = list(dict.fromkeys(p for p, _ in nets))
+    drawn = [r for r in READINGS if any(r == own for _, own in nets)]
+    if len(drawn) < 2:
+        return None
+    style = {r: dict(ls="", ms=6, marker="osD^vPX"[n], color="0.6" if r else "0")
+             for n, r in enumerate(r for r in READINGS if r not in NORMALISED)}
+    style |= {r: dict(ls="", ms=7, marker="osD"[n], color=display.PALETTE[(1, 2, 0)[n]])
+              for n, r in enumerate(NORMALISED)}
+    figure, axes = plt.subplots(-(-len(shown) // 2), 2, figsize=(7.2, 1 + 2.3 * -(-len(shown) // 2)),
+                                squeeze=False)
+    for p, ax in zip(shown, axes.flat):
+        there = published(p)
+        ax.axvline(there["attack"], color=pairs.PRINTED, lw=1, zorder=0)
+        ax.axhline(there["size"], color=pairs.PRINTED, lw=1, zorder=0)
+        for r, u in ((r, u) for (q, r), mine in nets.items() if q == p for u in mine.values()):
+            told = facts(u["test"])
+            if told["size"] is not None:
+                ax.plot(told["attack"], told["size"], **style[r],
+                        fillstyle="none" if failed(u, right) else "full")
+        ax.set(xlim=(-4, 104), ylim=(0, 1.1 * max(ax.get_ylim()[1], there["size"])))
+        ax.set_title(pairs.name(p, names), loc="left")
+    figure.supxlabel("attackable test images, %")
+    figure.supylabel("mean ℓ₂ norm")
+    told = [plt.Line2D([], [], **style[r], label=READINGS[r].name) for r in drawn]
+    told += [plt.Line2D([], [], ls="", marker="o", color="0.6", fillstyle="none", label="failed training"),
+             plt.Line2D([], [], color=pairs.PRINTED, lw=1, label="published")]
+    rest = axes.flat[len(shown):]
+    for ax in rest:
+        ax.axis("off")
+    if len(rest):
+        rest[0].legend(handles=told, loc="center left")
+    else:
+        figure.legend(handles=told, loc="outside upper center", ncols=2)
+    return figure
