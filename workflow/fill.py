@@ -207,5 +207,6 @@ def main(*words):
 
 
 if __name__ == "__main__":
+    runtime.prepare()
     runtime.stop_cleanly()
     main(*sys.argv[1:])

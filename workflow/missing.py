@@ -274,5 +274,6 @@ def lines():
 
 
 if __name__ == "__main__":
+    runtime.prepare()
     for line in lines():
         print(line, flush=True)

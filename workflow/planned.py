@@ -113,4 +113,5 @@ def main(what, *words):
 
 
 if __name__ == "__main__":
+    runtime.prepare()
     main(*sys.argv[1:])
