@@ -9,19 +9,22 @@ The inside image x_s and the outside image x_b are then neighbours across the bo
     robustness    SSIM(x_s, x_o)    lower: the source can change more before it leaves its class
     adversarial   SSIM(x_b, x_o)    lower: the nearest image of another class looks less like the source
 
-Images are uint8 as in the paper's MATLAB code, and so is the arithmetic (`mix`). All images advance together,
-with one classification and one SSIM per iteration over those that are not finished.
+Images are uint8 as in the paper's MATLAB code, and so is the arithmetic (`mix`); or float32 in [0, 1], whose
+mean is exact. They are grey or coloured. All images advance together, with one classification and one SSIM
+per iteration over those that are not finished.
 """
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 
 import torch
 
+from shared.models.inference import labels
 from shared.runtime import UserError
 from shared.similarity import ssim
 
 VERSION = 1
-# 1  as first recorded
+# 1  as first recorded (but for thresholds of 256, which no unit has: they wrapped to 0 in 8 bits)
 
 UNIFORM = {"white": 255, "black": 0}
 OBJECTIVES = ("separability", "adversarial")
@@ -29,10 +32,13 @@ PRUNING_PLACES = ("mixed", "input", "source")
 
 
 def mix(a, b):
-    """uint8(a/2 + b/2) of uint8 images in MATLAB's arithmetic: each half rounds .5 up, the sum stops at 255.
+    """The mean of two images. Of uint8 ones in MATLAB's arithmetic: each half rounds .5 up, the sum stops at
+    255.
 
-    White on black gives 128, and two equal odd values v give v + 1.
+    So white on black gives 128, and two equal odd values v give v + 1.
     """
+    if a.is_floating_point():
+        return (a + b) / 2
     a, b = a - (a >> 1), b - (b >> 1)
     return a.add_(torch.minimum(b, 255 - a))      # both at most 128: only 128 + 128 would leave uint8
 
@@ -41,15 +47,15 @@ def backgrounds(name, images, labels, generator):
     """What to mix with (`ren`, Section IV): white or black, or for each image one of another class.
 
     name       "white", "black", or "digit": a partner drawn uniformly among the images of all other classes
-    images     uint8 [N, 1, H, W]
+    images     uint8 or float32 in [0, 1], [N, C, H, W]
     labels     true classes, int64 [N]
     generator  CPU generator that draws the partners; white and black draw nothing
 
-    Returns uint8 [1, 1, H, W] for white and black, [N, 1, H, W] for partners.
+    Returns images of the same type, [1, C, H, W] for white and black, [N, C, H, W] for partners.
     Raises UserError for another name, labels that do not suit the images, and partners within a single class.
     """
     if name in UNIFORM:
-        return torch.full_like(images[:1], UNIFORM[name])
+        return torch.full_like(images[:1], UNIFORM[name] / _unit(images))
     if name != "digit":
         raise UserError(f"unknown background {name!r}; use one of {', '.join(UNIFORM)}, digit")
     if labels.shape != images.shape[:1]:
@@ -65,15 +71,21 @@ def backgrounds(name, images, labels, generator):
 
 
 def prune(x, t, T):
-    """Pixel pruning (`ren`, Section V): uint8 pixels below t become 0, those above T become 255.
+    """Pixel pruning (`ren`, Section V): pixels below t become black, those above T white, t and T in 0..255.
 
-    A pixel equal to t or T stays as it is: with t = T = 128 128 survives; T = 255 changes no bright pixel.
-    Raises UserError unless 0 <= t <= T <= 256.
+    x is uint8, or float in [0, 1]. A pixel equal to t or T stays as it is: with t = T = 128 128 survives; T =
+    255 changes no bright pixel. Raises UserError unless 0 <= t <= T <= 256.
     """
     if not (isinstance(t, Integral) and isinstance(T, Integral) and 0 <= t <= T <= 256):
         raise UserError(f"pruning thresholds t={t!r}, T={T!r}: "
                         "whole numbers with 0 <= t <= T <= 256 are needed")
-    return torch.where(x < t, 0, torch.where(x > T, 255, x))
+    unit = _unit(x)
+    return torch.where(x < t / unit, 0, torch.where(x > T / unit, 255 // unit, x))
+
+
+def _unit(images):
+    """What a grey level in 0..255 is divided by to be a value of these images."""
+    return 255 if images.is_floating_point() else 1
 
 
 @dataclass(frozen=True)
@@ -103,7 +115,7 @@ class Pruning:
 @dataclass(frozen=True)
 class Path:
     """Every iteration (at most I) of a search over N images; image n took the first iterations[n]."""
-    mixed: torch.Tensor             # uint8 [N, I, 1, H, W], zeros after an image's last iteration
+    mixed: torch.Tensor             # [N, I, C, H, W], zeros after an image's last iteration
     mixed_class: torch.Tensor       # int64 [N, I], -1 after the last
     moved_inside: torch.Tensor      # bool [N, I], True where x_c replaced x_s, False where it replaced x_b
     similarity: torch.Tensor        # float32 [N, I], SSIM(x_b, x_s) after the replacement, nan after the last
@@ -117,9 +129,9 @@ class Path:
 @dataclass(frozen=True)
 class Pairs:
     """Borderline pairs of N sources. Excluded ones keep source and background, with nan similarities."""
-    original: torch.Tensor          # x_o, uint8 [N, 1, H, W]: the source (pruned, if the images kept are)
-    inside: torch.Tensor            # x_s, uint8 [N, 1, H, W]
-    outside: torch.Tensor           # x_b, uint8 [N, 1, H, W]
+    original: torch.Tensor          # x_o, [N, C, H, W]: the source (pruned, if the images kept are)
+    inside: torch.Tensor            # x_s, [N, C, H, W]
+    outside: torch.Tensor           # x_b, [N, C, H, W]
     inside_class: torch.Tensor      # int64 [N], the network's class of the source
     outside_class: torch.Tensor     # int64 [N]
     iterations: torch.Tensor        # int64 [N], images mixed
@@ -131,13 +143,13 @@ class Pairs:
     path: Path | None = None
 
 
-def search(classify, source, background, *, threshold=0.99, max_iterations=9, prune=None,
+def search(model, source, background, *, threshold=0.99, max_iterations=9, prune=None,
            ssim_convention="matlab", objective="separability", keep_path=False):
     """Algorithm 1 of `ren` on N images at once: pairs of similar images with different classes.
 
-    classify        function of uint8 [M, 1, H, W] that returns classes, int64 [M]
-    source          uint8 [N, 1, H, W]; the class to stay in is the network's own prediction
-    background      uint8 [1, 1, H, W] for all or [N, 1, H, W], e.g. white (255), black (0) or other digits
+    model           any callable as `shared.models.inference` says, or one that returns classes, int64 [N]
+    source          uint8 or float32 in [0, 1], [N, C, H, W]; the class to stay in is the model's prediction
+    background      of the same type, [1, C, H, W] for all or [N, C, H, W], e.g. white, black, other digits
     threshold       an image is finished when SSIM(x_b, x_s) is above this; 1 never stops early
     max_iterations  most images mixed per source. The paper's counter has no starting value, so its 9 could
                     also mean 10 mixes; here it is the number of mixes.
@@ -155,9 +167,9 @@ def search(classify, source, background, *, threshold=0.99, max_iterations=9, pr
     and when every source has the background's class.
     """
     _check(source, background, threshold, max_iterations, prune, objective)
-    original, outside, see, prune_mixed = _pruned(classify, source, background, prune)
-    inside_class = _classes(see, original)
-    outside_class = _classes(see, outside).expand_as(inside_class).clone()
+    original, outside, see, prune_mixed = _pruned(partial(labels, model), source, background, prune)
+    inside_class = see(original)
+    outside_class = see(outside).expand_as(inside_class).clone()
     excluded = inside_class == outside_class
     if excluded.all():
         raise UserError(f"all {len(source)} sources have their background's class (of classes "
@@ -175,10 +187,10 @@ def search(classify, source, background, *, threshold=0.99, max_iterations=9, pr
              torch.full(out.shape, torch.nan, device=out.device))]
     for i in range(max_iterations):
         x_c = prune_mixed(mix(x_b, x_s))
-        c_c = _classes(see, x_c)
+        c_c = see(x_c)
         same = c_c == c_s
         x_s, x_b, c_b = _choose(same, x_c, x_s), _choose(same, x_b, x_c), torch.where(same, c_b, c_c)
-        similarity = ssim(x_b, x_s, convention=ssim_convention)
+        similarity = _ssim(x_b, x_s, ssim_convention)
         if nearest is not None:
             nearest.offer(*_rows((~same).nonzero().squeeze(1), at, x_c, c_c))
         if path is not None:
@@ -221,13 +233,13 @@ class _Nearest:
         self.original, self.convention = original, convention
         self.image, self.label = outside.clone(), outside_class.clone()
         self.similarity = torch.full((len(original),), -torch.inf, device=original.device)
-        self.similarity[at] = ssim(*_rows(at, outside, original), convention=convention)
+        self.similarity[at] = _ssim(*_rows(at, outside, original), convention)
 
     def offer(self, at, images, labels):
-        """Images [M, 1, H, W] of the classes `labels` for the places `at`."""
+        """Images [M, C, H, W] of the classes `labels` for the places `at`."""
         if not len(at):
             return
-        similarity = ssim(images, self.original[at], convention=self.convention)
+        similarity = _ssim(images, self.original[at], self.convention)
         better = similarity > self.similarity[at]
         at = at[better]
         self.image[at], self.label[at] = images[better], labels[better]
@@ -251,16 +263,12 @@ def _pruned(classify, source, background, prune):
 def _similarity(a, b, where, convention):
     """SSIM [N] of the pairs at the places `where`, nan elsewhere."""
     out = torch.full((len(a),), torch.nan, device=a.device)
-    out[where] = ssim(*_rows(where, a, b), convention=convention)
+    out[where] = _ssim(*_rows(where, a, b), convention)
     return out
 
 
-def _classes(classify, images):
-    classes = classify(images)
-    if classes.shape != images.shape[:1] or classes.dtype != torch.int64:
-        raise UserError(f"classify must return int64 classes [{len(images)}] for {len(images)} images, "
-                         f"not {classes.dtype} {list(classes.shape)}")
-    return classes.to(images.device)
+def _ssim(a, b, convention):
+    return ssim(a, b, convention=convention, data_range=255 / _unit(a))
 
 
 def _empty_path(source, max_iterations):
@@ -273,12 +281,17 @@ def _empty_path(source, max_iterations):
 
 def _check(source, background, threshold, max_iterations, prune, objective):
     for name, images in (("source", source), ("background", background)):
-        if images.dtype != torch.uint8 or images.dim() != 4 or images.shape[1] != 1 or len(images) == 0:
-            raise UserError(f"{name} must be grey images, uint8 [N, 1, H, W] in 0..255, "
-                             f"not {images.dtype} {list(images.shape)}")
-    if background.shape[1:] != source.shape[1:] or len(background) not in (1, len(source)):
-        raise UserError(f"background must be one image or one per source, [1 or {len(source)}, "
-                         f"{', '.join(map(str, source.shape[1:]))}], not {list(background.shape)}")
+        if images.dtype not in (torch.uint8, torch.float32) or images.dim() != 4 or images.numel() == 0:
+            raise UserError(f"{name} must be images [N, C, H, W], uint8 or float32 in [0, 1], "
+                            f"not {images.dtype} {list(images.shape)}")
+        if images.is_floating_point() and not ((images >= 0) & (images <= 1)).all():
+            raise UserError(f"{name}: pixels lie in [{images.min():g}, {images.max():g}]; float images need "
+                            "[0, 1] (divide 0..255 by 255)")
+    if (background.shape[1:] != source.shape[1:] or len(background) not in (1, len(source))
+            or background.dtype != source.dtype):
+        raise UserError(f"background must be one image or one per source, {source.dtype} "
+                        f"[1 or {len(source)}, {', '.join(map(str, source.shape[1:]))}], "
+                        f"not {background.dtype} {list(background.shape)}")
     if not (isinstance(threshold, Real) and 0 < threshold <= 1):
         raise UserError(f"threshold={threshold!r}: an SSIM above 0 and at most 1 is needed (the paper: 0.99)")
     if not (isinstance(max_iterations, Integral) and max_iterations >= 1):

@@ -5,7 +5,7 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from shared import borderline
+from shared import borderline, runtime
 from shared.borderline import Pruning, backgrounds, mix, prune, search
 from shared.runtime import UserError
 from shared.similarity import ssim
@@ -15,14 +15,20 @@ WHITE = torch.full((1, 1, 12, 12), 255, dtype=torch.uint8)
 BLACK = torch.zeros_like(WHITE)
 
 
+def levels(images):
+    """Grey levels 0 to 255 of uint8 images, or of floats that stand for such."""
+    return images if images.dtype == torch.uint8 else (255 * images).round()
+
+
 def by_brightness(images):
     """Five classes by mean brightness, so that mixing with white or black crosses several boundaries."""
-    mean = images.double().mean((1, 2, 3))
+    mean = levels(images).double().mean((1, 2, 3))
     return torch.bucketize(mean, torch.tensor([30.0, 80.0, 130.0, 200.0], dtype=torch.float64))
 
 
 def by_contrast(images):
     """Three classes by the largest pixel, and a fourth for images brighter on the left than on the right."""
+    images = levels(images)
     top = images.amax((1, 2, 3))
     left = images[..., :6].double().mean((1, 2, 3)) > images[..., 6:].double().mean((1, 2, 3)) + 20
     return torch.where(left, 3, (top > 60).long() + (top > 180).long())
@@ -149,7 +155,7 @@ def test_adversarial_objective_may_keep_an_earlier_image():
     def scripted(images):
         return torch.full((len(images),), next(seen))
 
-    def fake_ssim(x, y, convention):                        # similarity to the source falls as images near it
+    def fake_ssim(x, y, **options):                         # similarity to the source falls as images near it
         return (x.double() - y.double()).abs().mean((1, 2, 3)).float() / 255
 
     with pytest.MonkeyPatch.context() as patch:
@@ -257,11 +263,12 @@ def test_similarities_are_those_of_the_images_returned():
 
 
 @pytest.mark.parametrize("source, background, options, message", [
-    (sources().float(), WHITE, {}, "source must be grey images, uint8"),
-    (sources()[:, 0], WHITE, {}, "source must be grey images, uint8"),
-    (sources().expand(-1, 3, -1, -1), WHITE, {}, "source must be grey images, uint8"),
-    (sources()[:0], WHITE, {}, "source must be grey images, uint8"),
-    (sources(), WHITE.float(), {}, "background must be grey images, uint8"),
+    (sources().float(), WHITE, {}, "source: pixels lie in .0, 255.; float images need"),
+    (sources()[:, 0], WHITE, {}, "source must be images .N, C, H, W., uint8 or float32"),
+    (sources().double(), WHITE, {}, "source must be images .N, C, H, W., uint8 or float32"),
+    (sources().expand(-1, 3, -1, -1), WHITE, {}, "one image or one per source"),
+    (sources()[:0], WHITE, {}, "source must be images .N, C, H, W., uint8 or float32"),
+    (sources(), WHITE / 255, {}, "one image or one per source, torch.uint8"),
     (sources(), WHITE[..., 1:], {}, "one image or one per source"),
     (sources(), WHITE.expand(5, -1, -1, -1), {}, "one image or one per source"),
     (WHITE.repeat(3, 1, 1, 1), WHITE, {}, r"all 3 sources have their background's class \(of classes \[4\]"),
@@ -292,8 +299,8 @@ def test_bad_pruning_thresholds(t, T):
 def test_bad_pruning_place_and_classifier():
     with pytest.raises(UserError, match="mixed, input, source"):
         Pruning(64, 255, where="output")
-    with pytest.raises(UserError, match="int64 classes"):
-        search(lambda images: images.float().mean((1, 2, 3)), sources(), WHITE)
+    with pytest.raises(UserError, match="the model returns torch.int32 .12. for 12 images; logits"):
+        search(lambda images: by_brightness(images).int(), sources(), WHITE)
 
 
 # ---- Algorithm 1 in ten lines ------------------------------------------------------------------------------
@@ -320,7 +327,7 @@ class RandomNet:
         self.last = torch.randint(-9, 10, (16, classes), generator=draw).double()
 
     def __call__(self, images):
-        return (images.flatten(1).double() @ self.first).relu().matmul(self.last).argmax(1)
+        return (levels(images).flatten(1).double() @ self.first).relu().matmul(self.last).argmax(1)
 
 
 @settings(max_examples=40, deadline=None)
@@ -381,3 +388,49 @@ def test_summary_of_one_searched_source_has_no_spread():
     told = borderline.summary(search(by_brightness, sources()[:1], WHITE))
     assert told["searched"] == 1 and 0 < told["robustness_mean"] < 1
     assert [told[f"{name}_std"] for name in ("separability", "robustness", "adversarial")] == [None] * 3
+
+
+def test_thresholds_of_256_prune_nothing_bright_and_everything_dark():
+    levels = torch.arange(256, dtype=torch.uint8)
+    assert torch.equal(prune(levels, 0, 256), levels) and not prune(levels, 256, 256).any()
+
+
+# ---- floats and colours ------------------------------------------------------------------------------------
+def bright(x):
+    """One logit: the mean of all values less 0.45."""
+    return x.flatten(1).mean(1) - 0.45
+
+
+def test_float_images_are_mixed_exactly_and_coloured_ones_too():
+    draw = runtime.generator(0, "floats")
+    for channels in (1, 3):
+        x = 0.3 * torch.rand(5, channels, 16, 16, generator=draw)
+        white = backgrounds("white", x, None, None)
+        found = search(bright, x, white, threshold=1, max_iterations=12)
+        for image, inside, outside in zip(x, found.inside, found.outside):
+            low, high = 0.0, 1.0    # bisection by hand: how much white
+            for _ in range(12):
+                middle = (low + high) / 2
+                dark = float(((1 - middle) * image + middle).mean()) < 0.45
+                low, high = (middle, high) if dark else (low, middle)
+            torch.testing.assert_close(inside, (1 - low) * image + low, atol=1e-5, rtol=0)
+            torch.testing.assert_close(outside, (1 - high) * image + high, atol=1e-5, rtol=0)
+        assert white.shape == (1, channels, 16, 16) and (white == 1).all() and not found.excluded.any()
+
+
+def test_grey_levels_and_the_same_in_colour_take_the_same_path():
+    x = (255 * 0.3 * torch.rand(6, 1, 14, 14, generator=runtime.generator(1))).to(torch.uint8)
+    grey = search(bright, x, backgrounds("white", x, None, None))
+    coloured = x.expand(-1, 3, -1, -1)
+    colour = search(bright, coloured, backgrounds("white", coloured, None, None))
+    assert torch.equal(grey.inside.expand(-1, 3, -1, -1), colour.inside)
+    assert torch.equal(grey.iterations, colour.iterations)
+    torch.testing.assert_close(grey.separability, colour.separability)
+
+
+@pytest.mark.parametrize("x, said", [(2 * torch.rand(2, 3, 14, 14), "float images need .0, 1."),
+                                     (torch.rand(2, 3, 14, 14).double(), "uint8 or float32"),
+                                     (torch.rand(2, 1, 1, 1), "too small")])
+def test_images_of_another_scale_type_or_size_are_refused(x, said):
+    with pytest.raises(UserError, match=said):
+        search(bright, x, torch.ones_like(x[:1]))

@@ -30,11 +30,22 @@ class Survey:
     stretch: torch.Tensor      # float32 [K]: L-inf length of each direction
     step: float                # distance of two neighbouring steps
     evaluations: int           # images classified
+    top: float = BEYOND        # largest distance tried
 
     @property
     def found(self):
         """bool [N, K]: whether another class was found."""
         return self.adjacent != NEVER
+
+    @property
+    def nearest(self):
+        """RMS distance of the nearest crossing of each image, float32 [N]; `top` where it is censored."""
+        return torch.where(self.censored, self.top, self.distance.amin(1))
+
+    @property
+    def censored(self):
+        """bool [N]: no direction leads into another class up to `top`, so that the distance is larger."""
+        return ~self.found.any(1)
 
     @property
     def linf(self):
@@ -82,7 +93,7 @@ def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
         forgotten = complete & (distance == distance.amax(1, keepdim=True))
         distance, adjacent = distance.masked_fill(forgotten, BEYOND), adjacent.masked_fill(forgotten, NEVER)
     return Survey(distance=distance, adjacent=adjacent, reference=reference, stretch=dirs.abs().amax(1),
-                  step=step, evaluations=evaluations)
+                  step=step, evaluations=evaluations, top=float(top))
 
 
 def strewn(x, dirs, count, *, top, generator):

@@ -104,14 +104,22 @@ def scores_of(returned, count):
 
     Raises WrongShape for anything else.
     """
+    given = returned
     if isinstance(returned, torch.Tensor) and returned.shape == (count,):
         returned = returned[:, None]
     if not (isinstance(returned, torch.Tensor) and returned.ndim == 2 and len(returned) == count
-            and returned.shape[1]):
-        told = list(returned.shape) if isinstance(returned, torch.Tensor) else type(returned).__name__
+            and returned.shape[1] and returned.is_floating_point()):
+        told = f"{given.dtype} {list(given.shape)}" if isinstance(given, torch.Tensor) else type(given).__name__
         raise WrongShape(f"the model returns {told} for {count} images; logits [{count}, classes] are "
                          f"needed, or one logit an image, [{count}, 1] or [{count}]")
     return returned.float()
+
+
+def finite(scores):
+    """The logits; raises NotFinite where one is nan or infinite: nan would pass for a class."""
+    if not scores.isfinite().all():
+        raise NotFinite("the model returns nan or infinite logits; check its weights and its normalisation")
+    return scores
 
 
 def logits(model, images, *, chunk=None, bf16=False):
@@ -120,17 +128,13 @@ def logits(model, images, *, chunk=None, bf16=False):
 
     One logit comes as [N, 1]. The model stays on its device and in its mode; no gradients. `chunk` images go
     through it at once, None picks a number; `bf16` computes in bfloat16 where the device has it. Raises
-    UserError for images of another type or shape, WrongShape, and NotFinite: nan would pass for a class.
+    UserError for images of another type or shape, WrongShape and NotFinite.
     """
     device = device_of(model, images)
 
     def forward(part):
         with runtime.bf16(device, bf16):
-            scores = scores_of(model(pixels(part.to(device))), len(part)).to(images.device)
-        if not scores.isfinite().all():
-            raise NotFinite("the model returns nan or infinite logits; check its weights and its "
-                            "normalisation")
-        return scores
+            return finite(scores_of(model(pixels(part.to(device))), len(part))).to(images.device)
 
     with torch.no_grad(), frozen(model):
         return runtime.chunked(forward, images, chunk=chunk or chunk_for(model, images))
@@ -190,11 +194,29 @@ def classes(scores):
     return scores.argmax(1) if scores.shape[1] > 1 else (scores[:, 0] > 0).long()
 
 
+def labels(model, images, *, chunk=None):
+    """Predicted classes, int64 [N], of images [N, C, H, W], uint8 or float in [0, 1], on their device.
+
+    Instruments that ask for labels alone take a model that returns these itself, int64 [N], too.
+    """
+    device = device_of(model, images)
+
+    def forward(part):
+        returned = model(pixels(part.to(device)))
+        if isinstance(returned, torch.Tensor) and returned.dtype == torch.int64 \
+                and returned.shape == (len(part),):
+            return returned.to(images.device)
+        return classes(finite(scores_of(returned, len(part)))).to(images.device)
+
+    with torch.no_grad(), frozen(model):
+        return runtime.chunked(forward, images, chunk=chunk or chunk_for(model, images))
+
+
 def classifier(model, *, chunk=None):
-    """A function from images [N, C, H, W], as `logits` takes them, to predicted classes, int64 [N]."""
+    """A function from images [N, C, H, W], as `labels` takes them, to predicted classes, int64 [N]."""
 
     def classify(images):
-        return classes(logits(model, images, chunk=chunk))
+        return labels(model, images, chunk=chunk)
 
     return classify
 

@@ -161,7 +161,8 @@ def source(path):
 
 def room_of(path):
     """Name of the room with a version that a file belongs to (`borderline`, `models/inference`), or None."""
-    for file, room in ((path, path.with_suffix("")), (path.parent / "__init__.py", path.parent)):
+    whole = path.with_name("__init__.py"), path.parent
+    for file, room in (whole,) if path == whole[0] else ((path, path.with_suffix("")), whole):
         if file.is_file() and source(file).version is not None:
             return str(room.relative_to(ROOT / "shared"))
     return None
