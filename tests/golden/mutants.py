@@ -79,6 +79,8 @@ def mutate(tree, number):
 def _around(tree, node):
     """What holds a constant, if that is one line: `0 -> 1` alone could be any of a definition's zeros."""
     holder = next(each for each in ast.walk(tree) if node in ast.iter_child_nodes(each))
+    if isinstance(holder, (ast.UnaryOp, ast.Slice, ast.Tuple)):
+        return _around(tree, holder)
     return node if "\n" in ast.unparse(holder) else holder
 
 
@@ -161,12 +163,16 @@ def main(room, only=""):
     ran, computes, out = touched(room), golden.computes(room), {}
     for path in files(room):
         tree = ast.parse(path.read_text())
-        source = identity.source(path)
+        source, alike = identity.source(path), {}
         if notices(room, path, tree, list(ran)):
             raise runtime.UserError(f"{path.name} as it is fails its cases; mend that first (make test)")
         for number in range(len(list(spots(tree)))):
             changed, line, words = mutate(tree, number)
             where = source.at(line)
+            told = f"{path.relative_to(Path(shared.__file__).parent)}:{where}: {words}"
+            alike[told] = alike.get(told, 0) + 1
+            if alike[told] > 1:
+                told += f" ({alike[told]})"      # the same change once more in one definition
             if only and only not in f"{path.name}:{where}":
                 continue
             if computes and str(where).split(".")[0] not in computes:
@@ -177,7 +183,6 @@ def main(room, only=""):
                 names = list(ran)     # a constant or a class: any case may read it
             tried += 1
             if not notices(room, path, changed, names):
-                told = f"{path.relative_to(Path(shared.__file__).parent)}:{where}: {words}"
                 left.append(told)
                 why = f"  # {known[told]}" if told in known else ""
                 print(f"survives, line {line}: {told}{why}", flush=True)

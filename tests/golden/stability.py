@@ -495,17 +495,17 @@ def tiny():
 @case(elsewhere=1e-3)
 def pairs():
     """Trained, so differences of machines grow."""
-    options = dict(architecture="golden-tiny", epochs=15, draws=25)
+    options = dict(architecture="golden-tiny", epochs=6, draws=12)
     told = {}
     with given(), bf16(False), mock.patch.object(runtime, "device", lambda: CPU):
-        told["plain"] = measure_pair("golden", 0, 2, panels=True, images_attack=9,
+        told["plain"] = measure_pair("golden", 0, 2, panels=True, images_attack=6,
                                      **options)
         told["some"] = measure_pair("golden", 1, 2, held_out=(0.3, 0.2), by_track=True, seed=3,
                                     deltas=(2, 7), images_train=30, images_test=9, images_attack=7,
                                     images_random=3, **options)
         for noise, size in (("cube", 0.05), ("ball", 1.0)):
-            told[noise] = measure_pair("golden", 0, 1, noise=noise, noise_size=size, images_attack=4,
-                                       images_random=2, **options)
+            told[noise] = measure_pair("golden", 0, 1, noise=noise, noise_size=size, images_attack=2,
+                                       images_random=2, deltas=(5,), **options)
         told["refused"] = [refused(measure_pair, "golden", 0, 1, noise=noise, **options)
                            for noise in ("sphere", "", 0)]
     return {name: packed(each) for name, each in told.items()}
