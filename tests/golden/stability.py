@@ -423,7 +423,6 @@ def measured_sets():
     told["saturated"] = measured(net, x, y)
     told["none right"] = measured(net, x[:6], 1 - answers(net, pixels(x[:6])))
     told["hard"] = measured(*subjects(5, "hard", gain=0.01))
-    told["neither"] = measured(*subjects(5, "neither", gain=0.0))
     return {name: packed(each) for name, each in told.items()}
 
 
@@ -439,6 +438,23 @@ def bent_gradients():
 
 
 @case
+def doubts_at_distances():
+    """Images are looked at as they are and under noise of norms up to 1, 5 and 50."""
+    net, x, y = subjects(300, "doubts")
+    near, some = 127 / 255, draw(280, SHAPE, generator("doubts"))
+    peaks = [Coarse(net.net, lambda scores, x, at=at: scores + 1 / (1 + 9 * (
+        (x - near).flatten(1).norm(dim=1, keepdim=True) - at).abs())) for at in (0.9, 4.5, 45)]
+    with bf16(True):
+        return [doubt(each, torch.full_like(x, 127), y, some, generator("rows")) for each in peaks]
+
+
+@case
+def answers_on_the_boundary():
+    """A margin of 0 is no answer."""
+    return packed(measured(*subjects(5, "neither", gain=0.0)))
+
+
+@case
 def measured_many():
     """More images than are kept draw by draw."""
     found, known = measured(*subjects(620, "many", gain=6.0), draws=3, deltas=(2,))
@@ -448,15 +464,14 @@ def measured_many():
 @case
 def doubts():
     net, x, y = subjects(300, "doubts", coarsen=uneven)
-    grey, near = torch.full_like(x, 127), 127 / 255
-    peaks = [Coarse(net.net, lambda scores, x, at=at: scores + 1 / (1 + 9 * (
-        (x - near).flatten(1).norm(dim=1, keepdim=True) - at).abs())) for at in (0.9, 4.5, 45)]
+    peaks = {at: Coarse(net.net, lambda scores, x, at=at: scores + 1 / (1 + (
+        (x - 0.5).flatten(1).norm(dim=1, keepdim=True) - at).abs())) for at in (1.5, 5, 30, 48)}
     many, few = (draw(count, SHAPE, generator("doubts")) for count in (280, 20))
     with bf16(True):
         return {"many": doubt(net, x, y, many, generator("rows")),
                 "few": doubt(net, x, y, few, generator("rows")),
                 "fewer": doubt(net, x[:10], y[:10], few, generator("rows")),
-                "peaks": [doubt(each, grey, y, many, generator("rows")) for each in peaks],
+                "peaks": [doubt(each, x, y, many, generator("rows")) for each in peaks.values()],
                 "options": [doubt(net, x, y, many, generator("rows"), images=5),
                             doubt(net, x, y, many, generator("rows"), radius=2.0)]}
 
@@ -508,17 +523,17 @@ def tiny():
 @case(elsewhere=1e-3)
 def pairs():
     """Trained, so differences of machines grow."""
-    options = dict(architecture="golden-tiny", epochs=6, draws=12)
+    options = dict(architecture="golden-tiny", epochs=15, draws=25)
     told = {}
     with given(), bf16(False), mock.patch.object(runtime, "device", lambda: CPU):
-        told["plain"] = measure_pair("golden", 0, 2, panels=True, images_attack=6,
+        told["plain"] = measure_pair("golden", 0, 2, panels=True, images_attack=9,
                                      **options)
         told["some"] = measure_pair("golden", 1, 2, held_out=(0.3, 0.2), by_track=True, seed=3,
                                     deltas=(2, 7), images_train=30, images_test=9, images_attack=7,
                                     images_random=3, **options)
         for noise, size in (("cube", 0.05), ("ball", 1.0)):
-            told[noise] = measure_pair("golden", 0, 1, noise=noise, noise_size=size, images_attack=2,
-                                       images_random=2, deltas=(5,), **options)
+            told[noise] = measure_pair("golden", 0, 1, noise=noise, noise_size=size, images_attack=4,
+                                       images_random=2, **options)
         told["refused"] = [refused(measure_pair, "golden", 0, 1, noise=noise, **options)
                            for noise in ("sphere", "", 0)]
     return {name: packed(each) for name, each in told.items()}
