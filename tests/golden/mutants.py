@@ -79,6 +79,8 @@ def mutate(tree, number):
 def _around(tree, node):
     """What holds a constant, if that is one line: `0 -> 1` alone could be any of a definition's zeros."""
     holder = next(each for each in ast.walk(tree) if node in ast.iter_child_nodes(each))
+    if isinstance(holder, (ast.UnaryOp, ast.Slice, ast.Tuple)):
+        return _around(tree, holder)
     return node if "\n" in ast.unparse(holder) else holder
 
 
@@ -112,8 +114,11 @@ def _purge():
         del sys.modules[name]
 
 
-def notices(room, path, tree, names):
-    """Whether one of the cases notices the changed file; in a child process that imports it anew."""
+def notices(room, path, tree, names, known, machines):
+    """Whether one of the cases notices the changed file; in a child process that imports it anew.
+
+    known, machines   what `golden.stored` gives
+    """
     child = os.fork()
     if child:
         start = time.time()
@@ -138,7 +143,6 @@ def notices(room, path, tree, names):
         machinery.SourceFileLoader.get_code = get_code
         _purge()
         from tests import golden as fresh
-        known, machines = fresh.stored(room)
         for name in names:
             function, elsewhere = fresh.cases(room)[name]
             exact = machines[name] == fresh.machine()
@@ -158,15 +162,19 @@ def reasons(room):
 
 def main(room, only=""):
     start, tried, known, left = time.time(), 0, reasons(room), []
-    ran, computes, out = touched(room), golden.computes(room), {}
+    ran, computes, out, kept = touched(room), golden.computes(room), {}, golden.stored(room)
     for path in files(room):
         tree = ast.parse(path.read_text())
-        source = identity.source(path)
-        if notices(room, path, tree, list(ran)):
+        source, alike = identity.source(path), {}
+        if notices(room, path, tree, list(ran), *kept):
             raise runtime.UserError(f"{path.name} as it is fails its cases; mend that first (make test)")
         for number in range(len(list(spots(tree)))):
             changed, line, words = mutate(tree, number)
             where = source.at(line)
+            told = f"{path.relative_to(Path(shared.__file__).parent)}:{where}: {words}"
+            alike[told] = alike.get(told, 0) + 1
+            if alike[told] > 1:
+                told += f" ({alike[told]})"      # the same change once more in one definition
             if only and only not in f"{path.name}:{where}":
                 continue
             if computes and str(where).split(".")[0] not in computes:
@@ -176,8 +184,7 @@ def main(room, only=""):
             if not names or "." not in str(where) and where not in {w for _, w in set().union(*ran.values())}:
                 names = list(ran)     # a constant or a class: any case may read it
             tried += 1
-            if not notices(room, path, changed, names):
-                told = f"{path.relative_to(Path(shared.__file__).parent)}:{where}: {words}"
+            if not notices(room, path, changed, names, *kept):
                 left.append(told)
                 why = f"  # {known[told]}" if told in known else ""
                 print(f"survives, line {line}: {told}{why}", flush=True)

@@ -427,6 +427,34 @@ def measured_sets():
 
 
 @case
+def bent_gradients():
+    """Of label 0 with logits of -48.5 to -52, float32 gradients are few bits: another direction is tried."""
+    net, x, y = subjects(300, "bent", gain=100.0)
+    with torch.no_grad():
+        scores = net(pixels(x))[:, 0]
+    some = (scores > -52) & (scores < -48.5) | (scores.abs() < 10)
+    found = measured(net, x[some], y[some])[0]
+    return {"logit attack": packed(found["logit_attack"]), "of": int(some.sum())}
+
+
+@case
+def doubts_at_distances():
+    """Images are looked at as they are and under noise of norms up to 1, 5 and 50."""
+    net, x, y = subjects(300, "doubts")
+    near, some = 127 / 255, draw(280, SHAPE, generator("doubts"))
+    peaks = [Coarse(net.net, lambda scores, x, at=at: scores + 1 / (1 + 9 * (
+        (x - near).flatten(1).norm(dim=1, keepdim=True) - at).abs())) for at in (0.9, 4.5, 45)]
+    with bf16(True):
+        return [doubt(each, torch.full_like(x, 127), y, some, generator("rows")) for each in peaks]
+
+
+@case
+def answers_on_the_boundary():
+    """A margin of 0 is no answer."""
+    return packed(measured(*subjects(5, "neither", gain=0.0)))
+
+
+@case
 def measured_many():
     """More images than are kept draw by draw."""
     found, known = measured(*subjects(620, "many", gain=6.0), draws=3, deltas=(2,))
