@@ -109,7 +109,8 @@ def scores_of(returned, count):
         returned = returned[:, None]
     if not (isinstance(returned, torch.Tensor) and returned.ndim == 2 and len(returned) == count
             and returned.shape[1] and returned.is_floating_point()):
-        told = f"{given.dtype} {list(given.shape)}" if isinstance(given, torch.Tensor) else type(given).__name__
+        tensor = isinstance(given, torch.Tensor)
+        told = f"{given.dtype} {list(given.shape)}" if tensor else type(given).__name__
         raise WrongShape(f"the model returns {told} for {count} images; logits [{count}, classes] are "
                          f"needed, or one logit an image, [{count}, 1] or [{count}]")
     return returned.float()
