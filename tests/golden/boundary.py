@@ -18,7 +18,7 @@ from shared.models import he
 from shared.training import zoo
 from shared.units.handed import give
 from tests.golden import Cases, refused
-from tests.golden.attacks import SEARCHED, constant, images, net, of_classes, settings
+from tests.golden.attacks import DRAWN, SEARCHED, constant, images, net, of_classes, settings
 
 case = Cases()
 LEARNED = 1e-4      # elsewhere: tens of steps of Adam
@@ -39,7 +39,7 @@ def whole(found):
     return {"survey": found, "found": found.found, "linf": found.linf}
 
 
-@case
+@case(elsewhere=DRAWN)
 def surveys():
     model, x, dirs = walks()
     grids = {"small": (0.05, 0.3), "large": (0.07, 1), "one": (0.3, 0.3), "not whole": (0.04, 0.1)}
@@ -53,7 +53,7 @@ def surveys():
             "modes": [m.training for m in model.modules()]}
 
 
-@case
+@case(elsewhere=DRAWN)
 def refined():
     model, x, dirs = walks()
     rough = survey(model, x, dirs, step=0.2, top=1)
@@ -65,7 +65,7 @@ def refined():
             "modes": [m.training for m in model.modules()]}
 
 
-@case
+@case(elsewhere=DRAWN)
 def points_of_the_walks():
     _, x, dirs = walks()
     return {f"{top}": strewn(x, dirs, 9, top=top, generator=seeded("strewn")) for top in (0.2, 1.0)}
@@ -224,7 +224,7 @@ def examples_of_attacks():
                     for attack in (None, ATTACKS["fgsm"])]}
 
 
-@case
+@case(elsewhere=DRAWN)
 def directions_of_the_pages():
     x = images(2)
     return {"some": directions_for(x, 3, negatives=False, seed=1),
