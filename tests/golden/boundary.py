@@ -9,7 +9,7 @@ from shared.attacks.directions import directions
 from shared.attacks.gradient import FGSM, PGD
 from shared.attacks.optimised import CarliniWagner, OptMargin
 from shared.attacks.threat import L2, Linf
-from shared.boundary import setting
+from shared.boundary import classifier, setting
 from shared.boundary.classifier import BoundaryNet, Pairs, Rates, Threshold, features, rates, threshold, train
 from shared.boundary.setting import Subject, attacks, directions_for, examples, learn, subjects, under_noise
 from shared.boundary.survey import Survey, purity, refine, strewn, survey
@@ -145,6 +145,12 @@ def classifiers():
             "kept": every.kept()}
 
 
+@case(elsewhere=LEARNED)
+def a_classifier_of_more_directions():
+    every = pairs(distances=48)
+    return train(every, steps=1, batch=8, generator=seeded("more"))(every.benign)
+
+
 @case
 def nets_of_the_classifier():
     sizes = {}
@@ -269,6 +275,22 @@ def learned():
              "less": run(sample=10, batch=100)}
     return {**found, "bad": [refused(run, "other net"), refused(run, attack="pgd"), refused(run, sample=0),
                              refused(run, others=("pgd",)), refused(run, given="nothing given")]}
+
+
+@case
+def what_is_learned_from():
+    """The inputs of the classifier, where some directions never meet the boundary."""
+    give("golden", surroundings())
+    seen = []
+
+    def look(some, **options):
+        seen.append(some)
+        return lambda x: x[:, :2]
+
+    with mock.patch.object(classifier, "train", look):
+        learn("golden", "net", "margin", (), sample=11, size=10, step=0.02, share=0.5, centre=0.2, spread=0.05,
+              steps=1, batch=8, balanced=False, seed=1)
+    return seen
 
 
 @case(elsewhere=LEARNED)
