@@ -288,8 +288,8 @@ def what_is_learned_from():
         return lambda x: x[:, :2]
 
     with mock.patch.object(classifier, "train", look):
-        learn("golden", "net", "margin", (), sample=11, size=10, step=0.02, share=0.5, centre=0.2, spread=0.05,
-              steps=1, batch=8, balanced=False, seed=1)
+        learn("golden", "net", "margin", (), sample=11, size=10, step=0.02, share=0.5, centre=0.2,
+              spread=0.05, steps=1, batch=8, balanced=False, seed=1)
     return seen
 
 

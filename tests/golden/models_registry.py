@@ -82,7 +82,8 @@ def a_paper_is_imported_when_it_is_asked_for():
         found = [unknown("ren-a"), unknown("nobody-a")]
     asked = [name.split(".")[-1] for name in imported]
     return {"unknown": found, "imported": [name for name in asked if name in ("he", "ren", "sutton")],
-            "tools": [any(n.startswith(name) for n in names()) for name in ("registry", "inference", "recipe")]}
+            "tools": [any(n.startswith(f"{tool}-") for n in names())
+                      for tool in ("registry", "inference", "recipe")]}
 
 
 @case
