@@ -53,6 +53,20 @@ def surveys():
             "modes": [m.training for m in model.modules()]}
 
 
+def ball(z):
+    """Class 0 within a ball around grey: every direction leaves it."""
+    over = (z - 0.5).flatten(1).square().sum(1) - 1
+    return torch.stack([-over, over], 1)
+
+
+@case(elsewhere=DRAWN)
+def every_direction_crosses():
+    _, x, dirs = walks()
+    near = 0.4 + 0.2 * x
+    return {f"{legacy}": survey(ball, near, dirs, step=0.02, top=0.5, legacy_tail_bug=legacy)
+            for legacy in (False, True)}
+
+
 @case(elsewhere=DRAWN)
 def refined():
     model, x, dirs = walks()
