@@ -25,7 +25,8 @@ SAFE = 1e-6   # largest difference on another machine, in units of the array's l
 def rooms():
     """Every room that declares a version, such as `borderline` or `models/inference`."""
     shared = HERE.parents[1] / "shared"
-    return sorted({room for path in shared.rglob("*.py") if (room := identity.room_of(path))})
+    return sorted({room for path in shared.rglob("*.py")
+                   if path.name != "__init__.py" and (room := identity.room_of(path))})
 
 
 class Cases(dict):

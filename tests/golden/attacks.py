@@ -16,6 +16,7 @@ from tests.golden import Cases, refused
 
 case = Cases()
 SEARCHED = 1e-4        # elsewhere: tens of steps of Adam
+DRAWN = 1e-5           # elsewhere: normal draws and their orthogonal columns
 SHAPE = (2, 3, 4)      # channels, height, width
 
 
@@ -68,7 +69,7 @@ def setting(name="net", **options):
 THREATS = {"linf": Linf(0.2), "l2": L2(0.7), "linf free": Linf(), "l2 free": L2(), "large": L2(30.0)}
 
 
-@case
+@case(elsewhere=DRAWN)
 def threats():
     x, z = images(name="x"), images(name="z")
     z[1], z[2] = x[1], x[2] + 0.01
@@ -82,7 +83,7 @@ def threats():
             "bad": [refused(kind, size) for kind in (Linf, L2) for size in (0, -1.0, float("nan"), 0.5)]}
 
 
-@case
+@case(elsewhere=DRAWN)
 def orthogonal_directions():
     return {"some": directions(10, 4, generator=seeded("q")), "one": directions(7, 1, generator=seeded("q")),
             "all": directions(5, 5, negatives=True, generator=seeded("q")),

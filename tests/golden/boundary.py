@@ -9,7 +9,7 @@ from shared.attacks.directions import directions
 from shared.attacks.gradient import FGSM, PGD
 from shared.attacks.optimised import CarliniWagner, OptMargin
 from shared.attacks.threat import L2, Linf
-from shared.boundary import setting
+from shared.boundary import classifier, setting
 from shared.boundary.classifier import BoundaryNet, Pairs, Rates, Threshold, features, rates, threshold, train
 from shared.boundary.setting import Subject, attacks, directions_for, examples, learn, subjects, under_noise
 from shared.boundary.survey import Survey, purity, refine, strewn, survey
@@ -18,7 +18,7 @@ from shared.models import he
 from shared.training import zoo
 from shared.units.handed import give
 from tests.golden import Cases, refused
-from tests.golden.attacks import SEARCHED, constant, images, net, of_classes, settings
+from tests.golden.attacks import DRAWN, SEARCHED, constant, images, net, of_classes, settings
 
 case = Cases()
 LEARNED = 1e-4      # elsewhere: tens of steps of Adam
@@ -39,7 +39,7 @@ def whole(found):
     return {"survey": found, "found": found.found, "linf": found.linf}
 
 
-@case
+@case(elsewhere=DRAWN)
 def surveys():
     model, x, dirs = walks()
     grids = {"small": (0.05, 0.3), "large": (0.07, 1), "one": (0.3, 0.3), "not whole": (0.04, 0.1)}
@@ -53,7 +53,21 @@ def surveys():
             "modes": [m.training for m in model.modules()]}
 
 
-@case
+def ball(z):
+    """Class 0 within a ball around grey: every direction leaves it."""
+    over = (z - 0.5).flatten(1).square().sum(1) - 1
+    return torch.stack([-over, over], 1)
+
+
+@case(elsewhere=DRAWN)
+def every_direction_crosses():
+    _, x, dirs = walks()
+    near = 0.4 + 0.2 * x
+    return {f"{legacy}": survey(ball, near, dirs, step=0.02, top=0.5, legacy_tail_bug=legacy)
+            for legacy in (False, True)}
+
+
+@case(elsewhere=DRAWN)
 def refined():
     model, x, dirs = walks()
     rough = survey(model, x, dirs, step=0.2, top=1)
@@ -65,7 +79,7 @@ def refined():
             "modes": [m.training for m in model.modules()]}
 
 
-@case
+@case(elsewhere=DRAWN)
 def points_of_the_walks():
     _, x, dirs = walks()
     return {f"{top}": strewn(x, dirs, 9, top=top, generator=seeded("strewn")) for top in (0.2, 1.0)}
@@ -143,6 +157,12 @@ def classifiers():
                        "training": learned.training}
     return {**found, "random": torch.equal(before, torch.get_rng_state()), "slice": every[3:5],
             "kept": every.kept()}
+
+
+@case(elsewhere=LEARNED)
+def a_classifier_of_more_directions():
+    every = pairs(distances=48)
+    return train(every, steps=1, batch=8, generator=seeded("more"))(every.benign)
 
 
 @case
@@ -224,7 +244,7 @@ def examples_of_attacks():
                     for attack in (None, ATTACKS["fgsm"])]}
 
 
-@case
+@case(elsewhere=DRAWN)
 def directions_of_the_pages():
     x = images(2)
     return {"some": directions_for(x, 3, negatives=False, seed=1),
@@ -269,6 +289,22 @@ def learned():
              "less": run(sample=10, batch=100)}
     return {**found, "bad": [refused(run, "other net"), refused(run, attack="pgd"), refused(run, sample=0),
                              refused(run, others=("pgd",)), refused(run, given="nothing given")]}
+
+
+@case
+def what_is_learned_from():
+    """The inputs of the classifier, where some directions never meet the boundary."""
+    give("golden", surroundings())
+    seen = []
+
+    def look(some, **options):
+        seen.append(some)
+        return lambda x: x[:, :2]
+
+    with mock.patch.object(classifier, "train", look):
+        learn("golden", "net", "margin", (), sample=11, size=10, step=0.02, share=0.5, centre=0.2,
+              spread=0.05, steps=1, batch=8, balanced=False, seed=1)
+    return seen
 
 
 @case(elsewhere=LEARNED)

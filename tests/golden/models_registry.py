@@ -81,7 +81,9 @@ def a_paper_is_imported_when_it_is_asked_for():
         imported = []
         found = [unknown("ren-a"), unknown("nobody-a")]
     asked = [name.split(".")[-1] for name in imported]
-    return {"unknown": found, "imported": [name for name in asked if name in ("he", "ren", "sutton")]}
+    return {"unknown": found, "imported": [name for name in asked if name in ("he", "ren", "sutton")],
+            "tools": [any(n.startswith(f"{tool}-") for n in names())
+                      for tool in ("registry", "inference", "recipe")]}
 
 
 @case

@@ -118,16 +118,35 @@ def batches():
 
 
 @case(elsewhere=TRAINED)
+def rates_of_batches_left_over():
+    return weights_after(replace(BASE, partial=True))
+
+
+@case(elsewhere=TRAINED)
 def hooks():
     return {"hook": weights_after(CONSTANT, Noise(0.1)), "ascent": weights_after(CONSTANT, Ascent(0.1)),
             "moved": weights_after(replace(CONSTANT, shift=1, flip=True, batch=8), Noise(0.2), seed=2)}
 
 
-@case(elsewhere=BF16)
+@case(elsewhere=0.1)     # signs of slopes turn where bfloat16 products are rounded in another way
 def in_bfloat16():
     with bfloat16():
         return {"bf16": weights_after(replace(CONSTANT, bf16=True)),
                 "ascent": weights_after(replace(CONSTANT, bf16=True), Ascent(0.1))}
+
+
+@case(elsewhere=BF16)
+def in_bfloat16_and_its_hook():
+    seen = []
+
+    def look(net, batch, labels, generator):
+        seen.extend([batch.dtype, net(batch).dtype])
+        return Noise(0.1)(net, batch, labels, generator)
+
+    recipe = replace(CONSTANT, bf16=True)
+    with bfloat16():
+        return {"bf16": weights_after(recipe), "hook": weights_after(recipe, look),
+                "seen": [str(word) for word in seen]}
 
 
 class Shown(nn.Module):
@@ -233,6 +252,11 @@ def shares():
     some = {"blocks": torch.tensor([0] * 60 + [1] * 30 + [2] * 10), "mixed": images(50)[1],
             "one": torch.zeros(7).long()}
     return {f"{name} {count}": share(y, count) for name, y in some.items() for count in (1, 7, 20, 1000)}
+
+
+@case
+def shares_of_few():
+    return {f"{count}": share(torch.tensor([0] * 2 + [1] * 9), count) for count in range(1, 12)}
 
 
 @case
