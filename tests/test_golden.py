@@ -1,4 +1,5 @@
 """Every version of a room is held by its golden tests, and a number never comes without a line."""
+import json
 import re
 import subprocess
 
@@ -8,6 +9,7 @@ import pytest
 from shared import ROOT
 from shared.units import identity
 from tests import golden
+from tests.golden import units
 
 EVERY = [(room, name) for room in golden.rooms() for name in golden.cases(room)]
 
@@ -54,3 +56,18 @@ def test_what_is_stored_under_a_number_stays(room, tmp_path):
         for key in before.files:
             a = before[key]
             assert key in now.files and np.array_equal(a, now[key], equal_nan=a.dtype.kind == "f"), key
+
+
+def test_a_small_unit_of_each_recorded_set_finds_what_it_found(smoke):
+    """End to end, through the function of the notebook and every room that it runs in."""
+    _, folder = smoke
+    known = json.loads(units.STORED.read_text())
+    wrong = []
+    for name in units.recorded_sets():
+        if (unit := units.small_unit(f"{folder}/cache", name)) is None:
+            continue
+        if name not in known or known[name]["code"] != unit.code:
+            wrong.append(f"{name}: other code ran; store again: python -m tests.golden.units")
+        elif (place := units.difference(known[name], units.told(unit))) is not None:
+            wrong.append(f"{name}: {place} differs under the same code")
+    assert not wrong, "\n".join(wrong)
