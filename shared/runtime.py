@@ -46,6 +46,14 @@ _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPER
                errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, errno.EFBIG}
 
 
+def index(name, value, count, of):
+    """`value` if it is one of `count` things, from 0; else UserError: ("digit", 99999, 500, "images")."""
+    if not 0 <= value < count:
+        raise UserError(f"parameter {name!r} cannot be {value}; allowed: 0 to {count - 1}, "
+                        f"since there are {count:,} {of}")
+    return value
+
+
 def told(kind, text):
     """The one line for an exception (its class name, its text) that is no fault of the program; else None."""
     if kind in ("MemoryError", "_ArrayMemoryError", "OutOfMemoryError") or (

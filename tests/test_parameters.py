@@ -169,8 +169,8 @@ def test_a_script_takes_its_command_line(known):
 
 
 def test_a_number_that_counts_things_is_held_against_how_many_there_are():
-    assert parameters.index("digit", 9, 10, "test images") == 9
+    assert runtime.index("digit", 9, 10, "test images") == 9
     with pytest.raises(
         runtime.UserError, match="'digit' cannot be 99999; allowed: 0 to 499, .* 500 test images"
     ):
-        parameters.index("digit", 99999, 500, "test images")
+        runtime.index("digit", 99999, 500, "test images")

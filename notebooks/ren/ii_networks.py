@@ -47,7 +47,7 @@ from torch import nn
 from shared import reference, runtime, similarity
 from shared.data import sets as data
 from shared.models import inference, ren
-from shared.pages import display, parameters
+from shared.pages import display
 from shared.pages.start import start
 from shared.records.summary import over_nets
 from shared.training import zoo
@@ -332,7 +332,7 @@ display.say(f"In {2 * PAIRS} comparisons the two differ by {'less' if within els
 def distort(digit, *, dataset, seed):
     """One test image and seven distortions of it: SSIM to it by both rules, distance of the pixels."""
     images = data.load(dataset).x_test
-    image = images[parameters.index("digit", digit, len(images), "test images")]
+    image = images[runtime.index("digit", digit, len(images), "test images")]
     grey, noise = image.float(), torch.randn(image.shape, generator=runtime.generator(seed, "noise"))
     versions = {"the original": image, "brighter by 60": (grey + 60).clamp(0, 255).byte(),
                 "contrast halved": (grey / 2).byte(),

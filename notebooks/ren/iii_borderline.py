@@ -54,7 +54,7 @@ import torch
 from shared import borderline, runtime, similarity
 from shared.data import sets as data
 from shared.models import inference, ren
-from shared.pages import display, mixer, parameters
+from shared.pages import display, mixer
 from shared.pages.start import start
 from shared.records.summary import over_nets
 from shared.training import zoo
@@ -261,7 +261,7 @@ if len(compared):
 def walk(architecture, net, *, digit, recipe, dataset, threshold, iterations):
     """One path of Algorithm 1 with all its pictures, of the first test image from `digit` on with one."""
     digits = data.load(dataset)
-    parameters.index("digit", digit, len(digits.x_test), "test images")
+    runtime.index("digit", digit, len(digits.x_test), "test images")
     classify = inference.classifier(zoo.net(f"ren-{architecture}", recipe, digits,
                                             net, device=runtime.device()).net)
     flat = {name: torch.full_like(digits.x_test[:1], grey) for name, grey in BACKGROUNDS.items()}
@@ -464,7 +464,7 @@ STEPS = 20  # mixtures from the digit to the other picture
 def mixtures(architecture, net, *, digit, recipe, dataset):
     """A test digit mixed with white, with black and with the next digit of another label; what a net says."""
     digits = data.load(dataset)
-    parameters.index("digit", digit, len(digits.x_test), "test images")
+    runtime.index("digit", digit, len(digits.x_test), "test images")
     model = zoo.net(f"ren-{architecture}", recipe, digits, net, device=runtime.device()).net
     classify, source = inference.classifier(model), digits.x_test[digit:digit + 1]
     label = int(classify(source))

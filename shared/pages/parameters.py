@@ -273,11 +273,3 @@ def values(known, namespace, words):
     checked = check(known, {name: namespace[name] for name in known})
     namespace.update(checked)
     return checked
-
-
-def index(name, value, count, of):
-    """`value` if it is one of `count` things, from 0; else UserError: ("digit", 99999, 500, "images")."""
-    if not 0 <= value < count:
-        raise UserError(f"parameter {name!r} cannot be {value}; allowed: 0 to {count - 1}, "
-                        f"since there are {count:,} {of}")
-    return value
