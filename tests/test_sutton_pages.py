@@ -196,13 +196,13 @@ def test_a_problem_without_any_attack_is_shown_too():
     told = pairs.failures_in_words(none, NEXT)
     assert "200 test images attacked, 200 keep" in told and "197 keep" in told
     minute = pairs.minute_words(none, shares, 9, "digits")
-    theirs = pairs.percent(shares["attack"][1, 2]["test"])
+    theirs = pairs.in_percent(shares["attack"][1, 2]["test"])
     assert "No image was so changed" in minute and f"The paper prints {theirs} for the same pair." in minute
     assert "none was tried with random draws" in pairs.shares_in_words(none, shares)
 
 
 def test_shares_are_told_as_a_person_tells_them():
-    told = [pairs.percent(v) for v in (None, 0, 0.001, 0.26, 41.49, 100)]
+    told = [pairs.in_percent(v) for v in (None, 0, 0.001, 0.26, 41.49, 100)]
     assert told == ["no image", "0%", "less than 0.01%", "0.26%", "41.5%", "100.0%"]
 
 

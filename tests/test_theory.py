@@ -19,9 +19,9 @@ from shared.theory.ball import (
     log_density,
     log_tail,
     sample_coordinates,
+    sample_points,
     slab,
     tail,
-    uniform_ball,
 )
 from shared.theory.expression import Either, mutants, number, symbols
 from shared.theory.gradient import FatCantorSigmoid, loss_gradient, points_across
@@ -119,10 +119,10 @@ def test_sampled_coordinates_have_the_moments_of_the_law(n):
 
 
 def test_whole_vectors_fill_the_ball_uniformly():
-    radius = np.linalg.norm(uniform_ball(5, 20_000, rng(), radius=2.0), axis=1)
+    radius = np.linalg.norm(sample_points(5, 20_000, rng(), radius=2.0), axis=1)
     assert radius.max() <= 2
     assert stats.kstest((radius / 2) ** 5, "uniform").pvalue > 1e-4
-    assert uniform_ball(1, 7, rng()).shape == (7, 1)
+    assert sample_points(1, 7, rng()).shape == (7, 1)
 
 
 def test_clopper_pearson_against_its_definition():
@@ -331,9 +331,9 @@ def test_random_trials_agree_with_the_exact_value(item):
 def test_one_coordinate_stands_for_whole_vectors(n):
     draws, epsilon, delta, generator = 20_000, 0.1, 0.8, rng(n)
     label = generator.integers(0, 2, draws)
-    x = uniform_ball(n, draws, generator)
+    x = sample_points(n, draws, generator)
     x[:, 0] += (2 * label - 1) * epsilon
-    noisy = (x + uniform_ball(n, draws, generator, radius=delta))[:, 0]
+    noisy = (x + sample_points(n, draws, generator, radius=delta))[:, 0]
     for events, exact in ((classify(x[:, 0]) != label, tail(n, epsilon)),
                           (classify(noisy) != label, np.exp(log_two_balls(n, epsilon, delta))),
                           (classify(strongest_attack(x[:, 0], label, 0.2)) == label, tail(n, 0.1))):
@@ -581,7 +581,7 @@ def test_stability_at_a_point():
     points = dict(p=np.zeros(3), height=np.array([-0.5, -0.5, 0.5]))
     stable = trials.is_stable(flat(), **points, delta=np.array([0.49, 0.5, 0.5]))
     assert stable.tolist() == [True, False, True]
-    x, s = np.array([-0.2, 0.0, 0.0]), uniform_ball(3, 20_000, rng())
+    x, s = np.array([-0.2, 0.0, 0.0]), sample_points(3, 20_000, rng())
     share = trials.stability_confidence(lambda z: classify(z[:, 0]), x, s)
     assert share.low < 1 - tail(3, 0.2) < share.high
 
@@ -592,7 +592,7 @@ def sigmoid(t):
 
 def test_gradients_point_across_for_sigmoid_and_squared_error():
     generator = rng()
-    x, label = uniform_ball(6, 500, generator), generator.integers(0, 2, 500)
+    x, label = sample_points(6, 500, generator), generator.integers(0, 2, 500)
     squared = dict(value=sigmoid, slope=lambda t: sigmoid(t) * sigmoid(-t), loss_slope=lambda e: 2 * e)
     gradient = loss_gradient(x, label, **squared)
     assert points_across(gradient, label).all()

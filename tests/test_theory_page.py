@@ -87,9 +87,9 @@ def test_a_second_integration_counts():
 
 
 def test_words_and_details():
-    assert "coincide" in theorem.words(evidence("lemma-13"), STATEMENTS["lemma-13"])
+    assert "coincide" in theorem.in_sentences(evidence("lemma-13"), STATEMENTS["lemma-13"])
     data, statement = evidence("theorem-6"), STATEMENTS["theorem-6"]
-    assert "0 violations" in theorem.words(data, statement)
+    assert "0 violations" in theorem.in_sentences(data, statement)
     told = theorem.details(data, statement)
     assert "claim more" in told and statement.remark in told
     assert "(1 - (ε/(1 + δ))²)^(n/2)" in told

@@ -55,7 +55,7 @@ from shared.pages import curves, display
 from shared.pages.start import start
 from shared.pages.theorem import check, equality, numpy_generator
 from shared.theory import gradient, statements
-from shared.theory.ball import density, log_tail, tail, uniform_ball
+from shared.theory.ball import density, log_tail, sample_points, tail
 from shared.theory.limits import two_balls_bound_rate, two_balls_margin_limit, two_balls_rate
 from shared.theory.models import classify, two_balls
 from shared.theory.quadrature import cap_share, crossing
@@ -146,7 +146,7 @@ SHRINK, SMALL = 0.9, 0.8  # radius of the ball that holds the data, and A
 allowed = {n: (SMALL / SHRINK) ** n for n in (2, 20, 200)}
 hit = {}
 for n in allowed:
-    points = uniform_ball(n, scale.draws // 10, numpy_generator(run, "smeared", n), radius=SHRINK)
+    points = sample_points(n, scale.draws // 10, numpy_generator(run, "smeared", n), radius=SHRINK)
     hit[n] = float((np.linalg.norm(points, axis=1) <= SMALL).mean())
 definition_2 = run.statement("definition-2", data={
     "A": SMALL, "B": SMALL / SHRINK, "C": 1.0, "allowed": {str(n): v for n, v in allowed.items()},
@@ -175,7 +175,7 @@ def nearest_centre(points):
     return (np.linalg.norm(points - shift, axis=1) <= np.linalg.norm(points + shift, axis=1)).astype(int)
 
 
-cloud = uniform_ball(30, scale.draws // 10, numpy_generator(run, "cloud"))
+cloud = sample_points(30, scale.draws // 10, numpy_generator(run, "cloud"))
 differ = float((classify(cloud[:, 0]) != nearest_centre(cloud)).mean())
 equation_1 = run.statement(
     "equation-1", data={"dimension": 30, "points": len(cloud), "differ_from_nearest_centre": differ},
@@ -477,8 +477,8 @@ def autograd(points, label):
 
 
 generator = numpy_generator(run, "theorem-7")
-points, label = uniform_ball(N_GRADIENT, scale.draws // 10,
-                             generator), generator.integers(0, 2, scale.draws // 10)
+points = sample_points(N_GRADIENT, scale.draws // 10, generator)
+label = generator.integers(0, 2, scale.draws // 10)
 points[:, 0] += (2 * label - 1) * epsilon
 found = autograd(points, label)
 formula = gradient.loss_gradient(

@@ -57,7 +57,7 @@ from shared.pages.start import start
 from shared.pages.theorem import numpy_generator
 from shared.theory import statements, surfaces
 from shared.theory import surface_trials as trials
-from shared.theory.ball import estimate, sample_coordinates, uniform_ball
+from shared.theory.ball import estimate, sample_coordinates, sample_points
 from shared.theory.quadrature import beyond_graph, cap_share, crossing
 from shared.theory.witnesses import log_cone_flip
 
@@ -517,7 +517,7 @@ beyond = sum(o["wrong"] > o["wrong_bound"] + 1e-12 or o["safe"] > o["safe_bound"
 def in_plane(law, centre, radius, generator, points=400):
     """Points (height, p) of a law in a disc of the plane, shape (points, 2)."""
     if law == "even":
-        return centre + uniform_ball(2, points, generator, radius)
+        return centre + sample_points(2, points, generator, radius)
     drawn = 0.45 * radius * generator.standard_normal((4 * points, 2))
     return centre + drawn[np.linalg.norm(drawn, axis=1) <= radius][:points]
 

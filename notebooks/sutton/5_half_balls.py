@@ -53,7 +53,7 @@ from shared.pages.start import start
 from shared.pages.theorem import check, equality, numpy_generator
 from shared.theory import limits, models, statements
 from shared.theory import surface_trials as stability
-from shared.theory.ball import tail, uniform_ball
+from shared.theory.ball import sample_points, tail
 from shared.theory.quadrature import cap_share, nearer_half
 from shared.theory.surfaces import flat
 
@@ -471,9 +471,9 @@ definition_21 = run.statement(
 # %%
 def confidences(n, factor, generator, points=40, samples=1000):
     """Confidence of points against noise of `factor` epsilon: measured, its interval, and the exact one."""
-    x = uniform_ball(n, points, generator)
+    x = sample_points(n, points, generator)
     x[:, 0] -= epsilon
-    noise = uniform_ball(n, samples, generator, radius=factor * epsilon)
+    noise = sample_points(n, samples, generator, radius=factor * epsilon)
     found = [stability.stability_confidence(lambda y: models.classify(y[:, 0]), point, noise) for point in x]
     exact = 1 - tail(n, np.minimum(np.abs(x[:, 0]) / (factor * epsilon), 1.0))
     return [{"measured": f.value, "low": f.low, "high": f.high, "exact": float(e)} for f,
@@ -507,9 +507,9 @@ definition_22 = run.statement(
 # %%
 NOISE = 3 * epsilon
 generator = numpy_generator(run, "figure-7")
-cloud = uniform_ball(n, 300, generator)
+cloud = sample_points(n, 300, generator)
 x = cloud[np.argsort(cloud[:, 0])[len(cloud) // 2]] - epsilon * np.eye(1, n)[0]  # the point of median depth
-noisy = x + uniform_ball(n, 1000, generator, radius=NOISE)
+noisy = x + sample_points(n, 1000, generator, radius=NOISE)
 
 
 def seen(points):

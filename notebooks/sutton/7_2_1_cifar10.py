@@ -576,7 +576,7 @@ def grows(*four):
     if None in means:
         return None, "no problem has a value"
     falls = sum(int((s < 0).sum()) for s in steps)
-    told = ", ".join(pictures.percent(m) for m in means)
+    told = ", ".join(pictures.in_percent(m) for m in means)
     return bool((np.diff(means) >= 0).all()) and means[-1] > means[0], (
         f"means over problems and sets, from the smallest draws to the largest: {told}; from one table to "
         f"the next {counted(falls, 'cell')} of {sum(map(len, steps)):,} fall")

@@ -541,12 +541,12 @@ def guess_in_words(units, others):
                mean([r["ours"] for r in mine])) for mine in levels if mine]
     told = "; ".join(f"the {words(r['printed'], digits=4)} of {r['table']} {half_width(points, r['printed'])}"
                      for mine in levels for r in mine)
-    seeds = [pictures.percent(tables.accuracy(u["train"])["percent"]) for u in others.to_dict("records")]
+    seeds = [pictures.in_percent(tables.accuracy(u["train"])["percent"]) for u in others.to_dict("records")]
     first = [u for u in at(units, "cube", 3) if tables.problem(u) == "0 vs 1"]
     other = "" if not (seeds and first) else (
         f" From {'another seed' if len(seeds) == 1 else 'other seeds'} the largest cube's net of "
         f"{CLASSES[0]} and {CLASSES[1]} knows {' and '.join(seeds)} of its training images, where it knew "
-        f"{pictures.percent(tables.accuracy(first[0]['train'])['percent'])}.")
+        f"{pictures.in_percent(tables.accuracy(first[0]['train'])['percent'])}.")
     apart = {who: max((abs(mine[0][who] - mine[1][who]) for mine in levels if len(mine) == 2), default=None)
              for who in ("ours", "printed")}
     return (f"Passed are {told or 'none: no net is measured'}."

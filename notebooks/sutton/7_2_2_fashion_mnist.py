@@ -46,7 +46,7 @@ from shared import reference
 from shared.data.archives import SPECS
 from shared.pages import display, planes, violins
 from shared.pages import pairs as pictures
-from shared.pages.pairs import DELTAS, percent, values
+from shared.pages.pairs import DELTAS, in_percent, values
 from shared.pages.start import start
 from shared.pages.sums import middle
 from shared.stability import pair, tables
@@ -155,9 +155,9 @@ def as_cifar(rows):
     right, attacked, turned = found.values()
     printed = middle([row[s] for row in SHARES["attack"].values() for s in tables.SPLITS])
     return None if right > 95 and turned < 1 else False, (
-        f"in the median {percent(right)} of the images are right, {percent(attacked)} of these can be "
-        f"attacked (printed: {percent(printed)}; “sizeable” names no least share), and {percent(turned)} of "
-        "those are turned by draws as long as the attack or twice that")
+        f"in the median {in_percent(right)} of the images are right, {in_percent(attacked)} of these can be "
+        f"attacked (printed: {in_percent(printed)}; “sizeable” names no least share), and {in_percent(turned)} "
+        "of those are turned by draws as long as the attack or twice that")
 
 
 run.table("table-20", pairs, tables.summary_shares, claims={"broadly those of CIFAR-10": as_cifar})

@@ -49,7 +49,7 @@ from shared.data.archives import SPECS
 from shared.data.convert import GTSRB_CLASSES
 from shared.pages import display, planes, readings, violins
 from shared.pages import pairs as pictures
-from shared.pages.pairs import DELTAS, HELD_OUT, LARGER_SIGN, SIGNS, counted, interval, percent, values
+from shared.pages.pairs import DELTAS, HELD_OUT, LARGER_SIGN, SIGNS, counted, in_percent, interval, values
 from shared.pages.readings import NORMALISED, READINGS, SEEDED, facts
 from shared.pages.start import start
 from shared.stability import pair, tables
@@ -181,7 +181,7 @@ run.table("table-22", (), lambda: [
 # %%
 run.extra("gtsrb-images", (), lambda: [
     {"index": k, "sign": CLASSES[k], "number": GTSRB_CLASSES[k], "images": SIGNS[k],
-     "held_out": HELD_OUT[k], "share": percent(100 * HELD_OUT[k] / SIGNS[k])} for k in range(len(CLASSES))],
+     "held_out": HELD_OUT[k], "share": in_percent(100 * HELD_OUT[k] / SIGNS[k])} for k in range(len(CLASSES))],
     "The six signs in the benchmark. The numbers held out are those that fit all published shares best.",
     header={"index": "index", "sign": "sign", "number": "number in the benchmark",
             "images": "images in the training folder", "held_out": "held out as test images",
@@ -206,7 +206,7 @@ def still_attackable(rows):
     if not both:
         return None, "no problem has a value"
     return None, ("“still attackable” names no least share; the attackable share of a problem and set is "
-                  f"{percent(min(both))} to {percent(max(both))} (n = {counted(len(these), 'problem')})"
+                  f"{in_percent(min(both))} to {in_percent(max(both))} (n = {counted(len(these), 'problem')})"
                   + (f"; the training on {', '.join(failed)} failed" if failed else ""))
 
 
@@ -244,7 +244,7 @@ def by_split(images, whole):
                 part = there[problem]["test"]
                 made.append({"problem": pictures.name(problem, CLASSES), "held_out": split,
                              "of": part["accuracy"]["of"],
-                             "train": percent(there[problem]["train"]["accuracy"]["percent"]),
+                             "train": in_percent(there[problem]["train"]["accuracy"]["percent"]),
                              "test": interval(part["accuracy"]), "attack": interval(tables.attacked(part)),
                              **{f"random_{d}": interval(tables.disturbed(d)(part)) for d in (5, 10)}})
     return made
@@ -269,7 +269,7 @@ def leak_in_words(images, whole):
     told = []
     for there in (pictures.measured(images), pictures.measured(whole)):
         means = [[of(there[p]["test"])["percent"] for p in both] for of in (tables.accuracy, tables.attacked)]
-        told.append([percent(sum(m) / len(m)) if None not in m else "no share" for m in means])
+        told.append([in_percent(sum(m) / len(m)) if None not in m else "no share" for m in means])
     (right, attacked), (right_tracks, attacked_tracks) = told
     return (f"Means over {counted(len(both), 'problem')}: test accuracy = {right} and attackable share = "
             f"{attacked} with single images held out; test accuracy = {right_tracks} and attackable share = "
@@ -373,7 +373,7 @@ def evidence_in_words(units, others):
              for u in there.values() if facts(u["test"])["size"] and not readings.failed(u, RIGHT)]
     norm, where = published((1, 2))["size"], pictures.name((1, 2), CLASSES)
     nearest, whose = min(sizes, key=lambda each: abs(each[0] - norm), default=(np.nan, ""))
-    means = [f"{percent(float(np.mean([tables.accuracy(u['test'])['percent'] for u in mine])))} with "
+    means = [f"{in_percent(float(np.mean([tables.accuracy(u['test'])['percent'] for u in mine])))} with "
              f"{READINGS[r].name} (n = {len(mine)})" for r in readings.MOMENTUMS
              if (mine := nets.get((SEEDED, r), {}).values())]
     return ("*For batch normalisation*: adding it, which Table 2 does not list, brings the attackable share "
@@ -385,7 +385,7 @@ def evidence_in_words(units, others):
             "comparison does not show which network they trained.\n\n*Running momentum*: training on "
             f"*{pictures.name(SEEDED, CLASSES)}* takes 300 steps. With momentum 0.99 the running mean and "
             "variance average over some 100 steps and lag behind the weights. Mean test accuracy = "
-            f"{'; '.join(means)}; paper: {percent(RIGHT[SEEDED]['test'])}.")
+            f"{'; '.join(means)}; paper: {in_percent(RIGHT[SEEDED]['test'])}.")
 
 
 def classes_in_words(units, others):
@@ -398,7 +398,7 @@ def classes_in_words(units, others):
                        for key in ("saturated", "tried"))
         if all(tried):
             told.append(f"{words} ({counted(len(nets), 'network')}), " + " and ".join(
-                f"{percent(100 * lost[n] / tried[n])} of {tried[n]:,} images of label {n}" for n in (0, 1)))
+                f"{in_percent(100 * lost[n] / tried[n])} of {tried[n]:,} images of label {n}" for n in (0, 1)))
     return ("The loss gradient of correctly classified test images is exactly zero for these shares: "
             f"{'; '.join(told)}." if told else "No network was measured by class.")
 

@@ -46,7 +46,7 @@ class Mixer:
         label, answers = next(iter(self.answers.items()))
         return label, next((n for n, a in enumerate(answers) if a != answers[0]), len(answers) // 2)
 
-    def words(self, label, step):
+    def says(self, label, step):
         """What the network says of a mixture, as a sentence."""
         answer = self.answers[label][step]
         sure = round(100 * float(self.ends[label][1][step, answer]))
@@ -70,7 +70,7 @@ class Mixer:
     def _repr_html_(self):
         label, step = self.start
         table = {"shares": self.shares, "start": [list(self.ends).index(label), step], "ends": [
-            {"sheet": self._sheet(each), "words": [self.words(each, n) for n in range(len(answers))],
+            {"sheet": self._sheet(each), "words": [self.says(each, n) for n in range(len(answers))],
              "chances": np.round(100 * self.ends[each][1].astype(float), 1).tolist(), "answers": answers}
             for each, answers in self.answers.items()]}
         chances = self.ends[label][1][step]
@@ -80,7 +80,7 @@ class Mixer:
                         for s in self.shares)
         return _PAGE.substitute(
             name=self.name, title=escape(self.title), table=json.dumps(table, separators=(",", ":")),
-            sheet=self._sheet(label), words=self.words(label, step), bars=bars, heads=heads,
+            sheet=self._sheet(label), words=self.says(label, step), bars=bars, heads=heads,
             rows=self._rows(),
             place=f"{100 * step / (len(self.shares) - 1):.4f}", steps=len(self.shares) - 1, step=step,
             percent=100 * len(self.shares),

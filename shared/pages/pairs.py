@@ -137,7 +137,7 @@ def scale_words(units, of):
             f"were perturbed at random.")
 
 
-def percent(share):
+def in_percent(share):
     """A share in percent as text, finer where it is small."""
     if share is None:
         return "no image"
@@ -153,7 +153,7 @@ def rough(number):
     return display.number(number, digits=2)
 
 
-def middle(facts):
+def median_of(facts):
     """The median of a `pair.summary` to two decimals; None of none."""
     median = tables.quantile(facts, 0.5)
     return None if median is None else round(median, 2)
@@ -192,12 +192,12 @@ def gradient_rows(units, problems, names):
         part = unit["test"]
         if problem in problems and part["tried"]:
             made.append({"problem": name(problem, names), "tried": part["tried"],
-                         "attack": percent(tables.attacked(part)["percent"]),
-                         "saturated": percent(100 * part["saturated"] / part["tried"]),
-                         "counted": percent(100 * (tables.attacked(part)["hits"] + part["saturated"])
+                         "attack": in_percent(tables.attacked(part)["percent"]),
+                         "saturated": in_percent(100 * part["saturated"] / part["tried"]),
+                         "counted": in_percent(100 * (tables.attacked(part)["hits"] + part["saturated"])
                                             / part["tried"]),
-                         "logit_attack": percent(part["logit_attack"]["susceptibility"]["percent"]),
-                         "margin": middle(part["margin"])})
+                         "logit_attack": in_percent(part["logit_attack"]["susceptibility"]["percent"]),
+                         "margin": median_of(part["margin"])})
     return made
 
 
@@ -263,7 +263,7 @@ def printed_averages(printed):
 def mean_shares(units, printed):
     """`averages`, ours and printed, as texts."""
     both = averages(units), averages(units, printed)
-    return [{key: percent(share) for key, share in each.items()} for each in both]
+    return [{key: in_percent(share) for key, share in each.items()} for each in both]
 
 
 def knows(problem, right, larger=None):
@@ -289,11 +289,11 @@ def learned_in_words(units, printed, names, larger=None):
              for p, u in measured(units).items() if p in printed}
     if not known:
         return "No net is measured yet."
-    ours, theirs = (" to ".join(percent(v) for v in sorted({min(each), max(each)}))
+    ours, theirs = (" to ".join(in_percent(v) for v in sorted({min(each), max(each)}))
                     for each in zip(*known.values()))
     worst = min(known, key=lambda p: known[p][0] - known[p][1])
     here, there = known[worst]
-    behind = (f" {name(worst, names)} falls behind most: {percent(here)}, printed {percent(there)}."
+    behind = (f" {name(worst, names)} falls behind most: {in_percent(here)}, printed {in_percent(there)}."
               if here < there else "")
     failed = [name(p, names) for p in measured(units) if p not in measured(learned(units, larger))]
     lost = (f" The training on {' and '.join(failed)} failed: that net knows hardly more images than one "
@@ -334,7 +334,7 @@ def minute_words(units, printed, of, classes, failed=0, full=0):
     shortened = "" if learned_from >= full else (
         f" Ours learned from {'at least ' if len(units) > 1 else ''}{learned_from:,} of {full:,} training "
         "images.")
-    ends = list(dict.fromkeys(percent(end(shares)) for end in (min, max) if shares))
+    ends = list(dict.fromkeys(in_percent(end(shares)) for end in (min, max) if shares))
     by_pair = f" (from {ends[0]} to {ends[1]} by pair)" if len(ends) > 1 else ""
     turned = ("No image was so changed, and so none was tried with random steps." if not shares else
               f"Of the images so changed, {sum(each['of'] for each in drawn):,} were tried with "
@@ -362,7 +362,7 @@ def bars(units, printed):
         if share is not None:
             ax.bar(place, share, width=0.6, color=display.PALETTE[1 if key == "attack" else 0])
             over = theirs[key] if theirs[key] is not None and 0 <= theirs[key] - share < 8 else share
-            ax.text(place, over + 1.5, percent(share), ha="center", va="bottom")  # not through the line
+            ax.text(place, over + 1.5, in_percent(share), ha="center", va="bottom")  # not through the line
         if theirs[key] is not None:
             ax.plot([place - 0.38, place + 0.38], [theirs[key]] * 2, color=PRINTED, lw=2)
     ax.plot([], [], color=PRINTED, lw=2, label=f"printed, {of} problems")

@@ -33,11 +33,12 @@ def rows(units, problems, names):
         part = unit["test"]
         if problem in problems and part["stretch"]["count"]:
             told = {"problem": pairs.name(problem, names),
-                    "attack": pairs.middle(part["attack"]["l2"]), "linear": pairs.middle(part["linear"])}
+                    "attack": pairs.median_of(part["attack"]["l2"]),
+                    "linear": pairs.median_of(part["linear"])}
             for d in FAR:
                 told |= {f"measured_{d}": pairs.interval(tables.disturbed(d)(part)),
-                         f"plane_{d}": pairs.percent(turned(unit, "test", d)),
-                         f"linear_{d}": pairs.percent(turned(unit, "test", d, linear=True))}
+                         f"plane_{d}": pairs.in_percent(turned(unit, "test", d)),
+                         f"linear_{d}": pairs.in_percent(turned(unit, "test", d, linear=True))}
             made.append(told)
     return made
 
@@ -96,10 +97,10 @@ def in_words(units, problems):
     stretch = np.median([tables.quantile(u["test"]["stretch"], 0.5) for u in there])
     once = pairs.rough(1 / float(tail(there[0]["dimension"], 1 / delta)))
     return (f"A draw {delta} times as long as the attack crosses a plane at the attack's distance once in "
-            f"{once} tries. Flat boundaries there would have {pairs.percent(flat)} of the test images "
+            f"{once} tries. Flat boundaries there would have {pairs.in_percent(flat)} of the test images "
             f"turned, on average over {pairs.counted(len(there), 'problem')}; measured are "
-            f"{pairs.percent(seen)}. In the median the attack is {stretch:.2f} times as long as a linear net "
-            f"would need. Planes at the distance of the linear net would have {pairs.percent(linear)} "
+            f"{pairs.in_percent(seen)}. In the median the attack is {stretch:.2f} times as long as a linear "
+            f"net would need. Planes at the distance of the linear net would have {pairs.in_percent(linear)} "
             "turned.")
 
 

@@ -134,7 +134,7 @@ def times(log10_ratio):
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
-def words(data, statement):
+def in_sentences(data, statement):
     """What the evidence comes to, as sentences."""
     rare = " (of the rare event)" * statement.complement
     text = f"{data['cases']:,} cases" + (f" up to $n$ = {data['largest_n']:,}" if "largest_n" in data else "")
@@ -197,6 +197,6 @@ def check(run, item, *, draws=0, grid=None, claims=None, note=None, extra=None, 
     """
     statement, generator = STATEMENTS[item], numpy_generator(run, item)
     data = evidence(statement, draws=draws, generator=generator, again=again, grid=grid) | (extra or {})
-    found, more = words(data, statement), details(data, statement)
+    found, more = in_sentences(data, statement), details(data, statement)
     display.show(f"{found}\n\n{more}", myst=f"{found}\n\n{display.folded('How it was tried', more)}")
     return run.statement(item, data=data, evidence=for_record(data), claims=claims, note=note)

@@ -56,14 +56,14 @@ def lacking(sets, units, of=""):
 
     of  what they belong to, in words
     """
-    def words(begin=("",)):
+    def lacks(begin=("",)):
         asked = [(s.name, n) for s in sets for n in s.published if n.startswith(begin)]
         if not asked and any(s.published for s in sets):
             raise runtime.UserError(f"no unit{of} has a name that begins with {' or '.join(begin)}")
         away = sum(n not in units[s] for s, n in asked)
         which = "".join(f" “{each}…”" for each in begin if each)
         return f"{away} of {len(asked)} units{which}{of}" if away else None
-    return words
+    return lacks
 
 
 def substitutes(units):

@@ -152,7 +152,7 @@ def sample_coordinates(n, draws, generator, k=1):
     return points[:, 0] if k == 1 else points
 
 
-def uniform_ball(n, draws, generator, radius=1.0):
+def sample_points(n, draws, generator, radius=1.0):
     """Uniform points of the ball of R^n, whole vectors of shape (draws, n), for n small enough for memory."""
     check_positive(radius=radius)
     return radius * sample_coordinates(n, draws, generator, k=n).reshape(draws, -1)
