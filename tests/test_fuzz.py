@@ -95,6 +95,8 @@ def cached_data(folder):
 def state(folder):
     """Of a unit that is under way: a damaged one is dropped, and the unit begins again."""
     class Ran:
+        files = ()
+
         def so_far(self):
             return {"f": "0a"}
 

@@ -3,7 +3,6 @@
 Nothing is used before the hash of its arrays agrees with the one written here, so folder and download give
 the same tensors. Nothing is read through pickle.
 """
-import hashlib
 import io
 import logging
 import zipfile
@@ -18,6 +17,7 @@ from safetensors.torch import save_file
 
 from shared import runtime
 from shared.data import download
+from shared.data.content import fingerprint
 
 log = logging.getLogger(__name__)
 CONNECT_SECONDS = 10            # for all mirrors of a data set together
@@ -74,21 +74,6 @@ SPECS = {spec.name: spec for spec in (
          "shapes", 64, extra=("jpeg", "offset", "wnid", "name"),
          remedy="put it there; book/data.md says how it was made"),
 )}
-
-
-def fingerprint(arrays):
-    """16 hexadecimal digits of the SHA-256 over names, types, shapes and bytes of `arrays`.
-
-    `arrays` maps names to tensors or NumPy arrays.
-    """
-    digest = hashlib.sha256()
-    for key in sorted(arrays):
-        value = arrays[key]
-        value = value.cpu().numpy() if isinstance(value, torch.Tensor) else value
-        value = np.ascontiguousarray(value)
-        digest.update(f"{key}:{value.dtype.str}{value.shape};".encode())
-        digest.update(value.reshape(-1).view(np.uint8))
-    return digest.hexdigest()[:16]
 
 
 # ---- one file --------------------------------------------------------------------------------------------
@@ -174,7 +159,10 @@ def _fetch(spec, folder):
 
 
 def _recall(path, spec):
-    """Tensors kept at `path` (mapped; changing them changes no file) and notes; (None, {}) if not right."""
+    """Tensors kept at `path` (mapped; changing them changes no file) and notes; (None, {}) if not right.
+
+    They are known by the fingerprint of their set: the file needs no hash of its own, as `content.read` does.
+    """
     if not path.exists():
         return None, {}
     try:

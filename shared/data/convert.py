@@ -11,7 +11,8 @@ import numpy as np
 from PIL import Image
 
 from shared import runtime
-from shared.data.archives import SPECS, DataError, canonical, fingerprint
+from shared.data.archives import SPECS, DataError, canonical
+from shared.data.content import fingerprint
 
 # The benchmark's class numbers in the order of our labels 0 to 6: the seven signs `sutton` uses.
 GTSRB_CLASSES = (0, 42, 38, 33, 25, 18, 6)

@@ -17,7 +17,8 @@ import torch
 
 from shared import runtime
 from shared.data import archives, standins
-from shared.data.archives import SPECS, DataError, Missing, fingerprint
+from shared.data.archives import SPECS, DataError, Missing
+from shared.data.content import fingerprint
 from shared.runtime import UserError
 
 log = logging.getLogger(__name__)

@@ -1,5 +1,4 @@
 """Records: what an item's units add up to, beside the printed values. A record is rebuilt, never edited."""
-import hashlib
 import json
 import math
 import numbers
@@ -8,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from shared import reference, runtime
+from shared.data import content
 from shared.records import claims as judging
 from shared.records import comparison, verdict
 from shared.records.schema import REMEDY, check
@@ -167,14 +167,9 @@ def dumps(record):
     return "{\n" + ",\n".join(fields) + "\n}\n"
 
 
-def _content(record):
-    """What `check` holds: the hash by which a record that was edited or damaged is told."""
-    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:12]
-
-
 def write(record):
-    """Keep a record, in place of the last one."""
-    text = dumps(record | {"check": _content(record)})
+    """Keep a record, in place of the last one; `check` tells one that was edited or damaged since."""
+    text = dumps(record | {"check": content.of_json(record)[:12]})
     runtime.write_atomically(path(record["paper"], record["item"]), lambda part: part.write_text(text))
 
 
@@ -189,7 +184,7 @@ def read(paper, item):
         raise runtime.UserError(f"{file}: damaged ({' '.join(str(error).split())}); {REMEDY}") from None
     told = raw.pop("check", None) if isinstance(raw, dict) else None
     check(raw, file)
-    if told != _content(raw):
+    if told != content.of_json(raw)[:12]:
         raise runtime.UserError(f"{file}: its content is not what was written; {REMEDY}")
     return raw
 

@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional as F
 
 from shared import runtime
-from shared.data.archives import fingerprint
+from shared.data.content import fingerprint
 from shared.models.inference import pixels
 from shared.units.checkpoint import checkpoint
 

@@ -1,17 +1,13 @@
 """The kept nets: each is trained once by (architecture, recipe, data set, seed) and verified when read."""
 import dataclasses
-import json
 import sys
 import time
-from hashlib import sha256
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 
 from shared import ROOT, runtime
-from shared.data.archives import fingerprint
+from shared.data import content
 from shared.models import registry
 from shared.models.inference import accuracy
 from shared.models.recipe import Recipe
@@ -77,8 +73,7 @@ def name_of(untrained, architecture, recipe, dataset, seed, hook=None):
     layers = [repr(untrained), [[k, list(v.shape)] for k, v in untrained.state_dict().items()]]
     decides = [layers, recipe.settings(), dataset.fingerprint, seed, VERSION]
     decides += [] if hook is None else [store.plain(hook)]
-    key = sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:10]
-    return f"{architecture}-{dataset.stand_in or dataset.name}-s{seed}-{key}"
+    return f"{architecture}-{dataset.stand_in or dataset.name}-s{seed}-{content.of_json(decides)[:10]}"
 
 
 def _sound(path, untrained, device):
@@ -124,21 +119,9 @@ def _round_to_half(net, name):
 
 
 def keep(path, net, facts):
-    """Write parameters (float16), buffers and facts (plain JSON) with the hash that `about` verifies."""
+    """Write parameters (float16), buffers and facts (plain JSON)."""
     half = {key for key, _ in net.named_parameters()}
-    weights = {k: (v.half() if k in half else v).cpu().contiguous() for k, v in net.state_dict().items()}
-    about = json.dumps(facts, sort_keys=True)
-    told = {"about": about, "sha256": _sha256(about, weights)}
-    runtime.write_atomically(path, lambda part: save_file(weights, part, told))
-
-
-def _sha256(about, weights):
-    digest = sha256(about.encode())
-    for key in sorted(weights):
-        array = weights[key].numpy()
-        digest.update(f"{key}:{array.dtype.str}{array.shape};".encode())
-        digest.update(array.tobytes())
-    return digest.hexdigest()
+    content.write(path, {k: v.half() if k in half else v for k, v in net.state_dict().items()}, facts)
 
 
 def about(path):
@@ -148,18 +131,12 @@ def about(path):
     """
     path = Path(path)
     try:
-        with safe_open(path, "pt") as file:
-            told = file.metadata() or {}
-            weights = {k: file.get_tensor(k) for k in file.keys()}
-        if told.get("sha256") != _sha256(told.get("about", ""), weights):
-            raise ValueError("its content is not what was written")
-        facts = json.loads(told["about"])
+        weights, facts = content.read(path)
         if facts["name"] != path.stem:
             raise ValueError(f"it holds {facts['name']}")
         return facts, weights
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise runtime.UserError(f"{path.name} cannot be used ({reason}); restore it from git, or delete it "
+    except (KeyError, TypeError, ValueError) as error:
+        raise runtime.UserError(f"{path.name} cannot be used ({error}); restore it from git, or delete it "
                                 "to have the net trained again") from None
 
 
@@ -170,4 +147,4 @@ def read(path, net, device):
     net.to(device, memory_format=torch.channels_last).eval()
     return Trained(net, facts["name"], facts["architecture"], Recipe(**facts["recipe"]), facts["seed"],
                    facts["train_accuracy"], facts["test_accuracy"], facts["seconds"], facts["device"],
-                   fingerprint(weights))
+                   content.fingerprint(weights))

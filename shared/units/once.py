@@ -7,13 +7,12 @@ What it returned lies in the cache folder, with the project code that ran for it
 took. A unit that is given it counts both as its own, so that it says what it would cost on an empty cache.
 """
 import functools
-import hashlib
 import inspect
-import json
 
 import torch
 
 from shared import runtime
+from shared.data import content
 from shared.units import checkpoint, identity, provenance, store
 
 WORTH = 5.0     # seconds: what takes less is computed again rather than kept
@@ -56,14 +55,13 @@ def _key(arguments):
     """A short hash of arguments by name, and of what else decides a number."""
     said = {name: _said(value, name) for name, value in arguments.items()}
     where = [provenance.device_model(runtime.device()), torch.get_num_threads(), provenance.versions()]
-    return hashlib.sha256(json.dumps([said, where], sort_keys=True).encode()).hexdigest()[:16]
+    return content.of_json([said, where])[:16]
 
 
 def _said(value, name):
     """What one argument says: a hash of a tensor, of a model's layers and weights, else its plain value."""
     if isinstance(value, torch.Tensor):
-        return checkpoint.content("", {name: value.detach().cpu().contiguous()})
+        return content.of_arrays({name: value})
     if isinstance(value, torch.nn.Module):
-        weights = {k: v.detach().cpu().contiguous() for k, v in value.state_dict().items()}
-        return checkpoint.content(f"{value!r} {value.training}", weights)
+        return content.of_arrays(value.state_dict(), f"{value!r} {value.training}")
     return store.plain(value, name)

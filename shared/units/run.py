@@ -6,7 +6,6 @@ be smaller) is kept under `results/units`; everything else (`smoke`, `quick`, ot
 form in the cache.
 """
 import hashlib
-import json
 import re
 import shutil
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 import torch
 
 from shared import runtime
+from shared.data import content
 from shared.data import sets as datasets
 from shared.units import checkpoint, identity, provenance, store
 
@@ -233,7 +233,7 @@ def _check_threads(place, recorded):
 
 
 def _key(*identity_):
-    return hashlib.sha256(json.dumps(store.plain(list(identity_)), sort_keys=True).encode()).hexdigest()[:12]
+    return content.of_json(store.plain(list(identity_)))[:12]
 
 
 def gather(notebook, name, function, *, wanted, published, parts, which, record, text_half, state=""):

@@ -4,7 +4,6 @@
 lie beside it in `<name>-<hash of their content>.npz`. A file is written in one step, and read without pickle.
 """
 import dataclasses
-import hashlib
 import io
 import json
 import math
@@ -17,6 +16,7 @@ import numpy as np
 import torch
 
 from shared import runtime, schema
+from shared.data import content
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")  # a name that a person can type, and that no number can be
 REMEDY = "restore it from the repository, or delete it to have it computed again"
@@ -123,16 +123,8 @@ def _together(value, arrays):
     return [_together(v, arrays) for v in value] if isinstance(value, list) else value
 
 
-def _content_hash(arrays):
-    hasher = hashlib.sha256()
-    for name, array in sorted(arrays.items()):
-        hasher.update(f"{name}{array.dtype}{array.shape};".encode())
-        hasher.update(np.ascontiguousarray(array).tobytes())
-    return hasher.hexdigest()[:12]
-
-
-def _content(value):
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
+def _hash(arrays):
+    return content.of_arrays(arrays, head=content.UNIT_HEAD)[:12]
 
 
 def write(path, unit):
@@ -140,7 +132,7 @@ def write(path, unit):
     path, arrays = Path(path), {}
     raw = vars(unit) | {"result": _apart(unit.result, "", arrays), "arrays": None}
     if arrays:
-        raw["arrays"] = f"{path.stem}-{_content_hash(arrays)}.npz"
+        raw["arrays"] = f"{path.stem}-{_hash(arrays)}.npz"
 
         def save(part):
             with open(part, "wb") as handle:
@@ -148,7 +140,8 @@ def write(path, unit):
 
         runtime.write_atomically(path.with_name(raw["arrays"]), save)
     text = {k: json.dumps(raw[k], sort_keys=True, ensure_ascii=False, allow_nan=False) for k in sorted(raw)}
-    body = ",\n".join(f" {json.dumps(k)}: {v}" for k, v in {**text, "check": f'"{_content(raw)}"'}.items())
+    text["check"] = f'"{content.of_json(raw)[:12]}"'
+    body = ",\n".join(f" {json.dumps(k)}: {v}" for k, v in text.items())
     runtime.write_atomically(path, lambda part: part.write_text(f"{{\n{body}\n}}\n"))
     for old in files(path):
         if old.name not in (path.name, raw["arrays"]):
@@ -169,14 +162,14 @@ def read(path):
     try:
         raw = json.loads(path.read_text())
         check = raw.pop("check")
-        if _content(raw) != check:
+        if content.of_json(raw)[:12] != check:
             raise ValueError("its content is not what was written")
         arrays = {}
         if name := raw.pop("arrays"):
             file = path.with_name(name)
             with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as z:
                 arrays = {k: z[k] for k in z.files}
-            if _content_hash(arrays) not in name:
+            if _hash(arrays) not in name:
                 raise ValueError("its arrays are not what was written")
     except Exception as error:  # a flipped bit makes zip, numpy and json fail in more ways than can be listed
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__

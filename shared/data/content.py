@@ -1,0 +1,61 @@
+"""What things hold, as a hash; and files of tensors that are believed only where it agrees.
+
+The arrays of a unit stay in an .npz beside its JSON (`units.store`): so they are recorded, compressed, under
+names that are hashes.
+"""
+import json
+from hashlib import sha256
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from shared import runtime
+
+# What is hashed before an array's bytes. The second form names the arrays of all recorded units.
+HEAD, UNIT_HEAD = "{name}:{array.dtype.str}{array.shape};", "{name}{array.dtype}{array.shape};"
+
+
+def of_json(value):
+    """Hash of a plain value."""
+    return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def of_arrays(arrays, about="", *, head=HEAD):
+    """Hash of a text and of names, types, shapes and bytes of `arrays`: {name: tensor or NumPy array}."""
+    digest = sha256(about.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        array = array.detach().cpu().numpy() if isinstance(array, torch.Tensor) else array
+        digest.update(head.format(name=name, array=array).encode())
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    return digest.hexdigest()
+
+
+def fingerprint(arrays):
+    """16 hexadecimal digits by which data sets and nets are known; a single number counts as one of a row."""
+    return of_arrays({name: array.reshape(array.shape or (1,)) for name, array in arrays.items()})[:16]
+
+
+def write(path, tensors, about):
+    """Keep {name: tensor}, with plain facts about them, as the file `path`, in one step."""
+    # A file holds no tensor twice: each is copied, since two may be one.
+    tensors = {name: each.detach().cpu().clone(memory_format=torch.contiguous_format)
+               for name, each in tensors.items()}
+    about = json.dumps(about, sort_keys=True)
+    told = {"about": about, "sha256": of_arrays(tensors, about)}
+    runtime.write_atomically(path, lambda part: save_file(tensors, part, told))
+
+
+def read(path):
+    """`(tensors, about)` of a file that `write` wrote. Raises ValueError that says in one line why not."""
+    try:
+        with safe_open(path, "pt") as file:
+            told = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}
+        if told.get("sha256") != of_arrays(tensors, told.get("about", "")):
+            raise ValueError("its content is not what was written")
+        return tensors, json.loads(told["about"])
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(str(error).partition("\n")[0]) from None
