@@ -8,8 +8,10 @@ Or to a page that only shows what another notebook has recorded:
 
     pairs = handed.borrowed("sutton/7_2_1_cifar10", "pairs", names, own=own, title="cifar10")
 """
-from shared.units import checkpoint, identity, store
-from shared.units.run import UnitSet, folder_of
+from dataclasses import replace
+
+from shared.units import checkpoint
+from shared.units.run import UnitSet, folder_of, names_in, recorded
 
 _given = {}
 
@@ -43,13 +45,9 @@ def borrowed(notebook, name, names, *, own=None, title=None, parts=()):
     parts            its sizes that may be smaller than published
     Say `needs: [notebook]` in the metadata, so that the other one runs first.
     """
-    folder = folder_of(notebook, name)
-    there = sorted(path.stem for path in folder.glob("[!.]*.json"))
-    names = there if names is None else names
-    recorded = {n: store.read(folder / f"{n}.json") for n in names if n in there}
-    stale = {n: changed for n, unit in recorded.items() if (changed := identity.changed(unit.code))}
-    return UnitSet(title or name, dict.fromkeys(names, {}), tuple(parts), recorded,
-                   own.mine if own else {}, stale)
+    names = names_in(folder_of(notebook, name)) if names is None else names
+    units = recorded(notebook, name, dict.fromkeys(names), parts)
+    return replace(units, name=title or name, mine=own.mine if own else {}, orphans=())
 
 
 def together(title, *sets, own=None):

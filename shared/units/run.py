@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -26,12 +27,22 @@ WHICH = "missing, stale, stale:<n>, all, none, names separated by commas, or <i>
 class UnitSet:
     """The units of one set: the `recorded` ones, and `mine`, those of this run."""
     name: str
-    published: dict                                  # name -> arguments at full scale
+    published: dict                                  # name -> arguments at full scale, None if unknown
     parts: tuple = ()
     recorded: dict = field(default_factory=dict)     # name -> Unit
     mine: dict = field(default_factory=dict)         # name -> Unit
     stale: dict = field(default_factory=dict)        # name of a recorded unit -> what changed since
     orphans: tuple = ()                              # recorded units that no plan names any more
+
+    def enter(self, name, unit):
+        """Let a unit be what is recorded under a name, and see what has changed since it was computed."""
+        self.recorded[name], planned = unit, self.published[name]
+        changed = identity.changed(unit.code)
+        if planned is not None and not _same_but_parts(unit.arguments, planned, self.parts):
+            changed.append("arguments")
+        self.stale.pop(name, None)
+        if changed:
+            self.stale[name] = changed
 
     @property
     def missing(self):
@@ -159,6 +170,11 @@ def folder_of(notebook, name):
     return runtime.results_folder() / "units" / notebook / name
 
 
+def names_in(folder):
+    """Names of the units whose files lie in a folder."""
+    return sorted(path.stem for path in folder.glob("[!.]*.json"))
+
+
 def _read(path):
     """The unit of a file, or None if there is none or a damaged one, which is named."""
     if not path.exists():
@@ -180,7 +196,7 @@ class _Job:
     kept: bool
 
 
-def _compute(function, job, parts, text_half, old):
+def _compute(function, parts, text_half, job, old):
     """Compute one unit and write it, unless a cell that ran is not what the text half says."""
     recorder = identity.Recorder(text_half)
     place = runtime.cache_folder() / "checkpoints" / _key(function.__name__, job.name, job.arguments)
@@ -236,6 +252,67 @@ def _key(*identity_):
     return content.of_json(store.plain(list(identity_)))[:12]
 
 
+def _publishable(units, wanted):
+    """Names of those wanted units that belong to what is published: with its arguments, no part larger."""
+    def belongs(mine, full):
+        return all(mine[p] <= full[p] for p in units.parts) and _same_but_parts(
+            store.plain(mine), full, units.parts)
+
+    return [n for n in wanted if n in units.published and belongs(wanted[n], units.published[n])]
+
+
+def _to_record(units, wanted, which):
+    """`{name: arguments}` of those wanted units that `which` chooses, in the size to compute.
+
+    A size is as recorded where code is checked, and never less than that.
+    """
+    had = {n: {p: units.recorded[n].parts[p][0] for p in units.parts} for n in wanted if n in units.recorded}
+    smaller = {n for n in wanted if n not in had or any(had[n][p] < wanted[n][p] for p in units.parts)}
+    larger = (lambda had, wanted: had) if which.startswith("stale") else max
+    return {n: wanted[n] | {p: larger(size, wanted[n][p]) for p, size in had.get(n, {}).items()}
+            for n in choose(which, list(wanted), units.stale, smaller, units.recorded)}
+
+
+def _finish(work, label, compute):
+    """`{name: Unit}` of the jobs: from the cache, from a faster process, or by `compute(job, unit so far)`.
+
+    Where that is None there is only what the cache has.
+    """
+    done = {}
+    with runtime.progress(len(work), label) as bar:
+        for wait in (False, True):  # first what nobody else is at, then what another process has finished
+            for job in work:
+                if job.name in done:
+                    continue
+                old = _read(job.path)
+                if not job.kept and ((old and _holds(old)) or compute is None):
+                    if old is not None:
+                        done[job.name] = old
+                    continue
+                with runtime.lock(job.path, wait=wait) as alone:
+                    if not alone:
+                        continue
+                    now = _read(job.path)  # another process may have been faster
+                    faster = now and (old is None or now.provenance != old.provenance)
+                    done[job.name] = now if faster else compute(job, old)
+                    bar.update()
+    return done
+
+
+def recorded(notebook, name, published, parts):
+    """The `UnitSet` of what is recorded of a notebook's set.
+
+    published   {unit's name: arguments at full scale, or None where only another notebook's plan has them}
+    """
+    folder = folder_of(notebook, name)
+    units = UnitSet(name, published, tuple(parts))
+    for each in published:
+        if (unit := _read(folder / f"{each}.json")) is not None:
+            units.enter(each, unit)
+    units.orphans = tuple(n for n in names_in(folder) if n not in published)
+    return units
+
+
 def gather(notebook, name, function, *, wanted, published, parts, which, record, text_half, state=""):
     """The `UnitSet` of a notebook's set `name`, with what this run wants of it computed.
 
@@ -249,75 +326,20 @@ def gather(notebook, name, function, *, wanted, published, parts, which, record,
     identity.check_function(function, text_half)
     _check_plan(published, parts)
     _check_plan(wanted, parts)
-    folder = folder_of(notebook, name)
-    units = UnitSet(name, published, tuple(parts))
-    for each in published:
-        if (unit := _read(folder / f"{each}.json")) is not None:
-            units.recorded[each] = unit
-    files = [] if not folder.is_dir() else sorted(p.stem for p in folder.glob("[!.]*.json"))
-    units.orphans = tuple(n for n in files if n not in published)
-
-    def judge(each):
-        """Enter what has changed since a recorded unit was computed."""
-        unit = units.recorded[each]
-        changed = identity.changed(unit.code)
-        if not _same_but_parts(unit.arguments, published[each], parts):
-            changed.append("arguments")
-        units.stale.pop(each, None)
-        if changed:
-            units.stale[each] = changed
-
-    for each in units.recorded:
-        judge(each)
-
-    def recordable(each):
-        """Whether a unit, computed as wanted, belongs to what is published."""
-        return record and each in published and all(
-            wanted[each][p] <= published[each][p] for p in parts) and _same_but_parts(
-            store.plain(wanted[each]), published[each], parts)
-
-    def smaller(each):
-        """Whether what is recorded is less than what is wanted now."""
-        unit = units.recorded.get(each)
-        return unit is None or any(unit.parts[p][0] < wanted[each][p] for p in parts)
-
-    def sized(each):
-        """Arguments with the size to compute: as recorded where code is checked, and never less than that."""
-        unit = units.recorded.get(each)
-        kept = {p: unit.parts[p][0] for p in parts} if unit else {}
-        checked = which.startswith("stale")
-        return wanted[each] | {p: n if checked else max(n, wanted[each][p]) for p, n in kept.items()}
-
-    mine = [n for n in wanted if recordable(n)]
-    todo = choose(which, mine, units.stale, {n for n in mine if smaller(n)}, units.recorded) if mine else []
-    work = [_Job(n, folder / f"{n}.json", sized(n), published[n], True) for n in todo]
-    cache = runtime.cache_folder() / "units" / notebook / name
-    work += [_Job(n, cache / f"{n}-{_key(wanted[n], state)}.json", wanted[n], wanted[n], False)
-             for n in wanted if n not in mine]
+    units = recorded(notebook, name, published, parts)
+    mine = _publishable(units, wanted) if record else []
+    todo = _to_record(units, {n: wanted[n] for n in mine}, which)
     if todo:
         _check_threads(f"{notebook} {name}", units.recorded)
-    done = {}
-    with runtime.progress(len(work), f"{notebook} {name}") as bar:
-        for wait in (False, True):  # first what nobody else is at, then what another process has finished
-            for job in work:
-                if job.name in done:
-                    continue
-                old = _read(job.path)
-                if not job.kept and ((old and _holds(old)) or which == "none"):
-                    if old is not None:
-                        done[job.name] = old
-                    continue
-                with runtime.lock(job.path, wait=wait) as alone:
-                    if not alone:
-                        continue
-                    now = _read(job.path)  # another process may have been faster
-                    faster = now and (old is None or now.provenance != old.provenance)
-                    done[job.name] = now if faster else _compute(function, job, parts, text_half, old)
-                    bar.update()
+    folder, cache = folder_of(notebook, name), runtime.cache_folder() / "units" / notebook / name
+    work = [_Job(n, folder / f"{n}.json", arguments, published[n], True) for n, arguments in todo.items()]
+    work += [_Job(n, cache / f"{n}-{_key(wanted[n], state)}.json", wanted[n], wanted[n], False)
+             for n in wanted if n not in mine]
+    done = _finish(work, f"{notebook} {name}",
+                   None if which == "none" else partial(_compute, function, parts, text_half))
     for job in work:
         if job.kept and job.name in done and job.path.exists():
-            units.recorded[job.name] = done[job.name]
-            judge(job.name)
+            units.enter(job.name, done[job.name])
     units.mine = {n: done.get(n) or units.recorded[n] for n in wanted
                   if n in done or (n in mine and n in units.recorded)}
     return units
