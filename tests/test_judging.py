@@ -267,10 +267,7 @@ def test_claims_wait_for_units_and_say_what_is_seen_so_far():
 
 
 def test_a_claim_that_some_units_decide_waits_for_no_others():
-    def first(rows):
-        return rises(rows)
-
-    first.decided_by = "a-", "b-"
+    first = claims.Decided(rises, by=("a-", "b-"))
     decided = claims.judge(ITEM, ROWS, {"rises": first, "larger": larger},
                            lacking=lambda begin: None if begin == ("a-", "b-") else "1 of 3 nets")
     assert decided[0]["holds"] is True and decided[1]["evidence"].startswith("waits for 1 of 3 nets; so far")

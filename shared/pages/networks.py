@@ -1,6 +1,7 @@
 """How the pages of `he` tell of its networks: columns of tables, stand-ins, who decides a claim."""
 from shared.pages import display
 from shared.pages.sums import mean
+from shared.records.claims import Decided
 
 NOT_RUN = "not run: nothing of it is recorded yet"
 COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")    # of Tables 1 and 2
@@ -41,8 +42,7 @@ def without_stand_ins(judge, *, of_all=False):
             return None, f"{told} ({'' if mine else 'not judged: '}stand-ins are among these networks)"
         return holds, f"{told} (judged for {named} alone; the other networks are stand-ins)"
 
-    predicate.decided_by = tuple(f"{net}-" for net in own)
-    return predicate
+    return Decided(predicate, by=tuple(f"{net}-" for net in own))
 
 
 # ---- results ---------------------------------------------------------------------------------------------

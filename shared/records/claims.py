@@ -1,5 +1,7 @@
 """What a paper says of a result, judged on our rows: each claim once, by one predicate."""
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from shared import runtime
 
@@ -12,6 +14,16 @@ NOT_WORDS = re.compile(r"[\[({]\s*['\"]|['\"]\s*:|\[[^\]]*,[^\]]*,|\[\s*\]|\{\s*
                        r"\w\.(?:float|int)\d+\(|\barray\(|dtype|<\w+|\d\.\d{9,}|\n")
 
 
+@dataclass(frozen=True)
+class Decided:
+    """A predicate that not all units decide, but those whose names begin with one of `by`."""
+    predicate: Callable
+    by: tuple
+
+    def __call__(self, *rows):
+        return self.predicate(*rows)
+
+
 def judge(item, rows, predicates, *, lacking=None, others=None):
     """Every claim of the item, judged, in the paper's order: `[{"claim": its words, "holds", "evidence"}]`.
 
@@ -20,9 +32,8 @@ def judge(item, rows, predicates, *, lacking=None, others=None):
                 gives (holds, evidence in words). `(predicate, "table-4", ...)` is given these items' rows
                 too. A text in a predicate's place says why the claim cannot be judged.
     lacking     what the rows lack, such as "41 of 45 units", or None: a function of how the names begin of
-                the units that count. A claim for which something is lacking waits, with what the present rows
-                show. All units count, but where a predicate has `decided_by`, the beginnings of the names of
-                those that decide it
+                the units that count: all, but for a predicate that is `Decided` by some. A claim for which
+                something is lacking waits, with what the present rows show
     others      {item id: (rows, lacking)} of the other items
     Raises UserError naming the phrase, and the claims it may mean, where a claim is not judged exactly once,
     and where evidence is no person's text.
@@ -64,7 +75,8 @@ def _judged(item, rows, phrase, predicate, lacking, others):
         return {"holds": None, "evidence": _words(item, phrase, predicate)}
     predicate, *names = predicate if isinstance(predicate, tuple) else (predicate,)
     theirs = [others.get(name, (None, lambda begin, name=name: f"the rows of {name}")) for name in names]
-    decides, given = getattr(predicate, "decided_by", ("",)), [each for each, _ in theirs]
+    decides = predicate.by if isinstance(predicate, Decided) else ("",)
+    given = [each for each, _ in theirs]
     missing = [words for lacks in (lacking, *(lacks for _, lacks in theirs)) if (words := lacks(decides))]
     if not missing:
         holds, evidence = predicate(rows, *given)
