@@ -172,6 +172,84 @@ def captioned(words, label):
     return words if label == "recorded" else f"{display.sentence(words)} ({label[0].upper()}{label[1:]}.)"
 
 
+class _Pieces:
+    """What a page shows of an item, piece by piece, each as (Markdown, MyST)."""
+
+    def __init__(self, item, runs, pictures, caption, alt, built):
+        self.item, self.runs, self.pictures, self.alt = item, runs, pictures or {}, alt or item.caption
+        self.main, *self.others = runs
+        self.key, self.record = f"{item.paper}-{item.id}", runs[self.main]
+        self.title = caption or f"{item.title}: {display.symbols(item.caption)}"
+        self.told = {label: label for label in runs} | ({self.main: built} if built else {})
+
+    def file(self, label):
+        """Under what name the picture of a run lies beside the page."""
+        return f"{self.key}-{'recorded' if label == 'recorded' else 'run'}.png"
+
+    def _tables(self, label):
+        """Tables of the results of a run, as (header, body, caption)."""
+        item, run, told = self.item, self.runs[label], self.told[label]
+        if item.rows and run.get("rows"):
+            yield *comparison(item, {told: run["rows"]}), f"{item.title}: {display.symbols(item.caption)}"
+        if item.printed_numbers and run.get("data") and (made := numbers(item, {told: run["data"]}))[1]:
+            yield *made, f"{item.title}: printed numbers"
+
+    def results(self):
+        """The picture and the tables of the first run."""
+        told = self.told[self.main]
+        if self.pictures and self.pictures[self.main] is None:
+            text = f"*{captioned(display.sentence(self.title), told)} There is nothing to draw.*"
+            yield text, text
+        elif self.pictures:
+            yield f"*{self.title}* ({told})", display.myst_figure(
+                self.file(self.main), captioned(self.title, told), self.alt, self.key)
+        for n, (header, body, words) in enumerate(self._tables(self.main)):
+            name = self.key if not self.pictures and n == 0 else None
+            yield (f"**{words}**\n\n{markdown_table(header, body)}",
+                   display.myst_table(header, body, words, name=name))
+
+    def verdict(self, sets):
+        """The verdict, which only a record at full scale earns."""
+        scale, small = self.record["scale"], self.main != "recorded"
+        stand_in = small and bool(scale["substitutes"])
+        if small and scale["parts"] and not stand_in:
+            text = f"{display.badge('not run')} There is no record at full scale yet; shown is {self.main}."
+            return text, text
+        badge = display.badge(self.record["verdict"], self.item)
+        line = verdict_line(self.record, sets, stand_in)
+        return line, line if stand_in else f"{badge} {line.split('**: ', 1)[-1]}"
+
+    def claims(self):
+        """The claims of the paper, judged by every run, folded under how many hold."""
+        if not self.record["claims"]:
+            return
+        held = [c["holds"] for c in self.record["claims"]]
+        words = {True: "hold", False: "fail", None: "open"}
+        summary = ", ".join(f"{held.count(h)} {word}" for h, word in words.items() if h in held)
+        summary = f": {summary}" if self.main == "recorded" else ", on a small run"  # which judges nothing
+        text = markdown_table(*claims({self.told[label]: record for label, record in self.runs.items()}))
+        yield text, display.folded(f"The paper's claims{summary}", text)
+
+    def lacks(self):
+        """What the reference asks a figure to contain and the record does not."""
+        lacks = [c["what"] for c in self.record.get("contains") or () if not c["there"]]
+        if lacks and self.main == "recorded":
+            text = f"Asked of this figure and not found: {'; '.join(lacks)}."
+            yield text, text
+
+    def beside(self, label):
+        """The picture and the tables of another run, folded."""
+        inner, more = [], []
+        if self.pictures.get(label) is not None:
+            inner.append(display.myst_figure(self.file(label), captioned(self.title, label), self.alt))
+        for header, body, words in self._tables(label):
+            inner.append(display.myst_table(header, body, captioned(words, label)))
+            more.append(f"**{words}** ({label})\n\n{markdown_table(header, body)}")
+        if inner:
+            heading = f"{label[0].upper()}{label[1:]}, beside"
+            yield "\n\n".join(more), display.folded(heading, "\n\n".join(inner))
+
+
 def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None, built=None):
     """`(markdown, myst, pictures)` of an item.
 
@@ -179,65 +257,8 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None, built=No
     pictures  {label: PNG, or None where there is nothing to draw} of a figure
     built     what to call, in place of recorded, what has no units and this build has computed at its size
     """
-    main, *others = runs
-    told = {label: label for label in runs} | ({main: built} if built else {})
-    record, key = runs[main], f"{item.paper}-{item.id}"
-    plain, myst, shown = [], [], {}
-
-    def add(text, book=None):
-        plain.append(text)
-        myst.append(book if book is not None else text)
-
-    def tables(labels):
-        """Tables of the results of some runs, as (header, body, caption)."""
-        rows = {told[la]: runs[la]["rows"] for la in labels if runs[la].get("rows")}
-        if item.rows and rows:
-            yield *comparison(item, rows), f"{item.title}: {display.symbols(item.caption)}"
-        data = {told[la]: runs[la]["data"] for la in labels if runs[la].get("data")}
-        if item.printed_numbers and data and (made := numbers(item, data))[1]:
-            yield *made, f"{item.title}: printed numbers"
-
-    def named(label):
-        return f"{key}-{'recorded' if label == 'recorded' else 'run'}.png"
-
-    title = caption or f"{item.title}: {display.symbols(item.caption)}"
-    if pictures and pictures[main] is None:
-        add(f"*{captioned(display.sentence(title), told[main])} There is nothing to draw.*")
-    elif pictures:
-        shown[named(main)] = pictures[main]
-        add(f"*{title}* ({told[main]})",
-            display.myst_figure(named(main), captioned(title, told[main]), alt or item.caption, key))
-    for n, (header, body, words) in enumerate(tables([main])):
-        name = key if not pictures and n == 0 else None
-        add(f"**{words}**\n\n{markdown_table(header, body)}",
-            display.myst_table(header, body, words, name=name))
-    stand_in = main != "recorded" and bool(record["scale"]["substitutes"])
-    if main != "recorded" and record["scale"]["parts"] and not stand_in:
-        add(f"{display.badge('not run')} There is no record at full scale yet; shown is {main}.")
-    else:
-        line, mark = verdict_line(record, sets, stand_in), display.badge(record["verdict"], item)
-        add(line, line if stand_in else f"{mark} {line.split('**: ', 1)[-1]}")
-    if record["claims"]:
-        header, body = claims({told[label]: record for label, record in runs.items()})
-        held = [c["holds"] for c in record["claims"]]
-        words = {True: "hold", False: "fail", None: "open"}
-        summary = ", ".join(f"{held.count(h)} {word}" for h, word in words.items() if h in held)
-        text = markdown_table(header, body)
-        summary = f": {summary}" if main == "recorded" else ", on a small run"  # which judges nothing
-        add(text, display.folded(f"The paper's claims{summary}", text))
-    if record.get("contains") and main == "recorded":
-        lacks = [c["what"] for c in record["contains"] if not c["there"]]
-        if lacks:
-            add(f"Asked of this figure and not found: {'; '.join(lacks)}.")
-    for label in others:
-        inner, more = [], []
-        if pictures and pictures[label] is not None:
-            shown[named(label)] = pictures[label]
-            inner.append(display.myst_figure(named(label), captioned(title, label), alt or item.caption))
-        for header, body, words in tables([label]):
-            inner.append(display.myst_table(header, body, captioned(words, label)))
-            more.append(f"**{words}** ({label})\n\n{markdown_table(header, body)}")
-        if inner:
-            heading = f"{label[0].upper()}{label[1:]}, beside"
-            add("\n\n".join(more), display.folded(heading, "\n\n".join(inner)))
-    return "\n\n".join(plain), "\n\n".join(myst), shown
+    of = _Pieces(item, runs, pictures, caption, alt, built)
+    pieces = [*of.results(), of.verdict(sets), *of.claims(), *of.lacks(),
+              *(piece for label in of.others for piece in of.beside(label))]
+    plain, myst = ("\n\n".join(each) for each in zip(*pieces))
+    return plain, myst, {of.file(label): png for label, png in of.pictures.items() if png is not None}

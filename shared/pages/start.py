@@ -162,22 +162,13 @@ class Run:
         """
         return self._publish(item, sets, data=data if callable(data) else lambda *_: data, **judged)
 
-    def _publish(self, item, sets, *, rows=None, data=None, draw=None, caption=None, alt=None, contains=None,
-                 claims=None, evidence=None, **judged):
-        sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
-        printed = reference.paper(self.paper_key)[item]
-        made, pictures, found = {}, {}, {}
+    def _publish(self, item, sets, *, rows=None, data=None, draw=None, caption=None, alt=None, **judged):
+        sets, printed = _several(sets), reference.paper(self.paper_key)[item]
+        made, pictures = {}, {}
         for label, units_ in self._runs(sets).items():
             frames = self.frames(sets, units_)
             found = {"rows": rows(*frames) if rows else None, "data": data(*frames) if data else None}
-            looked = found["data"] if data else found["rows"]
-            ticks = {k: v(looked) if callable(v) else v for k, v in (contains or {}).items()}
-            others = {i: self._rows_of(i, label) for i in _others(claims)}
-            made[label] = record.build(printed, sets, units_, **found, claims=claims, contains=ticks,
-                                       evidence=evidence(looked) if callable(evidence) else evidence,
-                                       others=others, whole=label == "recorded", **judged)
-            lacks = record.lacking(sets, units_, f" of {printed.label}")
-            self.rows.setdefault(label, {})[item] = looked, lacks if label == "recorded" else judging.nothing
+            made[label] = self._record(printed, sets, units_, label, found, **judged)
             if draw:
                 figure = draw(*frames)
                 pictures[label] = None if figure is None else display.png_of(figure)
@@ -191,9 +182,23 @@ class Run:
                                              alt=alt, built=self._built(item, sets, first))
         display.show(markdown, myst=myst, pictures=shown, plain=f"{printed.title}\n{markdown}", kind="item",
                      record=first, recorded="recorded" in made)
-        judged = "recorded" in made and self._judged(first)
+        scale = first["scale"]
+        judged = "recorded" in made and scale["fraction"] > 0 and not scale["substitutes"]
         self.minute_facts[item] = first["verdict"] if judged else "not run"
         return Shown(first)
+
+    def _record(self, printed, sets, units_, label, found, *, contains=None, claims=None, evidence=None,
+                **judged):
+        """The record of what was `found` in a run's units; claims of other items may ask for its rows."""
+        looked, whole = found["rows"] if found["data"] is None else found["data"], label == "recorded"
+        others = dict.fromkeys(i for p in (claims or {}).values() if isinstance(p, tuple) for i in p[1:])
+        ticks = {k: v(looked) if callable(v) else v for k, v in (contains or {}).items()}
+        made = record.build(printed, sets, units_, **found, claims=claims, contains=ticks, whole=whole,
+                            evidence=evidence(looked) if callable(evidence) else evidence,
+                            others={i: self._rows_of(i, label) for i in others}, **judged)
+        lacks = record.lacking(sets, units_, f" of {printed.label}") if whole else judging.nothing
+        self.rows.setdefault(label, {})[printed.id] = looked, lacks
+        return made
 
     def _rows_of(self, item, label):
         """`(rows, what they lack)` of another item: of this page, else of a record, as a whole."""
@@ -213,7 +218,7 @@ class Run:
         header  {column: its heading}, in order; None takes the columns as they are
         fold    under what title the table is folded; None leaves it open
         """
-        sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
+        sets = _several(sets)
         runs = self._runs(sets)
         for n, (label, units_) in enumerate(runs.items()):
             found = record.tidy(pd.DataFrame(rows(*self.frames(sets, units_))))
@@ -240,7 +245,7 @@ class Run:
 
     def picture(self, sets, draw, *, caption, alt):
         """Show a figure of our own, drawn from the recorded units, else from this run's; nothing of None."""
-        sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
+        sets = _several(sets)
         for label, units_ in list(self._runs(sets).items())[:1]:
             if (drawn := draw(*self.frames(sets, units_))) is not None:
                 display.picture(drawn, results.captioned(caption, label), alt)
@@ -253,7 +258,7 @@ class Run:
 
     def tell(self, sets, words):
         """Show prose: what `words` makes of the recorded units, else of this run's; nothing without any."""
-        sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
+        sets = _several(sets)
         for label, units_ in list(self._runs(sets).items())[:1]:
             whose = "" if label == "recorded" else f" ({label[0].upper()}{label[1:]}.)"
             display.say(f"{words(*self.frames(sets, units_))}{whose}")
@@ -279,9 +284,6 @@ class Run:
         myst = f":::{{admonition}} In one minute\n:class: minute\n{shown}{sentences}\n\n{badges}\n:::"
         display.show(f"**In one minute.** {sentences}\n\n{plain}", kind="minute", myst=myst, small=small,
                      pictures={name: png} if png else {}, numbers=re.findall(r"\d[\d.,]*", sentences))
-
-    def _judged(self, made):
-        return made["scale"]["fraction"] > 0 and not made["scale"]["substitutes"]
 
     def _taken(self, name, value):
         """What a parameter that was left to its profile became; None where that is no plain value."""
@@ -320,6 +322,5 @@ class Run:
         display.show(text, kind="stamp", facts=facts)
 
 
-def _others(claims):
-    """Ids of the other items that some claims speak of."""
-    return dict.fromkeys(i for p in (claims or {}).values() if isinstance(p, tuple) for i in p[1:])
+def _several(sets):
+    return (sets,) if isinstance(sets, UnitSet) else tuple(sets)
