@@ -5,7 +5,7 @@ import json
 import math
 from functools import cache, cached_property
 
-from shared import ROOT, runtime
+from shared import ROOT, runtime, schema
 
 FOLDER = ROOT / "book" / "reference"
 SUMS = "SHA256SUMS"
@@ -219,8 +219,8 @@ def read(path):
                 refuse(i["id"], f"kind {i['kind']!r} is unknown; allowed: {', '.join(KINDS)}")
             if i["id"] in items:
                 refuse(i["id"], "id stands twice")
-            if place := _not_finite(i):
-                refuse(i["id"], f"{place} is not a finite number")
+            if problem := schema.not_finite(i):
+                refuse(i["id"], problem)
             item = Item(path.stem, i["id"], i["kind"], i["number"], i["section"], i["caption"],
                         tuple(i["claims"]), i)
             for what in _inconsistent(item):
@@ -248,18 +248,6 @@ def _inconsistent(item):
     for name, value in item.printed_numbers.items():
         if isinstance(value, bool) or not isinstance(value, (int, float, type(None))):
             yield f"printed_numbers.{name} is not a number"
-
-
-def _not_finite(value, place=""):
-    """Place of the first NaN or infinity inside a value, such as `rows[3].mean`, or None."""
-    if isinstance(value, float):
-        return None if math.isfinite(value) else place
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for k, v in inside:
-        deeper = f"{place}[{k}]" if isinstance(k, int) else f"{place}.{k}".lstrip(".")
-        if found := _not_finite(v, deeper):
-            return found
-    return None
 
 
 @cache

@@ -4,6 +4,7 @@ The arrays of a unit stay in an .npz beside its JSON (`units.store`): so they ar
 names that are hashes.
 """
 import json
+import sys
 from hashlib import sha256
 
 import numpy as np
@@ -46,6 +47,26 @@ def write(path, tensors, about):
     about = json.dumps(about, sort_keys=True)
     told = {"about": about, "sha256": of_arrays(tensors, about)}
     runtime.write_atomically(path, lambda part: save_file(tensors, part, told))
+
+
+def write_npz(path, arrays):
+    """Keep {name: array} as a compressed .npz, in one step."""
+    def save(part):
+        with open(part, "wb") as handle:
+            np.savez_compressed(handle, **arrays)
+
+    return runtime.write_atomically(path, save)
+
+
+def sound(path, read, *given):
+    """What `read(path, ...)` gives; None where there is no file, or one that it refuses, which is named."""
+    if not path.exists():
+        return None
+    try:
+        return read(path, *given)
+    except runtime.UserError as error:
+        print(f"not used: {error}", file=sys.stderr)
+        return None
 
 
 def read(path):

@@ -11,6 +11,7 @@ import numpy as np
 from PIL import Image
 
 from shared import runtime
+from shared.data import content
 from shared.data.archives import SPECS, DataError, canonical
 from shared.data.content import fingerprint
 
@@ -60,12 +61,7 @@ def write_gtsrb(folder, path):
     if (found := fingerprint(canonical(arrays))) != spec.contents:
         raise DataError(f"{folder} gives contents of fingerprint {found} instead of {spec.contents}; "
                         "take the archives named in book/data.md, unchanged")
-
-    def save(part):
-        with open(part, "wb") as file:
-            np.savez_compressed(file, **arrays)
-
-    return runtime.write_atomically(path, save)
+    return content.write_npz(path, arrays)
 
 
 if __name__ == "__main__":

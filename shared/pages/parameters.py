@@ -21,7 +21,6 @@ import yaml
 from shared import runtime
 from shared.runtime import UserError
 
-COMMON = ("profile", "seed", "device", "units")
 TYPES = {"int": "a whole number", "float": "a number", "str": "text", "bool": "true or false",
          "list": "a list of numbers or names", "tuple": "a list of numbers or names"}
 NUMBER = r"-?[\d.]+(?:e-?\d+)?"

@@ -1,6 +1,5 @@
 """The kept nets: each is trained once by (architecture, recipe, data set, seed) and verified when read."""
 import dataclasses
-import sys
 import time
 from pathlib import Path
 
@@ -52,10 +51,10 @@ def net(architecture, recipe, dataset, seed, *, device, hook=None):
     untrained = registry.build(architecture, generator=runtime.generator(seed, architecture, "weights"))
     name = name_of(untrained, architecture, recipe, dataset, seed, hook)
     kept = runtime.cache_folder() / "zoo" / f"{name}.safetensors"
-    trained = _sound(ZOO / kept.name, untrained, device)
+    trained = content.sound(ZOO / kept.name, read, untrained, device)
     if trained is None:
         with runtime.lock(kept):  # where another process is training this net, wait for it
-            trained = _sound(kept, untrained, device)
+            trained = content.sound(kept, read, untrained, device)
             if trained is None:
                 with identity.unrecorded():  # a kept net is known by its weights, not by how they came about
                     _train(untrained, kept, architecture, recipe, dataset, seed, hook, device)
@@ -74,16 +73,6 @@ def name_of(untrained, architecture, recipe, dataset, seed, hook=None):
     decides = [layers, recipe.settings(), dataset.fingerprint, seed, VERSION]
     decides += [] if hook is None else [store.plain(hook)]
     return f"{architecture}-{dataset.stand_in or dataset.name}-s{seed}-{content.of_json(decides)[:10]}"
-
-
-def _sound(path, untrained, device):
-    if not path.exists():
-        return None
-    try:
-        return read(path, untrained, device)
-    except runtime.UserError as error:
-        print(f"zoo: {error}: looking further", file=sys.stderr)
-        return None
 
 
 def _train(net, path, architecture, recipe, dataset, seed, hook, device):

@@ -175,17 +175,6 @@ def names_in(folder):
     return sorted(path.stem for path in folder.glob("[!.]*.json"))
 
 
-def _read(path):
-    """The unit of a file, or None if there is none or a damaged one, which is named."""
-    if not path.exists():
-        return None
-    try:
-        return store.read(path)
-    except runtime.UserError as error:
-        print(f"units: {error}", file=sys.stderr)
-        return None
-
-
 @dataclass(frozen=True)
 class _Job:
     """One unit to compute: where it goes, and whether that is the recorded results."""
@@ -284,7 +273,7 @@ def _finish(work, label, compute):
             for job in work:
                 if job.name in done:
                     continue
-                old = _read(job.path)
+                old = content.sound(job.path, store.read)
                 if not job.kept and ((old and _holds(old)) or compute is None):
                     if old is not None:
                         done[job.name] = old
@@ -292,7 +281,7 @@ def _finish(work, label, compute):
                 with runtime.lock(job.path, wait=wait) as alone:
                     if not alone:
                         continue
-                    now = _read(job.path)  # another process may have been faster
+                    now = content.sound(job.path, store.read)  # another process may have been faster
                     faster = now and (old is None or now.provenance != old.provenance)
                     done[job.name] = now if faster else compute(job, old)
                     bar.update()
@@ -307,7 +296,7 @@ def recorded(notebook, name, published, parts):
     folder = folder_of(notebook, name)
     units = UnitSet(name, published, tuple(parts))
     for each in published:
-        if (unit := _read(folder / f"{each}.json")) is not None:
+        if (unit := content.sound(folder / f"{each}.json", store.read)) is not None:
             units.enter(each, unit)
     units.orphans = tuple(n for n in names_in(folder) if n not in published)
     return units

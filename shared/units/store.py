@@ -133,12 +133,7 @@ def write(path, unit):
     raw = vars(unit) | {"result": _apart(unit.result, "", arrays), "arrays": None}
     if arrays:
         raw["arrays"] = f"{path.stem}-{_hash(arrays)}.npz"
-
-        def save(part):
-            with open(part, "wb") as handle:
-                np.savez_compressed(handle, **arrays)
-
-        runtime.write_atomically(path.with_name(raw["arrays"]), save)
+        content.write_npz(path.with_name(raw["arrays"]), arrays)
     text = {k: json.dumps(raw[k], sort_keys=True, ensure_ascii=False, allow_nan=False) for k in sorted(raw)}
     text["check"] = f'"{content.of_json(raw)[:12]}"'
     body = ",\n".join(f" {json.dumps(k)}: {v}" for k, v in text.items())
