@@ -120,13 +120,6 @@ def _find(data, dotted):
     return data
 
 
-def claims(runs):
-    """Header and body of the claims, judged by every run {label: record}."""
-    judged = zip(*(record["claims"] for record in runs.values()))
-    body = [[each[0]["claim"], *(f"{MARK[c['holds']]} {c['evidence']}" for c in each)] for each in judged]
-    return ["claim of the paper", *runs], body
-
-
 def scale_words(record):
     """How much of the published scale a record has, in words."""
     share, parts = record["scale"]["fraction"], record["scale"]["parts"]
@@ -227,7 +220,9 @@ class _Pieces:
         words = {True: "hold", False: "fail", None: "open"}
         summary = ", ".join(f"{held.count(h)} {word}" for h, word in words.items() if h in held)
         summary = f": {summary}" if self.main == "recorded" else ", on a small run"  # which judges nothing
-        text = markdown_table(*claims({self.told[label]: record for label, record in self.runs.items()}))
+        judged = zip(*(record["claims"] for record in self.runs.values()))
+        body = [[each[0]["claim"], *(f"{MARK[c['holds']]} {c['evidence']}" for c in each)] for each in judged]
+        text = markdown_table(["claim of the paper", *self.told.values()], body)
         yield text, display.folded(f"The paper's claims{summary}", text)
 
     def lacks(self):

@@ -1,7 +1,5 @@
 """Records: what an item's units add up to, beside the printed values. A record is rebuilt, never edited."""
 import json
-import math
-import numbers
 
 import numpy as np
 import pandas as pd
@@ -11,6 +9,7 @@ from shared.data import content
 from shared.records import claims as judging
 from shared.records import comparison, verdict
 from shared.records.schema import REMEDY, check
+from shared.units import store
 
 EXTRA = "extra-"  # how the name of a record begins that the paper does not have
 
@@ -24,15 +23,8 @@ def tidy(value):
         return {str(k): tidy(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, np.ndarray, pd.Series)):
         return [tidy(v) for v in value]
-    if value is None or isinstance(value, (str, bool)):
-        return value
-    if isinstance(value, np.bool_):
-        return bool(value)
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    if isinstance(value, numbers.Real):
-        return float(f"{float(value):.6g}") if math.isfinite(value) else None
-    raise TypeError(f"a record holds numbers and text, not {type(value).__name__}")
+    value = store.plain(bool(value) if isinstance(value, np.bool_) else value, "what a record is to hold")
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def scale(sets, units, rests=None):
