@@ -11,6 +11,8 @@ from shared import runtime
 from shared.attacks import judge, optimised
 from shared.attacks.directions import directions
 from shared.attacks.gradient import FGSM, PGD, Adversarial
+from shared.attacks.line import LineSearch, scalings
+from shared.attacks.noise import RandomSearch
 from shared.attacks.optimised import CarliniWagner, OptMargin
 from shared.attacks.region import Region
 from shared.attacks.threat import L2, Linf, rms
@@ -126,7 +128,9 @@ def test_the_judge_projects_clips_and_keeps_the_clean_image_of_a_failure(plane):
 
 ATTACKS = {"fgsm": FGSM(Linf(0.2)), "pgd": PGD(Linf(0.1), 5, 0.03), "pgd-l2": PGD(L2(1.5), 5, 0.5),
            "cw": CarliniWagner(rate=0.1, c=1.0, searches=2, iterations=30),
-           "optmargin": OptMargin(rate=0.1, c=1.0, searches=2, iterations=20, noise=0.1, members=4)}
+           "optmargin": OptMargin(rate=0.1, c=1.0, searches=2, iterations=20, noise=0.1, members=4),
+           "line": LineSearch(count=60), "line-margin": LineSearch(count=30, largest=3.0, loss="margin"),
+           "random": RandomSearch(Linf(0.6), 50), "random-l2": RandomSearch(L2(9.0), 50)}
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
@@ -228,6 +232,10 @@ def test_the_judge_refuses_proposals_of_another_shape(digits):
     (lambda: OptMargin(rate=0.1, c=0.1, members=0), "members=0"),
     (lambda: OptMargin(rate=0.1, c=0.1, noise=0.0), "noise=0.0"), (lambda: Region(0.0), "radius=0.0"),
     (lambda: Region(0.3, samples=0), "samples=0"),
+    (lambda: LineSearch(count=1), "count=1"), (lambda: LineSearch(largest=0.0), "largest=0.0"),
+    (lambda: LineSearch(largest=float("inf")), "largest=inf"),
+    (lambda: LineSearch(loss="hinge"), "'hinge'; allowed: squared, margin"),
+    (lambda: RandomSearch(Linf(0.1), 0), "draws=0"), (lambda: RandomSearch(L2()), "L2 ball of size inf"),
     (lambda: directions(9, 0, generator=seeded()), "0 orthogonal directions in 9 dimensions: from 1 to 9"),
     (lambda: Adversarial(PGD(Linf(0.1, targeted=True), 5, 0.1)), "untargeted"),
     (lambda: directions(9, 10, generator=seeded()), "10 orthogonal directions in 9 dimensions"),
@@ -243,6 +251,8 @@ def test_chance_and_targets_are_asked_for(digits):
         PGD(Linf(0.1), 5, 0.03)(net, x, y)
     with pytest.raises(runtime.UserError, match="pass generator"):
         OptMargin(rate=0.1, c=1.0)(net, x, y)
+    with pytest.raises(runtime.UserError, match="pass generator"):
+        RandomSearch(Linf(0.1))(net, x, y)
     with pytest.raises(runtime.UserError, match="a targeted threat needs target="):
         FGSM(Linf(0.1, targeted=True))(net, x, y)
     with pytest.raises(runtime.UserError, match="a targeted threat needs target="):
@@ -299,6 +309,61 @@ def test_more_steps_and_larger_balls_find_more(digits):
     found = [PGD(Linf(size), steps, size / 4)(net, x, y, generator=seeded()).success.sum()
              for size, steps in ((0.02, 1), (0.02, 10), (0.04, 10))]
     assert found[0] < found[1] < found[2]
+
+
+# ---- along a line, at random -----------------------------------------------------------------------------
+@pytest.mark.parametrize("loss", ["squared", "margin"])
+@pytest.mark.parametrize("targeted", [False, True])
+def test_a_line_search_ends_at_the_first_step_beyond_the_plane(targeted, loss, plane):
+    model, x, y, score, w = plane
+    attack = LineSearch(count=201, largest=0.5, loss=loss, targeted=targeted)
+    goal = {"target": 1 - y} if targeted else {}
+    sizes, result = scalings(201, 0.5), attack(model, x, y, **goal)
+    first = torch.searchsorted(sizes, score / w.norm())
+    assert (first > 1).all() and result.success.all() and result.passes.equal(1 + first)
+    torch.testing.assert_close(result.distance, sizes[first], rtol=0, atol=1e-5)
+    # a line too short for all but the nearest tries every step of it
+    short = dataclasses.replace(attack, count=11, largest=float(sizes[first.min()]))(model, x, y, **goal)
+    assert short.success.equal(first == first.min()) and (short.passes[~short.success] == 11).all()
+
+
+def test_a_line_search_of_an_image_that_serves_as_it_is_stays_there(plane):
+    model, x, y, _, _ = plane
+    for attack, goal in ((LineSearch(), {}), (LineSearch(targeted=True), {"target": 1 - y})):
+        result = attack(model, x, 1 - y, **goal)
+        served = torch.full_like(result.success, not goal)
+        assert result.success.all() and ((result.distance == 0) == served).all()
+        assert ((result.passes == 1) == served).all()
+    here = LineSearch(targeted=True)(model, x, y, target=y)
+    assert here.success.all() and (here.distance == 0).all() and (here.passes == 1).all()
+
+
+def test_without_a_gradient_there_is_no_line():
+    def flat(images):
+        return torch.tensor([1.0, 2.0]) + 0 * images.flatten(1).sum(1, keepdim=True)
+
+    result = LineSearch()(flat, torch.rand(3, 1, 4, 4, generator=seeded()), torch.tensor([1, 0, 1]))
+    assert result.success.tolist() == [False, True, False] and result.passes.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("targeted", [False, True])
+@pytest.mark.parametrize("threat", [Linf, L2])
+def test_random_points_succeed_only_beyond_the_plane(threat, targeted, plane):
+    model, x, y, score, w = plane
+    distance = score / (w.abs().sum() if threat is Linf else w.norm())
+    goal = {"target": 1 - y} if targeted else {}
+    for size, most in ((float(distance.median()), 0.6), (20 * float(distance.max()), 1.1)):
+        attack = RandomSearch(threat(size, targeted), 300)
+        result = attack(model, x, y, generator=seeded(), **goal)
+        assert not result.success[distance > size].any() and result.success.float().mean() <= most
+        assert (result.distance[result.success] >= distance[result.success]).all()
+        # the first of the points, the same for all images, that lies beyond
+        moved = (x[:, None] + attack.draw(x, seeded())).clamp(0, 1)
+        beyond = (model(moved.flatten(0, 1)).argmax(1).view(len(x), -1) != y[:, None]).int()
+        assert result.success.equal(beyond.any(1))
+        first = torch.where(beyond.any(1), beyond.argmax(1) + 1, 300)
+        assert result.passes.equal(first)
+    assert result.success.any()
 
 
 # ---- adversarial training --------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 """The attack of `sutton`, Section 7.1.2: the smallest step along a gradient that changes the class."""
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -115,7 +116,8 @@ LOSSES = {"squared": squared_error, "margin": lost_margin}
 
 @dataclass(frozen=True)
 class LineSearch(Attack):
-    """The first of `count` equally spaced steps up to `largest` along the gradient that serves the attacker.
+    """The first of `count` equally spaced steps, from 0 to `largest`, along the gradient that serves the
+    attacker: 0 where the image itself does.
 
     loss      "squared" as in the paper, or "margin", whose gradient does not vanish
     largest   longest step, Euclidean, on the scale of pixels in [0, 1]
@@ -128,7 +130,7 @@ class LineSearch(Attack):
     targeted: bool = False
 
     def __post_init__(self):
-        if self.count < 2 or not self.largest > 0:
+        if self.count < 2 or not 0 < self.largest < math.inf:
             raise UserError(f"LineSearch with count={self.count}, largest={self.largest}: at least 2 sizes "
                             "(0 is the first) and a largest above 0 are needed")
         if self.loss not in LOSSES:
@@ -141,11 +143,14 @@ class LineSearch(Attack):
 
     def propose(self, model, x, goal, draw):
         """The nearest examples [N, C, H, W], NaN where none was found, and the passes of each image [N]."""
-        slopes, _ = gradients(model, x, goal, LOSSES[self.loss])
-        direction, norms = unit(-slopes if self.targeted else slopes)
+        slopes, scores = gradients(model, x, goal, LOSSES[self.loss])
+        there = (scores.argmax(1) == goal) == self.targeted
+        direction, _ = unit(-slopes if self.targeted else slopes)
+        direction[there] = 0
         decide = reaches(model) if self.targeted else leaves(model)
         found = smallest_steps(decide, x, goal, direction, scalings(self.count, self.largest), clip=True)
         steps = (found.size / (self.largest / (self.count - 1))).round().long()
-        passes = torch.where(found.found, steps, (norms > 0) * (self.count - 1)) + 1
+        tried = direction.flatten(1).any(1) * (self.count - 1)
         z = (x + found.size.view(-1, 1, 1, 1) * direction).clamp(0, 1)
-        return torch.where(found.found.view(-1, 1, 1, 1), z, torch.nan), passes
+        z = torch.where((there | found.found).view(-1, 1, 1, 1), z, torch.nan)
+        return z, 1 + torch.where(found.found, steps, tried)

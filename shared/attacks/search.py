@@ -4,22 +4,20 @@ from typing import NamedTuple
 import torch
 
 from shared import runtime
-from shared.models.inference import Decision
+from shared.models.inference import Decision, logits
 
 
 def leaves(model):
     """What `first_flips` asks in an untargeted attack: whether logits model(images) give another class."""
     def decide(images, labels):
-        with torch.no_grad():
-            return Decision((model(images).argmax(1) != labels.to(images.device)).cpu(), 0, 0)
+        return Decision((logits(model, images).argmax(1) != labels.to(images.device)).cpu(), 0, 0)
     return decide
 
 
 def reaches(model):
     """The same in a targeted attack: whether they give the class `labels`."""
     def decide(images, labels):
-        with torch.no_grad():
-            return Decision((model(images).argmax(1) == labels.to(images.device)).cpu(), 0, 0)
+        return Decision((logits(model, images).argmax(1) == labels.to(images.device)).cpu(), 0, 0)
     return decide
 
 

@@ -3,6 +3,7 @@
 Sutton et al. (`sutton`), Sections 7.1.2 and 7.1.3, equations (6) to (8). `susceptibility` is for any model;
 `measure` gives the same as plain numbers for the tables of the paper.
 """
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,13 +20,13 @@ from shared.runtime import UserError
 @dataclass(frozen=True, eq=False)
 class Susceptibility:
     """What an attack and random perturbations of its size did to N images."""
-    correct: torch.Tensor   # bool [N]: classified correctly; only these are attacked
+    correct: torch.Tensor   # bool [N]: of a margin above 0; only these are attacked
     attack: torch.Tensor    # float32 [N]: Euclidean norm of the smallest attack found, nan where none is
     vanished: torch.Tensor  # bool [N]: correct, and the gradient is exactly 0 or not finite: no attack tried
     random: torch.Tensor    # float32 [D, N]: norm of the smallest random perturbation that changes the class
     deltas: tuple           # D sizes of random perturbations, in lengths of the image's attack
     draws: int              # random perturbations tried of each size
-    passes: int             # images sent through the model, gradients not counted
+    passes: int             # images classified in the searches; not gradients, not what is decided twice
 
     @property
     def adversarial_share(self):
@@ -53,15 +54,18 @@ def susceptibility(model, x, y, *, generator, draws=2000, deltas=(1, 2, 5, 10), 
     loss       what the attack climbs, `squared_error` as in the paper, or `lost_margin`, which does not
                vanish
     bf16       decide in bfloat16 where that is safe (`Careful`), on devices that have it
-    clip       cut attacked images to [0, 1]; the paper does not. Random perturbations are never cut
+    clip       cut attacked images to [0, 1], which shortens attacks; the paper does not. Random perturbations
+               are never cut
     Raises UserError for images, labels or a model that are not so.
     """
-    if draws < 1 or count < 2 or not largest > 0 or not deltas or min(deltas) <= 0:
+    if draws < 1 or count < 2 or not deltas or not all(0 < size < math.inf for size in (largest, *deltas)):
         raise UserError(f"draws={draws}, count={count}, largest={largest}, deltas={deltas}: draws from 1, "
                         "count from 2, sizes above 0 are needed")
+    if generator is None:
+        raise UserError("random perturbations are drawn: pass generator=torch.Generator()")
     check_images(x, y)
     with frozen(model):
-        correct = checked_logits(model, x, y).argmax(1) == y
+        correct = label_margins(checked_logits(model, x, y), y) > 0
         images, labels = x[correct], y[correct]
         points = draw(draws, x.shape[1:], generator, device=x.device)
         careful = Careful.measured(model, images, labels) if bf16 and len(images) else Careful(model)
@@ -71,6 +75,9 @@ def susceptibility(model, x, y, *, generator, draws=2000, deltas=(1, 2, 5, 10), 
         steps = smallest_steps(careful.flips, images, labels, direction, sizes, clip=clip)
         hit = steps.found
         size = steps.size[hit]
+        if clip:
+            moved = images[hit] + size.view(-1, 1, 1, 1) * direction[hit]
+            size = (moved.clamp(0, 1) - images[hit]).flatten(1).norm(dim=1)
         found = [random_flips(careful.flips, images[hit], labels[hit], size, points, delta)
                  for delta in deltas]
 

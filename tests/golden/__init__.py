@@ -57,19 +57,20 @@ def bf16(able):
     return mock.patch("shared.runtime.has_bf16", lambda device: able)
 
 
-def _module(room):
+def module(room):
+    """The module of a room here; None where there is none."""
     name = room.replace("/", "_")
     return importlib.import_module(f"tests.golden.{name}") if (HERE / f"{name}.py").exists() else None
 
 
 def cases(room):
     """The `Cases` of a room; empty where it has no module here."""
-    return getattr(_module(room), "case", Cases())
+    return getattr(module(room), "case", Cases())
 
 
 def computes(room):
     """The definitions that its module names in `COMPUTES`, where only some of a room compute; else None."""
-    return getattr(_module(room), "COMPUTES", None)
+    return getattr(module(room), "COMPUTES", None)
 
 
 def flat(value, place="value"):

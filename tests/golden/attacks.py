@@ -7,6 +7,8 @@ from shared.attacks import optimised
 from shared.attacks.directions import directions
 from shared.attacks.gradient import FGSM, PGD, Adversarial
 from shared.attacks.judge import _check, judge
+from shared.attacks.line import LineSearch
+from shared.attacks.noise import RandomSearch
 from shared.attacks.optimised import CarliniWagner, OptMargin
 from shared.attacks.region import Region
 from shared.attacks.threat import L2, Linf, rms
@@ -223,6 +225,138 @@ def adversarial_training():
                 "images": hook(model, x, y, seeded("hook")), "mean": model[2].running_mean,
                 "modes": [m.training for m in model.modules()]}
     return {**found, "default": Adversarial(GRADIENT["pgd"]).train_mode}
+
+
+# ---- along a line, at random -----------------------------------------------------------------------------
+def one_logit(name="one"):
+    """A module that returns [N, 1], the function that returns its [N], and images with their classes."""
+    model, x = net(name, classes=1), images(name="one")
+    with torch.no_grad(), frozen(model):
+        y = (model(x)[:, 0] > 0).long()
+    y[-1] = 1 - y[-1]
+    return model, lambda z: model(z)[:, 0], x, y
+
+
+LINES = {"squared": LineSearch(count=40, largest=4.0), "margin": LineSearch(33, 2.0, loss="margin"),
+         "default": LineSearch(), "two": LineSearch(count=2, largest=1.5), "short": LineSearch(25, 0.3)}
+LINES_TO = {"squared": LineSearch(count=50, largest=6.0, targeted=True),
+            "margin": LineSearch(count=50, largest=6.0, loss="margin", targeted=True)}
+
+
+@case
+def line_searches():
+    model, x, y = setting(dropout=True)
+    found = {name: attack(model, x, y) for name, attack in LINES.items()}
+    aimed = {f"to {name} {n}": attack(model, x, y, target=(y + n) % 3)
+             for name, attack in LINES_TO.items() for n in (0, 1)}
+    single, function, grey, sides = one_logit()
+    one = {f"one {name}": [attack(each, grey, sides) for each in (single, function)]
+           for name, attack in LINES.items() if name != "default"}
+    one["one to"] = [attack(single, grey, sides, target=1 - sides) for attack in LINES_TO.values()]
+    return {**found, **aimed, **one, "parts": LINES["squared"](model, x, y, chunk=4),
+            "none": LINES["squared"](model, x[:0], y[:0]), "single": LINES["margin"](model, x[:1], y[:1]),
+            "flat": LINES["two"](constant(1.0, 2.0), x, y % 2),
+            "modes": [m.training for m in model.modules()]}
+
+
+@case
+def what_line_searches_propose():
+    """Before the judge looks: NaN where none was found, the passes, the threat."""
+    model, x, y = setting()
+    found = {name: attack.propose(model, x, y, None) for name, attack in LINES.items() if name != "default"}
+    aimed = {f"to {name}": attack.propose(model, x, (y + 1) % 3, None) for name, attack in LINES_TO.items()}
+    threats = [[each.threat.norm, str(each.threat.size), str(each.threat.targeted)]
+               for each in (LINES["two"], LINES_TO["margin"])]
+    return {**found, **aimed, "threats": threats, "draw": LINES["two"].draw(x, None) is None,
+            "bad": [refused(LineSearch, *each) for each in
+                    ((1,), (2,), (0,), (9, 0.0), (9, -1.0), (9, float("nan")), (9, float("inf")), (9, 1e-9),
+                     (9, 1.0, "squared"), (9, 1.0, "margin"), (9, 1.0, "hinge"), (9, 1.0, ""))],
+            "target": [refused(LINES["two"], model, x, y, target=y),
+                       refused(LINES_TO["margin"], model, x, y)]}
+
+
+RANDOM = {"linf": RandomSearch(Linf(0.7), 60), "l2": RandomSearch(L2(3.0), 60),
+          "few": RandomSearch(L2(2.0), 1), "near": RandomSearch(Linf(0.1), 30)}
+
+
+@case
+def random_searches():
+    model, x, y = setting(dropout=True)
+    found = {name: attack(model, x, y, generator=seeded(name)) for name, attack in RANDOM.items()}
+    aimed = {f"to {n} {norm.norm}": RandomSearch(norm(2.0, targeted=True), 40)(
+        model, x, y, target=(y + n) % 3, generator=seeded("to")) for norm in (Linf, L2) for n in (0, 1, 2)}
+    single, function, grey, sides = one_logit()
+    one = [RANDOM["l2"](each, grey, sides, generator=seeded("one")) for each in (single, function)]
+    parts = RANDOM["linf"](model, x, y, generator=seeded("linf"), chunk=4)
+    return {**found, **aimed, "one": one, "parts": parts,
+            "none": RANDOM["l2"](model, x[:0], y[:0], generator=seeded("none")),
+            "single": RANDOM["l2"](model, x[:1], y[:1], generator=seeded("single")),
+            "default": RandomSearch(Linf(0.4))(model, x[:2], y[:2], generator=seeded("default")).passes,
+            "modes": [m.training for m in model.modules()]}
+
+
+@case
+def what_random_searches_propose():
+    model, x, y = setting()
+    drawn = {name: attack.draw(x, seeded(name)) for name, attack in RANDOM.items()}
+    found = {name: attack.propose(model, x, y, drawn[name]) for name, attack in RANDOM.items()}
+    return {"drawn": drawn, "found": found, "generator": refused(RANDOM["l2"], model, x, y),
+            "bad": [refused(RandomSearch, *each) for each in
+                    ((Linf(0.1), 0), (Linf(0.1), -1), (Linf(0.1), 1), (Linf(0.1),), (Linf(),), (L2(), 9))],
+            "nan": refused(RANDOM["l2"], lambda z: torch.where(z.flatten(1)[:, :2] > 0.99, torch.nan, 1.0) *
+                           torch.tensor([3.0, 1.0]), 0.3 + 0 * x, 0 * y, generator=seeded("nan"))}
+
+
+@case
+def searches_as_given_and_their_last_try():
+    model, x, y = setting()
+    line = LineSearch()
+    return {"line": [line.count, line.largest], "words": [line.loss, str(line.targeted)],
+            "draws": RandomSearch(L2(1.0)).draws,
+            "last": RandomSearch(Linf(0.7), 5)(model, x, y, generator=seeded("linf"))}
+
+
+@case
+def where_the_image_serves_as_it_is():
+    """Images on the edge of a plane, beyond it and before it: a tie gives the lower class."""
+    x = torch.tensor([0.25, 0.5, 0.75]).view(-1, 1, 1, 1).repeat(1, *SHAPE[:1], 1, 1)
+
+    def model(z):
+        rise = z.mean((1, 2, 3)) - 0.5
+        return torch.stack([-rise, rise], 1)
+
+    told = {}
+    for side in (0, 1):
+        y = torch.full((3,), side)
+        for loss in ("squared", "margin"):
+            attack = LineSearch(count=65, largest=2.0, loss=loss)
+            told[f"{side} {loss}"] = attack(model, x, y), attack(lambda z: model(z)[:, 1], x, y)
+            aimed = LineSearch(count=65, largest=2.0, loss=loss, targeted=True)
+            told[f"{side} {loss} to"] = aimed(model, x, y, target=1 - y), aimed(model, x, y, target=y)
+    return told
+
+
+@case
+def attacks_on_one_logit():
+    model, function, x, y = one_logit()
+    found = {name: [attack(each, x, y, generator=seeded(name)) for each in (model, function)]
+             for name, attack in GRADIENT.items()}
+    aimed = {f"to {name}": attack(model, x, y, target=1 - y, generator=seeded(name))
+             for name, attack in AIMED.items()}
+    judged = [judge(each, x, y, 1 - x, Linf(0.4)) for each in (model, function)]
+    votes = [Region(0.4, samples=9).votes(each, x, generator=seeded("one")) for each in (model, function)]
+    return {**found, **aimed, "judged": judged, "votes": votes}
+
+
+@case(elsewhere=SEARCHED)
+def searches_on_one_logit():
+    model, function, x, y = one_logit()
+    attack = CarliniWagner(rate=0.05, c=0.3, searches=3, iterations=12)
+    margin = OptMargin(rate=0.1, c=0.5, searches=2, iterations=8, noise=0.2, members=3)
+    aimed = CarliniWagner(rate=0.1, c=1.0, searches=2, iterations=8, targeted=True)
+    return {"cw": [attack(each, x, y) for each in (model, function)],
+            "to": aimed(model, x, y, target=1 - y),
+            "optmargin": margin(model, x, y, generator=seeded("one"))}
 
 
 # ---- attacks by optimisation -----------------------------------------------------------------------------

@@ -68,6 +68,21 @@ def every_direction_crosses():
 
 
 @case(elsewhere=DRAWN)
+def surveys_of_other_models():
+    """One logit, as a module and as a function, and a function without parameters."""
+    single, (_, x, dirs) = net("one logit", classes=1), walks()
+    single.eval()
+    models = {"module": single, "row": lambda z: single(z)[:, 0],
+              "free": lambda z: 3 * z.flatten(1)[:, :3] - z.flatten(1)[:, 3:6]}
+    told = {}
+    for name, model in models.items():
+        rough = survey(model, x, dirs, step=0.2, top=1)
+        told[name] = {"survey": rough, "refined": refine(model, x, dirs, rough, halvings=2),
+                      "purity": purity(rough)}
+    return told
+
+
+@case(elsewhere=DRAWN)
 def refined():
     model, x, dirs = walks()
     rough = survey(model, x, dirs, step=0.2, top=1)

@@ -198,3 +198,116 @@ def careful_in_true_bf16():
         model = measured(net, x)
         return {"doubt": model.doubt, "wide": careful(net, 1e9)(x), "narrow": careful(net, 0.25)(x),
                 "type": str(careful(net, 0.25)(x).dtype)}
+
+
+# ---- logits of all forms, models that are refused ----------------------------------------------------------
+def kind(function, *args, **options):
+    """The name of the ModelError or UserError that a call ends in, or "fine"."""
+    try:
+        function(*args, **options)
+    except runtime.UserError as error:
+        return type(error).__name__
+    return "fine"
+
+
+def saying(*scores):
+    """A model that returns these logits for every image, yet has a gradient."""
+    return lambda x: torch.tensor(scores).expand(len(x), -1) + 0 * x.flatten(1).sum(1, keepdim=True)
+
+
+@case
+def forms_of_logits():
+    one, several = torch.tensor([-1.0, 0.0, 2.5]), torch.tensor([[1.0, 2.0, 0.5]]).repeat(3, 1)
+    forms = {"row": one, "column": one[:, None], "several": several, "half": several.half(),
+             "double": one.double()}
+    told = {name: {"scores": inference.scores_of(each, 3), "zero": inference.with_zero(
+        inference.scores_of(each, 3))} for name, each in forms.items()}
+    return told | {"one image": inference.scores_of(one[:1], 1), "none": inference.scores_of(one[:0], 0),
+                   "bad": [kind(inference.scores_of, *each) for each in
+                           ((one, 2), (several, 4), (several[None], 1), (several[:, :0], 3), ((one,), 3),
+                            (one[0], 1), (None, 1), (several, 3), (one.tolist(), 3))]}
+
+
+@case
+def models_as_functions():
+    """A module of one logit, the function of it that returns [N], and one without any parameter."""
+    x = pixels(drawn(9, "functions"))
+    net = network(1, "functions", dropout=0.5)
+    told = {}
+    for name, model in (("module", net), ("row", lambda z: net.eval()(z)[:, 0]),
+                        ("free", lambda z: z.mean((1, 2, 3)) - 0.5)):
+        found = classifier(model, chunk=4)(x)
+        with inference.frozen(model) as still, torch.no_grad():
+            asked = inference.Classifier(still)(x)
+        told[name] = {"logits": logits(model, x), "classes": found,
+                      "accuracy": accuracy(model, x, torch.arange(9) % 2),
+                      "margins": inference.margins(model, x, torch.arange(9) % 2),
+                      "asked": asked, "checked": inference.checked_logits(model, x, found, None)}
+    values, slope = inference.gradient(lambda z: inference.Classifier(net)(z)[:, 1], x)
+    return told | {"values": values, "slope": slope, "needs": [slope.requires_grad, values.requires_grad],
+                   "device": str(inference.device_of(saying(1.0), x))}
+
+
+@case
+def models_that_are_refused():
+    x, calls = pixels(drawn(12, "refused")), []
+
+    def checked(model, *labels, x=x):
+        return kind(inference.checked_logits, model, x, *labels)
+
+    def moody(size, *, scores=(2.0, 3.0), from_call=1):
+        """The answer changes by a share `size` after so many calls."""
+        calls.clear()
+
+        def answer(z):
+            calls.append(len(z))
+            return saying(*scores)(z) * (1 + size * (len(calls) > from_call))
+        return checked(answer)
+
+    seen = []
+
+    def counted(z):
+        seen.append(len(z))
+        return saying(2.0, 3.0)(z)
+
+    inference.checked_logits(counted, x, chunk=5)
+    zeros = torch.zeros(12, dtype=torch.int64)
+    return {"shape": [checked(each) for each in (lambda z: z, lambda z: z.sum(), lambda z: None,
+                                                 lambda z: saying(1.0, 2.0)(z)[1:], saying(2.0),
+                                                 saying(1.0, 2.0), lambda z: saying(2.0)(z)[:, 0])],
+            "finite": [checked(saying(*each))
+                       for each in ((torch.nan, 1.0), (1.0, torch.inf), (-torch.inf,))],
+            "probabilities": [checked(saying(*each)) for each in
+                              ((0.5, 0.5), (1.0, 0.0), (0.5, 0.50011), (0.5, 0.50009), (0.5, 0.4998), (1.0,),
+                               (1.5, -0.5), (0.25, 0.25, 0.5), (0.0, 0.0))],
+            "some rows": checked(lambda z: torch.eye(12) + torch.arange(12)[:, None]),
+            "labels": [checked(saying(*scores), zeros + label)
+                       for scores in ((1.0,), (2.0, 3.0), (1.0, 2.0, 4.0)) for label in (-1, 0, 1, 2, 3)],
+            "targets": [checked(saying(2.0, 3.0), zeros, each) for each in (None, zeros + 1, zeros + 2)],
+            "one label": checked(saying(2.0, 3.0), torch.where(torch.arange(12) == 7, 5, 0)),
+            "steady": [moody(size, from_call=call)
+                       for call in (1, 2, 3) for size in (0.0, 9e-4, 1.9e-3, 2.1e-3, 0.1)],
+            "small": [moody(size, scores=scores, from_call=2)
+                      for size, scores in ((1.0, (1e-9, 0.0)), (1.5, (1e-3, 5.0)), (1e-3, (0.0, 1.0)))],
+            "none": [checked(saying(*each), zeros[:0], x=x[:0]) for each in ((0.5, 0.5), (2.0,))],
+            "asked": seen, "order": [issubclass(each, inference.ModelError) for each in
+                                     (inference.WrongShape, inference.NotFinite, inference.Probabilities,
+                                      inference.LabelOutOfRange, inference.Unsteady, runtime.UserError)]}
+
+
+@case
+def careful_with_one_logit():
+    x, told = pixels(drawn(30, "careful one")), {}
+    coarse = Coarse(network(1, "careful one")).eval()
+    y = classifier(coarse)(x)
+    y[::4] = 1 - y[::4]
+    for name, net in (("column", coarse), ("row", lambda z: coarse(z)[:, 0])):
+        for able in (True, False):
+            with bf16(able), torch.no_grad():
+                model = measured(net, x[:20])
+                told[f"{name} {able}"] = {"doubt": model.doubt, "scores": model(x), "again": model.again,
+                                          "labels": measured(net, x[:20], labels=y[:20]).doubt,
+                                          "flips": model.flips(x, y), "wide": careful(net, 1e9).flips(x, y),
+                                          "exact": careful(net, None).flips(x, y),
+                                          "margins": model.margins(x, y, bf16=True)}
+    return told

@@ -1,24 +1,26 @@
 """How strong the golden tests of a room are: python -m tests.golden.mutants ROOM
 
 Every numeric literal, comparison and arithmetic or logical operator of the room's code is changed, one at a
-time, and the cases that run the changed definition are computed again. A change that no case notices is a
-survivor; each stands in `<room>.survivors` with the reason why it cannot matter, else this program ends with
-1.
+time, and the cases that run the changed definition, of whichever room, are computed again: the quickest
+first, until one notices, or those of `PATIENCE` seconds have not. A change that no case notices survives;
+each stands in `<room>.survivors` with the reason why it cannot matter, else this program ends with 1.
 What is raised is left out, and of a room whose module declares `COMPUTES = ("generator", ...)` all other
 definitions: they are listed.
 """
 import ast
 import copy
+import itertools
 import os
 import sys
 import time
 from pathlib import Path
 
 import shared
-from shared import ROOT, runtime
+from shared import runtime
 from shared.units import identity
 from tests import golden
 
+PATIENCE = 3   # seconds of the processor
 SWAPS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
          ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
          ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
@@ -84,29 +86,59 @@ def _around(tree, node):
     return node if "\n" in ast.unparse(holder) else holder
 
 
-def _definition(code):
-    return identity.source(Path(code.co_filename)).at(code.co_firstlineno)
+def _reached(path, seen):
+    """Collect the project's files that a file imports, and these in turn."""
+    if path and path not in seen:
+        seen.add(path)
+        for module, name in identity.source(path).imports.values():
+            for each in (module, f"{module}.{name}") if module else ():
+                _reached(identity.module_file(each), seen)
+    return seen
+
+
+def neighbours(room):
+    """The rooms whose cases can touch the room's code: its own, and those that import a file of it."""
+    own = set(files(room))
+    return [each for each in golden.rooms()
+            if each == room or own & _reached(Path(golden.module(each).__file__), set())]
 
 
 def touched(room):
-    """`{case: definitions of the room that run}` on the code as it is; the quickest first."""
-    found, took = {}, {}
-    for name, (function, _) in golden.cases(room).items():
-        seen = set()
+    """What each case runs of a room, `{(room, case): {(file, definition)}}`, and the seconds it takes; the
+    quickest first. Raises UserError where a case fails on the code as it is.
+    """
+    own, found, took = {str(path) for path in files(room)}, {}, {}
+    for each in neighbours(room):
+        known, machines = golden.stored(each)
+        for name, (function, elsewhere) in golden.cases(each).items():
+            seen = set()
 
-        def hook(frame, event, arg, seen=seen):
-            if event == "call" and frame.f_code.co_filename.startswith(str(ROOT)):
-                seen.add(frame.f_code)
+            def hook(frame, event, arg, seen=seen):
+                if event == "call" and frame.f_code.co_filename in own:
+                    seen.add(frame.f_code)
 
-        start = time.time()
-        sys.setprofile(hook)
-        try:
-            function()
-        finally:
-            sys.setprofile(None)
-        took[name] = time.time() - start
-        found[name] = {(code.co_filename, _definition(code)) for code in seen}
-    return {name: found[name] for name in sorted(found, key=took.get)}
+            start = time.process_time()
+            sys.setprofile(hook)
+            try:
+                returned = function()
+            finally:
+                sys.setprofile(None)
+            took[each, name] = time.process_time() - start
+            exact = machines.get(name) == golden.machine()
+            if golden.difference(known.get(name, {"": None}), golden.flat(returned), exact, elsewhere):
+                raise runtime.UserError(f"{each}: case {name} fails on the code as it is; mend that first")
+            found[each, name] = {(code.co_filename, identity.source(Path(code.co_filename)).at(
+                code.co_firstlineno)) for code in seen}
+    return {key: found[key] for key in sorted(found, key=took.get) if found[key]}, took
+
+
+def judges(ran, took, path, where):
+    """The cases that a change in a definition of a file is shown, the quickest first."""
+    names = [key for key, seen in ran.items() if (str(path), where) in seen]
+    if not names:     # a constant or a class: any case that runs something of the file may read it
+        names = [key for key, seen in ran.items() if any(file == str(path) for file, _ in seen)] or list(ran)
+    spent = itertools.accumulate((took[key] for key in names), initial=0.0)
+    return [key for key, before in zip(names, spent) if before < PATIENCE]
 
 
 def _purge():
@@ -114,10 +146,10 @@ def _purge():
         del sys.modules[name]
 
 
-def notices(room, path, tree, names, known, machines):
+def notices(path, tree, cases, stored):
     """Whether one of the cases notices the changed file; in a child process that imports it anew.
 
-    known, machines   what `golden.stored` gives
+    stored  `{(room, case): (outputs, whether they were stored on this machine)}`
     """
     child = os.fork()
     if child:
@@ -143,10 +175,9 @@ def notices(room, path, tree, names, known, machines):
         machinery.SourceFileLoader.get_code = get_code
         _purge()
         from tests import golden as fresh
-        for name in names:
-            function, elsewhere = fresh.cases(room)[name]
-            exact = machines[name] == fresh.machine()
-            if fresh.difference(known[name], fresh.flat(function()), exact, elsewhere) is not None:
+        for room, name in cases:
+            (function, elsewhere), (known, exact) = fresh.cases(room)[name], stored[room, name]
+            if fresh.difference(known, fresh.flat(function()), exact, elsewhere) is not None:
                 os._exit(1)
         os._exit(0)
     except BaseException:
@@ -162,12 +193,13 @@ def reasons(room):
 
 def main(room, only=""):
     start, tried, known, left = time.time(), 0, reasons(room), []
-    ran, computes, out, kept = touched(room), golden.computes(room), {}, golden.stored(room)
+    (ran, took), computes, out, stored = touched(room), golden.computes(room), {}, {}
+    for each in {each for each, _ in ran}:
+        outputs, machines = golden.stored(each)
+        stored |= {(each, name): (outputs[name], machines[name] == golden.machine()) for name in outputs}
     for path in files(room):
         tree = ast.parse(path.read_text())
         source, alike = identity.source(path), {}
-        if notices(room, path, tree, list(ran), *kept):
-            raise runtime.UserError(f"{path.name} as it is fails its cases; mend that first (make test)")
         for number in range(len(list(spots(tree)))):
             changed, line, words = mutate(tree, number)
             where = source.at(line)
@@ -180,11 +212,8 @@ def main(room, only=""):
             if computes and str(where).split(".")[0] not in computes:
                 out[f"{where}"] = out.get(f"{where}", 0) + 1
                 continue
-            names = [n for n, seen in ran.items() if (str(path), where) in seen]
-            if not names or "." not in str(where) and where not in {w for _, w in set().union(*ran.values())}:
-                names = list(ran)     # a constant or a class: any case may read it
             tried += 1
-            if not notices(room, path, changed, names, *kept):
+            if not notices(path, changed, judges(ran, took, path, where), stored):
                 left.append(told)
                 why = f"  # {known[told]}" if told in known else ""
                 print(f"survives, line {line}: {told}{why}", flush=True)

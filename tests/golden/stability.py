@@ -476,6 +476,84 @@ def doubts():
                             doubt(net, x, y, many, generator("rows"), radius=2.0)]}
 
 
+# ---- susceptibility of any model ---------------------------------------------------------------------------
+def susceptible(model, x, y, **options):
+    given = {"generator": generator("susceptible"), "draws": 40, "count": 30, "largest": 3.0} | options
+    found = susceptibility.susceptibility(model, x, y, **given)
+    return {"found": found, "shares": [found.adversarial_share, *found.random_shares]}
+
+
+@case
+def susceptibilities():
+    told = {}
+    for outputs in (1, 4):
+        net, x, y = bent(outputs, 9, "susceptible", wrong=4)
+        net[3] = nn.Dropout(0.5)
+        net.train()
+        told[f"{outputs}"] = susceptible(net, x, y)
+        told[f"{outputs} mode"] = [m.training for m in net.modules()]
+        told[f"{outputs} margin"] = susceptible(net, x, y, loss=lost_margin, deltas=(0.5, 3.0))
+        told[f"{outputs} clip"] = susceptible(net, x, y, clip=True, deltas=[2], largest=9.0)
+        told[f"{outputs} function"] = susceptible(lambda z, net=net: net.eval()(z).squeeze(1), x, y, count=12)
+        told[f"{outputs} none"] = susceptible(net, x[:0], y[:0])
+        told[f"{outputs} all wrong"] = susceptible(net, x, 1 - answers(net, x).clamp(max=1))
+        told[f"{outputs} one"] = susceptible(net, x[1:2], y[1:2], draws=1, deltas=(9,))
+    return {name: packed(each) for name, each in told.items()}
+
+
+@case
+def susceptibilities_in_16_bits():
+    told = {}
+    for able in (False, True):
+        for outputs in (1, 3):
+            net, x, y = bent(outputs, 8, "susceptible", "twice", wrong=5, gain=1.0)
+            with bf16(able):
+                told[f"{able} {outputs}"] = susceptible(Coarse(net), x, y, bf16=True)
+                told[f"{able} {outputs} exact"] = susceptible(Coarse(net), x, y)
+                told[f"{able} {outputs} wrong"] = susceptible(Coarse(net), x[:0], y[:0], bf16=True)
+    return {name: packed(each) for name, each in told.items()}
+
+
+@case
+def susceptibility_at_the_edge():
+    """One value an image: on the edge, near it, far from it, and where the sigmoid is exactly 1."""
+    x = torch.tensor([0.0, 0.25, 0.5, 0.625, 0.75, 1.0]).view(-1, 1, 1, 1)
+    told, few = {}, dict(count=9, largest=0.5)
+    for side in (0, 1):
+        y = torch.full((6,), side)
+        for steep in (1.0, 100.0):
+            for loss in (squared_error, lost_margin):
+                told[f"{side} {steep} {loss.__name__}"] = susceptible(
+                    lambda z, steep=steep: steep * (z.flatten(1) - 0.5), x, y, loss=loss, **few)
+        told[f"{side} clip"] = susceptible(lambda z: z.flatten(1) - 0.875, x, y, clip=True, count=9,
+                                           largest=4.0)
+    return told
+
+
+@case
+def susceptibility_by_default():
+    net, x, y = bent(2, 3, "susceptible", "default")
+    return packed(susceptibility.susceptibility(net, x, y, generator=generator("default")))
+
+
+@case
+def susceptibility_refused():
+    net, x, y = bent(2, 2, "susceptible", "refused")
+
+    def bad(model=net, x=x, y=y, **options):
+        return refused(susceptible, model, x, y, **options)
+
+    return {"fine": [bad(), bad(draws=1), bad(count=2), bad(deltas=(1e-9,)), bad(largest=1e-9)],
+            "draws": [bad(draws=0), bad(draws=-1)], "count": [bad(count=1), bad(count=0)],
+            "largest": [bad(largest=value) for value in (0.0, -1.0, float("nan"), float("inf"))],
+            "deltas": [bad(deltas=each) for each in ((), (0,), (1, -1), (1, float("nan")), (float("inf"),))],
+            "generator": bad(generator=None),
+            "images": [bad(x=each) for each in (x * 2, x.double(), x[0])],
+            "labels": [bad(y=each) for each in (y + 2, y - 2, y.int(), y[:1])],
+            "model": [bad(model=each) for each in (lambda z: z, lambda z: z.flatten(1)[:, :2] / 0,
+                                                   lambda z: torch.full((len(z), 2), 0.5))]}
+
+
 def some_attacked(*labels, count=12, **options):
     """`(net, Attacked)` of images on which there is an attack."""
     net, x, y = subjects(count, *labels, **options)
