@@ -1,8 +1,8 @@
 """Runs of notebooks that find their imports done: python -m tests.warm, one run a line on its input.
 
 To import what every page imports takes longer than most pages. This process does it once. For each run it
-forks one that is `python -m workflow.run`, and that one forks the notebook's kernel before anything else. So each
-run and each kernel is a process of its own, in the state of one that has only imported.
+forks one that is `python -m workflow.run`, and that one forks the notebook's kernel before anything else. So
+each run and each kernel is a process of its own, in the state of one that has only imported.
 
 A line is `{"words": [...], "out": file, "err": file}`; the answer is the status with which the run ended.
 """
