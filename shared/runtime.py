@@ -1,4 +1,7 @@
-"""The machine under a run: what its user is told, folders, files, locks, device, generators, chunks."""
+"""The machine under a run: what its user is told, folders, files, locks, device, generators, chunks.
+
+torch is imported where it is used: commands that compute nothing start two seconds sooner.
+"""
 import contextlib
 import errno
 import fcntl
@@ -15,7 +18,6 @@ import time
 from functools import cache, partial
 from pathlib import Path
 
-import torch
 from tqdm import tqdm
 
 from shared import ROOT
@@ -85,17 +87,23 @@ def _threads():
     return int(asked)
 
 
-def prepare():
+def prepare(*, computes=True):
     """Make this process fit for a run; to import this package changes nothing in a process.
 
     Whatever a person starts calls this first: a notebook, a command, the tests. A mistake that the user can
     mend is then told in one line, and results do not depend on how many cores there are.
+
+    computes   False where others compute, such as the kernel of a notebook: torch is then not imported
     """
     if getattr(sys.excepthook, "func", None) is not _hook:
         sys.excepthook = partial(_hook, sys.excepthook)
+    threads = _threads()
+    if not computes:
+        return
+    import torch
     # One fixed number of threads: two jobs of two threads each on two cores spin against each other (6 times
     # slower), and the number of threads changes the last bits of a sum.
-    torch.set_num_threads(_threads())
+    torch.set_num_threads(threads)
     # A label is decided by comparing logits: TF32 would move some of them.
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
@@ -290,6 +298,7 @@ def pick_device(name="auto"):
     """`auto` takes CUDA where there is one, else the CPU. Raises UserError for what cannot be had."""
     if name not in DEVICES:
         raise UserError(f"unknown device {name!r}; allowed: {', '.join(DEVICES)}")
+    import torch
     if name == "cuda" and not torch.cuda.is_available():
         raise UserError("device 'cuda' asked for but this machine has none; use 'auto' or 'cpu'")
     if name == "auto":
@@ -314,6 +323,7 @@ def device():
 
 def has_bf16(device):
     """Whether the device has bfloat16; emulated it is ten times slower than float32."""
+    import torch
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     able = torch.cpu.get_capabilities()
@@ -322,11 +332,13 @@ def has_bf16(device):
 
 def bf16(device, wanted=True):
     """Context in which networks compute in bfloat16 if wanted and if the device has it, else in float32."""
+    import torch
     return torch.autocast(device.type, torch.bfloat16, enabled=wanted and has_bf16(device))
 
 
 def generator(seed, *labels):
     """A CPU generator for one purpose: the same seed and labels give the same numbers on every device."""
+    import torch
     digest = hashlib.sha256(repr((int(seed), *labels)).encode()).digest()
     return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)
 
@@ -344,6 +356,7 @@ def chunk_size(item_bytes, device, limit=65536):
 
     On the CPU a chunk that stays near the caches (32 MiB) is the fastest; on CUDA a quarter of free memory.
     """
+    import torch
     budget = torch.cuda.mem_get_info(device)[0] // 4 if device.type == "cuda" else 32 * 2**20
     return max(1, min(limit, int(budget // max(1, item_bytes))))
 
@@ -353,6 +366,7 @@ def chunked(function, *tensors, chunk):
 
     A chunk that does not fit in memory is halved and tried again; only a single item that does not fit fails.
     """
+    import torch
     total, start, parts = len(tensors[0]), 0, []
     while start < total or not parts:
         try:

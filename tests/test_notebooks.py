@@ -7,8 +7,10 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from itertools import chain
 
 import jupytext
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +18,7 @@ from conftest import NOTEBOOKS, SHOWN, environment, outputs, ran
 
 from shared import ROOT, reference, runtime
 from shared.data import sets
+from shared.pages import display
 from shared.records import claims, record
 from shared.records.verdict import VERDICTS
 from shared.units import store
@@ -246,7 +249,7 @@ def flips(predicate, given, holds, keys):
     """Whether some changed result gets the other judgement: one change at a time, else many at once."""
     generator = np.random.default_rng(0)
     for n, looked in enumerate(given):
-        for other in (*mutations(looked, keys), *(drawn(looked, generator, keys) for _ in range(400))):
+        for other in chain(mutations(looked, keys), (drawn(looked, generator, keys) for _ in range(400))):
             try:
                 now, told = predicate(*given[:n], other, *given[n + 1:])
                 # Where other networks are stand-ins, a claim on all may fail, not hold: its words say so.
@@ -271,6 +274,7 @@ def test_every_judged_claim_can_flip(smoke, name, monkeypatch):
         return seen[-1][-1]
 
     monkeypatch.setattr(claims, "judge", spy)
+    monkeypatch.setattr(display, "png_of", lambda figure: plt.close(figure) or b"drawn")  # by the smoke run
     script(name, monkeypatch, "-p", "profile", "smoke")
     papers = {(each.split("/")[0], one): each for each in NOTEBOOKS for one in catalogue.items(each)}
     first = {name, *catalogue.needs(name)}      # what a claim looks at is made before it

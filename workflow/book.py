@@ -156,7 +156,7 @@ def main(profile, jobs, *options):
 
 
 if __name__ == "__main__":
-    runtime.prepare()
+    runtime.prepare(computes=False)
     runtime.stop_cleanly()
     if len(sys.argv) < 3:
         raise UserError("usage: python -m workflow.book PROFILE JOBS [SNAKEMAKE OPTION ...]")

@@ -36,5 +36,5 @@ def main(readme="README.md", check=False):
 
 
 if __name__ == "__main__":
-    runtime.prepare()
+    runtime.prepare(computes=False)
     main(check="--check" in sys.argv)

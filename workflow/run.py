@@ -111,7 +111,7 @@ def _execute(source, part, given, timeout):
 
 
 if __name__ == "__main__":
-    runtime.prepare()
+    runtime.prepare(computes=False)
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, _stop)
     cli = argparse.ArgumentParser(description=__doc__.splitlines()[0])

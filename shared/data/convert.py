@@ -65,6 +65,7 @@ def write_gtsrb(folder, path):
 
 
 if __name__ == "__main__":
+    runtime.prepare(computes=False)
     if len(sys.argv) != 3 or sys.argv[1] != "gtsrb":
         sys.exit("usage: python -m shared.data.convert gtsrb FOLDER (made by hand, see book/data.md)")
     runtime.stop_cleanly()

@@ -3,7 +3,6 @@
 Everything is integer arithmetic or plain comparisons, so every machine gets the same bytes.
 """
 import numpy as np
-from sklearn.datasets import load_digits
 
 from shared import runtime
 
@@ -35,6 +34,8 @@ def digits(*, test=500):
     Returns x_train, x_test uint8 [N, 1, 28, 28] and y_train, y_test int64 [N].
     Source: Alpaydin and Kaynak 1998, Optical Recognition of Handwritten Digits (its test half).
     """
+    from sklearn.datasets import load_digits  # it takes two seconds, and most runs have the data
+
     bunch = load_digits()
     images = np.zeros((len(bunch.images), 1, 28, 28), dtype=np.uint8)
     images[:, 0, 4:24, 4:24] = _enlarge(bunch.images)

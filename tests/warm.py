@@ -1,0 +1,125 @@
+"""Runs of notebooks that find their imports done: python -m tests.warm, one run a line on its input.
+
+To import what every page imports takes longer than most pages. This process does it once. For each run it
+forks one that is `python -m workflow.run`, and that one forks the notebook's kernel before anything else. So
+each run and each kernel is a process of its own, in the state of one that has only imported.
+
+A line is `{"words": [...], "out": file, "err": file}`; the answer is the status with which the run ended.
+"""
+import json
+import os
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+
+os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")  # as a kernel sets it
+
+import ipykernel.kernelapp  # noqa: E402, F401  (a kernel's own)
+import jupyter_client.provisioning.local_provisioner as provisioner  # noqa: E402
+import sklearn.datasets  # noqa: E402, F401  (the stand-ins')
+import torchvision.models  # noqa: E402, F401  (six pages': it takes three times as long as torch)
+
+import shared.pages.start  # noqa: E402, F401  (every page's)
+import workflow.run  # noqa: E402, F401
+from shared import ROOT, runtime  # noqa: E402
+
+
+class Runs:
+    """A process that runs notebooks, seen from a test: `run(words, scratch)`, one at a time."""
+
+    def __init__(self, env):
+        self.process = subprocess.Popen([sys.executable, "-m", "tests.warm"], cwd=ROOT, env=env, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def run(self, words, scratch):
+        """A finished `python -m workflow.run WORDS`; `scratch` is the beginning of the names of two files."""
+        out, err = (scratch.with_name(f"{scratch.name}.{n}") for n in ("out", "err"))
+        print(json.dumps({"words": words, "out": str(out), "err": str(err)}), file=self.process.stdin,
+              flush=True)
+        status = int(self.process.stdout.readline())
+        return subprocess.CompletedProcess(words, status, out.read_text(), err.read_text())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Kernel:
+    """A forked kernel, in place of the `subprocess.Popen` that jupyter_client starts one with."""
+    stdin = stdout = stderr = returncode = None
+
+    def __init__(self):
+        self.line, theirs = socket.socketpair()
+        if not (pid := os.fork()):
+            self.line.close()
+            self._be(theirs)
+        self.pid = pid
+        theirs.close()
+        self.line.recv(1)  # it leads its own group now, as jupyter_client expects
+
+    def _be(self, line):
+        os.setsid()
+        line.send(b".")
+        told = line.makefile().readline()
+        if not told:
+            os._exit(0)  # the run ended before it wanted a kernel
+        words, env = json.loads(told)
+        line.close()
+        os.environ.clear()
+        os.environ.update(env)
+        place = words.index("-m")
+        sys.argv = [words[place + 1], *words[place + 2:]]
+        runpy.run_module(words[place + 1], run_name="__main__", alter_sys=True)
+        sys.exit()
+
+    def launch(self, words, env=None, cwd=None, **_):
+        """Become the kernel that jupyter_client wants started."""
+        assert cwd is None or os.path.samefile(cwd, os.getcwd())
+        self.line.sendall((json.dumps([list(words), dict(env or os.environ)]) + "\n").encode())
+        self.line.close()
+        return self
+
+    def poll(self):
+        return self._waited(os.WNOHANG)
+
+    def wait(self):
+        return self._waited(0)
+
+    def _waited(self, how):
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, how)
+            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode
+
+    def send_signal(self, number):
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self):
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self):
+        self.send_signal(signal.SIGTERM)
+
+
+def serve():
+    """Fork a run for each line of the input; returns None at its end, and in a run its words."""
+    while line := sys.stdin.readline():
+        asked = json.loads(line)
+        if not (pid := os.fork()):
+            for number, path in enumerate((os.devnull, asked["out"], asked["err"])):
+                with open(path, "w" if number else "r") as file:
+                    os.dup2(file.fileno(), number)
+            return asked["words"]
+        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+
+
+if __name__ == "__main__":
+    runtime.prepare()
+    if (words := serve()) is not None:
+        provisioner.launch_kernel = Kernel().launch
+        sys.argv = ["workflow.run", *words]
+        sys.modules.pop("workflow.run")
+        runpy.run_module("workflow.run", run_name="__main__", alter_sys=True)
