@@ -19,7 +19,7 @@ from numbers import Integral, Real
 
 import torch
 
-from shared.models.inference import labels
+from shared.models.inference import check_tensors, labels
 from shared.runtime import UserError
 from shared.similarity import ssim
 
@@ -280,6 +280,7 @@ def _empty_path(source, max_iterations):
 
 
 def _check(source, background, threshold, max_iterations, prune, objective):
+    check_tensors(source=source, background=background)
     for name, images in (("source", source), ("background", background)):
         if images.dtype not in (torch.uint8, torch.float32) or images.dim() != 4 or images.numel() == 0:
             raise UserError(f"{name} must be images [N, C, H, W], uint8 or float32 in [0, 1], "

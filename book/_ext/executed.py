@@ -142,6 +142,15 @@ def read(app, docname, source):
                 cell["outputs"].remove(output)
             elif is_prose(spec):
                 prose.append(text)
+        if "show-input" in tags:  # code that the page is about stands open
+            code = "".join(cell["source"])
+            made.append(markdown_cell(f"code-{n}", f"```python\n{code}\n```"))
+            cell["source"] = ""
+            if not cell["outputs"]:
+                continue
+            tags.append("remove-input")
+            made.append(cell)
+            continue
         # One fold of code a result: what only prepares one, or says a sentence, waits for the next.
         waiting.append("".join(cell["source"]))
         if len(prose) == len(cell["outputs"]) and n + 1 < len(notebook["cells"]):

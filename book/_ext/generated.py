@@ -3,6 +3,8 @@
 Each function returns MyST text; the pages around it keep the prose. Text inside a block is the function's
 second argument, such as the caption of a picture.
 """
+import importlib
+import inspect
 import json
 import re
 import sys
@@ -19,6 +21,7 @@ from workflow import catalogue
 
 MODULES = scoreboard, findings, speed, sys.modules[__name__]  # where the functions of blocks are looked for
 HEADER = ["item", "verdict", "recorded scale", "in short"]
+NAME = re.compile(r"[\w.]+")
 BLOCK = re.compile(r"```\{generated\} (\w+) ?(.*)\n((?:[^`\n].*\n)*)```")
 
 
@@ -184,12 +187,26 @@ def duration(seconds):
 
 
 # ---- API -------------------------------------------------------------------------------------------------
-def api(pattern):
-    """Documentation of the modules of `shared` whose names match a glob pattern such as `theory/*`."""
-    files = sorted((ROOT / "shared").glob(f"{pattern}.py"))
-    files = [p.relative_to(ROOT).with_suffix("") for p in files if not p.stem.startswith("__")]
-    names = [".".join(p.parts) for p in files]
-    return "\n\n".join(f"### `{n}`\n\n```{{eval-rst}}\n.. automodule:: {n}\n   :members:\n```" for n in names)
+def names(base, text):
+    """Public names of `shared`: each line of `text` is an example, whose name is looked up in `base`."""
+    parts = []
+    for example in text.splitlines():
+        name = f"{base}.{NAME.match(example)[0]}"
+        parts.append(f"`{example}`\n: {first_sentence(resolved(name))} In `{name.rpartition('.')[0]}`.")
+    return "\n\n".join(parts)
+
+
+def resolved(name):
+    """What a dotted name of the package stands for."""
+    module, _, last = name.rpartition(".")
+    return getattr(importlib.import_module(module), last)
+
+
+def first_sentence(thing):
+    """The first sentence of a docstring, on one line, with a full stop."""
+    paragraph = " ".join(inspect.getdoc(thing).split("\n\n")[0].split())
+    told = re.split(r"(?<=[.?])\s+(?=[A-Z`])", paragraph)[0]
+    return told if told.endswith(".") else f"{told}."
 
 
 # ---- Sphinx ----------------------------------------------------------------------------------------------
@@ -212,16 +229,13 @@ def state():
 
 
 def outdated(app, env, added, changed, removed):
-    """Pages that show records or runs are read again when any of those has changed.
-
-    Not the API page: autodoc watches the modules itself, and reading it takes seconds.
-    """
+    """Pages that show records or runs, and docstrings, are read again when any of those has changed."""
     now = state()
     if now == getattr(env, "boundary_state", None):
         return []
     env.boundary_state = now
     made = {d: BLOCK.findall((ROOT / f"{d}.md").read_text()) for d in env.found_docs if d.startswith("book/")}
-    return [*(d for d, blocks in made.items() if any(name != "api" for name, *_ in blocks)),
+    return [*(d for d, blocks in made.items() if blocks),
             *(d for d in env.found_docs if d.startswith("notebooks/"))]
 
 

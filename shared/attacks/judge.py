@@ -37,7 +37,7 @@ class Result:
 
 
 class Attack:
-    """Base of attacks, which are frozen dataclasses with a `threat` and a method
+    """Base of attacks: frozen dataclasses with a `threat` and one method.
 
     `propose(model, x, goal, draw) -> images, passes`: adversarial images for float32 images x [n, C, H, W] on
     the model's device, whose logits model(x) are [n, K] from K = 2 on, and the number [n] of passes spent on

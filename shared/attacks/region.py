@@ -42,7 +42,7 @@ class Region:
         def count(images):
             moves = 2 * torch.rand(len(images), self.samples, *x.shape[1:], generator=generator) - 1
             cloud = (images[:, None] + self.radius * moves.to(x.device)).clamp(0, 1).flatten(0, 1)
-            found = classes(logits(model, cloud)).view(len(images), -1)
+            found = classes(logits(model, cloud)).view(len(images), self.samples)
             return torch.nn.functional.one_hot(found, number).sum(1)
 
         with frozen(model):

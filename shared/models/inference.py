@@ -46,10 +46,22 @@ class Unsteady(ModelError):
     """Two equal calls give different answers."""
 
 
+class NoGradient(ModelError):
+    """The logits do not depend on the images in a way that torch can differentiate."""
+
+
+def check_tensors(**given):
+    """Raises UserError unless each is a tensor, such as `images=x`; None passes."""
+    for name, each in given.items():
+        if each is not None and not isinstance(each, torch.Tensor):
+            raise UserError(f"{name} are a {type(each).__name__}; a torch tensor is needed")
+
+
 def check_images(x, y=None, target=None):
     """Raises UserError unless x are float32 images in [0, 1], and y and target classes, one for each image.
     """
-    if x.dtype != torch.float32 or x.ndim != 4:
+    check_tensors(images=x, labels=y, targets=target)
+    if x.dtype != torch.float32 or x.ndim != 4 or not x.shape[1:].numel():
         raise UserError(f"images are {x.dtype} {list(x.shape)}; float32 [N, C, H, W] in [0, 1] is needed "
                         "(uint8 images: divide by 255)")
     if not ((x >= 0) & (x <= 1)).all():
@@ -131,6 +143,7 @@ def logits(model, images, *, chunk=None, bf16=False):
     through it at once, None picks a number; `bf16` computes in bfloat16 where the device has it. Raises
     UserError for images of another type or shape, WrongShape and NotFinite.
     """
+    check_tensors(images=images)
     device = device_of(model, images)
 
     def forward(part):
@@ -153,7 +166,11 @@ class Classifier:
         self.model = model
 
     def __call__(self, images):
-        return with_zero(scores_of(self.model(images), len(images)))
+        scores = scores_of(self.model(images), len(images))
+        if images.requires_grad and not scores.requires_grad:
+            raise NoGradient("the logits have no gradient with respect to the images; take out what cuts it "
+                             "(no_grad, detach, numpy), or use an attack without gradients: RandomSearch")
+        return with_zero(scores)
 
 
 def checked_logits(model, x, *classes, chunk=None):
@@ -200,6 +217,7 @@ def labels(model, images, *, chunk=None):
 
     Instruments that ask for labels alone take a model that returns these itself, int64 [N], too.
     """
+    check_tensors(images=images)
     device = device_of(model, images)
 
     def forward(part):
@@ -224,6 +242,9 @@ def classifier(model, *, chunk=None):
 
 def accuracy(model, images, labels):
     """Share of images [N, C, H, W] whose predicted class is their label, int64 [N]; in [0, 1]."""
+    check_tensors(images=images, labels=labels)
+    if labels.shape != images.shape[:1]:
+        raise UserError(f"labels are {list(labels.shape)}; [{len(images)}] is needed, one per image")
     return float((classifier(model)(images) == labels.to(images.device)).float().mean())
 
 
