@@ -1,7 +1,7 @@
 """Golden tests: what every version of a room of instruments has computed, and must go on computing.
 
 Each room has a module here, `tests/golden/<room>.py`, with small seeded cases, and a file of stored outputs,
-`stored/<room>-<version>.npz`. Floating-point numbers must be equal bit for bit on the machine that stored
+`outputs/<room>-<version>.npz`. Floating-point numbers must be equal bit for bit on the machine that stored
 them, to 1e-6 of the largest value elsewhere; labels, counts and words must be equal everywhere.
 
     make golden ROOM=borderline     store the outputs of new cases; what is stored stays
@@ -92,7 +92,7 @@ def flat(value, place="value"):
 def file_of(room):
     """The stored outputs of the room's present version."""
     number = identity.current(room).removeprefix("version ")
-    return HERE / "stored" / f"{room.replace('/', '_')}-{number}.npz"
+    return HERE / "outputs" / f"{room.replace('/', '_')}-{number}.npz"
 
 
 def stored(room):

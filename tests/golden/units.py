@@ -16,7 +16,7 @@ from shared.units import store
 from tests import golden
 from workflow import catalogue, records
 
-STORED = golden.HERE / "stored" / "units.json"
+STORED = golden.HERE / "outputs" / "units.json"
 
 
 def recorded_sets():
