@@ -301,7 +301,7 @@ def test_gradient_attacks_agree_with_foolbox(ours, theirs, digits):
     assert 0 < success.sum() < len(x) and (result.success != success).sum() <= 1
     both = result.success & success
     off = result.distance - ours.threat.distance(x, adversarial)
-    assert (off[both].abs() > 1e-5).sum() <= 1      # at a kink of the network one path may part from the other
+    assert (off[both].abs() > 1e-5).sum() <= 1      # at a kink of the network one path may part from it
 
 
 def test_more_steps_and_larger_balls_find_more(digits):
