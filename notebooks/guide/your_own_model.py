@@ -48,9 +48,8 @@ from shared.boundary.survey import purity, survey
 from shared.data import sets
 from shared.models import inference
 from shared.pages import display
-from shared.pages.guide import Meter, draw_nearest, middle, percent, strip
+from shared.pages.guide import Meter, draw_nearest, middle, percent, refusals, strip
 from shared.pages.start import start
-from shared.runtime import UserError
 from shared.similarity import ssim
 from shared.stability.susceptibility import susceptibility
 
@@ -69,32 +68,33 @@ draws, meter = run.generator("draws"), Meter()
 
 # %% tags=["show-input"]
 def block(inputs, outputs):
-    return nn.Sequential(nn.Conv2d(inputs, outputs, 3, stride=2, padding=1), nn.BatchNorm2d(outputs), nn.ReLU())
+    convolution = nn.Conv2d(inputs, outputs, 3, stride=2, padding=1)
+    return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU())
 
 
-data = sets.load("shapes")
-x_train, y_train = data.x_train.to(run.device) / 255, data.y_train.to(run.device)
-model = nn.Sequential(block(3, 16), block(16, 32), block(32, 64), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+data = sets.load("shapes").to(run.device)
+x_train, x_test = data.x_train / 255, data.x_test / 255
+model = nn.Sequential(block(3, 16), block(16, 32), block(32, 64),
+                      nn.AdaptiveAvgPool2d(1), nn.Flatten(),
                       nn.Linear(64, len(data.classes))).to(run.device)
 optimiser = torch.optim.Adam(model.parameters(), lr=0.005)
 for _ in range(epochs):
     for rows in torch.randperm(len(x_train)).split(50):
-        loss = nn.functional.cross_entropy(model(x_train[rows]), y_train[rows])
+        loss = nn.functional.cross_entropy(model(x_train[rows]), data.y_train[rows])
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
 
-x_test, y_test = data.x_test.to(run.device) / 255, data.y_test.to(run.device)
-accuracy = inference.accuracy(model, x_test, y_test)
-x, y = x_test[:scale.images], y_test[:scale.images]
+accuracy = inference.accuracy(model, x_test, data.y_test)
+x, y = x_test[:scale.images], data.y_test[:scale.images]
 
 # %%
 meter.stop("training")
 meter.watch(model)
 display.say(
-    f"The network classifies {percent(accuracy)} of the {len(y_test)} test images correctly. Training took "
-    f"{meter.rows['training'][1]:.0f} s of processor time. The instruments below work on the first {len(x)} test "
-    f"images of {x.shape[2]} × {x.shape[3]} pixels. All distances and sizes refer to pixel values in [0, 1].")
+    f"The network classifies {percent(accuracy)} of the {len(x_test)} test images correctly. Training took "
+    f"{meter.rows['training'][1]:.0f} s of processor time. The instruments below work on the first "
+    f"{len(x)} test images of {x.shape[2]} × {x.shape[3]} pixels. Distances refer to pixels in [0, 1].")
 
 # %% [markdown]
 # ## Attacks: how small a perturbation changes the label
@@ -105,9 +105,9 @@ display.say(
 # perturbation. The random search uses no gradient.
 
 # %% tags=["show-input"]
-small = Linf(8 / 255)                       # no pixel moves by more than 8 grey levels of 255
+small = Linf(8 / 255)    # no pixel moves by more than 8 grey levels of 255
 attacks = {"FGSM": FGSM(small), "PGD": PGD(small, steps=10, step=2 / 255),
-           "Carlini-Wagner": CarliniWagner(rate=0.01, c=1.0, searches=4, iterations=60),
+           "Carlini-Wagner": CarliniWagner(rate=0.01, c=1.0, iterations=60),
            "LineSearch": LineSearch(count=128, largest=5.0, loss="margin"),
            "RandomSearch": RandomSearch(small, draws=100)}
 result = attacks["PGD"](model, x, y, generator=draws)
@@ -126,10 +126,10 @@ display.table(["attack", "limit", "success", "norm", "median distance"],
               f"Attacks on {len(x)} test images, limit and distance on pixels in [0, 1].")
 shown = results["Carlini-Wagner"].success.nonzero()[:6, 0]
 got = inference.labels(model, results["Carlini-Wagner"].x_adv[shown])
-picture = strip({"clean": x[shown], "attacked": results["Carlini-Wagner"].x_adv[shown]},
-                [f"{data.classes[a]}\n→ {data.classes[b]}" for a, b in zip(y[shown], got)])
-display.picture(picture, "Clean images and their Carlini-Wagner examples. Titles: true class → predicted class.",
-                "Two rows of small coloured shapes; the images of the second row look like those of the first.")
+seen = {"clean": x[shown], "attacked": results["Carlini-Wagner"].x_adv[shown]}
+picture = strip(seen, [f"{data.classes[a]}\n→ {data.classes[b]}" for a, b in zip(y[shown], got)])
+display.picture(picture, "Clean images and their Carlini-Wagner examples. Titles: true → predicted class.",
+                "Two rows of small coloured shapes; those of the second row look like those of the first.")
 meter.start()
 
 # %% [markdown]
@@ -142,12 +142,13 @@ meter.start()
 
 # %% tags=["show-input"]
 target = (y + 1) % len(data.classes)
-targeted = PGD(Linf(8 / 255, targeted=True), steps=10, step=2 / 255)(model, x, y, target=target, generator=draws)
+attack = PGD(Linf(8 / 255, targeted=True), steps=10, step=2 / 255)
+targeted = attack(model, x, y, target=target, generator=draws)
 
 # %%
 meter.stop("PGD, targeted")
-display.say(f"Targeted PGD reaches the requested class for {percent(targeted.success.float().mean())} of {len(x)} images. "
-            f"Untargeted PGD with the same limit changes {percent(rates['PGD'])} of the labels.")
+display.say(f"Targeted PGD reaches the requested class for {percent(targeted.success.float().mean())} of "
+            f"{len(x)} images. Untargeted PGD with the same limit changes {percent(rates['PGD'])} of the labels.")
 meter.start()
 
 # %% [markdown]
@@ -157,12 +158,13 @@ meter.start()
 
 # %% tags=["show-input"]
 region = Region(radius=0.05, samples=50)
+attacked = results["Carlini-Wagner"].x_adv
 votes = {"clean": region(model, x, generator=draws),
-         "attacked": region(model, results["Carlini-Wagner"].x_adv, generator=draws)}
+         "attacked": region(model, attacked, generator=draws)}
 
 # %%
 meter.stop("region classification, clean and attacked")
-plain = {"clean": inference.labels(model, x), "attacked": inference.labels(model, results["Carlini-Wagner"].x_adv)}
+plain = {"clean": inference.labels(model, x), "attacked": inference.labels(model, attacked)}
 right = {(how, what): float((found[what] == y).float().mean())
          for how, found in (("point", plain), ("region", votes)) for what in found}
 display.table(["images", "point classification", "region classification"],
@@ -185,14 +187,15 @@ nearest, censored = found.nearest, found.censored
 
 # %%
 meter.stop("boundary distances")
-display.picture(draw_nearest(found), f"Smallest boundary distance of {len(x)} images over {len(dirs)} directions; steps of 0.02 up to 0.5. "
-                        "Triangles are censored: no label changed up to 0.5.",
-                "A rising curve of dots from small distances upwards; triangles, where there are any, at 0.5.")
+display.picture(draw_nearest(found), f"Smallest boundary distance of {len(x)} images over {len(dirs)} "
+                "directions, in steps of 0.02. Triangles are censored: no label changed up to 0.5.",
+                "A rising curve of dots from small distances upwards; triangles at 0.5.")
 pure = purity(found, 3)[found.found.any(1)].mean(0)
 display.say(
     f"The median distance to the nearest boundary is {nearest.median():.2f} (RMS over all pixels). For "
-    f"{int(censored.sum())} of {len(x)} images the distance is censored: no direction led to another label up to "
-    f"0.5. The mean top-1 purity is {pure[0]:.2f}: this share of the directions of an image leads to its most "
+    f"{int(censored.sum())} of {len(x)} images the distance is censored: no direction led to another label "
+    f"up to 0.5. The mean top-1 purity is {pure[0]:.2f}: this share of the directions of an image leads to its "
+    f"most "
     f"frequent neighbouring class.")
 meter.start()
 
@@ -206,7 +209,7 @@ meter.start()
 # The search takes the mean of two images of different classes and repeats this with the mean until two neighbours across the boundary remain.
 
 # %% tags=["show-input"]
-partners = borderline.backgrounds("digit", x, y, draws)      # an image of another class for each image
+partners = borderline.backgrounds("digit", x, y, draws)   # of another class
 pairs = borderline.search(model, x, partners, max_iterations=20)
 facts = borderline.summary(pairs)
 
@@ -217,13 +220,14 @@ pair_picture = strip({side: getattr(pairs, name)[rows] for side, name in
                       {"source": "original", "inside": "inside", "outside": "outside"}.items()},
                      [f"{data.classes[a]}\n| {data.classes[b]}"
                       for a, b in zip(pairs.inside_class[rows], pairs.outside_class[rows])])
-display.picture(pair_picture, "Source images and both sides of their borderline pairs. Titles: label inside | label outside.",
-                "Three rows of coloured shapes: a clean shape, then two nearly equal blends of it with another shape.")
+display.picture(pair_picture, "Sources and both sides of their borderline pairs, with the labels of the sides.",
+                "Three rows of coloured shapes: a shape, then two nearly equal blends of it with another.")
 display.table(["similarity (SSIM)", "between", "mean", "better"],
               [["separability", "outside, inside", f"{facts['separability_mean']:.3f}", "lower"],
                ["robustness", "inside, source", f"{facts['robustness_mean']:.3f}", "lower"],
                ["adversarial", "outside, source", f"{facts['adversarial_mean']:.3f}", "lower"]],
-              f"Borderline pairs of {facts['searched']} images; the search of {facts['converged']} reached SSIM above 0.99.")
+              f"Borderline pairs of {facts['searched']} images; the search of {facts['converged']} reached "
+              f"SSIM above 0.99.")
 meter.start()
 
 # %% [markdown]
@@ -235,7 +239,8 @@ meter.start()
 # Each correctly classified image is attacked along its gradient. Random perturbations of the attack's norm, and of multiples of it, follow.
 
 # %% tags=["show-input"]
-told = susceptibility(model, x, y, generator=draws, draws=100, deltas=(1, 2, 5), count=64, largest=5.0, loss=lost_margin)
+told = susceptibility(model, x, y, generator=draws, draws=100, deltas=(1, 2, 5),
+                      count=64, largest=5.0, loss=lost_margin)
 
 # %%
 meter.stop("susceptibility")
@@ -257,14 +262,15 @@ meter.start()
 # SSIM compares two images window by window; Ren et al. describe borderline pairs by it ({ref}`ren-iii`).
 
 # %% tags=["show-input"]
-alike = ssim(x, results["PGD"].x_adv, data_range=1.0)        # 1: equal; images of at least 11 x 11 pixels
+alike = ssim(x, results["PGD"].x_adv, data_range=1.0)   # from 11 x 11 pixels on
 
 # %%
 meter.stop("SSIM")
 hit = results["PGD"].success
-words = f"The mean SSIM of clean and PGD images is {alike[hit].mean():.3f} ({int(hit.sum())} successful attacks)." \
-    if hit.any() else "PGD succeeded on no image, so there is nothing to compare."
-display.say(f"{words} The value 1 means equal images, and lower means less similar. SSIM has no unit and needs no model.")
+display.say(f"The mean SSIM of clean and PGD images is {display.number(alike.mean())} (n = {len(x)}; PGD "
+            f"succeeds on "
+            f"{int(hit.sum())}). The value 1 means equal images; lower means less similar. SSIM needs no "
+            f"model.")
 meter.start()
 
 
@@ -275,17 +281,17 @@ meter.start()
 
 # %% tags=["show-input"]
 def bright(images):
-    return torch.stack([0.5 - images.mean((1, 2, 3)), images.mean((1, 2, 3)) - 0.5], 1)
+    mean = images.mean((1, 2, 3))
+    return torch.stack([0.5 - mean, mean - 0.5], 1)
 
 
 one_logit = nn.Sequential(nn.Flatten(), nn.Linear(x[0].numel(), 1)).to(run.device)
-two = {name: PGD(small, steps=5, step=2 / 255)(each, x, inference.labels(each, x), generator=draws)
-       for name, each in (("function", bright), ("one logit", one_logit))}
+two = {name: attacks["PGD"](each, x, inference.labels(each, x), generator=draws)
+       for name, each in {"function": bright, "one-logit network": one_logit}.items()}
 
 # %%
-display.table(["model", "PGD changes the label"],
-              [[name, f"{int(r.success.sum())} of {len(x)}"] for name, r in two.items()],
-              "Two other models, not trained; here the predicted label stands for the true one.")
+display.say("PGD changes " + " and ".join(
+    f"{int(r.success.sum())} of {len(x)} predicted labels of the {name}" for name, r in two.items()) + ".")
 
 # %% [markdown]
 # (your-own-model-refused)=
@@ -296,7 +302,6 @@ display.table(["model", "PGD changes the label"],
 # The borderline search uses labels alone, so it accepts probabilities and does not notice labels that change between calls.
 
 # %%
-pgd = PGD(small, steps=2, step=2 / 255)
 cases = {
     "probabilities": (lambda a: model(a).softmax(1), x, y),
     "NaN": (lambda a: model(a) * torch.nan, x, y),
@@ -307,14 +312,8 @@ cases = {
     "pixels beyond 1": (model, 255 * x, y),
     "integer images": (model, (255 * x).byte(), y),
 }
-refused = []
-for what, (other, given, labels) in cases.items():
-    try:
-        pgd(other, given, labels, generator=draws)
-        refused.append([what, "accepted"])
-    except UserError as error:
-        refused.append([what, f"`{type(error).__name__}: {error}`"])
-display.table(["given", "message"], refused, "Messages of PGD; the other attacks share them.", sentences=True)
+display.table(["given", "message"], refusals(attacks["PGD"], cases, draws),
+              "Messages of PGD; the other attacks share them.", sentences=True)
 
 # %% [markdown]
 # ## What it costs
@@ -323,10 +322,7 @@ display.table(["given", "message"], refused, "Messages of PGD; the other attacks
 # attack and the {ref}`checks <your-own-model-refused>` of the model.
 
 # %%
-display.table(["instrument", "passes per image", "processor seconds"],
-              [[name, f"{passes / len(x):,.0f}", f"{seconds:.2f}"]
-               for name, (passes, seconds) in meter.rows.items() if name != "training"],
-              f"Cost on {len(x)} images, measured while this page was made; a pass is one image through the model.")
+meter.table(len(x))
 
 # %% [markdown]
 # ## Outside the repository
@@ -336,14 +332,16 @@ display.table(["instrument", "passes per image", "processor seconds"],
 # {doc}`/book/api` lists the functions by task.
 
 # %%
-low, high = rates["RandomSearch"], rates["PGD"]
 run.minute(
-    f"How does one apply the instruments of this book to one's own classifier? Each takes a callable, images and "
-    f"labels, in three to five lines. For the small network trained here (accuracy {percent(accuracy)} on {len(y_test)} "
-    f"test images), PGD within 8/255 changes {percent(high)} of the labels and the random search with 100 draws "
-    f"{percent(low)} (n = {len(x)}). These numbers describe this example network only, not the papers.",
-    picture=strip({"clean": x[shown], "attacked": results["Carlini-Wagner"].x_adv[shown]},
-                  [data.classes[a] for a in y[shown]]),
+    f"How does one apply the instruments of this book to one's own classifier? Each takes a callable, "
+    f"images and "
+    f"labels, in three to five lines. For the small network trained here (accuracy {percent(accuracy)} on "
+    f"{len(x_test)} "
+    f"test images), PGD within 8/255 changes {percent(rates['PGD'])} of the labels and the random search "
+    f"with 100 draws "
+    f"{percent(rates['RandomSearch'])} (n = {len(x)}). These numbers describe this example network only, "
+    f"not the papers.",
+    picture=strip(seen, [data.classes[a] for a in y[shown]]),
     alt="Small coloured shapes above their adversarial versions, which look the same.")
 
 # %%

@@ -174,8 +174,9 @@ class Classifier:
 
 
 def checked_logits(model, x, *classes, chunk=None):
-    """`logits` of float32 images x. Raises a ModelError where the model or one of the `classes` [N] is not
-    fit.
+    """`logits` of float32 images x [N, C, H, W] where the model and the `classes` [N] are fit.
+
+    Raises a ModelError where they are not.
 
     A few images are asked twice: an answer that changes between equal calls is no answer.
     """

@@ -5,6 +5,7 @@ import matplotlib.pyplot as plt
 import torch
 
 from shared.pages import display
+from shared.runtime import UserError
 
 
 class Meter:
@@ -29,13 +30,33 @@ class Meter:
         self.rows[name] = self.passes, time.process_time() - self.began
         self.start()
 
+    def table(self, count):
+        """Show passes per image, of `count` images, and seconds, but for training."""
+        display.table(["instrument", "passes per image", "processor seconds"],
+                      [[name, f"{passes / count:,.0f}", f"{seconds:.2f}"]
+                       for name, (passes, seconds) in self.rows.items() if name != "training"],
+                      f"Cost on {count} images, measured while this page was made; a pass is one image "
+                      "through the model.")
+
+
+def refusals(attack, cases, generator):
+    """Rows of a table: each case `{words: (model, images, labels)}` and what `attack` says of it."""
+    rows = []
+    for words, (model, x, y) in cases.items():
+        try:
+            attack(model, x, y, generator=generator)
+            rows.append([words, "accepted"])
+        except UserError as error:
+            rows.append([words, f"`{type(error).__name__}: {error}`"])
+    return rows
+
 
 def strip(rows, titles):
     """A figure of images: a row of tensors [n, C, H, W] for each name; titles above the first row."""
     count = len(next(iter(rows.values())))
     figure, axes = plt.subplots(len(rows), count, figsize=(7.2, 1.25 * len(rows) + 0.4), squeeze=False)
-    for line, (name, images) in zip(axes, rows.items()):
-        display.image_grid(line, images.cpu(), titles if line is axes[0] else None)
+    for n, (line, (name, images)) in enumerate(zip(axes, rows.items())):
+        display.image_grid(line, images.cpu(), titles if n == 0 else None)
         line[0].set_ylabel(name, rotation=0, ha="right", va="center")
     return figure
 
