@@ -148,7 +148,7 @@ targeted = attack(model, x, y, target=target, generator=draws)
 # %%
 meter.stop("PGD, targeted")
 display.say(f"Targeted PGD reaches the requested class for {percent(targeted.success.float().mean())} of "
-            f"{len(x)} images. Untargeted PGD with the same limit changes {percent(rates['PGD'])} of the labels.")
+            f"{len(x)} images. Untargeted PGD with the same limit changes {percent(rates['PGD'])} of labels.")
 meter.start()
 
 # %% [markdown]
@@ -194,9 +194,8 @@ pure = purity(found, 3)[found.found.any(1)].mean(0)
 display.say(
     f"The median distance to the nearest boundary is {nearest.median():.2f} (RMS over all pixels). For "
     f"{int(censored.sum())} of {len(x)} images the distance is censored: no direction led to another label "
-    f"up to 0.5. The mean top-1 purity is {pure[0]:.2f}: this share of the directions of an image leads to its "
-    f"most "
-    f"frequent neighbouring class.")
+    f"up to 0.5. The mean top-1 purity is {pure[0]:.2f}: this share of an image's directions leads to its "
+    "most frequent neighbouring class.")
 meter.start()
 
 # %% [markdown]
@@ -220,7 +219,7 @@ pair_picture = strip({side: getattr(pairs, name)[rows] for side, name in
                       {"source": "original", "inside": "inside", "outside": "outside"}.items()},
                      [f"{data.classes[a]}\n| {data.classes[b]}"
                       for a, b in zip(pairs.inside_class[rows], pairs.outside_class[rows])])
-display.picture(pair_picture, "Sources and both sides of their borderline pairs, with the labels of the sides.",
+display.picture(pair_picture, "Sources and both sides of their borderline pairs, with the labels of both.",
                 "Three rows of coloured shapes: a shape, then two nearly equal blends of it with another.")
 display.table(["similarity (SSIM)", "between", "mean", "better"],
               [["separability", "outside, inside", f"{facts['separability_mean']:.3f}", "lower"],
