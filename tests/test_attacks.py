@@ -171,7 +171,7 @@ REFUSED = [
     (lambda net, x, y: (net, x[0], y), r"float32 \[N, C, H, W\]"),
     (lambda net, x, y: (nn.Sequential(net, nn.Softmax(1)), x, y), "returns probabilities"),
     (lambda net, x, y: (lambda z: net(z) / 0, x, y), "nan or infinite logits"),
-    (lambda net, x, y: (lambda z: net(z)[:, None], x, y), r"the model returns \[40, 1, 10\]"),
+    (lambda net, x, y: (lambda z: net(z)[:, None], x, y), r"the model returns torch.float32 \[40, 1, 10\]"),
 ]
 REFUSED_LABELS = [
     (lambda net, x, y: (net, x, y + 1), "labels lie in 1..10, but the model has 10 classes: 0..9"),

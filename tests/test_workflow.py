@@ -137,7 +137,7 @@ def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
     assert after_changing("shared/runtime.py") == NOTEBOOKS
     assert after_changing("shared/audit/shu.py") == ["audit/printed_numbers"]
     assert after_changing("shared/borderline.py") == [
-        n for n in NOTEBOOKS if n.startswith("ren/") and "/ii_" not in n
+        n for n in NOTEBOOKS if n.startswith(("guide/", "ren/")) and "/ii_" not in n
     ]
 
 

@@ -44,6 +44,7 @@ class Runs:
     def close(self):
         self.process.stdin.close()
         self.process.wait()
+        self.process.stdout.close()
 
 
 class Kernel:

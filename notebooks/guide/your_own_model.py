@@ -244,7 +244,8 @@ told = susceptibility(model, x, y, generator=draws, draws=100, deltas=(1, 2, 5),
 # %%
 meter.stop("susceptibility")
 shares = [("attack along the gradient", told.adversarial_share),
-          *((f"random, {d} × the attack's norm", share) for d, share in zip(told.deltas, told.random_shares))]
+          *((f"random, {d} × the attack's norm", share)
+            for d, share in zip(told.deltas, told.random_shares))]
 display.table(["perturbation", "images", "label changed", "95% interval"],
               [[what, s["of"], percent(s["hits"] / max(1, s["of"])),
                 f"{s['low']:.0f}% to {s['high']:.0f}%" if s["of"] else ""] for what, s in shares],

@@ -287,8 +287,9 @@ def experiment(net, images, labels, perturbations, deltas):
 
 
 literal = {name: experiment(*problem, perturbations.points, DELTAS) for name, problem in problems.items()}
-fast = {name: susceptibility.measure(Careful(net), x, y, perturbations, DELTAS, images_attack=None, images_random=None,
-                           generator=run.generator("order"), device=torch.device("cpu"))[0]
+fast = {name: susceptibility.measure(Careful(net), x, y, perturbations, DELTAS, images_attack=None,
+                                     images_random=None, generator=run.generator("order"),
+                                     device=torch.device("cpu"))[0]
         for name, (net, x, y) in problems.items()}
 
 
@@ -603,7 +604,8 @@ for side in (2, 4, 8, 16, 32):
     for part in range(0, scale.trials, 2000):
         few = draw(min(2000, scale.trials - part), shape, run.generator("against", side, part))
         for delta in hits:
-            hits[delta] += int(random_flips(Careful(net).flips, image, own, length, few, delta, exact=True).count)
+            flips = random_flips(Careful(net).flips, image, own, length, few, delta, exact=True)
+            hits[delta] += int(flips.count)
     for delta, count in hits.items():
         ratio = AWAY / (delta * float(length))
         low, high = clopper_pearson(count, scale.trials, confidence=0.9999)

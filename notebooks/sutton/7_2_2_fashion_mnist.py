@@ -156,7 +156,8 @@ def as_cifar(rows):
     printed = middle([row[s] for row in SHARES["attack"].values() for s in tables.SPLITS])
     return None if right > 95 and turned < 1 else False, (
         f"in the median {in_percent(right)} of the images are right, {in_percent(attacked)} of these can be "
-        f"attacked (printed: {in_percent(printed)}; “sizeable” names no least share), and {in_percent(turned)} "
+        f"attacked (printed: {in_percent(printed)}; “sizeable” names no least share), and "
+        f"{in_percent(turned)} "
         "of those are turned by draws as long as the attack or twice that")
 
 

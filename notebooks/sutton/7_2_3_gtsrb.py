@@ -33,7 +33,7 @@ seed: int = 0  # of the networks' initialisation, of their training and of every
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
 classes: int | None = None  # how many classes, from the first; None takes the profile's value [2..6]
-architecture: str | None = None  # {sutton-vgg, sutton-vgg-short, sutton-vgg-bn, sutton-vgg-short-bn}
+architecture: str | None = None  # a network {sutton-vgg, sutton-vgg-short, sutton-vgg-bn, sutton-vgg-short-bn}
 epochs: int | None = None  # of training; the rate is halved after each fifth; None: the profile's [1..]
 images_train: int | None = None  # training images of a problem; None takes the profile's value [2..]
 images_test: int | None = None  # test images of a problem; None takes the profile's value [2..]
@@ -181,7 +181,8 @@ run.table("table-22", (), lambda: [
 # %%
 run.extra("gtsrb-images", (), lambda: [
     {"index": k, "sign": CLASSES[k], "number": GTSRB_CLASSES[k], "images": SIGNS[k],
-     "held_out": HELD_OUT[k], "share": in_percent(100 * HELD_OUT[k] / SIGNS[k])} for k in range(len(CLASSES))],
+     "held_out": HELD_OUT[k], "share": in_percent(100 * HELD_OUT[k] / SIGNS[k])}
+    for k in range(len(CLASSES))],
     "The six signs in the benchmark. The numbers held out are those that fit all published shares best.",
     header={"index": "index", "sign": "sign", "number": "number in the benchmark",
             "images": "images in the training folder", "held_out": "held out as test images",
