@@ -33,7 +33,7 @@ seed: int = 0  # of the networks' initialisation, of their training and of every
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
 classes: int | None = None  # how many classes, from the first; None takes the profile's value [2..6]
-architecture: str | None = None  # a network {sutton-vgg, sutton-vgg-short, sutton-vgg-bn, sutton-vgg-short-bn}
+architecture: str | None = None  # network {sutton-vgg, sutton-vgg-short, sutton-vgg-bn, sutton-vgg-short-bn}
 epochs: int | None = None  # of training; the rate is halved after each fifth; None: the profile's [1..]
 images_train: int | None = None  # training images of a problem; None takes the profile's value [2..]
 images_test: int | None = None  # test images of a problem; None takes the profile's value [2..]
@@ -399,7 +399,8 @@ def classes_in_words(units, others):
                        for key in ("saturated", "tried"))
         if all(tried):
             told.append(f"{words} ({counted(len(nets), 'network')}), " + " and ".join(
-                f"{in_percent(100 * lost[n] / tried[n])} of {tried[n]:,} images of label {n}" for n in (0, 1)))
+                f"{in_percent(100 * lost[n] / tried[n])} of {tried[n]:,} images of label {n}"
+                for n in (0, 1)))
     return ("The loss gradient of correctly classified test images is exactly zero for these shares: "
             f"{'; '.join(told)}." if told else "No network was measured by class.")
 
