@@ -44,8 +44,7 @@ def test_every_number_has_a_line_that_says_what_changed(room):
 def test_what_is_stored_under_a_number_stays(room, tmp_path):
     """Against the first commit of the file on main: later ones may add cases, and change none.
 
-    A file that git does not track has no earlier state: the first outputs of a new room, before their commit,
-    or a tree without git.
+    A file that is in no commit has no earlier state: the first outputs of a new room, or a tree without git.
     """
     def git(*words):
         return subprocess.run(["git", *words], cwd=ROOT, capture_output=True).stdout
