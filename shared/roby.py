@@ -1,0 +1,225 @@
+"""How tight and how far apart a model's classes lie, without an attack: ROBY (Chen et al., `chen`, III.B).
+
+    found = measure(model, x, y)
+    found.fsa, found.fsd, found.roby
+
+A sample's feature f is the model's logits, or what `features` makes of it. Of each class k: its centre c_k
+and its width, the mean distance of its samples to c_k. Of each pair: the distance of the centres, and the
+overlap, width_i + width_j - distance_ij. In the paper's names and Algorithm 1:
+
+    FSA   1 - mean over classes of norm(width)      larger: tighter classes
+    FSD   mean over pairs of norm(distance)         larger: classes farther apart
+    ROBY  mean over pairs of norm(overlap)          smaller: claimed to be more robust
+
+norm scales a list from its smallest to its largest value, inside one model: all three say the same of
+features and of any multiple of them. Algorithm 1 applies it once to a single number, where it has no meaning;
+the list is meant. The equations (5) to (10) differ: FSD and ROBY are plain means, and the sign of a class's
+width is turned round in ROBY. `of_equations` computes them as printed.
+
+The time is linear in the samples: one pass over the images, whose features are kept; sums are float64.
+"""
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from shared import runtime
+from shared.models.inference import check_images, chunk_for, device_of, frozen, logits, pixels
+from shared.runtime import UserError
+
+VERSION = 1
+# 1  as first recorded
+
+NORMS = (2, float("inf"))
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where K classes lie in the space of features, on the CPU."""
+    count: torch.Tensor        # int64 [K]: samples of each class
+    width: torch.Tensor        # float64 [K]: mean distance of a class's samples to their centre
+    distance: torch.Tensor     # float64 [K (K - 1) / 2]: of two centres; pairs (0, 1), (0, 2), ... (1, 2) ...
+    p: float                   # of the distance, 2 or inf
+
+    @property
+    def overlap(self):
+        """width_i + width_j - distance_ij of each pair, float64 [K (K - 1) / 2]: the paper's ROBY_ij."""
+        i, j = torch.triu_indices(len(self.width), len(self.width), 1)
+        return self.width[i] + self.width[j] - self.distance
+
+
+@dataclass(frozen=True)
+class Roby:
+    """The paper's three numbers, and two that are not scaled inside the model."""
+    fsa: float
+    fsd: float
+    roby: float
+    width: float       # mean width of a class over the mean distance of two centres
+    overlap: float     # mean overlap of two classes over the same
+
+
+# ---- any model -------------------------------------------------------------------------------------------
+def measure(model, x, y, *, p=2, features=None, group="true", chunk=None):
+    """`Roby` of a model on images x [N, C, H, W], uint8 or float32 in [0, 1], of classes y int64 [N].
+
+    model     any callable as `shared.models.inference` says
+    p         norm of features: 2 or infinity
+    features  a callable from images to features [n, ...], such as `Penultimate(model)`; None takes the logits
+    group     "true": classes are y, as in the authors' later code; "predicted": what the model says, as in
+              the paper's text, whose every class must then be predicted at least once
+    chunk     images at a time, default by memory
+    Raises UserError for anything else, and for what `layout` and `roby` refuse.
+    """
+    if group not in ("true", "predicted"):
+        raise UserError(f"group {group!r}; allowed: true, predicted")
+    if x.dtype != torch.uint8:
+        check_images(x, y)
+    scores = logits(model, x, chunk=chunk) if features is None or group == "predicted" else None
+    found = scores if features is None else embed(features, x, like=model, chunk=chunk)
+    return roby(layout(found, y if group == "true" else scores.argmax(1), p=p))
+
+
+def embed(features, x, *, like=None, chunk=None):
+    """What the callable `features` gives for images x [N, C, H, W], in one pass: float32 [N, M], on the CPU.
+
+    It sees float32 images in [0, 1], in evaluation mode, on the device of `like`, a model (None: its own).
+    """
+    device = device_of(like or features, x)
+
+    def forward(part):
+        return features(pixels(part.to(device))).flatten(1).float().cpu()
+
+    with torch.no_grad(), frozen(features):
+        return runtime.chunked(forward, x, chunk=chunk or chunk_for(features, x))
+
+
+class Penultimate(nn.Module):
+    """The input of a model's last layer with weights: `Penultimate(model)(images)`, [n, M], flattened.
+
+    The model is a module. Afterwards `logits` is what it returned for these images.
+    """
+
+    def __init__(self, model):
+        super().__init__()
+        self.model, self.logits, self.seen = model, None, None
+        last = [m for m in model.modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
+        if not last:
+            raise UserError("the model has no linear or convolutional layer; pass a features callable")
+        last[-1].register_forward_pre_hook(self._look)
+
+    def _look(self, module, given):
+        self.seen = given[0]
+
+    def forward(self, images):
+        self.logits = self.model(images)
+        return self.seen.flatten(1)
+
+
+# ---- features --------------------------------------------------------------------------------------------
+def layout(features, labels, *, p=2):
+    """The `Layout` of features [N, M] of classes labels int64 [N], which are 0 to K - 1.
+
+    Raises UserError for features that are not finite, fewer samples than classes, a class without samples,
+    one class only, and another p.
+    """
+    features, own = _checked(features, labels, p)
+    centres = torch.stack([features[rows].mean(0) for rows in own])
+    width = torch.stack([_length(features[rows] - c, p).mean() for rows, c in zip(own, centres)])
+    i, j = torch.triu_indices(len(own), len(own), 1)
+    return Layout(torch.tensor([len(rows) for rows in own]), width, _length(centres[i] - centres[j], p), p)
+
+
+def roby(found):
+    """The `Roby` of a `Layout` by Algorithm 1, whose list is the one that norm is applied to.
+
+    Raises UserError for two classes with one centre, and where a list has one value only, so that it has no
+    scale: two classes, or classes that are all equally wide or equally far apart.
+    """
+    if (found.distance == 0).any():
+        pairs = torch.triu_indices(len(found.width), len(found.width), 1)
+        i, j = pairs[:, found.distance == 0][:, 0].tolist()
+        raise UserError(f"classes {i} and {j} have the same centre; features that tell classes apart are "
+                        "needed")
+    for name, values in (("widths", found.width), ("distances", found.distance), ("overlaps", found.overlap)):
+        if values.max() == values.min():
+            raise UserError(f"the {name} of the classes are all {float(values.max()):g}: scaling from the "
+                            "smallest to the largest has no meaning; three classes that differ are needed")
+    return Roby(*_scaled(found.width, found.distance, found.overlap))
+
+
+def of_equations(found):
+    """FSA, FSD and ROBY of a `Layout` as equations (5) to (10) print them: {name: number}.
+
+    norm is over the sums of distances to the centres, which are then divided by the numbers of samples.
+    """
+    total = found.width * found.count
+    if total.max() == total.min():
+        raise UserError(f"the summed widths of the classes are all {float(total.max()):g}; norm needs two")
+    tight = 1 - _norm(total) / found.count
+    i, j = torch.triu_indices(len(tight), len(tight), 1)
+    return {"fsa": float(tight.mean()), "fsd": float(found.distance.mean()),
+            "roby": float((tight[i] + tight[j] - found.distance).mean())}
+
+
+def bootstrap(features, labels, *, p=2, draws=1000, generator):
+    """The five numbers of `Roby`, in its order, of `draws` resamples of the images: float64 [draws, 5].
+
+    Images are drawn with replacement within each class, so that none is empty. The draws depend on the
+    generator and on how many images a class has, not on features: models are resampled alike.
+    """
+    if draws < 1 or generator is None:
+        raise UserError(f"draws={draws}: at least 1 and generator=torch.Generator() are needed")
+    features, own = _checked(features, labels, p)
+    widths, centres = [], []
+    for rows in own:
+        mine, drawn = features[rows], torch.randint(len(rows), (draws, len(rows)), generator=generator)
+        times = torch.zeros(draws, len(rows), dtype=torch.float64)
+        times.scatter_add_(1, drawn, torch.ones_like(times)).div_(len(rows))
+        centres.append(times @ mine)
+        widths.append(torch.stack([t @ _length(mine - c, p) for t, c in zip(times, centres[-1])]))
+    width, centre = torch.stack(widths, 1), torch.stack(centres, 1)
+    i, j = torch.triu_indices(len(own), len(own), 1)
+    distance = _length(centre[:, i] - centre[:, j], p)
+    return torch.stack([torch.tensor(_scaled(w, d, w[i] + w[j] - d), dtype=torch.float64)
+                        for w, d in zip(width, distance)])
+
+
+def _scaled(width, distance, overlap):
+    mean = distance.mean()
+    return tuple(map(float, (1 - _norm(width).mean(), _norm(distance).mean(), _norm(overlap).mean(),
+                             width.mean() / mean, overlap.mean() / mean)))
+
+
+def _norm(values):
+    """Values scaled from their smallest to their largest: [0, 1]."""
+    return (values - values.min()) / (values.max() - values.min())
+
+
+def _length(difference, p):
+    """Length of each last row."""
+    return torch.linalg.vector_norm(difference, p, dim=-1)
+
+
+def _checked(features, labels, p):
+    """Features float64 [N, M] on the CPU, and the rows of each class."""
+    if p not in NORMS:
+        raise UserError(f"p={p!r}; allowed: 2, infinity (float('inf'))")
+    if features.ndim != 2 or labels.dtype != torch.int64 or labels.shape != features.shape[:1]:
+        raise UserError(f"features are {list(features.shape)}, labels {labels.dtype} {list(labels.shape)}; "
+                        "[N, M] and int64 [N] are needed")
+    features, labels = features.detach().cpu().double(), labels.cpu()
+    if not features.isfinite().all():
+        raise UserError(f"{int((~features.isfinite()).any(1).sum())} of {len(features)} features are nan or "
+                        "infinite; check the model's weights and its normalisation")
+    classes = int(labels.max()) + 1 if len(labels) else 0
+    if len(labels) < max(classes, 1):
+        raise UserError(f"{len(labels)} images of {classes} classes; at least one of each class is needed")
+    if int(labels.min()) < 0:
+        raise UserError(f"labels begin at {int(labels.min())}; 0 is the first class")
+    own = [(labels == k).nonzero()[:, 0] for k in range(classes)]
+    if empty := [k for k, rows in enumerate(own) if not len(rows)]:
+        raise UserError(f"class {empty[0]} has no samples; each of 0..{classes - 1} needs one (take more "
+                        "images, or number the classes that are there)")
+    if classes < 2:
+        raise UserError("all samples are of one class; distances between classes need two")
+    return features, own

@@ -1,0 +1,104 @@
+"""models/chen.py: sizes beside the standard definitions, shapes, gradients, Tables VI to VIII."""
+import pytest
+import torch
+from torch import nn
+
+from shared import reference
+from shared.models import chen, registry
+
+# Parameters for ten classes and one channel. Those of the standard definition for 1000 classes follow: the
+# stem and the last layer are all that differs.
+SIZES = {"densenet": (6_955_274, 7_978_856), "mobilenetv1": (3_216_650, 4_231_976),
+         "mobilenetv2": (2_236_106, 3_504_872), "resnet50": (23_519_690, 25_557_032),
+         "resnet101": (42_511_818, 44_549_160), "inceptionv1": (5_601_322, 6_624_904),
+         "alexnet": (57_022_154, 61_100_840), "squeezenet": (727_306, 1_248_424), "lenet": (61_706, None)}
+STEMS = {"densenet": (576, 9408), "mobilenetv1": (288, 864), "mobilenetv2": (288, 864),
+         "resnet50": (576, 9408), "resnet101": (576, 9408), "inceptionv1": (576, 9408),
+         "alexnet": (640, 23_296), "squeezenet": (960, 14_208)}
+
+
+def build(name, **options):
+    return registry.build(f"chen-{name}", generator=torch.Generator().manual_seed(0), **options)
+
+
+def parameters(net):
+    return sum(p.numel() for p in net.parameters())
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_only_stem_and_last_layer_differ_from_the_standard_definition(name):
+    ours, standard = SIZES[name]
+    net = build(name)
+    assert parameters(net) == ours
+    if standard:
+        last = [m for m in net.modules() if isinstance(m, (nn.Linear, nn.Conv2d))][-1]
+        mine, theirs = STEMS[name]
+        assert ours - mine - parameters(last) == standard - theirs - 100 * parameters(last)
+
+
+def test_inception_v2_has_the_weights_of_slim():
+    """TensorFlow's own test counts 10,173,112 variables without logits.
+
+    They are weights, and one shift and two running statistics of each normalised channel; its stem is a
+    separable 7x7 convolution with a bias.
+    """
+    net = build("inceptionv2")
+    assert parameters(net) == 10_171_402
+    weights = sum(p.numel() for p in net.parameters() if p.ndim == 4)
+    normalised = sum(m.num_features for m in net.modules() if isinstance(m, nn.BatchNorm2d))
+    assert weights - 576 + 3 * (normalised - 64) + 7 * 7 * 24 + 24 * 64 + 64 == 10_173_112
+
+
+@pytest.mark.parametrize("name", [a.removeprefix("chen-") for a in chen.MODELS.values()])
+@pytest.mark.parametrize("channels, size", [(1, 28), (3, 32)])
+def test_ten_logits_with_gradients_everywhere(name, channels, size):
+    net = build(name, channels=channels, size=size)
+    x = torch.rand(4, channels, size, size, generator=torch.Generator().manual_seed(1)).requires_grad_()
+    scores = net(x)
+    assert scores.shape == (4, 10) and scores.isfinite().all()
+    scores.square().sum().backward()
+    assert x.grad.flatten(1).abs().sum(1).gt(0).all()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in net.parameters())
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_images_of_28_pixels_are_14_behind_the_stem(name):
+    net, seen = build(name).eval(), []
+    convolutions = [m for m in net.modules() if isinstance(m, nn.Conv2d)]
+    for module in convolutions[:2]:
+        module.register_forward_hook(lambda m, given, made: seen.append((given[0].shape[2], made.shape[2])))
+    net(torch.rand(1, 1, 28, 28))
+    assert seen == ([(28, 28), (14, 10)] if name == "lenet" else [(28, 14), (14, 14)])
+
+
+def test_the_published_mobilenet_ends_in_one_pixel():
+    net = build("mobilenetv1").eval()
+    assert net[:-3](torch.rand(1, 1, 28, 28)).shape == (1, 1024, 1, 1)
+    weights = torch.cat([p.flatten() for p in net.parameters() if p.ndim > 1])
+    assert weights.abs().max() <= 0.02 and abs(weights.std() - 0.0088) < 1e-4
+
+
+def test_networks_of_tables_6_and_7_have_the_printed_sizes():
+    printed = {r["model"]: r for t in ("table-6", "table-7") for r in reference.paper("chen")[t].rows}
+    assert printed.keys() == chen.FCNS.keys()
+    for name, options in chen.FCNS.items():
+        row = printed[name]
+        assert (options["layers"], options["neurons"]) == (row["layers"], row["neurons"])
+        net = build("fcn", **options)
+        hidden = [m.out_features for m in net if isinstance(m, nn.Linear)]
+        assert hidden == [options["neurons"]] * options["layers"] + [10]
+        assert net(torch.rand(2, 1, 28, 28)).shape == (2, 10)
+
+
+@pytest.mark.parametrize("channels, size", [(1, 28), (3, 32)])
+def test_networks_of_table_8_have_the_printed_layers(channels, size):
+    printed = {r["model"]: r for r in reference.paper("chen")["table-8"].rows}
+    assert printed.keys() == chen.CNNS.keys()
+    counts = set()
+    for name, options in chen.CNNS.items():
+        net = build("cnn", channels=channels, size=size, **options).eval()
+        assert any(isinstance(m, nn.MaxPool2d) for m in net) == printed[name]["pool"]
+        assert any(isinstance(m, nn.Dropout) for m in net) == printed[name]["dropout"]
+        assert net(torch.rand(2, channels, size, size)).shape == (2, 10)
+        counts.add(parameters(net))
+    assert len(counts) == 1     # pools or strides: the weights are the same
