@@ -1,16 +1,18 @@
 """Attacks by the sign or direction of the loss gradient, FGSM and PGD, and their use in adversarial training.
 
-FGSM: Goodfellow et al. 2015. PGD: Madry et al. 2018; `he`, Sections 2.4 and 3.3. Both climb the cross-entropy
+FGSM: Goodfellow et al. 2015. PGD: Madry et al. 2018; `he`, Sections 2.4 and 3.3. All climb the cross-entropy
 of the true class, or descend that of the target.
 """
 import contextlib
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch.nn import functional as F
 
-from shared.attacks.judge import Attack
-from shared.attacks.threat import Threat
+from shared.attacks.judge import Attack, each, every
+from shared.attacks.search import first_flips, leaves, reaches
+from shared.attacks.threat import Linf, Threat, per_image
 from shared.models.inference import frozen, gradient
 from shared.runtime import UserError
 
@@ -30,6 +32,55 @@ class FGSM(Attack):
 
 
 @dataclass(frozen=True)
+class FGSMSearch(Attack):
+    """FGSM at the first of `count` equally spaced sizes up to 1 that succeeds, as in Foolbox 2.
+
+    Where that is one of the first `fine`, at the first of `fine` sizes up to it.
+
+    beyond    how much further the proposed image lies, on the scale of pixels in [0, 1]; it may be a tuple
+    targeted  whether a given class is to be reached, instead of the true one to be left
+    """
+    count: int = 1000
+    fine: int = 20
+    beyond: float | tuple[float, ...] = 0.0
+    targeted: bool = False
+
+    def __post_init__(self):
+        if self.count < 1 or self.fine < 1 or not all(0 <= more < 1 for more in every(self.beyond)):
+            raise UserError(f"FGSMSearch with count={self.count}, fine={self.fine}, beyond={self.beyond}: at "
+                            "least 1 size each, and from 0 and below 1 beyond it, are needed")
+
+    @property
+    def threat(self):
+        """The largest change of a value, without a bound: the search looks for a small one."""
+        return Linf(targeted=self.targeted)
+
+    def propose(self, model, x, goal, draw):
+        """The images [N, C, H, W], not yet cut to [0, 1], NaN where no size succeeds, and the passes [N]."""
+        direction = _ascent(model, x, goal, self.threat)
+        decide = reaches(model) if self.targeted else leaves(model)
+
+        def first(images, largest, count):
+            """The first of `count` equally spaced sizes up to `largest` [n] that succeeds, and its number."""
+            def moved(rows, steps):
+                at = images[rows.to(x.device)]
+                size = largest[rows.to(x.device)] * (steps.to(x.device) + 1) / count
+                return (x[at] + per_image(size, x) * direction[at]).clamp(0, 1)
+
+            number = 1 + first_flips(decide, goal[images], moved, count).first.to(x.device)
+            return torch.where(number <= count, largest * number / count, torch.nan), number
+
+        size, number = first(torch.arange(len(x), device=x.device), torch.ones(len(x), device=x.device),
+                             self.count)
+        passes = 1 + number.clamp(max=self.count)
+        near = (number <= self.fine).nonzero()[:, 0]
+        if len(near):
+            size[near], number = first(near, size[near], self.fine)
+            passes[near] += number
+        return x + per_image(size + each(self.beyond, x), x) * direction, passes
+
+
+@dataclass(frozen=True)
 class PGD(Attack):
     """`steps` steps, each brought back into the ball and into [0, 1]; the last iterate is proposed.
 
@@ -40,6 +91,7 @@ class PGD(Attack):
     steps: int
     step: float
     random_start: bool = True
+    white: ClassVar[float] = 1.0
 
     def __post_init__(self):
         _check_bounded(self.threat)
@@ -57,11 +109,20 @@ class PGD(Attack):
 
     def propose(self, model, x, goal, draw):
         """The last iterates [N, C, H, W] and `steps` passes for each [N]; `draw` as `draw` gives it."""
-        z = x if draw is None else (x + draw).clamp(0, 1)
+        z = x if draw is None else (x + draw).clamp(0, self.white)
         for _ in range(self.steps):
             z = z + self.step * _ascent(model, z, goal, self.threat)
-            z = self.threat.project(z, x).clamp(0, 1)
+            z = self.threat.project(z, x).clamp(0, self.white)
         return z, torch.full_like(goal, self.steps)
+
+
+@dataclass(frozen=True)
+class PGDBeyondWhite(PGD):
+    """PGD that lets pixels become brighter than white: the authors' code of `chen` cuts digits at 255, not 1.
+
+    `propose` alone is of use: the judge cuts every image to [0, 1].
+    """
+    white: ClassVar[float] = 255.0
 
 
 @dataclass(frozen=True)
@@ -88,12 +149,36 @@ class Adversarial:
             return self.attack.propose(net, images, labels, draw)[0].clamp(0, 1)
 
 
+@dataclass(frozen=True)
+class HalfAdversarial(Adversarial):
+    """Training hook: the first half of each batch becomes the attack's images, the rest stays clean.
+
+    So says `chen`, Section IV.B; the authors' code trains on adversarial images alone, as `Adversarial` does.
+    """
+
+    def __call__(self, net, images, labels, generator):
+        """Clean and adversarial images for float32 images [n, C, H, W] in [0, 1], in their order."""
+        half = len(images) // 2
+        moved = super().__call__(net, images[:half], labels[:half], generator)
+        return torch.cat([moved, images[half:]])
+
+
+def scored(model, z, goal):
+    """Logits [n, K] of images z, and the gradient of the cross-entropy of the classes `goal` [n] there."""
+    scores = None
+
+    def loss(images):
+        nonlocal scores
+        scores = model(images).float()
+        return F.cross_entropy(scores, goal, reduction="none")
+
+    _, slope = gradient(loss, z)
+    return scores.detach(), slope
+
+
 def _ascent(model, z, goal, threat):
     """The move of length 1 from images z that serves the attacker most, to first order."""
-    def loss(images):
-        return F.cross_entropy(model(images).float(), goal, reduction="none")
-
-    direction = threat.steepest(gradient(loss, z)[1])
+    direction = threat.steepest(scored(model, z, goal)[1])
     return -direction if threat.targeted else direction
 
 

@@ -7,12 +7,14 @@ The proposal is brought into the threat's ball and into [0, 1] and classified ag
 believes of it. Inputs, the model and its train/eval mode stay as they were. Images are taken `chunk` at a
 time, which changes no result beyond the rounding of the model itself.
 """
+import copy
+import dataclasses
 from dataclasses import dataclass
 
 import torch
 
 from shared import runtime
-from shared.attacks.threat import Threat
+from shared.attacks.threat import Threat, per_image
 from shared.models.inference import (
     Classifier,
     check_images,
@@ -66,8 +68,9 @@ class Attack:
 
         def part(rows):
             drawn = chance if chance is None or len(chance) < len(x) else chance[rows.cpu()]
-            z, spent = self.propose(asked, _layout(x[rows], device), goal[rows].to(device),
-                                    None if drawn is None else drawn.to(device))
+            own = self._of(rows.to(device))
+            z, spent = own.propose(asked, _layout(x[rows], device), goal[rows].to(device),
+                                   None if drawn is None else drawn.to(device))
             proposal[rows], passes[rows] = z.to(x.device), spent.to(x.device)
             return rows
 
@@ -77,6 +80,34 @@ class Attack:
                 size = chunk or chunk_for(model, x, self.copies)
                 runtime.chunked(part, torch.arange(len(x), device=x.device), chunk=size)
             return _decide(model, x, y, proposal, self.threat, target, passes, clean, chunk)
+
+    def _of(self, rows):
+        """This attack for the images `rows` of a call: a tuple becomes their values, float32 [n]."""
+        own = copy.copy(self)       # not checked again
+        for name in (f.name for f in dataclasses.fields(self)):
+            if isinstance(value := getattr(self, name), tuple):
+                object.__setattr__(own, name, torch.tensor(value, device=rows.device)[rows % len(value)])
+        return own
+
+
+def every(setting):
+    """The values of a setting that may be a tuple, to be checked."""
+    return setting if isinstance(setting, tuple) else (setting,)
+
+
+def each(setting, images):
+    """A setting of the images [n, ...] as float32 [n]: a number for all, or their own as `_of` gives it."""
+    return torch.as_tensor(setting, dtype=torch.float32, device=images.device).expand(len(images))
+
+
+def fooled(scores, goal, *, targeted, probability=0.5):
+    """Which logits [n, K] an attack that looks for the nearest example takes for one, bool [n].
+
+    Another class than `goal` [n]; in a targeted threat the goal, with a probability (softmax) above this.
+    """
+    if targeted:
+        return scores.softmax(1).gather(1, goal[:, None]).squeeze(1) > probability
+    return scores.argmax(1) != goal
 
 
 def judge(model, x, y, proposal, threat, *, target=None, passes=None, chunk=None):
@@ -97,11 +128,11 @@ def judge(model, x, y, proposal, threat, *, target=None, passes=None, chunk=None
 
 def _decide(model, x, y, proposal, threat, target, passes, clean, chunk):
     finite = proposal.flatten(1).isfinite().all(1)
-    z = torch.where(_rows(finite, x), proposal, x)
+    z = torch.where(per_image(finite, x), proposal, x)
     z = threat.project(z, x).clamp(0, 1)               # clipping moves towards x: z stays in the ball
     got = classes(logits(model, z, chunk=chunk))
     success = finite & (got == target if threat.targeted else got != y)
-    return Result(x_adv=torch.where(_rows(success, x), z, x), success=success,
+    return Result(x_adv=torch.where(per_image(success, x), z, x), success=success,
                   distance=torch.where(success, threat.distance(x, z), torch.nan),
                   was_correct=clean.argmax(1) == y, passes=passes)
 
@@ -109,10 +140,6 @@ def _decide(model, x, y, proposal, threat, target, passes, clean, chunk):
 def _layout(x, device):
     """Images on the device, channels last: convolutions are 1.4 to 2 times faster so."""
     return x.to(device, memory_format=torch.channels_last)
-
-
-def _rows(mask, images):
-    return mask.view(-1, *[1] * (images.ndim - 1))
 
 
 def _check(x, y, threat, target):

@@ -10,7 +10,7 @@ from shared import runtime
 from shared.attacks.judge import Attack
 from shared.attacks.search import first_flips, leaves, reaches
 from shared.attacks.threat import L2
-from shared.models.inference import device_of, frozen, label_margins, scores_of
+from shared.models.inference import device_of, differentiable, frozen, label_margins
 from shared.runtime import UserError
 
 
@@ -42,7 +42,7 @@ def gradients(model, images, labels, objective):
 
     def gradient(x, y):
         x = x.to(device, memory_format=torch.channels_last).requires_grad_()
-        scores = scores_of(model(x), len(x))
+        scores = differentiable(model, x)
         slope, = torch.autograd.grad(objective(scores, y.to(device)).sum(), x)
         return torch.cat([slope.flatten(1), scores.detach()], 1)
 

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 import torch
 
 from shared.attacks.directions import directions
-from shared.attacks.judge import Attack
-from shared.attacks.threat import L2
+from shared.attacks.judge import Attack, each, every, fooled
+from shared.attacks.search import State
+from shared.attacks.threat import L2, per_image
 from shared.models.inference import gradient
 from shared.runtime import UserError
 
@@ -35,35 +36,40 @@ class CarliniWagner(Attack):
     """Carlini & Wagner's L2 attack (2017) with binary search over c.
 
     rate        Adam's learning rate
-    c           first weight of the classification term
+    c           first weight of the classification term; it may be a tuple
     searches    values of c that are tried (binary-search steps)
     iterations  steps of Adam for each, at most
-    confidence  kappa: success needs a margin above it between the logits
+    confidence  kappa: success needs a margin above it between the logits; it may be a tuple
     scale       weight of the squared distance on [0, 1] pixels; the authors' OptMargin on MNIST has 1/255^2
     reach       1/2 and a little more: pixels p enter tanh space as arctanh((p - 1/2)/reach)
     stop        every tenth of the iterations a search ends if its loss has not fallen: "image" for
                 each by itself; "batch" by the sum over the images of a chunk, as the authors' code does, so
                 that results depend on the chunk; "never"
+    probability None; else success is what `judge.fooled` says, whatever the confidence, as in Foolbox 2
     targeted    whether a given class is to be reached, instead of the true one to be left
     """
     rate: float
-    c: float
+    c: float | tuple[float, ...]
     searches: int = 4
     iterations: int = 1000
-    confidence: float = 0.0
+    confidence: float | tuple[float, ...] = 0.0
     scale: float = 1.0
     reach: float = 0.50001
     stop: str = "image"
     targeted: bool = False
+    probability: float | None = None
 
     def __post_init__(self):
         if self.searches < 1 or self.iterations < 1:
             raise UserError(f"searches={self.searches}, iterations={self.iterations}: both start at 1")
-        if not (self.rate > 0 and 0 < self.c < LARGEST_C and self.scale > 0 and self.confidence >= 0):
+        if not (self.rate > 0 and all(0 < c < LARGEST_C for c in every(self.c)) and self.scale > 0
+                and all(kappa >= 0 for kappa in every(self.confidence))):
             given = f"rate={self.rate}, c={self.c}, scale={self.scale}, confidence={self.confidence}"
             raise UserError(f"{given}: above 0 is needed, c below {LARGEST_C:g}; confidence may be 0")
         if not 0.5 < self.reach <= 1:
             raise UserError(f"reach={self.reach}: above 0.5 is needed, or black and white lie at infinity")
+        if not 0 <= (self.probability or 0) < 1:
+            raise UserError(f"probability={self.probability}: from 0 and below 1 is needed, or None")
         if self.stop not in STOPS:
             raise UserError(f"unknown stop {self.stop!r}; allowed: {', '.join(STOPS)}")
 
@@ -87,18 +93,18 @@ class CarliniWagner(Attack):
         while len(s.at):
             tanh = torch.tanh(s.w + s.delta)
             z = (1 + tanh) / 2
-            hinge, slope, over = self._ensemble(model, z, s.goal, noise)
+            hinge, slope, over = self._ensemble(model, z, s.goal, noise, s.confidence)
             moved = z - s.origin
             distance = self.scale * moved.flatten(1).square().sum(1)
             better = over & (distance < s.nearest)
             s.nearest = torch.where(better, distance, s.nearest)
-            s.best = torch.where(_column(better, z), z, s.best)
+            s.best = torch.where(per_image(better, z), z, s.best)
             s.succeeded |= over
             s.passes += len(noise)
 
             stalled = self._stalled(s, distance + s.c * hinge)
             s.t += 1
-            _adam(s, (2 * self.scale * moved + _column(s.c, z) * slope) * (1 - tanh * tanh) / 2, self.rate)
+            _adam(s, (2 * self.scale * moved + per_image(s.c, z) * slope) * (1 - tanh * tanh) / 2, self.rate)
             ended = stalled | (s.t == self.iterations)
             if ended.any():
                 self._next_search(s, ended)
@@ -108,35 +114,39 @@ class CarliniWagner(Attack):
         return found, passes
 
     def _start(self, x, goal):
-        def each(value, dtype=torch.float32):
+        def same(value, dtype=torch.float32):
             return torch.full((len(x),), value, dtype=dtype, device=x.device)
 
         w = torch.atanh((x - 0.5) / self.reach)
         zero = torch.zeros_like
-        return _State(at=torch.arange(len(x), device=x.device), goal=goal, passes=zero(goal),
+        return State(at=torch.arange(len(x), device=x.device), goal=goal, passes=zero(goal),
                       w=w, origin=(1 + torch.tanh(w)) / 2,
-                      best=torch.full_like(x, torch.nan), nearest=each(torch.inf),
-                      search=zero(goal), c=each(self.c), lower=each(0.0), upper=each(LARGEST_C),
-                      t=zero(goal), last=each(FIRST_LOSS), succeeded=each(False, torch.bool),
+                      best=torch.full_like(x, torch.nan), nearest=same(torch.inf),
+                      search=zero(goal), c=each(self.c, x), lower=same(0.0), upper=same(LARGEST_C),
+                      confidence=each(self.confidence, x),
+                      t=zero(goal), last=same(FIRST_LOSS), succeeded=same(False, torch.bool),
                       delta=zero(w), mean=zero(w), square=zero(w))
 
-    def _ensemble(self, model, z, goal, noise):
+    def _ensemble(self, model, z, goal, noise, confidence):
         """Sum [n] of the members' hinge terms at images z, its gradient, and which z fool all members."""
-        margins = None
+        over = None
 
         def hinges(images):
-            nonlocal margins
+            nonlocal over
             copies = (images[:, None] + noise).flatten(0, 1).contiguous(memory_format=torch.channels_last)
             scores = model(copies).float()
             goals = goal.repeat_interleave(len(noise))[:, None]
             at_goal = scores.gather(1, goals).squeeze(1)
             other = scores.scatter(1, goals, -torch.inf).amax(1)
             margins = other - at_goal if self.targeted else at_goal - other
-            margins = margins.view(len(images), -1) + self.confidence
+            margins = margins.view(len(images), -1) + confidence[:, None]
+            over = margins < 0
+            if self.probability is not None:
+                over = fooled(scores, goals[:, 0], targeted=self.targeted, probability=self.probability)
+            over = over.view(len(images), -1).all(1)
             return margins.clamp(min=0).sum(1)
 
-        hinge, slope = gradient(hinges, z)
-        return hinge, slope, (margins < 0).all(1)
+        return *gradient(hinges, z), over
 
     def _stalled(self, s, loss):
         """Which searches have not brought the loss down since the last look; looks come every tenth."""
@@ -196,27 +206,13 @@ class OptMargin(CarliniWagner):
         return rows.view(-1, *shape)
 
 
-class _State:
-    """What is known of each image still searched: tensors of one row an image."""
-
-    def __init__(self, **tensors):
-        vars(self).update(tensors)
-
-    def keep(self, rows):
-        vars(self).update({name: tensor[rows] for name, tensor in vars(self).items()})
-
-
 def _adam(s, gradient, rate):
     """A step of Adam in TensorFlow's form: epsilon is added to the uncorrected root."""
     t = s.t.double()
     rate = rate * (1 - BETA_SQUARE**t).sqrt() / (1 - BETA**t)
     s.mean.lerp_(gradient, 1 - BETA)
     s.square.lerp_(gradient.square(), 1 - BETA_SQUARE)
-    s.delta -= _column(rate.float(), gradient) * s.mean / (s.square.sqrt() + EPSILON)
-
-
-def _column(values, images):
-    return values.view(-1, *[1] * (images.ndim - 1))
+    s.delta -= per_image(rate.float(), gradient) * s.mean / (s.square.sqrt() + EPSILON)
 
 
 # ---- the attacks of `he` ---------------------------------------------------------------------------------

@@ -7,6 +7,17 @@ from shared import runtime
 from shared.models.inference import Decision, logits
 
 
+class State:
+    """What is known of each image that is still at work: tensors of one row an image."""
+
+    def __init__(self, **tensors):
+        vars(self).update(tensors)
+
+    def keep(self, rows):
+        """Go on with the images `rows` alone."""
+        vars(self).update({name: tensor[rows] for name, tensor in vars(self).items()})
+
+
 def leaves(model):
     """What `first_flips` asks in an untargeted attack: whether logits model(images) give another class."""
     def decide(images, labels):

@@ -13,7 +13,7 @@ from shared.runtime import UserError
 
 @dataclass(frozen=True)
 class Threat:
-    """How far an image may be moved in a norm; the norm is the subclass, `Linf` or `L2`.
+    """How far an image may be moved in a norm; the norm is the subclass, `Linf`, `L1` or `L2`.
 
     size      radius of the ball around the clean image; infinite: any distance
     targeted  whether a given class is to be reached, instead of the true one to be left
@@ -53,6 +53,36 @@ class Linf(Threat):
         return (2 * torch.rand(like.shape, generator=generator) - 1) * self.size
 
 
+class L1(Threat):
+    """The sum of all changes, over pixels and channels, is at most `size`."""
+    norm = "L1"
+
+    def length(self, delta):
+        """Sum of the absolute values of each move [N, C, H, W], on the scale of pixels in [0, 1]: [N]."""
+        return delta.flatten(1).abs().sum(1)
+
+    def project(self, z, x):
+        """The point of the ball around x next to z: all changes are less by one amount, none below 0."""
+        delta = z - x
+        sizes = delta.flatten(1).abs().sort(1, descending=True).values
+        excess = (sizes.cumsum(1) - self.size) / torch.arange(1, sizes.shape[1] + 1, device=z.device)
+        less = per_image(excess.amax(1).clamp(min=0), delta)
+        return x + delta.sign() * (delta.abs() - less).clamp(min=0)
+
+    def steepest(self, gradient):
+        """The move of length 1 along which a function of this gradient rises most: in one value alone."""
+        flat = gradient.flatten(1)
+        most = flat.abs().argmax(1, keepdim=True)
+        return torch.zeros_like(flat).scatter(1, most, flat.gather(1, most).sign()).view(gradient.shape)
+
+    def random(self, like, generator):
+        """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
+        shares = torch.empty(len(like), like[0].numel() + 1).exponential_(generator=generator)
+        shares = (shares / shares.sum(1, keepdim=True))[:, :-1].view(like.shape)
+        sides = torch.randint(2, like.shape, generator=generator) * 2 - 1
+        return self.size * sides * shares
+
+
 class L2(Threat):
     """The Euclidean length of the move, over all pixels and channels, is at most `size`."""
     norm = "L2"
@@ -64,17 +94,23 @@ class L2(Threat):
     def project(self, z, x):
         """The point of the ball around x next to z."""
         delta = z - x
-        return x + delta * _per_image((self.size / self.length(delta)).clamp(max=1), delta)
+        return x + delta * per_image((self.size / self.length(delta)).clamp(max=1), delta)
 
     def steepest(self, gradient):
         """The move of length 1 along which a function of this gradient rises most: its direction."""
-        return gradient / _per_image(self.length(gradient).clamp(min=1e-12), gradient)
+        return gradient / per_image(self.length(gradient).clamp(min=1e-12), gradient)
 
     def random(self, like, generator):
         """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
         direction = self.steepest(torch.randn(like.shape, generator=generator))
         radius = self.size * torch.rand(len(like), generator=generator) ** (1 / like.shape[1:].numel())
-        return direction * _per_image(radius, direction)
+        return direction * per_image(radius, direction)
+
+
+class LinfL2Steps(Linf):
+    """The L-inf ball, walked in steps of Euclidean length 1 along the gradient: a reading of `chen`, IV.A."""
+    norm = "Linf, L2 steps"
+    steepest = L2.steepest
 
 
 def rms(x, z):
@@ -82,5 +118,6 @@ def rms(x, z):
     return (z - x).flatten(1).square().mean(1).sqrt()
 
 
-def _per_image(values, images):
+def per_image(values, images):
+    """Values [N] in a shape [N, 1, 1, 1] that combines with images [N, C, H, W]."""
     return values.view(-1, *[1] * (images.ndim - 1))

@@ -1,17 +1,30 @@
 """Attacks: threats, the judge, gradient and optimised attacks, adversarial training, regions, directions."""
+import dataclasses
+
 import torch
 from torch import nn
 
 from shared import runtime
 from shared.attacks import optimised
 from shared.attacks.directions import directions
-from shared.attacks.gradient import FGSM, PGD, Adversarial
-from shared.attacks.judge import _check, judge
+from shared.attacks.gradient import (
+    FGSM,
+    PGD,
+    Adversarial,
+    FGSMSearch,
+    HalfAdversarial,
+    PGDBeyondWhite,
+    scored,
+)
+from shared.attacks.iterative import BasicIterative, MomentumIterative
+from shared.attacks.judge import _check, fooled, judge
 from shared.attacks.line import LineSearch
+from shared.attacks.newton import NewtonFool
 from shared.attacks.noise import RandomSearch
 from shared.attacks.optimised import CarliniWagner, OptMargin
+from shared.attacks.pointwise import Pointwise, uniform
 from shared.attacks.region import Region
-from shared.attacks.threat import L2, Linf, rms
+from shared.attacks.threat import L1, L2, Linf, LinfL2Steps, rms
 from shared.models import inference
 from shared.models.inference import checked_logits, device_of, frozen, gradient, logits
 from tests.golden import Cases, refused
@@ -225,6 +238,21 @@ def adversarial_training():
                 "images": hook(model, x, y, seeded("hook")), "mean": model[2].running_mean,
                 "modes": [m.training for m in model.modules()]}
     return {**found, "default": Adversarial(GRADIENT["pgd"]).train_mode}
+
+
+@case
+def readings_of_chen():
+    """Steps of Euclidean length in the L-inf ball, pixels beyond white, half of a batch adversarial."""
+    model, x, y = setting()
+    steps = PGD(LinfL2Steps(0.15), 3, 0.4)
+    beyond = {"beyond": PGDBeyondWhite(Linf(0.15), 3, 0.06),
+              "beyond far": PGDBeyondWhite(LinfL2Steps(0.15), 2, 2.0)}
+    found = {name: attack.propose(model, x, y, attack.draw(x, seeded(name)))
+             for name, attack in {"steps": steps, **beyond}.items()}
+    hook = HalfAdversarial(GRADIENT["pgd"], train_mode=False)
+    half = {count: hook(model, x[:count], y[:count], seeded("half")) for count in (5, 6)}
+    return {**found, **half, "judged": steps(model, x, y, generator=seeded("judged")),
+            "sizes": [LinfL2Steps(0.1).distance(x[:3], x[3:]), Linf(0.1).distance(x[:3], x[3:])]}
 
 
 # ---- along a line, at random -----------------------------------------------------------------------------
@@ -460,9 +488,137 @@ def settings(a):
     return {"numbers": numbers + margin, "stop": a.stop}
 
 
-@case
+@case(elsewhere=0)     # small numbers beside large ones
 def published_searches():
     return {name: settings(attack) for name, attack in PUBLISHED.items()}
+
+
+# ---- the nearest example ---------------------------------------------------------------------------------
+@case(elsewhere=DRAWN)
+def l1_threats():
+    x, z = images(name="x"), images(name="z")
+    z[1], z[2] = x[1], x[2] + 0.01
+    slope = torch.randn(6, *SHAPE, generator=seeded("slope"))
+    slope[0], slope[1, 0, 0, :2] = 0, 9.0
+    return {"draw": L1(2.0).random(x, seeded("draw")), "steepest": L1().steepest(slope), "norm": L1.norm,
+            **{f"{size}": {"length": L1(size).length(z - x), "project": L1(size).project(z, x)}
+               for size in (0.05, 1.0, 4.0, float("inf"))},
+            "fgsm": FGSM(L1(2.0))(*setting()),
+            "pgd": PGD(L1(3.0), 3, 1.0)(*setting(), generator=seeded("l1"))}
+
+
+@case
+def what_counts_as_an_example():
+    model, x, y = setting()
+    scores, slope = scored(model, x, y)
+    return {"scores": scores, "slope": slope, "left": fooled(scores, y, targeted=False),
+            "reached": [fooled(scores, y, targeted=True, probability=p) for p in (0.0, 0.3, 0.5, 0.9)],
+            "half": [fooled(torch.tensor([[0.0, 0.0]]), torch.tensor([n]), targeted=t) for n in (0, 1)
+                     for t in (False, True)]}
+
+
+BALLS = {"l1": BasicIterative("L1", iterations=5, halvings=4), "l2": BasicIterative("L2", (0.02, 0.2, 1.0)),
+         "linf": BasicIterative(epsilon=(0.05, 0.5), step=0.02, iterations=3, growths=4, halvings=6),
+         "one": BasicIterative(epsilon=0.4, growths=1, halvings=0), "mi": MomentumIterative(halvings=5),
+         "decay": MomentumIterative("L2", epsilon=0.1, decay=0.5, iterations=4, growths=5, halvings=3),
+         "without": MomentumIterative(epsilon=0.1, decay=0.0, iterations=4, growths=5, halvings=3),
+         "sure": BasicIterative("L2", epsilon=0.1, growths=9, halvings=5, probability=0.8)}
+
+
+@case(elsewhere=SEARCHED)
+def balls():
+    model, x, y = setting(dropout=True)
+    found = {name: attack(model, x, y) for name, attack in BALLS.items()}
+    aimed = {f"to {name} {n}": dataclasses.replace(attack, targeted=True)(model, x, y, target=(y + n) % 3)
+             for name, attack in BALLS.items() for n in (0, 1)}
+    return {**found, **aimed, "parts": BALLS["l2"](model, x, y, chunk=4),
+            "none": BALLS["l2"](model, x[:0], y[:0]), "proposed": BALLS["one"].propose(net(), x, y, None),
+            "flat": BALLS["one"](constant(1.0, 2.0), x, torch.ones_like(y)),
+            "default": BasicIterative()(model, x[:2], y[:2]), "modes": [m.training for m in model.modules()],
+            "threats": [[each.threat.norm, str(each.threat.size), str(each.threat.targeted)]
+                        for each in BALLS.values()],
+            "bad": [refused(BasicIterative, *each) for each in
+                    (("L1", 0.1), ("L0", 0.1), ("L2", 0.0), ("L2", (0.1, -1.0)), ("L2", float("inf")),
+                     ("L2", 0.1, 0.0), ("L2", 0.1, 0.1, 0), ("L2", 0.1, 0.1, 1, 1, 0), ("L2", 0.1, 0.1, 1, 0),
+                     ("L2", 0.1, 0.1, 1, 1, -1), ("L2", 0.1, 0.1, 1, 1, 1, False, 1.0),
+                     ("L2", 0.1, 0.1, 1, 1, 1, False, 0.0), ("L2", 0.1, 0.1, 1, 1, 1, False, -0.1))]}
+
+
+@case(elsewhere=SEARCHED)
+def newton():
+    model, x, y = setting(dropout=True)
+    found = {f"{eta} {steps}": NewtonFool(eta, steps)(model, x, y)
+             for eta, steps in ((0.01, 100), (0.3, 7), ((0.02, 0.1), 30), (5.0, 3), (0.001, 1))}
+    own = NewtonFool(0.05, 9)
+    return {**found, "proposed": own.propose(net(), x, y, None), "parts": own(model, x, y, chunk=4),
+            "flat": own(constant(1.0, 2.0), x, torch.ones_like(y)), "none": own(model, x[:0], y[:0]),
+            "threat": [own.threat.norm, str(own.threat.size), str(own.threat.targeted)],
+            "default": NewtonFool()(model, x[:1], y[:1]),
+            "bad": [refused(NewtonFool, *each) for each in ((0.1, 1), (0.1, 0), (0.0, 5), ((0.1, -0.1), 5),
+                                                            (float("inf"), 5))]}
+
+
+SIGNS = {"coarse": FGSMSearch(count=10, fine=3), "fine": FGSMSearch(count=200), "one": FGSMSearch(1, 1),
+         "beyond": FGSMSearch(count=40, fine=5, beyond=(0.0, 0.1, 0.03))}
+
+
+@case
+def fgsm_searches():
+    model, x, y = setting(dropout=True)
+    found = {name: attack(model, x, y) for name, attack in SIGNS.items()}
+    aimed = {f"to {name} {n}": dataclasses.replace(attack, targeted=True)(model, x, y, target=(y + n) % 3)
+             for name, attack in SIGNS.items() for n in (0, 1)}
+    return {**found, **aimed, "parts": SIGNS["beyond"](model, x, y, chunk=3),
+            "proposed": SIGNS["coarse"].propose(net(), x, y, None), "default": FGSMSearch()(model, x, y),
+            "none": SIGNS["fine"](model, x[:0], y[:0]),
+            "threat": [SIGNS["one"].threat.norm, str(SIGNS["one"].threat.size)],
+            "bad": [refused(FGSMSearch, *each) for each in
+                    ((1, 1), (0, 1), (1, 0), (1, 1, 1.0), (1, 1, -0.1), (1, 1, (0.0, 0.5)),
+                     (1, 1, (0.0, 1.0)))]}
+
+
+POINTS = {"few": Pointwise(levels=8, repetitions=1, halvings=2, rounds=1),
+          "more": Pointwise(levels=20, repetitions=4, halvings=4, rounds=3), "one": Pointwise(1, 1, 1, 1),
+          "sure": Pointwise(levels=10, repetitions=2, rounds=2, probability=0.7)}
+
+
+@case
+def pointwise():
+    model, x, y = setting(dropout=True)
+    found = {name: attack(model, x, y, generator=seeded(name)) for name, attack in POINTS.items()}
+    aimed = {f"to {name} {n}": dataclasses.replace(attack, targeted=True)(
+        model, x, y, target=(y + n) % 3, generator=seeded(name)) for name, attack in POINTS.items()
+        for n in (0, 1)}
+    draw = POINTS["few"].draw(x, seeded("draw"))
+    return {**found, **aimed, "parts": POINTS["more"](model, x, y, generator=seeded("more"), chunk=4),
+            "draw": draw, "proposed": POINTS["more"].propose(net(), x, y, draw),
+            "starts": POINTS["more"]._start(net(), x, y, draw.double()),
+            "uniform": [uniform(draw.double(), n) for n in (0, 1, 20)],
+            "none": POINTS["few"](model, x[:0], y[:0], generator=seeded("none")),
+            "nowhere": POINTS["few"](constant(1.0, 2.0), x, torch.ones_like(y), generator=seeded("nowhere")),
+            "default": Pointwise()(model, x[:1], y[:1], generator=seeded("default")),
+            "threat": [POINTS["one"].threat.norm, str(POINTS["one"].threat.size)],
+            "generator": refused(POINTS["few"].draw, x, None),
+            "bad": [refused(Pointwise, *each) for each in
+                    ((1, 1, 1, 1), (0, 1, 1, 1), (1, 0, 1, 1), (1, 1, 0, 1), (1, 1, 1, 0),
+                     (1, 1, 1, 1, False, 0.0), (1, 1, 1, 1, False, 1.0), (1, 1, 1, 1, False, -0.1))]}
+
+
+@case(elsewhere=SEARCHED)
+def searches_of_several_settings():
+    """Tuples of weights and margins; success by the class or its probability, whatever the margin."""
+    several = CarliniWagner(rate=0.2, c=(0.2, 1.0, 5.0), confidence=(0.0, 0.4), searches=4, iterations=25)
+    nearest = dataclasses.replace(several, probability=0.5)
+    margin = OptMargin(rate=0.1, c=(0.5, 2.0), searches=4, iterations=25, noise=0.1, members=3,
+                       probability=0.4)
+    return {"several": searched(several), "parts": searched(several, chunk=4), "nearest": searched(nearest),
+            "aimed": [searched(dataclasses.replace(each, targeted=True), target=1) for each in
+                      (several, nearest, margin, dataclasses.replace(nearest, probability=0.0),
+                       dataclasses.replace(nearest, probability=0.8))], "margin": searched(margin),
+            "bad": [refused(CarliniWagner, 0.1, **each) for each in
+                    (dict(c=(1.0, 0.0)), dict(c=(1.0, 2.0)), dict(c=1.0, confidence=(0.0, -1.0)),
+                     dict(c=1.0, probability=0.0), dict(c=1.0, probability=1.0),
+                     dict(c=1.0, probability=-0.1))]}
 
 
 # ---- regions ---------------------------------------------------------------------------------------------

@@ -69,6 +69,23 @@ def options():
 
 
 @case
+def floats():
+    """Images in [0, 1], black and white among their pixels: exact means, grey levels divided by 255."""
+    every, x = torch.arange(256) / 255, sources()[::3] / 255
+    white = borderline.backgrounds("white", x, None, None)
+    return {"mix": borderline.mix(every, x[:, 0, 0, :1]), "white": white,
+            "black": borderline.backgrounds("black", x, None, None),
+            "prune": [borderline.prune(every, t, T) for t, T in ((100, 150), (128, 128), (0, 255))],
+            "search": [borderline.search(classify, x, white, objective=name)
+                       for name in borderline.OBJECTIVES],
+            "pruned": borderline.search(classify, x, white, prune=borderline.Pruning(64, 192)),
+            "bad": [refused(borderline.search, classify, each, white)
+                    for each in (x, x - 0.1, x + 0.5, x * 255, x.double(), x * torch.nan)],
+            "bad background": [refused(borderline.search, classify, x, each * white)
+                               for each in (1, 1.5, -0.5)]}
+
+
+@case
 def pruned():
     x = sources()
     return {f"{where} {t} {T}": borderline.search(classify, x, WHITE, prune=borderline.Pruning(t, T, where),

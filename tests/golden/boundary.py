@@ -1,4 +1,5 @@
 """Boundary: surveys along directions, purity, the classifier of Figure 4, thresholds, what pages plan."""
+from dataclasses import replace
 from types import SimpleNamespace
 from unittest import mock
 
@@ -121,6 +122,13 @@ def purities():
 
 
 @case
+def nearest_and_censored():
+    """An image whose boundary was not met is censored at the largest distance tried."""
+    tops = {top: replace(surveyed(MIXED), top=top) for top in (0.3, 1.0)}
+    return {f"{top}": [found.nearest, found.censored] for top, found in tops.items()}
+
+
+@case
 def bad_surveys():
     model, x, dirs = walks()
 
@@ -172,6 +180,13 @@ def classifiers():
                        "training": learned.training}
     return {**found, "random": torch.equal(before, torch.get_rng_state()), "slice": every[3:5],
             "kept": every.kept()}
+
+
+@case(elsewhere=LEARNED)
+def a_classifier_of_one_example_among_many_images():
+    every = pairs(8)
+    one = Pairs(every.benign, every.adversarial, torch.arange(8) > 1, torch.arange(8) == 5)
+    return train(one, steps=3, batch=8, rate=0.01, balanced=True, generator=seeded("one"))(every.benign)
 
 
 @case(elsewhere=LEARNED)
@@ -402,7 +417,7 @@ def hook(given):
             float(given.train_mode)]
 
 
-@case
+@case(elsewhere=0)
 def plans():
     hooks = {name: hook(value) for name, value in (
         ("mnist", setting.MNIST_TRAINING), ("mnist short", setting.MNIST_TRAINING_SHORT),

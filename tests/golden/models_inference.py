@@ -249,6 +249,12 @@ def models_as_functions():
 
 
 @case
+def images_without_pixels():
+    return [kind(inference.check_images, torch.zeros(shape))
+            for shape in ((2, 1, 1, 1), (2, 0, 3, 3), (2, 1, 0, 3), (2, 1, 3, 0), (0, 1, 3, 3))]
+
+
+@case
 def models_that_are_refused():
     x, calls = pixels(drawn(12, "refused")), []
 

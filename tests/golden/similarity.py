@@ -57,6 +57,12 @@ def colour_floats_and_other_ranges():
 
 
 @case
+def images_of_which_few_fill_a_chunk():
+    return {f"{h}x{w}": similarity.ssim(*(each[:2] for each in pairs((h, w))))
+            for h, w in ((99, 100), (363, 362))}
+
+
+@case
 def the_whole_map():
     a, b = pairs((13, 16))
     return {name: similarity.ssim(a, b, convention=name, full=True) for name in similarity.CONVENTIONS}

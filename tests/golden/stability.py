@@ -1,4 +1,5 @@
 """Stability: judging, attacks, random perturbations, large images, one problem measured, rows of tables."""
+import contextlib
 from types import SimpleNamespace
 from unittest import mock
 
@@ -340,6 +341,34 @@ def examined_many():
                 "none known": examine(Coarse(net).eval(), x, (y + 1) % 3, draws=3)}
 
 
+@case
+def examined_one_on_the_boundary():
+    """A margin of 0 is no answer."""
+    net, x, y = bent(3, 1, "examined one", gain=0.0)
+    return examine(net.eval(), x, y, draws=2)
+
+
+def plateau(coarsen=None):
+    """A net of one logit, 0.99 on grey images and 0 from 0.99 on along one direction; four grey images."""
+    net = nn.Sequential(nn.Flatten(), nn.Linear(48, 1), nn.ReLU())
+    with torch.no_grad():
+        net[1].weight.fill_(48**-0.5)
+        net[1].bias.fill_(0.99 - 48**0.5 / 2)
+    return Coarse(net, coarsen).eval(), torch.full((4, *SHAPE), 0.5), torch.ones(4, dtype=torch.int64)
+
+
+@case
+def examined_where_16_bits_mislead():
+    """Other answers under noise of norms 2 to 4.5, between those that doubt is measured at."""
+    def mislead(scores, x):
+        away = (x - 0.5).flatten(1).norm(dim=1, keepdim=True)
+        return torch.where((away > 2) & (away < 4.5), -scores, scores)
+
+    net, x, y = plateau(mislead)
+    with bf16(True):
+        return examine(net, x, y, deltas=(1, 4, 10), draws=3)["audit"]
+
+
 # ---- one problem -------------------------------------------------------------------------------------------
 def small_set(name="golden", channels=3):
     """Three classes of images [channels, 4, 4] that differ in brightness, in tracks of five and seven."""
@@ -435,6 +464,32 @@ def bent_gradients():
     some = (scores > -52) & (scores < -48.5) | (scores.abs() < 10)
     found = measured(net, x[some], y[some])[0]
     return {"logit attack": packed(found["logit_attack"]), "of": int(some.sum())}
+
+
+class Leaning(torch.autograd.Function):
+    """The sum of each image; a gradient that is handed less than 0.9 leans by an angle of this tangent."""
+
+    @staticmethod
+    def forward(context, x, tangent):
+        context.tangent, context.shape = tangent, x.shape
+        return x.sum((1, 2, 3))[:, None] - x[0].numel() / 2
+
+    @staticmethod
+    def backward(context, handed):
+        lean = torch.tensor([1.0, -1.0]).repeat(context.shape[1:].numel() // 2).view(context.shape[1:])
+        lean = 1 + context.tangent * lean * (handed.abs() < 0.9).view(-1, 1, 1, 1)
+        return handed.view(-1, 1, 1, 1) * lean, None
+
+
+@case
+def leaning_gradients():
+    """Cosines of 1 - 0.8e-4 to 1 - 1.6e-4 between the two directions: one is enough above 1 - 1e-4."""
+    x = 126 + 3 * (torch.arange(4).view(-1, 1, 1, 1) % 2).repeat(1, *SHAPE).to(torch.uint8)
+    y, told = torch.arange(4) % 2, {}
+    for off in (0.8e-4, 0.95e-4, 1.05e-4, 1.15e-4, 1.6e-4):
+        found = measured(lambda z, off=off: Leaning.apply(z, (2 * off) ** 0.5), x, y, draws=2)[0]
+        told[f"{off}"] = packed(found["logit_attack"])
+    return told
 
 
 @case
@@ -554,6 +609,14 @@ def susceptibility_refused():
                                                    lambda z: torch.full((len(z), 2), 0.5))]}
 
 
+@case
+def infinite_sizes_of_no_images():
+    """Of images they make nan, which is refused anyway."""
+    net, x, y = bent(2, 1, "susceptible", "refused")
+    return [refused(susceptible, net, x[:0], y[:0], **each)
+            for each in ({}, {"largest": float("inf")}, {"deltas": (1, float("inf"))})]
+
+
 def some_attacked(*labels, count=12, **options):
     """`(net, Attacked)` of images on which there is an attack."""
     net, x, y = subjects(count, *labels, **options)
@@ -573,6 +636,16 @@ def audits():
                              audit(Judge(net, limit), known, many, (1,), generator=generator("audit"),
                                    images=9)]
                 for limit in (None, 0.0, 0.03, 1.0)}
+
+
+@case
+def audits_on_a_plateau():
+    """A margin of 0 is another answer, in 16 bits and in 32."""
+    net, x, y = plateau()
+    known = Attacked(torch.arange(4), x, y, -torch.full_like(x, 48**-0.5), torch.full((4,), 0.99))
+    some = draw(50, SHAPE, generator("plateau"))
+    with bf16(True):
+        return audit(Judge(net, 0.1), known, some, (1, 10), generator=generator("audit"))
 
 
 @case
@@ -629,6 +702,34 @@ def default_pair():
     return {name: packed(each) for name, each in told.items()}
 
 
+@case
+def a_pair_with_one_training_image():
+    with given(), bf16(False), mock.patch.object(runtime, "device", lambda: CPU):
+        found = measure_pair("golden", 0, 2, architecture="golden-tiny", epochs=1, draws=2, images_train=1,
+                             images_test=4)
+    return [found["dimension"], found["train"]["accuracy"]["of"], found["test"]["accuracy"]["of"]]
+
+
+class Seen(Exception):
+    pass
+
+
+@case(elsewhere=0)
+def when_rates_fall():
+    """Epochs of the training, and after which of them the rate is halved."""
+    seen = []
+
+    def look(net, x, y, recipe, **options):
+        seen.append([recipe.epochs, recipe.factor, *recipe.milestones])
+        raise Seen
+
+    with given(), mock.patch.object(pair, "fit", look), contextlib.suppress(Seen):
+        measure_pair("golden", 0, 2, architecture="golden-tiny")
+    with given(), mock.patch.object(pair, "fit", look), contextlib.suppress(Seen):
+        measure_pair("golden", 0, 2, architecture="golden-tiny", epochs=7)
+    return torch.tensor(seen)
+
+
 # ---- tables ------------------------------------------------------------------------------------------------
 def part(number):
     """What `measure_pair` tells of one set, as far as tables read it."""
@@ -669,6 +770,14 @@ def rows_of_tables():
     except ValueError:
         told["not tried"] = True
     return {name: packed(each) for name, each in told.items()}
+
+
+@case
+def counted_where_one_size_was_tried():
+    units = found_units()
+    for each in (*units.train, *units.test):
+        del each["random"][1:]
+    return tables.counted(units)
 
 
 @case

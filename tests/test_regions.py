@@ -1,0 +1,298 @@
+"""regions: boxes of adversarial examples and what re-trained models say in them, beside plain loops."""
+import itertools
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from shared import reference, runtime
+from shared.attacks.gradient import FGSMSearch
+from shared.attacks.iterative import BasicIterative
+from shared.attacks.newton import NewtonFool
+from shared.models import shu
+from shared.regions import boxes, setting
+from shared.regions.boxes import Box, intervals
+from shared.regions.setting import Family
+from shared.units import handed
+
+SHAPE = (2, 3, 4)
+SIZE = math.prod(SHAPE)
+
+
+def seeded(*labels):
+    return runtime.generator(0, "regions", *labels)
+
+
+def net(name):
+    """A small net of three classes."""
+    made, draw = nn.Sequential(nn.Flatten(), nn.Linear(SIZE, 3)), seeded(name)
+    with torch.no_grad():
+        for p in made.parameters():
+            p.copy_(2 * torch.rand(p.shape, generator=draw) - 1)
+    return made
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Four models, an image that all give the same class, that class, and its examples under an attack."""
+    models = [net(n) for n in range(4)]
+    every = torch.rand(400, *SHAPE, generator=seeded("x"))
+    said = boxes.answers(models, every)
+    x = every[(said == said[0]).all(0)][:1]
+    y = boxes.answers(models, x)[0]
+    attack = BasicIterative("L2", epsilon=tuple(0.01 * (i + 1) for i in range(30)), iterations=5, halvings=6)
+    return models, x, y, boxes.sweep(models[0], x, y, attack, count=30)
+
+
+def examples(count=9, name="examples"):
+    """An image, and images that differ from it: most values in some, some in all, some in none."""
+    x = torch.rand(1, *SHAPE, generator=seeded(name))
+    draw = torch.rand(count, *SHAPE, generator=seeded(name, "moves"))
+    moves = torch.where(draw < 0.7, 0.3 * (draw - 0.35), 0)
+    moves[:, :, 0], moves[:, 0, 2] = 0.0003, 0.2      # too little to count; by the same everywhere
+    return x, (x + moves).clamp(0, 1)
+
+
+# ---- sweeps ----------------------------------------------------------------------------------------------
+def test_a_sweep_holds_the_different_examples_of_all_settings(found):
+    models, x, y, swept = found
+    assert swept.succeeded == 30 >= len(swept.images) > 9
+    assert len({tuple(z.flatten().tolist()) for z in swept.images}) == len(swept.images)
+    assert (swept.classes != y).all() and swept.classes.equal(models[0](swept.images).argmax(1))
+    t = int(swept.classes[0])
+    assert swept.of(t).equal(swept.images[swept.classes == t]) and len(swept.of(int(y))) == 0
+    attack = BasicIterative("L2", epsilon=(0.05, 0.2), iterations=5, halvings=6, targeted=True)
+    target = (y + 1) % 3
+    aimed = boxes.sweep(models[0], x, y, attack, count=2, target=target)
+    both = swept.joined(aimed)
+    assert both.succeeded == 32 and both.passes == swept.passes + aimed.passes
+    assert (aimed.classes == target).all() and both.classes.equal(models[0](both.images).argmax(1))
+    assert len(both.images) == len(torch.cat([swept.images, aimed.images]).unique(dim=0))
+    twice = swept.joined(swept)
+    assert twice.images.equal(swept.images) and twice.classes.equal(swept.classes)
+
+
+def test_an_image_that_is_misclassified_or_not_one_is_named(found):
+    models, x, y, _ = found
+    with pytest.raises(runtime.UserError, match=f"image for class {int(y)}, not {int(y) - 1}, from"):
+        boxes.sweep(models[0], x, y - 1, FGSMSearch())
+    with pytest.raises(runtime.UserError, match=r"a sweep is of one image, \[1, C, H, W\]; these are \[2"):
+        boxes.sweep(models[0], x.repeat(2, 1, 1, 1), y.repeat(2), FGSMSearch())
+
+
+# ---- intervals and boxes ---------------------------------------------------------------------------------
+def by_hand(x, images, keep):
+    """[(value, low, high, changed)] in order, by loops over values and images."""
+    rows = []
+    for v in range(SIZE):
+        here = [float(z.flatten()[v]) for z in images]
+        changed = sum(round((each - float(x.flatten()[v])) * 1000) != 0 for each in here)
+        if changed and changed >= keep * len(images):
+            rows.append((v, min(here), max(here), changed))
+    return sorted(rows, key=lambda r: (-round((r[2] - r[1]) * 1000), -r[3], r[0]))
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.5, 0.8, 1.0])
+def test_intervals_and_their_order_are_those_of_a_loop(keep):
+    x, images = examples()
+    box = intervals(x, torch.cat([images, images[:3]]), keep=keep, least=9)     # equal ones count once
+    rows = by_hand(x, images, keep)
+    assert len(rows) >= 4 and box.values.tolist() == [r[0] for r in rows]
+    assert box.changed.tolist() == [r[3] for r in rows]
+    torch.testing.assert_close(box.low, torch.tensor([r[1] for r in rows]), rtol=0, atol=0)
+    torch.testing.assert_close(box.high, torch.tensor([r[2] for r in rows]), rtol=0, atol=0)
+    every = intervals(x, images, keep=0.0, least=1).kept(keep, len(images))
+    assert every.values.equal(box.values) and every.changed.equal(box.changed)
+
+
+def test_a_box_holds_its_samples_and_leaves_the_other_values_clean():
+    x, images = examples()
+    box = intervals(x, images, keep=0.0, least=1)
+    for b in (1, 5, len(box.values)):
+        each = box.first(b)
+        flat = each.sample(400, generator=seeded("samples")).flatten(1)
+        others = [v for v in range(SIZE) if v not in each.values.tolist()]
+        assert flat[:, others].equal(x.flatten(1)[:, others].expand(400, -1))
+        inside = flat[:, each.values]
+        assert (inside >= each.low).all() and (inside <= each.high).all() and len(each.values) == b
+        # means and deviations are those of a uniform law
+        wide = each.widths > 1e-3
+        places = ((inside - each.low) / each.widths)[:, wide]
+        assert ((places.mean(0) - 0.5).abs() < 0.08).all() and (places.amin(0) < 0.05).all()
+        assert ((places.std(0) - 12**-0.5).abs() < 0.03).all()
+    whole = box.first(6).whole()
+    assert whole.widths.tolist() == [1.0] * 6 and whole.values.equal(box.values[:6])
+    assert whole.sample(50, generator=seeded("whole")).flatten(1)[:, whole.values].amax() > 0.97
+
+
+@pytest.mark.parametrize("make, said", [
+    (lambda x, z: intervals(x, z), "9 different adversarial examples; 80 are needed: sweep over more"),
+    (lambda x, z: intervals(x, z[:0], least=0), "0 different adversarial examples"),
+    (lambda x, z: intervals(x, x.repeat(9, 1, 1, 1), least=1), "no value is changed in 100% of the examples"),
+    (lambda x, z: intervals(x, 255 * z, least=1), "pixels lie in"),
+    (lambda x, z: intervals(x, z, least=9).first(0), "a box of 0 intervals; 5 values are changed"),
+    (lambda x, z: intervals(x, z, least=9).first(6), "allowed are 1 to 5"),
+    (lambda x, z: intervals(x, z, keep=0.0, least=9).first(3, widest=0.1), "at most 0.1 was asked for"),
+    (lambda x, z: boxes.agreement(torch.zeros(1, 5), 0), "one network has no other to agree with"),
+    (lambda x, z: boxes.alarm([4]), "one network raises no alarm"),
+    (lambda x, z: boxes.kind([0.9]), "two networks or more"),
+    (lambda x, z: boxes.plane([], x, x, -2 * x, reach=1, size=3), "point the same way")])
+def test_what_cannot_be_is_named_in_one_line(make, said):
+    with pytest.raises(runtime.UserError, match=said) as error:
+        make(*examples())
+    assert "\n" not in str(error.value)
+
+
+# ---- what the models say ---------------------------------------------------------------------------------
+def test_rates_agreement_and_curves_are_those_of_loops(found):
+    models, x, y, swept = found
+    images = swept.images
+    said = [[int(model(z[None]).argmax()) for z in images] for model in models]
+    assert boxes.answers(models, images).tolist() == said
+    label = int(y)
+    wrong = [sum(c != label for c in row) / len(row) for row in said]
+    assert boxes.rates(models, images, y).tolist() == wrong
+    counts = [[0] * 4, [0] * 4]
+    for answers in zip(*said):
+        counts[answers[0] != label][sum(other == answers[0] for other in answers[1:])] += 1
+    assert boxes.agreement(torch.tensor(said), y).tolist() == counts
+
+    box = intervals(x, swept.of(int(swept.classes[0])), keep=0.0, least=1)
+    told = boxes.curve(models, y, box, [2, 7, 11], samples=60, generator=seeded("curve"))
+    points = box.points(60, seeded("curve"))
+    for n, b in enumerate(told["sizes"]):
+        z = x.flatten(1).repeat(60, 1)
+        z[:, box.values[:b]] = points[:, :b]
+        z = z.view(60, *SHAPE)
+        assert told["rates"][n] == boxes.rates(models, z, y).tolist()
+        assert told["agreement"][n] == boxes.agreement(boxes.answers(models, z), y).tolist()
+        squared = [float(((each - x[0]).double()**2).sum()) for each in z]
+        assert told["squared"][n] == pytest.approx([min(squared), sum(squared) / 60, max(squared)], rel=1e-5)
+        plain = [s**0.5 for s in squared]
+        assert told["plain"][n] == pytest.approx([min(plain), sum(plain) / 60, max(plain)], rel=1e-5)
+        assert told["log_measure"][n] == pytest.approx(sum(math.log(w) for w in box.widths[:b].tolist()))
+    assert told["plain"][2][1] > told["plain"][0][1] and told["log_measure"][2] < told["log_measure"][0]
+
+
+def test_sizes_are_spaced_up_to_all():
+    assert boxes.spaced(4, 40) == [10, 20, 30, 40] and boxes.spaced(9, 3) == [1, 2, 3]
+    assert boxes.spaced(3, 10) == [3, 7, 10]
+
+
+def test_the_alarm_is_the_share_of_draws_of_networks_that_disagree():
+    answers = torch.randint(2, (5, 40), generator=seeded("alarm"))
+    agreed = boxes.agreement(answers, 0).sum(0)
+    for k, share in enumerate(boxes.alarm(agreed).tolist(), start=2):
+        draws = [len(set(answers[[0, *others], n].tolist())) > 1
+                 for others in itertools.combinations(range(1, 5), k - 1) for n in range(40)]
+        assert share == pytest.approx(sum(draws) / len(draws))
+    assert boxes.alarm([0, 0, 7]).tolist() == [0, 0] and boxes.alarm([5, 0, 0]).tolist() == [1, 1]
+
+
+def test_the_paper_s_own_regions_are_of_the_kinds_it_names():
+    rows = {r["attack"]: boxes.kind([r[f"M{k}"] for k in range(1, 11)])
+            for r in reference.paper("shu")["table-2"].rows}
+    assert rows == {"NF": "foreign", "CW2": "foreign", "FGSM": "own", "BIM Linf": "own", "MI": "own",
+                    "PW": "transferable"}
+    assert boxes.kind([0.6, 0.1]) is None and boxes.kind([0.6, 0.1], right=0.1) == "own"
+    assert boxes.kind([0.0, 0.4]) is None and boxes.kind([0.1, 0.6], right=0.2) == "foreign"
+    assert boxes.kind([0.3, 0.3]) == "transferable" and boxes.kind([0.3, 0.3], significant=0.4) is None
+
+
+def test_noise_lies_at_the_distances_asked_for():
+    x = torch.full((1, *SHAPE), 0.5)
+    z = boxes.noise(x, torch.tensor([0.1, 0.4, 3000.0]), generator=seeded("noise"))
+    assert (z - x).flatten(1).norm(dim=1)[:2].tolist() == pytest.approx([0.1, 0.4], rel=1e-5)
+    assert z[2].unique().tolist() == [0.0, 1.0]
+
+
+def test_a_plane_goes_through_the_image_along_both_directions(found):
+    models, x, _, _ = found
+    u, v = (0.05 * torch.randn(x.shape, generator=seeded(n)) for n in "uv")
+    answered, axes = boxes.plane(models, x, u, v, reach=0.2, size=5)
+    assert answered.shape == (4, 5, 5) and answered[:, 2, 2].equal(boxes.answers(models, x)[:, 0])
+    first, second = axes.flatten(1)
+    assert float(first @ second) == pytest.approx(0, abs=1e-6) and float(second.norm()) == pytest.approx(1)
+    torch.testing.assert_close(first * u.norm(), u.flatten())
+    point = (x - 0.1 * axes[1] + 0.2 * axes[0]).clamp(0, 1)      # row 1 along v, column 4 along u
+    assert answered[:, 1, 4].equal(boxes.answers(models, point)[:, 0])
+
+
+# ---- what units hold -------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def family():
+    return Family("digits", "shu-lenet", (shu.SMOKE,), 3)
+
+
+ATTACK = BasicIterative("Linf", epsilon=(0.05, 0.1, 0.2, 0.4), growths=8, halvings=4)
+IMAGE = dict(label=1, split="test", number=None, aims=1, count=4, least=2, sizes=4, also=[3, 10_000],
+             whole=True, samples=20, seed=0)
+
+
+def test_a_unit_of_an_image_tells_what_its_boxes_hold(family, home):
+    told = setting.measure_image(family, ATTACK, **IMAGE)
+    models = family.models(0)
+    x, y = family.image("test", told["number"])
+    assert int(y) == 1 and told["number"] == family.chosen(models, 1)[0]
+    assert (boxes.answers(models, x) == 1).all() and torch.as_tensor(told["clean"]).equal((255 * x[0]).byte())
+    aims = [k for k in told["succeeded"] if k != "untargeted"]
+    with torch.no_grad():
+        second = int(models[0](x).topk(2).indices[0, 1])
+    assert aims == [str(second)] and second in told["classes"]
+    there = told["classes"][second]
+    assert there["attack"]["rates"][0] == 1.0 and there["examples"] >= 2
+    box = Box(x, there["values"].long(), there["low"], there["high"], there["changed"].long())
+    for rule, share in setting.RULES.items():
+        assert there["changed_values"][rule] == len(box.kept(share, there["examples"]).values)
+        curve = there["boxes"][rule]
+        assert 3 in curve["sizes"] and curve["sizes"][-1] == there["changed_values"][rule]
+        assert len(curve["rates"]) == len(curve["sizes"]) and len(curve["rates"][0]) == 3
+        assert there["whole"][rule]["log_measure"] == [0.0] * len(there["whole"][rule]["sizes"])
+    assert sum(map(sum, there["noise"]["agreement"])) == there["examples"]
+    again = setting.measure_image(family, ATTACK, **IMAGE | {"number": told["number"]})
+    assert again["classes"][second]["boxes"] == there["boxes"]
+    few = setting.measure_image(family, ATTACK, **IMAGE | {"least": 1000})
+    assert few["classes"][second] == {"examples": there["examples"]}
+
+
+def test_a_unit_of_several_images_tells_one_class_of_each(family, home):
+    given = dict(label=1, images=2, count=4, least=2, sizes=3, whole=False, samples=20, seed=0)
+    aimed = setting.measure_images(family, ATTACK, aims=1, **given)
+    numbers = family.chosen(family.models(0), 1, 2)
+    assert aimed["images"] == 2 and [r["number"] for r in aimed["rows"]] == numbers
+    assert all(r["target"] == r["second"] and set(r["boxes"]) == {"all"} for r in aimed["rows"]
+               if r["examples"] >= 2)
+    free = setting.measure_images(family, NewtonFool((0.05, 0.1), 40), aims=0, **given | {"whole": True})
+    row, = [r for r in free["rows"][:1]]
+    assert set(row["succeeded"]) == {"untargeted"} and (row["examples"] < 2 or set(row["whole"]) == {"any"})
+
+
+def test_planes_rest_on_the_boxes_of_the_sweeps(family, home):
+    units = {}
+    for name, attack in (("bim", ATTACK), ("nf", NewtonFool((0.05, 0.1, 0.2), 40))):
+        told = setting.measure_image(family, attack, **IMAGE | {"aims": 0})
+        units[name] = type("Unit", (), {"result": told, "code": {}})
+    handed.give("planes of a test", units)
+    told = setting.measure_planes("planes of a test", family, {"bim": 99}, label=1, others=[2, 3], reach=3.0,
+                                  far=9.0, size=7, seed=0)
+    assert set(told["planes"]) == {"bim nf", "classes"} and told["number"] == units["nf"].result["number"]
+    models, (x, _) = family.models(0), family.image("test", told["number"])
+    for plane in told["planes"].values():
+        assert plane["answers"].shape == (3, 7, 7)
+        assert plane["answers"][:, 3, 3].tolist() == boxes.answers(models, x)[:, 0].tolist()
+        assert plane["at"][0][1] == pytest.approx(0, abs=1e-5)
+
+
+def test_networks_of_a_family_differ_by_seed_and_are_measured(family, home):
+    one, two = (setting.measure_network(family, number=k, seed=0) for k in (0, 1))
+    assert one["parameters"] == 21_840 and one["epochs"] == shu.SMOKE.epochs and one["tested"] == 500
+    assert one["test_error"] != two["test_error"] and one["test_error"] < 0.3
+    clean = setting.measure_clean(family, images=200, seed=0)
+    assert sum(map(sum, clean["agreement"])) == 200 and len(clean["rates"]) == 3
+    assert family.trained(0, 1).name == Family("digits", "shu-lenet", (shu.SMOKE,), 2).trained(1, 1).name
+
+
+def test_too_few_images_that_all_classify_correctly_are_named(family, home):
+    with pytest.raises(runtime.UserError, match="test images of class 1 are classified correctly by all 3"):
+        family.chosen(family.models(0), 1, 400)
