@@ -8,6 +8,7 @@
 # make units     STALE=n: compute n units again, stale ones first, and say how far they moved
 # make golden    ROOM=name: store the outputs of a room's new golden cases
 # make mutants   ROOM=name: change a room's code spot by spot; which changes do its golden tests miss?
+# make page      KEY=paper NAME=section_slug ITEMS="table-1 ...": a new page from the reference file
 # make readme    the README's picture and finder
 # make pair      both halves of every notebook in step     make lock    renew requirements.lock
 # make clean     drop what was built (not the environment, not the cache)
@@ -37,7 +38,7 @@ $(error STALE='$(STALE)'; say how many stale units to compute again, such as: ma
 endif
 endif
 
-.PHONY: book run test bench data missing fill records units golden mutants readme pair lock clean env
+.PHONY: book run test bench data missing fill records units golden mutants page readme pair lock clean env
 # Two makes in one tree take turns: the second finds the work of the first done.
 ALONE = mkdir -p _runs; exec 9>_runs/.lock; flock -n 9 || { echo "make: another one is at work here; waiting for it"; flock 9; };
 
@@ -77,6 +78,9 @@ golden: $(READY)
 
 mutants: $(READY)
 	@OMP_NUM_THREADS=1 python -m tests.golden.mutants $(ROOM)
+
+page: $(READY)
+	@python -m workflow.page $(KEY) $(NAME) $(ITEMS)
 
 readme: $(READY)
 	@python -m workflow.readme

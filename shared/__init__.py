@@ -3,13 +3,13 @@
 pages                          what a notebook calls: parameters, scale, tables, figures, the look of a page
 records                        what a paper's item came to: comparison with the print, claims, verdict
 audit                          the papers' printed numbers against each other, one file a paper
-borderline, boundary,          the papers' instruments; none imports another
-stability, theory
+borderline, boundary, regions, the papers' instruments; none imports another
+roby, stability, theory
 attacks                        threats, judge and Result; one file a family of attacks
 training                       one training loop with hooks, and the zoo of kept nets
 models                         registry, inference, recipes; one file a paper: its architectures and recipes
 units, reference               finished pieces of work and the code that ran; the printed values
-data, similarity               data sets as tensors; SSIM of whole batches
+data, similarity               data sets as tensors, content hashes, files of tensors; SSIM of whole batches
 schema                         the form of files that are read back
 runtime                        folders, files, locks, device, random generators, what a user is told
 """

@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 from functools import cache, cached_property
+from typing import Literal
 
 from shared import ROOT, runtime, schema
 
@@ -16,6 +17,10 @@ NAMED = {"ren": "Ren et al.", "shu": "Shu et al.", "he": "He et al.", "sutton": 
          "chen": "Chen et al."}
 RESULT_KINDS = ("table", "figure", "algorithm", "theorem", "corollary", "lemma")  # what the book counts
 KINDS = (*RESULT_KINDS, "procedure", "definition", "conjecture", "remark", "property", "equation")
+# What an item is: an experiment's table or figure; what computation checks (a theorem, an algorithm, a figure
+# of theory against sampling); a list or a drawing. A file names the sort of a table or figure that is no
+# experiment, and as `view_of` the items whose numbers one shows again: these count once.
+SORTS = ("measured", "derived", "descriptive")
 # How the words of an id are written where it has no number.
 SPELT = {"cost boundary": "cost of the boundary", "cost optmargin": "cost of OptMargin",
          "training noise": "training with noise", "cao gong": "Cao and Gong", "optmargin": "OptMargin",
@@ -54,10 +59,20 @@ class Item:
         return f"{SHORT.get(self.paper, self.paper)}, {self.label}"
 
     @property
-    def derived(self):
+    def reconstructed(self):
         """Whether its formula is lost in the text that we have, and ours is derived from the words."""
         lost = str(self.raw.get("transcription_notes") or "").startswith("Formula lost")
         return lost or self.raw.get("formula_printed", "") is None
+
+    @property
+    def sort(self):
+        """One of `SORTS`."""
+        return self.raw.get("sort", "measured" if self.kind in ("table", "figure") else "derived")
+
+    @property
+    def view_of(self):
+        """Ids of the items whose numbers it shows again; mostly none."""
+        return self.raw.get("view_of", [])
 
     @property
     def settings(self):
@@ -226,6 +241,9 @@ def read(path):
             for what in _inconsistent(item):
                 refuse(i["id"], what)
             items[i["id"]] = item
+        for item in items.values():
+            if unknown := [other for other in item.view_of if other not in items]:
+                refuse(item.id, f"view_of names {unknown[0]!r}, which is no item of this paper")
         return Paper(path.stem, raw["paper"]["title"], raw["paper"], items)
     except (KeyError, TypeError, AttributeError) as error:
         refuse("", f"has not the form of a reference file ({error!r})")
@@ -275,6 +293,8 @@ def _forms():
         columns: list[Column] = []
         rows: list[dict] = []
         keys: list[str] = []
+        sort: Literal[SORTS] = "measured"
+        view_of: list[str] = []
         must_contain: list[str] = []
         printed_numbers: list[dict] | dict = []
 

@@ -10,12 +10,15 @@ from torch import nn
 from shared import runtime
 from shared.attacks import judge, optimised
 from shared.attacks.directions import directions
-from shared.attacks.gradient import FGSM, PGD, Adversarial
+from shared.attacks.gradient import FGSM, PGD, Adversarial, FGSMSearch
+from shared.attacks.iterative import BasicIterative, MomentumIterative
 from shared.attacks.line import LineSearch, scalings
+from shared.attacks.newton import NewtonFool
 from shared.attacks.noise import RandomSearch
 from shared.attacks.optimised import CarliniWagner, OptMargin
+from shared.attacks.pointwise import Pointwise
 from shared.attacks.region import Region
-from shared.attacks.threat import L2, Linf, rms
+from shared.attacks.threat import L1, L2, Linf, rms
 from shared.data import sets
 from shared.models import registry
 
@@ -84,7 +87,7 @@ def digits():
 
 
 # ---- threats ---------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("threat", [Linf(0.3), L2(1.5)])
+@pytest.mark.parametrize("threat", [Linf(0.3), L2(1.5), L1(2.0)])
 def test_a_threat_holds_its_ball(threat):
     x = torch.rand(500, 3, 4, 4, generator=seeded())
     z = x + torch.randn(x.shape, generator=seeded("z"))
@@ -97,12 +100,12 @@ def test_a_threat_holds_its_ball(threat):
     assert (threat.length(threat.steepest(z)) - 1).abs().max() < 1e-5
 
 
-@pytest.mark.parametrize("threat, expected", [(Linf(0.3), 0.5), (L2(1.5), 2**-0.25)])
+@pytest.mark.parametrize("threat, expected", [(Linf(0.3), 0.5), (L2(1.5), 2**-0.25), (L1(2.0), 2**-0.25)])
 def test_random_starts_fill_the_ball_evenly(threat, expected):
     start = threat.random(torch.zeros(4000, 1, 2, 2), seeded())
     assert (threat.length(start) <= threat.size).all()
     # half of the ball of 4 dimensions lies within 2^(-1/4) of its radius; a pixel's median is half its range
-    share = threat.length(start) if threat.norm == "L2" else start[:, 0, 0, 0].abs()
+    share = start[:, 0, 0, 0].abs() if threat.norm == "Linf" else threat.length(start)
     assert abs((share <= expected * threat.size).float().mean() - 0.5) < 0.03
     assert start.mean(0).abs().max() < 0.03 * threat.size
 
@@ -130,7 +133,14 @@ ATTACKS = {"fgsm": FGSM(Linf(0.2)), "pgd": PGD(Linf(0.1), 5, 0.03), "pgd-l2": PG
            "cw": CarliniWagner(rate=0.1, c=1.0, searches=2, iterations=30),
            "optmargin": OptMargin(rate=0.1, c=1.0, searches=2, iterations=20, noise=0.1, members=4),
            "line": LineSearch(count=60), "line-margin": LineSearch(count=30, largest=3.0, loss="margin"),
-           "random": RandomSearch(Linf(0.6), 50), "random-l2": RandomSearch(L2(9.0), 50)}
+           "random": RandomSearch(Linf(0.6), 50), "random-l2": RandomSearch(L2(9.0), 50),
+           "fgsm-search": FGSMSearch(count=100, beyond=(0.0, 0.02, 0.05)),
+           "newton": NewtonFool((0.01, 0.1), 30), "bim-l1": BasicIterative("L1", (0.02, 0.3), halvings=4),
+           "bim-l2": BasicIterative("L2", halvings=4),
+           "bim": BasicIterative(epsilon=(0.05, 0.2), halvings=4), "mi": MomentumIterative(halvings=4),
+           "pointwise": Pointwise(levels=10, repetitions=2, halvings=3, rounds=2),
+           "cw-sweep": CarliniWagner(rate=0.1, c=(0.5, 2.0), confidence=(0.0, 0.4, 2.0), searches=2,
+                                     iterations=30, probability=0.5)}
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
@@ -235,6 +245,16 @@ def test_the_judge_refuses_proposals_of_another_shape(digits):
     (lambda: LineSearch(count=1), "count=1"), (lambda: LineSearch(largest=0.0), "largest=0.0"),
     (lambda: LineSearch(largest=float("inf")), "largest=inf"),
     (lambda: LineSearch(loss="hinge"), "'hinge'; allowed: squared, margin"),
+    (lambda: FGSMSearch(count=0), "count=0"), (lambda: FGSMSearch(beyond=(0.1, 1.0)), "from 0 and below 1"),
+    (lambda: NewtonFool(steps=0), "steps=0"), (lambda: NewtonFool((0.1, 0.0)), "eta above 0"),
+    (lambda: BasicIterative("L3"), "unknown norm 'L3'; allowed: L1, L2, Linf"),
+    (lambda: BasicIterative(epsilon=(0.1, 0.0)), "sizes above 0"),
+    (lambda: BasicIterative(halvings=-1), "halvings=-1: 1, 1 and 0 are the least"),
+    (lambda: MomentumIterative(probability=1.0), "probability=1.0"),
+    (lambda: Pointwise(rounds=0), "rounds=0: 1 is the least"),
+    (lambda: Pointwise(probability=-0.1), "probability=-0.1: from 0 and below 1"),
+    (lambda: CarliniWagner(rate=0.1, c=(1.0, 0.0)), r"c=\(1.0, 0.0\)"),
+    (lambda: CarliniWagner(rate=0.1, c=1.0, probability=1.0), "probability=1.0: from 0 and below 1"),
     (lambda: RandomSearch(Linf(0.1), 0), "draws=0"), (lambda: RandomSearch(L2()), "L2 ball of size inf"),
     (lambda: directions(9, 0, generator=seeded()), "0 orthogonal directions in 9 dimensions: from 1 to 9"),
     (lambda: Adversarial(PGD(Linf(0.1, targeted=True), 5, 0.1)), "untargeted"),
@@ -253,6 +273,8 @@ def test_chance_and_targets_are_asked_for(digits):
         OptMargin(rate=0.1, c=1.0)(net, x, y)
     with pytest.raises(runtime.UserError, match="pass generator"):
         RandomSearch(Linf(0.1))(net, x, y)
+    with pytest.raises(runtime.UserError, match="pass generator"):
+        Pointwise()(net, x, y)
     with pytest.raises(runtime.UserError, match="a targeted threat needs target="):
         FGSM(Linf(0.1, targeted=True))(net, x, y)
     with pytest.raises(runtime.UserError, match="a targeted threat needs target="):

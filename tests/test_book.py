@@ -113,7 +113,7 @@ def rows_of_the_scoreboard(html):
     found = re.findall(r"<tr([^>]*)>((?:(?!</tr>).)*<td.*?)</tr>", body, re.S)
     rows = [("hidden" in a, [re.sub(r"<.*?>", "", c).strip()
                              for c in re.findall(r"<td.*?</td>", row, re.S)]) for a, row in found]
-    return [(hidden, cells) for hidden, cells in rows if len(cells) == 8]
+    return [(hidden, cells) for hidden, cells in rows if len(cells) == 9]
 
 
 def test_the_scoreboard_is_whole_without_scripts(book):
@@ -124,6 +124,49 @@ def test_the_scoreboard_is_whole_without_scripts(book):
     for item in items:
         assert f"issues/new?title={quote(item.title)}%3A" in html
     assert re.search(r"<form[^>]* hidden>", html)  # nothing to press that would not answer
+
+
+def text_of(html):
+    """A page's text, one space between words."""
+    html = re.sub(r"(?s)<(script|style|svg).*?</\1>", "", html)
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", html)).split())
+
+
+def test_counts_are_the_same_on_the_front_page_the_scoreboard_the_openings_and_the_gallery(book):
+    """Each page's own numbers, against those of the scoreboard's rows."""
+    order = {SHORT: key for key, SHORT in reference.SHORT.items()}
+    kinds = set(reference.RESULT_KINDS)
+    rows = [cells for _, cells in rows_of_the_scoreboard((book / "book/reproduction.html").read_text())
+            if cells[2] in kinds]
+    front, gallery, totals = (text_of((book / f"book/{p}.html").read_text())
+                              for p in ("index", "gallery", "reproduction"))
+    assert f"print {len(rows)} tables, figures" in front
+    sorts = Counter(r[8] for r in rows)
+    verdict = [(r[8], r[3].removesuffix(", as reconstructed here")) for r in rows]
+    for sort, count in sorts.items():
+        line = re.search(rf"{sort} {count} \d+ \d+ ((?:\d+ [a-z ,]+?)+)"
+                         r"(?= derived \d| descriptive \d| Here )", front)
+        assert line, (sort, front[:3000])
+        for word, n in Counter(w for s, w in verdict if s == sort).items():
+            assert re.search(rf"\b{n} {word}\b", line[1]), (sort, word, n, line[1])
+            assert f" {word} " in totals
+    figures = Counter(r[8] for r in rows if r[2] == "figure")
+    assert all(f"{n} {sort} figures" in gallery for sort, n in figures.items())
+    for name, key in order.items():
+        opening = text_of((book / f"book/{key}.html").read_text())
+        for (sort, word), n in Counter((r[8], r[3].removesuffix(", as reconstructed here"))
+                                       for r in rows if r[1] == name).items():
+            assert re.search(rf"{sort}: (\d+ [a-z ,]+)*?{n} {word}\b", opening), (key, sort, word, n)
+
+
+def test_every_point_of_the_picture_of_all_numbers_leads_to_its_table(book, pages):
+    html = (book / "book/index.html").read_text()
+    svg = html[html.index('class="numbers"'):html.index("</svg>")]
+    links = re.findall(r'<a xlink:href="([^"]+)"', svg)
+    assert len(links) > 300 and all((book / "book" / url.partition("#")[0]).resolve().exists()
+                                    for url in set(links))
+    assert all(url.partition("#")[2] in pages[(book / "book" / url.partition("#")[0]).resolve()].ids
+               for url in set(links))
 
 
 def test_the_page_on_speed_shows_every_table_that_was_kept(book):

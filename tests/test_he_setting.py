@@ -14,7 +14,7 @@ from shared.boundary import setting
 from shared.boundary.survey import purity, survey
 from shared.data import sets
 from shared.models import registry
-from shared.pages import networks
+from shared.pages import he
 from shared.runtime import UserError
 from shared.training import zoo
 from shared.units import handed
@@ -110,17 +110,17 @@ def above_one(looks, nets):
     ({"mnist-normal": 2}, True, None, "2"),
     ({"mnist-normal": 2, "mnist-adv": 0}, True, None, "2, 0 (judged for MNIST, normal alone"),
     ({"mnist-normal": 0, "mnist-adv": 2}, False, False, "0, 2 (judged for MNIST, normal alone"),
-    ({"cifar10-normal": 0}, None, None, "0 (not judged: stand-ins")])
-def test_a_stand_in_is_told_of_and_decides_nothing(looks, holds, of_all, words):
-    found, told = networks.without_stand_ins(above_one)(looks)
+    ({"cifar10-normal": 0}, None, None, "0 (not judged: proxies")])
+def test_a_proxy_is_told_of_and_decides_nothing(looks, holds, of_all, words):
+    found, told = he.without_proxies(above_one)(looks)
     assert found is holds and told.startswith(words)
-    assert networks.without_stand_ins(above_one, of_all=True)(looks)[0] is of_all
+    assert he.without_proxies(above_one, of_all=True)(looks)[0] is of_all
 
 
-def test_cells_of_stand_ins_have_their_status():
-    assert networks.status("mnist-normal", 1.0) is None
-    assert networks.status("cifar10-adv", 0.0) == networks.SMALL
-    assert networks.status("mnist-normal", None) == networks.NOT_RUN
+def test_cells_of_proxies_have_their_status():
+    assert he.status("mnist-normal", 1.0) is None
+    assert he.status("cifar10-adv", 0.0) == he.SMALL
+    assert he.status("mnist-normal", None) == he.NOT_RUN
 
 
 def test_noisy_copies_that_are_misread_are_counted():
@@ -133,7 +133,7 @@ def test_noisy_copies_that_are_misread_are_counted():
     assert all(abs(7 * share - round(7 * share)) < 1e-5 for k in ("others", "cube") for share in told[k])
     assert told["clean"] == [0.0, 0.0]      # these noises move a mean of 0.45 by at most 0.02
     shares = {"own": [1.0, 0.0], "others": [0.5, 0.0], "cube": [0.25, 0.0], "clean": [0.0, 1.0]}
-    units = pd.DataFrame([{"unit": f"mnist-normal-margin-b{n}-noise", "counts": [True, False], **shares}
+    units = pd.DataFrame([{"unit": f"b{n}", "network": "mnist-normal", "counts": [True, False], **shares}
                           for n in (0, 1)])
-    row, = networks.misread_under_noise(units)       # where nothing was found there is no example to count
-    assert row == {"network": "mnist-normal", "images": 2, "own": 100, "others": 50, "cube": 25, "clean": 0}
+    row, = he.misread_under_noise(units)       # where nothing was found there is no example to count
+    assert row == {"network": "MNIST, normal", "images": 2, "own": 100, "others": 50, "cube": 25, "clean": 0}

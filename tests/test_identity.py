@@ -284,8 +284,8 @@ def test_a_unit_function_that_calls_into_pages_is_refused():
     from shared.pages import display
     recorder = identity.Recorder()
     with recorder:
-        display.number(3.0)
-    with pytest.raises(runtime.UserError, match="shared/pages/display.py:number.*leaves no trace"):
+        display.sentence("One")
+    with pytest.raises(runtime.UserError, match="shared/pages/display.py:sentence.*leaves no trace"):
         recorder.ran()
 
 

@@ -13,7 +13,7 @@ from scipy import stats
 
 from shared import reference, runtime
 from shared.pages import display
-from shared.records import claims, comparison, record, schema
+from shared.records import claims, comparison, numbers, pattern, record, schema
 from shared.records.comparison import INTERVAL, PRECISION, TOLERANCE
 from shared.records.verdict import VERDICTS, verdict
 
@@ -80,7 +80,7 @@ def test_a_rate_of_one_is_not_met_by_a_rate_of_a_half():
 
 @given(st.floats(-1e6, 1e6), st.integers(0, 6))
 def test_a_rounded_number_agrees_with_what_it_was_rounded_from(value, places):
-    assert comparison.agreement(round(value, places), value, places) == PRECISION
+    assert comparison.agreement(round(value, places), value, places)[0] == PRECISION
 
 
 # ---- tolerance and interval --------------------------------------------------------------------------------
@@ -124,6 +124,93 @@ def test_without_five_nets_or_a_spread_there_is_no_interval(sd, nets):
     assert cell(value=1.30, value_sd=sd, value_n=nets)["agrees"] is False
 
 
+# ---- where agreement tells nothing -------------------------------------------------------------------------
+def scaled(values, **column):
+    """A table of one column `x` of these published values, in rows 0, 1, ..."""
+    return reference.Item("ren", "table-y", "table", "Y", "I", "A caption.", (), {
+        "columns": [{"key": "n", "label": "n", "type": "string"},
+                    {"key": "x", "label": "x", "type": "number"} | column],
+        "rows": [{"n": str(n), "x": v} for n, v in enumerate(values)]})
+
+
+def judged(item, value, width, **more):
+    """The first cell of an item, measured as `value` with a tolerance of `width`."""
+    found, = comparison.compare(item, [{"n": "0", "x": value} | more], {"x": (width, "as wide as asked")})
+    return found["agrees"], found["status"]
+
+
+@pytest.mark.parametrize("values, column, value, width, agrees", [
+    ([50.0], {"unit": "%"}, 40.0, 12.4, True), ([50.0], {"unit": "%"}, 40.0, 12.5, None),   # 25 of 100
+    ([98.0], {"unit": "%"}, 99.9, 20.0, True),     # above 100 there is nothing: it covers 20.1
+    ([0.5], {"unit": "fraction"}, 0.4, 0.2, None), ([0.5], {"unit": "fraction"}, 0.45, 0.1, True),
+    ([10.0, 20.0, 30.0], {}, 11.0, 2.4, True), ([10.0, 20.0, 30.0], {}, 11.0, 2.5, None),   # 5 of 20
+    ([8.25, 8.25], {}, 7.5, 1.03, True), ([8.25, 8.25], {}, 7.5, 1.04, None),   # of two: the value itself
+    ([50.0], {"unit": "%"}, 90.0, 30.0, False)])   # outside, however wide
+def test_an_interval_of_a_quarter_of_the_scale_cannot_tell(values, column, value, width, agrees):
+    told = judged(scaled(values, **column), value, width)
+    assert told == (agrees, "cannot tell" if agrees is None else None)
+
+
+def test_what_is_printed_as_measured_agrees_however_wide_the_interval_and_a_proxy_stays_one():
+    assert judged(scaled([50.0], unit="%"), 50.0, 90.0) == (True, None)
+    assert judged(scaled([50.0], unit="%"), 40.0, 90.0, status="proxy: other data") == (True, "proxy")
+
+
+def test_the_scale_of_a_quantity_is_that_of_its_like_in_the_item():
+    sizes = reference.paper("sutton")["table-24"]
+    small, large = (comparison.scale_of(sizes, "mean", {"quantity": "adv_attack_norm", "norm": norm})
+                    for norm in ("linf", "l1"))
+    assert small.length < 1 < 30 < large.length and small.possible[0] == 0
+    ssim = reference.paper("ren")["table-3"]
+    assert comparison.scale_of(ssim, "robustness_ssim").possible == (0, 1)
+    assert comparison.scale_of(ssim, "robustness_std").length < 0.1
+
+
+# ---- every published number --------------------------------------------------------------------------------
+def counted(item, compared):
+    return numbers.of(item, {"cells": compared})
+
+
+def test_every_published_number_has_one_state():
+    item = scaled([50.0, 40.0, 30.0, 20.0, 10.0, 5.0], unit="%")
+    rows = [{"n": "0", "x": 50.0}, {"n": "1", "x": 45.0}, {"n": "2", "x": 31.0, "status": "proxy: p"},
+            {"n": "3", "x": 21.0, "status": "fitted: f"}, {"n": "4", "status": "not run: r"}]
+    found = counted(item, comparison.compare(item, rows))
+    assert [n.state for n in found] == ["agrees", "differs", "proxy", "fitted", *["not measured"] * 2]
+    assert sum(numbers.states(found).values()) == 6 and len(numbers.compared(found)) == 2
+    table = reference.paper("sutton")["table-20"]    # as a record's file has it, where names are sorted
+    kept = json.loads(record.dumps({"cells": comparison.compare(table, table.rows)}))
+    assert {n.state for n in numbers.of(table, kept)} == {"agrees"}
+    wide = counted(item, comparison.compare(item, [{"n": "0", "x": 45.0}], {"x": (20, "why")}))
+    assert wide[0].state == "cannot tell" and numbers.near(wide) == {"5%": 0, "25%": 1, "a factor of 2": 1}
+
+
+@pytest.mark.parametrize("published, ours, near", [(100, 104, (1, 1, 1)), (100, 120, (0, 1, 1)),
+                                                   (100, 51, (0, 0, 1)), (100, 201, (0, 0, 0)),
+                                                   (0, 0, (1, 1, 1)), (0, 1, (0, 0, 0)), (1, 0, (0, 0, 0))])
+def test_how_near_a_number_is_to_the_published_one(published, ours, near):
+    one = numbers.Number("ren", "table-y", ("0",), "x", published, ours, "differs")
+    assert tuple(numbers.near([one]).values()) == near
+
+
+def test_the_numbers_of_the_book_are_those_of_its_measured_items_once():
+    there = [numbers.of(i, None) for p in reference.papers().values() for i in p.items.values()
+             if i.sort == "measured" and not i.view_of]
+    assert len(numbers.every()) == sum(map(len, there)) > 3000
+
+
+def test_a_table_of_many_like_values_is_told_as_a_pattern():
+    item = scaled([float(v) for v in range(1, 11)])
+    rising = comparison.compare(item, [{"n": str(n), "x": 2.0 * n + 3} for n in range(10)])
+    said, = pattern.words(rising)
+    assert said.startswith("10 values of x: rank correlation 1.00 (1.00 to 1.00), mean difference 6.5 (95%")
+    assert pattern.words(rising[:pattern.FEWEST - 1]) == []
+    falling, = pattern.words(comparison.compare(item, [{"n": str(n), "x": 9.0 - n} for n in range(10)]))
+    assert "rank correlation -1.00" in falling
+    a, b = np.random.default_rng(0).normal(size=(2, 5, 12)).round(1)
+    assert np.allclose(pattern.correlations(a, b), [stats.spearmanr(*each).statistic for each in zip(a, b)])
+
+
 # ---- rows --------------------------------------------------------------------------------------------------
 def test_parts_of_a_cell_are_compared_nested_or_by_their_full_name():
     nested = comparison.compare(ITEM, [{"name": "a", "nested": {"p": 98.84, "class": 4}}])
@@ -164,19 +251,19 @@ def test_cells_hold_plain_values_and_go_into_json():
 
 
 def test_a_status_belongs_to_a_value_or_to_a_row():
-    one = cell(value=1.25, value_status="substitute: digits in place of MNIST")
-    assert (one["status"], one["why"]) == ("substitute", "digits in place of MNIST")
+    one = cell(value=1.25, value_status="proxy: digits in place of MNIST")
+    assert (one["status"], one["why"]) == ("proxy", "digits in place of MNIST")
     rows = [{"name": "a", "status": "not run: no weights", "rate": 1,
-             "rate_status": "calibrated: on the print"}]
+             "rate_status": "fitted: on the print"}]
     rows[0]["value"] = 1.25  # left over from an earlier run, say
     found = {c["column"]: c for c in comparison.compare(ITEM, rows)}
-    assert found["rate"]["status"] == "calibrated" and found["value"]["status"] == "not run"
+    assert found["rate"]["status"] == "fitted" and found["value"]["status"] == "not run"
     assert found["value"]["measured"] is None and found["value"]["agrees"] is None and len(found) == 5
 
 
-@pytest.mark.parametrize("status", ["stand-in: digits", "substitute", "substitute:", "not run"])
+@pytest.mark.parametrize("status", ["stand-in: digits", "proxy", "proxy:", "not run"])
 def test_an_unknown_status_or_one_without_a_reason_is_refused(status):
-    with pytest.raises(runtime.UserError, match="allowed: substitute: <why>"):
+    with pytest.raises(runtime.UserError, match="allowed: proxy: <why>"):
         cell(value=1.25, value_status=status)
 
 
@@ -269,14 +356,14 @@ def test_claims_wait_for_units_and_say_what_is_seen_so_far():
 def test_a_claim_that_some_units_decide_waits_for_no_others():
     first = claims.Decided(rises, by=("a-", "b-"))
     decided = claims.judge(ITEM, ROWS, {"rises": first, "larger": larger},
-                           lacking=lambda begin: None if begin == ("a-", "b-") else "1 of 3 nets")
+                           lacking=lambda decides: None if decides is first else "1 of 3 nets")
     assert decided[0]["holds"] is True and decided[1]["evidence"].startswith("waits for 1 of 3 nets; so far")
-    sets = [SimpleNamespace(name="s", published=dict.fromkeys(("a-1", "b-1", "c-1")))]
+    sets = [SimpleNamespace(name="s", published=dict.fromkeys(("a-1", "b-1", "c-1")), labels={})]
     lacking = record.lacking(sets, {"s": {"a-1": None}}, " of Table 1")
-    assert lacking(("a-",)) is None and lacking() == "2 of 3 units of Table 1"
-    assert lacking(("b-", "c-")) == "2 of 2 units “b-…” “c-…” of Table 1"
+    assert lacking(claims.Decided(rises, ("a-",))) is None and lacking() == "2 of 3 units of Table 1"
+    assert lacking(claims.Decided(rises, ("b-", "c-"))) == "2 of 2 units “b-…” “c-…” of Table 1"
     with pytest.raises(runtime.UserError, match="no unit of Table 1 has a name that begins with d-"):
-        lacking(("d-",))
+        lacking(claims.Decided(rises, ("d-",)))
 
 
 def test_with_all_units_there_a_broken_predicate_is_not_hidden():
@@ -348,10 +435,10 @@ def claim(holds, words="It rises."):
 WAITING = {"claim": "It rises.", "holds": None, "evidence": "waits for 41 of 45 pairs"}
 
 
-def cells(agree=0, differ=0, how=PRECISION, status=None):
+def cells(agree=0, differ=0, how=PRECISION, status=None, settled=False):
     why = "a reason" if status else None
     base = {"row": {}, "column": "value", "printed": 1.0, "measured": 1.0, "sd": None, "nets": None,
-            "status": status, "why": why}
+            "status": status, "why": why, "settled": settled}
     return [base | {"agrees": True, "how": how}] * agree + [base | {"agrees": False, "how": None}] * differ
 
 
@@ -363,19 +450,19 @@ def cells(agree=0, differ=0, how=PRECISION, status=None):
     ([claim(True), claim(False)], cells(20), "differs"),
     ([claim(None)], cells(0, 1), "differs"),
     ([claim(True)], cells(0, 5), "trend"),
-    ([claim(True)], [], "trend"),
+    ([claim(True)], [], "holds"),
     ([claim(False)], [], "differs"),
     ([claim(None)], [], "shown"),
     ([], [], "shown"),
     ([WAITING], [], "in part"),
-    ([claim(True)], cells(5, status="substitute"), "substitute"),
-    ([claim(False)], cells(5, 5, status="substitute"), "substitute"),
-    ([claim(True)], cells(5, status="calibrated"), "calibrated"),
-    ([claim(True)], cells(1, status="calibrated") + cells(9, status="not run"), "not run"),
-    ([claim(True)], cells(1, status="calibrated") + cells(1, status="not run"), "calibrated"),
-    ([claim(True)], cells(0, 99, status="substitute") + cells(1), "matches"),
-    ([claim(True)], cells(99, status="calibrated") + cells(0, 1), "trend"),
-    ([claim(None)], cells(99, status="calibrated") + cells(0, 1), "differs"),
+    ([claim(True)], cells(5, status="proxy"), "proxy"),
+    ([claim(False)], cells(5, 5, status="proxy"), "proxy"),
+    ([claim(True)], cells(5, status="fitted"), "fitted"),
+    ([claim(True)], cells(1, status="fitted") + cells(9, status="not run"), "not run"),
+    ([claim(True)], cells(1, status="fitted") + cells(1, status="not run"), "fitted"),
+    ([claim(True)], cells(0, 99, status="proxy") + cells(1), "matches"),
+    ([claim(True)], cells(99, status="fitted") + cells(0, 1), "trend"),
+    ([claim(None)], cells(99, status="fitted") + cells(0, 1), "differs"),
 ])
 def test_verdicts(judged, compared, word):
     assert verdict(judged, compared)[0] == word and word in VERDICTS
@@ -383,14 +470,27 @@ def test_verdicts(judged, compared, word):
 
 def test_values_wait_for_the_full_scale_and_claims_that_fail_do_not():
     some, waiting = cells(0, 2), "44 of 45 units"
-    assert verdict([WAITING], some)[0] == "differs"
+    assert verdict([WAITING], some)[0] == "in part"     # the claim waits for another item
     word, reason = verdict([WAITING], some, waiting=waiting)
     assert word == "in part"
-    assert reason.endswith("0 of 2 printed values agree so far; the rest waits for 44 of 45 units")
+    assert reason.endswith("0 of 2 published values agree so far; the rest waits for 44 of 45 units")
     assert verdict([claim(False)], some, waiting=waiting)[0] == "differs"
     assert verdict([], cells(2), waiting=waiting)[0] == "in part"    # a few agree: so may luck
-    assert verdict([claim(True)], cells(2), waiting=waiting)[0] == "trend"
+    assert verdict([claim(True)], cells(2), waiting=waiting)[0] == "in part"    # the rest may agree, too
     assert verdict([], cells(2))[0] == "matches"
+
+
+def test_what_is_missing_hides_nothing_that_is_decided():
+    """Of 60 values 3 may differ: where 4 do that nothing moves any more, no rest makes the item match."""
+    def word(differ, claims=(), **more):
+        some = cells(0, differ, settled=True)
+        return verdict(claims, some, waiting="2 of 5 units", published=60, **more)[0]
+
+    assert word(3) == "in part" and word(4) == "differs" and word(4, [claim(True)]) == "trend"
+    assert word(4, [claim(True), WAITING]) == "in part"     # a claim may fail yet
+    assert verdict([], cells(0, 60), waiting="units of full size", published=60)[0] == "in part"
+    proxies = cells(20, status="proxy")   # what has a status can never agree: 1 of 40 may differ then, not 3
+    assert verdict([], proxies + cells(0, 3, settled=True), waiting="1 unit", published=60)[0] == "differs"
 
 
 @given(st.integers(0, 400), st.integers(0, 400))
@@ -400,47 +500,47 @@ def test_ninety_five_percent_are_enough_and_less_are_not(agree, differ):
         assert (word == "matches") == (20 * agree >= 19 * (agree + differ))
 
 
-@given(st.permutations(cells(3) + cells(1, how=INTERVAL) + cells(0, 2) + cells(1, status="substitute")))
+@given(st.permutations(cells(3) + cells(1, how=INTERVAL) + cells(0, 2) + cells(1, status="proxy")))
 def test_a_verdict_does_not_depend_on_the_order_of_cells(compared):
     assert verdict([claim(True)], compared) == verdict([claim(True)], sorted(compared, key=str))
 
 
 def test_the_reason_counts_the_ways_apart_and_names_what_fails():
     compared = (cells(3) + cells(2, how=TOLERANCE) + cells(1, how=INTERVAL) + cells(0, 4)
-                + cells(2, status="substitute"))
+                + cells(2, status="proxy"))
     _, reason = verdict([claim(True), claim(False, "It is robust."), claim(None), WAITING], compared)
     assert reason == (
-        "1 of 2 judged claims hold, 1 claim waits, 1 claim cannot be judged; 6 of 10 printed values agree "
+        "1 of 2 judged claims hold, 1 claim waits, 1 claim cannot be judged; 6 of 10 published values agree "
         "(3 to the printed precision, 2 within a stated tolerance, "
         "1 inside the 99% interval of a single new net); "
-        "2 values measured on a stand-in (a reason); fails: “It is robust.”")
-    assert verdict([], [])[1] == "no claim to judge; no printed value to compare"
+        "2 values measured on a proxy (a reason); fails: “It is robust.”")
+    assert verdict([], [])[1] == "no claim to judge; no published value to compare"
 
 
 def test_what_a_stand_in_shows_is_told_and_judges_no_claim():
     rises = {"rises with the name": lambda d: (False, "it falls"), "larger than that of a": "by eye"}
-    rows = [{"name": "a", "value": 1.5, "status": "substitute: another net"}, {"name": "b", "value": 1.0}]
+    rows = [{"name": "a", "value": 1.5, "status": "proxy: another net"}, {"name": "b", "value": 1.0}]
     real, stood_in = (record.build(ITEM, rows=[{k: v for k, v in r.items() if k in keep} for r in rows],
                                    claims=rises) for keep in (("name", "value"), ("name", "value", "status")))
-    assert (real["verdict"], stood_in["verdict"]) == ("differs", "substitute")
+    assert (real["verdict"], stood_in["verdict"]) == ("differs", "proxy")
     assert [c["holds"] for c in real["claims"]] == [False, None]
     assert [c["holds"] for c in stood_in["claims"]] == [None, None]
-    assert stood_in["claims"][0]["evidence"] == "it falls (not judged: measured on a stand-in)"
+    assert stood_in["claims"][0]["evidence"] == "it falls (not judged: measured on a proxy)"
     assert stood_in["claims"][1]["evidence"] == "by eye"
-    why = "not judged: measured on a stand-in"  # and no more units would change that: it does not wait
+    why = "not judged: measured on a proxy"  # and no more units would change that: it does not wait
     for so_far, told in ((f"{claims.SO_FAR}it falls", f"it falls ({why})"), ("", why)):
         waiting = {"holds": None, "evidence": f"{claims.WAITS}2 units{so_far}"}
-        assert claims.on_a_stand_in(waiting) == {"holds": None, "evidence": told}
+        assert claims.on_a_proxy(waiting) == {"holds": None, "evidence": told}
     drawn = reference.Item("ren", "figure-y", "figure", "8", "I", "A caption.", ("It rises.",), {})
     facts = dict(data={"mean": 1.0}, claims={"It rises": lambda d: (True, "it does")})
-    assert record.build(drawn, **facts)["verdict"] == "trend"
-    stood_in = record.build(drawn, status="substitute: another net", **facts)
-    assert stood_in["verdict"] == "substitute" and stood_in["claims"][0]["holds"] is None
+    assert record.build(drawn, **facts)["verdict"] == "holds"
+    stood_in = record.build(drawn, status="proxy: another net", **facts)
+    assert stood_in["verdict"] == "proxy" and stood_in["claims"][0]["holds"] is None
 
 
 def test_an_item_without_printed_values_may_have_a_status_of_its_own():
-    word, reason = verdict([claim(True)], [], status="substitute: digits in place of ImageNet")
-    assert word == "substitute" and reason.endswith("measured on a stand-in (digits in place of ImageNet)")
+    word, reason = verdict([claim(True)], [], status="proxy: digits in place of ImageNet")
+    assert word == "proxy" and reason.endswith("measured on a proxy (digits in place of ImageNet)")
     with pytest.raises(runtime.UserError, match="status 'stand-in' is unknown"):
         verdict([], [], status="stand-in")
 
@@ -469,8 +569,8 @@ def test_verdicts_on_statements(changes, judged, word):
 
 def test_the_reason_of_a_statement_is_in_words():
     assert verdict([], [], evidence(mutants_caught=3))[1] == (
-        "bound: no violation; rounding within what is allowed; 3 of 4 changed statements refused; "
-        "the nearest case comes to 0.998 of the bound")
+        "bound: no violation; rounding within what is allowed; 3 of 4 mutants detected; "
+        "the nearest extremal example comes to 0.998 of the bound")
     with pytest.raises(runtime.UserError, match="evidence of a statement needs kind, within_allowed"):
         verdict([], [], {"kind": "bound"})
     with pytest.raises(runtime.UserError, match="kind equality or bound"):
@@ -479,7 +579,7 @@ def test_the_reason_of_a_statement_is_in_words():
 
 # ---- forms of what is read back --------------------------------------------------------------------------
 RECORD = {"item": "table-3", "paper": "ren", "rows": [{"name": "a", "value": 1.25}], "units": ["a", "b"],
-          "scale": {"parts": {"images": [100, 10_000]}, "fraction": 0.01, "substitutes": {}},
+          "scale": {"parts": {"images": [100, 10_000]}, "fraction": 0.01, "proxies": {}},
           "provenance": {"data": {"mnist": "f"}, "seconds": 3.0, "seeds": [0], "versions": [{"torch": "2"}],
                          "devices": ["cpu"], "threads": [1], "revisions": ["abc"]},
           "claims": claims.judge(ITEM, ROWS, BOTH),

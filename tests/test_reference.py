@@ -2,6 +2,7 @@
 import copy
 import json
 import sys
+from collections import Counter
 
 import pytest
 
@@ -28,6 +29,15 @@ def test_the_counts_of_the_files_are_those_of_the_items():
     kinds = [i.kind for p in reference.papers().values() for i in p.items.values()]
     assert (kinds.count("table"), kinds.count("figure")) == (54, 55)
     assert sum(kinds.count(k) for k in ("theorem", "corollary", "lemma")) == 20
+
+
+def test_items_are_measured_derived_or_descriptive_and_views_name_what_they_show():
+    items = {(p.key, i.id): i for p in reference.papers().values() for i in p.items.values()}
+    counted = Counter(i.sort for i in items.values() if i.kind in reference.RESULT_KINDS)
+    assert counted == {"measured": 91, "derived": 24, "descriptive": 16}
+    assert items["sutton", "figure-4"].sort == "derived" and items["chen", "equation-1"].sort == "derived"
+    assert items["sutton", "figure-15"].view_of == ["table-13", "table-15", "table-17"]
+    assert all(items[key, other].sort == "measured" for (key, _), i in items.items() for other in i.view_of)
 
 
 def test_unknown_papers_and_items_are_named():
@@ -194,5 +204,6 @@ def test_what_is_no_reference_file_is_named(tmp_path, text):
 def test_a_formula_that_is_lost_in_print_counts_as_derived():
     """Of a theorem a field says so, of an equation its notes do; a table's lost symbol is no formula."""
     items = reference.paper("sutton")
-    assert items["theorem-1"].derived and items["equation-6"].derived
-    assert not items["table-7"].derived and not reference.paper("he")["equation-optmargin-loss"].derived
+    assert items["theorem-1"].reconstructed and items["equation-6"].reconstructed
+    assert not items["table-7"].reconstructed
+    assert not reference.paper("he")["equation-optmargin-loss"].reconstructed

@@ -109,7 +109,7 @@ def test_images_are_counted():
     few = made_up([(0, 1), (1, 2)])
     total = tables.counted(few)
     assert total["images"] == 4 * 200 and total["perturbed"] == 4 * 50 and total["attackable"] == 400
-    assert "Measured are 2 of 45 problems" in pairs.scale_words(few, 45)
+    assert "2 of 45 problems are measured" in pairs.scale_words(few, 45)
 
 
 # ---- trainings that failed -------------------------------------------------------------------------------
@@ -126,6 +126,8 @@ def test_a_net_that_always_answers_the_larger_class_is_named_and_left_out():
     units.at[1, "train"] = units.at[1, "train"] | {"accuracy": percentage(100, 200)}
     assert list(pairs.learned(units).unit) == ["u0-1", "u2-3"]
     assert list(pairs.learned(units[1:2]).unit) == ["u1-2"]         # where all failed, all are shown
+    told = pairs.failures_in_words(units, NEXT, NAMES)
+    assert told.startswith("Without one – two, whose training failed: of 393 test images attacked")
 
 
 def test_the_minute_tells_of_fewer_training_images_nets_left_out_and_pairs_that_differ():
@@ -133,23 +135,24 @@ def test_the_minute_tells_of_fewer_training_images_nets_left_out_and_pairs_that_
               **{d: {p: {"train": 1.0, "test": 2.0} for p in NEXT} for d in DELTAS}}
     whole = pairs.minute_words(made_up(NEXT[:1]), shares, 9, "digits", full=200)
     fewer = pairs.minute_words(made_up(NEXT[:1]), shares, 9, "digits", failed=2, full=1_000)
-    assert "Ours learned" not in whole and "Left out" not in whole
-    assert fewer.endswith("Ours learned from 200 of 1,000 training images. "
-                          "Left out: 2 nets whose training failed.")
+    assert "learned from" not in whole and "Left out" not in whole
+    assert fewer.endswith("The networks learned from 200 of 1,000 training images. "
+                          "Left out: 2 networks whose training failed.")
+    assert pairs.minute_words(made_up(NEXT[:1]), shares, 9, "digits", cause="Why.").endswith("Why.")
     alike = pairs.minute_words(made_up(NEXT[:2]), shares, 9, "digits", full=200)
     assert "by pair" not in alike  # 2% of either pair
     unlike = pd.concat([made_up(NEXT[:1]), made_up(NEXT[1:2], attackable=20)])
-    assert "(from 2.0% to 5.0% by pair)" in pairs.minute_words(unlike, shares, 9, "digits", full=200)
+    assert "(2.0% to 5.0% by pair; paper" in pairs.minute_words(unlike, shares, 9, "digits", full=200)
 
 
 # ---- tables and pictures ---------------------------------------------------------------------------------
 def test_a_triangle_is_laid_out_as_printed():
     item = reference.paper("sutton")["table-6"]
     few = made_up([(2, 3)])
-    header, body = results.comparison(item, {"recorded": tables.sizes(few, "l2")})
+    header, body = results.comparison(item, {"reproduced": tables.sizes(few, "l2")})
     assert header[-9:] == [str(k) for k in range(1, 10)] and all(len(row) == len(header) for row in body)
     assert len(body) == len(item.raw["rows"]) + 2  # a line of ours under each printed one that has any
-    printed, ours = next((p, o) for p, o in zip(body, body[1:]) if o[2] == "recorded")
+    printed, ours = next((p, o) for p, o in zip(body, body[1:]) if o[2] == "reproduced")
     assert printed[0] == "2" and printed[5] == "0.40 (0.31)"
     facts = few.train[0]["attack"]["l2"]
     assert ours[5] == f"{facts['mean']:.2f} ({facts['std']:.2f})" and sum(map(bool, ours[3:])) == 1
@@ -193,12 +196,12 @@ def test_a_problem_without_any_attack_is_shown_too():
     assert [each[5] for each in pairs.mean_shares(none, shares)] == ["no image", "no image"]
     assert not violins.both_sets(violins.medians(none, NAMES, tables.attack_size, "l2"))
     assert "No test image" in planes.in_words(none, NEXT)
-    told = pairs.failures_in_words(none, NEXT)
-    assert "200 test images attacked, 200 keep" in told and "197 keep" in told
+    told = pairs.failures_in_words(none, NEXT, NAMES)
+    assert "200 test images attacked, 200 keep" in told and "197 keep" in told and "failed" not in told
     minute = pairs.minute_words(none, shares, 9, "digits")
     theirs = pairs.in_percent(shares["attack"][1, 2]["test"])
-    assert "No image was so changed" in minute and f"The paper prints {theirs} for the same pair." in minute
-    assert "none was tried with random draws" in pairs.shares_in_words(none, shares)
+    assert "None was perturbed at random" in minute and f"paper, same pair: {theirs})" in minute
+    assert "no image was perturbed at random" in pairs.shares_in_words(none, shares)
 
 
 def test_shares_are_told_as_a_person_tells_them():

@@ -45,7 +45,7 @@ def test_an_item_waits_only_for_the_parts_that_it_rests_on(kept):
     there = {"pairs": units.recorded}
     assert record.scale([units], there)["fraction"] == 0.5
     assert record.scale([units], there, ("epochs",)) == {"parts": {"units": [2, 2]}, "fraction": 1.0,
-                                                         "substitutes": {}}
+                                                         "proxies": {}}
 
 
 def test_own_units_stand_in_where_nothing_is_recorded(kept):

@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 
 from shared import runtime
-from shared.pages import parameters, start
+from shared.pages import parameters, start, tidy
 from shared.records import record
 from shared.units import handed
 from shared.units.run import UnitSet
@@ -31,15 +31,16 @@ class Planned(start.Run):
         self.rests = {}     # {item: {set: names of those of its units of which nothing is recorded}}
         self.after = {}     # {set: the earlier sets whose units were handed to its own}
 
-    def units(self, name, function, plan, *, parts=()):
+    def units(self, name, function, plan, *, parts=(), names="{unit}"):
         chosen, unit = self.wanted or (None, None)
         takes = self.handed if "take" in function.__code__.co_names else []    # handed.take
         self.after[name] = [n for n, s in self.sets.items() if any(s.mine is each for each in takes)]
         if name != chosen:
             self.which = "none"
-            return super().units(name, function, plan, parts=parts)
+            return super().units(name, function, plan, parts=parts, names=names)
         self.which = unit   # and its plan is this unit, so that no other one is completed in the cache
-        made = super().units(name, function, lambda scale: {unit: plan(scale)[unit]}, parts=parts)
+        made = super().units(name, function, lambda scale: {unit: tidy.named(names, plan(scale))[0][unit]},
+                             parts=parts)
         if unit not in made.recorded:
             raise runtime.UserError(f"{name}/{unit}: not recorded; so it is no published unit")
         raise SystemExit

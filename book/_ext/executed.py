@@ -66,8 +66,10 @@ def with_badges(text, items):
         for spec in items:
             item = reference.paper(spec["record"]["paper"])[spec["record"]["item"]]
             if re.match(rf"{re.escape(item.label)}(?!\w)", match[2]):
-                word = spec["record"]["verdict"] if spec["recorded"] else "not run"
-                return f"({item.paper}-{item.id}-head)=\n{match[1]} {match[2]} {display.badge(word, item)}"
+                word, part = ((spec["record"]["verdict"], spec["record"]["scale"]["fraction"])
+                              if spec["recorded"] else ("not run", 1))
+                return (f"({item.paper}-{item.id}-head)=\n{match[1]} {match[2]} "
+                        f"{display.badge(word, item, part)}")
         return match[0]
 
     return HEADING.sub(marked, text)

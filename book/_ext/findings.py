@@ -3,9 +3,9 @@ import os
 import re
 
 import yaml
+from counts import everything
 from executed import ROOT, pictures
 from places import label, link, pages, place, run, shown
-from scoreboard import everything
 
 from workflow import catalogue
 

@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 
 import beside
+import counts
 import findings
 import scoreboard
 import speed
@@ -19,7 +20,8 @@ from places import link, paged, pages, place, stamps, status
 
 from workflow import catalogue
 
-MODULES = scoreboard, findings, speed, sys.modules[__name__]  # where the functions of blocks are looked for
+# Where the functions of blocks are looked for.
+MODULES = counts, scoreboard, findings, speed, sys.modules[__name__]
 HEADER = ["item", "verdict", "recorded scale", "in short"]
 NAME = re.compile(r"[\w.]+")
 BLOCK = re.compile(r"```\{generated\} (\w+) ?(.*)\n((?:[^`\n].*\n)*)```")

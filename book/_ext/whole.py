@@ -97,9 +97,10 @@ def describe(app, pagename, templatename, context, doctree):
         words = next((t for t in texts if len(t) >= SENTENCES), context["title"])
         told = {"description": words, "og:description": words, "og:type": "article",
                 "og:title": html.unescape(re.sub("<[^>]+>", "", context["title"]))}
+        root = app.config.html_baseurl.rstrip("/") or relpath(".", dirname(pagename) or ".")
+        told["og:image"] = f"{root}/_static/walk.png"     # of a page without pictures
         if image := next(doctree.findall(nodes.image), None):
             name = app.builder.images.get(image["uri"]) or basename(image["uri"])
-            root = app.config.html_baseurl.rstrip("/") or relpath(".", dirname(pagename) or ".")
             told["og:image"] = f"{root}/{app.builder.imagedir}/{name}"
         tags += "".join(f'<meta {"property" if k.startswith("og:") else "name"}="{k}" '
                         f'content="{html.escape(v[:300])}" />' for k, v in told.items())

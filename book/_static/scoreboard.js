@@ -5,10 +5,10 @@ document.addEventListener("DOMContentLoaded", () => {
   if (!form || !tables.length) return;
 
   const heads = [...tables[0].tHead.rows[0].cells].map((cell) => cell.textContent.trim());
-  const filters = ["paper", "kind", "verdict"];
+  const filters = ["paper", "kind", "sort", "verdict"];
   const rank = Object.fromEntries(filters.map((name) => [name, [...form.elements[name].options].map((o) => o.value)]));
   const rows = tables.flatMap((table) => [...table.tBodies[0].rows]);
-  const text = (row, name) => row.cells[heads.indexOf(name)].textContent.trim().replace(" (our derivation)", "");
+  const text = (row, name) => row.cells[heads.indexOf(name)].textContent.trim().replace(", as reconstructed here", "");
   rows.forEach((row, n) => { row.place = n; });
 
   // What a row is sorted by: the order of the list it is chosen from, a share, else its text.

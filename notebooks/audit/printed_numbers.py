@@ -18,16 +18,16 @@
 
 # %% [markdown]
 # (audit)=
-# # The printed numbers, checked against each other
+# # Published numbers checked against each other
 #
-# No network is trained on this page and no picture is loaded. A paper prints many numbers that are not
-# free: a mean follows from its table, a percentage of 2,000 images has to be a whole number of images, a
-# distance has a largest possible value. This page takes the printed numbers of all five papers
-# {cite:p}`ren2025,shu2022,he2018,sutton2023,chen2020`, works out again whatever follows from something
-# else, and says where the two agree and where they do not.
+# This page uses no network and no images. Many published numbers follow from others: a mean follows from its
+# table, a percentage of 2,000 images has to be a whole number of images, a distance has a largest possible
+# value. This page takes the published numbers of all five papers
+# {cite:p}`ren2025,shu2022,he2018,sutton2023,chen2020`, recomputes whatever follows from something else, and
+# lists where the two agree and where they do not.
 #
-# It matters for the rest of the book: a reproduction should not chase a number that its own paper
-# contradicts, and some of the agreements settle questions that the texts leave open.
+# A number that its own paper contradicts is no target for a reproduction, and some of the agreements settle
+# questions that the texts leave open.
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
@@ -80,10 +80,11 @@ counts = Counter((f.paper, f.verdict) for f in found)
 totals = Counter(f.verdict for f in found)
 rates = [max(rate for rate in f.chance if rate is not None) for f in found if f.verdict == "confirms"]
 seldom = sum(rate <= 0.05 for rate in rates)
+checked = len(found) - totals["note"]
 display.say(
-    f"There are {len(found)} findings, {totals['note']} of them notes. Of the {totals['confirms']} "
-    f"statements confirmed, random numbers pass {seldom} in at most one case of twenty, however they are "
-    f"made.")
+    f"There are {len(found)} findings: {checked} checked statements and {totals['note']} notes. Of the "
+    f"{totals['confirms']} statements confirmed, random numbers pass {seldom} in at most one case of twenty, "
+    f"however they are made.")
 display.table(["paper", *VERDICTS, "findings"],
              [*([short, *(str(counts[key, v]) for v in VERDICTS), str(sum(f.paper == key for f in found))]
                 for key, short in reference.SHORT.items()),
@@ -131,7 +132,7 @@ def draw_correlations(coefficients, by_chance):
     for r in coefficients[~coefficients.agrees].itertuples():
         left.annotate(f"{r.data}, {r.metric.upper()}", (abs(r.printed), abs(r.recomputed) - abs(r.printed)),
                       fontsize=9, xytext=(-8, -1), textcoords="offset points", ha="right", va="center")
-    left.set(xlabel="printed size of the correlation", ylabel="recomputed minus printed",
+    left.set(xlabel="published size of the correlation", ylabel="recomputed minus published",
              ylim=(-1.6 * half, None))
     left.legend(fontsize=9, loc="lower left", ncols=3)
     right.hist(by_chance, bins=np.linspace(0.6, 1, 81), density=True, color="0.75")
@@ -144,11 +145,11 @@ def draw_correlations(coefficients, by_chance):
 display.picture(
     draw_correlations(coefficients, by_chance),
     "Chen et al., Tables II and III. Left: size of each correlation as recomputed from Table I, "
-    "minus the printed one; the band is what rounding to two decimals allows. Right: correlation "
+    "minus the published one; the band is what rounding to two decimals allows. Right: correlation "
     "of two lists of random numbers that have nothing in common except that both were sorted; "
-    "marks below: the printed sizes.",
+    "marks below: the published sizes.",
     "Left: eighteen dots within a narrow band, one outside it. Right: a histogram of correlations"
-    " heaped up between 0.8 and 1, with the printed coefficients spread over the same range.")
+    " heaped up between 0.8 and 1, with the published coefficients spread over the same range.")
 
 # %%
 order, follows = one("strict_order").ours, one("correlations").held
@@ -198,7 +199,7 @@ def draw_medians(summary):
     for i in off.index[off.abs() > 0.0051]:
         right.annotate(f"{summary.printed[i]} for {summary['median'][i]:.2f}", (i, off[i]), fontsize=9,
                        xytext=(8, 0), textcoords="offset points", va="center")
-    right.set(xlabel="entry of Table 1", xticks=[], ylabel="printed minus median (points)")
+    right.set(xlabel="entry of Table 1", xticks=[], ylabel="published minus median (points)")
     right.legend(fontsize=9, loc="center right")
     return figure
 
@@ -212,14 +213,15 @@ display.picture(
     "all at zero but one.")
 
 # %%
-medians, problem, misprint = one("summary_is_median"), one("summary_is_no_problem"), one("summary_misprint")
+medians, problem = one("summary_is_median"), one("summary_is_no_problem")
 cat, most = problem.ours.values()
+others = "".join(f" The entry for {where} is {there:g}, the median {middle:g}: perhaps a misprint."
+                 for where, (there, middle) in medians.ours["others (printed, median)"].items())
 display.say(
     "They are medians over the problems k against k + 1, taken row by row: "
     f"{medians.held[0]} of {medians.held[1]} entries of the three data sets are equal to them. Of the "
     f"CIFAR-10 column's {problem.numbers}, aeroplane against cat shares {cat}, and no problem more than "
-    f"{most}. The one odd entry reads as a misprint: {misprint.numbers} "
-    f"where the median is {misprint.ours['median']:g}.")
+    f"{most}.{others}")
 
 # %% [markdown]
 # ### Norms or squared norms
@@ -241,8 +243,9 @@ def draw_distances(distances):
     rows = distances.sort_values("as_norm").reset_index(drop=True)
     figure, ax = plt.subplots(figsize=(8.5, 5))
     ax.hlines(rows.index, rows.as_square, rows.as_norm, color="0.85", lw=1, zorder=0)
-    ax.plot(rows.as_norm, rows.index, "o", color=display.PALETTE[3], label="read as a norm: printed / √k")
-    ax.plot(rows.as_square, rows.index, "s", color=display.PALETTE[0], label="read as a square: printed / k")
+    ax.plot(rows.as_norm, rows.index, "o", color=display.PALETTE[3], label="read as a norm: published / √k")
+    ax.plot(rows.as_square, rows.index, "s", color=display.PALETTE[0],
+            label="read as a square: published / k")
     ax.axvline(1, color="k", lw=1)
     ax.set(xscale="log", xlabel="share of the largest possible", yticks=rows.index)
     ax.set_xticks(SHARES, [f"{share:g}" for share in SHARES])
@@ -254,7 +257,7 @@ def draw_distances(distances):
 
 display.picture(
     draw_distances(distances),
-    "Shu et al., Tables 4 and 10: the largest printed distance of every row, as a share of the "
+    "Shu et al., Tables 4 and 10: the largest published distance of every row, as a share of the "
     "largest possible one for its number of changed pixels k, read as a norm and as a squared "
     "norm. Beyond the line is impossible.",
     "Eighteen rows of two dots; read as norms, several lie right of the line at one, read as "
@@ -296,7 +299,7 @@ show_findings("what does not hold, or not in every row",
 # such as denominators, data splits and dimensions.
 
 # %% mystnb={"code_prompt_hide": "Hide the confirmed statements: {type}", "code_prompt_show": "Show the confirmed statements: {type}"} tags=["hide-output"]
-show_findings("statements that the printed numbers confirm", lambda f: f.verdict == "confirms")
+show_findings("statements that the published numbers confirm", lambda f: f.verdict == "confirms")
 
 # %% [markdown]
 # ## Notes
@@ -304,7 +307,7 @@ show_findings("statements that the printed numbers confirm", lambda f: f.verdict
 # Nothing is wrong here; these are worth knowing when the tables are read or reproduced.
 
 # %% mystnb={"code_prompt_hide": "Hide the notes: {type}", "code_prompt_show": "Show the notes: {type}"} tags=["hide-output"]
-show_findings("notes on what is printed", lambda f: f.verdict == "note" and f.kind != "scripts")
+show_findings("notes on the published numbers", lambda f: f.verdict == "note" and f.kind != "scripts")
 
 # %% [markdown]
 # ## The authors' scripts beside the papers
@@ -337,16 +340,16 @@ def draw_counts(counts):
 
 
 run.minute(
-    f"Printed numbers can be held against each other without running anything: do columns add up, do tables "
-    f"agree with the text, is a number possible at all? Of {len(found)} findings in five papers, "
-    f"{totals['confirms']} confirm what is printed, {totals['holds with exceptions']} hold with exceptions, "
-    f"{totals['contradicts']} contradict it, and {totals['note']} are notes in which nothing is wrong. The "
-    f"contradictions reach from one digit (Sutton et al. print {misprint.numbers} where the median is "
-    f"{misprint.ours['median']:g}) to the meaning of a column (of the distances that Shu et al. print, "
-    f"{limit['impossible as norms']} cannot be the norms they are called, and all can be squared norms).",
+    f"Do the published numbers of the five papers agree with each other and with the text? Of {checked} "
+    f"statements that can be checked without an experiment, {totals['confirms']} hold, "
+    f"{totals['holds with exceptions']} hold with exceptions, and {totals['contradicts']} are "
+    "contradicted by another passage of the same paper or by arithmetic. For example, "
+    f"{limit['impossible as norms']} maximum distances that Shu et al. call norms are larger than any norm "
+    "can be, and all are possible as squared norms. A number that passes these checks can still be wrong, "
+    "because they use no network and no images.",
     picture=draw_counts(counts),
-    alt="A bar for each paper, divided into findings that confirm what is printed, notes, statements with "
-        "exceptions, and contradictions.")
+    alt="A bar for each paper, divided into findings that confirm the published numbers, notes, statements "
+        "with exceptions, and contradictions.")
 
 # %% [markdown]
 # ## Try it

@@ -27,7 +27,7 @@
 
 # %% [markdown]
 # (he-4)=
-# # 4. The boundary around an image
+# # 4. Boundary distances around benign and adversarial images
 #
 # *He et al. {cite:p}`he2018`, Section 4 and Appendix B*
 
@@ -53,9 +53,10 @@ from shared.attacks.region import Region
 from shared.boundary import classifier, setting
 from shared.boundary.survey import purity, survey
 from shared.data.archives import SPECS
-from shared.pages import display, networks
+from shared.pages import display, he
 from shared.pages.start import start
 from shared.pages.sums import mean, middle, words
+from shared.records.evidence import equality
 
 run = start("he/4_boundary", globals())
 KINDS = {"benign": "benign", "brittle": "OptBrittle", "margin": "OptMargin", "fgsm": "FGSM"}
@@ -87,10 +88,8 @@ scale = run.scale(
 )
 
 
-# %% [markdown]
-# What is computed, unit by unit: a block of images, one network and one kind of example; first the attack, then the walks.
-
 # %%
+# A unit is a block of images, one network and one kind of example: the attack, then the line searches.
 def explore(subject, attack, *, first, images, iterations, directions, negatives, step, top, pictured, seed):
     """Distances and adjacent classes around a block of examples, summed up; the walks of one in full.
 
@@ -118,35 +117,27 @@ def explore(subject, attack, *, first, images, iterations, directions, negatives
 
 def plan_walks(scale):
     """Blocks of images for each network and kind of example."""
+    def size(dataset, kind):
+        images = scale.whole if kind == "brittle" else scale.size
+        return images if dataset == "mnist" else max(1, images // 5)
+
     planned = {}
-    for name, subject in scale.nets.items():
-        if scale.subject not in ("all", subject.dataset):
-            continue
-        mnist = subject.dataset == "mnist"
-        for kind, attack in setting.attacks(subject.dataset, scale.rate).items():
-            if kind == "strong":
-                continue
-            size = scale.whole if kind == "brittle" else scale.size
-            size = size if mnist else max(1, size // 5)
-            for block in range(min(scale.blocks, -(-scale.sample // size))):
-                planned[f"{name}-{kind}-b{block}"] = dict(
-                    subject=subject, attack=attack, first=setting.FIRST[subject.dataset] + block * size,
-                    images=size,
-                    iterations=scale.iterations if kind in ("brittle", "margin") else 1,
-                    directions=scale.directions if mnist else scale.cifar_directions, negatives=mnist,
-                    step=scale.coarser * (scale.mnist_step if mnist else 2 / 255),
-                    top=0.48 if mnist else 126 / 255,
-                    pictured=(1 if mnist else 0) if block == 0 else -1, seed=scale.seed)
+    for (net, kind, block), given in he.blocks(scale, size):
+        mnist = net.startswith("mnist")
+        if kind != "strong":
+            planned[net, kind, block] = given | dict(
+                iterations=scale.iterations if kind in ("brittle", "margin") else 1,
+                directions=scale.directions if mnist else scale.cifar_directions, negatives=mnist,
+                step=scale.coarser * (scale.mnist_step if mnist else 2 / 255),
+                top=0.48 if mnist else 126 / 255, pictured=(1 if mnist else 0) if block == 0 else -1)
     return planned
 
 
-walks = run.units("walks", explore, plan_walks, parts=("iterations",))
+walks = run.units("walks", explore, plan_walks, parts=("iterations",), names="{network}-{kind}-b{block}")
 
-
-# %% [markdown]
-# Ours, at the end of the page: a picture of the plane through an image, its OptBrittle and its OptMargin example.
 
 # %%
+# For the section on the plane through an image and two of its examples, which the paper lacks.
 def cut(subject, brittle, margin, *, image, iterations, side, seed):
     """Classes on a square of side x side points of the plane through an image and two of its examples.
 
@@ -186,10 +177,8 @@ def plan_cuts(scale):
 cuts = run.units("cuts", cut, plan_cuts, parts=("iterations",))
 
 
-# %% [markdown]
-# Also ours: the same walks, around a few digits, with the step of the authors' code and with a fault of their scripts.
-
 # %%
+# For the section on the authors' step and the fault of their scripts.
 def compare(subject, attack, *, first, images, iterations, directions, steps, top, seed):
     """Walks around a few examples with each of some steps, as they are and with the fault of the scripts.
 
@@ -231,10 +220,10 @@ comparisons = run.units("comparisons", compare, plan_comparisons, parts=("iterat
 
 
 # %% [markdown]
-# ## Boundary distance (procedure): the walks in the paper's own steps
+# ## Boundary distance (procedure): line search along random directions
 #
-# For one image: step along each direction, look, and note the first other answer. The batched walks of this page must find
-# the same.
+# The code goes along each direction from one image in equal steps, evaluates the network at each step and notes the first
+# predicted label that differs from the image's. The batched line search of this page must give the same result.
 
 # %%
 def walk_by_the_paper(model, x, dirs, step, top):
@@ -257,16 +246,8 @@ def purity_by_the_paper(found, k):
     return sum(counts[:k]) / max(1, len(classes))
 
 
-def small_case():
-    """A small random network of five classes, an image and directions."""
-    generator = torch.Generator().manual_seed(4)
-    weights, more = torch.randn(12, 36, generator=generator), torch.randn(5, 12, generator=generator)
-    x = 0.2 + 0.6 * torch.rand(1, 1, 6, 6, generator=generator)
-    return lambda images: torch.tanh(images.flatten(1) @ weights.T) @ more.T, x, setting.directions_for(
-        x.cpu(), 36, negatives=True, seed=0).cpu()
-
-
-model, image, dirs = small_case()
+model, image = he.small_network(seed=4, hidden=12, classes=5)
+dirs = setting.directions_for(image, 36, negatives=True, seed=0)
 slow, fast = walk_by_the_paper(model, image, dirs, 0.02,
                                0.48), survey(model, image, dirs, step=0.02, top=0.48)
 same_walks = all((each is None and not hit) or (hit and each == (round(d / 0.02), c)) for each,
@@ -274,22 +255,22 @@ same_walks = all((each is None and not hit) or (hit and each == (round(d / 0.02)
     slow, fast.distance[0].tolist(), fast.adjacent[0].tolist(), fast.found[0].tolist()))
 shares = purity(fast, 3)[0].tolist()
 same_purity = all(abs(purity_by_the_paper(slow, k) - shares[k - 1]) < 1e-6 for k in (1, 2, 3))
-equal = dict(kind="equality", mutants_tried=0, mutants_caught=0, violations=0, nearest_witness=None)
 run.statement("procedure-boundary-distance", data={"directions": len(dirs), "same": same_walks},
-              evidence=equal | {"within_allowed": same_walks},
+              evidence=equality(same_walks),
               claims={"Slowest case": "the slowest case is w32-10, which needs a GPU; not measured here"})
 
 # %% [markdown]
-# ## Purity (procedure): how many classes the walks end in
+# ## Purity (procedure): concentration of the neighbouring classes
 #
-# The purity of the top $k$ is the share of the walks that end in the $k$ commonest classes: 1 where all walks lead to as few.
+# Top-$k$ purity is the fraction of directions whose first new class is among the $k$ most frequent ones; it equals 1 if only $k$
+# classes occur.
 
 # %%
 run.statement("procedure-purity", data={"directions": len(dirs), "same": same_purity},
-              evidence=equal | {"within_allowed": same_purity})
+              evidence=equality(same_purity))
 
 # %% [markdown]
-# ## Figure 1: around one image
+# ## Figure 1: boundary distances around one image
 #
 # Each panel is one image. Every direction in which another class was found is a dot at its distance to the boundary, sorted, in the
 # colour of the class behind it; the class that the image really has is marked in the legend of its row. Directions without another
@@ -326,7 +307,7 @@ def axis(net, tail):
 
 def nets_of(together):
     """The networks that an image counts for, in the paper's order."""
-    return [net for net in networks.COLUMNS
+    return [net for net in he.COLUMNS
             if any(net == n and found["median"] for (n, _), found in together.items())]
 
 
@@ -375,7 +356,7 @@ def draw_one(units, tail=""):
                 ax.set_title(KINDS[kind])
             ax.set(xticks=[])
         names = SPECS[net.split("-")[0]].classes
-        row[0].set_ylabel(f"{networks.NAMED[net]}\n{axis(net, tail)}", fontsize=9)
+        row[0].set_ylabel(f"{he.NAMED[net]}\n{axis(net, tail)}", fontsize=9)
         row[-1].legend([plt.Line2D([], [], marker="o", linestyle="", markersize=4, color=HUES(c))
                         for c in sorted(seen)],
                        [f"{names[c]} (its class)" if c == mine else names[c] for c in sorted(seen)],
@@ -415,7 +396,7 @@ def length(facts, key="median"):
 def near_zero(d, nets):
     """OptBrittle's median distance lies below the black line, and most directions lead home."""
     have = both(d, nets, "brittle")
-    told = "; ".join(f"{networks.NAMED[n]}: median {f['brittle']['median'] / f['brittle']['line']:.2g} of "
+    told = "; ".join(f"{he.NAMED[n]}: median {f['brittle']['median'] / f['brittle']['line']:.2g} of "
                      f"the line, {100 * f['brittle']['home']:.0f}% lead to the original class"
                      for n, f in have.items())
     told = told and f"{told}; “very close to zero” is read as less than half of the black line"
@@ -426,7 +407,7 @@ def near_zero(d, nets):
 def higher(d, nets):
     """OptMargin's curve lies above OptBrittle's, and on MNIST fewer directions lead home."""
     have = both(d, nets, "brittle", "margin")
-    told = "; ".join(f"{networks.NAMED[n]}: medians {length(f['brittle'])} and {length(f['margin'])}, "
+    told = "; ".join(f"{he.NAMED[n]}: medians {length(f['brittle'])} and {length(f['margin'])}, "
                      f"leading home {100 * f['brittle']['home']:.0f}% and {100 * f['margin']['home']:.0f}%"
                      for n, f in have.items())
     return (all(f["margin"]["median"] > f["brittle"]["median"] for f in have.values()) and
@@ -437,7 +418,7 @@ def higher(d, nets):
 def returns(d, nets):
     """Nearly every direction leads an OptBrittle image home within the distance of a region's sample."""
     have = both(d, nets, "brittle")
-    told = "; ".join(f"{networks.NAMED[n]}: {100 * f['brittle']['back']:.0f}% of directions"
+    told = "; ".join(f"{he.NAMED[n]}: {100 * f['brittle']['back']:.0f}% of directions"
                      for n, f in have.items())
     told = told and f"{told} (“nearly every” is read as nine in ten)"
     return (all(f["brittle"]["back"] > 0.9 for f in have.values()) if have else None), told
@@ -449,9 +430,9 @@ run.figure("figure-1", walks, draw_one, data=one_data, alt=ALT_ONE,
            contains={"x: random directions": True, "y: boundary distance": True,
                      "colour: adjacent": True, "black line": True,
                      "2 datasets": lambda d: len(d) == 4},
-           claims={"very close to zero": networks.without_stand_ins(near_zero),
-                   "OptMargin curves lie higher": networks.without_stand_ins(higher),
-                   "A small random step": networks.without_stand_ins(returns)})
+           claims={"very close to zero": he.without_proxies(near_zero),
+                   "OptMargin curves lie higher": he.without_proxies(higher),
+                   "A small random step": he.without_proxies(returns)})
 
 
 # %% [markdown]
@@ -475,10 +456,10 @@ def draw_all(units, tail=""):
             for kind, name in KINDS.items():
                 values = sorted(together.get((net, kind), {}).get(statistic + tail, []))
                 places = [n / max(1, len(values) - 1) for n in range(len(values))]
-                ax.plot(places, [factor * v for v in capped(values, tail)], networks.STYLES[kind],
-                        color=networks.COLOURS[kind], label=name, marker="." if len(values) == 1 else None)
+                ax.plot(places, [factor * v for v in capped(values, tail)], he.STYLES[kind],
+                        color=he.COLOURS[kind], label=name, marker="." if len(values) == 1 else None)
             ax.set(ylabel=axis(net, tail), xticks=[],
-                   title=f"{networks.NAMED[net]}: {'nearest' if statistic == 'least' else 'median'}")
+                   title=f"{he.NAMED[net]}: {'nearest' if statistic == 'least' else 'median'}")
     for ax in axes[-1]:
         ax.set_xlabel("images, sorted")
     figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=len(KINDS))
@@ -520,7 +501,7 @@ def order(facts):
 def between(d, nets):
     """Medians over images: OptBrittle lowest, benign highest."""
     have = both(d, nets, "brittle", "margin", "benign")
-    told = "; ".join(f"{networks.NAMED[n]}: " + ", ".join(
+    told = "; ".join(f"{he.NAMED[n]}: " + ", ".join(
         f"{KINDS[k]} {length(f[k])}" + (f" ({f[k]['never']:.0%} of walks find no other class)"
                                         if f[k]["median"] == 1 else "")
         for k in KINDS if k in f) for n, f in have.items())
@@ -532,7 +513,7 @@ def between(d, nets):
 def above(d, nets):
     """Most OptMargin images have their median distance above the black line."""
     have = both(d, nets, "margin")
-    told = "; ".join(f"{networks.NAMED[n]}: {100 * f['margin']['above']:.0f}% of images"
+    told = "; ".join(f"{he.NAMED[n]}: {100 * f['margin']['above']:.0f}% of images"
                      for n, f in have.items())
     told = told and f"{told} have their median distance above the line (it is read as more than half)"
     return (all(f["margin"]["above"] > 0.5 for f in have.values()) if have else None), told
@@ -548,11 +529,12 @@ def no_threshold(d, nets):
     """On MNIST the best threshold on either statistic errs on more than the paper's classifier does."""
     have = {n: f for n, f in both(d, nets, "margin", "benign").items() if n.startswith("mnist")}
     told = "; ".join(
-        f"{networks.NAMED[n]}: the threshold best on these {f['margin']['images']} images puts "
+        f"{he.NAMED[n]}: the threshold best on these {f['margin']['images']} images puts "
         f"{f['margin']['median_threshold']:.0%} of one kind or of the other on the wrong side by the median, "
         f"{f['margin']['least_threshold']:.0%} by the nearest distance; the paper's classifier errs on "
         f"{ERRS[n]:.1%} of a kind, on its network" for n, f in have.items())
-    told = told and f"{told}; “accurately”, the paper's word, is read as no worse than its classifier"
+    told = told and (f"{told}; “accurately”, the paper's word, is read as no worse than the paper's "
+                     "classifier; Section 5 trains one on this network")
     return (all(f["margin"][f"{s}_threshold"] > ERRS[n] for n, f in have.items() for s in ("median", "least"))
             if have else None), told
 
@@ -574,10 +556,10 @@ run.figure("figure-2", walks, draw_all, data=all_data, alt=ALT_ALL,
            contains={"x: images sorted": True, "y: minimum": True, "curves: benign blue": True,
                      "black line": True,
                      "MNIST and CIFAR-10": lambda d: len(d) == 4},
-           claims={"more robust to random noise": networks.without_stand_ins(between),
-                   "black line lies below": networks.without_stand_ins(above),
-                   "no single threshold": networks.without_stand_ins(no_threshold, of_all=True),
-                   "Adversarial training brings": networks.without_stand_ins(moved)})
+           claims={"more robust to random noise": he.without_proxies(between),
+                   "black line lies below": he.without_proxies(above),
+                   "no single threshold": he.without_proxies(no_threshold, of_all=True),
+                   "Adversarial training brings": he.without_proxies(moved)})
 
 
 # %% [markdown]
@@ -596,10 +578,10 @@ def draw_purity(units):
     figure, axes = plt.subplots(1, len(there), figsize=(10, 3.4), squeeze=False, sharey=True)
     for ax, net in zip(axes[0], there):
         for kind, name in KINDS.items():
-            values = networks.mean_purity(together[net, kind]) if (net, kind) in together else []
-            ax.plot(range(1, len(values) + 1), values, networks.STYLES[kind], color=networks.COLOURS[kind],
+            values = he.mean_purity(together[net, kind]) if (net, kind) in together else []
+            ax.plot(range(1, len(values) + 1), values, he.STYLES[kind], color=he.COLOURS[kind],
                     marker=".", label=name)
-        ax.set(title=networks.NAMED[net], xlabel="k", xticks=range(1, 10, 2))
+        ax.set(title=he.NAMED[net], xlabel="k", xticks=range(1, 10, 2))
     axes[0][0].set_ylabel("purity of the top k")
     figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=len(KINDS))
     return figure
@@ -609,7 +591,7 @@ def purity_data(units):
     """Mean purity of the top 1 of each network and kind."""
     told = {}
     for (net, kind), found in pooled(units).items():
-        if values := networks.mean_purity(found):
+        if values := he.mean_purity(found):
             told.setdefault(net, {})[kind] = values[0]
     return told
 
@@ -618,7 +600,7 @@ def purest(d, nets):
     """OptBrittle has the highest purity, and on CIFAR-10 it is nearer to benign."""
     have = both(d, nets, "brittle", "benign")
     gaps = {n: f["brittle"] - f["benign"] for n, f in have.items()}
-    told = "; ".join(f"{networks.NAMED[n]}: OptBrittle {f['brittle']:.2f}, benign {f['benign']:.2f}"
+    told = "; ".join(f"{he.NAMED[n]}: OptBrittle {f['brittle']:.2f}, benign {f['benign']:.2f}"
                      for n, f in have.items())
     highest = all(f["brittle"] == max(f.values()) for f in have.values())
     pairs = [(gaps[f"mnist-{t}"], gaps[f"cifar10-{t}"]) for t in ("normal", "adv")
@@ -629,7 +611,7 @@ def purest(d, nets):
 def harder(d, nets):
     """OptMargin and FGSM lie nearer to benign than OptBrittle."""
     have = both(d, nets, "brittle", "benign", "margin")
-    told = "; ".join(f"{networks.NAMED[n]}: " + ", ".join(f"{KINDS[k]} {f[k]:.2f}" for k in KINDS if k in f)
+    told = "; ".join(f"{he.NAMED[n]}: " + ", ".join(f"{KINDS[k]} {f[k]:.2f}" for k in KINDS if k in f)
                      for n, f in have.items())
     told = told and f"{told} (“much” is read as less than half of OptBrittle's distance to benign)"
     return (all(abs(f[k] - f["benign"]) < abs(f["brittle"] - f["benign"]) / 2
@@ -641,11 +623,11 @@ run.figure("figure-3", walks, draw_purity, data=purity_data,
            alt="A panel a network: four rising curves over k from 1 to 9.",
            contains={"x: k": True, "y: average purity": True, "curves": True,
                      "panels": lambda d: len(d) == 4},
-           claims={"especially high purity": networks.without_stand_ins(purest, of_all=True),
-                   "much harder to tell": networks.without_stand_ins(harder)})
+           claims={"especially high purity": he.without_proxies(purest, of_all=True),
+                   "much harder to tell": he.without_proxies(harder)})
 
 # %% [markdown]
-# ## Figure 6: Figure 1 in the largest change of a pixel
+# ## Figure 6: Figure 1 in the L∞ norm
 #
 # The same walks around the same images. Here the distance is the largest change of any pixel before the moved image is clipped to
 # the range of pixels, and the black line the radius within which region classification draws its points. A change by more than
@@ -657,7 +639,7 @@ run.figure("figure-6", walks, lambda units: draw_one(units, "_linf"), alt=ALT_ON
            contains={"as Figure 1": lambda d: len(d) == 4, "black line": True})
 
 # %% [markdown]
-# ## Figure 7: Figure 2 in the largest change of a pixel
+# ## Figure 7: Figure 2 in the L∞ norm
 #
 # All images again, by the largest change of any pixel before clipping. The top of the range stands for all that is as long or
 # longer, and for directions in which no other class was found.
@@ -698,7 +680,7 @@ def draw_cut(units):
                                    (u["margin"], "s", "OptMargin")):
             if name == "image" or x or y:  # an attack that found nothing has no place
                 ax.plot(x / side, y / side, mark, color="black", label=name)
-        ax.set(title=networks.NAMED[u["unit"].removesuffix("-cut")], xlabel="RMS distance",
+        ax.set(title=he.NAMED[u["unit"].removesuffix("-cut")], xlabel="RMS distance",
                ylabel="RMS distance")
     figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return figure
@@ -726,7 +708,7 @@ def to_the_next_class(unit):
 
 def cut_in_words(units):
     """How near another class is in the plane."""
-    told = "; ".join(f"{networks.NAMED[u['unit'].removesuffix('-cut')]}: " + ", ".join(
+    told = "; ".join(f"{he.NAMED[u['unit'].removesuffix('-cut')]}: " + ", ".join(
         f"{name} {words(v, '', digits=2)}" for name, v in to_the_next_class(u).items())
         for u in units.to_dict("records"))
     return f"In this plane the nearest other answer is so far away (RMS, pixels from 0 to 1): {told}."
@@ -778,8 +760,8 @@ def told_by_grid(units):
 
 
 run.extra("steps-and-fault", comparisons, by_grid,
-          "Distances on both grids, with and without the fault: means over the examples of the natural MNIST "
-          "network. A walk that finds no boundary counts as 1.",
+          "Distances on both grids, with and without the fault: means over the examples of the normally "
+          "trained MNIST network. A direction without a boundary counts as 1.",
           header={"kind": "example", "examples": "how many", "step": "step", "scripts": "scripts",
                   **STATISTICS})
 run.tell(comparisons, told_by_grid)
@@ -814,20 +796,18 @@ best = run.best(walks)
 found = all_data(best).get("mnist-normal", {})
 if {"benign", "brittle", "margin"} <= found.keys():
     most = max(best.top[best.unit.str.startswith("mnist-normal")])
-    told = {kind: f"{f['median']:.3g}" if f["median"] < 1 else
-            f"more than {most:g} (so for {f['beyond']} of {f['images']})" for kind, f in found.items()}
-    trained = all_data(best).get("mnist-adv", {}).get("benign")
-    hidden = (" So OptMargin hides from a look at the neighbourhood, and still does not live where digits "
-              "live." if order(found["brittle"]) < order(found["margin"]) < order(found["benign"]) else "")
-    after = (f" After training on adversarial examples {trained['median']:.3g} is enough for a digit."
-             if trained and trained["median"] < 1 else "")
-    images = {kind: found[kind]["images"] for kind in ("benign", "brittle", "margin")}
-    sample = (f"{images['benign']} images of each kind" if len(set(images.values())) == 1 else
-              "images: " + ", ".join(f"{KINDS[kind]} {n}" for kind, n in images.items()))
-    run.minute("How far must a picture be moved in a random direction before the network changes its answer? "
-               f"In the median direction from the median image, the closest adversarial examples by "
-               f"{told['brittle']} (root mean square, of pixels from 0 to 1; {sample}), a digit by "
-               f"{told['benign']}, an example of OptMargin by {told['margin']}.{hidden}{after}",
+    digit, brittle, margin = (found[kind] for kind in ("benign", "brittle", "margin"))
+    apart = margin["least_threshold"], margin["median_threshold"]
+    run.minute("How far is the decision boundary from an MNIST digit and from its adversarial examples, "
+               "along random directions (RMS distance, pixels from 0 to 1)? The median distance to the "
+               f"nearest boundary is {digit['least']:.3g} for digits (n = {digit['images']}), "
+               f"{margin['least']:.3g} for examples of OptMargin, an attack made to survive noise (n = "
+               f"{margin['images']}), and {brittle['least']:.3g} for minimum-norm (OptBrittle) examples (n = "
+               f"{brittle['images']}). Within {most:g}, more than half of the directions reach no other "
+               f"class for {digit['beyond']} digits and {margin['beyond']} OptMargin examples. The best "
+               f"threshold on the nearest distance misclassifies up to {apart[0]:.0%} of these digits or "
+               f"OptMargin examples, the best one on the median over directions up to {apart[1]:.0%}. The "
+               "paper shows these distances as curves, without numbers.",
                picture=draw_all(best[best.unit.str.startswith("mnist-normal")]), alt=ALT_ALL)
 
 # %%

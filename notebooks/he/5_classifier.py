@@ -25,7 +25,7 @@
 
 # %% [markdown]
 # (he-5)=
-# # 5. Telling an attack by its surroundings
+# # 5. Detecting adversarial examples from boundary distances
 #
 # *He et al. {cite:p}`he2018`, Section 5 and Appendix C*
 
@@ -49,7 +49,7 @@ from shared.attacks import judge
 from shared.boundary import classifier, setting
 from shared.boundary.survey import strewn, survey
 from shared.models.inference import Careful
-from shared.pages import display, networks
+from shared.pages import display, he
 from shared.pages.start import start
 from shared.pages.sums import percent, words
 from shared.units import handed
@@ -81,11 +81,9 @@ scale = run.scale(
                directions=784, cifar_directions=1000, steps=2000, cifar_steps=4000, tenths=(1, 2, 4)),
 )
 
-# %% [markdown]
-# What is computed, unit by unit: for a block of images, one network and one kind of example the attack, the walks in all
-# directions, and of these what the classifier is given.
-
 # %%
+# A unit is a block of images, one network and one kind of example: the attack, the line searches in all
+# directions, and the features that the classifier gets.
 AUDITED = 500  # points of a block's walks
 
 
@@ -143,11 +141,9 @@ surroundings = run.units("surroundings", surround, plan_surroundings, parts=("it
 handed.give("he/5_classifier", surroundings.mine)
 
 
-# %% [markdown]
-# Then the classifiers: each is trained on the pairs that are there, an image and its example, and asked about the last fifth of
-# them (on CIFAR-10 the last two ninths), which it has not seen.
-
 # %%
+# Each classifier is trained on the pairs that are there, an image and its example, and tested on the last
+# fifth of them (on CIFAR-10 the last two ninths).
 def plan_classifiers(scale):
     """One unit for each network and each attack that a classifier is trained on."""
     planned = {}
@@ -171,10 +167,8 @@ def plan_classifiers(scale):
 classifiers = run.units("classifiers", setting.learn, plan_classifiers, parts=("sample",))
 
 
-# %% [markdown]
-# Also ours: the same classifiers for digits, trained on fewer of these pairs and asked about all others.
-
 # %%
+# The same classifiers for MNIST, trained on fewer of these pairs and tested on all others.
 def plan_fewer(scale):
     """A tenth, a fifth and two fifths of the pairs to train on, for each network for MNIST."""
     return {f"{name}-tenths-{tenths}": given | {"share": tenths / 10}
@@ -279,7 +273,7 @@ def table_3(classifiers, surroundings):
                 for kind in ("brittle", "margin"):
                     row[f"false_neg_opt{kind}_pct"] = percent(u["missed"].get(kind),
                                                               u["adversarial"].get(kind)) if u else None
-                row |= {f"{c}_status": networks.status(f"{dataset}-{training}", row[c])
+                row |= {f"{c}_status": he.status(f"{dataset}-{training}", row[c])
                         for c in list(row)[3:]}
                 row["worst_case_pct"] = best[dataset].get((training, attack))
                 made.append(row)
@@ -329,8 +323,8 @@ def in_the_worst(rows, table_2, nets):
     rows, margin, told = those(rows, nets), table_2[table_2.examples == "OptMargin"], {}
     for dataset, title in DATASETS.items():
         there = [t for t in TRAININGS if f"{dataset}-{t}" in nets]
-        ours = [(best_of(rows, title, TRAININGS[t]), networks.NAMED[f"{dataset}-{t}"]) for t in there]
-        region = [(margin[f"{dataset}_region_{t}_accuracy_pct"].iloc[0], networks.NAMED[f"{dataset}-{t}"])
+        ours = [(best_of(rows, title, TRAININGS[t]), he.NAMED[f"{dataset}-{t}"]) for t in there]
+        region = [(margin[f"{dataset}_region_{t}_accuracy_pct"].iloc[0], he.NAMED[f"{dataset}-{t}"])
                   for t in there if len(margin)]
         both = {"classifier": [each for each in ours if each[0] is not None],
                 "region": [each for each in region if each[0] is not None and each[0] == each[0]]}
@@ -367,16 +361,17 @@ def mimics(rows, nets):
 
 
 run.table("table-3", (classifiers, surroundings), table_3, claims={
-    "also recognises OptBrittle": networks.without_stand_ins(recognises, of_all=True),
-    "Best worst-case accuracy": (networks.without_stand_ins(beats, of_all=True), "table-2"),
-    "the normally trained model gives better": networks.without_stand_ins(which_network),
-    "does not mimic": networks.without_stand_ins(mimics),
+    "also recognises OptBrittle": he.without_proxies(recognises, of_all=True),
+    "Best worst-case accuracy": (he.without_proxies(beats, of_all=True), "table-2"),
+    "the normally trained model gives better": he.without_proxies(which_network),
+    "does not mimic": he.without_proxies(mimics),
 })
 
 
 # %% [markdown]
-# The paper prints two more numbers for each data set: the accuracy in the worst mixture of images and examples, and the same of
-# region classification. Ours beside them, with the images that the classifier learned from and was asked about.
+# *Worst-case accuracy* is 100% minus the largest of a row's three errors in Table 3: the accuracy on the mixture of images and
+# examples that is worst for the classifier. The paper gives the best one for each data set. The table shows ours beside it, with
+# the numbers of training and test images.
 
 # %%
 def beside_region(classifiers, surroundings):
@@ -387,7 +382,7 @@ def beside_region(classifiers, surroundings):
     for name, u in by_name(classifiers).items():
         dataset, training, attack = name.split("-")
         if attack != "fgsm":
-            made.append({"network": networks.NAMED[f"{dataset}-{training}"], "attack": KINDS[attack],
+            made.append({"network": he.NAMED[f"{dataset}-{training}"], "attack": KINDS[attack],
                          "worst": worst_cases(classifiers, dataset).get((training, attack)),
                          "printed": printed[DATASETS[dataset]], "learned": u["trained_on"],
                          "benign": u["benign"], "adversarial": u["adversarial"].get(attack)})
@@ -395,14 +390,14 @@ def beside_region(classifiers, surroundings):
 
 
 run.extra("worst-case", (classifiers, surroundings), beside_region,
-          "Accuracy in the worst mixture, beside the best of the data set that the paper prints",
-          header={"network": "network", "attack": "trained on", "worst": "worst case, %",
-                  "printed": "the paper's best, %", "learned": "images learned from",
-                  "benign": "images asked about", "adversarial": "examples asked about"})
+          "Worst-case accuracy, beside the best one that the paper gives for the data set",
+          header={"network": "network", "attack": "trained on", "worst": "worst-case accuracy, %",
+                  "printed": "the paper's best, %", "learned": "training images",
+                  "benign": "test images", "adversarial": "test examples"})
 
 
 # %% [markdown]
-# ### Also ours: with fewer pairs
+# ### Fewer training pairs (not in the paper)
 #
 # The paper's classifiers for MNIST learn from 8,000 pairs. What do more pairs bring? Each row is a classifier that has learned from
 # the first of our pairs and is asked about the others.
@@ -421,19 +416,19 @@ def by_pairs(fewer, classifiers):
     for name, u in (by_name(fewer) | by_name(classifiers)).items():
         dataset, training, attack = name.split("-")[:3]
         if dataset == "mnist" and attack != "fgsm":
-            made.append({"network": networks.NAMED[f"{dataset}-{training}"], "attack": KINDS[attack],
+            made.append({"network": he.NAMED[f"{dataset}-{training}"], "attack": KINDS[attack],
                          "learned": u["trained_on"], "asked": u["benign"]} | of_classifier(u))
     return sorted(made, key=lambda row: (row["network"], row["attack"], row["learned"]))
 
 
 run.extra("fewer-pairs", (fewer, classifiers), by_pairs,
-          "Errors in percent of classifiers for digits, by the images that they have learned from",
-          header={"network": "network", "attack": "trained on", "learned": "images learned from",
-                  "asked": "images asked about", "flagged": "images flagged", "brittle": "OptBrittle missed",
-                  "margin": "OptMargin missed"})
+          "Errors in percent of classifiers for MNIST, by the number of training images",
+          header={"network": "network", "attack": "trained on", "learned": "training images",
+                  "asked": "test images", "flagged": "false positives",
+                  "brittle": "false negatives, OptBrittle", "margin": "false negatives, OptMargin"})
 
 # %% [markdown]
-# ### Also ours: one number in place of a network
+# ### A threshold on one feature (not in the paper)
 #
 # Of all that the classifier is given, how much does one number tell? A threshold on the distance to the nearest boundary, on the
 # median distance, or on the purity of the top 1 is set where it is right most often on the images that the classifier learns from, in
@@ -454,7 +449,7 @@ def numbers(surroundings):
     """`{network: {kind: {number: values [images]}}}` of blocks with every kind; NaN where none counts."""
     blocks = by_name(surroundings)
     together = {}
-    for net in networks.COLUMNS:
+    for net in he.COLUMNS:
         there = [b for b in blocks if b.startswith(f"{net}-benign-")]
         there = [b.rsplit("-", 1)[1] for b in there
                  if all(b.replace("benign", kind) in blocks for kind in LOOKS)]
@@ -481,7 +476,7 @@ def one_number(surroundings, classifiers):
             u = learned.get(f"{net}-{attack}")
             if not u or not all(kinds.values()):
                 continue
-            named = {"network": networks.NAMED[net], "attack": KINDS[attack]}
+            named = {"network": he.NAMED[net], "attack": KINDS[attack]}
             train = round(u["share"] * u["sample"])
             for k, name in NUMBERS.items():
                 learn, ask = ({kind: kept(v[k][part]) for kind, v in kinds.items()}
@@ -508,10 +503,10 @@ def draw_numbers(surroundings):
     for row, (net, kinds) in zip(axes, together.items()):
         for ax, (k, name) in zip(row, NUMBERS.items()):
             for kind, told in LOOKS.items():
-                ax.ecdf(kept(kinds[kind][k]).numpy(), color=networks.COLOURS[kind],
-                        linestyle=networks.STYLES[kind], label=told)
+                ax.ecdf(kept(kinds[kind][k]).numpy(), color=he.COLOURS[kind],
+                        linestyle=he.STYLES[kind], label=told)
             ax.set(xlabel=name)
-        row[0].set_ylabel(f"{networks.NAMED[net]}\nshare of images", fontsize=9)
+        row[0].set_ylabel(f"{he.NAMED[net]}\nshare of images", fontsize=9)
     figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=len(LOOKS))
     return figure
 
@@ -527,7 +522,7 @@ run.extra("one-number", (surroundings, classifiers), one_number,
 
 
 # %% [markdown]
-# ## Table 4: the same for FGSM, an attack of one step
+# ## Table 4: errors on FGSM examples
 #
 # Trained and tested on FGSM's examples of the normally trained networks; on the others, the paper says, FGSM succeeds too rarely.
 
@@ -539,7 +534,7 @@ def table_4(classifiers):
         u = by_name(classifiers).get(f"{dataset}-normal-fgsm")
         row = {"dataset": title, "false_pos_pct": percent(u["flagged"], u["benign"]) if u else None,
                "false_neg_pct": percent(u["missed"].get("fgsm"), u["adversarial"].get("fgsm")) if u else None}
-        made.append(row | {f"{c}_status": networks.status(f"{dataset}-normal", row[c])
+        made.append(row | {f"{c}_status": he.status(f"{dataset}-normal", row[c])
                            for c in ("false_pos_pct", "false_neg_pct")})
     return made
 
@@ -561,14 +556,14 @@ def harder(rows, nets, table_3):
 
 
 run.table("table-4", classifiers, table_4, claims={
-    "harder to recognise": (networks.without_stand_ins(harder, of_all=True), "table-3"),
+    "harder to recognise": (he.without_proxies(harder, of_all=True), "table-3"),
     "too few successful": "no classifier is trained there, as in the paper; how few FGSM succeeds on stands "
                           "in Table 1",
 })
 
 
 # %% [markdown]
-# ## Boundary classifier (procedure): trained on what
+# ## Boundary classifier (procedure): training sets and time
 
 # %%
 def training(classifiers):
@@ -600,7 +595,7 @@ run.statement("procedure-boundary-classifier", classifiers, data=training, claim
 
 
 # %% [markdown]
-# ## Cost of the boundary (procedure): how many looks
+# ## Cost of the boundary (procedure): network evaluations
 #
 # The cost of a walk is counted in images that the network classifies: a direction stops where it finds its boundary.
 
@@ -636,9 +631,9 @@ def varies(d):
 def looks_in_words(surroundings):
     """Looks an image of each network and kind."""
     told = looks(surroundings)["looks"]
-    each = "; ".join(f"{networks.NAMED[net]}: " + ", ".join(
+    each = "; ".join(f"{he.NAMED[net]}: " + ", ".join(
         f"{name} {told[key]:,.0f}" for kind, name in {"benign": "images as they are", **KINDS}.items()
-        if (key := f"{net.replace('-', '_')}_{kind}") in told) for net in networks.COLUMNS
+        if (key := f"{net.replace('-', '_')}_{kind}") in told) for net in he.COLUMNS
         if any(key.startswith(net.replace("-", "_")) for key in told))
     return f"Looks for an image, in the mean: {each}." if each else "No walk was made."
 
@@ -684,15 +679,13 @@ run.tell(surroundings, arithmetic)
 
 # %%
 learned, rules = run.best(classifiers), one_number(*run.best(surroundings, classifiers))
-question = ("A small network sees nothing of a picture but how far away the boundary is around it, and in "
-            "which classes the walks end.")
 
 
 def in_short(training):
     """`(accuracy, attack, unit)` of a network's best classifier, `(accuracy, rule)` of its best number."""
     found = {attack: v for (kind, attack), v in worst_cases(learned, "mnist").items() if kind == training}
     attack = max(found, key=found.get, default=None)
-    alone = [row for row in rules if row["network"] == networks.NAMED[f"mnist-{training}"]
+    alone = [row for row in rules if row["network"] == he.NAMED[f"mnist-{training}"]
              and row["attack"] == KINDS["margin"]]
     rule = max(alone[:-1], key=lambda row: row["known"], default=None)     # on the images learned from
     return ((found[attack], attack, by_name(learned)[f"mnist-{training}-{attack}"]) if found else None,
@@ -700,22 +693,23 @@ def in_short(training):
 
 
 best, alone = in_short("normal")
+told = ["Can a small classifier detect adversarial digits from boundary distances and neighbouring classes "
+        "alone?"]
 if best:
-    accuracy, attack, it = best
-    answer = ("In the worst mixture of digits and adversarial ones it is right in "
-              f"{words(accuracy)} of cases, "
-              f"when it has learned from {it['trained_on']:,} digits and their {KINDS[attack]} examples; it "
-              f"was asked about {it['benign']:,} other digits and their examples.")
+    (accuracy, attack, it), item = best, reference.paper("he")["table-3"].raw
+    theirs = {row["dataset"]: row["accuracy_ours_pct"] for row in item["spanning_cells"]}["MNIST"]
+    told.append(f"Trained on {it['trained_on']:,} pairs of a benign digit and its {KINDS[attack]} example, "
+                f"it reaches a worst-case accuracy (100% minus its largest error rate) of {words(accuracy)} "
+                f"on {it['benign']:,} other pairs (paper: {words(theirs)}).")
+    if alone:
+        told.append(f"A single threshold does {'as well' if alone[0] >= accuracy else 'worse'}: "
+                    f"it reaches {words(alone[0])} on the same pairs if an image with its "
+                    f"{alone[1]['number']} counts as adversarial.")
+    told.append(f"The paper trains on {item['settings']['train_examples']['MNIST']:,} pairs; whether more "
+                "pairs would favour the classifier is open.")
 else:
-    answer = "Can it tell adversarial images from real ones? This run has too few examples to train it."
-if alone:
-    answer += (f" In the place of the small network, one number is right in {words(alone[0])}: whatever has "
-               f"its {alone[1]['number']} is called an attack.")
-best, alone = in_short("adv")
-if best and alone:
-    answer += (" Around a network that was trained for a short time on adversarial digits, they are right in "
-               f"{words(best[0])} and {words(alone[0])} ({alone[1]['number']}).")
-run.minute(f"{question} {answer}", picture=draw_numbers(run.best(surroundings)), alt=ALT_NUMBERS)
+    told.append("This run has too few examples to train it.")
+run.minute(" ".join(told), picture=draw_numbers(run.best(surroundings)), alt=ALT_NUMBERS)
 
 # %%
 run.stamp()

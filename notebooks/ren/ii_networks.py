@@ -21,7 +21,7 @@
 
 # %% [markdown]
 # (ren-ii)=
-# # II. Three networks, and what they make of white and black
+# # II. Three networks, and their labels for a white and a black image
 #
 # *Ren et al. {cite:p}`ren2025`, Section II*
 
@@ -76,10 +76,8 @@ scale = run.scale(
 )
 
 
-# %% [markdown]
-# A unit is one trained network. Its layers are read off the network itself, in the words of Table I.
-
 # %%
+# A unit is one trained network; its layers come from the network itself, in the words of Table I.
 def layer_list(net, height, width):
     """The layers of a sequential net as Table I names them; a ReLU is joined to the layer before it."""
     layers = []
@@ -133,10 +131,11 @@ networks = run.units("networks", train, plan)
 # %% [markdown]
 # ## Table I: the layers
 #
-# Layer by layer, in the places where the paper prints one. The ReLU on the ten outputs of C is printed, so C has it.
+# Our layers stand in the rows in which the paper lists one. Table I has a rectifier (ReLU) on the ten outputs of C, and ours has it
+# too.
 
 # %%
-CALIBRATED = "calibrated: the training recipe was chosen for accuracies near the printed ones"
+FITTED = "fitted: the training recipe was chosen for accuracies near the published ones"
 
 
 def by_architecture(networks, **columns):
@@ -184,15 +183,15 @@ if len(known):
 
 
 # %% [markdown]
-# ## Table II: accuracies, and two pictures that are no digits
+# ## Table II: accuracies, and labels of a white and a black image
 #
-# Accuracies are means over the networks of an architecture. For white and black stand the most frequent answer and the mean
-# probability that the networks give to their answers.
+# Accuracies are means over the networks of an architecture. For white and black the table gives the most frequent label and the mean
+# probability of the predicted labels.
 
 # %%
 def rows(networks):
     """Table II: means over nets with their spread, and the most frequent answers (ties: the lowest)."""
-    made = [{"row": f"{part}ing_accuracy", **{column: cell | {"value_pct_status": CALIBRATED} for column,
+    made = [{"row": f"{part}ing_accuracy", **{column: cell | {"value_pct_status": FITTED} for column,
                                               cell in
              by_architecture(networks, value_pct=f"{part}_pct").items()}} for part in ("train", "test")]
     for name in UNIFORM:
@@ -225,8 +224,8 @@ table_2 = run.table(
 
 
 # %% [markdown]
-# The paper has one network of each kind. Here is every network by itself: where the digits in one column differ, the printed one
-# is that of a particular training, and not of the architecture.
+# The paper trains one network of each architecture. The figure shows each of our networks by itself. Where the labels in one column
+# differ, the published label is that of one training, not of the architecture.
 
 # %%
 def draw_answers(networks):
@@ -246,19 +245,17 @@ def draw_answers(networks):
                     color="0.3", fontsize=11, va="center")
         ax.set(xticks=range(len(ARCHITECTURES)), xticklabels=ARCHITECTURES.values(),
                xlim=(-0.6, 2.6), ylim=(0, 108),
-               xlabel="architecture", title=f"Asked about an all-{name} picture")
-    axes[0].set_ylabel("probability of the answer (%)")
+               xlabel="architecture", title=f"Label of an all-{name} image")
+    axes[0].set_ylabel("probability of the label (%)")
     return figure
 
 
-ANSWERS_ALT = ("Two panels, for a white and a black picture. In three columns, A, B and C, stand the digits "
-               "that the trained "
-               "networks answer, each at the height of its probability, beside dashed lines for the paper's "
-               "three networks.")
+ANSWERS_ALT = ("Two panels, for a white and a black image. In three columns, A, B and C, stand the labels "
+               "of the trained networks, each at the height of its probability, beside dashed lines for the "
+               "paper's three networks.")
 run.picture(networks, draw_answers, alt=ANSWERS_ALT,
-            caption="What each trained network answers to a white and to a black picture: the digit is its "
-                    "answer, the height "
-                    "the probability it gives. Dashed, with the answer at its end: the paper's networks")
+            caption="Predicted label of each trained network for a white and a black image, at the height of "
+                    "its probability. Dashed, with the label at its end: the paper's networks")
 
 
 # %%
@@ -268,10 +265,10 @@ def told(classes):
 
 
 if len(known):
-    display.say(f"White is called {told(known.white_class)}; black {told(known.black_class)}.")
+    display.say(f"Labels of white: {told(known.white_class)}; of black: {told(known.black_class)}.")
 
 # %% [markdown]
-# ## Equation 1: the ruler
+# ## Equation 1: structural similarity (SSIM)
 #
 # $$\mathrm{SSIM}(x, y) = \frac{(2\mu_x\mu_y + c_1)(2\sigma_{xy} + c_2)}{(\mu_x^2 + \mu_y^2 + c_1)(\sigma_x^2 + \sigma_y^2 + c_2)} \tag{1}$$
 #
@@ -325,8 +322,8 @@ display.say(f"In {2 * PAIRS} comparisons the two differ by {'less' if within els
 
 
 # %% [markdown]
-# Which border rule is used is not a detail on digits, whose borders are empty. One digit under seven distortions, measured by
-# both rules:
+# The border rule matters on digits, whose borders are empty. The figure shows one digit under seven distortions, measured by both
+# rules.
 
 # %%
 def distort(digit, *, dataset, seed):
@@ -388,8 +385,8 @@ run.picture(ruler, draw_ruler,
 # | how many networks | several of each kind where the paper has one | what a single training leaves to chance becomes visible |
 #
 # A trained network is rounded to 16-bit weights before anything is measured, so that the network that is kept is exactly the
-# network behind the numbers. Of the training the paper prints nothing but its result; the recipe was
-# chosen for accuracies near the printed ones, and {ref}`Section IV <ren-iv>` asks what depends on it:
+# network behind the numbers. The paper describes only the result of its training. The recipe was chosen for accuracies near the
+# published ones, and {ref}`Section IV <ren-iv>` measures what depends on it.
 
 # %%
 published = run.full.recipe
@@ -399,9 +396,9 @@ display.table(
                    f"{'Nesterov’s form' if published.nesterov else 'plain form'}"],
      ["learning rate", f"{published.rate:g}, {published.schedule}"],
      ["L2 term", f"{published.weight_decay:g}"],
-     ["images a step", published.batch],
-     ["passes over the training images", published.epochs],
-     ["random shifts of the images",
+     ["batch size", published.batch],
+     ["epochs", published.epochs],
+     ["data augmentation, shifts",
       f"up to {published.shift} pixel{'' if published.shift == 1 else 's'}" if published.shift else "none"]],
     "The training recipe at full scale")
 
@@ -421,15 +418,19 @@ if len(known):
     differing = [name for a, name in ARCHITECTURES.items()
                  if known[known.architecture == a].white_class.nunique() > 1]
     several = "Networks of one architecture agree on white." if each.size().max() > 1 else ""
-    alone = (f"Even networks of one kind, trained from different seeds, disagree on white, in "
-             f"{len(differing)} of the {len(each)} kinds." if differing else several)
+    alone = ("Networks of the same architecture, trained from different seeds, disagree on white for "
+             f"{len(differing)} of {len(each)} architectures, so the published labels of white may belong "
+             "to the paper's single trainings." if differing else several)
+    theirs = {row["row"]: [row[f"architecture_{a}"]["predicted_class"] for a in ARCHITECTURES]
+              for row in paper["table-2"].rows if row["row"].startswith("pure")}
     run.minute(
-        f"{len(known)} networks of three kinds read {known.test_pct.mean():.1f}% of the test digits rightly. "
-        f"Asked about an "
-        f"all-white picture, which is no digit, they give {known.white_class.nunique()} different answers, "
-        f"with a mean "
-        f"probability of {known.white_pct.mean():.0f}%; {int((known.black_class == 1).sum())} of "
-        f"{len(known)} call an all-black picture a 1. {alone}",
+        "Which digits do trained MNIST classifiers assign to an all-white and an all-black image, which are "
+        f"no digits? {int((known.black_class == 1).sum())} of {len(known)} networks of three architectures "
+        f"(mean test accuracy {known.test_pct.mean():.1f}%) label black as 1 (paper: "
+        f"{theirs['pure_black'].count(1)} of {len(theirs['pure_black'])}). White gets "
+        f"{known.white_class.nunique()} different labels, with a mean probability of "
+        f"{known.white_pct.mean():.0f}% (paper: {', '.join(map(str, theirs['pure_white']))}, one for each "
+        f"network). {alone}",
         picture=draw_answers(known), alt=ANSWERS_ALT)
 
 # %%

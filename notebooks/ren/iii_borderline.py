@@ -26,7 +26,7 @@
 
 # %% [markdown]
 # (ren-iii)=
-# # III. Walking to the boundary
+# # III. Borderline pairs by repeated mixing
 #
 # *Ren et al. {cite:p}`ren2025`, Section III*
 
@@ -84,8 +84,8 @@ scale = run.scale(
 # %% [markdown]
 # ## Algorithm 1: mixing towards the boundary
 #
-# In the paper's own steps. `uint8(a/2 + b/2)` is taken as the paper's software does: each half is rounded, .5 upwards, and the sum
-# stops at 255.
+# The code follows the paper's steps. `uint8(a/2 + b/2)` is computed as the paper's software does: each half is rounded, .5 upwards,
+# and the sum stops at 255.
 
 # %%
 def half_and_half(a, b):
@@ -110,9 +110,9 @@ def algorithm_1(classify, x_o, x_b, delta_s, it, mix=half_and_half):
 
 
 # %% [markdown]
-# The fast search must find the same two pictures with the same two labels, pixel for pixel: under the printed rule of stopping, and
-# where only the limit, then half as large, stops it. That the comparison can fail is shown by running the steps with something changed: another
-# threshold, another limit, halves cut off instead of rounded.
+# The fast search must find the same two images with the same two labels, pixel for pixel, under two stopping rules: the published
+# one, and half of its limit on the mixtures alone. The comparison can fail: with another threshold, another limit, or halves cut off
+# instead of rounded, the steps end with other pairs.
 
 # %%
 def cut_off(a, b):
@@ -162,8 +162,8 @@ steps = run.units("steps", compare, plan_compared)
 
 
 # %% [markdown]
-# Whether the algorithm keeps its promises is checked on every digit, network and background: the final pictures are classified
-# again, and each search must have stopped for one of the two reasons it may stop for. A unit is one network and one background.
+# Every search is checked, on every digit, network and background: the final images are classified again, and the search must have
+# stopped for one of its two reasons.
 
 # %%
 def check(architecture, net, background, *, images, recipe, dataset, threshold, iterations):
@@ -245,7 +245,7 @@ if len(compared):
     both = 2 * starts
     display.say(f"In {both:,} searches, from {starts:,} starts under either rule, the paper's steps and the "
                 f"fast search end with "
-                f"different pairs in {different:,} cases. With one thing changed they differ:")
+                f"different pairs in {different:,} cases. The table counts the other pairs of changed steps.")
     display.table(["changed in the paper's steps", "searches", "other pairs"],
                   [[k.replace("_", " "), starts, int(compared[k].sum())] for k in CHANGED],
                   "How often changed steps end with another pair than the fast search")
@@ -387,7 +387,7 @@ robustness = run.statement("definition-robustness", searches,
                            data=lambda units: means(units, {"ssim": "robustness"}))
 
 # %% [markdown]
-# ## Separability (definition): how different two labels look
+# ## Separability (definition): similarity of the two sides of the boundary
 #
 # The gap between $x_s$ and $x_b$: how different two pictures must be to get different labels. Again an SSIM, and again lower is
 # better: the two sides look less alike.
@@ -409,11 +409,11 @@ equation_2 = run.statement("equation-2", searches, data=lambda units: means(
             "ssim_of_the_outside_picture_to_the_original": "adversarial"}))
 
 # %% [markdown]
-# ## Equation 3: the outside picture most like the original
+# ## Equation 3: the outside image most similar to the original
 #
 # $$\text{maximise } \mathrm{SSIM}(x_b, x_o) \quad\text{such that}\quad C(x_s) = C(x_o),\; C(x_b) \neq C(x_o) \tag{3}$$
 #
-# The same walk with another goal: an adversarial example. Of all the pictures outside that were visited, it keeps the one most like
+# The same search with another goal, an adversarial example: of all outside images that it visits, it keeps the one most similar to
 # the original.
 
 # %%
@@ -421,17 +421,17 @@ equation_3 = run.statement("equation-3", searches, data=lambda units: means(
     units, {"ssim_of_the_outside_picture_to_the_original": "nearest_adversarial"}))
 
 # %% [markdown]
-# What the two definitions and the two goals come to, towards white and towards black:
+# The table gives the mean SSIM of both definitions and of both goals.
 
 # %%
 run.extra(
     "goals", searches,
     lambda units: over_nets(units, ("background",), {k: k for k in (
         "robustness", "separability", "adversarial", "nearest_adversarial")}),
-    "Mean SSIM over digits and nets, with the spread over nets",
+    "Mean SSIM over digits and networks, with the spread over networks",
     header={"background": "background", "robustness": "robustness", "separability": "separability",
-            "adversarial": "last outside picture to original (Equation 2)",
-            "nearest_adversarial": "most similar outside picture to original (Equation 3)"})
+            "adversarial": "last outside image to original (Equation 2)",
+            "nearest_adversarial": "most similar outside image to original (Equation 3)"})
 
 # %%
 if len(found):
@@ -518,20 +518,16 @@ if len(asked):
 # %%
 if len(found):
     shown = run.best(path)
-    story = ""
-    if len(shown):
-        first = shown.iloc[0]
-        story = (f"A walk from a {first.source_label} towards {first.background}: after "
-                 f"{len(first.mixed_labels)} mixtures there are two pictures in which no pixel differs by "
-                 f"more than {apart(first)} of 255 grey values, and the network says {first.inside_label} to "
-                 f"one and {first.outside_label} to the other. ")
     count = found.net.nunique()
     networks = f"{count} networks" if count > 1 else "one network"
     run.minute(
-        f"{story}Over {searched:,} walks towards {' or '.join(BACKGROUNDS)} in {networks}, the last two "
-        f"pictures have a mean likeness of {mean['separability']:.3f} (SSIM, 1 for equal pictures; a walk "
-        f"stops once it is above {above:g}), while the one that keeps its label has "
-        f"{mean['robustness']:.3f} to the digit it came from.",
+        "How similar can two images be that a network labels differently? Algorithm 1 mixes a digit again "
+        f"and again with a {' or '.join(BACKGROUNDS)} image, half and half, and ends with two images: the "
+        f"last one with the digit's label and the last one without. In {searched:,} searches with "
+        f"{networks}, {converged:.1%} of these pairs reach an SSIM above {above:g} (1 for equal images), "
+        f"after {mean['mixtures']:.1f} mixtures on average; their mean SSIM is {mean['separability']:.3f}. "
+        f"This value reflects the stopping rule, because the search ends above {above:g}. The last image "
+        f"with the digit's label has a mean SSIM of {mean['robustness']:.3f} to the digit.",
         picture=draw_path(shown) if len(shown) else None, alt=PATH_ALT)
 
 # %%

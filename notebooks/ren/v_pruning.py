@@ -23,7 +23,7 @@
 
 # %% [markdown]
 # (ren-v)=
-# # V. Pixel pruning: what separability costs
+# # V. Pixel pruning: separability against robustness
 #
 # *Ren et al. {cite:p}`ren2025`, Section V*
 
@@ -108,10 +108,9 @@ assert [(s["t"], s["T"])
         for s in reference.paper("ren")["table-4"].settings["pruning_settings"]] == list(SETTINGS)
 
 
-# %% [markdown]
-# A unit is one network, one background and one pruning, with Algorithm 1 from all digits. Thresholds of 0 and 255 prune nothing.
-
 # %%
+# A unit is one network, one background and one pruning, with Algorithm 1 from all digits. Thresholds of 0 and
+# 255 prune nothing.
 def measure(architecture, seed, background, t, T, place, *, images, recipe, dataset, threshold, iterations):
     """Means and standard deviations over digits of the three similarities, as in Table IV."""
     digits = data.load(dataset)
@@ -149,10 +148,8 @@ def plan(scale):
 searches = run.units("searches", measure, plan)
 
 
-# %% [markdown]
-# What does the rule do to the digits before any search?
-
 # %%
+# What the rule does to the digits before any search.
 def changed(units):
     """Percent of the pixels of the test digits that each setting changes."""
     share = units.groupby(["t", "T"]).changed.mean()
@@ -267,9 +264,9 @@ table_4 = run.table(
 # %% [markdown]
 # ## Where it differs: where pruning acts, and a pixel of 128
 #
-# The same settings under the three readings of where pruning acts. The last column says how many searches still bring the pair
-# above the threshold of likeness. Where the mixtures are pruned, a mixture may be pruned back to one of the two pictures that
-# it was made of; then nothing moves any more, and the pair stays apart. That is how separability improves.
+# The table gives the same settings under three readings of where pruning acts. The last column is the share of searches whose pair
+# still reaches the SSIM threshold. Where the mixtures are pruned, a mixture may be pruned back to one of the two images that it was
+# made of; then the search makes no progress, and the pair stays apart. That is how separability improves.
 
 # %%
 LIKENESS = {"separability_ssim": "separability", "robustness_ssim": "robustness",
@@ -287,14 +284,15 @@ def readings(units):
 
 
 run.extra("pruning-places", searches, readings,
-          "Three readings of where pruning acts: mean SSIM over digits and nets, with the spread over nets.",
+          "Three readings of where pruning acts: mean SSIM over digits and networks, with the spread over "
+          "networks.",
           header={"place": "pruned", "t": "t", "T": "T", "background": "background",
                   **LIKENESS, "reached": "above the threshold (%)"})
 
 
 # %% [markdown]
-# With $t = T = 128$ a picture has two grey levels, 0 and 255, and the mean of these, rounded, is 128: the one level that the
-# rule leaves alone, being neither below nor above. One level to either side, that mixture is pruned back to 255 or to 0:
+# With $t = T = 128$ an image has two grey levels, 0 and 255. Their mean, rounded, is 128, the one level that the rule leaves
+# unchanged. With thresholds one level below or above, that mixture is pruned back to 255 or to 0.
 
 # %%
 def around_128(units):
@@ -305,14 +303,15 @@ def around_128(units):
 
 run.extra(
     "pruning-128", searches, around_128,
-    "All pixels decided by one threshold, at 128 and one level beside it: mean SSIM over digits and nets, "
-    "with the spread over nets.",
+    "All pixels decided by one threshold, at 128 and one level beside it: mean SSIM over digits and "
+    "networks, with the spread over networks.",
     header={"t": "t", "T": "T", "background": "background", **LIKENESS})
 
 # %% [markdown]
-# A robustness of 1 is a digit that nothing has changed: its mixture was pruned back to it, or to the background.
+# A robustness of 1 means an unchanged digit: its mixture was pruned back to the digit or to the background.
 #
-# Each suspect alone: which of the paper's claims would hold, and how far the mean SSIM of Table IV would lie from the print.
+# The next table takes each suspect alone: which of the paper's claims would hold, and how far the mean SSIM of Table IV would lie from
+# the published values.
 
 # %%
 CLAIMS = {"separability falls at each step": separability_falls,
@@ -342,14 +341,16 @@ def suspects(units):
 if len(best := run.best(searches)) and (found := suspects(best)):
     run.extra("pruning-suspects", searches, suspects,
               "What each suspect does to the paper's claims on Table IV, and its mean distance from the "
-              "printed SSIM.",
-              header={"reading": "reading", **{k: k for k in CLAIMS}, "distance": "distance from the print"})
+              "published SSIM.",
+              header={"reading": "reading", **{k: k for k in CLAIMS},
+                      "distance": "distance from the published values"})
     nearest = min(found, key=lambda r: r["distance"])
-    display.say(f"Nearest to the print: {nearest['reading']}, {nearest['distance']:.3f} away on average.")
+    display.say(f"Nearest to the published values: {nearest['reading']}, {nearest['distance']:.3f} away on "
+                "average.")
 
 
 # %% [markdown]
-# ## The trade-off, traced
+# ## The trade-off over all thresholds
 #
 # The paper measures three settings. Moving the threshold in small steps draws the whole curve, on one network: each point is one
 # $t$, once with bright pixels left alone ($T = 255$) and once with every pixel decided ($T = t$).
@@ -394,15 +395,15 @@ def draw_trade_off(units):
         printed = [p for p in PRINTED if p["background"] == b]
         ax.scatter([p["separability_ssim"] for p in printed], [p["robustness_ssim"] for p in printed],
                    marker="x", color="k", s=60,
-                   label="printed: t, T")
+                   label="published: t, T")
         places = [("left", (5, 5))] * 3 if b == "white" else [  # where the curve is not
             ("right", (-7, -9)), ("left", (6, 3)), ("right", (-7, 2))]
         for p, (side, offset) in zip(printed, places):
             ax.annotate(f"{p['t']}, {p['T']}", (p["separability_ssim"], p["robustness_ssim"]),
                         fontsize=10, ha=side,
                         xytext=offset, textcoords="offset points")
-        ax.set(xlabel="separability (likeness of the pair)", title=f"towards {b}")
-    axes[0].set_ylabel("robustness (likeness of inside and digit)")
+        ax.set(xlabel="separability (SSIM of the pair)", title=f"towards {b}")
+    axes[0].set_ylabel("robustness (SSIM of inside and digit)")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=10)
     return figure
 
@@ -454,7 +455,7 @@ def distances(units):
 
 if len(best := run.best(curve)) and (found := distances(best)):
     display.table(["towards", "t", "T", "to the curve", "to our point"], [list(d.values()) for d in found],
-                  "Distances of the printed settings in the plane of the figure")
+                  "Distances of the published settings in the plane of the figure")
     on_curve, own = (float(np.median([d[k] for d in found])) for k in ("curve", "own"))
     display.say(f"The medians are {on_curve:.3f} to the curve and {own:.3f} to our point.")
 
@@ -612,19 +613,21 @@ def draw_minute(units):
     """The pair at the boundary, unpruned and under each pruning, towards the first background."""
     u = next(units.itertuples())
     figure, axes = plt.subplots(2, 4, figsize=(9, 5))
-    titles = [f"{setting(e)}\nlikeness {e['separability']:.3f}" for e in u.shown]
+    titles = [f"{setting(e)}\nSSIM {e['separability']:.3f}" for e in u.shown]
     display.image_grid(axes[0], u.inside, titles)
     display.image_grid(axes[1], u.outside)
     for n, e in enumerate(u.shown):
-        axes[0, n].set_xlabel(f"read as {e['inside_class']}", fontsize=11)
-        axes[1, n].set_xlabel(f"read as {e['class']}", fontsize=11)
+        axes[0, n].set_xlabel(f"label {e['inside_class']}", fontsize=11)
+        axes[1, n].set_xlabel(f"label {e['class']}", fontsize=11)
     return figure
 
 
 def in_words(rows, name):
-    """A likeness of Table IV without pruning and with the strongest, towards each background."""
+    """A mean SSIM of Table IV without pruning, with the strongest, and the paper's, by background."""
     ends = {b: steps(rows, f"{name}_ssim", b) for b in BACKGROUNDS}
-    return " and ".join(f"from {v[0]:.3f} to {v[-1]:.3f} towards {b}" for b, v in ends.items())
+    theirs = {p["background"]: p[f"{name}_ssim"] for p in PRINTED if (p["t"], p["T"]) == SETTINGS[-1]}
+    return " and ".join(f"from {v[0]:.3f} to {v[-1]:.3f} towards {b} (paper: {theirs[b]:.3f})"
+                        for b, v in ends.items())
 
 
 best = run.best(searches)
@@ -634,24 +637,24 @@ if len(best) and complete(rows(best)):
     decided = {sum(r[k] for k in CLAIMS) for r in suspects(best) if r["reading"].startswith("128 becomes")}
     stuck = of(best, "mixed", SETTINGS[-1:]).reached.mean()
     sentences = (
-        "Pruning is to pull the two pictures at a boundary apart: while the search mixes, pixels below t "
-        "turn black and pixels above T white. From none to the strongest, the likeness of the two (SSIM, 1 "
-        f"for equal pictures) falls {in_words(made, 'separability')}: only {stuck:.2%} of the searches still "
-        f"get a pair above {best.threshold.iloc[0]:g}, in the others the two stay apart. The price: a digit "
-        f"bears less change, its likeness to the last picture with its label rises "
+        "Does pixel pruning, which sets pixels below t to 0 and above T to 255 while a search mixes a digit "
+        "with white or black, separate the two images at the decision boundary? With the strongest pruning "
+        f"their mean SSIM (1 for equal images) falls {in_words(made, 'separability')} (n = "
+        f"{best.seed.nunique()} networks), because pruning restores one of the two images that were mixed: "
+        f"{stuck:.2%} of the searches still reach an SSIM above {best.threshold.iloc[0]:g}. Robustness gets "
+        "worse: the mean SSIM between a digit and the last image with its label rises "
         f"{in_words(made, 'robustness')}. "
-        + (f"Of the paper's claims on Table IV {claims.count(True)} of {len(claims)} hold"
-           + (f"; were a pixel of exactly 128, which the strongest pruning leaves as it is, turned black or "
-              f"white as well, {' or '.join(map(str, sorted(decided)))} would." if decided else ".")
+        + (f"Claims of the paper about Table IV that hold: {claims.count(True)} of {len(claims)}"
+           + (f", and {' or '.join(map(str, sorted(decided)))} of {len(claims)} if pixels equal to 128, "
+              "which the published rule leaves unchanged, are also set to 0 or 255." if decided else ".")
            if claims else ""))
 else:
-    sentences = "Not all is recorded yet of what pruning does to the pictures at a network's boundary."
+    sentences = "The searches with and without pruning are not all measured yet."
 shown = run.best(pictures)
 run.minute(sentences, picture=draw_minute(shown) if len(shown) else None,
-           alt="Two rows of four handwritten digits. Above the last picture that the network still reads as "
-               "the digit, below the "
-               "first that it reads as another, on a path towards white: unpruned the two look alike, and "
-               "under stronger and stronger pruning their likeness, printed above them, changes.")
+           alt="Two rows of four handwritten digits on a path towards white: above the last image with the "
+               "digit's label, below the first with another. Unpruned the two look alike; with stronger "
+               "pruning their SSIM, given above them, changes.")
 
 # %%
 run.stamp()

@@ -25,7 +25,7 @@
 
 # %% [markdown]
 # (sutton-3)=
-# # 3. The paradox: easy to attack, hard to disturb
+# # 3. All experiments in short: adversarial against random perturbations
 #
 # *Sutton et al. {cite:p}`sutton2023`, Section 3*
 
@@ -106,7 +106,7 @@ own = run.units("small", small, plan_small)
 
 
 # %% [markdown]
-# From each data set come the problems of a class and the next one; from the photographs, whose network is a substitute, whatever is
+# From each data set come the problems of a class and the next one; from the photographs, whose network is a proxy, whatever is
 # there.
 
 # %%
@@ -128,7 +128,7 @@ example = handed.together(
     "example", handed.borrowed("sutton/7_2_1_cifar10", "pairs", [SHOWN], parts=pictures.PARTS), own=own)
 
 # %% [markdown]
-# ## Figure 1: one problem, aeroplane against cat
+# ## Figure 1: aeroplane against cat
 
 # %%
 COLOURS = dict(zip(tables.SPLITS, display.PALETTE))
@@ -164,8 +164,8 @@ def draw_paradox(units):
             reached = np.linspace(0, found["percent"], len(facts["quantiles"]))
             left.step(np.r_[0, facts["quantiles"], 5], np.r_[0, reached, reached[-1]], color=COLOURS[split],
                       ls="-" if split == "train" else "--", label=pictures.SETS[split])
-    left.set(xlim=(0, 5), ylim=(0, 105), xlabel="Euclidean length of the attack\n(pixels from 0 to 1)",
-             ylabel="images turned (%)", title="(a) chosen change")
+    left.set(xlim=(0, 5), ylim=(0, 105), xlabel="Euclidean norm of the attack\n(pixels from 0 to 1)",
+             ylabel="label flipped, % of images", title="(a) adversarial perturbation")
     if left.get_legend_handles_labels()[0]:
         left.legend(loc="lower right")
     for split, side in zip(tables.SPLITS, (-0.2, 0.2)):
@@ -176,11 +176,11 @@ def draw_paradox(units):
             right.bar(place + side, found["percent"], 0.4, color=COLOURS[split], edgecolor="white",
                       hatch="" if split == "train" else "//")
             right.vlines(place + side, found["low"], found["high"], color="0.2", lw=1.2)
-    right.set(ylim=(0, 105), xlabel="size, in lengths of the attack",
-              title=f"(b) {unit['draws']:,} random changes" if unit else "(b) random changes")
+    right.set(ylim=(0, 105), xlabel="norm, in norms of the attack",
+              title=f"(b) {unit['draws']:,} noise samples" if unit else "(b) noise samples")
     right.set_xticks(range(len(DELTAS)), [f"{d} ×" for d in DELTAS])
     for label, name, which, text in ((1, "cat", 1, "attacked cat:\n“aeroplane”"),
-                                     (0, "aeroplane", 2, "random change:\nstill right")):
+                                     (0, "aeroplane", 2, "noise:\ncorrect label")):
         found = panel_of(unit, label) if unit else None
         if found is None:
             panels[name].set_axis_off()
@@ -210,8 +210,13 @@ def single(part):
     return 100 * float((first == 0).mean()) if first.size else None
 
 
+def attacked_images(unit):
+    """How many test images were attacked."""
+    return tables.attacked(unit["test"])["of"]
+
+
 def turned(unit, delta):
-    """Share of the test images that random changes turn, with its interval, for a sentence."""
+    """Share of the test images whose label random perturbations flip, with its interval, for a sentence."""
     found = tables.disturbed(delta)(unit["test"])
     return (f"{words(found['percent'])} (95% interval {words(found['low'])} to {words(found['high'])})"
             if found["of"] else "no image")
@@ -245,9 +250,9 @@ def mostly_stay(d):
     return all(v["turned_10_pct"] < 50 for v in d.values()), told
 
 
-ALT = ("Left: the share of images turned by an attack rises with its length, for training and test images. "
-       "Middle: bars of the shares turned by random changes from as long as the attack to ten times as long. "
-       "Right: an attacked cat and a noisy aeroplane.")
+ALT = ("Left: the share of images whose label an attack flips rises with its norm, for training and test "
+       "images. Middle: bars of the shares whose label noise flips, at one to ten times the norm of the "
+       "attack. Right: an attacked cat and a noisy aeroplane.")
 run.figure("figure-1", example, draw_paradox, data=paradox_data, alt=ALT,
            contains={"panel (a)": lambda d: bool(d) and all(v["median_l2"] is not None for v in d.values()),
                      "panel (b)": lambda d: bool(d) and None not in [v["turned_10_pct"] for v in d.values()],
@@ -266,11 +271,12 @@ unit = the_example(shown) if len(shown) else None
 if unit is not None and unit["test"]["attack"]["l2"]["count"]:
     d = paradox_data(shown)["test"]
     display.say(
-        f"Of the test images that the net knows, {words(d['attacked_pct'])} have an attack; half of these "
-        f"attacks are shorter than {words(d['median_l2'], '')}. Of {d['perturbed']:,} of the images with an "
-        f"attack, drawn at random, random changes five times as long turn {turned(unit, 5)}, ten times as "
-        f"long {turned(unit, 10)}. Printed for this pair: {printed_for('table-5')} attackable, "
-        f"{printed_for('table-11')} turned at five times, {printed_for('table-12')} at ten.")
+        f"The attack flips the label of {words(d['attacked_pct'])} of the {attacked_images(unit):,} "
+        f"correctly classified test images that were attacked (paper: {printed_for('table-5')}); the median "
+        f"norm of these attacks is {words(d['median_l2'], '')}. {d['perturbed']:,} of the attackable "
+        "images, drawn at random, were perturbed at random. At five times the norm of the attack at least "
+        f"one random perturbation flips the label for {turned(unit, 5)} (paper: {printed_for('table-11')}), "
+        f"at ten times for {turned(unit, 10)} (paper: {printed_for('table-12')}).")
 
 
 # %% [markdown]
@@ -358,7 +364,7 @@ def incomplete(dataset, units, found):
 
 
 def table_1(units):
-    """Medians over problems, compared once all are there; for ImageNet the substitute's shares."""
+    """Medians over problems, compared once all are there; for ImageNet the proxy's shares."""
     net, made = photographs(units), []
     for quantity, delta, of in READ:
         row = {"quantity": quantity, "delta_inferred": delta}
@@ -369,11 +375,11 @@ def table_1(units):
                 row[dataset] |= {split: float(np.median(found)) if found else None}
                 if why := incomplete(dataset, units, found):
                     row[dataset][f"{split}_status"] = why
-        substitute = net.get(quantity) if delta in (None, 10) else None
+        proxy = net.get(quantity) if delta in (None, 10) else None
         for column, why in NOT_RUN.items():
-            mine = substitute if column == "imagenet_resnet50" else None
+            mine = proxy if column == "imagenet_resnet50" else None
             row[column] = {"test": mine, "test_status": why if mine is None else
-                           "substitute: SqueezeNet 1.1 in place of ResNet50, on images of the data folder"}
+                           "proxy: SqueezeNet 1.1 in place of ResNet50, on images of the data folder"}
         made.append(row)
     dimensions, classes = {"quantity": "input_dimension", "delta_inferred": None}, {
         "quantity": "number_of_classes", "delta_inferred": None}
@@ -431,7 +437,7 @@ def alike(rows):
 
 run.table("table-1", recorded, table_1, claims={
     "Networks are accurate": paradox, "Train and test data": alike,
-    "ImageNet random susceptibility": "measured on a substitute only, which decides nothing on ResNet50 and "
+    "ImageNet random susceptibility": "measured on a proxy only, which decides nothing on ResNet50 and "
                                       "VGG19; its values stand above"})
 
 
@@ -461,9 +467,9 @@ def spread(units):
 
 
 run.extra("sutton-paradox-spread", recorded, spread,
-          "Test images, %: over those problems of a data set that are there",
+          "Test images, %: the measured problems of each data set",
           header={key: key for key in ("data", "quantity", "problems", "smallest", "median", "largest")}
-          | {"failed": "of these failed", "without": "median without these", "printed": "printed median"})
+          | {"failed": "of these failed", "without": "median without these", "printed": "published median"})
 
 # %% [markdown]
 # ## What the paper leaves open
@@ -485,15 +491,18 @@ run.extra("sutton-paradox-spread", recorded, spread,
 # %%
 if unit is not None:
     d = paradox_data(shown)["test"]
-    tried = f"{unit['draws']:,} " if unit.get("draws") else ""
-    few = d["turned_5_pct"] is not None and 2 * d["turned_5_pct"] < d["attacked_pct"]
-    safe = " Whoever tests with noise alone may take such a net for safe." if few else ""
+    samples = f"{unit['draws']:,} noise samples each" if unit.get("draws") else "noise"
+    low, high = d["turned_10_interval"]
+    few = (" So few images do not decide the paper's claim that noise of ten times the norm mostly leaves "
+           "the label unchanged." if None not in (low, high) and low <= 50 <= high else "")
     run.minute(
-        "A net that tells aeroplanes from cats is asked about pictures it knows. A small chosen change "
-        f"makes it answer wrongly for {words(d['attacked_pct'])} of them. Of those, {d['perturbed']:,} were "
-        f"also changed at random, {tried}times each: up to five times as long changes turn "
-        f"{words(d['turned_5_pct'])}, up to ten times as long {words(d['turned_10_pct'])}. The paper prints "
-        f"{printed_for('table-5')}, {printed_for('table-11')} and {printed_for('table-12')}.{safe}",
+        "A network separates aeroplanes from cats. How many of its correctly classified test images can be "
+        "attacked, and does random noise flip the same labels? An adversarial perturbation along the loss "
+        f"gradient flips the label of {words(d['attacked_pct'])} (n = {attacked_images(unit):,}; paper: "
+        f"{printed_for('table-5')}). For {d['perturbed']:,} of these images we drew {samples}: at least one "
+        f"flips the label for {turned(unit, 5)} at five times the norm of the attack (paper: "
+        f"{printed_for('table-11')}), and for {turned(unit, 10)} at ten times (paper: "
+        f"{printed_for('table-12')}).{few}",
         picture=draw_paradox(shown), alt=ALT, sets=(example,))
 
 # %%

@@ -28,7 +28,7 @@
 
 # %% [markdown]
 # (sutton-4-2)=
-# # 4.2 Two balls: accurate, fragile and steady at once
+# # 4.2 Two balls and a plane: error, attacks and noise over the dimension
 #
 # Two classes, one ball of data each, a flat boundary between them. In this model Sutton et al. {cite:p}`sutton2023` prove
 # what makes image classifiers puzzling: they are accurate (Theorem 4), nearly every point can be moved across by a
@@ -53,7 +53,8 @@ from scipy import integrate, special
 from shared import runtime
 from shared.pages import curves, display
 from shared.pages.start import start
-from shared.pages.theorem import check, equality, numpy_generator
+from shared.pages.theorem import check, numpy_generator
+from shared.records.evidence import equality
 from shared.theory import gradient, statements
 from shared.theory.ball import density, log_tail, sample_points, tail
 from shared.theory.limits import two_balls_bound_rate, two_balls_margin_limit, two_balls_rate
@@ -90,7 +91,7 @@ COARSE = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 50_000, 200_000)
 # Exact values are for uniform data. As on {ref}`the page before <sutton-4-1>`, $\tau_n(x)$ is the share of the unit ball beyond a
 # plane at distance $x$ from its centre, and $f_n$ the density of one coordinate of a uniform point.
 #
-# ## Definition 3: data that do not crowd
+# ## Definition 3: bounded density
 #
 # Nothing could be said about data that sit in a single point. Definition 3 asks for a density $p$ that is zero outside a ball of radius
 # $r$ around some $c$, and at most $K$ times the uniform density inside:
@@ -129,7 +130,7 @@ definition_3 = run.statement(
          "constant cannot be improved.")
 
 # %% [markdown]
-# ## Definition 2: several points that do not crowd
+# ## Definition 2: bounded density of several points
 #
 # This definition is about several points at once and is quoted from earlier work; no result of the paper uses it. It asks for constants
 # $A > 0$, $0 < B < 1$ and $C$ such that for every $n$, every convex set $S$ of relative volume $V^n(S)/V^n \le A^n$, every point $x_i$ and
@@ -250,7 +251,7 @@ figure_3 = run.figure(
          "in the paper.")
 
 # %% [markdown]
-# ## Theorem 4: the classifier is accurate
+# ## Theorem 4: accuracy of the classifier
 #
 # $$\Pr(f(x)=\ell) \ge 1-\tfrac12K(1-\epsilon^2)^{n/2}$$
 #
@@ -279,7 +280,7 @@ theorem_4 = check(
     note=f"'Virtually 0' is read as below $10^{{{VANISHED}}}$.")
 
 # %% [markdown]
-# ## Theorem 5: nearly every point can be moved across
+# ## Theorem 5: the share of points that an adversarial perturbation misclassifies
 #
 # $$\Pr(\exists s\in\mathbb B^n_\delta: f(x+s)\ne\ell) \ge 1-\tfrac12K(1-(\delta-\epsilon)^2)^{n/2}$$
 #
@@ -298,7 +299,7 @@ steady = {f"δ = {d:g}": curves.over_dimension(
 
 # %%
 CAPTION = (
-    "Theorem 5: the share of points that resist every push of length δ, for three lengths just above "
+    "Theorem 5: the share of points that resist every perturbation of norm δ, for three lengths just above "
     "ε. Lines: exact; dashes: the bound; dots and bars: random trials with 95% intervals (none "
     "without a hit).")
 ALT = (
@@ -317,7 +318,7 @@ def draw_resisting(steady):
 display.picture(draw_resisting(steady), CAPTION, ALT)
 
 # %% [markdown]
-# ## Theorem 6: random pushes hardly ever do it
+# ## Theorem 6: the probability that random noise misclassifies a point
 #
 # $$\Pr(f(x+s)\ne\ell) \le K\left(1-\left(\frac{\epsilon}{1+\delta}\right)^2\right)^{n/2}$$
 #
@@ -376,7 +377,7 @@ flips = {f"δ = {d:g}": curves.over_dimension(
 # %%
 CAPTION = (
     "Sutton et al., Figure 4: (a) accuracy of the linear classifier on two uniform balls and the "
-    "bound of Theorem 4; (b) probability that a random push misclassifies a point, and the bound of "
+    "bound of Theorem 4; (b) probability that random noise misclassifies a point, and the bound of "
     "Theorem 6, for noise of radius δ up to 50 times the distance of the centres. Lines: exact; "
     "dashes: bounds; dots and bars: random trials with 95% intervals. Accuracy and probability are "
     "drawn as the paper does, on a plain axis.")
@@ -393,7 +394,7 @@ def draw_figure_4(accuracy, flips):
     left.set(ylabel="accuracy", ylim=(0.45, 1.02), title="(a)")
     for color, (label, curve) in zip(display.PALETTE, flips.items()):
         curves.draw_curve(right, curve, color, label)
-    right.set(ylabel="Pr(random push misclassifies)", ylim=(-0.02, 1.35), title="(b)",
+    right.set(ylabel="Pr(noise misclassifies)", ylim=(-0.02, 1.35), title="(b)",
               yticks=np.linspace(0, 1, 6))
     for ax, place in ((left, "lower right"), (right, "upper left")):
         ax.plot([], [], color="0.4", ls="--", lw=1.2, label="bound")
@@ -444,7 +445,7 @@ figure_4 = run.figure(
          f"{SMALL_AT_END:g}.")
 
 # %% [markdown]
-# ## Theorem 7: the gradient points straight across
+# ## Theorem 7: the direction of the loss gradient
 #
 # Let $\hat f = \sigma(x_1)$ be a smooth version of the classifier and $L$ an increasing loss. The chain rule gives (equation 10 of the
 # appendix is the case $\ell = 0$)
@@ -535,7 +536,7 @@ theorem_7 = run.statement(
          "on σ is lost in the text at hand; without one there is a counterexample (above).")
 
 # %% [markdown]
-# ## Theorem 8: one push for all
+# ## Theorem 8: universal adversarial perturbations
 #
 # $$\Pr(f(x+s)\ne\ell\ \forall s\in S_\gamma(z)) \ge \left(1-\tfrac12K\left(1-\tfrac{\gamma^2}{4}\right)^{n/2}\right)_+^2$$
 #
@@ -556,7 +557,7 @@ spared = {f"γ = {g:g}": curves.over_dimension(
 
 # %%
 CAPTION = (
-    "Theorem 8: the probability that some push with margin γ at one point spares another point of "
+    "Theorem 8: the probability that some perturbation with margin γ at one point spares another point of "
     "the class. Lines: exact; dashes: the bound; dots and bars: random trials with 95% intervals "
     "(none without a hit).")
 ALT = (
@@ -684,13 +685,14 @@ display.say(
 # %%
 apart = 2 * epsilon
 run.minute(
-    f"Two classes fill two balls of radius 1 whose centres are only {apart:g} apart, and a plane between "
-    f"the centres tells them apart. In {PICTURE:,} dimensions, as many as a small colour picture has, it "
-    f"misreads {misread} of the points. A push of length {push:g} straight towards the plane moves all but "
-    f"{resist}% of them across, random noise of length up to 1 moves only {by_noise} of them: accurate, "
-    f"easy to attack and steady under noise at once, as long as the centres keep their distance while the "
-    f"dimension grows. The paper's formulas are lost in the text at hand: what is tried here are theorems "
-    f"that we derived again from its words.",
+    "Can a classifier be accurate, robust to random noise and vulnerable to small adversarial perturbations "
+    f"at once? In this model, two unit balls whose centres are {apart:g} apart and a plane between them, it "
+    f"is: in {PICTURE:,} dimensions, as for CIFAR-10 images, {misread} of the points are misclassified. An "
+    f"adversarial perturbation of norm {push:g} misclassifies all but {resist}% of the points, random noise "
+    f"of norm up to 1 only {by_noise} of them (exact values). The distance of the centres must not shrink "
+    "as the dimension grows: at a distance of 2/√n, the share that this noise misclassifies tends to "
+    f"{float(two_balls_margin_limit(1.0, 1.0)):.0%}. The paper's formulas are lost in the text at hand; the "
+    "theorems checked here are our reconstructions.",
     picture=draw_two_balls(centres, outlines),
     alt="Two almost coincident circles with a line between their centres, and beside them the law of the "
         "coordinate across the line: two humps that separate as the dimension grows.")

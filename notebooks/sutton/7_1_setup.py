@@ -166,7 +166,7 @@ def widths():
 
 
 run.extra("sutton-widths", (), widths,
-          "Values across after each layer of Table 2, for pictures of 32 and of 28 pixels across.",
+          "Width after each layer of Table 2, for images of 32 and of 28 pixels across.",
           header={"layer": "layer", "valid_32": "no padding, 32", "valid_28": "no padding, 28",
                   "padded_32": "padded, 32", "padded_28": "padded, 28"})
 
@@ -473,7 +473,7 @@ run.statement("procedure-adversarial-attack", evidence=steps_agree, data={
 
 
 # %% [markdown]
-# ### Where the gradient disappears
+# ### Where the gradient vanishes
 #
 # The net's output is $\sigma(z) = 1/(1 + e^{-z})$, with $z$ its last value. In exact numbers the squared error always has a gradient. In
 # the 32 bits of single precision it does not: where $z$ is large, $\sigma(z)$ is exactly 1, the error exactly 0, and there is no direction to go. Such
@@ -513,8 +513,8 @@ def draw_saturation():
 
 
 display.picture(draw_saturation(),
-                "The gradient that an attack follows, over how sure the net is. Grey: exact. Colours: in "
-                "single precision, up to the dot; beyond it the gradient is exactly 0.",
+                "The loss gradient over the confidence of the network. Grey: exact. Colours: in single "
+                "precision, up to the dot; beyond it the gradient is exactly 0.",
                 "Two falling lines; the one of class 1 stops early, at about a third of the range, the one "
                 "of class 0 near its end.")
 
@@ -537,7 +537,7 @@ display.say(
     "<sutton-7-2-1-noise>` comes back to this.")
 
 # %% [markdown]
-# ## Random perturbation (procedure): two thousand times
+# ## Random perturbation (procedure): 2,000 samples of each norm
 #
 # One set of random points is drawn from the unit ball and used for every $\delta$ and all images. Each point is stretched to $\delta$ times the
 # length of the image's attack and added. The image counts as soon as one of them changes its class. The instrument tries the
@@ -652,7 +652,7 @@ run.statement("procedure-random-perturbation",
                       f"n = {r['n']}, delta {r['delta']}": 100 * r["image"] for r in against_planes}})
 
 # %% [markdown]
-# ## Training with noise (procedure): cube and ball
+# ## Training with noise (procedure): uniform noise in L∞ and L2 balls
 #
 # While a net is trained, noise is added to every image, drawn anew each time: from a cube, so that each value moves by at most $a$, or from
 # a ball of radius $b$. To make the two comparable, $b = a\sqrt{n/3}$, the typical length of a vector of the cube [derived: the text says
@@ -806,14 +806,16 @@ run.statement("procedure-imagenet", evidence=evidence(many_agree, noticed), data
 # %%
 found = literal["a bent boundary"]
 run.minute(
-    "Three percentages carry all experiments of this paper: images known, images that a chosen push "
-    "changes, and images that a random push changes. On small problems the paper's steps, as we read them, "
-    "and the fast instrument of this book agree "
-    f"{'on every image' if attacks_agree and flips_agree and many_agree else 'not everywhere'}. One trap is "
-    "found on the way: once a net is sure enough of class 1 (its last value beyond "
-    f"{ends['class 1, z > 0']:.0f}), the gradient that the attack follows is exactly 0 in single precision.",
+    "The experiments of this paper measure accuracy, adversarial susceptibility (the share of correctly "
+    "classified images whose label a step along the loss gradient flips) and random susceptibility (the "
+    "share of the attackable images whose label random noise flips). Does the fast implementation of this "
+    "book follow the paper's steps? The two agree "
+    f"{'on every image' if attacks_agree and flips_agree and many_agree else 'on some images only'} of the "
+    f"small test problems. For logits above about {ends['class 1, z > 0']:.0f} the sigmoid saturates in "
+    "single precision and the loss gradient is exactly zero, so that the attack is undefined there. Where "
+    "the paper leaves a step open, such as the padding, the check compares only our reading of it.",
     picture=draw_saturation(),
-    alt="The gradient of the loss falls with the certainty of the net, and is lost for class 1 long before "
+    alt="The loss gradient falls as the network gets more confident, and vanishes for class 1 long before "
         "class 0.")
 
 # %%

@@ -35,7 +35,7 @@
 
 # %% [markdown]
 # (sutton-7-2-1)=
-# # 7.2.1 CIFAR-10: attacked with ease, hardly disturbed at random
+# # 7.2.1 CIFAR-10: adversarial against random perturbations
 #
 # *Sutton et al. {cite:p}`sutton2023`, Section 7.2.1*
 
@@ -103,8 +103,8 @@ scale = run.scale(
 
 
 # %% [markdown]
-# What is computed, problem by problem: a net is trained, the images that it knows are attacked, and the images with an attack are
-# perturbed at random. Ten thousand training images (and two thousand test images) are all that a problem has.
+# For each problem a network is trained, its correctly classified images are attacked, and the attackable images are perturbed at
+# random. A problem has ten thousand training images and two thousand test images.
 
 # %%
 def measure(class_a, class_b, *, noise, noise_size, pictures,
@@ -132,9 +132,8 @@ def plan(scale):
 pairs = run.units("pairs", measure, plan, parts=pictures.PARTS)
 
 # %% [markdown]
-# The published size is every image. Where less has been computed, shares are those of images drawn at random, and each comes with
-# an interval (below). Accuracies are always those of all images. The small runs, `smoke` and `quick`, train for a few steps
-# only: their nets have hardly learned anything, and show how the page works, not what it finds.
+# The paper uses every image. Where fewer images are measured here, they were drawn at random, and each share has an interval (below).
+# Accuracies rest on all images. The profiles `smoke` and `quick` only show how the page works: their networks train for a few steps.
 
 # %%
 run.tell(pairs, lambda u: pictures.scale_words(u, len(pairs.published)))
@@ -183,14 +182,15 @@ def near_quoted(item, phrase, split):
 
 def show_differences(item, rows, unit="%", column=None):
     """The heat map of a table: ours minus printed, for the problems that are there."""
-    shown = f"{PAPER[item].label}: ours minus printed{f' ({column})' if column else ''}"
+    shown = f"{PAPER[item].label}: ours minus published{f' ({column})' if column else ''}"
     run.picture(pairs, lambda u: pictures.heat_map(PAPER[item], rows(u), CLASSES, column=column, unit=unit),
                 caption=f"{shown}. {pictures.missing_words(run.best(pairs), len(PAPER['table-4'].rows))}.",
                 alt="Two triangles of coloured squares, a square for each two classes, for training and test "
-                    "images. Red: our value is larger than the printed one, blue: smaller.")
+                    "images. Red: our value is larger than the published one, blue: smaller.")
 
 
-run.table("table-4", pairs, lambda u: tables.shares(u, tables.accuracy), rests=pictures.TRAINED, claims={
+run.table("table-4", pairs, lambda u: pictures.settled(tables.shares(u, tables.accuracy)),
+          rests=pictures.TRAINED, claims={
     "Mean training accuracy": near_quoted("table-4", "Mean training accuracy", "train"),
     "Mean test accuracy": near_quoted("table-4", "Mean test accuracy", "test")})
 
@@ -199,7 +199,7 @@ show_differences("table-4", lambda u: tables.shares(u, tables.accuracy))
 
 
 # %% [markdown]
-# ## Table 5: who can be attacked
+# ## Table 5: adversarial susceptibility
 #
 # The share of the images which the net knows and which some step along the gradient takes to the other class.
 
@@ -245,11 +245,11 @@ run.extra("cifar10-gradient", pairs, lambda u: pictures.gradient_rows(u, PICKED,
           header=pictures.GRADIENT_HEADER)
 
 # %%
-run.tell(pairs, lambda u: pictures.failures_in_words(u, PICKED))
+run.tell(pairs, lambda u: pictures.failures_in_words(u, PICKED, CLASSES))
 
 
 # %% [markdown]
-# ## Table 6: how long the attacks are
+# ## Table 6: Euclidean norm of the attacks
 #
 # Mean Euclidean norm of the successful attacks, with the standard deviation in brackets. Pixels lie between 0 and 1; so an attack of
 # norm 1 could, for instance, turn one channel of one pixel from black to full.
@@ -296,7 +296,7 @@ show_differences("table-6", lambda u: tables.sizes(u, "l2"), unit="", column="me
 
 
 # %% [markdown]
-# ## Table 7: the sum of all changes
+# ## Table 7: ℓ₁ norm of the attacks
 #
 # The ℓ₁ norm adds up how much every channel of every pixel changes.
 
@@ -322,7 +322,7 @@ run.table("table-7", pairs, lambda u: tables.sizes(u, "l1"), rests=pictures.ATTA
 show_differences("table-7", lambda u: tables.sizes(u, "l1"), unit="", column="mean")
 
 # %% [markdown]
-# ## Table 8: the largest single change
+# ## Table 8: ℓ∞ norm of the attacks
 #
 # The ℓ∞ norm is the largest change of any channel of any pixel. A random direction spreads its changes, too, but not evenly. So
 # "localised" is judged against it: the claim counts as holding if the largest change of the attacks, in units of their mean change,
@@ -366,7 +366,7 @@ run.table("table-8", pairs, lambda u: tables.sizes(u, "linf", limit=LIMIT), rest
 show_differences("table-8", lambda u: tables.sizes(u, "linf"), unit="", column="mean")
 
 # %% [markdown]
-# ## Figure 8: the sum of all changes, image by image
+# ## Figure 8: ℓ₁ norm of the attacks, image by image
 #
 # A *violin* is a distribution on its side: the wider it is, the more images have an attack of that size. Training images are on
 # the left, test images on the right, and a line marks the median. The paper's text names the norm of Figure 9 only; that Figures 8 and
@@ -410,14 +410,14 @@ def violin_figure(item, norm, more=None):
 violin_figure("figure-8", "l1")
 
 # %% [markdown]
-# ## Figure 9: the length of the attacks, image by image
+# ## Figure 9: Euclidean norm of the attacks, image by image
 
 # %%
 violin_figure("figure-9", "l2")
 
 
 # %% [markdown]
-# ## Figure 10: the largest single change, image by image
+# ## Figure 10: ℓ∞ norm of the attacks, image by image
 
 # %%
 def median_below(data):
@@ -472,7 +472,7 @@ def example_data(label):
         found = example(units, label)
         if found is None:
             return {}
-        other = "substitute: our image is not the paper's, which is not named"
+        other = "proxy: our image is not the paper's, which is not named"
         told = {panel: {norm: found["norms"][norm][n] for norm in tables.NORMS}
                 | {f"{norm}_status": other for norm in tables.NORMS} for n, panel in enumerate("bcd")}
         return told | {"misclassifying_fraction_pct": 100 * found["flips"] / found["draws"],
@@ -502,7 +502,7 @@ example_figure("figure-12", 0, "aeroplane")
 
 
 # %% [markdown]
-# ## Table 9: random draws as long as the attack
+# ## Table 9: random susceptibility at the norm of the attack
 #
 # Tables 9 to 12 give the share of the attackable images whose class at least one of the 2,000 random draws changes. "Almost
 # insensitive" counts as holding if that is fewer than one image in a hundred, on average over the problems.
@@ -529,7 +529,7 @@ run.table("table-9", pairs, disturbed(1), claims={"almost insensitive": insensit
 show_differences("table-9", disturbed(1))
 
 # %% [markdown]
-# ## Table 10: random draws twice as long
+# ## Table 10: random susceptibility at twice the norm
 
 # %%
 run.table("table-10", pairs, disturbed(2), claims={"Still almost": insensitive})
@@ -539,7 +539,7 @@ show_differences("table-10", disturbed(2))
 
 
 # %% [markdown]
-# ## Table 11: random draws five times as long
+# ## Table 11: random susceptibility at five times the norm
 
 # %%
 def typically_few(rows):
@@ -561,7 +561,7 @@ show_differences("table-11", disturbed(5))
 
 
 # %% [markdown]
-# ## Table 12: random draws ten times as long
+# ## Table 12: random susceptibility at ten times the norm
 
 # %%
 def grows(*four):
@@ -589,7 +589,7 @@ run.table("table-12", pairs, disturbed(10), claims={
 show_differences("table-12", disturbed(10))
 
 # %% [markdown]
-# All four sizes beside each other, and the attack itself:
+# The means of all four norms and of the attack:
 
 # %%
 PRINTED = {d: tables.printed(PAPER[item]) for d, item in RANDOM.items()}
@@ -601,7 +601,7 @@ run.tell(pairs, lambda u: pictures.learned_in_words(u, RIGHT, CLASSES))
 run.tell(pairs, lambda u: pictures.shares_in_words(pictures.learned(u), SHARES))
 
 # %% [markdown]
-# ## How sure the shares are
+# ## Confidence intervals of the shares
 #
 # Shares with their 95% intervals (Clopper and Pearson, exact): what they would be over all images of the set, for this net. How much
 # another net would differ is not in them.
@@ -627,7 +627,7 @@ planes.show(run, "cifar10-planes", pairs, PICKED, CLASSES, PRINTED, data_set="CI
 # the boundary may be nearer than the attack is long. And boundaries bend: a long draw meets them far from the image, where neither
 # plane tells how they lie.
 #
-# ## Figure 13: the smallest random draws that work
+# ## Figure 13: norms of the smallest random perturbations that flip a label
 #
 # Of each image's flipping draws, the one of smallest norm. The paper's value of $\delta$ is lost; shown is the largest, ten: so each of
 # these draws is about ten times as long as the attack, whatever the net does. That draws which work are "much larger" is therefore
@@ -802,7 +802,7 @@ run.figure("figure-14", shown, draw_detail, data=detail_data,
 # - `images_attack=1000`: the intervals shrink to about a half for every four times as many images.
 
 # %%
-pictures.minute(run, pairs, SHARES, "classes", full=10_000)
+pictures.minute(run, pairs, SHARES, "CIFAR-10 classes", full=10_000, cause=pictures.SUSPECT)
 
 # %%
 run.stamp()

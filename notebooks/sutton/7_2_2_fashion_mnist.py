@@ -23,7 +23,7 @@
 
 # %% [markdown]
 # (sutton-7-2-2)=
-# # 7.2.2 Fashion-MNIST: clothes told apart
+# # 7.2.2 Fashion-MNIST: adversarial against random perturbations
 #
 # *Sutton et al. {cite:p}`sutton2023`, Section 7.2.2*
 
@@ -86,9 +86,9 @@ scale = run.scale(
 
 
 # %% [markdown]
-# What is computed, problem by problem: a net is trained, the images that it knows are attacked, and the images with an attack are
-# perturbed at random. Twelve thousand training images (and two thousand test images) are all that a problem has; the three
-# channels of an image are equal, as in the paper, and an attack may part them.
+# For each problem a network is trained, its correctly classified images are attacked, and the attackable images are perturbed at
+# random. A problem has twelve thousand training images and two thousand test images. The three channels of an image are equal, as in
+# the paper; an attack may change them differently.
 
 # %%
 def measure(class_a, class_b, *, architecture, epochs, images_train, images_test,
@@ -112,10 +112,9 @@ def plan(scale):
 pairs = run.units("pairs", measure, plan, parts=pictures.PARTS)
 
 # %% [markdown]
-# The published size is every image. Where less has been computed, shares are those of images drawn at random, and each comes with
-# an interval (below). Accuracies are always those of all images that
-# the net was trained or tested on. The small runs show how the page works, not what it finds:
-# the nets of `smoke` have learned nothing, and those of `quick`, for few problems, much less than the paper's.
+# The paper uses every image. Where fewer images are measured here, they were drawn at random, and each share has an interval (below).
+# Accuracies rest on all images. The profiles `smoke` and `quick` only show how the page works: the networks of `smoke` learn nothing,
+# those of `quick` much less than the paper's, on few problems.
 
 # %%
 run.tell(pairs, lambda u: pictures.scale_words(u, len(pairs.published)))
@@ -161,7 +160,8 @@ def as_cifar(rows):
         "of those are turned by draws as long as the attack or twice that")
 
 
-run.table("table-20", pairs, tables.summary_shares, claims={"broadly those of CIFAR-10": as_cifar})
+run.table("table-20", pairs, lambda u: pictures.settled(tables.summary_shares(u)),
+          claims={"broadly those of CIFAR-10": as_cifar})
 
 # %%
 run.tell(pairs, lambda u: pictures.learned_in_words(u, RIGHT, CLASSES))
@@ -175,10 +175,10 @@ run.extra("fashion-gradient", pairs, lambda u: pictures.gradient_rows(u, NEXT, C
           "Where attacks fail, test images.", header=pictures.GRADIENT_HEADER)
 
 # %%
-run.tell(pairs, lambda u: pictures.failures_in_words(u, NEXT))
+run.tell(pairs, lambda u: pictures.failures_in_words(u, NEXT, CLASSES))
 
 # %% [markdown]
-# ## How sure the shares are
+# ## Confidence intervals of the shares
 #
 # Shares with their 95% intervals (Clopper and Pearson, exact): what they would be over all images of the set, for this net. How much
 # another net would differ is not in them.
@@ -203,7 +203,7 @@ planes.show(run, "fashion-planes", pairs, NEXT, CLASSES, PRINTED, data_set="Fash
 # the boundary may be nearer than the attack is long. And boundaries bend: a long draw meets them far from the image, where neither
 # plane tells how they lie.
 #
-# ## Table 21: how large the attacks are
+# ## Table 21: norms of the attacks
 #
 # Mean of each norm over the successful attacks, the standard deviation in brackets: ℓ₁ adds up all changes, ℓ₂ is the
 # Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
@@ -212,7 +212,7 @@ planes.show(run, "fashion-planes", pairs, NEXT, CLASSES, PRINTED, data_set="Fash
 run.table("table-21", pairs, tables.summary_sizes, rests=pictures.ATTACKED)
 
 # %% [markdown]
-# ## Figure 17: attacks, image by image
+# ## Figure 17: norms of the attacks, image by image
 #
 # A *violin* is a distribution on its side: the wider it is, the more images have an attack of that size. Training images are on
 # the left, test images on the right, and a line marks the median.
@@ -222,7 +222,7 @@ violins.publish(run, "figure-17", pairs, NEXT, CLASSES, tables.attack_size, of="
                 rests=pictures.ATTACKED)
 
 # %% [markdown]
-# ## Figure 18: random draws that work, image by image
+# ## Figure 18: norms of the random perturbations that flip a label, image by image
 #
 # Of each image's draws that change the answer, the one of smallest norm. The paper's $\delta$ is not known; shown is the largest, ten.
 
@@ -255,7 +255,7 @@ violins.publish(run, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[
 # - `seed=1`: another net for every problem, and other draws. Accuracy moves by tenths of a percent, susceptibility by much more.
 
 # %%
-pictures.minute(run, pairs, SHARES, "kinds of clothes", full=12_000)
+pictures.minute(run, pairs, SHARES, "Fashion-MNIST classes", full=12_000, cause=pictures.SUSPECT)
 
 # %%
 run.stamp()

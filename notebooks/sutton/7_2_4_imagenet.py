@@ -25,7 +25,7 @@
 
 # %% [markdown]
 # (sutton-7-2-4)=
-# # 7.2.4 ImageNet: do more pixels hide an attack better?
+# # 7.2.4 ImageNet: adversarial against random perturbations on a proxy network
 #
 # *Sutton et al. {cite:p}`sutton2023`, Section 7.2.4*
 
@@ -43,7 +43,7 @@ largest: float = 5.0  # largest of the 256 scalings of an attack (0..]
 import matplotlib.pyplot as plt
 import numpy as np
 
-from shared import runtime
+from shared import reference, runtime
 from shared.boundary.setting import Subject
 from shared.data import sets
 from shared.models import sutton
@@ -68,7 +68,7 @@ PIXELS = 3 * 224 * 224  # values of a photograph
 #
 # The weights of the paper's networks are not part of this book's data. SqueezeNet 1.1, a small net for the same thousand
 # classes with weights that can be checked, takes the place of ResNet50, on the thousand photographs of the data folder, one of each
-# class. So its values are a substitute's, and the printed ones stand beside them for orientation only. Full scale counts these
+# class. So its values are a proxy's, and the printed ones stand beside them for orientation only. Full scale counts these
 # thousand photographs here, not the paper's 20,480.
 
 # %%
@@ -80,8 +80,8 @@ scale = run.scale(
 
 
 # %% [markdown]
-# What is computed, block by block of images: which of them the network knows, the smallest attack on each of these, and for each
-# size of random perturbations the first of them that changes the answer. All images get the same perturbations.
+# For each image the page measures whether the network classifies it correctly, the smallest attack, and for each norm of the random
+# perturbations the first of them that flips the label. All images get the same perturbations.
 
 # %%
 def model_of(network, seed):
@@ -143,9 +143,9 @@ def shares(f):
 def status(column, network):
     """Why a value of a column is not the paper's: another net, or other weights; None: it was not run."""
     if network == column:
-        return "substitute: torchvision's weights, on images of the data folder"
+        return "proxy: torchvision's weights, on images of the data folder"
     if network == "squeezenet" and column == "resnet50":
-        return "substitute: SqueezeNet 1.1 in place of ResNet50, on images of the data folder"
+        return "proxy: SqueezeNet 1.1 in place of ResNet50, on images of the data folder"
     return None
 
 
@@ -227,15 +227,16 @@ run.table("table-25", tested, table_25, claims={
 if (f := pooled(run.best(tested))) is not None:
     found = shares(f)
     own, all_draws = int((f["l2"] > 0).sum()), f["draws"]
-    who = NETWORKS[f["network"]] if f["dimension"] == PIXELS else "A small net, which stands in,"
+    who = NETWORKS[f["network"]] if f["dimension"] == PIXELS else "A small network of this build"
     display.say(
-        f"{who} on {f['correct'].size:,} images: accuracy {in_words(found['accuracy'])}; with an attack "
-        f"{in_words(found['adversarial_susceptibility'])} of those it knows. Of the {own:,} images with an "
-        f"attack, {all_draws:,} random perturbations ten times as long turn {in_words(found[max(DELTAS)])}.")
+        f"{who} on {f['correct'].size:,} images: accuracy = {in_words(found['accuracy'])}; adversarial "
+        f"susceptibility = {in_words(found['adversarial_susceptibility'])}. {all_draws:,} random "
+        "perturbations of ten times the norm of the attack flip the label of "
+        f"{in_words(found[max(DELTAS)])} of the {own:,} attackable images.")
 
 
 # %% [markdown]
-# How many perturbations does it take? Each row counts the images that one of the first so many has turned.
+# Each row gives the share of images whose label at least one of the first perturbations flips.
 
 # %%
 def by_draws(units):
@@ -251,8 +252,8 @@ def by_draws(units):
 
 
 run.extra("sutton-imagenet-draws", tested, by_draws,
-          "Images turned by the first so many random perturbations, % of those with an attack; last, the "
-          "upper end of the 95% interval at δ = 10",
+          "Images whose label at least one of the first random perturbations flips, % of the attackable "
+          "images; last, the upper end of the 95% interval at δ = 10",
           header={"draws": "perturbations", **{f"delta_{d}": f"δ\u00a0=\u00a0{d}" for d in DELTAS},
                   "at_most": "at most"})
 
@@ -267,7 +268,7 @@ if f is not None:
         f"{because if found[max(DELTAS)]['hits'] else 'Here, too, no image was turned.'}")
 
 # %% [markdown]
-# ## Figure 21: sizes of the attacks
+# ## Figure 21: norms of the attacks
 #
 # A *violin* is a distribution on its side: the wider it is, the more images have an attack of that size. Dots are single attacks,
 # the line across marks the median. Pixels lie between 0 and 1.
@@ -346,8 +347,8 @@ if f is not None and (f["l2"] > 0).any():
 
 
 # %% [markdown]
-# The attack follows the gradient of the squared error, which can get lost where the net is very sure. The margin between the right class and
-# the runner-up has a gradient everywhere. Were attacks missed, or too long, for the loss's sake?
+# The attack follows the gradient of the squared error, which vanishes where the network is very confident. The margin between the
+# correct class and the runner-up has a gradient everywhere. The table compares the attacks along both.
 
 # %%
 def both_gradients(units):
@@ -402,14 +403,16 @@ run.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else None
 if f is not None:
     ten = found[max(DELTAS)]
     small = percentage(int(((f["linf"] > 0) & (f["linf"] < LIMIT)).sum()), len(f["linf"]))
-    whole = f["dimension"] == PIXELS
-    what = "Photographs" if whole else "Small pictures, in place of photographs,"
+    proxy = "" if f["network"] == "resnet50" else (
+        f" {who} is a proxy for the paper's ResNet50, and the images are others: this does not test the "
+        "paper.")
+    theirs, = (row["resnet50"] for row in reference.paper("sutton")["table-25"].rows if row["delta"])
     run.minute(
-        f"{what} of {f['dimension']:,} values each: of {len(f['l2']):,} that "
-        f"{'a published' if whole else 'the'} network knows, {in_words(small)} can be attacked by changing "
-        f"every value by less than a tenth of its range. {f['draws']:,} random changes, each up to ten times "
-        f"as long as the attack, give another answer for {in_words(ten)} of the pictures with an attack. A "
-        "small network takes the place of the paper's here.",
+        f"How many photographs of {f['dimension']:,} values can be attacked, and does random noise flip the "
+        f"same labels? Of {len(f['l2']):,} images that the network classifies correctly, {in_words(small)} "
+        "have an attack that changes every value by less than a tenth of its range. At least one of "
+        f"{f['draws']:,} noise samples of ten times the norm of the attack flips the label for "
+        f"{in_words(ten)} of the attackable images (paper: {theirs:g}%).{proxy}",
         picture=draw_sizes(run.best(tested)), alt=ALT)
 
 # %%

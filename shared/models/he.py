@@ -23,6 +23,9 @@ from shared.runtime import UserError
 NATURAL = Recipe(epochs=21, batch=50, rate=1e-4, weight_decay=0.0, bf16=True, optimiser="adam",
                  schedule="constant", reduction="sum")
 ADVERSARIAL = dataclasses.replace(NATURAL, epochs=83)
+# Other trainings of the same network: fewer epochs; these in larger steps.
+NATURAL_SHORT = dataclasses.replace(NATURAL, epochs=2)
+NATURAL_FAST = dataclasses.replace(NATURAL_SHORT, rate=1e-3, schedule="one-cycle", reduction="mean")
 # For a CPU: a twelfth of the adversarial steps, at a larger rate that rises and falls.
 ADVERSARIAL_SHORT = dataclasses.replace(NATURAL, epochs=7, rate=1e-3, schedule="one-cycle")
 QUICK = dataclasses.replace(NATURAL, epochs=1, images=8_000, rate=1e-3, schedule="one-cycle")

@@ -159,6 +159,15 @@ def with_zero(scores):
     return scores if scores.shape[1] > 1 else torch.cat([torch.zeros_like(scores), scores], 1)
 
 
+def differentiable(model, images):
+    """`scores_of` images with gradients; raises NoGradient where images want one and get none."""
+    scores = scores_of(model(images), len(images))
+    if images.requires_grad and not scores.requires_grad:
+        raise NoGradient("the logits have no gradient with respect to the images; take out what cuts it "
+                         "(no_grad, detach, numpy), or use an attack without gradients: RandomSearch")
+    return scores
+
+
 class Classifier:
     """A model as attacks ask it, `classifier(images)`: logits [n, K], K from 2 on, with gradients."""
 
@@ -166,11 +175,7 @@ class Classifier:
         self.model = model
 
     def __call__(self, images):
-        scores = scores_of(self.model(images), len(images))
-        if images.requires_grad and not scores.requires_grad:
-            raise NoGradient("the logits have no gradient with respect to the images; take out what cuts it "
-                             "(no_grad, detach, numpy), or use an attack without gradients: RandomSearch")
-        return with_zero(scores)
+        return with_zero(differentiable(self.model, images))
 
 
 def checked_logits(model, x, *classes, chunk=None):

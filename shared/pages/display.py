@@ -18,6 +18,8 @@ import seaborn as sns
 from matplotlib.text import Text
 
 from shared.records.comparison import decimals
+from shared.records.prose import number
+from shared.records.verdict import LABELS
 
 MIME = "application/vnd.boundary-book+json"
 PALETTE = sns.color_palette("colorblind")    # safe for colour-blind readers, used everywhere
@@ -26,9 +28,10 @@ LINES = ("-", "--", "-.", ":")
 SMALLEST = 10                                # points of text in figures, on the page too
 WIDEST = 7.2                                 # inches of the book's column, where figures are shown as drawn
 MARK = {True: "✓", False: "✗", None: "–"}
-BADGE = {"exact": "success", "consistent": "success", "matches": "success", "trend": "info",
-         "differs": "warning", "shown": "secondary", "substitute": "secondary", "calibrated": "secondary",
-         "in part": "light", "not run": "light", "planned": "light"}
+BADGE = {"exact": "success", "consistent": "success", "matches": "success", "holds": "info",
+         "trend": "info", "differs": "warning", "shown": "secondary", "proxy": "secondary",
+         "fitted": "secondary", "cannot tell": "secondary", "in part": "light", "not run": "light",
+         "planned": "light"}
 
 
 # ---- showing ---------------------------------------------------------------------------------------------
@@ -131,34 +134,26 @@ def image_grid(axes, images, titles=None):
             ax.set_title(titles[n], fontsize=10)
 
 
+def image_table(rows):
+    """A figure of rows {column: image}, with titles, and gaps where an image is missing; None of no rows."""
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    if not columns:
+        return None
+    side = min(1.1, WIDEST / len(columns))
+    figure, axes = plt.subplots(len(rows), len(columns), squeeze=False,
+                                figsize=(side * len(columns), side * len(rows) + 0.5))
+    for line, row in zip(axes, rows):
+        for ax, column in zip(line, columns):
+            if row is rows[0]:
+                ax.set_title(column)
+            if column in row:
+                image_grid([ax], [row[column]])
+            else:
+                ax.set_axis_off()
+    return figure
+
+
 # ---- text ------------------------------------------------------------------------------------------------
-def number(value, printed=None, column=None, digits=4):
-    """A number as a person writes it: the decimals of the printed one, else `digits` significant ones.
-
-    column  of the printed one: its "decimals", or "peers", the printed numbers beside which it stands
-    """
-    if value is None:
-        return ""
-    if hasattr(value, "item"):  # a scalar of numpy or torch
-        value = value.item()
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float) and not math.isfinite(value):
-        return "–"
-    if isinstance(printed, int | float) or (column and column.get("decimals") is not None):
-        like = printed if printed is not None else value
-        alike = (column or {}).get("peers", ()) if isinstance(like, float) else ()     # a count stays whole
-        return f"{value:,.{decimals(like, column, alike)}f}"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if value != 0 and not 1e-4 <= abs(value) < 1e6:
-        mantissa, power = f"{value:.{min(digits, 3) - 1}e}".split("e")
-        return f"{float(mantissa):g} × 10{str(int(power)).translate(SUPERSCRIPT)}"
-    return f"{value:,.{digits}g}" if abs(value) < 10**digits else f"{value:,.0f}"
-
-
 def level(rows, digits=4):
     """Rows whose broken numbers have as many decimals as their column needs: `digits` of the largest.
 
@@ -179,7 +174,6 @@ def level(rows, digits=4):
     return [list(row) for row in zip(*columns)]
 
 
-SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -250,7 +244,18 @@ def folded(title, myst):
     return f"::::{{dropdown}} {title}\n{myst}\n::::"
 
 
-def badge(verdict, item=None):
-    """A verdict as a badge; of an item whose formula is lost in print, `exact` speaks of our derivation."""
-    derived = verdict == "exact" and item is not None and item.derived
-    return f"{{bdg-{BADGE[verdict]}}}`{verdict}{' (our derivation)' if derived else ''}`"
+def badge(verdict, item=None, fraction=1):
+    """A verdict as a badge, in the words of `LABELS`.
+
+    item      where its formula is lost in the text that we have, the badge says that ours was checked
+    fraction  of the published scale; the badge names one below 1
+    """
+    words = LABELS.get(verdict, verdict)
+    if verdict in ("exact", "consistent") and item is not None and item.reconstructed:
+        words += ", as reconstructed here"
+    return f"{{bdg-{BADGE[verdict]}}}`{words}{'' if fraction == 1 else f', {percent(fraction)} of scale'}`"
+
+
+def percent(share):
+    """A share of the published scale: "12.5%"; what is there is never told as nothing, what lacks as all."""
+    return "less than 0.1%" if 0 < share < 0.0005 else f"{min(share, 0.999 if share < 1 else 1):.1%}"

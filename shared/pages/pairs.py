@@ -16,8 +16,8 @@ from shared.records.comparison import compare
 from shared.stability import tables
 
 SETS = {"train": "training images", "test": "test images"}
-DELTAS = (1, 2, 5, 10)  # sizes of random draws, in lengths of the image's attack
-PRINTED = "0.25"  # grey of what the paper prints
+DELTAS = (1, 2, 5, 10)  # norms of random perturbations, in norms of the image's attack
+PRINTED = "0.25"  # grey of published values
 # How pages and units call the classes of a data set, in its order; of the traffic signs see Section 7.2.3.
 CLASSES = {
     "cifar10": ("aeroplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"),
@@ -33,17 +33,19 @@ SIGNS = (210, 240, 2070, 689, 1500, 1200)  # images of the six traffic signs in 
 HELD_OUT = (65, 69, 605, 231, 469, 348)    # of these, of each sign, for testing: inferred, see Section 7.2.3
 # Percent of a problem's images that are of its larger class, where the classes are not equally large.
 LARGER_SIGN = {(a, a + 1): 100 * max(SIGNS[a:a + 2]) / sum(SIGNS[a:a + 2]) for a in range(len(SIGNS) - 1)}
+# In the boxes of pages that measure one reading of the network.
+SUSPECT = ("One suspect for the difference is batch normalisation, which the paper's Table 2 does not list: "
+           "{ref}`Section 7.2.3 <sutton-7-2-3>` measures it on traffic signs.")
 # Why an attack may fail, before `gradient_rows`.
 WHY_NOT_ALL = """\
-Why is it not every image? There are two possible reasons. The other class may be farther away than the
-largest step tried. Or there is no gradient to follow: in the 32-bit numbers of the paper's software the
-output of a net that is very sure of the second class is exactly 1, its error 0, and its gradient exactly
-zero; of the first class the same happens to a net that is surer still ({ref}`Section 7.1 <sutton-7-1>`). A
-program that divides such a gradient by its length gets no number, which compares as the first class: an
-image of the second class then seems attacked, one of the first does not. Our results do not part lost
-gradients by class, so both together are the most that such a program could count. The gradient of the
-*logit*, the number before the last squashing to the range from 0 to 1, points the same way where both exist
-and is never lost. So the two reasons can be told apart."""
+An attack can fail for two reasons. The other class may be farther away than the largest step tried. Or the
+loss gradient vanishes: in 32-bit arithmetic, as in the paper's software, the output of a network that is
+very confident of the second class is exactly 1, its error 0 and its gradient exactly zero; for the first
+class this happens at a still higher confidence ({ref}`Section 7.1 <sutton-7-1>`). A program that divides
+such a gradient by its norm gets NaN, which compares as the first class: it counts an image of the second
+class as attacked, and one of the first class not. The column "both together" is the most that such a
+program could count. The gradient of the *logit*, the value before the sigmoid, has the same direction where
+both exist and never vanishes, so that it separates the two reasons."""
 
 
 def name(problem, names):
@@ -110,7 +112,7 @@ def heat_map(item, rows, names, *, column=None, unit="%"):
         ax.set_yticks(range(count - 1), names[:-1])
         ax.set_title(SETS[split])
         ax.spines[:].set_visible(False)
-    figure.colorbar(drawn, ax=axes, shrink=0.8, label=f"ours minus printed{f', {unit}' if unit else ''}")
+    figure.colorbar(drawn, ax=axes, shrink=0.8, label=f"ours minus published{f', {unit}' if unit else ''}")
     return figure
 
 
@@ -119,22 +121,34 @@ def missing_words(units, of):
     have = len(units)
     if have == of:
         return f"All {of} problems are measured"
-    return f"{_measured(have)} {have} of {of} problems; the hatched ones are not"
-
-
-def _measured(count):
-    return f"Measured {'is' if count == 1 else 'are'}"
+    return f"{have} of {of} problems are measured, the hatched ones are not"
 
 
 # ---- how much was measured -------------------------------------------------------------------------------
 def scale_words(units, of):
     """A sentence on the problems and images that the results of a page rest on."""
     total = tables.counted(units)
-    nets = "Its net knows" if len(units) == 1 else "Their nets know"
-    return (f"{_measured(len(units))} {len(units)} of {of} problems. {nets} {total['known']:,} of "
-            f"{total['images']:,} images, training and test together; {total['tried']:,} of those were "
-            f"attacked, {total['attackable']:,} of them with success, and {total['perturbed']:,} of these "
-            f"were perturbed at random.")
+    return (f"{len(units)} of {counted(of, 'problem')} {'is' if len(units) == 1 else 'are'} measured, on "
+            f"training and test images together: {total['known']:,} of {total['images']:,} images are "
+            f"correctly classified, {total['tried']:,} of these were attacked, {total['attackable']:,} of "
+            f"them with success, and {total['perturbed']:,} of the attackable images were perturbed at "
+            "random.")
+
+
+STEPS = {"adversarial_susceptibility": "accuracy", "random_susceptibility": "adversarial_susceptibility"}
+
+
+def settled(rows):
+    """Rows of `tables.summary_shares` or of accuracies, each share with whether more images can move it.
+
+    None can where all images were tried that the share before it counts: an accuracy rests on all images of a
+    network trained in full, an attack on those classified correctly, random perturbations on those attacked.
+    """
+    hits = {(r.get("quantity", "accuracy"), r["class_a"], r["class_b"], split): r[f"{split}_hits"]
+            for r in rows for split in tables.SPLITS}
+    return [r | {f"{split}_settled": before is None or hits[before, *key] == r[f"{split}_of"]
+                 for split in tables.SPLITS for key in [(r["class_a"], r["class_b"], split)]
+                 for before in [STEPS.get(r.get("quantity"))]} for r in rows]
 
 
 def in_percent(share):
@@ -181,7 +195,7 @@ def interval_rows(units, problems, names):
 
 INTERVAL_HEADER = {"problem": "problem", "images": "set", "tried": "images attacked",
                    "attack": "attackable, % (95% interval)", "perturbed": "images perturbed",
-                   **{f"random_{d}": f"turned by draws {d} × the attack, %" for d in DELTAS}}
+                   **{f"random_{d}": f"label flipped by noise, {d} × the norm, %" for d in DELTAS}}
 
 
 # ---- where attacks fail ----------------------------------------------------------------------------------
@@ -208,18 +222,23 @@ GRADIENT_HEADER = {"problem": "problem", "tried": "test images attacked",
                    "margin": "logit of the attackable, median"}
 
 
-def failures_in_words(units, problems):
-    """How many attacked images keep their class, and why, summed over the problems."""
-    parts = [u["test"] for p, u in measured(units).items() if p in problems]
+def failures_in_words(units, problems, names, larger=None):
+    """How many attacked images keep their class, and why, over the problems whose training succeeded."""
+    good = measured(learned(units, larger))
+    parts = [u["test"] for p, u in good.items() if p in problems]
     tried = sum(tables.attacked(p)["of"] for p in parts)
     if not tried:
         return "No test image of these problems was attacked."
     kept, logit = (tried - sum(p[way]["susceptibility"]["hits"] for p in parts)
                    for way in ("attack", "logit_attack"))
     zero = sum(p["saturated"] for p in parts)
-    return (f"Of {counted(tried, 'test image')} attacked, {kept:,} keep their class. {zero:,} of all have a "
-            f"gradient of exactly zero. Along the gradient of the logit {logit:,} keep their class: in this "
-            f"direction the other class is farther than the largest size tried, {float(scalings()[-1]):g}.")
+    failed = [p for p in measured(units) if p in problems and p not in good]
+    without = (f"Without {' and '.join(name(p, names) for p in failed)}, whose training failed: of" if failed
+               else "Of")
+    return (f"{without} {counted(tried, 'test image')} attacked, {kept:,} keep their class. {zero:,} of all "
+            f"have a gradient of exactly zero. Along the gradient of the logit {logit:,} keep their class: "
+            "in this direction the other class is farther than the largest norm tried, "
+            f"{float(scalings()[-1]):g}.")
 
 
 # ---- claims ----------------------------------------------------------------------------------------------
@@ -288,70 +307,72 @@ def learned_in_words(units, printed, names, larger=None):
     known = {p: (tables.accuracy(u["test"])["percent"], printed[p]["test"])
              for p, u in measured(units).items() if p in printed}
     if not known:
-        return "No net is measured yet."
+        return "No network is measured yet."
     ours, theirs = (" to ".join(in_percent(v) for v in sorted({min(each), max(each)}))
                     for each in zip(*known.values()))
     worst = min(known, key=lambda p: known[p][0] - known[p][1])
     here, there = known[worst]
-    behind = (f" {name(worst, names)} falls behind most: {in_percent(here)}, printed {in_percent(there)}."
-              if here < there else "")
+    behind = (f" The largest gap is that of {name(worst, names)}: {in_percent(here)} (paper: "
+              f"{in_percent(there)})." if here < there else "")
     failed = [name(p, names) for p in measured(units) if p not in measured(learned(units, larger))]
-    lost = (f" The training on {' and '.join(failed)} failed: that net knows hardly more images than one "
-            "that always answers the larger class. It stays in the tables; means and sums leave it out."
+    lost = (f" The training on {' and '.join(failed)} failed: that network is hardly better than one that "
+            "always predicts the larger class. It stays in the tables; means and sums leave it out."
             if failed else "")
-    return (f"Over {counted(len(known), 'net')}, {ours} of the test images are known; printed for the same "
-            f"problems: {theirs}.{behind}{lost}")
+    return (f"Test accuracy is {ours} over {counted(len(known), 'network')} (paper, same problems: {theirs})."
+            f"{behind}{lost}")
 
 
 def shares_in_words(units, printed):
     """The mean shares in two sentences."""
     if averages(units)["attack"] is None:
-        return "The nets know no test image that was attacked."
-    ours, theirs = ([each["attack"], *(each[d] for d in DELTAS)] for each in mean_shares(units, printed))
+        return "No test image is correctly classified and attacked."
+    ours, theirs = mean_shares(units, printed)
+    told = (f"Means over {counted(len(units), 'problem')}, test images: the attack flips the label of "
+            f"{ours['attack']} (paper: {theirs['attack']})")
     if not any(tables.disturbed(d)(u["test"])["of"] for d in DELTAS for u in measured(units).values()):
-        return (f"Mean over {counted(len(units), 'problem')}, test images: the attack changes {ours[0]}, so "
-                f"that none was tried with random draws. Printed for the same problems: {theirs[0]}.")
-    return (f"Means over {counted(len(units), 'problem')}, test images: the attack changes {ours[0]}; random "
-            f"draws {', '.join(map(str, DELTAS))} times as long change {', '.join(ours[1:])}. Printed for "
-            f"the same problems: {theirs[0]}; {', '.join(theirs[1:])}.")
+        return f"{told}, so that no image was perturbed at random."
+    return (f"{told}; random perturbations of δ times its norm flip "
+            + ", ".join(f"{ours[d]} (δ = {d}; paper: {theirs[d]})" for d in DELTAS) + ".")
 
 
-def minute_words(units, printed, of, classes, failed=0, full=0):
-    """A page in one minute: attacked, disturbed, what the paper prints.
+def minute_words(units, printed, of, classes, failed=0, full=0, cause=""):
+    """A page in one minute: attacked, perturbed at random, what the paper publishes, and why they differ.
 
     of       how many pairs the page has
-    failed   how many more nets are measured whose training failed
-    full     training images that a problem has; a net that learned from fewer is told of
+    failed   how many more networks are measured whose training failed
+    full     training images that a problem has; a network that learned from fewer is told of
+    cause    a sentence on why the shares differ from the published ones
     """
+    question = (f"A network separates two {classes}. How many of its correctly classified test images can be "
+                "attacked, and does random noise flip the same labels?")
     if averages(units)["attack"] is None:
-        return ("The attack, a step along the gradient, is to change a net's answer for many of the test "
-                "images that it reads rightly, and random steps as long for few. The nets of this run know "
-                "too few images to attack one; the picture shows what the paper prints.")
+        return f"{question} The networks of this run classify too few images correctly to attack one."
     ours, theirs = mean_shares(units, printed)
     drawn = [tables.disturbed(1)(u["test"]) for u in measured(units).values()]
     shares = [each["percent"] for each in drawn if each["of"]]
+    tried = sum(tables.attacked(u["test"])["of"] for u in measured(units).values())
     learned_from = min(tables.accuracy(u["train"])["of"] for u in measured(units).values())
-    shortened = "" if learned_from >= full else (
-        f" Ours learned from {'at least ' if len(units) > 1 else ''}{learned_from:,} of {full:,} training "
-        "images.")
     ends = list(dict.fromkeys(in_percent(end(shares)) for end in (min, max) if shares))
-    by_pair = f" (from {ends[0]} to {ends[1]} by pair)" if len(ends) > 1 else ""
-    turned = ("No image was so changed, and so none was tried with random steps." if not shares else
-              f"Of the images so changed, {sum(each['of'] for each in drawn):,} were tried with "
-              f"{int(units.draws.max()):,} random steps each: as long as the image's own attack, at least "
-              f"one of them changes the answer for {ours[1]}{by_pair}; ten times as long, for {ours[10]}.")
-    return (f"{'On average over' if len(units) > 1 else 'For'} {len(units)} of {counted(of, 'pair')} of "
-            f"{classes}, the attack, a step along the gradient, changes the net's answer for "
-            f"{ours['attack']} of the test images that it reads rightly. {turned} The paper prints "
-            + (f"{theirs['attack']}, {theirs[1]} and {theirs[10]}" if shares else theirs["attack"])
-            + f" for the same {'pairs' if len(units) > 1 else 'pair'}."
-            + shortened + (f" Left out: {counted(failed, 'net')} whose training failed." if failed else ""))
+    by_pair = f"{ends[0]} to {ends[1]} by pair; " if len(ends) > 1 else ""
+    noise = ("None was perturbed at random." if not shares else
+             f"For {sum(each['of'] for each in drawn):,} of the attackable images we drew "
+             f"{int(units.draws.max()):,} noise samples each. At least one flips the label for {ours[1]} at "
+             f"the norm of the image's own attack ({by_pair}paper: {theirs[1]}), and for {ours[10]} at ten "
+             f"times that norm (paper: {theirs[10]}).")
+    fewer = "" if learned_from >= full else (
+        f"The networks learned from {'at least ' if len(units) > 1 else ''}{learned_from:,} of {full:,} "
+        "training images.")
+    without = f"Left out: {counted(failed, 'network')} whose training failed." if failed else ""
+    return " ".join(filter(None, (
+        question, f"{'On average over' if len(units) > 1 else 'For'} {len(units)} of {counted(of, 'pair')}, "
+        f"a step along the loss gradient flips the label of {ours['attack']} of them (n = {tried:,}; paper, "
+        f"same {'pairs' if len(units) > 1 else 'pair'}: {theirs['attack']}).", noise, cause, fewer, without)))
 
 
 def bars(units, printed):
-    """Share of images whose class changes: by the attack, and by random draws of growing size.
+    """Share of images whose label flips: by the attack, and by random perturbations of growing norm.
 
-    Printed values are those of the same problems; of all where no image was attacked.
+    Published values are those of the same problems; of all where no image was attacked.
     """
     ours, theirs = (averages(units, p) for p in (None, printed))
     of = "same"
@@ -365,24 +386,24 @@ def bars(units, printed):
             ax.text(place, over + 1.5, in_percent(share), ha="center", va="bottom")  # not through the line
         if theirs[key] is not None:
             ax.plot([place - 0.38, place + 0.38], [theirs[key]] * 2, color=PRINTED, lw=2)
-    ax.plot([], [], color=PRINTED, lw=2, label=f"printed, {of} problems")
+    ax.plot([], [], color=PRINTED, lw=2, label=f"published, {of} problems")
     ax.set_xticks(range(len(ours)), ["one step along\nthe gradient",
-                                     *(f"random, {d} ×\nas large" for d in DELTAS)])
-    ax.set(ylabel="images whose class changes, %", ylim=(0, 112))
+                                     *(f"noise of {d} ×\nits norm" for d in DELTAS)])
+    ax.set(ylabel="images whose label flips, %", ylim=(0, 112))
     ax.legend(loc="upper right")
     return figure
 
 
-def minute(run, units, printed, classes, *, larger=None, full=0):
-    """Show a page in one minute: the shares over the nets that learned their problem, in words and as bars.
+def minute(run, units, printed, classes, *, larger=None, full=0, cause=""):
+    """Show a page in one minute: the shares over the networks whose training succeeded, in words and as bars.
 
-    larger  see `learned`; classes and full: see `minute_words`
+    larger  see `learned`; classes, full and cause: see `minute_words`
     """
     chosen = run.best(units)
     if len(chosen):
         good = learned(chosen, larger)
         run.minute(
-            minute_words(good, printed, len(units.published), classes, len(chosen) - len(good), full=full),
+            minute_words(good, printed, len(units.published), classes, len(chosen) - len(good), full, cause),
             picture=bars(good, printed),
-            alt="Five bars: images that the attack changes, and those that random draws change, from as long "
-                "as the attack to ten times as long. Lines mark the printed values.")
+            alt="Five bars: images whose label the attack flips, and those whose label noise flips, at one "
+                "to ten times the norm of the attack. Lines mark the published values.")

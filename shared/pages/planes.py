@@ -45,11 +45,11 @@ def rows(units, problems, names):
 
 def header():
     """Headings of `rows`."""
-    head = {"problem": "problem", "attack": "attack, median", "linear": "linear net’s plane, median"}
+    head = {"problem": "problem", "attack": "attack, median", "linear": "linear network’s plane, median"}
     for d in FAR:
         head |= {f"measured_{d}": f"{d} ×: measured, % (95% interval)",
                  f"plane_{d}": f"{d} ×: attack’s plane",
-                 f"linear_{d}": f"{d} ×: linear net’s plane"}
+                 f"linear_{d}": f"{d} ×: linear network’s plane"}
     return head
 
 
@@ -73,14 +73,14 @@ def draw(units, problems, names, printed):
             ax.plot(place, found["percent"], "o", color=display.PALETTE[0])
             ax.plot(place + 0.15, turned(unit, "test", delta), "_", color=display.PALETTE[1], ms=12, mew=2.5)
             ax.plot(place + 0.15, turned(unit, "test", delta, linear=True), "^", color=display.PALETTE[2])
-        ax.set(ylabel=f"turned by draws\n{delta} × the attack, %", xlim=(-0.6, len(problems) - 0.4))
+        ax.set(ylabel=f"label flipped by noise,\n{delta} × the norm, %", xlim=(-0.6, len(problems) - 0.4))
         ax.set_ylim(bottom=-0.04 * ax.get_ylim()[1])
     pairs.label_problems(axes[-1, 0], problems, names)
     ax = axes[0, 0]
     for style in (dict(marker="o", color=display.PALETTE[0], label="measured, 95% interval"),
-                  dict(marker="x", color=pairs.PRINTED, mew=2, label="printed"),
+                  dict(marker="x", color=pairs.PRINTED, mew=2, label="published"),
                   dict(marker="_", color=display.PALETTE[1], ms=12, mew=2.5, label="plane at the attack"),
-                  dict(marker="^", color=display.PALETTE[2], label="plane, if the net were linear")):
+                  dict(marker="^", color=display.PALETTE[2], label="plane, if the network were linear")):
         ax.plot([], [], ls="", **style)
     figure.legend(loc="outside upper center", ncols=2)
     return figure
@@ -96,22 +96,22 @@ def in_words(units, problems):
     flat, linear = (np.mean([turned(u, "test", delta, linear=way) for u in there]) for way in (False, True))
     stretch = np.median([tables.quantile(u["test"]["stretch"], 0.5) for u in there])
     once = pairs.rough(1 / float(tail(there[0]["dimension"], 1 / delta)))
-    return (f"A draw {delta} times as long as the attack crosses a plane at the attack's distance once in "
-            f"{once} tries. Flat boundaries there would have {pairs.in_percent(flat)} of the test images "
-            f"turned, on average over {pairs.counted(len(there), 'problem')}; measured are "
-            f"{pairs.in_percent(seen)}. In the median the attack is {stretch:.2f} times as long as a linear "
-            f"net would need. Planes at the distance of the linear net would have {pairs.in_percent(linear)} "
-            "turned.")
+    return (f"A random perturbation of {delta} times the norm of the attack crosses a plane at the attack's "
+            f"distance once in {once} samples. Flat boundaries there predict that {pairs.in_percent(flat)} "
+            "of the test images change their label, on average over "
+            f"{pairs.counted(len(there), 'problem')}; measured: {pairs.in_percent(seen)}. The median norm "
+            f"of the attacks is {stretch:.2f} times what a linear network would need. Planes at the "
+            f"distance of the linear network predict {pairs.in_percent(linear)}.")
 
 
 def show(run, slug, units, problems, names, printed, *, data_set):
     """Show what flat boundaries predict beside what was measured: a picture, a table, and both in words."""
     run.picture(units, lambda u: draw(u, problems, names, printed),
-                caption=f"Test images of {data_set} turned by random draws five and ten times as long as the "
-                        "attack: measured, printed, and as flat boundaries would have it.",
-                alt="Dots with bars for the measured share of every problem, crosses for the printed one, "
+                caption=f"Test images of {data_set} whose label random perturbations of five and ten times "
+                        "the norm of the attack flip: measured, published, and predicted by flat boundaries.",
+                alt="Dots with bars for the measured share of every problem, crosses for the published one, "
                     "and marks near zero for flat boundaries at the distance of the attack.")
     run.extra(slug, units, lambda u: rows(u, problems, names),
-              "Test images: median distance of the attack and of the plane of the linear net, and the share "
-              "of images that the draws turn.", header=header())
+              "Test images: median distance of the attack and of the plane of the linear network, and the "
+              "share of images whose label the perturbations flip.", header=header())
     run.tell(units, lambda u: in_words(u, problems))

@@ -1,20 +1,31 @@
-"""A result on its page: printed beside recorded, its verdict and claims; this run's own values folded."""
+"""A result on its page: published beside reproduced, its verdict and claims; this run's values folded."""
 import math
 
-from shared.pages import display
+from shared.pages import display, scatter
 from shared.pages.display import MARK, markdown_table, number
-from shared.records.comparison import peers, unit
+from shared.records import numbers
+from shared.records.comparison import CANNOT_TELL, peers, unit
+
+PUBLISHED, REPRODUCED = "published", "reproduced"   # how tables call the paper's values and the recorded ones
+SIGNS = {CANNOT_TELL: "?", "proxy": "(proxy)", "fitted": "(fitted)"}
 
 
-def cell(value, printed=None, column=None, sd=None):
-    """Text of a table's cell: nested cells are joined, a spread follows its mean."""
+def cell(value, printed=None, column=None, sd=None, signs=None, name=""):
+    """Text of a table's cell: nested cells are joined, a spread follows its mean, the sign of `name` all."""
+    signs = signs or {}
     if isinstance(value, dict):
         if "text" in value:
-            return value["text"]
+            return " ".join(filter(None, [value["text"], signs.get(f"{name}.text")]))
         inner = printed if isinstance(printed, dict) else {}
-        told = [_part(k, cell(v, inner.get(k), _unit(k, column), value.get(f"{k}_sd")))
-                for k, v in value.items() if not k.endswith(("_sd", "_n", "_status"))]
+        told = [_part(k, cell(v, inner.get(k), _unit(k, column), value.get(f"{k}_sd"), signs, f"{name}.{k}"))
+                for k, v in value.items() if not k.endswith(("_sd", "_n", "_status", "_settled"))]
         return " · ".join(t for t in told if t)
+    text = _plain(value, printed, column, sd)
+    return f"{text} {signs[name]}" if text and name in signs else text
+
+
+def _plain(value, printed, column, sd):
+    """Text of a value that is no dict."""
     if isinstance(value, list | tuple):
         return ", ".join(number(v) for v in value)
     if sd and math.isfinite(sd) and printed is None and (column or {}).get("decimals") is None:
@@ -35,10 +46,27 @@ def _unit(name, column):
     return None if column is None else {**column, "decimals": None}
 
 
-def comparison(item, sources):
-    """Header and body of the printed table; under each printed row that row of every source {label: rows}."""
+def marks(item, cells):
+    """`{(key of the row, column): sign}` of compared cells: what a reader sees behind a value."""
+    return {numbers.place(item, c): SIGNS[c["status"]] if c["status"] in SIGNS else MARK[c["agrees"]]
+            for c in cells if c["status"] in SIGNS or c["agrees"] is not None}
+
+
+def legend(signs):
+    """What the signs behind the values of a table mean, of those that occur in it."""
+    there, words = {*signs.values()}, {MARK[True]: "agrees", MARK[False]: "differs",
+                                       SIGNS[CANNOT_TELL]: CANNOT_TELL}
+    return " · ".join(f"{sign} {word}" for sign, word in words.items() if sign in there)
+
+
+def comparison(item, sources, signs=None):
+    """Header and body of the printed table; under each printed row that row of every source {label: rows}.
+
+    signs  {source: `marks` of its cells}
+    """
+    signs = signs or {}
     if any("cells" in row for row in item.raw["rows"]):
-        return _across(item, sources)
+        return _across(item, sources, signs)
     named = "label" in item.columns and item.keys == ("row",)  # a row that is named by its label as printed
     alike = peers(item)
     columns = {k: {**c, "peers": alike.get(unit(k, c), ())} for k, c in item.columns.items()
@@ -49,11 +77,16 @@ def comparison(item, sources):
     by_key = {s: {tuple(r.get(k) for k in item.keys): r for r in rows} for s, rows in sources.items()}
     body = []
     for printed in item.rows:
-        lines = {"printed": [cell(printed.get(c), printed.get(c), column) for c, column in shown.items()]}
+        key = tuple(printed.get(k) for k in item.keys)
+        lines = {PUBLISHED: [cell(printed.get(c), printed.get(c), column) for c, column in shown.items()]}
         for source, rows in by_key.items():
-            if row := rows.get(tuple(printed.get(k) for k in item.keys)):
-                lines[source] = [cell(row.get(c), printed.get(c), column, row.get(f"{c}_sd"))
-                                 for c, column in shown.items()]
+            if row := rows.get(key):
+                mine = {c: sign for (at, c), sign in signs.get(source, {}).items() if at == key}
+                nets = {row.get(f"{c}_n") for c in shown} - {None}
+                counted = f", n = {nets.pop():g}" if len(nets) == 1 else ""
+                lines[f"{source}{counted}"] = [
+                    cell(row.get(c), printed.get(c), column, row.get(f"{c}_sd"), mine, c)
+                    for c, column in shown.items()]
         together = {}  # sources that say the same share a line
         for source, cells in lines.items():
             together.setdefault(tuple(cells), []).append(source)
@@ -63,13 +96,13 @@ def comparison(item, sources):
         first = [cell(printed["label"])] if named else [
             display.in_words(cell(printed.get(k))) for k in item.keys]
         for cells, who in together.items():
-            if any(cells) or "printed" in who:  # what has no value takes no line
+            if any(cells) or PUBLISHED in who:  # what has no value takes no line
                 body.append([*first, ", ".join(who), *cells])
             first = [""] * len(item.keys)
     return header, body
 
 
-def _across(item, sources):
+def _across(item, sources, signs):
     """`comparison` of a table that the paper prints with a class or a problem at the head of each column.
 
     A cell holds its numbers side by side, as printed: "99.88, 96.45", or a mean with "(0.92)" behind it.
@@ -77,23 +110,25 @@ def _across(item, sources):
     rows, head = item.raw["rows"], item.keys[-1]
     heads = list(dict.fromkeys(c[head] for row in rows for c in row["cells"]))
     outer = item.keys[:-1]
-    given = {"printed": item.rows, **sources}
+    given = {PUBLISHED: item.rows, **sources}
     by_key = {s: {tuple(r.get(k) for k in item.keys): r for r in theirs} for s, theirs in given.items()}
     body = []
     for row in rows:
         key = tuple(row.get(k) for k in outer)
         first = [display.in_words(cell(k)) for k in key]
         for source, theirs in by_key.items():
-            cells = [_side_by_side(item, theirs.get((*key, h), {})) for h in heads]
+            cells = [_side_by_side(item, theirs.get((*key, h), {}), signs.get(source, {}), (*key, h))
+                     for h in heads]
             if any(cells):
                 body.append([*first, source, *cells])
                 first = [""] * len(outer)
     return [*(_label(item, k) for k in (*outer, "")), *map(str, heads)], body
 
 
-def _side_by_side(item, row):
-    """The results of one cell as the paper prints them; empty where there are none."""
-    texts = [number(row[c], row[c], item.columns.get(c)) for c in item.values if row.get(c) is not None]
+def _side_by_side(item, row, signs, key):
+    """The results of one cell as the paper prints them, each with its sign; empty where there are none."""
+    texts = [" ".join(filter(None, [number(row[c], row[c], item.columns.get(c)), signs.get((key, c))]))
+             for c in item.values if row.get(c) is not None]
     if "std" in row and len(texts) == 2:
         return f"{texts[0]} ({texts[1]})"
     return ", ".join(texts)
@@ -106,12 +141,15 @@ def _label(item, key):
     return display.in_words((item.columns.get(key) or {}).get("label") or key.removeprefix("printed_"))
 
 
-def numbers(item, sources):
+def published_numbers(item, sources, signs=None):
     """Header and body of a figure's or method's printed numbers, with those of every source {label: data}."""
-    body = [[display.in_words(name), number(printed),
-             *(number(_find(data, name), printed) for data in sources.values())]
+    def told(source, data, name, printed):
+        sign = (signs or {}).get(source, {}).get(((), name))
+        return " ".join(filter(None, [number(_find(data, name), printed), sign]))
+
+    body = [[display.in_words(name), number(printed), *(told(*s, name, printed) for s in sources.items())]
             for name, printed in item.printed_numbers.items()]
-    return ["number", "printed", *sources], [row for row in body if any(row[2:])]
+    return ["number", PUBLISHED, *sources], [row for row in body if any(row[2:])]
 
 
 def _find(data, dotted):
@@ -150,7 +188,7 @@ def verdict_line(record, sets=(), stand_in=False):
     word, reason = record["verdict"], record["reason"]
     if stand_in:
         return "**No verdict**: stand-in data earn none, and there is no record at full scale."
-    told = [f"**{word}**: {display.sentence(reason)}"]
+    told = [f"**{display.LABELS.get(word, word)}**: {display.sentence(reason)}"]
     if record["scale"]["fraction"] < 1:
         told.append(f"Recorded at {scale_words(record)}.")
     if fresh := freshness(sets):
@@ -162,7 +200,8 @@ def verdict_line(record, sets=(), stand_in=False):
 
 def captioned(words, label):
     """A caption; what a small run shows says so, for a page speaks of the record."""
-    return words if label == "recorded" else f"{display.sentence(words)} ({label[0].upper()}{label[1:]}.)"
+    whole = label in ("recorded", REPRODUCED)
+    return words if whole else f"{display.sentence(words)} ({label[0].upper()}{label[1:]}.)"
 
 
 class _Pieces:
@@ -170,10 +209,12 @@ class _Pieces:
 
     def __init__(self, item, runs, pictures, caption, alt, built):
         self.item, self.runs, self.pictures, self.alt = item, runs, pictures or {}, alt or item.caption
+        self.more = {}    # further pictures by their names
         self.main, *self.others = runs
         self.key, self.record = f"{item.paper}-{item.id}", runs[self.main]
         self.title = caption or f"{item.title}: {display.symbols(item.caption)}"
-        self.told = {label: label for label in runs} | ({self.main: built} if built else {})
+        self.told = {label: REPRODUCED if label == "recorded" else label for label in runs}
+        self.told |= {self.main: built} if built else {}
 
     def file(self, label):
         """Under what name the picture of a run lies beside the page."""
@@ -182,10 +223,14 @@ class _Pieces:
     def _tables(self, label):
         """Tables of the results of a run, as (header, body, caption)."""
         item, run, told = self.item, self.runs[label], self.told[label]
+        signs = {told: marks(item, run["cells"])}
+        meant = f" ({words})" if (words := legend(signs[told])) else ""
         if item.rows and run.get("rows"):
-            yield *comparison(item, {told: run["rows"]}), f"{item.title}: {display.symbols(item.caption)}"
-        if item.printed_numbers and run.get("data") and (made := numbers(item, {told: run["data"]}))[1]:
-            yield *made, f"{item.title}: printed numbers"
+            caption = f"{item.title}: {display.symbols(item.caption)}{meant}"
+            yield *comparison(item, {told: run["rows"]}, signs), caption
+        data = run.get("data") if item.printed_numbers else None
+        if data and (made := published_numbers(item, {told: data}, signs))[1]:
+            yield *made, f"{item.title}: published numbers{meant}"
 
     def results(self):
         """The picture and the tables of the first run."""
@@ -204,7 +249,7 @@ class _Pieces:
     def verdict(self, sets):
         """The verdict, which only a record at full scale earns."""
         scale, small = self.record["scale"], self.main != "recorded"
-        stand_in = small and bool(scale["substitutes"])
+        stand_in = small and bool(scale["proxies"])
         if small and scale["parts"] and not stand_in:
             text = f"{display.badge('not run')} There is no record at full scale yet; shown is {self.main}."
             return text, text
@@ -232,6 +277,19 @@ class _Pieces:
             text = f"Asked of this figure and not found: {'; '.join(lacks)}."
             yield text, text
 
+    def scattered(self):
+        """The table's reproduced numbers drawn against the published ones, folded."""
+        if self.main == "recorded" and self.item.sort == "measured":
+            found = numbers.of(self.item, self.record)
+            columns = {n.column: [o for o in found if o.column == n.column] for n in found}
+            group = {display.in_words(k): v for k, v in columns.items()}
+            figure = scatter.draw(found, group if len(group) <= len(display.MARKERS) else {"": found})
+            if figure is not None:
+                self.more[f"{self.key}-scatter.png"] = display.png_of(figure)
+                words = f"{self.item.title}: reproduced against published values. Grey: within a factor of 2."
+                yield "", display.folded("Published against reproduced", display.myst_figure(
+                    f"{self.key}-scatter.png", words, words))
+
     def beside(self, label):
         """The picture and the tables of another run, folded."""
         inner, more = [], []
@@ -253,7 +311,8 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None, built=No
     built     what to call, in place of recorded, what has no units and this build has computed at its size
     """
     of = _Pieces(item, runs, pictures, caption, alt, built)
-    pieces = [*of.results(), of.verdict(sets), *of.claims(), *of.lacks(),
+    pieces = [*of.results(), of.verdict(sets), *of.scattered(), *of.claims(), *of.lacks(),
               *(piece for label in of.others for piece in of.beside(label))]
-    plain, myst = ("\n\n".join(each) for each in zip(*pieces))
-    return plain, myst, {of.file(label): png for label, png in of.pictures.items() if png is not None}
+    plain, myst = ("\n\n".join(filter(None, each)) for each in zip(*pieces))
+    drawn = {of.file(label): png for label, png in of.pictures.items() if png is not None}
+    return plain, myst, drawn | of.more

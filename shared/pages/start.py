@@ -22,9 +22,9 @@ from shared import reference, runtime
 from shared.data import sets as datasets
 from shared.models import registry
 from shared.models.recipe import Recipe
-from shared.pages import display, parameters, results
+from shared.pages import display, parameters, results, tidy
 from shared.records import claims as judging
-from shared.records import record
+from shared.records import prose, record
 from shared.units import provenance
 from shared.units import run as units
 from shared.units.run import UnitSet
@@ -93,18 +93,23 @@ class Run:
         return runtime.generator(self.seed, self.name, *labels)
 
     # ---- units -------------------------------------------------------------------------------------------
-    def units(self, name, function, plan, *, parts=()):
+    def units(self, name, function, plan, *, parts=(), names="{unit}"):
         """The `UnitSet` of `function`: the recorded units and, of what this run wants, its own.
 
         plan   settings -> {unit's name: arguments}, from the settings alone: no data, net or other variable
         parts  names of arguments that are sizes: the function returns under the same name how many it took
+        names  how units are named, such as "{network}-{kind}-b{block}": the plan's keys are then (network,
+               kind, block), and every frame of these units has such columns
         """
-        wanted, published = plan(self.settings), plan(self.full)
+        (wanted, mine), (published, full) = (tidy.named(names, plan(s)) for s in (self.settings, self.full))
         made = units.gather(self.name, name, function, wanted=wanted, published=published, parts=parts,
                             which=self.which, record=self.profile == "paper", text_half=self.text_half,
                             state=self.profile)
+        made.labels = full | mine
         self.sets[name] = made
         return made
+
+    each = staticmethod(tidy.each)
 
     @property
     def at_full_scale(self):
@@ -133,8 +138,8 @@ class Run:
         return None if same else f"this build, {self.profile}"
 
     def frames(self, sets, units_):
-        """A DataFrame of each set: a row a unit, its arguments and results."""
-        return [pd.DataFrame([u.row for u in units_[s.name].values()]) for s in sets]
+        """A DataFrame of each set: a row a unit, what its name says, its arguments and results."""
+        return [tidy.frame(units_[s.name].values(), s.labels) for s in sets]
 
     # ---- publishing --------------------------------------------------------------------------------------
     def table(self, item, sets, rows, **judged):
@@ -183,8 +188,8 @@ class Run:
         display.show(markdown, myst=myst, pictures=shown, plain=f"{printed.title}\n{markdown}", kind="item",
                      record=first, recorded="recorded" in made)
         scale = first["scale"]
-        judged = "recorded" in made and scale["fraction"] > 0 and not scale["substitutes"]
-        self.minute_facts[item] = first["verdict"] if judged else "not run"
+        judged = "recorded" in made and scale["fraction"] > 0 and not scale["proxies"]
+        self.minute_facts[item] = (first["verdict"], scale["fraction"]) if judged else ("not run", 1)
         return Shown(first)
 
     def _record(self, printed, sets, units_, label, found, *, contains=None, claims=None, evidence=None,
@@ -257,11 +262,25 @@ class Run:
         return found[0] if len(found) == 1 else found
 
     def tell(self, sets, words):
-        """Show prose: what `words` makes of the recorded units, else of this run's; nothing without any."""
+        """Show prose: the text that `words` makes of the recorded units, else of this run's; or nothing."""
         sets = _several(sets)
         for label, units_ in list(self._runs(sets).items())[:1]:
             whose = "" if label == "recorded" else f" ({label[0].upper()}{label[1:]}.)"
-            display.say(f"{words(*self.frames(sets, units_))}{whose}")
+            if text := words(*self.frames(sets, units_)):
+                display.say(f"{text}{whose}")
+
+    def say(self, sets, facts, template, *, nothing=""):
+        """Show a sentence with computed numbers; see `prose.fill` for its form.
+
+        facts    units (one DataFrame a set) -> what the template names; where that is empty, or something
+                 named has no value, there is nothing to say
+        nothing  what is said then
+        """
+        def words(*frames):
+            found = facts(*frames)
+            return prose.fill(template, found) if found and prose.complete(template, found) else nothing
+
+        self.tell(sets, words)
 
     def minute(self, sentences, *, picture=None, alt="", sets=None):
         """The page in one minute: sentences with computed numbers, a picture (PNG or figure), all verdicts.
@@ -273,11 +292,11 @@ class Run:
         sets = self.sets.values() if sets is None else sets
         small = bool(sets) and not any(s.recorded for s in sets)
         if small:
-            sentences += " *Nothing is recorded at full scale yet: what is measured is a small run's.*"
-        found = [(reference.paper(self.paper_key)[i], verdict) for i, verdict in self.minute_facts.items()]
-        badges = " · ".join(f"[{item.label}](#{item.paper}-{item.id}-head) {display.badge(verdict, item)}"
-                            for item, verdict in found)
-        plain = " · ".join(f"{item.label}: {verdict}" for item, verdict in found)
+            sentences += " *Nothing is reproduced at full scale yet: these are the numbers of a small run.*"
+        found = [(reference.paper(self.paper_key)[i], told) for i, told in self.minute_facts.items()]
+        badges = " · ".join(f"[{item.label}](#{item.paper}-{item.id}-head) {display.badge(word, item, part)}"
+                            for item, (word, part) in found)
+        plain = " · ".join(f"{item.label}: {display.LABELS.get(word, word)}" for item, (word, _) in found)
         png = picture if isinstance(picture, bytes | None) else display.png_of(picture)
         name = f"{self.name.replace('/', '-')}-minute.png"
         shown = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""
@@ -296,7 +315,7 @@ class Run:
         """What stood in for what in this run: `{"mnist": "digits"}`, empty on real data."""
         mine = [u for s in self.sets.values() for u in s.mine.values()]
         here = {k: v.split(":")[0] for k, v in self.used.get("data", {}).items() if ":" in v}
-        return record.substitutes(mine) | here
+        return record.proxies(mine) | here
 
     def stamp(self):
         """The line that ends a notebook: data, scale, seed, versions, seconds, revision."""

@@ -175,12 +175,6 @@ def for_record(data):
     return {name: data[name] for name in names} | {"nearest_witness": told}
 
 
-def equality(*, within_allowed, violations=0):
-    """The same for an equality that was recomputed another way."""
-    return {"kind": "equality", "within_allowed": bool(within_allowed), "violations": int(violations),
-            "mutants_tried": 0, "mutants_caught": 0, "nearest_witness": None}
-
-
 def sampled_bound(*, within_allowed, nearest):
     """The same for a bound tried at random points only; `nearest` is the largest truth / bound met there."""
     return {"kind": "bound", "within_allowed": bool(within_allowed), "mutants_tried": 0, "mutants_caught": 0,

@@ -20,6 +20,10 @@ class Decided:
     predicate: Callable
     by: tuple
 
+    def counts(self, labels):
+        """Whether a unit with these labels decides."""
+        return labels["unit"].startswith(self.by)
+
     def __call__(self, *rows):
         return self.predicate(*rows)
 
@@ -31,8 +35,8 @@ def judge(item, rows, predicates, *, lacking=None, others=None):
     predicates  {phrase: predicate}: a phrase occurs in exactly one claim; the predicate takes the rows and
                 gives (holds, evidence in words). `(predicate, "table-4", ...)` is given these items' rows
                 too. A text in a predicate's place says why the claim cannot be judged.
-    lacking     what the rows lack, such as "41 of 45 units", or None: a function of how the names begin of
-                the units that count: all, but for a predicate that is `Decided` by some. A claim for which
+    lacking     what the rows lack, such as "41 of 45 units", or None: a function of the predicate if that
+                `counts` only some units by their labels (`Decided`, `every`), else of None. A claim for which
                 something is lacking waits, with what the present rows show
     others      {item id: (rows, lacking)} of the other items
     Raises UserError naming the phrase, and the claims it may mean, where a claim is not judged exactly once,
@@ -52,7 +56,7 @@ def judge(item, rows, predicates, *, lacking=None, others=None):
             for n, claim in enumerate(item.claims)]
 
 
-def nothing(begin=("",)):
+def nothing(decides=None):
     """What rows lack of which all units are there: None."""
     return None
 
@@ -74,8 +78,8 @@ def _judged(item, rows, phrase, predicate, lacking, others):
     if isinstance(predicate, str):
         return {"holds": None, "evidence": _words(item, phrase, predicate)}
     predicate, *names = predicate if isinstance(predicate, tuple) else (predicate,)
-    theirs = [others.get(name, (None, lambda begin, name=name: f"the rows of {name}")) for name in names]
-    decides = predicate.by if isinstance(predicate, Decided) else ("",)
+    theirs = [others.get(name, (None, lambda decides, name=name: f"the rows of {name}")) for name in names]
+    decides = predicate if hasattr(predicate, "counts") else None
     given = [each for each, _ in theirs]
     missing = [words for lacks in (lacking, *(lacks for _, lacks in theirs)) if (words := lacks(decides))]
     if not missing:
@@ -96,12 +100,12 @@ def _so_far(item, phrase, predicate, given):
     return SO_FAR + _words(item, phrase, evidence)
 
 
-def on_a_stand_in(judged):
-    """A judged claim where only a stand-in was measured: what it shows is told, and decides nothing."""
+def on_a_proxy(judged):
+    """A judged claim where only a proxy was measured: what it shows is told, and decides nothing."""
     if judged["holds"] is None and not waits(judged):
         return judged
     shown = judged["evidence"].partition(SO_FAR)[2] if waits(judged) else judged["evidence"]
-    why = "not judged: measured on a stand-in"
+    why = "not judged: measured on a proxy"
     return judged | {"holds": None, "evidence": f"{shown} ({why})" if shown else why}
 
 

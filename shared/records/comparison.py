@@ -6,12 +6,15 @@ net would fall, estimated from several of ours. The three are told apart whereve
 """
 import math
 import numbers
+from dataclasses import dataclass
 from decimal import Decimal
 
 from shared import runtime
 
 PRECISION, TOLERANCE, INTERVAL = "printed precision", "tolerance", "interval"
-STATUSES = ("substitute", "calibrated", "not run")
+CANNOT_TELL = "cannot tell"
+STATUSES = ("proxy", "fitted", CANNOT_TELL, "not run")
+WIDE = 0.25        # share of its scale that an interval covers inside which agreement tells nothing
 CONFIDENCE = 0.99  # of the interval for a single new net
 NETS = 5           # fewer nets than this give no interval
 
@@ -32,7 +35,7 @@ def decimals(value, column=None, peers=()):
 
 
 def _shown(value):
-    if not _number(value):
+    if not is_number(value):
         return 0
     exponent = Decimal(repr(value)).normalize().as_tuple().exponent
     return max(0, -exponent)
@@ -50,14 +53,65 @@ def half_width(sd, nets):
 
 
 def agreement(printed, measured, places, *, tolerance=None, sd=None, nets=None):
-    """How a measured number agrees with the printed one: the first way that holds, or None."""
+    """`(way, half its width)` in which a measured number agrees with the printed one: the first that holds.
+
+    `(None, None)` where none does.
+    """
+    ways = {PRECISION: 0.5 * 10.0 ** -places, TOLERANCE: tolerance, INTERVAL: half_width(sd, nets)}
     distance, slack = abs(measured - printed), 1 + 1e-9  # a sum in floats may end just outside
-    if distance <= 0.5 * 10.0 ** -places * slack:
-        return PRECISION
-    if tolerance is not None and distance <= tolerance * slack:
-        return TOLERANCE
-    width = half_width(sd, nets)
-    return INTERVAL if width is not None and distance <= width else None
+    return next(((way, width) for way, width in ways.items()
+                 if width is not None and distance <= width * slack), (None, None))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How long the range of a quantity is: of what it can be, else of what an item publishes of it."""
+    length: float
+    possible: tuple = (-math.inf, math.inf)
+
+    def covered(self, middle, width):
+        """The share of the scale that the possible part of `middle` ± `width` covers."""
+        low, high = max(middle - width, self.possible[0]), min(middle + width, self.possible[1])
+        return max(0.0, high - low) / self.length if self.length else math.inf
+
+
+# Quantities with ends of their own, by what the reference says of a column's unit or by a part of its name.
+ENDS = {"%": (0, 100), "_pct": (0, 100), "fraction": (0, 1), "misclassification rate (0-1)": (0, 1),
+        "_ssim": (0, 1), "Pearson r": (-1, 1)}
+QUANTITIES = ("quantity", "norm")  # columns that say what is measured in a row
+SPREADS = ("std", "_sd")  # a standard deviation has the scale of what is published of it
+
+
+def scale_of(item, name, row=()):
+    """The `Scale` of a printed number of an item: column or name, and the row that says what it measures."""
+    column, row = item.columns.get(name.split(".")[0]), dict(row)
+    asked = (column or {}).get("unit") or ""
+    if not name.endswith(SPREADS):
+        for told, ends in ENDS.items():
+            if told == asked or told in f"_{name}":
+                return Scale(ends[1] - ends[0], ends)
+    same = [value for other, key, value in printed_values(item)
+            if is_number(value) and unit(other, item.columns.get(other.split(".")[0])) == unit(name, column)
+            and all(key.get(k) == row.get(k) for k in QUANTITIES)]
+    possible = (0 if min(same, default=0) >= 0 else -math.inf, math.inf)
+    if len(set(same)) < 3:
+        return Scale(max(map(abs, same), default=0.0), possible)
+    return Scale(max(same) - min(same), possible)
+
+
+def printed_values(item):
+    """Every value a table or figure prints: yields (name, {key: value} of its row, value), in their order."""
+    for row in item.rows:
+        key = {k: row[k] for k in item.keys}
+        for name, value in _flat({v: row.get(v) for v in item.values}).items():
+            yield name, key, value
+    for name, value in item.printed_numbers.items():
+        yield name, {}, value
+
+
+def comparable(printed):
+    """Whether a printed value is one that a measured one can be set beside."""
+    return printed is not None and not isinstance(printed, list)
 
 
 # ---- tables and figures ----------------------------------------------------------------------------------
@@ -67,13 +121,15 @@ def compare(item, rows, tolerances=None):
     rows        a DataFrame or dicts, one a printed row: the item's key columns, and measured values under the
                 printed names (a part of a printed cell under `column.part`, or nested as printed). Beside a
                 value `c` may stand `c_sd` (standard deviation over nets), `c_n` (number of nets), `c_status`
-                ("substitute: why", "calibrated: why" or "not run: why"); `status` holds for all values of
-                its row. None and NaN are values that are not there.
+                ("proxy: why", "fitted: why" or "not run: why"), `c_settled` (what is still missing elsewhere
+                cannot move it); `status` and `settled` hold for all values of their row. None and NaN are
+                values that are not there.
     tolerances  {column: (largest difference, why that much is allowed)}
     Returns dicts: `row` {key: value}, `column`, `printed`, `measured`, `sd`, `nets`, `agrees` (None where
-    nothing was measured), `how` (the way of agreement or None), `status` (or None), `why` (of a status or
-    tolerance). Raises UserError for rows without keys, rows that stand twice, an unknown status or
-    tolerance, and a text where a number is printed.
+    nothing was measured, and where agreement tells nothing), `how` (the way of agreement or None), `status`
+    (or None), `why` (of a status or tolerance), `settled`.
+    Raises UserError for rows without keys, rows that stand twice, an unknown status or tolerance, and a text
+    where a number is printed.
     """
     mine = {}
     for row in _dicts(rows):
@@ -93,7 +149,7 @@ def compare(item, rows, tolerances=None):
         if key in mine:
             for name, printed in _flat({v: row.get(v) for v in item.values}).items():
                 column = item.columns.get(name.split(".")[0])
-                places = decimals(printed, column, alike[unit(name, column)]) if _number(printed) else 0
+                places = decimals(printed, column, alike[unit(name, column)]) if is_number(printed) else 0
                 cells += _cell(item, dict(zip(item.keys, key)), name, printed, places, mine[key], tolerances)
     return cells
 
@@ -111,21 +167,27 @@ def _cell(item, key, name, printed, places, mine, tolerances):
     where = ", ".join([item.title, *(str(v) for v in key.values() if v is not None), name])
     measured = mine.get(name)
     word, why = status(mine.get(f"{name}_status") or mine.get("status"), where)
-    if printed is None or isinstance(printed, list) or (measured is None and word is None):
+    if not comparable(printed) or (measured is None and word is None):
         return []
     sd, nets = mine.get(f"{name}_sd"), mine.get(f"{name}_n")
     nets = nets if nets is None else int(nets)  # a DataFrame with gaps counts in floats
     allowed, reason = (tolerances or {}).get(name, (None, None))
-    how = None
+    settled = bool(mine.get(f"{name}_settled") or mine.get("settled"))
+    how = width = None
     if word == "not run":
         measured = None
     if measured is None:
         agrees = None
-    elif _number(printed) and _number(measured):
+    elif is_number(printed) and is_number(measured):
         if math.isfinite(measured):
-            how = agreement(printed, measured, places, tolerance=allowed, sd=sd, nets=nets)
+            how, width = agreement(printed, measured, places, tolerance=allowed, sd=sd, nets=nets)
         agrees = how is not None
         measured = measured if math.isfinite(measured) else None  # a record holds no infinity
+        if how in (TOLERANCE, INTERVAL) and word is None:
+            covered = scale_of(item, name, mine).covered(measured, width)
+            if covered >= WIDE:
+                agrees, word = None, CANNOT_TELL
+                why = f"the {how} covers {'all' if covered >= 1 else f'{covered:.0%}'} of the scale"
     elif type(printed) is type(measured):
         agrees = printed == measured
         how = PRECISION if agrees else None
@@ -134,17 +196,18 @@ def _cell(item, key, name, printed, places, mine, tolerances):
                                 "give a value of the same kind")
     why = why or (reason if how == TOLERANCE else None)
     return [{"row": key, "column": name, "printed": printed, "measured": measured, "sd": sd, "nets": nets,
-             "agrees": agrees, "how": how, "status": word, "why": why}]
+             "agrees": agrees, "how": how, "status": word, "why": why, "settled": settled}]
 
 
 def status(text, where):
-    """(word, why) of a status such as "substitute: digits in place of MNIST"; (None, None) of none."""
+    """(word, why) of a status such as "proxy: digits in place of MNIST"; (None, None) of none."""
     if text is None:
         return None, None
     word, _, why = (part.strip() for part in str(text).partition(":"))
-    if word not in STATUSES or not why:
+    allowed = [s for s in STATUSES if s != CANNOT_TELL]  # that is found, not stated
+    if word not in allowed or not why:
         raise runtime.UserError(f"{where}: status {text!r} is unknown; allowed: "
-                                f"{', '.join(f'{s}: <why>' for s in STATUSES)}")
+                                f"{', '.join(f'{s}: <why>' for s in allowed)}")
     return word, why
 
 
@@ -153,7 +216,7 @@ def _known(item, tolerances, names):
         if column not in names:
             raise runtime.UserError(f"{item.title}: a tolerance for {column!r}, which is not printed there; "
                                     f"printed: {', '.join(dict.fromkeys(names))}")
-        if not (_number(allowed) and allowed >= 0 and isinstance(reason, str) and reason.strip()):
+        if not (is_number(allowed) and allowed >= 0 and isinstance(reason, str) and reason.strip()):
             raise runtime.UserError(f"{item.title}: the tolerance for {column!r} needs a size of at least 0 "
                                     "and its reason in words")
 
@@ -169,7 +232,7 @@ def peers(item):
     for row in item.rows:
         for name, value in _flat({v: row.get(v) for v in item.values}).items():
             numbers_there = alike.setdefault(unit(name, item.columns.get(name.split(".")[0])), [])
-            if _number(value):
+            if is_number(value):
                 numbers_there.append(value)
     return alike
 
@@ -200,7 +263,8 @@ def _flat(row, prefix=""):
     return flat
 
 
-def _number(value):
+def is_number(value):
+    """Whether a value is a number; True and False are none."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 

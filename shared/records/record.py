@@ -7,7 +7,7 @@ import pandas as pd
 from shared import reference, runtime
 from shared.data import content
 from shared.records import claims as judging
-from shared.records import comparison, verdict
+from shared.records import comparison, pattern, verdict
 from shared.records.schema import REMEDY, check
 from shared.units import store
 
@@ -40,7 +40,7 @@ def scale(sets, units, rests=None):
         sizes = [u.parts[part] for u in present if part in u.parts]
         parts[part] = [sum(a for a, _ in sizes), sum(f for _, f in sizes)]
     fraction = sum(u.share(rests) for u in present) / published if published else 1.0
-    return {"parts": parts, "fraction": fraction, "substitutes": substitutes(present)}
+    return {"parts": parts, "fraction": fraction, "proxies": proxies(present)}
 
 
 def lacking(sets, units, of=""):
@@ -48,17 +48,19 @@ def lacking(sets, units, of=""):
 
     of  what they belong to, in words
     """
-    def lacks(begin=("",)):
-        asked = [(s.name, n) for s in sets for n in s.published if n.startswith(begin)]
-        if not asked and any(s.published for s in sets):
+    def lacks(decides=None):
+        asked = [(s.name, n) for s in sets for n in s.published
+                 if decides is None or decides.counts({"unit": n, **s.labels.get(n, {})})]
+        begin = decides.by if isinstance(decides, judging.Decided) else ()
+        if begin and not asked and any(s.published for s in sets):
             raise runtime.UserError(f"no unit{of} has a name that begins with {' or '.join(begin)}")
         away = sum(n not in units[s] for s, n in asked)
-        which = "".join(f" “{each}…”" for each in begin if each)
+        which = "".join(f" “{each}…”" for each in begin)
         return f"{away} of {len(asked)} units{which}{of}" if away else None
     return lacks
 
 
-def substitutes(units):
+def proxies(units):
     """`{data set: what stood in for it}` of some units."""
     told = {}
     for unit in units:
@@ -94,11 +96,11 @@ def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, conta
     claims       {phrase: predicate}, see `claims.judge`; contains: {phrase: what must be there: bool}
     whole        whether claims wait for the published units that are not there; a run of its own judges what
                  it has
-    status       of an item without printed values, such as "substitute: SqueezeNet in place of another net"
+    status       of an item without printed values, such as "proxy: SqueezeNet in place of another net"
     rests        the parts of a unit that the item rests on: what it does not show, it need not wait for;
                  None takes all
 
-    What was measured on a stand-in throughout is told beside the claims and judges none.
+    What was measured on a proxy throughout is told beside the claims and judges none.
     """
     units = units or {}
     how_much, lacks = scale(sets, units, rests), lacking(sets, units)
@@ -109,9 +111,13 @@ def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, conta
     if data is not None and item.printed_numbers:
         cells += comparison.compare_numbers(item, data, tolerances)
     statuses = {c["status"] for c in cells} | ({comparison.status(status, item.title)[0]} - {None})
-    if "substitute" in statuses and statuses <= {"substitute", "not run"}:
-        judged = [judging.on_a_stand_in(c) for c in judged]
-    word, reason = verdict.verdict(judged, cells, evidence, status, waiting=waiting if whole else None)
+    if "proxy" in statuses and statuses <= {"proxy", "not run"}:
+        judged = [judging.on_a_proxy(c) for c in judged]
+    printed = sum(comparison.comparable(value) for *_, value in comparison.printed_values(item))
+    word, reason = verdict.verdict(judged, cells, evidence, status, waiting=waiting if whole else None,
+                                   published=printed)
+    if evidence is None:
+        reason = "; ".join([reason, *pattern.words(cells)])
     record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data,
               "contains": _ticks(item, contains), "scale": how_much,
               "units": sorted(f"{s.name}/{n}" for s in sets for n in units[s.name]), "claims": judged,

@@ -39,7 +39,7 @@ def _form(msgspec):
     class Scale(Form):
         parts: dict[str, tuple[size, size]]     # actual, published
         fraction: share
-        substitutes: dict[str, str]
+        proxies: dict[str, str]
 
     class Claim(Form):
         claim: str
@@ -61,6 +61,7 @@ def _form(msgspec):
         how: Literal[PRECISION, TOLERANCE, INTERVAL] | None
         status: Literal[STATUSES] | None
         why: str | None
+        settled: bool
 
     class Provenance(Form):
         data: dict[str, str]

@@ -2,46 +2,53 @@
 from shared import runtime
 from shared.records import claims as judging
 from shared.records import comparison
-from shared.records.comparison import INTERVAL, PRECISION, STATUSES, TOLERANCE
+from shared.records.comparison import CANNOT_TELL, CONFIDENCE, INTERVAL, PRECISION, STATUSES, TOLERANCE
 
+# What each word means, and in `LABELS` how a badge says it to a reader who has not met it.
 VERDICTS = {
-    "exact": "an equality recomputed in an independent way, or a bound with a witness so near that changed "
-             "constants are caught",
-    "consistent": "a bound that is not violated; the page says how near a known case comes to it",
-    "matches": "measured in full: no claim fails and at least 95% of the comparable values agree with the "
-               "printed ones",
-    "trend": "every judged claim holds; printed values differ or there are none to compare",
+    "exact": "an equality recomputed in an independent way, or a bound with an extremal example so near that "
+             "changed constants are detected",
+    "consistent": "a bound that is not violated; the page says how near the nearest extremal example comes",
+    "matches": "no claim fails, and at least 95% of the values that can be compared agree with the published "
+               "ones",
+    "holds": "every judged claim holds, and no published value can be compared",
+    "trend": "every judged claim holds, and published values differ",
     "differs": "a claim of the paper fails here, or values differ and no claim is judged",
-    "shown": "nothing printed or claimed to compare with",
-    "substitute": "measured on a stated stand-in only",
-    "calibrated": "chosen with the printed values in sight, so their agreement shows nothing",
-    "in part": "measured in part; the missing part decides, so nothing is judged yet",
+    "shown": "nothing published or claimed to compare with",
+    "proxy": "measured only on another network or other data than the paper's",
+    "fitted": "chosen with the published values in sight, so that agreement shows nothing",
+    "cannot tell": "values agree, but only within intervals too wide to have excluded much",
+    "in part": "measured in part, and the missing part can still decide",
     "not run": "no result at full scale yet",
 }
+LABELS = {"consistent": "bound not violated", "holds": "claims hold",
+          "trend": "claims hold, values differ", "shown": "nothing to compare", "in part": "measured in part",
+          "not run": "not measured"}
 ENOUGH = 95  # percent of the comparable values that must agree for `matches`
 WAYS = {PRECISION: "to the printed precision", TOLERANCE: "within a stated tolerance",
         INTERVAL: "inside the 99% interval of a single new net"}
-SAID = {"substitute": "measured on a stand-in", "calibrated": "chosen with the print in sight",
-        "not run": "not run"}
+SAID = {"proxy": "measured on a proxy", "fitted": "fitted to the published values",
+        CANNOT_TELL: "undecided", "not run": "not measured"}
+TOO_WIDE = "the interval covers a quarter or more of the scale"
 EVIDENCE = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations", "nearest_witness")
 
 
-def verdict(claims, cells, evidence=None, status=None, waiting=None):
+def verdict(claims, cells, evidence=None, status=None, waiting=None, published=None):
     """`(word, reason)` of an item from its judged claims and compared cells.
 
     evidence  of a theorem: `kind` ("equality" recomputed another way, or "bound"), `within_allowed` (whether
               residues are), `mutants_tried` and `mutants_caught` (changed constants, and how many of them the
               check refuses), `violations` (points that break the statement), `nearest_witness` (how near a
               bound was reached, in words, or None)
-    status    of the whole item where it has no printed values ("substitute: digits in place of ImageNet")
-    waiting   what is still missing of the full scale, in words: until it is there, values say nothing by
-              themselves, for the paper or against it
+    status    of the whole item where it has no printed values ("proxy: digits in place of ImageNet")
+    waiting   what is still missing of the full scale, in words: while it can still change the word, the word
+              is `in part`
+    published how many values the item prints, measured or not; None takes the cells
     """
     failed = [c for c in claims if c["holds"] is False]
     if evidence is not None:
         return _statement(claims, failed, evidence)
     real = [c for c in cells if c["status"] is None and c["agrees"] is not None]
-    judged = [c for c in claims if c["holds"] is not None]
     reason = "; ".join([_claims(claims), *_values(real, waiting), *_statuses(cells), *_failed(failed)])
     if status is not None and not real:
         word, why = comparison.status(status, "verdict")
@@ -52,15 +59,24 @@ def verdict(claims, cells, evidence=None, status=None, waiting=None):
         return max(STATUSES, key=counts.get), reason
     if failed:
         return "differs", reason
-    if real and not waiting and 100 * sum(c["agrees"] for c in real) >= ENOUGH * len(real):
+    own = (len(cells) if published is None else published) - (len(cells) - len(real))
+    if any(map(judging.waits, claims)) or (waiting and _may_match(real, own)):
+        return "in part", f"{reason}; the rest waits for {waiting}" if waiting else reason
+    if real and _enough(sum(c["agrees"] for c in real), len(real)):
         return "matches", reason
-    if judged:
-        return "trend", reason
-    if real and waiting:
-        return "in part", f"{reason}; the rest waits for {waiting}"
-    if real:
-        return "differs", reason
-    return ("in part" if any(map(judging.waits, claims)) else "shown"), reason
+    if any(c["holds"] is not None for c in claims):
+        return ("trend" if real else "holds"), reason
+    return ("differs" if real else "shown"), reason
+
+
+def _enough(agree, count):
+    return 100 * agree >= ENOUGH * count
+
+
+def _may_match(real, published):
+    """Whether an item can still match once all its values are there: none that is settled changes."""
+    against = sum(not c["agrees"] for c in real if c["settled"])
+    return published > 0 and _enough(published - against, published)
 
 
 def _statement(claims, failed, evidence):
@@ -73,9 +89,9 @@ def _statement(claims, failed, evidence):
     said = [_counted(violations, "violation") if violations else "no violation",
             f"rounding {'within' if within else 'beyond'} what is allowed"]
     if tried:
-        said.append(f"{caught} of {_counted(tried, 'changed statement')} refused")
+        said.append(f"{caught} of {_counted(tried, 'mutant')} detected")
     if evidence["nearest_witness"] is not None:
-        said.append(f"the nearest case comes to {evidence['nearest_witness']}")
+        said.append(f"the nearest extremal example comes to {evidence['nearest_witness']}")
     said += [*([_claims(claims)] if claims else []), *_failed(failed)]
     if failed or violations or not within:
         word = "differs"
@@ -111,19 +127,22 @@ def _verb(n, verb):
 def _values(real, waiting):
     """How many values agree, and in which ways, each counted apart; so far, where something is missing."""
     if not real:
-        return ["no printed value to compare"]
+        return ["no published value to compare"]
     agree = sum(c["agrees"] for c in real)
     ways = [f"{n} {words}" for way, words in WAYS.items() if (n := sum(c["how"] == way for c in real))]
-    said = f"{agree} of {_counted(len(real), 'printed value')} {_verb(len(real), 'agree')}"
+    said = f"{agree} of {_counted(len(real), 'published value')} {_verb(len(real), 'agree')}"
     said += " so far" if waiting else ""
-    return [f"{said} ({', '.join(ways)})" if ways else said]
+    told = [f"{said} ({', '.join(ways)})" if ways else said]
+    if tried := sum(comparison.half_width(c["sd"], c["nets"]) is not None for c in real):
+        told.append(f"a 99% interval misses {(1 - CONFIDENCE) * tried:.2g} of {tried} by chance")
+    return told
 
 
 def _statuses(cells):
     """Values left out of the verdict, and why."""
     for status in STATUSES:
         if theirs := [c for c in cells if c["status"] == status]:
-            why = ", ".join(dict.fromkeys(c["why"] for c in theirs))
+            why = TOO_WIDE if status == CANNOT_TELL else ", ".join(dict.fromkeys(c["why"] for c in theirs))
             yield f"{_counted(len(theirs), 'value')} {SAID[status]} ({why})"
 
 

@@ -60,4 +60,5 @@ def together(title, *sets, own=None):
 
     parts = tuple(dict.fromkeys(part for each in sets for part in each.parts))
     return UnitSet(title, every(lambda s: s.published), parts, every(lambda s: s.recorded),
-                   own.mine if own else every(lambda s: s.mine), every(lambda s: s.stale))
+                   own.mine if own else every(lambda s: s.mine), every(lambda s: s.stale),
+                   labels=every(lambda s: s.labels))

@@ -33,6 +33,7 @@ class UnitSet:
     mine: dict = field(default_factory=dict)         # name -> Unit
     stale: dict = field(default_factory=dict)        # name of a recorded unit -> what changed since
     orphans: tuple = ()                              # recorded units that no plan names any more
+    labels: dict = field(default_factory=dict)       # name -> {column: value} from which it is made
 
     def enter(self, name, unit):
         """Let a unit be what is recorded under a name, and see what has changed since it was computed."""

@@ -1,0 +1,109 @@
+"""A hundred settings of an attack on one image, together and in a hundred calls of Foolbox; ten LeNets."""
+import dataclasses
+import warnings
+from functools import partial
+
+import torch
+from torch.func import functional_call, grad, stack_module_state, vmap
+from torch.nn import functional as F
+
+from benchmarks import factor, median, rounds, table, trained
+from benchmarks.attacks import Counted
+from shared import runtime
+from shared.models import registry
+from shared.regions import boxes, setting
+
+with warnings.catch_warnings():      # Foolbox takes a filter from where SciPy no longer wants it taken
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import foolbox
+
+SEARCHES, ITERATIONS = 2, 25         # of Carlini & Wagner's attack, at each of the hundred settings
+STEPS, BATCH, LENETS = 10, 64, 10    # of training
+
+
+def calls(net, x, y, attacks, sizes):
+    """One call of Foolbox for each attack and size."""
+    model = foolbox.PyTorchModel(net, (0, 1), device="cpu")
+    for attack, size in zip(attacks, sizes):
+        attack(model, x, y, epsilons=size)
+
+
+def peers():
+    """The attacks of `sweeps` as Foolbox has them, one a setting, and the sizes of their balls."""
+    def cw(c, confidence):
+        return foolbox.attacks.L2CarliniWagnerAttack(
+            binary_search_steps=SEARCHES, steps=ITERATIONS, stepsize=5e-3, initial_const=c,
+            confidence=confidence, abort_early=False)
+
+    bim = {name: [getattr(foolbox.attacks, f"{kind}BasicIterativeAttack")(abs_stepsize=0.05 * whole, steps=10)
+                  for _ in setting.SIZES]
+           for name, kind, whole in (("bim-linf", "Linf", 1), ("bim-l2", "L2", 28), ("bim-l1", "L1", 784))}
+    sizes = {"bim-linf": 1, "bim-l2": 28, "bim-l1": 784}
+    return {**{name: (each, [sizes[name] * size for size in setting.SIZES]) for name, each in bim.items()},
+            "cw2": ([cw(c, kappa) for c, kappa in zip(setting.WEIGHTS, 50 * setting.MARGINS)], [None] * 100)}
+
+
+def sweeps(net, x, y):
+    """Seconds and passes of both, for each attack; passes are images that go forward."""
+    fewer = dict(searches=SEARCHES, iterations=ITERATIONS, stop="never")
+    ours = setting.SWEEPS | {"cw2": dataclasses.replace(setting.SWEEPS["cw2"], **fewer)}
+    rows = []
+    for name, (attacks, sizes) in peers().items():
+        counts = []
+        for run in (partial(boxes.sweep, x=x, y=y, attack=ours[name]),
+                    partial(calls, x=x, y=y, attacks=attacks, sizes=sizes)):
+            counted = Counted(net)
+            run(counted)
+            counts.append(counted.seen)
+        mine, theirs = zip(*rounds(partial(boxes.sweep, net, x, y, ours[name]),
+                                   partial(calls, net, x, y, attacks, sizes), repeats=3))
+        each = [[1e6 * t / count for t in times] for times, count in zip((mine, theirs), counts)]
+        rows.append((name, *(f"{count:,}" for count in counts), f"{median(mine):.1f}",
+                     f"{median(theirs):.1f}", *(f"{median(times):.0f}" for times in each),
+                     f"{factor(each[1], each[0]):.1f}"))
+    table("A hundred settings of an attack on one image: together, and in a hundred calls of Foolbox, LeNet",
+          ("attack", "passes, ours", "Foolbox", "s, ours", "Foolbox", "us a pass, ours", "Foolbox", "times"),
+          rows, "Ours looks for the size of the ball and so makes more passes; Foolbox 3 does not. The last "
+          "column compares equally many passes.")
+
+
+def looped(nets, x, y):
+    for net in nets:
+        sgd = torch.optim.SGD(net.parameters(), 0.01)
+        for images, labels in zip(x, y):
+            sgd.zero_grad()
+            F.cross_entropy(net(images), labels).backward()
+            sgd.step()
+
+
+def stacked(nets, x, y):
+    weights, _ = stack_module_state(nets)
+
+    def loss(weights, images, labels):
+        return F.cross_entropy(functional_call(nets[0], weights, (images,)), labels)
+
+    step = vmap(grad(loss), in_dims=(0, None, None), randomness="different")
+    for images, labels in zip(x, y):
+        slopes = step(weights, images, labels)
+        weights = {name: (w - 0.01 * slopes[name]).detach() for name, w in weights.items()}
+
+
+def lenets(dataset):
+    """Ten networks trained for some steps: one after the other, and as one stack."""
+    rows = torch.arange(STEPS * BATCH)
+    x = (dataset.x_train[rows].float() / 255).view(STEPS, BATCH, *dataset.x_train.shape[1:])
+    y = dataset.y_train[rows].view(STEPS, BATCH)
+    nets = [registry.build("shu-lenet", generator=runtime.generator(n, "bench")) for n in range(LENETS)]
+    times = list(zip(*rounds(partial(looped, nets, x, y), partial(stacked, nets, x, y), repeats=3)))
+    table(f"Training {LENETS} LeNets for {STEPS} steps of {BATCH} images", ("way", "s", "times the loop"),
+          [(way, f"{median(t):.2f}", f"{factor(t, times[0]):.1f}")
+           for way, t in zip(("one after the other", "as one stack"), times)])
+
+
+def run(dataset):
+    """Print the tables."""
+    net = trained("shu-lenet", dataset)
+    x, y = dataset.x_test[:50].float() / 255, dataset.y_test[:50]
+    first = (boxes.answers([net], x)[0] == y).nonzero()[0]
+    sweeps(net, x[first], y[first])
+    lenets(dataset)

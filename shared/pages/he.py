@@ -1,0 +1,332 @@
+"""What the pages of `he` share: networks and kinds of example, rows an image, cells of its tables, claims."""
+import dataclasses
+from functools import partial
+from itertools import product
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import torch
+
+from shared import reference
+from shared.attacks import optimised
+from shared.boundary import setting
+from shared.pages import display
+from shared.pages.sums import mean, percent
+from shared.pages.tidy import each
+from shared.records.claims import Decided
+from shared.records.every import beside_proxies
+from shared.records.every import every as in_every
+from shared.stability.susceptibility import percentage
+
+PAPER = reference.paper("he")
+NOT_RUN = "not run: nothing of it is recorded yet"
+COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")    # of Tables 1 and 2
+SMALL = "proxy: a small ResNet of the same units in place of w32-10"
+PROXIES = {"mnist-adv": "proxy: adversarially trained for a twelfth of the steps, on shorter attacks",
+             "cifar10-normal": SMALL, "cifar10-adv": SMALL}
+NAMED = {"mnist-normal": "MNIST, normal", "mnist-adv": "MNIST, adv.", "cifar10-normal": "CIFAR-10, normal",
+         "cifar10-adv": "CIFAR-10, adv."}
+KINDS = {"benign": "Benign", "brittle": "OptBrittle", "margin": "OptMargin", "strong": "OptStrong",
+         "fgsm": "FGSM"}
+SEARCHED = ("brittle", "margin", "strong")      # attacks by optimisation
+# Of the kinds of example, as the paper colours them.
+COLOURS = dict(zip(("benign", "brittle", "margin", "fgsm"), display.PALETTE))
+STYLES = dict(zip(COLOURS, display.LINES))
+
+
+def wanted(scale):
+    """`{network: Subject}` of the data sets that a run wants."""
+    return {net: subject for net, subject in scale.nets.items() if scale.subject in ("all", subject.dataset)}
+
+
+def blocks(scale, size):
+    """`((network, kind, block), arguments)` of all blocks of images and the attacks on them.
+
+    size   (data set, kind of example) -> images of a block
+    """
+    for net, subject in wanted(scale).items():
+        for kind, attack in setting.attacks(subject.dataset, scale.rate).items():
+            images = size(subject.dataset, kind)
+            for block in range(min(scale.blocks, -(-scale.sample // images))):
+                first = setting.FIRST[subject.dataset] + block * images
+                yield (net, kind, block), dict(subject=subject, attack=attack, first=first, images=images,
+                                               seed=scale.seed)
+
+
+def attack_plan(scale):
+    """Attacks on the images of Tables 1 and 2: a unit a block; the slowest attack has the smallest blocks."""
+    def size(dataset, kind):
+        images = scale.margin if kind == "margin" else scale.whole
+        return max(1, images // 5) if kind in SEARCHED and dataset == "cifar10" else images
+
+    return {(net, kind, block): given | dict(
+        iterations=scale.iterations if kind in SEARCHED else 1,
+        radius=0.3 if net.startswith("mnist") else 0.02,
+        shown=min(given["images"], scale.shown) if block == 0 else 0)
+        for (net, kind, block), given in blocks(scale, size)}
+
+
+def net_plan(scale):
+    """Accuracies: a unit a network."""
+    return {net: dict(subject=subject, images=scale.tested, seed=scale.seed)
+            for net, subject in wanted(scale).items()}
+
+
+def lead_plan(scale):
+    """Leads of wrong classes on the first images: a unit a network."""
+    return {net: dict(subject=subject, first=setting.FIRST[subject.dataset], images=scale.tried,
+                      iterations=scale.iterations, rate=SCRIPT.rate, seed=scale.seed)
+            for net, subject in wanted(scale).items()}
+
+
+def noise_plan(scale):
+    """Noise on OptMargin's examples: a unit a block of them."""
+    return {key: {k: v for k, v in given.items() if k != "shown"} | {"noises": scale.noises}
+            for key, given in attack_plan(scale).items() if "margin" in key}
+
+
+SCRIPT = optimised.MNIST_MARGIN     # OptMargin's settings in the authors' code
+# Of OptBrittle and OptStrong on MNIST, whose settings are not published: what others are called and change.
+SETTINGS = {
+    "ours": ("Table 1", {}),
+    "defaults": ("learning rate and c of Carlini and Wagner's code", dict(rate=0.01, c=0.001)),
+    "light": ("OptMargin's, with c of Carlini and Wagner's code", dict(c=0.001, scale=SCRIPT.scale)),
+    "middle": ("OptMargin's, with ten times that c", dict(c=0.01, scale=SCRIPT.scale)),
+    "script": ("OptMargin's", dict(scale=SCRIPT.scale)),
+    "slow": ("OptMargin's, with Carlini and Wagner's learning rate", dict(rate=0.01, scale=SCRIPT.scale)),
+    "together": ("Table 1, but searches of a batch end together", dict(stop="batch")),
+    "short": ("Table 1, network trained for 2 epochs", {}),
+    "quick": ("Table 1, network trained in fewer, larger steps", {})}
+ASKED = tuple(product(("mnist-normal", "mnist-adv"), ("brittle", "strong")))
+
+
+def settings_plan(scale):
+    """The first digits under each setting; only one of `ASKED` where no weight of an attack is changed."""
+    attacks, planned = attack_plan(scale), {}
+    trained = dict(zip(("short", "quick"), scale.trained))
+    for name, (_, changes) in SETTINGS.items():
+        for net, kind in ASKED[:1 if name in ("together", *trained) else None]:
+            if given := attacks.get((net, kind, 0)):
+                recipe = trained.get(name, given["subject"].recipe)
+                planned[name, net, kind] = given | dict(
+                    subject=dataclasses.replace(given["subject"], recipe=recipe), images=scale.tried, shown=0,
+                    attack=dataclasses.replace(given["attack"], **changes))
+    return planned
+
+
+def small_network(seed, hidden, classes, spread=1.0):
+    """`(network, image)`: a random network on 6 x 6 pixels, for checks of an implementation, and an image."""
+    generator = torch.Generator().manual_seed(seed)
+    first = spread * torch.randn(hidden, 36, generator=generator)
+    second = torch.randn(classes, hidden, generator=generator)
+    image = 0.2 + 0.6 * torch.rand(1, 1, 6, 6, generator=generator)
+    return lambda images: torch.tanh(images.flatten(1) @ first.T) @ second.T, image
+
+
+# ---- rows an image ---------------------------------------------------------------------------------------
+def examples(units, *lists):
+    """A row an image, of units with a network and a kind of example: the lists, and what follows from them.
+
+    `image` is its number in the test set; it `counts` if it is classified correctly and its example is not;
+    `distance` is the RMS distance on the paper's scale of pixels: 0 to 1 for MNIST, 0 to 255 for CIFAR-10.
+    """
+    rows = each(units, "correct", "success", "rms", *lists)
+    scale = rows.network.map(lambda net: 1 if net.startswith("mnist") else 255)
+    return rows.assign(image=rows["first"] + rows.place, counts=rows.correct & rows.success,
+                       distance=scale * rows.rms, network=pd.Categorical(rows.network, COLUMNS),
+                       kind=pd.Categorical(rows.kind, KINDS))
+
+
+def success(rows):
+    """Percent of the correctly classified images that have an example; None of none."""
+    return percent(rows.counts.sum(), rows.correct.sum())
+
+
+def mean_distance(rows):
+    """Mean distance of the examples that count; None of none."""
+    return mean(rows.distance[rows.counts])
+
+
+def behind(units):
+    """A row a network and kind: images, correctly classified ones, successful examples, iterations."""
+    return [{"network": NAMED.get(net, net), "examples of": KINDS[kind], "images": len(mine),
+             "correctly classified": mine.correct.sum(),
+             "successful": None if kind == "benign" else mine.counts.sum(),
+             "iterations per c": mine.iterations.min() if kind in SEARCHED else None}
+            for (net, kind), mine in examples(units).groupby(["network", "kind"], observed=True)]
+
+
+def facts(units):
+    """For sentences: accuracy of region classification with its interval, mean distance, the paper's values.
+
+    `brittle.hits` is of the normal MNIST network, `mnist_adv.brittle.hits` of another. Empty where OptBrittle
+    or OptMargin has no example there.
+    """
+    rows, told = examples(units, "region"), {}
+    once, twice = published("table-1"), published("table-2")
+    for net, kind in product(COLUMNS, KINDS):
+        mine = only(rows, net, kind)
+        told.setdefault(net.replace("-", "_"), {})[kind] = percentage(int(mine.region.sum()), len(mine)) | {
+            "rms": mean_distance(mine), "paper": once[net].get(kind, {}) | twice[net].get(kind, {})}
+    main = told["mnist_normal"]
+    return told | main if main["brittle"]["rms"] and main["margin"]["rms"] else {}
+
+
+def pictures(units):
+    """A row an image, {column: picture}: itself and its examples, black where an attack has none."""
+    found, rows = {(u.network, u.kind): u for u in units[units.block == 0].itertuples()}, []
+    for data in ("mnist", "cifar10"):
+        made = {f"{KINDS[kind]}\n{training}": found.get((f"{data}-{training}", kind))
+                for training, kind in product(("normal", "adv"), ("brittle", "margin", "strong", "fgsm"))}
+        if clean := found.get((f"{data}-normal", "benign")):
+            rows += [{"image": image} | {column: u.pictures[n] * u.success[n] for column, u in made.items()
+                                         if u and n < len(u.pictures)}
+                     for n, image in enumerate(clean.pictures)]
+    return rows
+
+
+def draw_pictures(units):
+    """A figure of `pictures`; None without any."""
+    return display.image_table(pictures(units))
+
+
+def picture_data(units):
+    """Of `pictures`: how many images and columns, and how many squares are black."""
+    rows = pictures(units)
+    return {"images": len(rows), "columns": len({column for row in rows for column in row}),
+            "black": sum(not picture.any() for row in rows for picture in row.values())}
+
+
+def only(rows, net, kind):
+    """The rows (or units) of one network and kind of example."""
+    return rows[(rows.network == net) & (rows.kind == kind)]
+
+
+def of_both(one, other):
+    """Two kinds of example of one network, cut down to the images that count with both, in one order."""
+    one, other = (rows[rows.counts].set_index("image") for rows in (one, other))
+    common = one.index.intersection(other.index)
+    return one.loc[common], other.loc[common]
+
+
+# ---- tables with the networks across ---------------------------------------------------------------------
+COUNTS = ("images", "correct")      # behind the cells of a network and kind; not printed
+CELLS = {"images": "{0}_{1}_images", "correct": "{0}_{1}_correct",
+         "success_pct": "{0}_{1}_success_pct", "rms": "{0}_{1}_rms",
+         "region": "{0}_region_{1}_accuracy_pct", "point": "{0}_point_{1}_accuracy_pct"}
+
+
+def column(net, quantity):
+    """The printed column of a quantity of a network, such as `mnist_region_adv_accuracy_pct`."""
+    return CELLS[quantity].format(*net.split("-"))
+
+
+def status(net, value):
+    """The status of a cell of a network's column: not run, measured on a proxy, or None."""
+    return NOT_RUN if value is None else PROXIES.get(net)
+
+
+def across(rows, kinds, quantities):
+    """Rows of Tables 1 and 2: one for each kind of example, a cell for each network and quantity.
+
+    quantities  {one of `CELLS`: rows of the images of one network and kind -> value}
+    """
+    table = []
+    for kind in kinds:
+        table.append({"examples": KINDS[kind]})
+        for net in COLUMNS:
+            mine = only(rows, net, kind)
+            for name, of in quantities.items():
+                told = {column(net, name): of(mine) if len(mine) else None}
+                table[-1] |= told | {f"{column(net, name)}_status": status(net, len(mine) or None)}
+            table[-1] |= {column(net, "images"): len(mine), column(net, "correct"): mine.correct.sum()}
+    return table
+
+
+def by_network(table):
+    """`{network: {kind: {quantity: value}}}` of the rows of Table 1 or 2, for claims."""
+    kinds = {told: kind for kind, told in KINDS.items()}
+    return {net: {kinds[row["examples"]]: {name: row.get(column(net, name)) for name in CELLS
+                                           if name in COUNTS or column(net, name) in row}
+                  for row in table.to_dict("records")} for net in COLUMNS}
+
+
+def with_normal(table):
+    """The same of the adversarially trained networks, each beside its data set's `normal` one."""
+    cells = by_network(table)
+    return {net: cells[net] | {"normal": cells[net.replace("adv", "normal")]}
+            for net in COLUMNS if net.endswith("adv")}
+
+
+def published(item):
+    """`by_network` of what the paper prints in Table 1 or 2."""
+    return by_network(pd.DataFrame(PAPER[item].rows))
+
+
+def draw_accuracy(table, net="mnist-normal"):
+    """Bars of a network's accuracies in Table 2, with lines at the published values."""
+    cells, paper = by_network(pd.DataFrame(table))[net], published("table-2")[net]
+    figure, ax = plt.subplots(figsize=(display.WIDEST, 2.8))
+    for n, how in enumerate(("point", "region")):
+        places = [k + 0.4 * n - 0.2 for k in range(len(cells))]
+        ax.bar(places, [cells[kind][how] or 0 for kind in cells], 0.36, color=display.PALETTE[n],
+               label=f"{how} classification")
+        for place, kind in zip(places, cells):
+            ax.plot([place - 0.18, place + 0.18], [paper[kind][how]] * 2, color="0.25", lw=2,
+                    label="published" if (n, kind) == (1, "benign") else None)
+    ax.set_xticks(range(len(cells)), [KINDS[kind] for kind in cells])
+    ax.set(ylabel="classified correctly, %", ylim=(0, 105), title=NAMED[net])
+    figure.legend(loc="outside lower center", ncols=3)
+    return figure
+
+
+# ---- claims ----------------------------------------------------------------------------------------------
+# A claim on every network, of rows as in Tables 1 and 2; a figure's data takes `view=None`.
+every = partial(in_every, "network", view=by_network, named=NAMED, proxies=tuple(PROXIES))
+
+
+def without_proxies(judge, *, of_all=False):
+    """The predicate of a claim on several networks: a proxy is told of, and decides nothing.
+
+    So it waits for the units of the others alone.
+
+    judge   (looks, networks, *others) -> (holds, evidence) on those of the networks that have values;
+            (None, "") where none has
+    of_all  the claim speaks of networks that have only proxies here: on the others it may fail, not hold
+    """
+    own = [net for net in COLUMNS if net not in PROXIES]
+
+    def predicate(looks, *others):
+        (holds, mine), (_, told) = (judge(looks, nets, *others) for nets in (own, COLUMNS))
+        named = " and ".join(NAMED[net] for net in own)
+        return beside_proxies(holds, told, mine and named, told != mine, of_all=of_all, what="networks")
+
+    return Decided(predicate, by=tuple(f"{net}-" for net in own))
+
+
+# ---- results ---------------------------------------------------------------------------------------------
+def distances(found):
+    """How far examples are moved, of a unit's images that the network reads correctly as they are."""
+    return [d for d, s, c in zip(found["rms"], found["success"], found["correct"]) if s and c]
+
+
+def mean_purity(found):
+    """Mean purities of the top k classes over the images around which another class was found; [] of none.
+
+    Where no direction ends in another class there is nothing to be pure.
+    """
+    return [mean(column) for column in zip(*(each for each in found["purity"] if each[0] > 0))]
+
+
+# What `setting.under_noise` counts, as the heads of a table.
+NOISES = {"own": "the attack's own noise, %", "others": "fresh noise, %", "cube": "region's L∞ ball, %",
+          "clean": "clean images, fresh noise, %"}
+
+
+def misread_under_noise(units):
+    """A row for each network with units of `under_noise`: mean shares in percent over the examples."""
+    rows = each(units, "counts", *NOISES)
+    nets = sorted(set(rows.network), key=lambda net: [*COLUMNS, net].index(net))
+    return [{"network": NAMED.get(net, net), "images": int(mine.counts.sum())}
+            | {k: percent(mine[k][mine.counts].sum(), mine.counts.sum()) for k in NOISES}
+            for net in nets for mine in [rows[rows.network == net]]]

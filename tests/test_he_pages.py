@@ -1,0 +1,210 @@
+"""shared.pages.he: plans, rows an image, cells of the tables, facts for sentences, pictures."""
+
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from shared.boundary import setting
+from shared.models import he as recipes
+from shared.pages import display, he
+from shared.pages.tidy import named
+
+SCALE = dict(
+    nets=setting.subjects("paper"),
+    rate=None,
+    sample=10,
+    whole=10,
+    margin=5,
+    blocks=20,
+    iterations=9,
+    shown=4,
+    tried=3,
+    noises=7,
+    tested=8,
+    seed=0,
+    subject="all",
+    trained=(recipes.NATURAL_SHORT, recipes.NATURAL_FAST),
+)
+
+
+def unit(net, kind, block=0, correct=(True, True), success=(True, False), rms=(0.1, 0.2), **more):
+    return {
+        "network": net,
+        "kind": kind,
+        "block": block,
+        "first": 10 + 2 * block,
+        "images": 2,
+        "iterations": 9,
+        "correct": list(correct),
+        "success": list(success),
+        "rms": list(rms),
+        "region": [True, False],
+        "point": [False, False],
+    } | more
+
+
+def units(*rows):
+    return pd.DataFrame(rows)
+
+
+# ---- plans -------------------------------------------------------------------------------------------------
+def test_blocks_cover_the_sample_and_the_slowest_attack_has_the_smallest():
+    plan = he.attack_plan(SimpleNamespace(**SCALE))
+    mine = {key: given for key, given in plan.items() if key[:2] == ("mnist-adv", "margin")}
+    assert list(mine) == [("mnist-adv", "margin", 0), ("mnist-adv", "margin", 1)]
+    assert [(g["first"], g["images"], g["shown"]) for g in mine.values()] == [(3152, 5, 4), (3157, 5, 0)]
+    cifar = plan["cifar10-normal", "margin", 9]
+    assert (cifar["first"], cifar["images"], cifar["radius"], cifar["iterations"]) == (5424, 1, 0.02, 9)
+    assert plan["cifar10-normal", "fgsm", 0]["iterations"] == 1
+    few = he.attack_plan(SimpleNamespace(**SCALE | {"subject": "mnist", "blocks": 1}))
+    assert {key[0] for key in few} == {"mnist-normal", "mnist-adv"} and {key[2] for key in few} == {0}
+
+
+def test_settings_change_what_they_name_and_nothing_else():
+    scale = SimpleNamespace(**SCALE)
+    attacks, plan = he.attack_plan(scale), he.settings_plan(scale)
+    names, _ = named("{setting}-{network}-{kind}", plan)
+    assert len(names) == 6 * 4 + 3 and "short-mnist-normal-brittle" in names
+    ours, slow = (plan[name, "mnist-normal", "strong"] for name in ("ours", "slow"))
+    assert ours == attacks["mnist-normal", "strong", 0] | {"images": 3, "shown": 0}
+    assert (slow["attack"].rate, slow["attack"].scale) == (0.01, he.SCRIPT.scale) and slow[
+        "attack"
+    ].c == ours["attack"].c
+    assert plan["short", "mnist-normal", "brittle"]["subject"].recipe.epochs == 2
+    assert he.settings_plan(SimpleNamespace(**SCALE | {"subject": "cifar10"})) == {}
+
+
+def test_noise_is_planned_on_optmargin_alone():
+    plan = he.noise_plan(SimpleNamespace(**SCALE))
+    assert {kind for _, kind, _ in plan} == {"margin"} and all(
+        g["noises"] == 7 and "shown" not in g for g in plan.values()
+    )
+
+
+# ---- rows --------------------------------------------------------------------------------------------------
+def test_rows_an_image_have_their_number_and_the_papers_scale():
+    rows = he.examples(
+        units(unit("mnist-normal", "margin", 1), unit("cifar10-adv", "fgsm", correct=(False, True)))
+    )
+    assert rows.image.tolist() == [12, 13, 10, 11] and rows.counts.tolist() == [True, False, False, False]
+    assert rows.distance.tolist() == pytest.approx([0.1, 0.2, 25.5, 51.0])
+    assert he.mean_distance(rows[:2]) == 0.1 and he.mean_distance(rows[2:]) is None
+    assert he.success(rows[:2]) == 50 and he.success(rows[2:]) == 0 and he.success(rows[:0]) is None
+
+
+def test_two_kinds_are_compared_on_the_images_of_both():
+    both = he.examples(
+        units(unit("mnist-normal", "brittle", success=(True, True)), unit("mnist-normal", "margin", 0))
+    )
+    one, other = he.of_both(he.only(both, "mnist-normal", "brittle"), he.only(both, "mnist-normal", "margin"))
+    assert one.index.tolist() == other.index.tolist() == [10]
+
+
+def test_a_table_across_networks_is_found_again_by_network():
+    table = he.across(
+        he.examples(units(unit("mnist-adv", "margin")), "region"),
+        ("brittle", "margin"),
+        {"success_pct": he.success, "region": lambda rows: 7.0},
+    )
+    brittle, margin = table
+    assert brittle["mnist_adv_success_pct"] is None and brittle["mnist_adv_success_pct_status"] == he.NOT_RUN
+    assert margin["mnist_region_adv_accuracy_pct"] == 7.0 and margin["mnist_normal_images"] == 0
+    assert margin["mnist_adv_success_pct_status"] == he.PROXIES["mnist-adv"]
+    cells = he.by_network(pd.DataFrame(table))
+    assert cells["mnist-adv"]["margin"] == {"images": 2, "correct": 2, "success_pct": 50.0, "region": 7.0}
+    assert he.with_normal(pd.DataFrame(table))["mnist-adv"]["normal"] == cells["mnist-normal"]
+
+
+def test_what_the_paper_prints_has_the_same_form():
+    once, twice = he.published("table-1"), he.published("table-2")
+    assert once["mnist-adv"]["strong"] == {"images": None, "correct": None, "success_pct": 28, "rms": 0.391}
+    assert (twice["cifar10-adv"]["margin"]["region"], twice["cifar10-adv"]["margin"]["point"]) == (5, 6)
+
+
+def test_a_claim_on_every_network_is_judged_on_the_papers_own():
+    claim = he.every("margin.success_pct > 40", says="{network}: {margin.success_pct:%}", of_all=True)
+    made = he.across(
+        he.examples(units(unit("mnist-normal", "margin"), unit("mnist-adv", "margin"))),
+        ("margin",),
+        {"success_pct": he.success},
+    )
+    assert claim(pd.DataFrame(made)) == (
+        None,
+        "MNIST, normal: 50%; MNIST, adv.: 50%; CIFAR-10, normal: no value; "
+        "CIFAR-10, adv.: no value (it holds for MNIST, normal; the other networks "
+        "are proxies)",
+    )
+
+
+# ---- facts and pictures ------------------------------------------------------------------------------------
+def test_facts_have_intervals_and_the_papers_values():
+    both = [unit("mnist-normal", kind) for kind in ("brittle", "margin")]
+    facts = he.facts(units(*both))
+    assert (facts["margin"]["hits"], facts["margin"]["of"], facts["margin"]["rms"]) == (1, 2, 0.1)
+    assert (
+        facts["margin"]["low"] == pytest.approx(1.258, abs=1e-3) and facts["mnist_adv"]["margin"]["of"] == 0
+    )
+    paper = {"success_pct": 100, "rms": 0.0732, "region": 95, "point": 0}
+    assert facts["brittle"]["paper"] == paper | {"images": None, "correct": None}
+    assert he.facts(units(both[0])) == {}
+
+
+def test_images_are_counted_behind_each_kind():
+    rows = he.behind(
+        units(unit("mnist-adv", "fgsm", 1), unit("mnist-adv", "benign"), unit("mnist-adv", "fgsm"))
+    )
+    assert rows == [
+        {
+            "network": "MNIST, adv.",
+            "examples of": "Benign",
+            "images": 2,
+            "correctly classified": 2,
+            "successful": None,
+            "iterations per c": None,
+        },
+        {
+            "network": "MNIST, adv.",
+            "examples of": "FGSM",
+            "images": 4,
+            "correctly classified": 4,
+            "successful": 2,
+            "iterations per c": None,
+        },
+    ]
+
+
+def test_a_failed_attack_is_black_and_one_not_measured_is_a_gap():
+    grey = np.full((2, 1, 4, 4), 90, np.uint8)
+    shown = units(
+        unit("mnist-normal", "benign", pictures=grey),
+        unit("mnist-normal", "margin", pictures=grey),
+        unit("mnist-normal", "margin", 1, pictures=grey[:0]),
+    )
+    rows = he.pictures(shown)
+    assert [list(row) for row in rows] == [["image", "OptMargin\nnormal"]] * 2
+    assert rows[0]["OptMargin\nnormal"].max() == 90 and rows[1]["OptMargin\nnormal"].max() == 0
+    assert he.picture_data(shown) == {"images": 2, "columns": 2, "black": 1}
+    assert he.draw_pictures(shown[1:]) is None
+
+
+def test_a_table_of_images_leaves_gaps():
+    image = np.full((1, 4, 4), 90, np.uint8)
+    figure = display.image_table([{"a": image}, {"a": image, "b": image}])
+    axes = np.array(figure.axes).reshape(2, 2)
+    assert [ax.get_title() for ax in axes.flat] == ["a", "b", "", ""] and [ax.axison for ax in axes.flat] == [
+        True,
+        False,
+        True,
+        True,
+    ]
+    plt.close(figure)
+
+
+def test_the_small_network_is_the_same_for_a_seed():
+    (network, image), (again, _) = (he.small_network(4, hidden=12, classes=5) for _ in range(2))
+    assert network(image).shape == (1, 5) and torch.equal(network(image), again(image))
+    assert 0.2 <= image.min() and image.max() <= 0.8

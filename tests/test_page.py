@@ -1,0 +1,142 @@
+"""workflow/page.py: a page from the reference file of a scratch paper, which runs at once."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import jupytext
+import pytest
+
+from shared import ROOT, reference, runtime
+from workflow import page
+
+SCRATCH = {
+    "schema_version": 1,
+    "paper": {
+        "key": "scratch",
+        "short": "Scratch et al.",
+        "order": 9,
+        "title": "A paper",
+        "authors": ["A"],
+        "sections": [{"number": "2.1", "title": "Results"}],
+    },
+    "items": [
+        {
+            "id": "table-1",
+            "kind": "table",
+            "number": "1",
+            "section": "2.1",
+            "caption": "Rates of two attacks.",
+            "settings": {"images": 100, "size": 0.3},
+            "columns": [
+                {"key": "attack", "label": "Attack", "type": "string"},
+                {"key": "rate", "label": "Rate", "type": "number"},
+            ],
+            "rows": [{"attack": "near", "rate": 0.9}, {"attack": "far", "rate": 0.1}],
+            "claims": [
+                "The near attack succeeds more often than the far one.",
+                "The near attack succeeds always.",
+            ],
+        },
+        {
+            "id": "figure-2",
+            "kind": "figure",
+            "number": "2",
+            "section": "2.2",
+            "caption": "Two curves.",
+            "settings": {"images": 100, "size": None},
+            "must_contain": ["x: size", "two curves"],
+            "claims": ['The curves cross at a size of “0.5”, which the text calls "half".'],
+        },
+        {
+            "id": "equation-rate",
+            "kind": "equation",
+            "number": None,
+            "section": "2.1",
+            "caption": "The rate.",
+            "settings": {},
+            "claims": [],
+        },
+    ],
+}
+ITEMS = [item["id"] for item in SCRATCH["items"]]
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    """A copy of the project with a scratch paper and no other page."""
+    home = tmp_path_factory.mktemp("house")
+    for name in ("shared", "workflow", "book/reference"):
+        shutil.copytree(ROOT / name, home / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (home / "notebooks").mkdir()
+    (home / "book/reference/scratch.json").write_text(json.dumps(SCRATCH))
+    (home / "book/references.bib").write_text("@misc{scratch2031,\n}\n")
+    return home
+
+
+def run(house, *words):
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(house),
+        "BOUNDARY_CACHE": str(house / "cache"),
+        "BOUNDARY_RESULTS": str(house / "results"),
+        "OMP_NUM_THREADS": "1",
+    }
+    return subprocess.run([sys.executable, *words], cwd=house, env=env, text=True, capture_output=True)
+
+
+def test_a_page_from_the_reference_file_runs_at_once(house):
+    made = run(house, "-m", "workflow.page", "scratch", "2_1_rates", *ITEMS)
+    assert made.returncode == 0 and "_toc.yml" in made.stdout, made.stderr
+    path = house / "notebooks/scratch/2_1_rates.py"
+    assert (
+        path.with_suffix(".ipynb").exists()
+        and jupytext.read(path).metadata["boundary_book"]["items"] == ITEMS
+    )
+    text = path.read_text()
+    assert "# (scratch-2-1)=" in text and "Scratch et al. {cite:p}`scratch2031`, Sections 2.1, 2.2*" in text
+    assert "# The paper's settings: images 100\n# Table 1: size 0.3\n" in text
+    assert '    # The near attack succeeds always.\n    "The near attack succeeds always.": TO_DO,' in text
+    assert (
+        "Keys: attack; values: rate." in text
+        and '# every("attack", "rate > 0", says="{attack}: {rate}")' in text
+    )
+    assert max(map(len, text.splitlines())) <= 110
+    done = run(house, "notebooks/scratch/2_1_rates.py", "-p", "profile", "smoke")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("not judged yet") == 3 and "The rate (equation)" not in done.stdout
+    assert "Scratch et al., Figure 2" in done.stdout and "Rate (equation)" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["scratch", "3_more", "table-1"], "table-1 stands on scratch/2_1_rates; an item has one page"),
+        (["scratch", "2_1_rates", "table-9"], "notebooks/scratch/2_1_rates.py is there"),
+        (["scratch", "3_more", "table-9"], "paper 'scratch' has no item 'table-9'; it has: table-1"),
+        (["scratsh", "3_more", "table-1"], "unknown paper 'scratsh'"),
+        (["scratch", "More", "x"], "NAME=More: the section"),
+        (["scratch", "3_more"], 'make page KEY=paper NAME=section_slug ITEMS="table-1 figure-2"'),
+    ],
+)
+def test_a_wrong_wish_is_one_line(house, words, said):
+    told = run(house, "-m", "workflow.page", *words)
+    assert told.returncode != 0 and said in told.stderr and len(told.stderr.strip().splitlines()) == 1
+
+
+def test_a_phrase_occurs_in_one_claim_and_claims_that_begin_alike_are_named():
+    claims = ["It is so.", "It is so and so.", "One"]
+    assert [page.phrase(claim, claims) for claim in claims] == ["It is so.", "It is so and", "One"]
+    with pytest.raises(runtime.UserError, match="begins another claim"):
+        page.phrase("It is", ["It is", "It is so."])
+
+
+@pytest.mark.parametrize("key", ["shu", "chen"])
+def test_every_item_of_a_paper_without_pages_has_its_section(key):
+    items = list(reference.paper(key).items)
+    text = page.text(reference.paper(key), "2_all", items)
+    compile(text, "2_all.py", "exec")
+    assert max(len(line) for line in text.splitlines() if not line.startswith("# ")) <= 110
+    assert text.count("TO_DO,") == sum(len(reference.paper(key)[each].claims) for each in items)

@@ -1,0 +1,201 @@
+"""Write a new page from the reference file: python -m workflow.page KEY NAME ITEM ...
+
+    make page KEY=shu NAME=2_1_lenets ITEMS="table-1 table-2 figure-7"
+
+Both halves of notebooks/<KEY>/<NAME> get the front matter, the parameters, set-up, scale, a set of units, a
+section for each item with its caption and claims, and what every page ends with. It runs as it is; what is to
+be written says so.
+"""
+import json
+import re
+import sys
+import textwrap
+
+from shared import ROOT, reference, runtime
+from workflow import catalogue, pair
+
+FRONT = """\
+# ---
+# jupyter:
+#   boundary_book:
+#     items:
+{items}
+# ---
+
+# %% [markdown]
+# ({label})=
+# # {number}. TO DO: a title that says what was measured
+#
+# *{short} {{cite:p}}`{cited}`, {sections}*
+
+# %% tags=["parameters"]
+profile: str = "quick"  # smoke, quick or paper
+seed: int = 0  # of the networks
+device: str = "auto"  # auto, cpu or cuda
+units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
+images: int | None = None  # test images; None takes the profile's value [1..]
+
+# %% tags=["hide-cell"]
+from shared.pages.start import start
+
+run = start("{name}", globals())
+TO_DO = "not judged yet"
+
+# %% [markdown]
+# ## What the paper claims, and how it is tested
+#
+# TO DO: the claim in two or three sentences; what is measured, on which networks; what is a proxy.
+
+# %%
+{settings}
+scale = run.scale(smoke=dict(images=2), quick=dict(images=20), paper=dict(images=100))
+
+
+# %%
+def measure(*, images, seed):
+    \"\"\"TO DO: all that the tables and figures need of one network.\"\"\"
+    return {{"images": images}}
+
+
+def plan(scale):
+    \"\"\"TO DO: a unit a network; its key becomes the columns of `names`.\"\"\"
+    return {{"m1": dict(images=scale.images, seed=scale.seed)}}
+
+
+measured = run.units("measured", measure, plan, parts=("images",), names="{{network}}")
+
+"""
+SECTION = """\
+# %% [markdown]
+# ## {label}
+#
+{caption}
+
+# %%
+{code}
+
+"""
+END = """\
+# %% [markdown]
+# ## Where it differs
+#
+# TO DO: the suspects, measured; the cause, or which were excluded.
+#
+# ## Choices that the paper leaves open
+#
+# | choice | ours | reason |
+# |---|---|---|
+# | TO DO | | |
+#
+# ## Exercises
+#
+# - `seed=1`: TO DO, with what one should see.
+
+# %%
+# TO DO: run.minute(prose.fill("question; result with n, interval and published value; limits", facts), ...)
+
+# %%
+run.stamp()
+"""
+
+
+def text(paper, name, items):
+    """The text half of a page that holds these items of a `reference.Paper`."""
+    items = [paper[each] for each in items]
+    number = re.match(r"[0-9a-z]+(?:_[0-9]+)*", name)[0]
+    sections = list(dict.fromkeys(each.section for each in items))
+    front = FRONT.format(
+        name=f"{paper.key}/{name}", label=f"{paper.key}-{number}".replace("_", "-"),
+        number=number.replace("_", ".").upper(), items="\n".join(f"#     - {each.id}" for each in items),
+        short=reference.SHORT.get(paper.key, paper.key), cited=_cited(paper.key),
+        sections=f"Section{'s' if len(sections) > 1 else ''} {', '.join(sections)}",
+        settings="\n".join(_settings(items)))
+    return front + "".join(SECTION.format(
+        label=each.label, caption="\n".join(_lines(each.caption, "# ", 130)), code=_code(each))
+        for each in items) + END
+
+
+def phrase(text, texts):
+    """The first words of a text that occur in no other of `texts`, three at least."""
+    words, texts = text.split(), [" ".join(each.split()) for each in texts]
+    for n in range(min(3, len(words)), len(words) + 1):
+        if sum(" ".join(words[:n]) in each for each in texts) == 1:
+            return " ".join(words[:n])
+    raise runtime.UserError(f"“{text}” begins another claim of its item, too; mend the reference file")
+
+
+def _code(item):
+    """The cell that publishes an item."""
+    name, function = _quoted(item.id), re.sub(r"\W", "_", item.id)
+    judged = "".join("\n".join([*_lines(claim, "    # "), f"    {_quoted(found)}: TO_DO,\n"])
+                     for claim in item.claims for found in [phrase(claim, item.claims)])
+    claims = f", claims={{\n{judged}}}" if judged else ""
+    if item.kind == "figure":
+        ticks = "".join(f"    {_quoted(phrase(what, item.must_contain))}: False,\n"
+                        for what in item.must_contain)
+        return (f"run.figure({name}, measured, lambda units: None, data=lambda units: {{}},\n"
+                f"           alt=\"TO DO: what the figure shows\", contains={{\n{ticks}}}{claims})")
+    if not item.rows:
+        return f"run.statement({name}, measured, data=lambda units: {{}}{claims})"
+    keys, first = item.keys or ("the only row",), item.values[0]
+    told = "\n".join(_lines(f"Keys: {', '.join(keys)}; values: {', '.join(item.values)}.", "    "))
+    every = f"every({_quoted(' '.join(keys))}, \"{first} > 0\", says=\"{{{keys[0]}}}: {{{first}}}\")"
+    return (f"def {function}(units):\n    \"\"\"TO DO: a row a printed row.\n\n{told}\n    \"\"\"\n"
+            "    return []\n\n\n"
+            + (f"# A claim on every row, with shared.records.every:\n# {every}\n" if item.keys else "")
+            + f"run.table({name}, measured, {function}{claims})")
+
+
+def _settings(items):
+    """Comments with what the paper states of its settings: of all items that have any, then of each."""
+    told = {each.label: {k: v for k, v in (each.settings or {}).items() if v is not None} for each in items}
+    some = [mine for mine in told.values() if mine] or [{}]
+    common = {k: v for k, v in some[0].items() if all(k in mine and mine[k] == v for mine in some)}
+    told = {label: {k: v for k, v in mine.items() if k not in common} for label, mine in told.items()}
+    for label, mine in ({"The paper's settings": common} | told).items():
+        if mine:
+            yield from _lines(f"{label}: {', '.join(f'{k} {v}' for k, v in mine.items())}", "# ")
+
+
+def _lines(words, begin, width=106):
+    """A text in lines that begin alike."""
+    return textwrap.wrap(" ".join(words.split()), width, initial_indent=begin, subsequent_indent=begin)
+
+
+def _quoted(words):
+    return json.dumps(words, ensure_ascii=False)
+
+
+def _cited(key):
+    """The key of a paper in the bibliography."""
+    entries = (ROOT / "book/references.bib").read_text()
+    found = re.search(rf"^@\w+\{{({key}\d{{4}}\w?),", entries, re.MULTILINE)
+    if not found:
+        raise runtime.UserError(f"book/references.bib has no entry {key}<year>; add it first")
+    return found[1]
+
+
+def main(words):
+    if len(words) < 3:
+        raise runtime.UserError('make page KEY=paper NAME=section_slug ITEMS="table-1 figure-2"')
+    key, name, *items = words
+    paper, homes = reference.paper(key), catalogue.pages()
+    path = ROOT / "notebooks" / key / f"{name}.py"
+    if not re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)+", name):
+        raise runtime.UserError(f"NAME={name}: the section first, small letters and digits, _ between: "
+                                "2_1_lenets")
+    if path.exists():
+        raise runtime.UserError(f"{path.relative_to(ROOT)} is there; take another NAME")
+    if taken := [i for i in items if (key, i) in homes]:
+        raise runtime.UserError(f"{taken[0]} stands on {homes[key, taken[0]]}; an item has one page")
+    made = text(paper, name, items)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(made)
+    pair.main(str(path.parent))
+    print(f"{path.relative_to(ROOT)} and its other half are written; add it to _toc.yml and run "
+          "`python -m workflow.finder`. CONTRIBUTING.md, “Add a notebook”, says what comes next.")
+
+
+if __name__ == "__main__":
+    runtime.prepare(computes=False)
+    main(sys.argv[1:])
