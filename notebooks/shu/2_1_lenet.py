@@ -27,7 +27,7 @@ profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks, of starts and of samples
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
-images: int | None = None  # of each digit, attacked beside the chosen one; None takes the profile's value [1..]
+images: int | None = None  # of each digit beside the chosen one; None takes the profile's value [1..]
 samples: int | None = None  # drawn from each box; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
@@ -130,7 +130,8 @@ def plan_others(scale):
     planned = {f"epochs-{name}": of_one_image(scale, name, scale.lengths) for name in scale.again}
     for image, which in RECOVERED.items():
         planned |= {f"{image}-{name}": of_one_image(scale, name, image=which) for name in scale.again}
-    script = of_one_image(scale, "bim-l1", image=RECOVERED["zero"], attack=setting.SCRIPT if scale.aims == 9 else None)
+    attack = setting.SCRIPT if scale.aims == 9 else None
+    script = of_one_image(scale, "bim-l1", image=RECOVERED["zero"], attack=attack)
     return planned | {"zero-script": script | {"least": min(40, scale.least)}}
 
 

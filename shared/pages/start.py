@@ -299,10 +299,11 @@ class Run:
         plain = " · ".join(f"{item.label}: {display.LABELS.get(word, word)}" for item, (word, _) in found)
         png = picture if isinstance(picture, bytes | None) else display.png_of(picture)
         name = f"{self.name.replace('/', '-')}-minute.png"
+        counted = re.sub(r"\{ref\}`[^`]*`", "", sentences)  # the number of a section is no result
         shown = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""
         myst = f":::{{admonition}} In one minute\n:class: minute\n{shown}{sentences}\n\n{badges}\n:::"
         display.show(f"**In one minute.** {sentences}\n\n{plain}", kind="minute", myst=myst, small=small,
-                     pictures={name: png} if png else {}, numbers=re.findall(r"\d[\d.,]*", sentences))
+                     pictures={name: png} if png else {}, numbers=re.findall(r"\d[\d.,]*", counted))
 
     def _taken(self, name, value):
         """What a parameter that was left to its profile became; None where that is no plain value."""
