@@ -32,7 +32,7 @@ def small_unit(cache, name):
 
 
 def told(unit):
-    """What is stored of a unit: where and by what code it was computed, and a hash of each part but seconds."""
+    """What is stored of a unit: where and by what code it was computed, a hash of each part but seconds."""
     def content(array):  # a list with None among its numbers is an array of objects, whose bytes say nothing
         return repr(array.tolist()).encode() if array.dtype == object else array.tobytes()
 
