@@ -60,14 +60,14 @@ SHOWN = "aeroplane-cat"  # the problem of Figure 1
 # %% [markdown]
 # ## The claim, and how it is tested
 #
-# This is the finding that the whole paper sets out to explain. A network sorts pictures well. Most pictures have a small chosen change, hardly visible
-# to us, that makes the network answer wrongly: an *adversarial attack*. One would think that such a network is fragile. But shake the picture
-# at random, five times as hard and two thousand times over, and the answer mostly stays. Stable and easily disrupted, both at once: that is the *paradox of apparent stability*.
+# The whole paper sets out to explain one finding. A network classifies most images correctly. Most images also have a small adversarial
+# perturbation, hardly visible to us, that flips the predicted label. Such a network seems fragile. Yet 2,000 random perturbations of five
+# times the norm of that attack mostly leave the label unchanged. The paper calls this the *paradox of apparent stability*.
 #
-# Section 3 tells it in one figure and one table, made from the experiments of Section 7. So this page computes nothing of its own. It
-# reads what the pages on {ref}`CIFAR-10 <sutton-7-2-1>`, {ref}`Fashion-MNIST <sutton-7-2-2>`, {ref}`traffic signs <sutton-7-2-3>` and
-# {ref}`ImageNet <sutton-7-2-4>` have recorded. Only for a quick look, without their results, it trains a few small nets. Pixels lie
-# between 0 and 1 throughout.
+# Section 3 presents the finding in one figure and one table, which summarise the experiments of Section 7. This page therefore computes
+# nothing of its own at full scale. It uses the results of the pages on {ref}`CIFAR-10 <sutton-7-2-1>`, {ref}`Fashion-MNIST <sutton-7-2-2>`,
+# {ref}`traffic signs <sutton-7-2-3>` and {ref}`ImageNet <sutton-7-2-4>`. Only small runs without these results train a few small networks.
+# Pixels lie between 0 and 1 throughout.
 
 # %%
 scale = run.scale(
@@ -105,11 +105,9 @@ def plan_small(scale):
 own = run.units("small", small, plan_small)
 
 
-# %% [markdown]
-# From each data set come the problems of a class and the next one; from the photographs, whose network is a proxy, whatever is
-# there.
-
 # %%
+# From each data set come the problems of a class and the next one; from the photographs, whose network is a
+# proxy, whatever is there.
 def next_ones(names):
     """Names of the problems of each class and the next one."""
     return [f"{a}-{b}" for a, b in zip(names, names[1:])]
@@ -442,9 +440,9 @@ run.table("table-1", recorded, table_1, claims={
 
 
 # %% [markdown]
-# A median hides how much the problems differ. The same results with their range. A training may fail, so that the net knows hardly
-# more than one that always answers the larger class, and no image can be attacked. Table 1 counts such a problem, as it counts all,
-# but in the rows of random draws, where it has no value; here the median without it stands beside.
+# A median hides how much the problems differ, so the next table gives the range as well. A training fails if the network classifies hardly
+# more training images correctly than a constant prediction of the larger class. No image of such a problem can be attacked. Table 1
+# includes failed trainings, except in the rows of random perturbations, where they have no value. The last but one column leaves them out.
 
 # %%
 def spread(units):
@@ -471,6 +469,7 @@ run.extra("sutton-paradox-spread", recorded, spread,
           header={key: key for key in ("data", "quantity", "problems", "smallest", "median", "largest")}
           | {"failed": "of these failed", "without": "median without these", "printed": "published median"})
 
+
 # %% [markdown]
 # ## What the paper leaves open
 #
@@ -489,20 +488,31 @@ run.extra("sutton-paradox-spread", recorded, spread,
 # - The same figure for other pairs of classes is on the page on {ref}`CIFAR-10 <sutton-7-2-1>`.
 
 # %%
+def other_sets(units):
+    """Median attackable shares of the other data sets beside the published ones, for the box."""
+    rows = [r for r in spread(units) if r["quantity"].startswith("adv") and r["data"] != "CIFAR-10"
+            ] if len(units) else []
+    told = " and ".join(f"{words(r['median'])} on {r['data']} ({pictures.counted(r['problems'], 'pair')}; "
+                        f"paper, all pairs: {words(r['printed'], digits=4)})" for r in rows)
+    return f" In the median pair of classes, the attackable share is {told}." if told else ""
+
+
 if unit is not None:
     d = paradox_data(shown)["test"]
     samples = f"{unit['draws']:,} noise samples each" if unit.get("draws") else "noise"
     low, high = d["turned_10_interval"]
-    few = (" So few images do not decide the paper's claim that noise of ten times the norm mostly leaves "
-           "the label unchanged." if None not in (low, high) and low <= 50 <= high else "")
+    few = (" Whether noise of ten times the norm mostly leaves the label unchanged, as the paper claims, is "
+           f"open with {d['perturbed']:,} images." if None not in (low, high) and low <= 50 <= high else "")
+    attack = tables.attacked(unit["test"])
     run.minute(
         "A network separates aeroplanes from cats. How many of its correctly classified test images can be "
-        "attacked, and does random noise flip the same labels? An adversarial perturbation along the loss "
-        f"gradient flips the label of {words(d['attacked_pct'])} (n = {attacked_images(unit):,}; paper: "
-        f"{printed_for('table-5')}). For {d['perturbed']:,} of these images we drew {samples}: at least one "
-        f"flips the label for {turned(unit, 5)} at five times the norm of the attack (paper: "
+        "attacked, and does random noise flip the same labels? A step along the loss gradient flips the "
+        f"label of {words(d['attacked_pct'])} of these images (n = {attack['of']:,}; 95% interval "
+        f"{words(attack['low'])} to {words(attack['high'])}; paper: {printed_for('table-5')}). For "
+        f"{d['perturbed']:,} of the attackable images we drew {samples}: at least one flips the label for "
+        f"{turned(unit, 5)} at five times the norm of the image's own attack (paper: "
         f"{printed_for('table-11')}), and for {turned(unit, 10)} at ten times (paper: "
-        f"{printed_for('table-12')}).{few}",
+        f"{printed_for('table-12')}).{few}{other_sets(run.best(recorded))}",
         picture=draw_paradox(shown), alt=ALT, sets=(example,))
 
 # %%

@@ -588,9 +588,6 @@ run.table("table-12", pairs, disturbed(10), claims={
 # %%
 show_differences("table-12", disturbed(10))
 
-# %% [markdown]
-# The means of all four norms and of the attack:
-
 # %%
 PRINTED = {d: tables.printed(PAPER[item]) for d, item in RANDOM.items()}
 SHARES = {"attack": tables.printed(PAPER["table-5"]), **PRINTED}
@@ -802,7 +799,7 @@ run.figure("figure-14", shown, draw_detail, data=detail_data,
 # - `images_attack=1000`: the intervals shrink to about a half for every four times as many images.
 
 # %%
-pictures.minute(run, pairs, SHARES, "CIFAR-10 classes", full=10_000, cause=pictures.SUSPECT)
+pictures.minute(run, pairs, SHARES, "CIFAR-10 classes", full=10_000)
 
 # %%
 run.stamp()

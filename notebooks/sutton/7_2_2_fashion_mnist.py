@@ -255,7 +255,7 @@ violins.publish(run, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[
 # - `seed=1`: another net for every problem, and other draws. Accuracy moves by tenths of a percent, susceptibility by much more.
 
 # %%
-pictures.minute(run, pairs, SHARES, "Fashion-MNIST classes", full=12_000, cause=pictures.SUSPECT)
+pictures.minute(run, pairs, SHARES, "Fashion-MNIST classes", full=12_000)
 
 # %%
 run.stamp()

@@ -40,6 +40,8 @@ draws: int | None = None  # random perturbations of an image; None takes the pro
 largest: float = 5.0  # largest of the 256 scalings of an attack (0..]
 
 # %% tags=["hide-cell"]
+import re
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -404,15 +406,18 @@ if f is not None:
     ten = found[max(DELTAS)]
     small = percentage(int(((f["linf"] > 0) & (f["linf"] < LIMIT)).sum()), len(f["linf"]))
     proxy = "" if f["network"] == "resnet50" else (
-        f" {who} is a proxy for the paper's ResNet50, and the images are others: this does not test the "
-        "paper.")
+        f" {who} is a proxy for the paper's ResNet50, and the images are others, so these values do not "
+        "test the paper.")
+    theirs_small = float(re.search(r"[\d.]+", next(
+        c for c in reference.paper("sutton")["figure-21"].claims if "% of images" in c))[0])
     theirs, = (row["resnet50"] for row in reference.paper("sutton")["table-25"].rows if row["delta"])
     run.minute(
-        f"How many photographs of {f['dimension']:,} values can be attacked, and does random noise flip the "
-        f"same labels? Of {len(f['l2']):,} images that the network classifies correctly, {in_words(small)} "
-        "have an attack that changes every value by less than a tenth of its range. At least one of "
-        f"{f['draws']:,} noise samples of ten times the norm of the attack flips the label for "
-        f"{in_words(ten)} of the attackable images (paper: {theirs:g}%).{proxy}",
+        f"How many images of {f['dimension']:,} values can be attacked, and does random noise flip the same "
+        f"labels? Of the {len(f['l2']):,} images that the network classifies correctly, {in_words(small)} "
+        "have an adversarial perturbation that changes every value by less than a tenth of its range (paper: "
+        f"{theirs_small:g}%). For the {own:,} attackable images we drew {f['draws']:,} noise samples each: at "
+        "least one of ten times the norm of the image's own attack flips the label for "
+        f"{in_words(ten)} (paper: {theirs:g}%).{proxy}",
         picture=draw_sizes(run.best(tested)), alt=ALT)
 
 # %%
