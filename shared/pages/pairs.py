@@ -351,8 +351,8 @@ def reading_in_words(units):
         return ""
     normalised = sum("-bn" in name or "public" in name for name in units.architecture)
     if 0 < normalised < len(units):
-        return (f"{normalised} of {counted(len(units), 'network')} have batch normalisation, which the paper's "
-                "Table 2 does not list.")
+        return (f"{normalised} of {counted(len(units), 'network')} have batch normalisation, which the "
+                "paper's Table 2 does not list.")
     return ("The networks have batch normalisation, which the paper's Table 2 does not list; "
             "{ref}`Section 7.2.3 <sutton-7-2-3>` compares both." if normalised else
             "The networks follow the paper's Table 2, which lists no batch normalisation; "
@@ -391,9 +391,9 @@ def minute_words(units, printed, of, classes, failed=0, full=0, cause=None):
     noise = ("None was perturbed at random." if not drawn else
              f"For {sum(each['of'] for each in drawn):,} of the attackable images we drew "
              f"{int(units.draws.max()):,} noise samples each: at least one flips the label for {ours[1]} at "
-             f"the norm of the image's own attack ({small}paper: {theirs[1]}), and for {ours[10]} at ten times "
-             f"that norm (paper: {theirs[10]}). Relative to all correctly classified images, the attack flips "
-             f"{ours['attack']} and noise of ten times its norm {in_percent(of_all(units))}.")
+             f"the norm of the image's own attack ({small}paper: {theirs[1]}), and for {ours[10]} at ten "
+             f"times that norm (paper: {theirs[10]}). Relative to all correctly classified images, the attack "
+             f"flips {ours['attack']} and noise of ten times its norm {in_percent(of_all(units))}.")
     fewer = "" if learned_from >= full else (
         f"The networks learned from {'at least ' if len(units) > 1 else ''}{learned_from:,} of {full:,} "
         "training images.")
