@@ -295,7 +295,7 @@ display.say("PGD changes " + " and ".join(
 
 # %% [markdown]
 # (your-own-model-refused)=
-# ## What is refused
+# ## Models and images that raise an error
 #
 # Unsuitable models, images and labels end in one line that says what was found and what is needed.
 # An error raised inside your model reaches you unchanged. Two limits apply. A single probability (a sigmoid) cannot be told from a logit.

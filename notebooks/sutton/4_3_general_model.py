@@ -657,8 +657,8 @@ run.minute(
     f"all sides: a cone of slope {CONE_SLOPE:g}, at a distance of {nearest['depth']:g}, lets noise of norm "
     f"1 misclassify with probability {nearest['truth']:.3f} in {CONE_N:,} dimensions.",
     picture=draw_over_n(over_n),
-    alt="Four panels with falling curves over the dimension: points misread, points no attack moves, points "
-        "that noise moves, and points that another point's attack spares.")
+    alt="Four panels with falling curves over the dimension: points misclassified, points that no attack "
+        "flips, points that noise flips, and points that another point's attack spares.")
 
 # %%
 run.stamp()

@@ -634,7 +634,7 @@ def draw_planes():
 
 
 display.picture(draw_planes(),
-                "Random perturbations that cross a plane at the length of the attack. Lines: exact. Dots: "
+                "Random perturbations that cross a plane at the distance of the attack. Lines: exact. Dots: "
                 "measured, with 99.99% intervals (none where no perturbation crossed).",
                 "Three falling curves; the measured dots lie on them.")
 largest_n, widest = max(r["n"] for r in against_planes), max(DELTAS)

@@ -483,7 +483,7 @@ def example_data(label):
 def example_figure(item, label, kind):
     """One of Figures 11 and 12."""
     run.figure(item, shown, draw_example(label), data=example_data(label),
-               alt=f"Four pictures of one {kind}: as it is, attacked, and after two random draws. The random "
+               alt=f"Four images of one {kind}: the original, the attacked one, and two with random noise. The noisy "
                    "ones look grainy, the attacked one like the original.",
                contains={"(a) original": bool, "(b) attacked": bool, "(c) randomly": bool,
                          "(d) randomly": bool},
@@ -676,8 +676,8 @@ def alike_but_thicker(data):
 
 run.figure("figure-13", near,
            lambda u: violins.draw(u, NEXT, CLASSES, LARGEST, of="draw"), data=random_and_attack,
-           alt="Half violins for each problem and each of three norms: the smallest random draw that changes "
-               "the class.",
+           alt="Half violins for each problem and each of three norms: the smallest noise sample that flips "
+               "the label.",
            contains={"x: nine problems": lambda d: len(d["random"]) == len(NEXT), "y: norm": True,
                      "one panel per norm": True},
            claims={"much larger": much_larger, "thicker": alike_but_thicker})
@@ -765,8 +765,9 @@ def thicker(data):
 
 
 run.figure("figure-14", shown, draw_detail, data=detail_data,
-           alt="Left: a narrow distribution of attack sizes beside two broad ones of random draws. Right: "
-               "falling curves of the share of images that no draw has turned yet, one for each size.",
+           alt="Left: a narrow distribution of the norms of attacks beside two broad ones of noise samples. "
+               "Right: falling curves of the share of images whose label no sample has flipped yet, one for "
+               "each norm.",
            contains={"distribution of adversarial": lambda d: d["attacks"]["count"] > 1,
                      "thicker tail": lambda d: d["draws"]["count"] > 1,
                      "problem 0 vs 3": lambda d: d["attacks"]["count"] > 0},

@@ -310,7 +310,7 @@ run.extra("gtsrb-intervals", pairs, lambda u: pictures.interval_rows(u, NEXT, CL
 # batch size, learning rate, optimiser's momentum, width of the dense layer and, except in the first block, dropout rate equal the
 # paper's. Whether the authors started from that code is not known. Its data augmentation is not part of any reading.
 #
-# {ref}`A rule <which-network>`, fixed before the recorded runs with batch normalisation, chooses the main reading. It compares the
+# {ref}`A rule <which-network>`, fixed before the full-scale runs with batch normalisation, chooses the main reading. It compares the
 # attackable test share with the published one, as the mean absolute deviation over the five problems. A training failed if the test
 # accuracy is more than five points below the published one; the network with the next seed then replaces it. Among readings within
 # three points of the smallest deviation, the one with the fewest changes wins. Momentum 0.9 counts as a change, the place of

@@ -392,8 +392,8 @@ def minute_words(units, printed, of, classes, failed=0, full=0, cause=None):
              f"For {sum(each['of'] for each in drawn):,} of the attackable images we drew "
              f"{int(units.draws.max()):,} noise samples each: at least one flips the label for {ours[1]} at "
              f"the norm of the image's own attack ({small}paper: {theirs[1]}), and for {ours[10]} at ten "
-             f"times that norm (paper: {theirs[10]}). Relative to all correctly classified images, the attack "
-             f"flips {ours['attack']} and noise of ten times its norm {in_percent(of_all(units))}.")
+             f"times that norm (paper: {theirs[10]}). Relative to all correctly classified images, the "
+             f"attack flips {ours['attack']} and noise of ten times its norm {in_percent(of_all(units))}.")
     fewer = "" if learned_from >= full else (
         f"The networks learned from {'at least ' if len(units) > 1 else ''}{learned_from:,} of {full:,} "
         "training images.")
