@@ -163,7 +163,7 @@ BEFORE = (
     "changed statements fail", "a guess at round numbers", "noise from a cube")
 
 
-@pytest.mark.parametrize("word, before", zip(WORDS, BEFORE, strict=True))
+@pytest.mark.parametrize("word, before", list(zip(WORDS, BEFORE, strict=True)))
 def test_each_word_is_found_and_no_term_is(word, before):
     assert re.search(rf"\b(?:{word})\b", before) and len(offences([before])) >= 1
     assert offences([WORDS[word].replace("(of a plot: figure)", "")]) == []
