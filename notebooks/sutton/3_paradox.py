@@ -31,7 +31,7 @@
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
-seed: int = 0  # of the small nets that stand in for the recorded ones in smoke and quick
+seed: int = 0  # of the small networks of smoke and quick
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # nothing is computed here at full scale
 images: int | None = None  # training images of a small net; None takes the profile's value [16..]
@@ -151,7 +151,7 @@ def panel_of(unit, label):
 
 
 def draw_paradox(units):
-    """Attacked images over the length of the attack; images turned by random draws over their size."""
+    """Flipped images over the norm of the attack, and over the norm of random perturbations."""
     unit = the_example(units)
     figure, panels = plt.subplot_mosaic([["left", "right", "cat"], ["left", "right", "aeroplane"]],
                                         figsize=(8, 4.2), width_ratios=(1, 1, 0.55))
@@ -231,16 +231,16 @@ def most_fall(d):
 
 
 def mostly_stay(d):
-    """Random changes ten times as long as the attack turn less than half of the images, or surely more."""
+    """Noise of ten times the norm of the attack flips less than half of the images, or surely more."""
     if not d or None in (v["turned_10_pct"] for v in d.values()):
         return None, "no image was perturbed"
     told = ", ".join(f"{words(v['turned_10_pct'])} of the {pictures.SETS[s]} (95% interval "
                      f"{words(v['turned_10_interval'][0])} to {words(v['turned_10_interval'][1])})"
                      for s, v in d.items())
-    told = f"turned by some change ten times as long: {told}"
+    told = f"label flipped by at least one perturbation of ten times the norm: {told}"
     alone = [v["single_10_pct"] for v in d.values()]
     if None not in alone:
-        told += f"; one such change alone turns {' and '.join(map(words, alone))}"
+        told += f"; a single one flips {' and '.join(map(words, alone))}"
         if all(v < 50 for v in alone) and any(v["turned_10_interval"][0] > 50 for v in d.values()):
             return None, f"{told}: whether it holds depends on which of the two is meant"
     if any(low <= 50 <= high for low, high in (v["turned_10_interval"] for v in d.values())):
@@ -348,7 +348,7 @@ def photographs(units):
     return told
 
 
-NOT_RUN = {"imagenet_resnet50": "not run: no photographs are recorded yet",
+NOT_RUN = {"imagenet_resnet50": "not run: no images of ImageNet are measured yet",
            "imagenet_vgg19": "not run: the weights of VGG19 are not in the data folder"}
 
 
@@ -400,13 +400,13 @@ def shares_of(rows, quantity, delta=None):
 
 
 def paradox(rows):
-    """Everywhere: accuracy above 90%, more than half attackable, less than half turned at five times."""
+    """Everywhere: accuracy above 90%, more than half attackable, less than half flipped at five times."""
     known, attacked, stay = (shares_of(rows, *which) for which in (
         ("accuracy",), ("adversarial_susceptibility",), ("random_susceptibility", 5)))
     if any(v is None for told in (known, attacked, stay) for each in told.values() for v in each.values()):
         return None, "not all data sets are there"
-    told = "; ".join(f"{DATASETS[d]}: {words(known[d]['test'])} known, {words(attacked[d]['test'])} "
-                     f"attackable, {words(stay[d]['test'])} turned at random" for d in DATASETS)
+    told = "; ".join(f"{DATASETS[d]}: accuracy {words(known[d]['test'])}, {words(attacked[d]['test'])} "
+                     f"attackable, {words(stay[d]['test'])} flipped at random" for d in DATASETS)
     return all(known[d][s] > 90 and attacked[d][s] > 50 and stay[d][s] < 50
                for d in DATASETS for s in tables.SPLITS), (
         f"test images, {told} (“accurate” is read as above 90%, “highly” and “mostly” as more than half)")
@@ -429,7 +429,7 @@ def alike(rows):
     told = ", ".join(f"{DATASETS[d]} {display.number(v, digits=2)} points" for d, v in apart.items())
     told = f"largest difference: {told} (“nearly alike” is read as less than ten)"
     if max(sure.values()) < 10 <= max(apart.values()):
-        return None, f"{told}; only random draws differ more, and these on too few images to tell"
+        return None, f"{told}; only random susceptibilities differ more, on too few images to tell"
     return max(apart.values()) < 10, told
 
 
@@ -476,15 +476,15 @@ run.extra("sutton-paradox-spread", recorded, spread,
 # | choice | ours | why |
 # |---|---|---|
 # | what Table 1 summarises | medians over the problems of a class and the next one | its caption is lost; the printed tables have these medians |
-# | which $\delta$ its rows have | 2, 5, 10 | the symbols are lost; the medians say so |
+# | which $\delta$ its rows have | 2, 5, 10 | the symbols are lost; inferred from the medians |
 # | number of traffic signs | six | Table 22 lists seven, of which no experiment uses the last |
-# | what Figure 1 draws | shares over the length of the attack; bars over the size of random changes | its axes are lost |
+# | what Figure 1 draws | shares over the norm of the attack; bars over the norm of random perturbations | its axes are lost |
 
 # %% [markdown]
 # ## Try it
 #
-# - `images=1000`: with more training images the small nets know more, and are attacked as easily.
-# - `draws=200`: ten times as many random changes turn more images, but far fewer than ten times as many.
+# - `images=1000`: with more training images the test accuracy of the small networks rises; their adversarial susceptibility hardly changes.
+# - `draws=200`: ten times as many random perturbations flip the label of more images, but far fewer than ten times as many.
 # - The same figure for other pairs of classes is on the page on {ref}`CIFAR-10 <sutton-7-2-1>`.
 
 # %%

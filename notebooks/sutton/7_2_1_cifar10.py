@@ -41,7 +41,7 @@
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
-seed: int = 0  # of the nets' first weights, of their training and of every draw
+seed: int = 0  # of the networks' initialisation, of their training and of every draw
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
 classes: int | None = None  # how many classes, from the first; None takes the profile's value [2..10]

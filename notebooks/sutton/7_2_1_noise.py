@@ -35,7 +35,7 @@
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
-seed: int = 0  # of the nets' first weights, of their training, of the noise and of every draw
+seed: int = 0  # of the networks' initialisation, of their training, of the noise and of every draw
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
 problems: int | None = None  # the first so many problems; None takes the profile's value [1..9]
