@@ -48,8 +48,8 @@ FOUND = re.compile("|".join(rf"\b(?:{word})\b" for word in WORDS), re.IGNORECASE
 UNCONVERTED = {
     "he/4_boundary", "he/5_classifier", "ren/ii_networks", "ren/iii_borderline", "ren/iv_simulation",
     "ren/v_pruning", "sutton/4_1_one_point", "sutton/4_2_two_balls",
-    "sutton/4_3_general_model", "sutton/5_half_balls", "sutton/7_1_setup", "sutton/7_2_1_cifar10",
-    "sutton/7_2_1_noise", "book/data",
+    "sutton/4_3_general_model", "sutton/5_half_balls", "sutton/7_1_setup",
+    "book/data",
     "book/glossary", "book/he", "book/how-to-read", "book/how-to-run", "book/protocol", "book/ren",
     "book/shu", "book/sutton", "book/symbols", "book/troubleshooting"}
 # What speaks for several pages, function by function: the words of boxes.
