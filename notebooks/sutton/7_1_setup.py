@@ -803,13 +803,12 @@ run.statement("procedure-imagenet", evidence=evidence(many_agree, noticed), data
 # %%
 found = literal["a bent boundary"]
 agree = "all" if attacks_agree and flips_agree and many_agree else "only some"
-compared = sum(len(x) for _, x, _ in problems.values()) + scale.images
 run.minute(
     "The experiments of this paper measure accuracy, adversarial susceptibility (the share of correctly "
     "classified images whose label a step along the loss gradient flips) and random susceptibility (the "
     "share of those attackable images whose label random noise flips). Does the fast implementation of this "
-    f"book follow the paper's steps? The two agree on {agree} of the {compared} images of three small test "
-    "problems. For images of class 1 whose logit exceeds about "
+    f"book follow the paper's steps? The two agree on {agree} images of three small test problems (n = "
+    f"{scale.images} each). For images of class 1 whose logit exceeds about "
     f"{ends['class 1, z > 0']:.0f} the sigmoid saturates in single precision and the loss gradient is exactly "
     "zero, so that the attack is undefined for such confidently classified images. Where the paper leaves a "
     "step open, such as the padding, the check covers only our reading of it.",

@@ -757,7 +757,7 @@ if len(units_shown):
             f"{box['tried']:,} images; paper: {box['theirs_free']}). Among the noise levels that cost at most "
             f"five points of training accuracy, the lowest share is {box['best']}.{further} ")
     else:
-        answer = "The networks without noise, or their attacks, are not there to compare with. "
+        answer = "This run has too few attacked images for a comparison. "
     run.minute(question + answer + limits, picture=draw_curves("cube")(*frames),
                alt="Accuracy, attackable images and norms of attacks over the noise level, beside the published "
                    "values.")
