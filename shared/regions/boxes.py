@@ -19,7 +19,7 @@ from shared.runtime import UserError
 
 LEAST = 80         # adversarial examples that the paper needs of an image
 CHANGED = 1000     # a value is changed if it differs when rounded to thousandths, as in the authors' code
-ALIKE = 100_000    # widths are equal if they are when rounded to so many parts: the rest is float32's rounding
+ALIKE = 100_000    # widths are equal if they are when rounded to so many parts: float32 tells no more
 
 
 # ---- adversarial examples of one image -------------------------------------------------------------------
