@@ -1,0 +1,325 @@
+"""What the pages on Shu et al. share: the box behind each printed row, rows of tables, figures, facts."""
+from dataclasses import dataclass, replace
+
+import matplotlib.pyplot as plt
+import torch
+
+from shared import reference, runtime
+from shared.pages import display
+from shared.records import prose
+from shared.regions import boxes
+from shared.regions.boxes import Box
+from shared.stability.susceptibility import percentage
+
+PAPER = reference.paper("shu")
+METHODS = {"nf": "NF", "fgsm": "FGSM", "cw2": "CW2", "bim-linf": "BIM Linf", "pw": "PW", "mi": "MI",
+           "bim-l2": "BIM L2", "bim-l1": "BIM L1"}      # as the tables call the attacks
+KINDS = {"own": "attacked network's boundary", "foreign": "other networks' errors",
+         "transferable": "transferable", None: "none of these"}
+ENDS = ("min", "max", "mean")       # of distances, as the tables order them
+
+
+ERRORS = {k: v for row in PAPER["table-1"].rows for k, v in row.items() if k.startswith("M")}    # as printed
+
+
+def called(method):
+    """An attack's name in text."""
+    return METHODS[method].replace("Linf", "L∞")
+
+
+def printed(item, **keys):
+    """The printed row of a table with these keys; empty where there is none."""
+    return next((row for row in PAPER[item].rows if all(row[k] == v for k, v in keys.items())), {})
+
+
+# ---- the box of a printed row ----------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Region:
+    """The box of one attack on one image towards one class, as a unit of `setting.measure_image` has it."""
+    unit: dict          # a row of the frame of units
+    target: int         # the class of the examples
+    held: dict          # what the unit holds of that class
+    whole: bool         # intervals [0, 1], as the paper takes for the pointwise attack
+    rule: str           # which values are kept, of `setting.RULES`
+    b: int              # intervals
+
+    @property
+    def curve(self):
+        """`boxes.curve` of this rule: lists over the sizes of boxes."""
+        return self.held["whole" if self.whole else "boxes"][self.rule]
+
+    def at(self, name, b=None):
+        """A value of the curve at the size of this box, or at another."""
+        return self.curve[name][self.curve["sizes"].index(self.b if b is None else b)]
+
+    @property
+    def kept(self):
+        """How many values the rule keeps."""
+        return self.held["changed_values"][self.rule]
+
+    @property
+    def box(self):
+        """The `Box` of all values that the rule keeps."""
+        values, low, high, changed = (torch.as_tensor(self.held[k])
+                                      for k in ("values", "low", "high", "changed"))
+        made = Box(self.clean, values.long(), low, high, changed.long())
+        made = made.kept({"all": 1.0, "most": 0.9, "any": 0.0}[self.rule], self.held["examples"])
+        return made.whole() if self.whole else made
+
+    @property
+    def clean(self):
+        """The clean image, float32 [1, C, H, W]."""
+        return torch.as_tensor(self.unit["clean"])[None].float() / 255
+
+    @property
+    def name(self):
+        """The attack and the two classes: "CW2 1 → 6"."""
+        return f"{called(self.unit['method'])} {self.classes}"
+
+    @property
+    def classes(self):
+        """From the true class to the examples' class: "1 → 6"."""
+        return f"{self.unit['label']} → {self.target}"
+
+
+def regions(unit):
+    """The `Region` of each class that a unit (a row of the frame) has boxes of, with all values kept."""
+    found = {}
+    for t, held in unit["classes"].items():
+        if curves := held.get("whole") or held.get("boxes"):
+            whole = "whole" in held
+            rule = "any" if whole or "all" not in curves else "all"
+            found[int(t)] = Region(unit, int(t), held, whole, rule, held["changed_values"][rule])
+    return found
+
+
+def region(unit, target=None, b=None):
+    """The `Region` of a unit that stands for a printed row; None where it has none.
+
+    Where the printed class has too few examples, that of most; where fewer values are kept than `b`, all.
+    """
+    found = regions(unit)
+    if not found:
+        return None
+    target = target if target in found else max(found, key=lambda t: found[t].held["examples"])
+    mine = found[target]
+    return replace(mine, b=b if b in mine.curve["sizes"] else mine.kept)
+
+
+def of_rows(units, item):
+    """`[(printed row, Region)]` of the rows of a table whose units are there and have a box.
+
+    The boxes are those of Table 2, or in Section 2.2 those of Table 6.
+    """
+    return [(row, mine) for row, mine in _with_units(units, item) if mine]
+
+
+def _with_units(units, item):
+    sizes = PAPER["table-2" if item in ("table-2", "table-3", "table-4") else "table-6"].rows
+    found = []
+    for row in PAPER[item].rows:
+        for unit in units.to_dict("records"):
+            if (METHODS[unit["method"]], unit["label"]) == (row["attack"], row["source_class"]):
+                b, = (each["n_intervals"] for each in sizes
+                      if (each["attack"], each["source_class"]) == (row["attack"], row["source_class"]))
+                found.append((row, region(unit, row["target_class"], b)))
+    return found
+
+
+# ---- rows of tables --------------------------------------------------------------------------------------
+def _rates(rates):
+    """Columns M1 ... of misclassification rates, and the least and most of the networks not attacked."""
+    return {f"M{k}": rate for k, rate in enumerate(rates, start=1)} | {
+        "least": min(rates[1:]), "most": max(rates[1:])}
+
+
+def _rows(units, item, of):
+    """A row for each printed one whose unit is there: what `of` makes of its `Region`, or why it has none."""
+    made = []
+    for row, mine in _with_units(units, item):
+        made.append({"attack": row["attack"], "source_class": row["source_class"]})
+        made[-1] |= {"target_class": mine.target, "examples": mine.held["examples"]} | of(mine) if mine else {
+            "status": "not run: too few different examples of any one class"}
+    return made
+
+
+def inside(units, item):
+    """Rows of Table 2 or 6: rates in the boxes."""
+    return _rows(units, item, lambda mine: _rates(mine.at("rates")) | {
+        "n_intervals": mine.b, "smallest_interval": float(mine.box.widths[mine.b - 1])})
+
+
+def attacked(units, item):
+    """Rows of Table 3 or 7: rates on the examples themselves, and how many pixels they change."""
+    return _rows(units, item, lambda mine: _rates(mine.held["attack"]["rates"]) | {
+        "n_perturbed_pixels": mine.kept})
+
+
+def distances(units, item, norm="squared"):
+    """Rows of Table 4 or 10: distances from the clean image, of samples of the box and of the examples."""
+    def of(mine):
+        sides = {"sampled": mine.at(norm), "attack": mine.held[norm]}
+        return {"n_intervals": mine.b} | {f"{side}_l2_{end}": value for side, values in sides.items()
+                                          for end, value in zip(("min", "mean", "max"), values)}
+    return _rows(units, item, of)
+
+
+def every_target(units):
+    """A row an attack: kinds of the boxes of all kept values towards each wrong class, and rates."""
+    made = []
+    for unit in units.to_dict("records"):
+        found = list(regions(unit).values())
+        kinds = [boxes.kind(mine.at("rates")) for mine in found]
+        told = {"attack": called(unit["method"]), "classes": len(found)}
+        told |= {name: kinds.count(kind) for kind, name in KINDS.items()}
+        own = [mine.held["attack"]["rates"] for mine in found]
+        others = [sum(rates[1:]) / len(rates[1:]) for rates in own]
+        made.append(told | {"others": 100 * sum(others) / len(others) if others else None})
+    return made
+
+
+def by_rule(units, item):
+    """A row a printed box and rule of keeping: values kept, width of the last, rates over all of them."""
+    made = []
+    for _, mine in of_rows(units, item):
+        for rule in RULES:
+            curve, kept = mine.held["boxes"].get(rule), mine.held["changed_values"][rule]
+            rates = curve["rates"][-1] if curve else [None, None]
+            made.append({"attack": mine.name, "changed in": RULES[rule], "kept": kept,
+                         "attacked": rates[0], "least": min(rates[1:]) if curve else None,
+                         "most": max(rates[1:]) if curve else None,
+                         "squared": curve["squared"][-1][1] if curve else None})
+    return made
+
+
+RULES = {"all": "all examples", "most": "90% of them", "any": "one at least"}
+
+
+# ---- figures ---------------------------------------------------------------------------------------------
+def shown(mine, seed=0):
+    """An example of the attack, the nearest to the clean image, and an image sampled from the box."""
+    drawn = runtime.generator(seed, "shu", "shown", mine.name)
+    sample = mine.box.first(mine.b).sample(1, generator=drawn)[0]
+    return torch.as_tensor(mine.held["nearest"]).numpy(), sample.numpy()
+
+
+def draw_pairs(units, item):
+    """Columns of printed rows: the attack's image above one from its box; None without any."""
+    pairs = {f"{called(mine.unit['method'])}\n{mine.classes}": shown(mine) for _, mine in of_rows(units, item)}
+    return display.image_table([{name: pair[n] for name, pair in pairs.items()} for n in (0, 1)]
+                               if pairs else [])
+
+
+def draw_curves(units, item):
+    """A panel a printed row: the rate of each network against the number of intervals; None without any."""
+    found = of_rows(units, item)
+    if not found:
+        return None
+    columns = min(3, len(found))
+    figure, axes = plt.subplots(-(-len(found) // columns), columns, sharey=True, squeeze=False,
+                                figsize=(display.WIDEST, 0.6 + 1.9 * -(-len(found) // columns)))
+    for ax in axes.flat[len(found):]:
+        ax.set_axis_off()
+    for ax, (_, mine) in zip(axes.flat, found):
+        rates = list(zip(*mine.curve["rates"]))
+        for k, rate in reversed(list(enumerate(rates))):
+            ax.plot(mine.curve["sizes"], rate, color=display.PALETTE[3] if k == 0 else "0.6",
+                    lw=2.2 if k == 0 else 1, label={0: "$M_1$, attacked", 1: "the other networks"}.get(k))
+        ax.axvline(mine.b, color="0.2", ls=":", lw=1)
+        ax.set(title=mine.name, ylim=(-0.04, 1.04))
+    figure.supxlabel("intervals b")
+    figure.supylabel("misclassification rate")
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    figure.legend(handles[::-1], labels[::-1], loc="outside upper center", ncols=2)
+    return figure
+
+
+# ---- claims and facts ------------------------------------------------------------------------------------
+def some(passes, *, reads):
+    """A predicate: some row passes; the evidence names those that do.
+
+    passes  row -> whether it does;  reads: how words of the claim are read that name no bound
+    """
+    def predicate(rows):
+        measured = [row for row in rows.to_dict("records") if row.get("M1") is not None and row["M1"] >= 0]
+        found = [row for row in measured if passes(row)]
+        told = "; ".join(prose.fill("{attack}: attacked network {M1}, others from {least} to {most}", row)
+                         for row in found)
+        return (bool(found) if measured else None,
+                f"{told or f'in none of the {len(measured)} boxes'} ({reads})")
+    return predicate
+
+
+def least_saving(attack):
+    """A predicate on Table 4: of all attacks this one's box saves the least, as a share of the distance."""
+    def predicate(rows):
+        saved = 1 - rows.set_index("attack").sampled_l2_mean / rows.set_index("attack").attack_l2_mean
+        if saved.isna().any():
+            return None, "not all attacks have a box"
+        least = saved.idxmin()
+        return least == attack, (f"{attack} saves {saved[attack]:.1%}, the least of the others "
+                                 f"{saved.drop(attack).min():.1%} (“minor” is read as the least)")
+    return predicate
+
+
+def count_kinds(units):
+    """A row a kind of region: how many boxes of Table 2 are of it, here and in print."""
+    ours = [boxes.kind(mine.at("rates")) for _, mine in of_rows(units, "table-2")]
+    theirs = [_kind_in_print(row) for row in PAPER["table-2"].rows]
+    return [{"kind of region": name, "boxes here": ours.count(kind), "published": theirs.count(kind)}
+            for kind, name in KINDS.items()] if ours else []
+
+
+def _kind_in_print(row):
+    return boxes.kind([row[f"M{k}"] for k in range(1, 11)])
+
+
+def over_images(units):
+    """A row an attack: shares of the images with a box of a kind at some size, with their intervals."""
+    made = []
+    for method, mine in units.groupby("method", sort=False) if len(units) else ():
+        rows = [row for each in mine.rows for row in each]
+        kinds = [{boxes.kind(rates) for curve in (row.get("whole") or row["boxes"]).values()
+                  for rates in curve["rates"]} for row in rows if row.get("whole") or row.get("boxes")]
+        made.append({"attack": called(method), "images": len(rows), "boxes": len(kinds)})
+        for kind, name in KINDS.items():
+            if kind:
+                told = percentage(sum(kind in each for each in kinds), len(rows))
+                made[-1][name] = prose.fill("{percent:%} ({low:.0f} to {high:.0f})", told)
+    return made
+
+
+def variants(units):
+    """A row an attack and other networks or image: the box of all kept values, of the commonest class."""
+    told = {"epochs": "networks of 3 to 12 epochs", "zero": "test image 1918", "one": "training image 39533"}
+    made = []
+    for unit in units.to_dict("records"):
+        if mine := region(unit | {"method": "bim-l1"} if unit["method"] == "script" else unit):
+            name = "BIM L1, script's sizes" if unit["method"] == "script" else called(unit["method"])
+            rates, own = mine.at("rates"), mine.held["attack"]["rates"]
+            made.append({"of": told[unit["of"]], "attack": name,
+                         "classes": f"{unit['label']} → {mine.target}", "intervals": mine.b,
+                         "attacked network": rates[0], "others, least": min(rates[1:]),
+                         "others, most": max(rates[1:]), "kind": KINDS[boxes.kind(rates)],
+                         "attack's images, others": sum(own[1:]) / len(own[1:])})
+    return made
+
+
+def minute(units):
+    """Facts for the box of Section 2.1: counts of kinds, and the mean rate of the networks not attacked."""
+    found = [mine for _, mine in of_rows(units, "table-2")]
+    if not found:
+        return {}
+
+    def others(rates):
+        return sum(sum(each[1:]) / len(each[1:]) for each in rates) / len(rates)
+
+    kinds = [boxes.kind(mine.at("rates")) for mine in found]
+    theirs = [_kind_in_print(row) for row in PAPER["table-2"].rows]
+    rates = [[row[f"M{k}"] for k in range(1, 11)] for row in PAPER["table-3"].rows]
+    return {"n": len(found), "own": kinds.count("own"), "transferable": kinds.count("transferable"),
+            "foreign": kinds.count("foreign"), "none": kinds.count(None),
+            "others": others([mine.held["attack"]["rates"] for mine in found]),
+            "paper": {"own": theirs.count("own"), "transferable": theirs.count("transferable"),
+                      "foreign": theirs.count("foreign"),
+                      "others": others(rates)}}
