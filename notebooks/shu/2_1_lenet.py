@@ -407,9 +407,7 @@ run.extra("kinds", sweeps, shu.count_kinds,
 # %%
 run.extra("keep-rules", sweeps, lambda units: shu.by_rule(units, "table-2"),
           "Boxes of all kept pixels: rates of the attacked network and of the others, mean squared L2 norm",
-          header={"attack": "attack", "changed in": "kept if changed in", "kept": "pixels",
-                  "attacked": "$M_1$", "least": "least of the others", "most": "most of the others",
-                  "squared": "squared L2"})
+          header=shu.BY_RULE)
 
 # %% [markdown]
 # ## Beyond the printed rows: all target classes, and fifty digits
@@ -418,14 +416,11 @@ run.extra("keep-rules", sweeps, lambda units: shu.by_rule(units, "table-2"),
 run.extra("targets", sweeps, shu.every_target,
           "All wrong classes with at least 80 examples around the digit: kinds of the boxes of all kept pixels, "
           "and the mean rate of the nine other networks on the attack's own images (%)",
-          header={"attack": "attack", "classes": "classes", **{v: v for v in shu.KINDS.values()},
-                  "others": "attack's images, others' rate, %"})
-run.extra("fifty-digits", fifty, lambda units: shu.over_images(units),
+          header=shu.EVERY_TARGET)
+run.extra("fifty-digits", fifty, shu.over_images,
           "Digits of all classes, one wrong class each: share with a box of a kind at some size, with its 95% "
-          "interval",
-          header={"attack": "attack", "images": "digits", "boxes": "with a box", **{
-              f"{name}": name for kind, name in shu.KINDS.items() if kind}})
-run.extra("other-networks", others, lambda units: shu.variants(units),
+          "interval", header=shu.OVER_IMAGES)
+run.extra("other-networks", others, shu.variants,
           "The same attacks on networks of 3 to 12 epochs, and on the two images of the authors' scripts: boxes "
           "of all kept pixels", fold="Other networks and images")
 

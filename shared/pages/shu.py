@@ -143,10 +143,16 @@ def _rows(units, item, of):
     return made
 
 
+def _size(mine):
+    """The number of intervals: where as many values are kept, that of the print."""
+    return {"n_intervals": mine.b, "n_intervals_status":
+            None if mine.b == mine.kept else "fitted: the printed number is taken"}
+
+
 def inside(units, item):
     """Rows of Table 2 or 6: rates in the boxes."""
     return _rows(units, item, lambda mine: _rates(mine.at("rates")) | {
-        "n_intervals": mine.b, "smallest_interval": float(mine.box.widths[mine.b - 1])})
+        **_size(mine), "smallest_interval": float(mine.box.widths[mine.b - 1])})
 
 
 def attacked(units, item):
@@ -159,7 +165,7 @@ def distances(units, item, norm="squared"):
     """Rows of Table 4 or 10: distances from the clean image, of samples of the box and of the examples."""
     def of(mine):
         sides = {"sampled": mine.at(norm), "attack": mine.held[norm]}
-        return {"n_intervals": mine.b} | {f"{side}_l2_{end}": value for side, values in sides.items()
+        return _size(mine) | {f"{side}_l2_{end}": value for side, values in sides.items()
                                           for end, value in zip(("min", "mean", "max"), values)}
     return _rows(units, item, of)
 
@@ -205,7 +211,8 @@ def shown(mine, seed=0):
 
 def draw_pairs(units, item):
     """Columns of printed rows: the attack's image above one from its box; None without any."""
-    pairs = {f"{called(mine.unit['method'])}\n{mine.classes}": shown(mine) for _, mine in of_rows(units, item)}
+    pairs = {f"{called(mine.unit['method'])}\n{mine.classes}": shown(mine)
+             for _, mine in of_rows(units, item)}
     return display.image_table([{name: pair[n] for name, pair in pairs.items()} for n in (0, 1)]
                                if pairs else [])
 
@@ -265,13 +272,22 @@ def least_saving(attack):
 def count_kinds(units):
     """A row a kind of region: how many boxes of Table 2 are of it, here and in print."""
     ours = [boxes.kind(mine.at("rates")) for _, mine in of_rows(units, "table-2")]
-    theirs = [_kind_in_print(row) for row in PAPER["table-2"].rows]
+    theirs = [boxes.kind(_in_print(row)) for row in PAPER["table-2"].rows]
     return [{"kind of region": name, "boxes here": ours.count(kind), "published": theirs.count(kind)}
             for kind, name in KINDS.items()] if ours else []
 
 
-def _kind_in_print(row):
-    return boxes.kind([row[f"M{k}"] for k in range(1, 11)])
+def _in_print(row):
+    """The rates of a printed row, the attacked network's first."""
+    return [value for name, value in row.items() if name.startswith("M")]
+
+
+BY_RULE = {"attack": "attack", "changed in": "kept if changed in", "kept": "pixels", "attacked": "$M_1$",
+           "least": "least of the others", "most": "most of the others", "squared": "squared L2"}
+EVERY_TARGET = {"attack": "attack", "classes": "classes", **{v: v for v in KINDS.values()},
+                "others": "attack's images, others' rate, %"}
+OVER_IMAGES = {"attack": "attack", "images": "digits", "boxes": "with a box",
+               **{name: name for kind, name in KINDS.items() if kind}}
 
 
 def over_images(units):
@@ -305,9 +321,9 @@ def variants(units):
     return made
 
 
-def minute(units):
-    """Facts for the box of Section 2.1: counts of kinds, and the mean rate of the networks not attacked."""
-    found = [mine for _, mine in of_rows(units, "table-2")]
+def minute(units, item="table-2"):
+    """Facts for the box of a page: counts of kinds, and the mean rate of the networks not attacked."""
+    found = [mine for _, mine in of_rows(units, item)]
     if not found:
         return {}
 
@@ -315,8 +331,8 @@ def minute(units):
         return sum(sum(each[1:]) / len(each[1:]) for each in rates) / len(rates)
 
     kinds = [boxes.kind(mine.at("rates")) for mine in found]
-    theirs = [_kind_in_print(row) for row in PAPER["table-2"].rows]
-    rates = [[row[f"M{k}"] for k in range(1, 11)] for row in PAPER["table-3"].rows]
+    theirs = [boxes.kind(_in_print(row)) for row in PAPER[item].rows]
+    rates = [_in_print(row) for row in PAPER[{"table-2": "table-3", "table-6": "table-7"}[item]].rows]
     return {"n": len(found), "own": kinds.count("own"), "transferable": kinds.count("transferable"),
             "foreign": kinds.count("foreign"), "none": kinds.count(None),
             "others": others([mine.held["attack"]["rates"] for mine in found]),
