@@ -298,8 +298,8 @@ run.figure("figure-3", projection, draw_digits, data=neighbours,
            contains={"scatter of 2000": lambda d: d.get("images") == 2000,
                      "ten digit labels": lambda d: d.get("digits") == 10},
            claims={"Ten clusters are visible": "clusters and overlap are judged by eye in the figure"})
-run.say(projection, neighbours, "For {same_class_nearest:.1%} of the {images} images the nearest neighbour in the "
-        "plane belongs to the same class.")
+run.say(projection, neighbours, "For {same_class_nearest:.1%} of the {images} images the nearest neighbour "
+        "in the plane belongs to the same class.")
 
 # %% [markdown]
 # ## Figure 5: the clean digit
@@ -332,7 +332,8 @@ run.table("table-2", sweeps, lambda units: shu.inside(units, "table-2"), claims=
     "Except for PW": every("attack", "smallest_interval <= 0.032",
                            view=lambda rows: rows[rows.attack != "PW"], says="{attack}: {smallest_interval}"),
     "not universal": shu.some(
-        lambda row: row["M1"] > 0.5 > row["least"], reads="some network is right on most of what fools $M_1$")})
+        lambda row: row["M1"] > 0.5 > row["least"],
+        reads="some network is right on most samples, $M_1$ is wrong on most")})
 
 # %% [markdown]
 # ## Table 3: errors on the attacks' own images
@@ -351,7 +352,8 @@ run.table("table-3", sweeps, lambda units: shu.attacked(units, "table-3"), claim
     "perturbs more pixels": (every("attack", "n_perturbed_pixels > other.n_intervals",
                                    says="{attack}: {n_perturbed_pixels} against {other.n_intervals}"),
                              "table-2")})
-run.say(sweeps, shu.minute, "On the attacks' own images the networks that were not attacked are wrong in {others:.0%} "
+run.say(sweeps, shu.minute,
+        "On the attacks' own images the networks that were not attacked are wrong in {others:.0%} "
         "of cases on average over the {n} attacks (paper: {paper.others:.0%}).")
 
 # %% [markdown]
@@ -395,8 +397,8 @@ run.picture(sweeps, lambda units: shu.draw_curves(units, "table-2"),
             caption="Misclassification rates of the ten networks in boxes of growing size",
             alt="A panel an attack: rates of the attacked network and of the nine others against b.")
 run.extra("kinds", sweeps, shu.count_kinds,
-          "Boxes of Table 2 by the kind of region. Attacked network's boundary: it misclassifies at least half "
-          "of the samples, another network at most 5%. Other networks' errors: the attacked network "
+          "Boxes of Table 2 by the kind of region. Attacked network's boundary: it misclassifies at least "
+          "half of the samples, another network at most 5%. Other networks' errors: the attacked network "
           "misclassifies at most 5%, another at least half. Transferable: all misclassify at least a quarter")
 
 # %% [markdown]
@@ -414,15 +416,15 @@ run.extra("keep-rules", sweeps, lambda units: shu.by_rule(units, "table-2"),
 
 # %%
 run.extra("targets", sweeps, shu.every_target,
-          "All wrong classes with at least 80 examples around the digit: kinds of the boxes of all kept pixels, "
-          "and the mean rate of the nine other networks on the attack's own images (%)",
+          "All wrong classes with at least 80 examples around the digit: kinds of the boxes of all kept "
+          "pixels, and the mean rate of the nine other networks on the attack's own images (%)",
           header=shu.EVERY_TARGET)
 run.extra("fifty-digits", fifty, shu.over_images,
-          "Digits of all classes, one wrong class each: share with a box of a kind at some size, with its 95% "
+          "Digits of all classes, one wrong class each: share with a box of a kind at some size, and its 95% "
           "interval", header=shu.OVER_IMAGES)
 run.extra("other-networks", others, shu.variants,
-          "The same attacks on networks of 3 to 12 epochs, and on the two images of the authors' scripts: boxes "
-          "of all kept pixels", fold="Other networks and images")
+          "The same attacks on networks of 3 to 12 epochs, and on the two images of the authors' scripts: "
+          "boxes of all kept pixels", fold="Other networks and images")
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -446,13 +448,14 @@ found = run.best(sweeps)
 facts = shu.minute(found) if len(found) else {}
 if facts:
     run.minute(prose.fill(
-        "Are adversarial examples of one network also errors of networks that differ only in their training seed? "
-        "{n} attacks on one LeNet start from one digit 1, and the examples of each attack span a box of pixel "
-        "intervals. On the attacks' own images the nine other networks are wrong in {others:.0%} of cases on "
-        "average over the attacks (paper: {paper.others:.0%}), the attacked network always. In samples of the "
-        "boxes, {own} of {n} boxes fool the attacked network while another network is nearly always right (paper: "
-        "{paper.own}), and {transferable} fool all networks (paper: {paper.transferable}). One digit and one "
-        "wrong class for each attack do not give a rate for other images.", facts),
+        "Are adversarial examples of one network also errors of networks that differ only in their training "
+        "seed? {n} attacks on one LeNet start from one digit 1, and the examples of each attack span a box "
+        "of pixel intervals. On the attacks' own images the nine other networks are wrong in {others:.0%} of "
+        "cases on average over the attacks (paper: {paper.others:.0%}), the attacked network always. In "
+        "samples of the boxes, {own} of {n} boxes fool the attacked network while another network is nearly "
+        "always right (paper: {paper.own}), and {transferable} fool all networks (paper: "
+        "{paper.transferable}). One digit and one wrong class for each attack do not give a rate for other "
+        "images.", facts),
         picture=shu.draw_curves(found, "table-2"),
         alt="Misclassification rates of ten networks in boxes of growing size, a panel an attack.")
 

@@ -90,7 +90,8 @@ def plan_sweeps(scale):
 
 
 def plan_images(scale):
-    """A unit for each digit: five images, one wrong class each, a quarter of the steps, four times as long."""
+    ""
+    """A unit for each digit: one wrong class an image, a quarter of the steps, four times as long."""
     shorter = dataclasses.replace(scale.attack, rate=4 * scale.attack.rate,
                                   iterations=-(-scale.attack.iterations // 4))
     return {digit: dict(
@@ -141,7 +142,7 @@ run.table("table-6", sweeps, lambda units: shu.inside(cw2(units), "table-6"), cl
                                 reads="“wrong” is read as more than half", named=DIGITS),
     "fools only the attacked model": every("source_class", "M1 > 0.5 and most == 0",
                                            view=lambda rows: rows[rows.source_class == 5],
-                                           says="{source_class}: attacked network {M1}, others at most {most}",
+                                           says="{source_class}: attacked {M1}, others at most {most}",
                                            reads="“fools” is read as more than half", named=DIGITS)})
 
 # %% [markdown]
@@ -151,9 +152,10 @@ run.table("table-6", sweeps, lambda units: shu.inside(cw2(units), "table-6"), cl
 run.table("table-7", sweeps, lambda units: shu.attacked(cw2(units), "table-7"), claims={
     "always fools M_1": every("source_class", "M1 == 1 and least == 0", named=DIGITS,
                               says="{source_class}: attacked network {M1}, others from {least} to {most}")})
-run.say(sweeps, lambda units: shu.minute(cw2(units), "table-6"), "Over the {n} digits the networks that were not "
-        "attacked are wrong on {others:.1%} of the attack's images (paper: {paper.others:.1%}); {own} of the boxes "
-        "of Table 6 fool the attacked network alone or with some others (paper: {paper.own}).")
+run.say(sweeps, lambda units: shu.minute(cw2(units), "table-6"),
+        "Over the {n} digits the networks that were not "
+        "attacked are wrong on {others:.1%} of the attack's images (paper: {paper.others:.1%}); {own} of the "
+        "boxes of Table 6 fool the attacked network alone or with some others (paper: {paper.own}).")
 
 # %% [markdown]
 # ## Figure 6: images of the attack and of the box
@@ -184,11 +186,11 @@ run.extra("mlp-keep-rules", sweeps, lambda units: shu.by_rule(cw2(units), "table
 
 # %%
 run.extra("mlp-targets", sweeps, lambda units: shu.every_target(cw2(units)),
-          "All wrong classes with at least 80 examples, a row a digit: kinds of the boxes of all kept pixels, "
+          "All wrong classes with at least 80 examples, a row a digit: kinds of boxes of all kept pixels, "
           "and the mean rate of the other networks on the attack's own images (%)", header=shu.EVERY_TARGET)
 run.extra("mlp-fifty-digits", fifty, lambda units: shu.over_images(cw2(units)),
-          "Digits of all classes, the second class as target: share with a box of a kind at some size, with its "
-          "95% interval", header=shu.OVER_IMAGES)
+          "Digits of all classes, the second class as target: share with a box of a kind at some size, with "
+          "its 95% interval", header=shu.OVER_IMAGES)
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -208,11 +210,12 @@ found = cw2(run.best(sweeps))
 facts = shu.minute(found, "table-6") if len(found) else {}
 if facts:
     run.minute(prose.fill(
-        "Does Carlini and Wagner's attack on one perceptron find errors of perceptrons that differ only in their "
-        "training seed? On the attack's own images of a 5 and a 7 the attacked network is always wrong and the "
-        "four others are wrong in {others:.1%} of cases on average (paper: {paper.others:.1%}). Samples of the "
-        "boxes that these images span fool the attacked network while another network is nearly always right for "
-        "{own} of {n} digits (paper: {paper.own}). Two digits do not give a rate for other images.", facts),
+        "Does Carlini and Wagner's attack on one perceptron find errors of perceptrons that differ only in "
+        "their training seed? On the attack's own images of a 5 and a 7 the attacked network is always wrong "
+        "and the four others are wrong in {others:.1%} of cases on average (paper: {paper.others:.1%}). "
+        "Samples of the boxes that these images span fool the attacked network while another network is "
+        "nearly always right for {own} of {n} digits (paper: {paper.own}). Two digits do not give a rate for "
+        "other images.", facts),
         picture=shu.draw_curves(found, "table-6"),
         alt="Misclassification rates of five perceptrons in boxes of growing size, a panel a digit.")
 
