@@ -90,7 +90,6 @@ def plan_sweeps(scale):
 
 
 def plan_images(scale):
-    ""
     """A unit for each digit: one wrong class an image, a quarter of the steps, four times as long."""
     shorter = dataclasses.replace(scale.attack, rate=4 * scale.attack.rate,
                                   iterations=-(-scale.attack.iterations // 4))

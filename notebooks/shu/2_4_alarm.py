@@ -121,10 +121,8 @@ def by_type(units):
 TYPES = {1: "1: attacked network wrong, another right", 2: "2: all networks wrong",
          3: "3: attacked network right, another wrong", None: "none of these"}
 run.statement("procedure-region-types", sweeps, data=lambda units: {
-    ""
-    "boxes": len(per_class(units)), **{f"type_{kind or 'none'}": sum(row["type"] == kind for row in per_class(units))
-                                       for kind in TYPES}},
-    evidence=lambda data: equality(by_hand == fast, changed=[each != fast for each in mutants]))
+    f"type_{row['type'][0]}": row["boxes"] for row in by_type(units)},
+    evidence=equality(by_hand == fast, changed=[each != fast for each in mutants]))
 run.extra("types", sweeps, by_type,
           "Boxes of all attacks and wrong classes by type, of all pixels that the examples share, and the "
           "mean share of 1,000 samples on which some two networks disagree",
@@ -140,11 +138,14 @@ run.extra("types", sweeps, by_type,
 COLOURS = {0: "white", 1: display.PALETTE[1], 2: display.PALETTE[3], 3: display.PALETTE[0]}
 
 
+def of_boxes(units):
+    """`{plane: (answers, axis)}` of the planes that two boxes span."""
+    return {name: each[:2] for name, each in shu.slices(units).items() if name != "classes"}
+
+
 def shares(units):
-    ""
-    """Of points inside the ball, over all planes of two boxes: how many there are, and shares of each type."""
-    inside = [shu.types(answers, 1)[shu.near(axis)] for name, (answers, axis, _) in shu.slices(units).items()
-              if name != "classes"]
+    """Of points inside the ball, over all planes of two boxes: how many there are, shares of the types."""
+    inside = [shu.types(answers, 1)[shu.near(axis)] for answers, axis in of_boxes(units).values()]
     every = np.concatenate(inside) if inside else np.zeros(0)
     return {"planes": len(inside), "points": len(every)} | {
         f"type_{kind}": float((every == kind).mean()) if len(every) else None for kind in (1, 2, 3)}
@@ -152,13 +153,15 @@ def shares(units):
 
 def draw_types(units):
     """The two planes with most points of types 1 to 3 inside the ball."""
-    found = {name: each for name, each in shu.slices(units).items() if name != "classes"}
+    found = of_boxes(units)
     if not found:
         return None
-    busy = sorted(found, key=lambda name: -(shu.types(found[name][0], 1)[shu.near(found[name][1])] > 0).sum())[:2]
+    marked = {name: (shu.types(answers, 1)[shu.near(axis)] > 0).sum()
+              for name, (answers, axis) in found.items()}
+    busy = sorted(found, key=marked.get, reverse=True)[:2]
     figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 4.2), sharey=True)
     for ax, name in zip(axes, busy):
-        answers, axis, _ = found[name]
+        answers, axis = found[name]
         points = shu.types(answers, 1)
         ax.imshow(points, origin="lower", extent=(axis[0], axis[-1]) * 2, vmin=-0.5, vmax=3.5,
                   cmap=ListedColormap(list(COLOURS.values())), interpolation="nearest")
@@ -166,15 +169,18 @@ def draw_types(units):
         ax.contour(axis, axis, (points == 1) | (points == 2), levels=[0.5], colors="k", linewidths=0.9)
         shu.ring(ax)
         ax.set(title=" and ".join(map(shu.called, name.split())), xlabel="L2 distance")
-    figure.legend(handles=[Patch(facecolor=COLOURS[k], edgecolor="k", ls="--" if k == 3 else "-", label=TYPES[k])
-                           for k in (1, 2, 3)], loc="outside lower center", ncols=1)
+    figure.legend(loc="outside lower center", handles=[
+        Patch(facecolor=COLOURS[k], edgecolor="k", ls="--" if k == 3 else "-", label=TYPES[k])
+        for k in (1, 2, 3)])
     return figure
 
 
-def left_out(rows):
-    """Which boxes of Table 4 have samples outside the ball."""
-    far = [row["attack"] for row in rows if row["sampled_l2_max"] > shu.DELTA**2]
-    return f"{len(far)} of {len(rows)} boxes of Table 2 have samples outside the ball: {', '.join(far) or 'none'}"
+def left_out(units):
+    """Which boxes of Table 2 have samples outside the ball, by Table 4."""
+    rows = [row for row in shu.distances(units.assign(method=units.unit), "table-4") if "status" not in row]
+    far = [row["attack"].replace("Linf", "L∞") for row in rows if row["sampled_l2_max"] > shu.DELTA**2]
+    return rows and (f"{len(far)} of {len(rows)} boxes of Table 2 have samples outside the ball: "
+                     f"{', '.join(far) or 'none'}.")
 
 
 run.figure("figure-10", planes, draw_types, data=shares,
@@ -186,10 +192,10 @@ run.figure("figure-10", planes, draw_types, data=shares,
             "3": "a definition: networks disagree at types 1 and 3, and not on being wrong at type 2",
             "larger perturbation than "
             "delta": "a choice of the paper for its drawing; see the sentence below"})
-run.say(planes, shares, "Inside the ball, over {points} points of {planes} planes, {type_1:.1%} of the points are of type 1, "
+run.say(planes, shares,
+        "Inside the ball, over {points} points of {planes} planes, {type_1:.1%} of the points are of type 1, "
         "{type_2:.1%} of type 2 and {type_3:.1%} of type 3.")
-run.tell(sweeps, lambda units: f"{left_out(known)}." if (known := [
-    row for row in shu.distances(units.assign(method=units.unit), "table-4") if "sampled_l2_max" in row]) else "")
+run.tell(sweeps, left_out)
 
 
 # %% [markdown]
@@ -200,8 +206,7 @@ run.tell(sweeps, lambda units: f"{left_out(known)}." if (known := [
 
 # %%
 def alarms(sweeps, clean):
-    ""
-    """`{images: shares of alarms by 2 ... K networks}`: of all attacks' images, of noise and of clean digits."""
+    """`{images: shares of alarms by 2 ... K networks}`: of attacks' images, of noise and of clean digits."""
     told = {"adversarial": [], "random noise": []}
     for unit in sweeps.to_dict("records"):
         for held in unit["classes"].values():
@@ -246,14 +251,17 @@ def alarm_data(sweeps, clean):
     """Mean alarms of all networks by type of box, and over all images."""
     told = {f"alarm_type_{kind}": mean([row["alarm"] for row in per_class(sweeps) if row["type"] == kind])
             for kind in (1, 2, 3)}
-    return told | {f"alarm_{name.replace(' ', '_')}": values[-1] for name, values in alarms(sweeps, clean).items()}
+    return told | {f"alarm_{name.replace(' ', '_')}": values[-1]
+                   for name, values in alarms(sweeps, clean).items()}
 
 
 both = (sweeps, clean)
-run.picture(both, draw_alarms, caption="Share of images on which some two networks disagree, by number of networks",
-            alt="Three rising curves against the number of networks: adversarial images, noise, clean digits.")
-run.extra("alarm", both, rows_of_alarms, "Images with an alarm (%), by number of networks", fold="Numbers of the curves")
-run.statement("procedure-robust-classification", both, data=alarm_data, claims={"Helps in uncertainty": helps})
+run.picture(both, draw_alarms, caption="Share of images on which some two networks disagree, by their number",
+            alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
+run.extra("alarm", both, rows_of_alarms, "Images with an alarm (%), by number of networks",
+          fold="Numbers of the curves")
+run.statement("procedure-robust-classification", both, data=alarm_data,
+              claims={"Helps in uncertainty": helps})
 
 # %% [markdown]
 # Disagreement finds no example on which all networks make the same mistake, by its definition. The rates are of attacks on one network
@@ -282,7 +290,7 @@ if facts.get("alarm_adversarial") is not None:
         "L2 norms, and on {alarm_clean_digits:.1%} of clean test digits. The attacks do not know the other "
         "networks, and the examples are those of a single "
         "digit.", facts), picture=draw_alarms(*found), sets=both,
-        alt="Three rising curves against the number of networks: adversarial images, noise, clean digits.")
+        alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
 
 # %%
 run.stamp()
