@@ -76,7 +76,7 @@ RECOVERED = {"zero": (0, "test", 1918), "one": (1, "train", 39533)}   # what the
 # printed one where the attack can choose it. NewtonFool (NF), FGSM and the pointwise attack (PW) cannot: for these the class is the
 # printed one only where $M_1$ assigns at least 80 examples to it, and otherwise the one with most examples.
 #
-# ## Hyper-rectangle (procedure)
+# ## Hyper rectangle (procedure)
 #
 # For the examples $W^a$ of one attack $k$ and one class $t$, each pixel $i$ that all examples change has the interval
 # $[\min_a W^a_i,\ \max_a W^a_i]$. The $b$ widest intervals span $R_k(t)$; every other pixel keeps its clean value. The steps below, in plain
@@ -249,13 +249,12 @@ def table_1(units):
     """The printed table has five networks a row."""
     found = errors(units)
     return [{"printed_row": row["printed_row"]} | {k: found[k] for k in row if k in found}
-            | {"least": min(found.values()), "most": max(found.values())}
             for row in shu.PAPER["table-1"].rows] if found else []
 
 
 run.table("table-1", networks, table_1, claims={
     "perform similarly": every("printed_row", "0.012 <= least and most <= 0.035",
-                               says="errors from {least} to {most}"),
+                               view=shu.others(every=True), says="errors from {least} to {most}"),
     "close to 99%": "“close” names no bound; the table shows the errors"})
 run.extra("lengths", networks, lambda units: [
     {"network": name, "10 epochs": error, "epochs": recipe.epochs,
@@ -320,15 +319,13 @@ run.figure("figure-5", sweeps, lambda units: display.image_table(
 
 # %%
 run.table("table-2", sweeps, lambda units: shu.inside(units, "table-2"), claims={
-    "far fewer pixels": (every("attack", "n_intervals < other.n_perturbed_pixels",
-                               says="{attack}: {n_intervals} of {other.n_perturbed_pixels}"), "table-3"),
+    "far fewer pixels": shu.fewer,
     "fool the attacked M_1 while": shu.some(
         lambda row: row["M1"] > 0.5 and row["least"] == 0, reads="“fool” is read as more than half"),
     "leave M_1 right while": shu.some(
         lambda row: row["M1"] == 0 and row["most"] > 0.5, reads="“most” is read as more than half"),
     "PW rectangle is transferable": every(
-        "attack", "min(M1, least) >= 0.48", view=lambda rows: rows[rows.attack == "PW"],
-        says="from {min(M1, least)} to {max(M1, most)}"),
+        "attack", "least >= 0.48", view=shu.others("PW", every=True), says="from {least} to {most}"),
     "Except for PW": every("attack", "smallest_interval <= 0.032",
                            view=lambda rows: rows[rows.attack != "PW"], says="{attack}: {smallest_interval}"),
     "not universal": shu.some(
@@ -343,10 +340,10 @@ WIDELY = {"NF": (0.62, 1), "MI": (0.62, 1), "PW": (0.01, 0.55)}     # bounds tha
 run.table("table-3", sweeps, lambda units: shu.attacked(units, "table-3"), claims={
     "M_1 is wrong on every": every("attack", "M1 == 1", says="{attack}: {M1}"),
     "do not transfer": every("attack", "most == 0", says="{attack}: at most {most}",
-                             view=lambda rows: rows[rows.attack.isin(["FGSM", "CW2", "BIM Linf"])]),
+                             view=shu.others("FGSM", "CW2", "BIM Linf")),
     "NF and MI images transfer": every(
         "attack", "least >= low and most <= high", says="{attack}: from {least} to {most}",
-        view=lambda rows: rows[rows.attack.isin(list(WIDELY))].assign(
+        view=lambda rows: shu.others(*WIDELY)(rows).assign(
             low=rows.attack.map(lambda name: WIDELY.get(name, (0, 1))[0]),
             high=rows.attack.map(lambda name: WIDELY.get(name, (0, 1))[1]))),
     "perturbs more pixels": (every("attack", "n_perturbed_pixels > other.n_intervals",

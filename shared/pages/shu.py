@@ -8,6 +8,7 @@ from matplotlib.colors import ListedColormap
 
 from shared import reference, runtime
 from shared.pages import display
+from shared.pages.sums import mean
 from shared.records import prose
 from shared.regions import boxes, setting
 from shared.regions.boxes import Box
@@ -131,9 +132,8 @@ def _with_units(units, item):
 
 # ---- rows of tables --------------------------------------------------------------------------------------
 def _rates(rates):
-    """Columns M1 ... of misclassification rates, and the least and most of the networks not attacked."""
-    return {f"M{k}": rate for k, rate in enumerate(rates, start=1)} | {
-        "least": min(rates[1:]), "most": max(rates[1:])}
+    """Columns M1 ... of misclassification rates."""
+    return {f"M{k}": rate for k, rate in enumerate(rates, start=1)}
 
 
 def _rows(units, item, of):
@@ -148,7 +148,7 @@ def _rows(units, item, of):
 
 def _size(mine):
     """The number of intervals: where as many values are kept, that of the print."""
-    return {"n_intervals": mine.b, "n_intervals_status":
+    return {"n_intervals": mine.b, "kept": mine.kept, "n_intervals_status":
             None if mine.b == mine.kept else "fitted: the printed number is taken"}
 
 
@@ -182,8 +182,8 @@ def every_target(units):
         told = {"attack": called(unit["method"]), "classes": len(found)}
         told |= {name: kinds.count(kind) for kind, name in KINDS.items()}
         own = [mine.held["attack"]["rates"] for mine in found]
-        others = [sum(rates[1:]) / len(rates[1:]) for rates in own]
-        made.append(told | {"others": 100 * sum(others) / len(others) if others else None})
+        made.append(told | {"others": 100 * mean([sum(rates[1:]) / len(rates[1:]) for rates in own])
+                            if own else None})
     return made
 
 
@@ -245,19 +245,38 @@ def draw_curves(units, item):
 
 
 # ---- claims and facts ------------------------------------------------------------------------------------
+def others(*attacks, every=False):
+    """A view for claims: rows of these attacks (or all), with the least and most rate of the networks.
+
+    every  the attacked one counts, too, else those that were not attacked
+    """
+    def view(rows):
+        mine = rows[rows.attack.isin(attacks)] if attacks else rows
+        rates = mine.filter(regex=r"^M\d+$" if every else r"^M([2-9]|\d\d)$").astype(float)
+        return mine.assign(least=rates.min(axis=1), most=rates.max(axis=1))
+    return view
+
+
 def some(passes, *, reads):
     """A predicate: some row passes; the evidence names those that do.
 
     passes  row -> whether it does;  reads: how words of the claim are read that name no bound
     """
     def predicate(rows):
-        measured = [row for row in rows.to_dict("records") if row.get("M1") is not None and row["M1"] >= 0]
+        measured = [row for row in others()(rows).to_dict("records") if row["M1"] >= 0]
         found = [row for row in measured if passes(row)]
         told = "; ".join(prose.fill("{attack}: attacked network {M1}, others from {least} to {most}", row)
                          for row in found)
         return (bool(found) if measured else None,
                 f"{told or f'in none of the {len(measured)} boxes'} ({reads})")
     return predicate
+
+
+def fewer(rows):
+    """A predicate on Table 2 or 6: each box has fewer intervals than its examples share changed pixels."""
+    known = rows.dropna(subset="n_intervals")
+    told = "; ".join(f"{row.attack}: {row.n_intervals:.0f} of {row.kept:.0f}" for row in known.itertuples())
+    return bool((known.n_intervals < known.kept).all()) if len(known) == len(rows) else None, told or "no box"
 
 
 def least_saving(attack):
@@ -330,7 +349,7 @@ def minute(units, item="table-2"):
     if not found:
         return {}
 
-    def others(rates):
+    def transferred(rates):
         return sum(sum(each[1:]) / len(each[1:]) for each in rates) / len(rates)
 
     kinds = [boxes.kind(mine.at("rates")) for mine in found]
@@ -338,10 +357,10 @@ def minute(units, item="table-2"):
     rates = [_in_print(row) for row in PAPER[{"table-2": "table-3", "table-6": "table-7"}[item]].rows]
     return {"n": len(found), "own": kinds.count("own"), "transferable": kinds.count("transferable"),
             "foreign": kinds.count("foreign"), "none": kinds.count(None),
-            "others": others([mine.held["attack"]["rates"] for mine in found]),
+            "others": transferred([mine.held["attack"]["rates"] for mine in found]),
             "paper": {"own": theirs.count("own"), "transferable": theirs.count("transferable"),
                       "foreign": theirs.count("foreign"),
-                      "others": others(rates)}}
+                      "others": transferred(rates)}}
 
 
 # ---- Section 2.1, as other sections show it --------------------------------------------------------------
