@@ -390,7 +390,8 @@ ALT = "Left: ROBY is flat, the overlap falls. Right: the error falls to zero as 
 display.picture(draw_sweep(sweep), CAPTION, ALT)
 run.extra("separation", (), lambda: [dict(zip(sweep, row)) for row in zip(*sweep.values())],
           "Ten equally wide hand-made classes, moved apart", fold="The numbers of the picture", header={
-              "separation": "separation", "error": "error, %", "roby": "ROBY", "overlap": "overlap, not scaled"})
+              "separation": "separation", "error": "error, %", "roby": "ROBY",
+              "overlap": "overlap, not scaled"})
 
 
 # %% [markdown]

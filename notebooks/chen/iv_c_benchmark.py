@@ -341,8 +341,9 @@ def ranges(units):
 
 
 run.say(natural, ranges,
-        "On MNIST (networks so far: {networks} of ten) the text's PGD flips {text} of the correctly classified "
-        "images (paper: {paper}), and PGD in the L2 ball of the same ε {ball}. At a third of ε it flips {third}.")
+        "On MNIST (networks so far: {networks} of ten) the text's PGD flips {text} of the correctly "
+        "classified images (paper: {paper}), and PGD in the L2 ball of the same ε {ball}. At a third of ε it "
+        "flips {third}.")
 
 
 # %% [markdown]

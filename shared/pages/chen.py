@@ -118,6 +118,19 @@ def lent(run, kind, names=None):
     return units
 
 
+def only(units, asked=None, data=None):
+    """Of a `UnitSet` the networks with these printed names, or on one data set; not of a small run's."""
+    def some(of):
+        return {name: each for name, each in of.items() for label in [units.labels[name]]
+                if data in (None, label["data"]) and (asked is None or SPELT[label["model"]] in asked)}
+
+    return dataclasses.replace(units, published=some(units.published), recorded=some(units.recorded),
+                               stale=some(units.stale))
+
+
+_RESAMPLED = ("fsa", "fsd", "roby", "width", "overlap")     # the columns of a unit's resamples
+
+
 # ---- rows a network --------------------------------------------------------------------------------------
 def metrics(classes, features="logits", by="true"):
     """`{"fsa_2": ..., "roby_inf": ...}` of classes as a unit has them; None where they give no number.
@@ -155,6 +168,8 @@ def networks(*frames):
         "n": int(np.sum(u["correct"])), "margin": float(np.mean(u["margins"])),
         **{name: float(np.median(np.where(np.isnan(u[name]), end, u[name]))) for name, end in LIMITS.items()},
         **{f"asr_{name}": success(u, name) for name in ATTACKS},
+        **dict(zip(("roby_low", "roby_high"), map(float, np.quantile(
+            np.asarray(u["resampled_test"]["2"])[:, _RESAMPLED.index("roby")], (0.025, 0.975))))),
         **metrics(u["classes_test"])} for frame in frames for u in frame.to_dict("records")])
 
 
@@ -193,6 +208,7 @@ def complete(rows, asked):
 
 def between(percents):
     """Percentages as words, from the smallest to the largest: "36.4% to 87.1%"."""
+    percents = list(percents)
     ends = [f"{display.number(float(end(percents)), digits=3)}%" for end in (min, max)]
     return " to ".join(dict.fromkeys(ends))
 
@@ -292,7 +308,6 @@ QUANTITIES = {"roby_2": ("ROBY, L2", 1), "roby_inf": ("ROBY, L∞", 1), "fsa_2":
               "margin": ("mean margin of the logits", -1),
               "near_random": ("boundary distance, random directions", -1),
               "near_gradient": ("boundary distance, along the gradient", -1)}
-_RESAMPLED = ("fsa", "fsd", "roby", "width", "overlap")     # the columns of a unit's resamples
 
 
 def rank_agreement(units, attack, *, draws=1_000, asked=TEN):
