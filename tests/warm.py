@@ -19,6 +19,7 @@ os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
 import ipykernel.kernelapp  # noqa: E402, F401  (a kernel's own)
 import jupyter_client.provisioning.local_provisioner as provisioner  # noqa: E402
 import sklearn.datasets  # noqa: E402, F401  (the stand-ins')
+import torch._dynamo  # noqa: E402, F401  (torch imports it where the first optimiser is made)
 import torchvision.models  # noqa: E402, F401  (six pages': it takes three times as long as torch)
 
 import shared.pages.start  # noqa: E402, F401  (every page's)

@@ -48,17 +48,20 @@ def net(architecture, recipe, dataset, seed, *, device, hook=None):
     embedded = dataset.source in ("embedded", "stand-in")
     if embedded or not isinstance(recipe, Recipe):
         recipe = registry.recipe(architecture.split("-")[0], "smoke" if embedded else recipe)
-    untrained = registry.build(architecture, generator=runtime.generator(seed, architecture, "weights"))
-    name = name_of(untrained, architecture, recipe, dataset, seed, hook)
+    with torch.device("meta"):  # layers and shapes alone: a kept net needs no initial weights
+        shape = registry.build(architecture)
+    name = name_of(shape, architecture, recipe, dataset, seed, hook)
     kept = runtime.cache_folder() / "zoo" / f"{name}.safetensors"
-    trained = content.sound(ZOO / kept.name, read, untrained, device)
+    trained = content.sound(ZOO / kept.name, read, shape, device)
     if trained is None:
         with runtime.lock(kept):  # where another process is training this net, wait for it
-            trained = content.sound(kept, read, untrained, device)
+            trained = content.sound(kept, read, shape, device)
             if trained is None:
                 with identity.unrecorded():  # a kept net is known by its weights, not by how they came about
+                    draw = runtime.generator(seed, architecture, "weights")
+                    untrained = registry.build(architecture, generator=draw)
                     _train(untrained, kept, architecture, recipe, dataset, seed, hook, device)
-                trained = read(kept, untrained, device)
+                trained = read(kept, shape, device)
     runtime.used("nets", trained.name, trained.fingerprint)
     return trained
 
@@ -132,6 +135,8 @@ def about(path):
 def read(path, net, device):
     """Fill `net` from the zoo file `path`: a `Trained` on `device`. Raises UserError as `about` does."""
     facts, weights = about(path)
+    if any(weight.is_meta for weight in net.parameters()):
+        net.to_empty(device="cpu")
     net.load_state_dict(weights)  # float16 values become float32 without loss
     net.to(device, memory_format=torch.channels_last).eval()
     return Trained(net, facts["name"], facts["architecture"], Recipe(**facts["recipe"]), facts["seed"],
