@@ -28,7 +28,7 @@ WORDS = {
     r"walk(?:s|ed|ing)?": "line search, bisection, mixing",
     r"surroundings?": "boundary distances",
     r"flagged|missed|worst mixtures?": "true and false positives, worst-case accuracy",
-    r"(?:at|the|its|small|halved|printed) rates?(?! of)|passes over the (?:data|images)|first weights":
+    r"(?:at|the|its|small|halved|printed) rates?(?! of)|(?<!backward )passes over the (?:data|images)|first weights":
         "learning rate, epochs, initialisation",
     r"moved images?": "data augmentation",
     r"last values?|sure(?:r|st)?|lost gradients?|gradients? (?:is|are) lost":
@@ -39,7 +39,8 @@ WORDS = {
     r"changed (?:statements?|definitions?|procedures?|kinds)|refused|witness(?:es)?":
         "mutants detected, extremal example",
     r"guess(?:es|ed)?|calibrat(?:ed|ion)": "assumed, fitted to the published values",
-    r"(?:of|in|from) a cube|cubes? (?:and|or) balls?|balls? of noise":
+    r"(?:noise|drawn(?: anew)?|draws?|points) (?:from|in|of) a cube|cubes? (?:and|or) balls?"
+    r"|balls? of noise":
         "uniform noise in an L-infinity, L2 ball",
 }
 FOUND = re.compile("|".join(rf"\b(?:{word})\b" for word in WORDS), re.IGNORECASE)
