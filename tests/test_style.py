@@ -28,7 +28,8 @@ WORDS = {
     r"walk(?:s|ed|ing)?": "line search, bisection, mixing",
     r"surroundings?": "boundary distances",
     r"flagged|missed|worst mixtures?": "true and false positives, worst-case accuracy",
-    r"(?:at|the|its|small|halved|printed) rates?(?! of)|(?<!backward )passes over the (?:data|images)|first weights":
+    r"(?:at|the|its|small|halved|printed) rates?(?! of)|(?<!backward )passes over the (?:data|images)"
+    r"|first weights":
         "learning rate, epochs, initialisation",
     r"moved images?": "data augmentation",
     r"last values?|sure(?:r|st)?|lost gradients?|gradients? (?:is|are) lost":
