@@ -60,7 +60,7 @@ from scipy import stats
 
 from shared import reference
 from shared.data.archives import SPECS
-from shared.pages import display, planes, violins
+from shared.pages import display, planes, readings, violins
 from shared.pages import pairs as pictures
 from shared.pages.pairs import DELTAS, counted, stated, values
 from shared.pages.start import start
@@ -93,11 +93,11 @@ RANDOM = dict(zip(DELTAS, ("table-9", "table-10", "table-11", "table-12")))
 # %%
 scale = run.scale(
     smoke=dict(classes=2, architecture="sutton-vgg-short", epochs=1, images_train=16, images_test=8,
-               images_attack=1, images_random=1, draws=4),
+               images_attack=1, images_random=1, draws=4, normalised=1),
     quick=dict(classes=4, architecture="sutton-vgg-short", epochs=2, images_train=128, images_test=100,
-               images_attack=4, images_random=2, draws=20),
+               images_attack=4, images_random=2, draws=20, normalised=0),
     paper=dict(classes=10, architecture="sutton-vgg", epochs=100, images_train=10_000,
-               images_test=2_000, images_attack=10_000, images_random=10_000, draws=2_000),
+               images_test=2_000, images_attack=10_000, images_random=10_000, draws=2_000, normalised=12),
 )
 
 
@@ -128,7 +128,16 @@ def plan(scale):
         if b < scale.classes or (CLASSES[a], CLASSES[b]) == SHOWN}
 
 
+def plan_normalised(scale):
+    """The same with batch normalisation, on two problems tested by nothing else and on those of `PICKED`."""
+    every, first = plan(scale), ["deer-horse", "frog-ship"]
+    names = [n for n in (*first, *(f"{CLASSES[a]}-{CLASSES[b]}" for a, b in PICKED)) if n in every]
+    return {name: every[name] | {"architecture": f"{scale.architecture.removesuffix('-bn')}-bn"}
+            for name in names[:scale.normalised]}
+
+
 pairs = run.units("pairs", measure, plan, parts=pictures.PARTS)
+normalised = run.units("normalised", measure, plan_normalised, parts=pictures.PARTS)
 
 # %% [markdown]
 # The paper uses every image. Where fewer images are measured here, they were drawn at random, and each share has an interval (below).
@@ -596,7 +605,13 @@ RIGHT = tables.printed(PAPER["table-4"])
 run.tell(pairs, lambda u: pictures.learned_in_words(u, RIGHT, CLASSES))
 run.tell(pairs, lambda u: pictures.shares_in_words(pictures.learned(u), SHARES))
 
-# %% [markdown]
+# % [markdown]
+# ## Which network: with batch normalisation, and without
+
+# %
+readings.compare(run, "cifar10-readings", normalised, pairs, SHARES["attack"], RIGHT, CLASSES)
+
+# % [markdown]
 # ## Confidence intervals of the shares
 #
 # The 95% intervals (Clopper and Pearson, exact) are for the share over all images of the set, for one trained network. They do not cover

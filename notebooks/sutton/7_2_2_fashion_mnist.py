@@ -44,7 +44,7 @@ draws: int | None = None  # random perturbations of an image; None takes the pro
 # %% tags=["hide-cell"]
 from shared import reference
 from shared.data.archives import SPECS
-from shared.pages import display, planes, violins
+from shared.pages import display, planes, readings, violins
 from shared.pages import pairs as pictures
 from shared.pages.pairs import DELTAS, in_percent, values
 from shared.pages.start import start
@@ -77,11 +77,11 @@ RIGHT = tables.printed(PAPER["table-20"], quantity="accuracy")
 # %%
 scale = run.scale(
     smoke=dict(classes=4, architecture="sutton-vgg-short", epochs=1, images_train=16, images_test=8,
-               images_attack=1, images_random=1, draws=4),
+               images_attack=1, images_random=1, draws=4, normalised=1),
     quick=dict(classes=3, architecture="sutton-vgg-short", epochs=40, images_train=256, images_test=100,
-               images_attack=6, images_random=3, draws=20),
+               images_attack=6, images_random=3, draws=20, normalised=0),
     paper=dict(classes=10, architecture="sutton-vgg-short", epochs=100, images_train=12_000,
-               images_test=2_000, images_attack=12_000, images_random=12_000, draws=2_000),
+               images_test=2_000, images_attack=12_000, images_random=12_000, draws=2_000, normalised=9),
 )
 
 
@@ -109,7 +109,14 @@ def plan(scale):
         for a in range(scale.classes - 1)}
 
 
+def plan_normalised(scale):
+    """The same with batch normalisation."""
+    return {name: each | {"architecture": f"{scale.architecture.removesuffix('-bn')}-bn"}
+            for name, each in list(plan(scale).items())[:scale.normalised]}
+
+
 pairs = run.units("pairs", measure, plan, parts=pictures.PARTS)
+normalised = run.units("normalised", measure, plan_normalised, parts=pictures.PARTS)
 
 # %% [markdown]
 # The paper uses every image. Where fewer images are measured here, they were drawn at random, and each share has an interval (below).
@@ -177,7 +184,13 @@ run.extra("fashion-gradient", pairs, lambda u: pictures.gradient_rows(u, NEXT, C
 # %%
 run.tell(pairs, lambda u: pictures.failures_in_words(u, NEXT, CLASSES))
 
-# %% [markdown]
+# % [markdown]
+# ## Which network: with batch normalisation, and without
+
+# %
+readings.compare(run, "fashion-readings", normalised, pairs, SHARES["attack"], RIGHT, CLASSES)
+
+# % [markdown]
 # ## Confidence intervals of the shares
 #
 # The 95% intervals (Clopper and Pearson, exact) are for the share over all images of the set, for one trained network. They do not cover
