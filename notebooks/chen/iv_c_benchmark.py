@@ -537,7 +537,8 @@ if len(best) and (facts := ranges(best)):
     run.minute(prose.fill(
         "Does ROBY, which needs no attack, rank networks as an attack does? The paper reports correlations "
         "of {low} to {high} with attack success. The text's PGD (ε = 0.3 on MNIST) flips {text} of the "
-        "correctly classified digits (n = {networks} of ten MNIST networks so far; paper: {paper}); a success "
+        "correctly classified digits (n = {networks} of ten MNIST networks so far; paper: {paper}); a "
+        "success "
         "rate near 100% cannot rank networks. At a third of ε it flips {third}. Whether ROBY follows that "
         "order is open until all ten networks of a data set are measured. Two independent sorted columns of "
         "ten numbers already correlate with a median of {chance:.3f}, so coefficients of this size add "

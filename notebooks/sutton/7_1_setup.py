@@ -124,9 +124,12 @@ run.table("table-2", (), lambda: layers(net_of_table_2))
 short = sum(p.numel() for p in registry.build("sutton-vgg-short").parameters())
 recipe = sutton.PAPER
 display.say(
-    f"Together {total:,} parameters. For Fashion-MNIST and the traffic signs the network lacks the third pair "
-    f"of convolutions and has {short:,} parameters. All are trained alike: {recipe.epochs} epochs in batches of "
-    f"{recipe.batch}, learning rate {recipe.rate:g}, halved {len(recipe.milestones)} times, Nesterov momentum "
+    f"Together {total:,} parameters. For Fashion-MNIST and the traffic signs the network lacks the third "
+    f"pair "
+    f"of convolutions and has {short:,} parameters. All are trained alike: {recipe.epochs} epochs in "
+    f"batches of "
+    f"{recipe.batch}, learning rate {recipe.rate:g}, halved {len(recipe.milestones)} times, Nesterov "
+    f"momentum "
     f"{recipe.momentum:g}, on the squared difference between the network's output and the label, 0 or 1.")
 
 
@@ -701,10 +704,12 @@ for a in (0.1, 0.5, 1.0):
             for hook in (CubeNoise(a), BallNoise(matching_radius(a, 3072)))]
     lengths.append([a, matching_radius(a, 3072), *(float(m.mean()) for m in made)])
 display.say(f"The noise of the experiments "
-            f"{'passes all checks' if not found_wrong else 'fails: ' + ', '.join(found_wrong)}; {sum(noticed.values())} "
+            f"{'passes all checks' if not found_wrong else 'fails: ' + ', '.join(found_wrong)}; "
+            f"{sum(noticed.values())} "
             f"of {len(noticed)} mutants are detected ({', '.join(noticed)}).")
 display.table(["radius a (L∞)", "radius b (L2)", "mean norm, L∞", "mean norm, L2"], lengths,
-              "Noise for a CIFAR-10 image of 3,072 values between 0 and 1: both kinds have the same mean norm.")
+              "Noise for a CIFAR-10 image of 3,072 values between 0 and 1: both kinds have the same mean "
+              "norm.")
 run.statement("procedure-training-noise", evidence=evidence(not found_wrong, noticed), data={
     "mean_lengths_agree_within_2_percent": all(abs(row[2] / row[3] - 1) < 0.02 for row in lengths),
     "changes_noticed": sum(noticed.values())})
@@ -809,7 +814,8 @@ run.minute(
     "share of those attackable images whose label random noise flips). Does the fast implementation of this "
     f"book follow the paper's steps? The two agree on {agree} images of three small test problems (n = "
     f"{scale.images} each). For images of class 1 whose logit exceeds about "
-    f"{ends['class 1, z > 0']:.0f} the sigmoid saturates in single precision and the loss gradient is exactly "
+    f"{ends['class 1, z > 0']:.0f} the sigmoid saturates in single precision and the loss gradient is "
+    f"exactly "
     "zero, so that the attack is undefined for such confidently classified images. Where the paper leaves a "
     "step open, such as the padding, the check covers only our reading of it.",
     picture=draw_saturation(),
