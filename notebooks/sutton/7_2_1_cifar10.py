@@ -606,13 +606,13 @@ RIGHT = tables.printed(PAPER["table-4"])
 run.tell(pairs, lambda u: pictures.learned_in_words(u, RIGHT, CLASSES))
 run.tell(pairs, lambda u: pictures.shares_in_words(pictures.learned(u), SHARES))
 
-# % [markdown]
+# %% [markdown]
 # ## Which network: with batch normalisation, and without
-
+#
 # %
-readings.compare(run, "cifar10-readings", normalised, pairs, SHARES["attack"], RIGHT, CLASSES)
+# readings.compare(run, "cifar10-readings", normalised, pairs, SHARES["attack"], RIGHT, CLASSES)
 
-# % [markdown]
+# %% [markdown]
 # ## Confidence intervals of the shares
 #
 # The 95% intervals (Clopper and Pearson, exact) are for the share over all images of the set, for one

@@ -186,13 +186,13 @@ run.extra("fashion-gradient", pairs, lambda u: pictures.gradient_rows(u, NEXT, C
 # %%
 run.tell(pairs, lambda u: pictures.failures_in_words(u, NEXT, CLASSES))
 
-# % [markdown]
+# %% [markdown]
 # ## Which network: with batch normalisation, and without
-
+#
 # %
-readings.compare(run, "fashion-readings", normalised, pairs, SHARES["attack"], RIGHT, CLASSES)
+# readings.compare(run, "fashion-readings", normalised, pairs, SHARES["attack"], RIGHT, CLASSES)
 
-# % [markdown]
+# %% [markdown]
 # ## Confidence intervals of the shares
 #
 # The 95% intervals (Clopper and Pearson, exact) are for the share over all images of the set, for one
