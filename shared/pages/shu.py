@@ -39,6 +39,14 @@ def printed(item, **keys):
     return next((row for row in PAPER[item].rows if all(row[k] == v for k, v in keys.items())), {})
 
 
+def part(units, **labels):
+    """The part of a `UnitSet` whose names have these labels: what a table rests on."""
+    names = [n for n in units.published if labels.items() <= units.labels[n].items()]
+    return replace(units, **{field: {n: each[n] for n in names if n in each}
+                             for field, each in vars(units).items()
+                             if field in ("published", "recorded", "mine", "stale")})
+
+
 # ---- the box of a printed row ----------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Region:
