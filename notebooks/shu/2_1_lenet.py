@@ -254,7 +254,7 @@ def table_1(units):
 
 run.table("table-1", shu.part(networks, trained="seeds"), table_1, claims={
     "perform similarly": every("printed_row", "0.012 <= least and most <= 0.035",
-                               view=shu.others(every=True), says="errors from {least} to {most}"),
+                               view=shu.others(every=True), says="row {printed_row}: {least} to {most}"),
     "close to 99%": "“close” names no bound; the table shows the errors"})
 run.extra("lengths", networks, lambda units: [
     {"network": name, "10 epochs": error, "epochs": recipe.epochs,
