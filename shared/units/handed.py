@@ -8,8 +8,11 @@ Or to a page that only shows what another notebook has recorded:
 
     pairs = handed.borrowed("sutton/7_2_1_cifar10", "pairs", names, own=own, title="cifar10")
 """
+import ast
 from dataclasses import replace
+from types import SimpleNamespace
 
+from shared import ROOT
 from shared.units import checkpoint
 from shared.units.run import UnitSet, folder_of, names_in, recorded
 
@@ -48,6 +51,19 @@ def borrowed(notebook, name, names, *, own=None, title=None, parts=()):
     names = names_in(folder_of(notebook, name)) if names is None else names
     units = recorded(notebook, name, dict.fromkeys(names), parts)
     return replace(units, name=title or name, mine=own.mine if own else {}, orphans=())
+
+
+def definitions(notebook):
+    """The functions of another notebook, with its imports: one may compute this page's small units.
+
+    No other line of its text half is executed.
+    """
+    path = ROOT / "notebooks" / f"{notebook}.py"
+    tree, names = ast.parse(path.read_text()), {}
+    kinds = ast.Import | ast.ImportFrom | ast.FunctionDef
+    tree.body = [node for node in tree.body if isinstance(node, kinds)]
+    exec(compile(tree, str(path), "exec"), names)
+    return SimpleNamespace(**names)
 
 
 def together(title, *sets, own=None):

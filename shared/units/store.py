@@ -88,7 +88,7 @@ class Unit:
     def row(self):
         """Arguments and results side by side, as one row of a table."""
         told = {k: v for k, v in self.arguments.items() if not isinstance(v, dict)}
-        return {"unit": self.name, **told, **self.result, "seconds": self.provenance["seconds"]}
+        return {"unit": self.name, **told, "seconds": self.provenance["seconds"], **self.result}
 
 
 def held(result, place=""):

@@ -1,0 +1,401 @@
+"""What the pages of `chen` share: the networks' plans, rows a network, rank agreement, figures, claims."""
+import dataclasses
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import torch
+from scipy import stats
+
+from shared import reference, roby
+from shared.attacks.gradient import PGD, HalfAdversarial, PGDBeyondWhite
+from shared.attacks.threat import L2, Linf, LinfL2Steps
+from shared.models import chen as models
+from shared.pages import display, tidy
+from shared.records.every import every
+from shared.runtime import UserError
+from shared.units import handed
+
+PAPER = reference.paper("chen")
+BENCH = "chen/iv_c_benchmark"               # its units serve all pages
+DATASETS = {"cifar10": "CIFAR-10", "mnist": "MNIST", "fashion_mnist": "Fashion-MNIST"}
+TEN = len(models.MODELS)
+PARTS = ("images_train", "epochs", "images_attack")
+METRICS = {"fsa": "FSA", "fsd": "FSD", "roby": "ROBY"}
+NORMS = {"inf": "L∞", "2": "L2"}
+ATTACKS = {"text": "PGD as in the text", "third": "a third of its ε",
+           "code": "10 steps of 2 (published code)", "ball": "L2 ball of the same ε",
+           "steps": "L2 steps in the L∞ ball", "code_steps": "L2 steps of 2 in the L∞ ball",
+           "wide": "L2 ball of 2"}
+LIMITS = {"near_random": 0.5, "near_gradient": 10.0}    # where the searches of the unit function end
+
+
+# ---- plans -----------------------------------------------------------------------------------------------
+def _spelt(names):
+    """`{name in a unit: name as printed}`."""
+    return {name.lower().replace(" ", ""): name for name in names}
+
+
+# Of each set of units: its networks as (architecture, options), its data sets, how units are named.
+_TEN = {key: (models.MODELS[name], {}) for key, name in _spelt(models.MODELS).items()}
+_FCNS = {key: ("chen-fcn", models.FCNS[name]) for key, name in _spelt(models.FCNS).items()}
+_CNNS = {key: ("chen-cnn", models.CNNS[name]) for key, name in _spelt(models.CNNS).items()}
+_ORDER = ("mnist", "fashion_mnist", "cifar10")          # in which units are computed
+NAMES = "{data}-{model}"
+SETS = {"natural": (_TEN, _ORDER, NAMES), "robust": (_TEN, _ORDER, f"{NAMES}-robust"),
+        "dense": (_FCNS, _ORDER[:1], NAMES), "convolutional": (_CNNS, _ORDER, NAMES)}
+SPELT = {**_spelt(models.MODELS), **_spelt(models.FCNS), **_spelt(models.CNNS)}
+# Settings of the networks that pages without units of their own train in `smoke` and `quick`.
+SMALL = {"smoke": dict(datasets=("mnist",), recipe=models.SMOKE, robust_epochs=1, images_train=200, epochs=1,
+                       images_attack=20, draws=20, near=2, directions=2),
+         "quick": dict(datasets=("mnist",), recipe=models.NATURAL, robust_epochs=1, images_train=2_000,
+                       epochs=1, images_attack=60, draws=50, near=5, directions=5)}
+
+
+def attacks_on(dataset):
+    """The readings of the paper's PGD: its text, the journal version's code; L2 as a ball or as steps.
+
+    text   40 steps of 0.01 in 0.3; on CIFAR-10, where the print has no such numbers, 10 of 0.25/255 in 1/255
+    code   10 steps of 2 on the data's own scale, which cuts digits at 255
+    steps  of Euclidean length in the L-inf ball;  ball: the L2 ball of the printed size;  wide: a usual one
+    third  the text's in a third of the size, where fewer networks lose every image
+    """
+    colour = dataset == "cifar10"
+    size, steps, step, code = (1 / 255, 10, 0.25 / 255, PGD) if colour else (0.3, 40, 0.01, PGDBeyondWhite)
+    long, wide = (2 / 255, 0.5) if colour else (2.0, 2.0)
+    return {"text": PGD(Linf(size), steps, step), "code": code(Linf(size), 10, long),
+            "third": PGD(Linf(size / 3), steps // 2, step),
+            "ball": PGD(L2(size), 10, size / 4), "steps": PGD(LinfL2Steps(size), steps, step),
+            "code_steps": code(LinfL2Steps(size), 10, long), "wide": PGD(L2(wide), 20, wide / 8)}
+
+
+def hook_on(dataset):
+    """Half of each batch adversarial, by the ball of the paper's text in seven larger steps."""
+    size = 1 / 255 if dataset == "cifar10" else 0.3
+    return HalfAdversarial(PGD(Linf(size), steps=7, step=size / 3), train_mode=False)
+
+
+def plan(kind):
+    """The plan of a set of `SETS`: a unit for each data set and network that a scale wants."""
+    networks, order, _ = SETS[kind]
+    robust = kind == "robust"
+
+    def planned(scale):
+        asked = getattr(scale, "dataset", "all")
+        if robust and not scale.robust_epochs:
+            return {}
+        return {(data.replace("_", "-"), name): dict(
+            dataset=data, architecture=architecture, options=options,
+            recipe=dataclasses.replace(scale.recipe, rate=models.RATES.get(architecture, scale.recipe.rate)),
+            hook=hook_on(data) if robust else None, attacks=attacks_on(data),
+            images_train=min(scale.images_train, 50_000 if data == "cifar10" else 60_000),
+            epochs=min(scale.epochs, scale.robust_epochs) if robust else scale.epochs,
+            images_attack=scale.images_attack, draws=scale.draws, near=scale.near,
+            directions=scale.directions, seed=scale.seed)
+            for data in order for name, (architecture, options) in networks.items()
+            if data in scale.datasets and asked in ("all", data)
+            and (scale.models is None or name in scale.models)}
+    return planned
+
+
+def small(*names):
+    """The three scales of a page that trains the networks `names` in `smoke` and `quick`, and else none."""
+    scales = {profile: settings | {"models": names} for profile, settings in SMALL.items()}
+    return scales | {"paper": SMALL["quick"] | {"models": ()}}
+
+
+def lent(run, kind, names=None):
+    """The networks of a set that Section IV.C has recorded; in `smoke` and `quick` this page's own few.
+
+    names   of its networks, as in the units, such as ("resnet101",); None takes all
+    """
+    networks, order, form = SETS[kind]
+    own = run.units(f"small-{kind}", handed.definitions(BENCH).measure, plan(kind), parts=PARTS, names=form)
+    _, labels = tidy.named(form, {(data.replace("_", "-"), name): {} for data in order for name in networks
+                                  if names is None or name in names})
+    units = handed.borrowed(BENCH, kind, list(labels), own=own, title=kind, parts=PARTS)
+    units.labels = labels | own.labels
+    return units
+
+
+def only(units, asked=None, data=None):
+    """Of a `UnitSet` the networks with these printed names, or on one data set; not of a small run's."""
+    def some(of):
+        return {name: each for name, each in of.items() for label in [units.labels[name]]
+                if data in (None, label["data"]) and (asked is None or SPELT[label["model"]] in asked)}
+
+    return dataclasses.replace(units, published=some(units.published), recorded=some(units.recorded),
+                               stale=some(units.stale))
+
+
+_RESAMPLED = ("fsa", "fsd", "roby", "width", "overlap")     # the columns of a unit's resamples
+
+
+# ---- rows a network --------------------------------------------------------------------------------------
+def metrics(classes, features="logits", by="true"):
+    """`{"fsa_2": ..., "roby_inf": ...}` of classes as a unit has them; None where they give no number.
+
+    width and overlap are those that are not scaled inside the network.
+    """
+    told = {}
+    for norm in NORMS:
+        there, found = classes[features][by][norm], {}
+        if there is not None:
+            try:
+                found = vars(roby.roby(roby.Layout(p=float(norm), **{
+                    k: torch.as_tensor(v).double() for k, v in there.items()})))
+            except UserError:    # a network that tells no classes apart
+                pass
+        told |= {f"{name}_{norm}": found.get(name) for name in (*METRICS, "width", "overlap")}
+    return told
+
+
+def success(unit, attack):
+    """Of the correctly classified images of a unit, the share that an attack flips; None of none."""
+    correct = np.asarray(unit["correct"], bool)
+    wrong = np.asarray(unit["attacks"][attack]["predicted"]) != np.asarray(unit["labels"])
+    return float(wrong[correct].mean()) if correct.any() else None
+
+
+def networks(*frames):
+    """A row a network of the units: its printed names, accuracy, success of each attack, metrics, distances.
+
+    asr_<attack> counts correctly classified images. Where no boundary is found around an image, its distance
+    is that at which the search ended.
+    """
+    return pd.DataFrame([{
+        "dataset": DATASETS[u["dataset"]], "model": SPELT[u["model"]], "acc": u["test_accuracy"],
+        "n": int(np.sum(u["correct"])), "margin": float(np.mean(u["margins"])),
+        **{name: float(np.median(np.where(np.isnan(u[name]), end, u[name]))) for name, end in LIMITS.items()},
+        **{f"asr_{name}": success(u, name) for name in ATTACKS},
+        **dict(zip(("roby_low", "roby_high"), map(float, np.quantile(
+            np.asarray(u["resampled_test"]["2"])[:, _RESAMPLED.index("roby")], (0.025, 0.975))))),
+        **metrics(u["classes_test"])} for frame in frames for u in frame.to_dict("records")])
+
+
+# Of Tables I to III: a metric's column, with the column of the attack in the same norm.
+PAIRS = {f"{metric}_{norm}": (f"asr_{norm}", f"{metric}_{norm}") for norm in NORMS for metric in METRICS}
+SERIES = {norm: {f"asr_{norm}": f"ASR, {words}"} | {f"{name}_{norm}": f"{told}, {words}"
+                                                  for name, told in METRICS.items()}
+          for norm, words in NORMS.items()}      # of Figures 2 and 3
+
+
+def table_1(units):
+    """A row a network, as Table I prints them."""
+    rows = networks(units).rename(columns={"asr_text": "asr_inf", "asr_ball": "asr_2"})
+    return rows[["dataset", "model", "acc", "asr_inf", "asr_2", *PAIRS]] if len(rows) else rows
+
+
+def named(units, columns, *, sort=None, percent=()):
+    """Rows of a table of ours, a network each: its data set, its name, and columns of `networks`."""
+    rows = networks(units)
+    if not len(rows):
+        return []
+    rows = rows.sort_values(sort, kind="stable") if sort else rows
+    return [{"data set": row["dataset"], "network": row["model"],
+             **{name: row[name] * (100 if name in percent else 1) for name in columns}}
+            for row in rows.to_dict("records")]
+
+
+NAMED = {"data set": "data set", "network": "network"}
+
+
+def complete(rows, asked):
+    """`{data set: its rows}` of a table, of those data sets of which all `asked` networks are there."""
+    return {data: mine for data in DATASETS.values()
+            for mine in [rows[rows.dataset == data] if len(rows) else rows] if len(mine) == asked}
+
+
+def between(percents):
+    """Percentages as words, from the smallest to the largest: "36.4% to 87.1%"."""
+    percents = list(percents)
+    ends = [f"{display.number(float(end(percents)), digits=3)}%" for end in (min, max)]
+    return " to ".join(dict.fromkeys(ends))
+
+
+# ---- agreement -------------------------------------------------------------------------------------------
+COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
+
+
+def agreement(x, y):
+    """Coefficients of two columns; None of a column that is constant or has a gap."""
+    x, y = (np.array([np.nan if v is None else v for v in column], float) for column in (x, y))
+    if len(x) < 2 or not np.isfinite(x + y).all() or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return dict.fromkeys(COEFFICIENTS)
+    return {"pearson": float(stats.pearsonr(x, y)[0]), "spearman": float(stats.spearmanr(x, y)[0]),
+            "kendall": float(stats.kendalltau(x, y)[0])}
+
+
+def coefficients(rows, pairs, *, asked=TEN, kind="pearson"):
+    """`{data set: {name: coefficient}}` of all data sets; None where fewer networks are there than `asked`.
+
+    pairs  {name: (one column, another)}
+    """
+    there = complete(rows, asked)
+    return {data: {name: agreement(there[data][x], there[data][y])[kind] if data in there else None
+                   for name, (x, y) in pairs.items()} for data in DATASETS.values()}
+
+
+# ---- maps ------------------------------------------------------------------------------------------------
+def grouped(points, labels):
+    """Of points [n, 2] of a map, the share (percent) whose nearest other point has their label."""
+    points = np.asarray(points, float)
+    apart = ((points[:, None] - points[None]) ** 2).sum(2)
+    np.fill_diagonal(apart, np.inf)
+    labels = np.asarray(labels)
+    return float(100 * (labels[apart.argmin(1)] == labels).mean())
+
+
+def draw_maps(panels, columns=3):
+    """Maps `{title: (points [n, 2], labels [n])}`, a colour and a number a class; None of no panels."""
+    if not panels:
+        return None
+    rows = -(-len(panels) // columns)
+    figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=(display.WIDEST, 2.6 * rows))
+    for ax, (title, (points, labels)) in zip(axes.flat, panels.items()):
+        points, labels = np.asarray(points, float), np.asarray(labels)
+        for k in np.unique(labels):
+            mine = points[labels == k]
+            ax.scatter(*mine.T, s=4, lw=0, color=display.PALETTE[k % len(display.PALETTE)])
+            ax.text(*np.median(mine, 0), str(k), ha="center", va="center",
+                    bbox={"boxstyle": "circle,pad=0.1", "fc": "white", "ec": "0.5", "lw": 0.5})
+        ax.set(xticks=[], yticks=[], title=title)
+    for ax in axes.flat[len(panels):]:
+        ax.set_axis_off()
+    return figure
+
+
+def correlations(norm):
+    """Units -> rows of Table II or III."""
+    pairs = {name: columns for name, columns in PAIRS.items() if name.endswith(f"_{norm}")}
+    return lambda units: [{"dataset": data, **found}
+                          for data, found in coefficients(table_1(units), pairs).items()]
+
+
+def table_4(units):
+    """A row an attack: means over the data sets, None where one of them has no coefficient."""
+    made = []
+    for attack in ("asr_2", "asr_inf"):
+        pairs = {name: (attack, name) for name in ("roby_2", "roby_inf")}
+        found = pd.DataFrame(coefficients(table_1(units), pairs).values()).astype(float)
+        made.append({"attack_success": attack, **found.mean(skipna=False)})
+    return made
+
+
+def followed(norm):
+    """The claim of Figures 2 and 3; a run of fewer networks has no ranks to judge."""
+    asr, fsa, fsd, whole = (f"{name}_{norm}" for name in ("asr", *METRICS))
+    judge = every("dataset", f"{asr}_{whole} > 0 > max({asr}_{fsa}, {asr}_{fsd})",
+                  view=lambda data: data["ranks"], says="{dataset}: rank correlations "
+                  f"{{{asr}_{whole}}} of ROBY, {{{asr}_{fsa}}} of FSA and {{{asr}_{fsd}}} of FSD")
+    return lambda data: judge(data)
+
+
+def all_positive(data):
+    """The claim of Figure 4."""
+    least = {name: None if None in found.values() else min(found.values())
+             for name, found in data["ranks"].items()}
+    if None in least.values():
+        return None, "there are no rank correlations on all data sets"
+    return min(least.values()) > 0, "; ".join(f"{name}: the smallest rank correlation is {value:.2f}"
+                                             for name, value in least.items())
+
+
+# ---- agreement, with intervals ---------------------------------------------------------------------------
+# What may rank networks: its name, and the sign of its correlation with attack success if it ranks them well.
+QUANTITIES = {"roby_2": ("ROBY, L2", 1), "roby_inf": ("ROBY, L∞", 1), "fsa_2": ("FSA, L2", -1),
+              "fsd_2": ("FSD, L2", -1), "overlap_2": ("overlap, not scaled, L2", 1), "acc": ("accuracy", -1),
+              "margin": ("mean margin of the logits", -1),
+              "near_random": ("boundary distance, random directions", -1),
+              "near_gradient": ("boundary distance, along the gradient", -1)}
+
+
+def rank_agreement(units, attack, *, draws=1_000, asked=TEN):
+    """Rows (data set, quantity): coefficients with the success of an attack, and 95% intervals of Spearman's.
+
+    over networks: the networks of a data set are drawn with replacement; over images: the images of metrics
+    and attacks are, alike for all networks. Data sets with fewer networks than `asked` have no row.
+    """
+    rows, made = networks(units), []
+    for data, mine in complete(rows, asked).items():
+        rate = mine[f"asr_{attack}"].to_numpy(float)
+        generator = np.random.default_rng(0)
+        chosen = generator.integers(len(mine), size=(draws, len(mine)))
+        drawn = [units.iloc[n] for n in mine.index]
+        rates = _rates(drawn, attack, draws, generator)
+        for name, (words, sign) in QUANTITIES.items():
+            values = mine[name].to_numpy(float)
+            told = {"data set": data, "quantity": words, "sign": sign, **agreement(values, rate)}
+            told |= dict(zip(("low", "high"), _interval(values[chosen], rate[chosen])))
+            metric, norm = name.rsplit("_", 1) if "_" in name else (name, "")
+            if metric in _RESAMPLED:
+                column = _RESAMPLED.index(metric)
+                again = np.stack([np.asarray(u["resampled_test"][norm])[:draws, column] for u in drawn], 1)
+                told |= dict(zip(("low, images", "high, images"), _interval(again, rates[:len(again)])))
+            made.append(told)
+    return made
+
+
+def _rates(units, attack, draws, generator):
+    """Attack success of each unit over `draws` resamples of its images, the same for all: [draws, units]."""
+    count = min(len(u["labels"]) for u in units)
+    times = generator.multinomial(count, np.full(count, 1 / count), draws)
+    correct = np.stack([np.asarray(u["correct"], bool)[:count] for u in units], 1)
+    wrong = np.stack([(np.asarray(u["attacks"][attack]["predicted"]) != np.asarray(u["labels"]))[:count]
+                      for u in units], 1)
+    return (times @ (correct & wrong)) / np.maximum(times @ correct, 1)
+
+
+def _interval(x, y):
+    """2.5 and 97.5% quantiles of Spearman's coefficient of the rows of x and y [draws, n]; None of none."""
+    found = [agreement(*pair)["spearman"] for pair in zip(x, y)]
+    found = [each for each in found if each is not None]
+    return tuple(map(float, np.quantile(found, (0.025, 0.975)))) if found else (None, None)
+
+
+# ---- figures ---------------------------------------------------------------------------------------------
+def draw_networks(rows, series, *, sort=None):
+    """A panel a data set: columns of a table over its networks; None without any.
+
+    series  {column: label};  sort: the column that orders networks, None keeps the order of the rows
+    """
+    there = [data for data in DATASETS.values() if len(rows) and (rows.dataset == data).any()]
+    if not there:
+        return None
+    size = display.WIDEST, 0.9 + 2.3 * len(there)
+    figure, axes = plt.subplots(len(there), 1, squeeze=False, figsize=size)
+    for ax, data in zip(axes[:, 0], there):
+        mine = rows[rows.dataset == data]
+        mine = mine.sort_values(sort, kind="stable") if sort else mine
+        for n, (column, label) in enumerate(series.items()):
+            ax.plot(range(len(mine)), mine[column].astype(float), display.LINES[n % len(display.LINES)], ms=6,
+                    marker=display.MARKERS[n], color=display.PALETTE[n], label=label)
+        ax.set_xticks(range(len(mine)), mine.model, rotation=25, ha="right")
+        ax.set(title=data, ylim=(-0.03, 1.05))
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(series))
+    return figure
+
+
+def of_figure(columns):
+    """Units -> how many panels and series of Table I are drawn, and rank correlations of the series."""
+    pairs = {f"{a}_{b}": (a, b) for a in columns for b in columns if a < b}
+    return lambda units: {"panels": len({*table_1(units).get("dataset", ())}), "series": len(columns),
+                          "ranks": coefficients(table_1(units), pairs, kind="spearman")}
+
+
+def draw_against(rows, x, y, labels):
+    """Networks as points: one column against another, a marker a data set; None without any."""
+    if not len(rows):
+        return None
+    figure, ax = plt.subplots(figsize=(display.WIDEST / 1.6, 3.2))
+    for n, data in enumerate(DATASETS.values()):
+        mine = rows[rows.dataset == data].dropna(subset=[x, y])
+        if len(mine):
+            ax.plot(mine[x], mine[y], display.MARKERS[n], color=display.PALETTE[n], label=data)
+            for row in mine.itertuples():
+                ax.annotate(row.model, (getattr(row, x), getattr(row, y)), xytext=(5, 3),
+                            textcoords="offset points")
+    ax.set(xlabel=labels[0], ylabel=labels[1])
+    ax.margins(0.15)
+    figure.legend(loc="outside lower center", ncols=3)
+    return figure
