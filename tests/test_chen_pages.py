@@ -142,6 +142,15 @@ def test_rank_agreement_with_intervals():
     assert chen.rank_agreement(TEN, "third", draws=50) == list(made.values())
 
 
+def test_sentences_wait_for_ten_networks():
+    assert chen.answer(TEN[:9], "third") == {} and chen.ranges(pd.DataFrame()) == {}
+    found = chen.answer(TEN, "third")
+    assert found["data"] == "MNIST" and found["margin"]["spearman"] == pytest.approx(-1)
+    assert found["roby"]["low"] <= found["roby"]["spearman"] <= found["roby"]["high"]
+    told = chen.ranges(TEN)
+    assert (told["networks"], told["text"], told["paper"]) == (10, "7.5% to 75%", "65.6% to 98.6%")
+
+
 # ---- claims and figures ----------------------------------------------------------------------------------
 def ranks(**values):
     return {"ranks": {data: values for data in chen.DATASETS.values()}}
