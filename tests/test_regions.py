@@ -90,7 +90,7 @@ def by_hand(x, images, keep):
         changed = sum(round((each - float(x.flatten()[v])) * 1000) != 0 for each in here)
         if changed and changed >= keep * len(images):
             rows.append((v, min(here), max(here), changed))
-    return sorted(rows, key=lambda r: (-round((r[2] - r[1]) * 1000), -r[3], r[0]))
+    return sorted(rows, key=lambda r: (-round((r[2] - r[1]) * 100_000), -r[3], r[0]))
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.5, 0.8, 1.0])

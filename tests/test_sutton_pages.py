@@ -140,7 +140,12 @@ def test_the_minute_tells_of_fewer_training_images_nets_left_out_and_pairs_that_
                           "Left out: 2 networks whose training failed.")
     assert pairs.minute_words(made_up(NEXT[:1]), shares, 9, "digits", cause="Why.").endswith("Why.")
     alike = pairs.minute_words(made_up(NEXT[:2]), shares, 9, "digits", full=200)
-    assert "by pair" not in alike  # 2% of either pair
+    assert "own attack (paper:" in alike  # 2% of either pair
+    assert "by pair; paper, same pairs: 80.0%" in alike
+    assert "noise of ten times its norm 10.1%" in alike  # a fifth of the attackable half
+    for name, told in (("sutton-vgg", "lists no batch"), ("sutton-vgg-bn", "have batch normalisation")):
+        mixed = pairs.minute_words(made_up(NEXT[:2]).assign(architecture=name), shares, 9, "digits")
+        assert told in mixed and "Section 7.2.3" in mixed
     unlike = pd.concat([made_up(NEXT[:1]), made_up(NEXT[1:2], attackable=20)])
     assert "(2.0% to 5.0% by pair; paper" in pairs.minute_words(unlike, shares, 9, "digits", full=200)
 

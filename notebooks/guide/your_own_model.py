@@ -295,7 +295,7 @@ display.say("PGD changes " + " and ".join(
 
 # %% [markdown]
 # (your-own-model-refused)=
-# ## What is refused
+# ## Models and images that raise an error
 #
 # Unsuitable models, images and labels end in one line that says what was found and what is needed.
 # An error raised inside your model reaches you unchanged. Two limits apply. A single probability (a sigmoid) cannot be told from a logit.
@@ -333,14 +333,12 @@ meter.table(len(x))
 
 # %%
 run.minute(
-    f"How does one apply the instruments of this book to one's own classifier? Each takes a callable, "
-    f"images and "
-    f"labels, in three to five lines. For the small network trained here (accuracy {percent(accuracy)} on "
-    f"{len(x_test)} "
-    f"test images), PGD within 8/255 changes {percent(rates['PGD'])} of the labels and the random search "
-    f"with 100 draws "
-    f"{percent(rates['RandomSearch'])} (n = {len(x)}). These numbers describe this example network only, "
-    f"not the papers.",
+    "How does one apply the instruments of this book to one's own classifier? Each takes a callable, images "
+    "and labels, in three to five lines. For the small network trained here (accuracy "
+    f"{percent(accuracy)} on {len(x_test)} test images), PGD within 8/255 (L∞) flips the label of "
+    f"{percent(rates['PGD'])} of the images, and the best of 100 random perturbations within the same limit "
+    f"that of {percent(rates['RandomSearch'])} (n = {len(x)}). These numbers describe this example network "
+    "only, not the papers.",
     picture=strip(seen, [data.classes[a] for a in y[shown]]),
     alt="Small coloured shapes above their adversarial versions, which look the same.")
 

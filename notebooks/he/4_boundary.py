@@ -804,10 +804,11 @@ if {"benign", "brittle", "margin"} <= found.keys():
                f"{margin['least']:.3g} for examples of OptMargin, an attack made to survive noise (n = "
                f"{margin['images']}), and {brittle['least']:.3g} for minimum-norm (OptBrittle) examples (n = "
                f"{brittle['images']}). Within {most:g}, more than half of the directions reach no other "
-               f"class for {digit['beyond']} digits and {margin['beyond']} OptMargin examples. The best "
-               f"threshold on the nearest distance misclassifies up to {apart[0]:.0%} of these digits or "
-               f"OptMargin examples, the best one on the median over directions up to {apart[1]:.0%}. The "
-               "paper shows these distances as curves, without numbers.",
+               f"class for {digit['beyond']} digits and {margin['beyond']} OptMargin examples. A "
+               "threshold chosen on these images separates digits from OptMargin examples with at most "
+               f"{apart[0]:.0%} of either kind on the wrong side by the nearest distance, and at most "
+               f"{apart[1]:.0%} by the median over directions. The paper shows these distances as curves, "
+               "without numbers.",
                picture=draw_all(best[best.unit.str.startswith("mnist-normal")]), alt=ALT_ALL)
 
 # %%

@@ -56,7 +56,7 @@ LEAST = 150     # images that a classifier of surroundings is trained and tested
 # %% [markdown]
 # ## The claim, and how it is tested
 #
-# The same attacks, walks and classifier on images of 224 by 224 pixels and a thousand classes. The paper's network is
+# The same attacks, line searches and classifier on images of 224 by 224 pixels and a thousand classes. The paper's network is
 # Inception-ResNet; SqueezeNet 1.1, a far smaller one, stands in with its published weights, on images of the data folder, one of
 # each class in their order, which begins with fish and birds (the paper's are a private subset). Whether these were among the images that
 # the network was trained on is not known. So printed values stand beside ours, and nothing is judged: all numbers are a proxy's.
@@ -248,9 +248,9 @@ run.table("table-5", both, table_5, claims={
 # %% [markdown]
 # ## Figure 8: boundary distances around one image
 #
-# Below each picture a dot for every direction, at its distance to the boundary, in the colour of the class behind it; first as root
+# Below each image a dot stands for every direction, at its distance to the boundary, in the colour of the class behind it; first as root
 # mean square, then as the largest change of a value, pixels from 0 to 1. Region classification asks about points near an image: the black
-# line is their expected root mean square, before clipping, and below the largest change that they can have. A walk goes in whole
+# line is their expected root mean square, before clipping, and below the largest change that they can have. A line search takes whole
 # steps: dots in one row at the bottom are boundaries that lie anywhere within the first.
 
 # %%
@@ -414,8 +414,8 @@ run.tell(noises, fitted)
 # |---|---|---|
 # | network | SqueezeNet 1.1 | the paper's Inception-ResNet is far larger, and its weights were published for Tensorflow |
 # | images | the first of a thousand, one of each class | the paper's are a private subset |
-# | classifier of surroundings | batches of 350, either kind weighed by its share of images that count | the authors' code |
-# | its rate | 0.001 for every attack | the authors' code notes 0.0001 for the two attacks by optimisation |
+# | classifier of boundary distances | batches of 350, either kind weighed by its share of images that count | the authors' code |
+# | its learning rate | 0.001 for every attack | the authors' code notes 0.0001 for the two attacks by optimisation |
 # | images that it takes | as many as `LEAST` says, our choice | with few there is nothing to learn from; its columns of Table 5 are not run below |
 # | step | 0.01 up to 0.49 | the authors' code |
 # | settings of OptBrittle | OptMargin's | so the authors' code |
@@ -438,7 +438,7 @@ if {"benign", "margin"} <= found.keys():
     copies, = he.misread_under_noise(run.best(noises)) or [{"own": None}]
     overfits = "" if copies["own"] is None else (
         f" {words(copies['own'])} of the copies with the attack's own noise vectors are misclassified, and "
-        f"{words(copies['others'])} with new noise of the same norm (n = {copies['images']} examples)"
+        f"{words(copies['others'])} with new noise of the same norm (n = {copies['images']} successful examples)"
         f"{': the attack overfits its vectors.' if 2 * copies['others'] < copies['own'] else '.'}")
     run.minute("Does OptMargin, an attack made to survive noise, defeat region classification, a majority "
                "vote over noisy copies of the input, on ImageNet-size images? In our setting it lowers the "

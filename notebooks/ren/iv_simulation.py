@@ -276,7 +276,7 @@ figure_2 = run.figure(
             "images (third) of architecture A. Below each pair stand its two labels and their SSIM; a "
             "cross: the network gives the digit and the background one label",
     alt="Three blocks of ten digits, for white, black and digit backgrounds; in each block original, inside "
-        "and outside pictures. The last two look alike and carry different labels.",
+        "and outside image. The last two look alike and carry different labels.",
     contains={"row 1": lambda d: all(p["original_is_source"] for p in pairs_of(d)),
               "row 2": lambda d: all(p["labels_hold"] for p in pairs_of(d)),
               "row 3": lambda d: all(p["inside"] != p["outside"] for p in pairs_of(d)),

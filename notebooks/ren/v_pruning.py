@@ -569,10 +569,10 @@ figure_3 = run.figure(
             "row) and black (second "
             "row), unpruned and under the three prunings, with the label, its probability and the SSIM to "
             "the digit",
-    alt="Two rows of five pictures. Left in each the same handwritten digit; right of it four adversarial "
+    alt="Two rows of five images. Left in each the same handwritten digit; right of it four adversarial "
         "examples, in the first row "
         "mixed with white, in the second with black: unpruned, then with stronger and stronger pruning. "
-        "Above each stand the network's answer and its probability, below it the likeness to the digit.",
+        "Above each stand the predicted label and its probability, below it the SSIM to the digit.",
     contains={"leftmost": lambda d: d["original_leads"],
               "first row": lambda d: row_there(d, "white"),
               "second row": lambda d: row_there(d, "black"),

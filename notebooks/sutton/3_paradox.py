@@ -31,7 +31,7 @@
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
-seed: int = 0  # of the small nets that stand in for the recorded ones in smoke and quick
+seed: int = 0  # of the small networks of smoke and quick
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # nothing is computed here at full scale
 images: int | None = None  # training images of a small net; None takes the profile's value [16..]
@@ -60,14 +60,14 @@ SHOWN = "aeroplane-cat"  # the problem of Figure 1
 # %% [markdown]
 # ## The claim, and how it is tested
 #
-# This is the finding that the whole paper sets out to explain. A network sorts pictures well. Most pictures have a small chosen change, hardly visible
-# to us, that makes the network answer wrongly: an *adversarial attack*. One would think that such a network is fragile. But shake the picture
-# at random, five times as hard and two thousand times over, and the answer mostly stays. Stable and easily disrupted, both at once: that is the *paradox of apparent stability*.
+# The whole paper sets out to explain one finding. A network classifies most images correctly. Most images also have a small adversarial
+# perturbation, hardly visible to us, that flips the predicted label. Such a network seems fragile. Yet 2,000 random perturbations of five
+# times the norm of that attack mostly leave the label unchanged. The paper calls this the *paradox of apparent stability*.
 #
-# Section 3 tells it in one figure and one table, made from the experiments of Section 7. So this page computes nothing of its own. It
-# reads what the pages on {ref}`CIFAR-10 <sutton-7-2-1>`, {ref}`Fashion-MNIST <sutton-7-2-2>`, {ref}`traffic signs <sutton-7-2-3>` and
-# {ref}`ImageNet <sutton-7-2-4>` have recorded. Only for a quick look, without their results, it trains a few small nets. Pixels lie
-# between 0 and 1 throughout.
+# Section 3 presents the finding in one figure and one table, which summarise the experiments of Section 7. This page therefore computes
+# nothing of its own at full scale. It uses the results of the pages on {ref}`CIFAR-10 <sutton-7-2-1>`, {ref}`Fashion-MNIST <sutton-7-2-2>`,
+# {ref}`traffic signs <sutton-7-2-3>` and {ref}`ImageNet <sutton-7-2-4>`. Only small runs without these results train a few small networks.
+# Pixels lie between 0 and 1 throughout.
 
 # %%
 scale = run.scale(
@@ -105,11 +105,9 @@ def plan_small(scale):
 own = run.units("small", small, plan_small)
 
 
-# %% [markdown]
-# From each data set come the problems of a class and the next one; from the photographs, whose network is a proxy, whatever is
-# there.
-
 # %%
+# From each data set come the problems of a class and the next one; from the photographs, whose network is a
+# proxy, whatever is there.
 def next_ones(names):
     """Names of the problems of each class and the next one."""
     return [f"{a}-{b}" for a, b in zip(names, names[1:])]
@@ -153,7 +151,7 @@ def panel_of(unit, label):
 
 
 def draw_paradox(units):
-    """Attacked images over the length of the attack; images turned by random draws over their size."""
+    """Flipped images over the norm of the attack, and over the norm of random perturbations."""
     unit = the_example(units)
     figure, panels = plt.subplot_mosaic([["left", "right", "cat"], ["left", "right", "aeroplane"]],
                                         figsize=(8, 4.2), width_ratios=(1, 1, 0.55))
@@ -233,16 +231,16 @@ def most_fall(d):
 
 
 def mostly_stay(d):
-    """Random changes ten times as long as the attack turn less than half of the images, or surely more."""
+    """Noise of ten times the norm of the attack flips less than half of the images, or surely more."""
     if not d or None in (v["turned_10_pct"] for v in d.values()):
         return None, "no image was perturbed"
     told = ", ".join(f"{words(v['turned_10_pct'])} of the {pictures.SETS[s]} (95% interval "
                      f"{words(v['turned_10_interval'][0])} to {words(v['turned_10_interval'][1])})"
                      for s, v in d.items())
-    told = f"turned by some change ten times as long: {told}"
+    told = f"label flipped by at least one perturbation of ten times the norm: {told}"
     alone = [v["single_10_pct"] for v in d.values()]
     if None not in alone:
-        told += f"; one such change alone turns {' and '.join(map(words, alone))}"
+        told += f"; a single one flips {' and '.join(map(words, alone))}"
         if all(v < 50 for v in alone) and any(v["turned_10_interval"][0] > 50 for v in d.values()):
             return None, f"{told}: whether it holds depends on which of the two is meant"
     if any(low <= 50 <= high for low, high in (v["turned_10_interval"] for v in d.values())):
@@ -350,7 +348,7 @@ def photographs(units):
     return told
 
 
-NOT_RUN = {"imagenet_resnet50": "not run: no photographs are recorded yet",
+NOT_RUN = {"imagenet_resnet50": "not run: no images of ImageNet are measured yet",
            "imagenet_vgg19": "not run: the weights of VGG19 are not in the data folder"}
 
 
@@ -402,13 +400,13 @@ def shares_of(rows, quantity, delta=None):
 
 
 def paradox(rows):
-    """Everywhere: accuracy above 90%, more than half attackable, less than half turned at five times."""
+    """Everywhere: accuracy above 90%, more than half attackable, less than half flipped at five times."""
     known, attacked, stay = (shares_of(rows, *which) for which in (
         ("accuracy",), ("adversarial_susceptibility",), ("random_susceptibility", 5)))
     if any(v is None for told in (known, attacked, stay) for each in told.values() for v in each.values()):
         return None, "not all data sets are there"
-    told = "; ".join(f"{DATASETS[d]}: {words(known[d]['test'])} known, {words(attacked[d]['test'])} "
-                     f"attackable, {words(stay[d]['test'])} turned at random" for d in DATASETS)
+    told = "; ".join(f"{DATASETS[d]}: accuracy {words(known[d]['test'])}, {words(attacked[d]['test'])} "
+                     f"attackable, {words(stay[d]['test'])} flipped at random" for d in DATASETS)
     return all(known[d][s] > 90 and attacked[d][s] > 50 and stay[d][s] < 50
                for d in DATASETS for s in tables.SPLITS), (
         f"test images, {told} (“accurate” is read as above 90%, “highly” and “mostly” as more than half)")
@@ -431,7 +429,7 @@ def alike(rows):
     told = ", ".join(f"{DATASETS[d]} {display.number(v, digits=2)} points" for d, v in apart.items())
     told = f"largest difference: {told} (“nearly alike” is read as less than ten)"
     if max(sure.values()) < 10 <= max(apart.values()):
-        return None, f"{told}; only random draws differ more, and these on too few images to tell"
+        return None, f"{told}; only random susceptibilities differ more, on too few images to tell"
     return max(apart.values()) < 10, told
 
 
@@ -442,9 +440,9 @@ run.table("table-1", recorded, table_1, claims={
 
 
 # %% [markdown]
-# A median hides how much the problems differ. The same results with their range. A training may fail, so that the net knows hardly
-# more than one that always answers the larger class, and no image can be attacked. Table 1 counts such a problem, as it counts all,
-# but in the rows of random draws, where it has no value; here the median without it stands beside.
+# A median hides how much the problems differ, so the next table gives the range as well. A training fails if the network classifies hardly
+# more training images correctly than a constant prediction of the larger class. No image of such a problem can be attacked. Table 1
+# includes failed trainings, except in the rows of random perturbations, where they have no value. The last but one column leaves them out.
 
 # %%
 def spread(units):
@@ -471,38 +469,50 @@ run.extra("sutton-paradox-spread", recorded, spread,
           header={key: key for key in ("data", "quantity", "problems", "smallest", "median", "largest")}
           | {"failed": "of these failed", "without": "median without these", "printed": "published median"})
 
+
 # %% [markdown]
 # ## What the paper leaves open
 #
 # | choice | ours | why |
 # |---|---|---|
 # | what Table 1 summarises | medians over the problems of a class and the next one | its caption is lost; the printed tables have these medians |
-# | which $\delta$ its rows have | 2, 5, 10 | the symbols are lost; the medians say so |
+# | which $\delta$ its rows have | 2, 5, 10 | the symbols are lost; inferred from the medians |
 # | number of traffic signs | six | Table 22 lists seven, of which no experiment uses the last |
-# | what Figure 1 draws | shares over the length of the attack; bars over the size of random changes | its axes are lost |
+# | what Figure 1 draws | shares over the norm of the attack; bars over the norm of random perturbations | its axes are lost |
 
 # %% [markdown]
 # ## Try it
 #
-# - `images=1000`: with more training images the small nets know more, and are attacked as easily.
-# - `draws=200`: ten times as many random changes turn more images, but far fewer than ten times as many.
+# - `images=1000`: with more training images the test accuracy of the small networks rises; their adversarial susceptibility hardly changes.
+# - `draws=200`: ten times as many random perturbations flip the label of more images, but far fewer than ten times as many.
 # - The same figure for other pairs of classes is on the page on {ref}`CIFAR-10 <sutton-7-2-1>`.
 
 # %%
+def other_sets(units):
+    """Median attackable shares of the other data sets beside the published ones, for the box."""
+    rows = [r for r in spread(units) if r["quantity"].startswith("adv") and r["data"] != "CIFAR-10"
+            ] if len(units) else []
+    told = " and ".join(f"{words(r['median'])} on {r['data']} ({pictures.counted(r['problems'], 'pair')}; "
+                        f"paper, all pairs: {words(r['printed'], digits=4)})" for r in rows)
+    return f" In the median pair of classes, the attackable share is {told}." if told else ""
+
+
 if unit is not None:
     d = paradox_data(shown)["test"]
     samples = f"{unit['draws']:,} noise samples each" if unit.get("draws") else "noise"
     low, high = d["turned_10_interval"]
-    few = (" So few images do not decide the paper's claim that noise of ten times the norm mostly leaves "
-           "the label unchanged." if None not in (low, high) and low <= 50 <= high else "")
+    few = (" Whether noise of ten times the norm mostly leaves the label unchanged, as the paper claims, is "
+           f"open with {d['perturbed']:,} images." if None not in (low, high) and low <= 50 <= high else "")
+    attack = tables.attacked(unit["test"])
     run.minute(
         "A network separates aeroplanes from cats. How many of its correctly classified test images can be "
-        "attacked, and does random noise flip the same labels? An adversarial perturbation along the loss "
-        f"gradient flips the label of {words(d['attacked_pct'])} (n = {attacked_images(unit):,}; paper: "
-        f"{printed_for('table-5')}). For {d['perturbed']:,} of these images we drew {samples}: at least one "
-        f"flips the label for {turned(unit, 5)} at five times the norm of the attack (paper: "
+        "attacked, and does random noise flip the same labels? A step along the loss gradient flips the "
+        f"label of {words(d['attacked_pct'])} of these images (n = {attack['of']:,}; 95% interval "
+        f"{words(attack['low'])} to {words(attack['high'])}; paper: {printed_for('table-5')}). For "
+        f"{d['perturbed']:,} of the attackable images we drew {samples}: at least one flips the label for "
+        f"{turned(unit, 5)} at five times the norm of the image's own attack (paper: "
         f"{printed_for('table-11')}), and for {turned(unit, 10)} at ten times (paper: "
-        f"{printed_for('table-12')}).{few}",
+        f"{printed_for('table-12')}).{few}{other_sets(run.best(recorded))}",
         picture=draw_paradox(shown), alt=ALT, sets=(example,))
 
 # %%

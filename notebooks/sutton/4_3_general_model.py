@@ -648,8 +648,8 @@ display.say(
 # %%
 run.minute(
     "Do accuracy, robustness to noise and vulnerability to attacks still occur together if the boundary is "
-    f"curved or the data are not uniform? Under a roof of slope {lipschitz:g} in {DIMENSIONS[-1]:,} "
-    "dimensions, for a class uniform in the unit ball, the reconstructed bounds allow at most these shares "
+    f"curved or the data are not uniform? For a roof-shaped boundary (two planes of slope {lipschitz:g} that "
+    f"meet in a ridge) in {DIMENSIONS[-1]:,} dimensions, and a class uniform in the unit ball, the reconstructed bounds allow at most these shares "
     f"of the points: {last['theorem-9']} misclassified, {last['theorem-11']} that withstand every attack of "
     f"norm {SIZES['theorem-11']:g}, and {last['theorem-14']} misclassified under noise of norm up to "
     f"{SIZES['theorem-14']:g}. Of {sum(d['cases'] for d in data):,} cases checked, "
@@ -657,8 +657,8 @@ run.minute(
     f"all sides: a cone of slope {CONE_SLOPE:g}, at a distance of {nearest['depth']:g}, lets noise of norm "
     f"1 misclassify with probability {nearest['truth']:.3f} in {CONE_N:,} dimensions.",
     picture=draw_over_n(over_n),
-    alt="Four panels with falling curves over the dimension: points misread, points no attack moves, points "
-        "that noise moves, and points that another point's attack spares.")
+    alt="Four panels with falling curves over the dimension: points misclassified, points that no attack "
+        "flips, points that noise flips, and points that another point's attack spares.")
 
 # %%
 run.stamp()

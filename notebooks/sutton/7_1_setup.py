@@ -26,7 +26,7 @@
 
 # %% [markdown]
 # (sutton-7-1)=
-# # 7.1 How the experiments measure
+# # 7.1 Accuracy and susceptibility: definitions, and a check of their fast implementation
 #
 # *Sutton et al. {cite:p}`sutton2023`, Section 7.1*
 
@@ -634,7 +634,7 @@ def draw_planes():
 
 
 display.picture(draw_planes(),
-                "Random perturbations that cross a plane at the length of the attack. Lines: exact. Dots: "
+                "Random perturbations that cross a plane at the distance of the attack. Lines: exact. Dots: "
                 "measured, with 99.99% intervals (none where no perturbation crossed).",
                 "Three falling curves; the measured dots lie on them.")
 largest_n, widest = max(r["n"] for r in against_planes), max(DELTAS)
@@ -805,15 +805,17 @@ run.statement("procedure-imagenet", evidence=evidence(many_agree, noticed), data
 
 # %%
 found = literal["a bent boundary"]
+agree = "all" if attacks_agree and flips_agree and many_agree else "only some"
+compared = sum(len(x) for _, x, _ in problems.values()) + scale.images
 run.minute(
     "The experiments of this paper measure accuracy, adversarial susceptibility (the share of correctly "
     "classified images whose label a step along the loss gradient flips) and random susceptibility (the "
-    "share of the attackable images whose label random noise flips). Does the fast implementation of this "
-    "book follow the paper's steps? The two agree "
-    f"{'on every image' if attacks_agree and flips_agree and many_agree else 'on some images only'} of the "
-    f"small test problems. For logits above about {ends['class 1, z > 0']:.0f} the sigmoid saturates in "
-    "single precision and the loss gradient is exactly zero, so that the attack is undefined there. Where "
-    "the paper leaves a step open, such as the padding, the check compares only our reading of it.",
+    "share of those attackable images whose label random noise flips). Does the fast implementation of this "
+    f"book follow the paper's steps? The two agree on {agree} of the {compared} images of three small test "
+    "problems. For images of class 1 whose logit exceeds about "
+    f"{ends['class 1, z > 0']:.0f} the sigmoid saturates in single precision and the loss gradient is exactly "
+    "zero, so that the attack is undefined for such confidently classified images. Where the paper leaves a "
+    "step open, such as the padding, the check covers only our reading of it.",
     picture=draw_saturation(),
     alt="The loss gradient falls as the network gets more confident, and vanishes for class 1 long before "
         "class 0.")

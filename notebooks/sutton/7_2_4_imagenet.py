@@ -40,6 +40,8 @@ draws: int | None = None  # random perturbations of an image; None takes the pro
 largest: float = 5.0  # largest of the 256 scalings of an attack (0..]
 
 # %% tags=["hide-cell"]
+import re
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -61,15 +63,14 @@ PIXELS = 3 * 224 * 224  # values of a photograph
 # %% [markdown]
 # ## The claim, and how it is tested
 #
-# A colour photograph of 224 by 224 pixels is a list of 150,528 numbers, fifty times as many as a small CIFAR-10 image has. By the theory,
-# random noise should then be worse still at finding what an attack finds. The paper takes two published networks and 20,480
-# photographs. An *attack* is a step along the gradient of the loss that changes the answer, whatever the new answer is. Then
-# each image gets 2,000 *random perturbations* up to ten times as long as its own attack.
+# A colour image of 224 by 224 pixels has 150,528 values, about fifty times as many as a CIFAR-10 image. By the theory, random noise
+# should flip still fewer of the labels that an attack flips. The paper uses two published networks and 20,480 images. An *attack* is a
+# step along the gradient of the loss that changes the predicted label, whatever the new label is. Then 2,000 *random perturbations* of
+# up to ten times the norm of its own attack are added to each image.
 #
-# The weights of the paper's networks are not part of this book's data. SqueezeNet 1.1, a small net for the same thousand
-# classes with weights that can be checked, takes the place of ResNet50, on the thousand photographs of the data folder, one of each
-# class. So its values are a proxy's, and the printed ones stand beside them for orientation only. Full scale counts these
-# thousand photographs here, not the paper's 20,480.
+# The weights of the paper's networks are not part of this book's data. SqueezeNet 1.1, a small network for the same thousand classes with
+# weights that can be checked, is a proxy for ResNet50, on the thousand images of the data folder, one of each class. The published values
+# stand beside those of the proxy for orientation only. Full scale means these thousand images here, not the paper's 20,480.
 
 # %%
 scale = run.scale(
@@ -81,7 +82,7 @@ scale = run.scale(
 
 # %% [markdown]
 # For each image the page measures whether the network classifies it correctly, the smallest attack, and for each norm of the random
-# perturbations the first of them that flips the label. All images get the same perturbations.
+# perturbations the first one that flips the label. All images get the same perturbations.
 
 # %%
 def model_of(network, seed):
@@ -128,7 +129,7 @@ def pooled(units):
 
 
 def turned(f, delta, draws=None):
-    """Images with an attack that one of the first `draws` perturbations turns, in percent with interval."""
+    """Images with an attack that one of the first `draws` perturbations flips, in percent with interval."""
     hits = f["first"][DELTAS.index(delta)] < (draws or f["draws"])
     return percentage(int(hits.sum()), hits.size)
 
@@ -165,12 +166,12 @@ def in_words(share):
 # %% [markdown]
 # ## Table 25: accuracy and both susceptibilities
 #
-# In percent: images that the network knows (*accuracy*); of these, images with an attack (*adversarial susceptibility*); of these,
-# images that one of the random perturbations turns (*random susceptibility*).
+# *Accuracy* is the share of correctly classified images; *adversarial susceptibility* is the share of these with an attack; *random
+# susceptibility* is the share of the attackable images whose label at least one random perturbation flips. All are percentages.
 
 # %%
 def table_25(units):
-    """The printed rows: the tested network stands in for one column, the other is not run."""
+    """The published rows: the tested network is a proxy for one column, the other is not run."""
     f = pooled(units)
     found = shares(f)
     made = []
@@ -199,7 +200,7 @@ def nearly_none(rows):
     if None in found.values():
         return None, "no image with an attack"
     told = ", ".join(f"{display.number(float(found[d]), digits=3)}% at δ = {d}" for d in DELTAS[:-1])
-    return max(found[d] for d in DELTAS[:-1]) < 1, f"turned: {told} (“virtually zero” is read as below 1%)"
+    return max(found[d] for d in DELTAS[:-1]) < 1, f"label flipped: {told} (“virtually zero” is read as below 1%)"
 
 
 def rarer(rows, cifar10, fashion, signs):
@@ -259,23 +260,24 @@ run.extra("sutton-imagenet-draws", tested, by_draws,
 
 # %%
 if f is not None:
-    because = "So what is turned here is turned because boundaries bend, or lie nearer than the attack finds."
+    because = ("The flipped labels here therefore mean that boundaries are curved, or nearer than the attack "
+               "finds.")
     exponent = float(-log_tail(f["dimension"], 1 / max(DELTAS)) / np.log(10))
     display.say(
-        "If the boundary near each image were a plane at the length of its attack, a perturbation ten "
-        f"times as long would cross it once in about $10^{{{exponent:.0f}}}$ tries ({{ref}}`Theorem 1 "
-        "<sutton-4-1>`): never. "
-        f"{because if found[max(DELTAS)]['hits'] else 'Here, too, no image was turned.'}")
+        "If the boundary near each image were a plane at the norm of its attack, a perturbation of ten times "
+        f"that norm would cross it once in about $10^{{{exponent:.0f}}}$ samples ({{ref}}`Theorem 1 "
+        "<sutton-4-1>`), which is practically never. "
+        f"{because if found[max(DELTAS)]['hits'] else 'No label was flipped here either.'}")
 
 # %% [markdown]
 # ## Figure 21: norms of the attacks
 #
-# A *violin* is a distribution on its side: the wider it is, the more images have an attack of that size. Dots are single attacks,
-# the line across marks the median. Pixels lie between 0 and 1.
+# A *violin* shows a distribution: it is wide where many images have an attack of that norm. Dots are single attacks, the line across
+# marks the median. Pixels lie between 0 and 1.
 
 # %%
 LIMIT = 0.1  # of the largest change of a value that the paper counts under
-NORMS = {"l1": "sum of all changes (ℓ₁)", "l2": "Euclidean length (ℓ₂)", "linf": "largest change (ℓ∞)"}
+NORMS = {"l1": "sum of all changes (ℓ₁)", "l2": "Euclidean norm (ℓ₂)", "linf": "largest change (ℓ∞)"}
 
 
 def draw_sizes(units):
@@ -321,10 +323,10 @@ def mostly_small(d):
     """At least nine in ten of the known images."""
     share = d["share_linf_below_0"]["1_pct"]
     if share is None:
-        return None, "not run" if "known" not in d else "no image is known"
-    return share > 90, (f"{display.number(share, digits=3)}% of {d['known']:,} known images have an attack "
-                        "that changes every value by less than a tenth of its range (the share is to exceed "
-                        "90%)")
+        return None, "not run" if "known" not in d else "no image is classified correctly"
+    return share > 90, (f"{display.number(share, digits=3)}% of {d['known']:,} correctly classified images "
+                        "have an attack that changes every value by less than a tenth of its range (the share "
+                        "is to exceed 90%)")
 
 
 there = {"distribution of l1": lambda d: "median" in d, "share of images": lambda d: "below" in d}
@@ -332,7 +334,7 @@ ALT = ("Three violins: the norms of successful attacks; nearly all largest chang
        "at a tenth.")
 run.figure("figure-21", tested, draw_sizes if scale.network != "vgg19" else None, data=sizes("resnet50"),
            contains=there, claims={"93.3% of images": mostly_small}, alt=ALT,
-           note="The share is of the images that the net knows; the paper does not say of which.")
+           note="The share is of the correctly classified images; the paper does not say of which.")
 
 # %%
 if f is not None and (f["l2"] > 0).any():
@@ -341,7 +343,7 @@ if f is not None and (f["l2"] > 0).any():
     middle = {norm: display.number(float(np.median(f[norm][hit])), digits=2) for norm in NORMS}
     steps = round(float(np.median(f["l2"][hit])) / step)
     display.say(
-        f"The median attack has a Euclidean length of {middle['l2']}, which is {steps} of the 256 steps; "
+        f"The median attack has a Euclidean norm of {middle['l2']}, which is {steps} of the 256 steps; "
         f"half of the attacks change no value by more than {middle['linf']}. No attack needs more than "
         f"{float(f['l2'].max()):.2f} of the {f['largest']:g} that are searched.")
 
@@ -367,12 +369,12 @@ def both_gradients(units):
 
 run.extra("sutton-imagenet-gradients", tested, both_gradients, "Attacks along two gradients",
           header={"gradient": "along the gradient of", "found": "attacks found", "of": "of images",
-                  "median": "median length", "largest": "largest length", "lost": "gradients of exactly 0"})
+                  "median": "median norm", "largest": "largest norm", "lost": "gradients of exactly 0"})
 
 # %% [markdown]
 # ## Figure 22: the same for VGG19
 #
-# With `network="vgg19"` this run downloads the weights that torchvision publishes and puts their attacks here.
+# With `network="vgg19"` this run downloads the weights that torchvision publishes and shows their attacks here.
 
 # %%
 run.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else None, data=sizes("vgg19"),
@@ -386,17 +388,17 @@ run.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else None
 # |---|---|---|
 # | network | SqueezeNet 1.1 for ResNet50 | published weights that can be checked, small enough for a processor; VGG19 is not run |
 # | images | a thousand, one of each class | what the data folder has; the paper has 20,480 of all classes |
-# | preparation of images | middle square of 224 by 224 pixels, mean and deviation of the net's own training | the paper's is not described, and its accuracies are below those of the published nets |
+# | preparation of images | middle square of 224 by 224 pixels, mean and deviation of the network's own training | the paper's is not described, and its accuracies are below those of the published networks |
 # | loss | squared error between probabilities and the label's, mean over classes as in TensorFlow | "the mean square error loss function" of all experiments |
-# | largest scaling | 5, as for the small images | lost in our copy of the text; 5 is inferred there. Scaled up with the dimension, one step would be as long as a typical attack |
+# | largest scaling | 5, as for the small images | lost in our copy of the text; 5 is inferred there. Scaled up with the dimension, one step would have the norm of a typical attack |
 # | $\delta$ | 10 as printed; also 1, 2, 5 | the text reports "virtually zero" for the smaller ones |
-# | order of perturbations | as drawn | in so many dimensions their lengths differ by less than one in ten thousand |
+# | order of perturbations | as drawn | in so many dimensions their norms differ by less than one in ten thousand |
 
 # %% [markdown]
 # ## Try it
 #
-# - `largest=1`: finer steps and a shorter search. Attacks become shorter by up to a step, and the hardest images get none.
-# - `draws=400`: random susceptibility cannot rise. Does it fall to a fifth, or do the images that are turned at all fall early?
+# - `largest=1`: finer steps and a shorter range. The norms of attacks fall by up to a step, and some images have no attack in the range.
+# - `draws=400`: random susceptibility cannot rise. Does it fall to a fifth, or are most labels flipped by early samples?
 # - `network="resnet50"`: the paper's own architecture, where its weights can be downloaded.
 
 # %%
@@ -404,15 +406,18 @@ if f is not None:
     ten = found[max(DELTAS)]
     small = percentage(int(((f["linf"] > 0) & (f["linf"] < LIMIT)).sum()), len(f["linf"]))
     proxy = "" if f["network"] == "resnet50" else (
-        f" {who} is a proxy for the paper's ResNet50, and the images are others: this does not test the "
-        "paper.")
+        f" {who} is a proxy for the paper's ResNet50, and the images are others, so these values do not "
+        "test the paper.")
+    theirs_small = float(re.search(r"[\d.]+", next(
+        c for c in reference.paper("sutton")["figure-21"].claims if "% of images" in c))[0])
     theirs, = (row["resnet50"] for row in reference.paper("sutton")["table-25"].rows if row["delta"])
     run.minute(
-        f"How many photographs of {f['dimension']:,} values can be attacked, and does random noise flip the "
-        f"same labels? Of {len(f['l2']):,} images that the network classifies correctly, {in_words(small)} "
-        "have an attack that changes every value by less than a tenth of its range. At least one of "
-        f"{f['draws']:,} noise samples of ten times the norm of the attack flips the label for "
-        f"{in_words(ten)} of the attackable images (paper: {theirs:g}%).{proxy}",
+        f"How many images of {f['dimension']:,} values can be attacked, and does random noise flip the same "
+        f"labels? Of the {len(f['l2']):,} images that the network classifies correctly, {in_words(small)} "
+        "have an adversarial perturbation that changes every value by less than a tenth of its range (paper: "
+        f"{theirs_small:g}%). For the {own:,} attackable images we drew {f['draws']:,} noise samples each: at "
+        "least one of ten times the norm of the image's own attack flips the label for "
+        f"{in_words(ten)} (paper: {theirs:g}%).{proxy}",
         picture=draw_sizes(run.best(tested)), alt=ALT)
 
 # %%

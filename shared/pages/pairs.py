@@ -33,9 +33,6 @@ SIGNS = (210, 240, 2070, 689, 1500, 1200)  # images of the six traffic signs in 
 HELD_OUT = (65, 69, 605, 231, 469, 348)    # of these, of each sign, for testing: inferred, see Section 7.2.3
 # Percent of a problem's images that are of its larger class, where the classes are not equally large.
 LARGER_SIGN = {(a, a + 1): 100 * max(SIGNS[a:a + 2]) / sum(SIGNS[a:a + 2]) for a in range(len(SIGNS) - 1)}
-# In the boxes of pages that measure one reading of the network.
-SUSPECT = ("One suspect for the difference is batch normalisation, which the paper's Table 2 does not list: "
-           "{ref}`Section 7.2.3 <sutton-7-2-3>` measures it on traffic signs.")
 # Why an attack may fail, before `gradient_rows`.
 WHY_NOT_ALL = """\
 An attack can fail for two reasons. The other class may be farther away than the largest step tried. Or the
@@ -322,8 +319,19 @@ def learned_in_words(units, printed, names, larger=None):
             f"{behind}{lost}")
 
 
+def of_all(units, delta=10):
+    """The mean over problems of the share of *all* attacked images that the attack flips and noise flips too.
+
+    Noise was tried on some of the attackable images; the share among them counts for the others.
+    """
+    both = [(tables.attacked(u["test"])["percent"], tables.disturbed(delta)(u["test"])["percent"])
+            for u in measured(units).values()]
+    found = [a * (d or 0) / 100 for a, d in both if a is not None and (d is not None or a == 0)]
+    return float(np.mean(found)) if found else None
+
+
 def shares_in_words(units, printed):
-    """The mean shares in two sentences."""
+    """The mean shares in three sentences."""
     if averages(units)["attack"] is None:
         return "No test image is correctly classified and attacked."
     ours, theirs = mean_shares(units, printed)
@@ -331,42 +339,67 @@ def shares_in_words(units, printed):
             f"{ours['attack']} (paper: {theirs['attack']})")
     if not any(tables.disturbed(d)(u["test"])["of"] for d in DELTAS for u in measured(units).values()):
         return f"{told}, so that no image was perturbed at random."
-    return (f"{told}; random perturbations of δ times its norm flip "
-            + ", ".join(f"{ours[d]} (δ = {d}; paper: {theirs[d]})" for d in DELTAS) + ".")
+    return (f"{told} of the correctly classified images. Of the attackable images, random perturbations of δ "
+            "times the norm of the attack flip "
+            + ", ".join(f"{ours[d]} (δ = {d}; paper: {theirs[d]})" for d in DELTAS)
+            + f"; relative to all correctly classified images this is {in_percent(of_all(units))} at δ = 10.")
 
 
-def minute_words(units, printed, of, classes, failed=0, full=0, cause=""):
+def reading_in_words(units):
+    """For the box: which reading of Table 2 was trained; nothing where the units do not tell."""
+    if "architecture" not in units:
+        return ""
+    normalised = sum("-bn" in name or "public" in name for name in units.architecture)
+    if 0 < normalised < len(units):
+        return (f"{normalised} of {counted(len(units), 'network')} have batch normalisation, which the "
+                "paper's Table 2 does not list.")
+    return ("The networks have batch normalisation, which the paper's Table 2 does not list; "
+            "{ref}`Section 7.2.3 <sutton-7-2-3>` compares both." if normalised else
+            "The networks follow the paper's Table 2, which lists no batch normalisation; "
+            "{ref}`Section 7.2.3 <sutton-7-2-3>` measures how far batch normalisation changes the shares.")
+
+
+def spread(shares):
+    """The range of shares over pairs, in brackets' words: "2.0% to 5.0% by pair; "; nothing where equal."""
+    ends = list(dict.fromkeys(in_percent(end(shares)) for end in (min, max) if shares))
+    return f"{ends[0]} to {ends[1]} by pair; " if len(ends) > 1 else ""
+
+
+def minute_words(units, printed, of, classes, failed=0, full=0, cause=None):
     """A page in one minute: attacked, perturbed at random, what the paper publishes, and why they differ.
 
     of       how many pairs the page has
     failed   how many more networks are measured whose training failed
     full     training images that a problem has; a network that learned from fewer is told of
-    cause    a sentence on why the shares differ from the published ones
+    cause    a sentence on why the shares differ from the published ones; None tells the networks' reading
     """
     question = (f"A network separates two {classes}. How many of its correctly classified test images can be "
                 "attacked, and does random noise flip the same labels?")
     if averages(units)["attack"] is None:
         return f"{question} The networks of this run classify too few images correctly to attack one."
     ours, theirs = mean_shares(units, printed)
-    drawn = [tables.disturbed(1)(u["test"]) for u in measured(units).values()]
-    shares = [each["percent"] for each in drawn if each["of"]]
-    tried = sum(tables.attacked(u["test"])["of"] for u in measured(units).values())
+    parts = [u["test"] for u in measured(units).values()]
+    found = [tables.attacked(p) for p in parts]
+    drawn = [noise for p in parts if (noise := tables.disturbed(DELTAS[-1])(p))["of"]]
     learned_from = min(tables.accuracy(u["train"])["of"] for u in measured(units).values())
-    ends = list(dict.fromkeys(in_percent(end(shares)) for end in (min, max) if shares))
-    by_pair = f"{ends[0]} to {ends[1]} by pair; " if len(ends) > 1 else ""
-    noise = ("None was perturbed at random." if not shares else
+    by_pair = spread([each["percent"] for each in found if each["of"]])
+    small = spread([each["percent"] for p in parts if (each := tables.disturbed(1)(p))["of"]])
+    attack = (f"{'Averaged over' if len(units) > 1 else 'For'} {len(units)} of {counted(of, 'pair')}, a step "
+              f"along the loss gradient flips the label of {ours['attack']} of these images "
+              f"(n = {sum(each['of'] for each in found):,}; {by_pair}paper, same "
+              f"{'pairs' if len(units) > 1 else 'pair'}: {theirs['attack']}).")
+    noise = ("None was perturbed at random." if not drawn else
              f"For {sum(each['of'] for each in drawn):,} of the attackable images we drew "
-             f"{int(units.draws.max()):,} noise samples each. At least one flips the label for {ours[1]} at "
-             f"the norm of the image's own attack ({by_pair}paper: {theirs[1]}), and for {ours[10]} at ten "
-             f"times that norm (paper: {theirs[10]}).")
+             f"{int(units.draws.max()):,} noise samples each: at least one flips the label for {ours[1]} at "
+             f"the norm of the image's own attack ({small}paper: {theirs[1]}), and for {ours[10]} at ten "
+             f"times that norm (paper: {theirs[10]}). Relative to all correctly classified images, the "
+             f"attack flips {ours['attack']} and noise of ten times its norm {in_percent(of_all(units))}.")
     fewer = "" if learned_from >= full else (
         f"The networks learned from {'at least ' if len(units) > 1 else ''}{learned_from:,} of {full:,} "
         "training images.")
     without = f"Left out: {counted(failed, 'network')} whose training failed." if failed else ""
-    return " ".join(filter(None, (
-        question, f"{'On average over' if len(units) > 1 else 'For'} {len(units)} of {counted(of, 'pair')}, "
-        f"a step along the loss gradient flips the label of {ours['attack']} of them (n = {tried:,}; paper, "
-        f"same {'pairs' if len(units) > 1 else 'pair'}: {theirs['attack']}).", noise, cause, fewer, without)))
+    cause = reading_in_words(units) if cause is None else cause
+    return " ".join(filter(None, (question, attack, noise, cause, fewer, without)))
 
 
 def bars(units, printed):
@@ -394,7 +427,7 @@ def bars(units, printed):
     return figure
 
 
-def minute(run, units, printed, classes, *, larger=None, full=0, cause=""):
+def minute(run, units, printed, classes, *, larger=None, full=0, cause=None):
     """Show a page in one minute: the shares over the networks whose training succeeded, in words and as bars.
 
     larger  see `learned`; classes, full and cause: see `minute_words`

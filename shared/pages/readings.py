@@ -227,3 +227,65 @@ def draw(units, others, published, right, names):
     else:
         figure.legend(handles=told, loc="outside upper center", ncols=2)
     return figure
+
+
+# ---- on data sets that have no part in the choice ---------------------------------------------------------
+TEST = """\
+{{ref}}`A rule <which-network>` chooses a reading of Table 2 on the traffic signs of
+{{ref}}`Section 7.2.3 <sutton-7-2-3>`; the problems of this page have no part in it. The other sections show
+*{printed}*. This one sets *{other}* beside it."""
+
+
+def compare(run, name, units, plain, shares, right, names):
+    """Show networks with batch normalisation beside Table 2 as printed, and how far both are off.
+
+    units, plain    the `UnitSet`s of both
+    shares, right   {problem: row} with the published share of attackable images and the accuracy, "test"
+    """
+    display.say(TEST.format(printed=READINGS[""].name, other=READINGS["bn"].name))
+    run.extra(name, (units, plain), lambda u, p: test_rows(u, p, shares, right, names),
+              "Both readings, test images. Shares are percentages.",
+              header={"problem": "problem", "reading": "reading", "test": "test accuracy",
+                      "tried": "images attacked", "attack": "attackable", "lost": "zero gradient",
+                      "size": "mean ℓ₂ norm"})
+    run.tell((units, plain), lambda u, p: deviation_in_words(u, p, shares, right))
+
+
+def test_rows(units, plain, shares, right, names):
+    """A row for each network of a problem, the published one first."""
+    nets, made = networks(units, plain), []
+    for problem in dict.fromkeys(p for p, _ in nets):
+        made.append({"problem": pairs.name(problem, names), "reading": "published",
+                     "test": right[problem]["test"], "attack": shares[problem]["test"]})
+        made += [{"problem": pairs.name(problem, names), "reading": READINGS[r].name,
+                  "tried": u["test"]["tried"], **facts(u["test"])}
+                 for (p, r), there in nets.items() if p == problem for u in there.values()]
+    return made
+
+
+def deviation(frame, shares, right, problems=None):
+    """Mean absolute deviation from the published share over the networks that learned, and their problems."""
+    off = {(u["class_a"], u["class_b"]): abs(tables.attacked(u["test"])["percent"]
+                                             - shares[u["class_a"], u["class_b"]]["test"])
+           for u in frame.to_dict("records") if not failed(u, right)}
+    off = {p: v for p, v in off.items() if problems is None or p in problems}
+    return float(np.mean(list(off.values()))) if off else None, set(off)
+
+
+def deviation_in_words(units, plain, shares, right):
+    """How far both readings are from the published attackable shares: on all problems, and on the same."""
+    (mine, where), (printed, there) = (deviation(f, shares, right) for f in (units, plain))
+    if mine is None:
+        return "No network with batch normalisation has learned its problem in this run."
+    told = ("Mean absolute deviation from the published attackable share: "
+            f"{display.number(mine, digits=3)} points with *{READINGS['bn'].name}* "
+            f"(n = {pairs.counted(len(where), 'problem')})")
+    if printed is None:
+        return f"{told}."
+    told += (f", {display.number(printed, digits=3)} with *{READINGS[''].name}* "
+             f"(n = {pairs.counted(len(there), 'problem')})")
+    if not where & there or where == there:
+        return f"{told}." if where == there else f"{told}; no problem is measured under both."
+    both = [display.number(deviation(f, shares, right, where & there)[0], digits=3) for f in (units, plain)]
+    same = pairs.counted(len(where & there), "problem")
+    return f"{told}; on the {same} under both, {both[0]} and {both[1]}."

@@ -19,6 +19,7 @@ from shared.runtime import UserError
 
 LEAST = 80         # adversarial examples that the paper needs of an image
 CHANGED = 1000     # a value is changed if it differs when rounded to thousandths, as in the authors' code
+ALIKE = 100_000    # widths are equal if they are when rounded to so many parts: float32 tells no more
 
 
 # ---- adversarial examples of one image -------------------------------------------------------------------
@@ -115,8 +116,8 @@ def intervals(x, images, *, keep=1.0, least=LEAST):
 
     keep    share of the examples that must change a value; 0: one example is enough
     least   examples that are needed
-    Where widths are equal to a thousandth, the value that more examples change comes first. Raises UserError
-    where different examples are too few, or no value is kept.
+    Of equal widths the value that more examples change comes first. Raises UserError where different examples
+    are too few, or no value is kept.
     """
     check_images(x)
     check_images(images)
@@ -131,7 +132,7 @@ def intervals(x, images, *, keep=1.0, least=LEAST):
     if not len(kept):
         raise UserError(f"no value is changed in {keep:.0%} of the examples; lower keep")
     kept = kept[changed[kept].argsort(descending=True, stable=True)]
-    kept = kept[((high - low)[kept] * CHANGED).round().argsort(descending=True, stable=True)]
+    kept = kept[((high - low)[kept] * ALIKE).round().argsort(descending=True, stable=True)]
     return Box(x, kept, low[kept], high[kept], changed[kept])
 
 

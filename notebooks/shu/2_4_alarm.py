@@ -1,0 +1,296 @@
+# ---
+# jupyter:
+#   boundary_book:
+#     items:
+#     - figure-10
+#     - procedure-region-types
+#     - procedure-robust-classification
+#     needs:
+#     - shu/2_1_lenet
+#   jupytext:
+#     formats: ipynb,py:percent
+#     notebook_metadata_filter: boundary_book
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (shu-2-4)=
+# # 2.4 Kinds of regions around one digit, and an alarm by disagreement
+#
+# *Shu et al. {cite:p}`shu2022`, Section 2.4*
+
+# %% tags=["parameters"]
+profile: str = "quick"  # smoke, quick or paper
+seed: int = 0  # of the networks and of samples of small runs
+device: str = "auto"  # auto, cpu or cuda
+units: str = "missing"  # nothing here needs units of its own: those of Section 2.1 are shown
+
+# %% tags=["hide-cell"]
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.patches import Patch
+
+from shared.models import shu as recipes
+from shared.pages import display, shu
+from shared.pages.start import start
+from shared.pages.sums import mean
+from shared.records import prose
+from shared.records.evidence import equality
+from shared.regions import boxes, setting
+from shared.regions.setting import Family
+
+run = start("shu/2_4_alarm", globals())
+
+# %% [markdown]
+# ## What the paper claims, and how it is tested
+#
+# The paper distinguishes three kinds of regions around a clean image. The attacked network is wrong and some other is right (type 1); all
+# networks are wrong (type 2); the attacked network is right and some other is wrong (type 3). Types 1 and 3 are uncertainty regions, type 2
+# regions are transferable. As a defence the paper proposes an alarm where two networks disagree, and says that it does not help against
+# transferable examples.
+#
+# The networks, the digit and the boxes are those of {ref}`Section 2.1 <shu-2-1>`. The alarm is measured for 2 to 10 networks: the attacked
+# one and others drawn from the nine, on images of the attacks, on random noise of the same L2 norms, and on clean test digits.
+
+# %%
+scale = run.scale(
+    smoke=dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 3), count=6, samples=10, size=9,
+               tested=100, attacks={name: setting.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
+    quick=dict(family=Family("mnist", "shu-lenet", (recipes.QUICK,), 3), count=10, samples=50, size=41,
+               tested=1000, attacks={name: setting.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
+    paper=dict(family=None, count=0, samples=0, size=0, tested=0, attacks={}))     # those of Section 2.1
+sweeps, planes, clean = shu.of_section_2_1(run)
+
+
+# %% [markdown]
+# ## Region types (procedure)
+#
+# The paper names no thresholds. Here “most” means at least half of the samples of a box, “right” an error rate of at most 5%, and “a
+# significant share” at least a quarter. With these, the six boxes of the paper's Table 2 are of the types that the paper gives them. A box may
+# be of none of the types. The steps below must agree with the function that the tables use; two mutants must not.
+
+# %% tags=["show-input"]
+def kind_by_the_paper(attacked, others, *, most=0.5, right=0.05, significant=0.25):
+    """The type of a region by the misclassification rates in it: 1, 2, 3, or None."""
+    if attacked >= significant and all(rate >= significant for rate in others):
+        return 2
+    if attacked >= most and any(rate <= right for rate in others):
+        return 1
+    if attacked <= right and any(rate >= most for rate in others):
+        return 3
+    return None
+
+
+# %%
+NUMBERS = {"own": 1, "transferable": 2, "foreign": 3, None: None}
+drawn = np.random.default_rng(1).choice([0, 0.03, 0.05, 0.1, 0.25, 0.4, 0.5, 0.9, 1], (400, 3)).tolist()
+fast = [NUMBERS[boxes.kind(rates)] for rates in drawn]
+by_hand, *mutants = ([kind_by_the_paper(rates[0], rates[1:], **each) for rates in drawn]
+                     for each in ({}, {"most": 0.95}, {"right": 0.2}))
+
+
+def per_class(units):
+    """A row a box, of all attacks and wrong classes: its type, its rates and its alarm by all networks."""
+    made = []
+    for unit in units.assign(method=units.unit).to_dict("records"):
+        for mine in shu.regions(unit).values():
+            right, wrong = mine.at("agreement")
+            silent = [a + b for a, b in zip(right, wrong)]
+            made.append({"box": mine.name, "type": NUMBERS[boxes.kind(mine.at("rates"))],
+                         "alarm": float(boxes.alarm(silent)[-1]), "attacked": mine.at("rates")[0],
+                         "least": min(mine.at("rates")[1:])})
+    return made
+
+
+def by_type(units):
+    """A row a type: boxes, and the mean share of their samples on which all networks raise the alarm."""
+    found = per_class(units)
+    return [{"type": name, "boxes": len(mine), "alarm": mean([row["alarm"] for row in mine])}
+            for kind, name in TYPES.items() for mine in [[row for row in found if row["type"] == kind]]]
+
+
+TYPES = {1: "1: attacked network wrong, another right", 2: "2: all networks wrong",
+         3: "3: attacked network right, another wrong", None: "none of these"}
+run.statement("procedure-region-types", sweeps, data=lambda units: {
+    f"type_{row['type'][0]}": row["boxes"] for row in by_type(units)},
+    evidence=equality(by_hand == fast, changed=[each != fast for each in mutants]))
+run.extra("types", sweeps, by_type,
+          "Boxes of all attacks and wrong classes by type, of all pixels that the examples share, and the "
+          "mean share of 1,000 samples on which some two networks disagree",
+          header={"type": "type", "boxes": "boxes", "alarm": "share with an alarm"})
+
+# %% [markdown]
+# ## Figure 10: types of points around the digit
+#
+# Two planes through the digit, each spanned by the centres of two attacks' boxes. The circle is the paper's ball with $\delta^2 = 6$. The
+# paper's drawing is conceptual; here each point is classified by the ten networks.
+
+# %%
+COLOURS = {0: "white", 1: display.PALETTE[1], 2: display.PALETTE[3], 3: display.PALETTE[0]}
+
+
+def of_boxes(units):
+    """`{plane: (answers, axis)}` of the planes that two boxes span."""
+    return {name: each[:2] for name, each in shu.slices(units).items() if name != "classes"}
+
+
+def shares(units):
+    """Of points inside the ball, over all planes of two boxes: how many there are, shares of the types."""
+    inside = [shu.types(answers, 1)[shu.near(axis)] for answers, axis in of_boxes(units).values()]
+    every = np.concatenate(inside) if inside else np.zeros(0)
+    return {"planes": len(inside), "points": len(every)} | {
+        f"type_{kind}": float((every == kind).mean()) if len(every) else None for kind in (1, 2, 3)}
+
+
+def draw_types(units):
+    """The two planes with most points of types 1 to 3 inside the ball."""
+    found = of_boxes(units)
+    if not found:
+        return None
+    marked = {name: (shu.types(answers, 1)[shu.near(axis)] > 0).sum()
+              for name, (answers, axis) in found.items()}
+    busy = sorted(found, key=marked.get, reverse=True)[:2]
+    figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 4.2), sharey=True)
+    for ax, name in zip(axes, busy):
+        answers, axis = found[name]
+        points = shu.types(answers, 1)
+        ax.imshow(points, origin="lower", extent=(axis[0], axis[-1]) * 2, vmin=-0.5, vmax=3.5,
+                  cmap=ListedColormap(list(COLOURS.values())), interpolation="nearest")
+        ax.contour(axis, axis, points == 3, levels=[0.5], colors="k", linestyles="dashed", linewidths=0.7)
+        ax.contour(axis, axis, (points == 1) | (points == 2), levels=[0.5], colors="k", linewidths=0.9)
+        shu.ring(ax)
+        ax.set(title=" and ".join(map(shu.called, name.split())), xlabel="L2 distance")
+    figure.legend(loc="outside lower center", handles=[
+        Patch(facecolor=COLOURS[k], edgecolor="k", ls="--" if k == 3 else "-", label=TYPES[k])
+        for k in (1, 2, 3)])
+    return figure
+
+
+def left_out(units):
+    """Which boxes of Table 2 have samples outside the ball, by Table 4."""
+    rows = [row for row in shu.distances(units.assign(method=units.unit), "table-4") if "status" not in row]
+    far = [row["attack"].replace("Linf", "L∞") for row in rows if row["sampled_l2_max"] > shu.DELTA**2]
+    return rows and (f"{len(far)} of {len(rows)} boxes of Table 2 have samples outside the ball: "
+                     f"{', '.join(far) or 'none'}.")
+
+
+run.figure("figure-10", planes, draw_types, data=shares,
+    alt="Two planes around the digit: areas of three colours for the types of points, a circle, a blue dot.",
+    contains={"blue centre": lambda d: d["planes"] > 0, "black circle": lambda d: d["planes"] > 0,
+              "solid segments": lambda d: d["planes"] > 0, "dashed": lambda d: d["planes"] > 0},
+    claims={"belong to M_1": "it holds by definition: the attacked network is wrong at types 1 and 2 alone",
+            "Types 1 and "
+            "3": "a definition: networks disagree at types 1 and 3, and not on being wrong at type 2",
+            "larger perturbation than "
+            "delta": "a choice of the paper for its drawing; see the sentence below"})
+run.say(planes, shares,
+        "Inside the ball, over {points} points of {planes} planes, {type_1:.1%} of the points are of type 1, "
+        "{type_2:.1%} of type 2 and {type_3:.1%} of type 3.")
+run.tell(sweeps, left_out)
+
+
+# %% [markdown]
+# ## Robust classification (procedure)
+#
+# An image raises an alarm if some two of $k$ networks assign different classes. The curves give the share of images with an alarm, averaged
+# over all choices of the $k - 1$ networks beside the attacked one. On clean digits the alarm is a false one where it costs a correct answer.
+
+# %%
+def alarms(sweeps, clean):
+    """`{images: shares of alarms by 2 ... K networks}`: of attacks' images, of noise and of clean digits."""
+    told = {"adversarial": [], "random noise": []}
+    for unit in sweeps.to_dict("records"):
+        for held in unit["classes"].values():
+            for name, key in (("adversarial", "attack"), ("random noise", "noise")):
+                if key in held:
+                    told[name].append([a + b for a, b in zip(*held[key]["agreement"])])
+    for unit in clean.to_dict("records"):
+        told["clean digits"] = [[a + b for a, b in zip(*unit["agreement"])]]
+    return {name: boxes.alarm(np.sum(found, 0)).tolist() for name, found in told.items() if found}
+
+
+def rows_of_alarms(*units):
+    """A row a number of networks."""
+    found = alarms(*units)
+    return [{"networks": k} | {name: 100 * values[k - 2] for name, values in found.items()}
+            for k in range(2, 2 + len(next(iter(found.values()), [])))]
+
+
+def draw_alarms(*units):
+    """Shares of alarms against the number of networks."""
+    if not (found := alarms(*units)):
+        return None
+    figure, ax = plt.subplots(figsize=(display.WIDEST, 3))
+    for n, (name, values) in enumerate(found.items()):
+        ax.plot(range(2, 2 + len(values)), values, display.MARKERS[n] + display.LINES[n], label=name)
+    ax.set(xlabel="networks", ylabel="share of images with an alarm", ylim=(-0.03, 1.03))
+    ax.legend()
+    return figure
+
+
+def helps(data):
+    """Whether the alarm is raised more often in boxes of types 1 and 3 than in those of type 2."""
+    found = {kind: data.get(f"alarm_type_{kind}") for kind in (1, 2, 3)}
+    told = "; ".join(f"type {kind}: {rate:.1%}" for kind, rate in found.items() if rate is not None)
+    apart = [rate for kind, rate in found.items() if kind != 2 and rate is not None]
+    if not apart or found[2] is None:
+        return None, f"{told or 'no box of any type'} (not boxes of both sorts)"
+    return min(apart) > found[2], f"share of samples with an alarm, {told}"
+
+
+def alarm_data(sweeps, clean):
+    """Mean alarms of all networks by type of box, and over all images."""
+    told = {f"alarm_type_{kind}": mean([row["alarm"] for row in per_class(sweeps) if row["type"] == kind])
+            for kind in (1, 2, 3)}
+    return told | {f"alarm_{name.replace(' ', '_')}": values[-1]
+                   for name, values in alarms(sweeps, clean).items()}
+
+
+both = (sweeps, clean)
+run.picture(both, draw_alarms, caption="Share of images on which some two networks disagree, by their number",
+            alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
+run.extra("alarm", both, rows_of_alarms, "Images with an alarm (%), by number of networks",
+          fold="Numbers of the curves")
+run.statement("procedure-robust-classification", both, data=alarm_data,
+              claims={"Helps in uncertainty": helps})
+
+# %% [markdown]
+# Disagreement finds no example on which all networks make the same mistake, by its definition. The rates are of attacks on one network
+# that do not know the others: an attack on the whole family may avoid the alarm.
+#
+# ## Choices that the paper leaves open
+#
+# | choice | ours | reason |
+# |---|---|---|
+# | thresholds of the types | a half, 5% and a quarter | the paper says “most”, “correctly” and “significant” |
+# | boxes | all pixels that the examples share; all wrong classes with enough examples | the paper shows one class an attack |
+# | the alarm's networks | the attacked one and others at random | the paper says “at least one” |
+#
+# ## Exercises
+#
+# - `quick` has three networks: the alarm rises with each further one, on clean digits, too.
+
+# %%
+found = run.best(*both)
+facts = alarm_data(*found) if all(map(len, found)) else {}
+if facts.get("alarm_adversarial") is not None:
+    run.minute(prose.fill(
+        "Can networks that differ only in their training seed expose adversarial examples by disagreement? "
+        "All networks together disagree on {alarm_adversarial:.1%} of the examples that eight attacks on one "
+        "LeNet find around one digit 1, on {alarm_random_noise:.1%} of images with random noise of the same "
+        "L2 norms, and on {alarm_clean_digits:.1%} of clean test digits. The attacks do not know the other "
+        "networks, and the examples are those of a single "
+        "digit.", facts), picture=draw_alarms(*found), sets=both,
+        alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
+
+# %%
+run.stamp()

@@ -1,0 +1,265 @@
+# ---
+# jupyter:
+#   boundary_book:
+#     items:
+#     - definition-1
+#     - equation-ball-volume
+#     - figure-1
+#     - figure-2
+#     needs:
+#     - shu/2_1_lenet
+#   jupytext:
+#     formats: ipynb,py:percent
+#     notebook_metadata_filter: boundary_book
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (shu-2)=
+# # 2. Uncertainty regions: planes through one digit, seen by ten LeNets
+#
+# *Shu et al. {cite:p}`shu2022`, Sections 1 and 2*
+
+# %% tags=["parameters"]
+profile: str = "quick"  # smoke, quick or paper
+seed: int = 0  # of the networks and of samples of small runs
+device: str = "auto"  # auto, cpu or cuda
+units: str = "missing"  # nothing here needs units of its own: those of Section 2.1 are shown
+
+# %% tags=["hide-cell"]
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy import ndimage
+
+from shared.models import shu as recipes
+from shared.pages import display, shu
+from shared.pages.start import start
+from shared.records import prose
+from shared.records.evidence import equality
+from shared.regions import setting
+from shared.regions.setting import Family
+
+run = start("shu/2_regions", globals())
+
+# %% [markdown]
+# ## What the paper claims, and how it is tested
+#
+# Networks of one structure that are trained on the same data from different seeds assign some images to different classes. The paper
+# calls a connected set of such images an *uncertainty region* and claims that several of them lie in a small ball around one clean image.
+# A single curve between two classes, as textbooks draw the {term}`decision boundary`, would leave no room for them.
+#
+# The paper's figures are sketches. Ours are measured: the ten LeNets of {ref}`Section 2.1 <shu-2-1>` classify the points of planes
+# through the chosen digit 1. Two attacks' boxes span a plane, or two clean digits of other classes.
+
+# %%
+scale = run.scale(
+    smoke=dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 3), count=6, samples=10, size=9,
+               tested=100, attacks={name: setting.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
+    quick=dict(family=Family("mnist", "shu-lenet", (recipes.QUICK,), 3), count=10, samples=50, size=41,
+               tested=1000, attacks={name: setting.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
+    paper=dict(family=None, count=0, samples=0, size=0, tested=0, attacks={}))     # those of Section 2.1
+_, planes, _ = shu.of_section_2_1(run)
+
+
+# %% [markdown]
+# ## Definition 1
+#
+# An uncertainty region is a connected set of images on which two networks $M_i$, $M_j$ of a family disagree. The code asks whether any
+# network differs from the first, which must be the same set; two mutants must not be.
+
+# %% tags=["show-input"]
+def disagree(answers):
+    """Whether some two of K networks give an image different classes, by the definition: [K, N] -> [N]."""
+    networks = range(len(answers))
+    return [any(answers[i][n] != answers[j][n] for i in networks for j in networks)
+            for n in range(len(answers[0]))]
+
+
+# %%
+said = np.random.default_rng(3).integers(0, 3, (4, 200))
+said[:, :60] = said[0, :60]
+fast = (said != said[0]).any(0)
+mutants = ((said != said[0]).all(0), said[0] != said[1])
+run.statement("definition-1", data={"networks": len(said), "images": said.shape[1],
+                                    "disagree": int(fast.sum())},
+              evidence=equality(disagree(said.tolist()) == fast.tolist(),
+                                changed=[bool((each != fast).any()) for each in mutants]))
+
+
+# %% [markdown]
+# ## Ball volume (equation)
+#
+# $$|B(\delta, W)| = \frac{\pi^{d/2}}{\Gamma(1 + d/2)}\, \delta^d$$
+#
+# The same volume follows from a recursion that needs no Gamma function: $V_0 = 1$, $V_1 = 2\delta$, $V_d = V_{d-2} \cdot 2\pi\delta^2 / d$.
+
+# %%
+def log_volume(d, delta, *, power=0.5, shift=1):
+    """Natural logarithm of the volume of a ball in d dimensions, as printed."""
+    return d * power * math.log(math.pi) - math.lgamma(shift + d / 2) + d * math.log(delta)
+
+
+def by_recursion(d, delta):
+    """The same from two dimensions fewer, again and again."""
+    log = 0.0 if d % 2 == 0 else math.log(2 * delta)
+    return log + sum(math.log(2 * math.pi * delta**2 / n) for n in range(2 + d % 2, d + 1, 2))
+
+
+DIMENSIONS = (1, 2, 10, 100, 784, 3072, 150_528)
+apart, *mutants = (max(abs(log_volume(d, shu.DELTA, **each) - by_recursion(d, shu.DELTA)) / (1 + d)
+                       for d in DIMENSIONS) for each in ({}, {"power": 1}, {"shift": 0}, {"shift": 2}))
+volumes = {"dimensions": list(DIMENSIONS),
+           "log10_volume": [log_volume(d, shu.DELTA) / math.log(10) for d in DIMENSIONS]}
+
+
+def falls(data):
+    """Whether the volume falls from each of the last dimensions to the next, far below any bound."""
+    large = [v for d, v in zip(data["dimensions"], data["log10_volume"]) if d >= 100]
+    told = "; ".join(f"{d:,} dimensions: 10 to the power {v:,.0f}"
+                     for d, v in zip(data["dimensions"], data["log10_volume"]) if d >= 100)
+    return all(a > b for a, b in zip(large, large[1:])), told
+
+
+run.statement("equation-ball-volume", data=volumes, claims={"goes to 0": falls},
+              evidence=equality(apart < 1e-12, changed=[each > 1e-9 for each in mutants]))
+
+# %% [markdown]
+# The ball of radius $\sqrt 6$ is not inside the cube of images, so its volume exceeds that of the images in it. The ratio of volumes bounds
+# the number of disjoint balls in a cube from above only up to its edges; the paper's conclusion, that images of higher resolution leave
+# room for more clean images, concerns the packing and not the networks.
+#
+# ## Figure 1: one curve between two classes
+#
+# Left, the popular picture: two groups of points and one smooth curve, computed as the boundary between two Gaussian densities. Right, the
+# classes that $M_1$ assigns in the plane through three clean digits.
+
+# %%
+rng = np.random.default_rng(0)
+GROUPS = [rng.normal(centre, spread, (60, 2))
+          for centre, spread in (((-2, 0), (1.1, 0.7)), ((2, 0.4), (0.7, 1.2)))]
+
+
+def log_ratio(x, y):
+    """Difference of the log densities of the two groups, Gaussian with their own mean and spread."""
+    means, spreads = ([f(g, 0) for g in GROUPS] for f in (np.mean, np.std))
+    first, second = (-((x - m[0]) / s[0])**2 / 2 - ((y - m[1]) / s[1])**2 / 2 - np.log(s).sum()
+                     for m, s in zip(means, spreads))
+    return first - second
+
+
+def draw_popular(units):
+    """The sketch and the measured plane side by side."""
+    found = shu.slices(units)
+    if "classes" not in found:
+        return None
+    answers, axis, at = found["classes"]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(display.WIDEST, 3.4))
+    for group, marker, colour in zip(GROUPS, display.MARKERS, display.PALETTE):
+        left.scatter(*group.T, s=14, marker=marker, color=colour)
+    grid = np.meshgrid(np.linspace(-6, 6, 200), np.linspace(-4, 4, 200))
+    left.contour(*grid, log_ratio(*grid), levels=[0], colors="k")
+    left.set(xlim=(-6, 6), ylim=(-4, 4), title="popular picture", xticks=[], yticks=[])
+    shu.draw_labels(right, answers[0], axis)
+    right.plot([0, *(p[0] for p in at)], [0, *(p[1] for p in at)], "ko", ms=5)
+    right.set(title="$M_1$ in a plane through three digits", xlabel="L2 distance")
+    return figure
+
+
+run.figure(
+    "figure-1", planes, draw_popular,
+    data=lambda units: {"groups": len(GROUPS), "planes": len(shu.slices(units))},
+    alt="Left two groups of points with a curve between; right coloured areas of classes.",
+    contains={"two groups": lambda d: d["groups"] == 2, "smooth curve": lambda d: d["planes"] > 0},
+    claims={"single-curve picture": "“misleading” and “fractured” name no measure; see the areas"})
+
+
+# %% [markdown]
+# ## Figure 2: one region, or several
+#
+# Shaded: two of the ten networks disagree. The circle is the ball of radius $\delta$ with $\delta^2 = 6$. Areas that are separate in a plane
+# may be connected outside it, so a plane cannot show that regions are separate in all dimensions.
+
+# %%
+def pieces(units):
+    """`{plane: number of connected areas of disagreement inside the ball}`, of planes through boxes."""
+    return {name: int(ndimage.label((answers != answers[0]).any(0) & shu.near(axis))[1])
+            for name, (answers, axis, _) in shu.slices(units).items() if name != "classes"}
+
+
+def chosen(units):
+    """The plane with fewest areas, one at least, and that with most."""
+    found = {name: count for name, count in pieces(units).items() if count}
+    return [pick(found, key=found.get) for pick in (min, max)] if found else []
+
+
+def draw_regions(units):
+    """Two planes: the disagreement of the networks around the digit."""
+    names = chosen(units)
+    if not names:
+        return None
+    figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 3.6), sharey=True)
+    for letter, ax, name in zip("ab", axes, names):
+        answers, axis, _ = shu.slices(units)[name]
+        shu.draw_mask(ax, (answers != answers[0]).any(0), axis)
+        count = pieces(units)[name]
+        spanned = " and ".join(map(shu.called, name.split()))
+        ax.set(title=f"({letter}) {spanned}: {count} area{'s' * (count > 1)}", xlabel="L2 distance")
+    return figure
+
+
+def counts(units):
+    """Of the planes through two boxes: how many there are, and the areas of disagreement inside the ball."""
+    found = list(pieces(units).values())
+    return {"planes": len(found), "with_any": sum(c > 0 for c in found),
+            "fewest": min(filter(None, found), default=0), "most": max(found, default=0),
+            "with_several": sum(c > 1 for c in found)}
+
+
+run.figure("figure-2", planes, draw_regions, data=counts,
+    alt="Two planes around the digit with a circle; areas where networks disagree are shaded.",
+    contains={"one region": lambda d: d["fewest"] == 1, "two disjoint": lambda d: d["most"] > 1},
+    claims={"Several separate": lambda d: (
+        False if d["with_any"] == 0 else None,
+        prose.fill("in {with_several} of {planes} planes the disagreement inside the ball has several areas, "
+                   "at most {most}; areas may be connected outside the plane", d))})
+run.say(planes, counts,
+        "In {with_any} of {planes} planes through two boxes some networks disagree inside the ball, and in "
+        "{with_several} of these the disagreement has more than one area, at most {most}.")
+
+# %% [markdown]
+# ## Choices that the paper leaves open
+#
+# | choice | ours | reason |
+# |---|---|---|
+# | radius | $\delta^2 = 6$ | the printed distances are squared norms |
+# | planes | through the centres of two attacks' boxes; places beyond black and white are cut to them | the paper's figures are conceptual |
+# | connected | neighbours on a grid of the plane, side by side | the definition speaks of sets that cannot be separated |
+#
+# ## Exercises
+#
+# - In `quick`, a larger `size` of the grid splits fewer areas and shows smaller ones.
+
+# %%
+found = run.best(planes)
+if len(found) and (told := counts(found))["with_any"]:
+    run.minute(prose.fill(
+        "Do networks that differ only in their training seed disagree near a clean image? We let ten LeNets "
+        "classify the points of {planes} planes through one digit 1 and the boxes of two attacks. In "
+        "{with_any} planes some networks disagree inside the paper's ball of squared radius 6, and in "
+        "{with_several} of these the disagreement has several areas. Areas that are separate in a plane may "
+        "be connected outside it, so this does not count regions in all 784 "
+        "dimensions.", told), picture=draw_regions(found),
+        alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")
+
+# %%
+run.stamp()

@@ -1,0 +1,312 @@
+# ---
+# jupyter:
+#   boundary_book:
+#     items:
+#     - theorem-1
+#     - remark-1
+#     - remark-2
+#     - conjecture-1
+#     - conjecture-2
+#     needs:
+#     - shu/2_1_lenet
+#   jupytext:
+#     formats: ipynb,py:percent
+#     notebook_metadata_filter: boundary_book
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (shu-3)=
+# # 3. Errors on lower-dimensional regions: Theorem 1 and two conjectures
+#
+# *Shu et al. {cite:p}`shu2022`, Section 3*
+
+# %% tags=["parameters"]
+profile: str = "quick"  # smoke, quick or paper
+seed: int = 0  # of random draws and of the weights of the example network
+device: str = "auto"  # auto, cpu or cuda; this page is too small to gain from a GPU
+units: str = "missing"  # nothing here needs units of its own
+draws: int | None = None  # random images; None takes the profile's value [1..]
+
+# %% tags=["hide-cell"]
+import math
+from fractions import Fraction
+
+import matplotlib.pyplot as plt
+import torch
+from torch import nn
+
+from shared.models import registry
+from shared.pages import display, shu
+from shared.pages.start import start
+from shared.records import prose
+from shared.records.evidence import equality
+from shared.units import handed
+
+run = start("shu/3_theorem", globals())
+scale = run.scale(smoke=dict(draws=2_000, directions=20, steps=4),
+                  quick=dict(draws=100_000, directions=200, steps=7),
+                  paper=dict(draws=100_000, directions=200, steps=7))
+
+
+# %% [markdown]
+# ## What the paper claims, and how it is tested
+#
+# A network can have a small test error and still many {term}`adversarial examples <adversarial example>`. Section 3 offers an
+# explanation. Theorem 1 says that two networks that differ only on countably many regions of lower dimension have the same expected
+# loss. Conjecture 1 says that the uncertainty and transferable regions together have probability zero, Conjecture 2 that a network is
+# discontinuous at their edges.
+#
+# The theorem is checked on two classifiers whose expected losses are known exactly, and on changed assumptions. The conjectures are held
+# against two facts that can be computed: the volume of the boxes found in {ref}`Section 2.1 <shu-2-1>`, and a bound on how fast the
+# outputs of a network of that architecture can change.
+#
+# ## Theorem 1
+#
+# Inputs $W$ are uniform on $[0, 1]^d$, and the true class is 1 where $W_1 > 1/2$. Classifier $M_1$ says 1 where $W_1 > 2/5$. Classifier
+# $M_2$ says the same, except on the slabs $\{W : W_1 = 2^{-i}\}$, $i = 1, 2, \dots$, of dimension $d - 1$, where it is wrong. All sets
+# here depend on $W_1$ alone, so that an expected loss is a length, or a probability by the distribution function of $W_1$. The sums
+# below use fractions, without rounding.
+
+# %% tags=["show-input"]
+def probability(intervals, law=lambda v: v):
+    """Probability that W_1 lies in a union of closed intervals, by its distribution function."""
+    total, reached = Fraction(0), Fraction(0)
+    for low, high in sorted((max(low, 0), min(high, 1)) for low, high in intervals):
+        low = max(low, reached)
+        if high > low:
+            total, reached = total + law(high) - law(low), high
+    return total
+
+
+WRONG = (Fraction(2, 5), Fraction(1, 2))        # where M_1 errs
+
+
+def slabs(count, thickness):
+    """Intervals around 2^-i; slab i is thickness / 4^i wide."""
+    return [(Fraction(1, 2**i) - thickness / 4**i / 2, Fraction(1, 2**i) + thickness / 4**i / 2)
+            for i in range(1, count + 1)]
+
+
+def losses(count, thickness, law=lambda v: v):
+    """Expected losses of M_1 and M_2 where M_2 errs on so many slabs, too."""
+    return probability([WRONG], law), probability([WRONG, *slabs(count, thickness)], law)
+
+
+# %% [markdown]
+# The slabs of the theorem have thickness 0. The first three rows thicken them: then the losses differ, by less than the thickness. The
+# equality is computed for the uniform law and for one with density $2v$. Three mutants break an assumption, and the losses must differ:
+# the slabs have a thickness; the pixel takes 256 grey levels and the slabs lie at these; or all pixels of an image are equal, a law
+# without atoms whose images all lie on the diagonal of the cube, a region of dimension 1.
+
+# %%
+SLABS = 40
+THICK = (Fraction(1, 10), Fraction(1, 1000), Fraction(1, 10**6), Fraction(0))
+LAWS = {"uniform": lambda v: v, "density 2v": lambda v: v * v}
+rows = [{"law of the first pixel": name, "thickness": float(thick), "loss of M_1": float(first),
+         "loss of M_2": float(second), "difference": float(second - first)}
+        for name, law in LAWS.items() for thick in THICK for first, second in [losses(SLABS, thick, law)]]
+within = all(0 <= second - first <= 2 * thick for law in LAWS.values() for thick in THICK
+             for first, second in [losses(SLABS, thick, law)])
+LEVELS = [Fraction(k, 255) for k in range(256)]
+grey = Fraction(sum(WRONG[0] < v <= WRONG[1] for v in LEVELS), len(LEVELS)), Fraction(1)
+diagonal = losses(0, 0)[0], Fraction(1)         # every image is on the diagonal, where M_2 is wrong
+thick = losses(SLABS, Fraction(1, 10))
+same = all(first == second for law in LAWS.values() for first, second in [losses(SLABS, 0, law)])
+generator = run.generator("images")
+images = torch.rand(scale.draws, generator=generator, dtype=torch.float64)
+hits = sum(int((images == 0.5**i).sum()) for i in range(1, SLABS + 1))
+run.extra("theorem-1-slabs", (), lambda: rows,
+          f"Exact expected losses of two classifiers that differ on {SLABS} slabs",
+          header={k: k.replace("M_1", "$M_1$").replace("M_2", "$M_2$") for k in rows[0]})
+run.extra("theorem-1-laws", (), lambda: [
+    {"images": told, "loss of M_1": float(first), "loss of M_2": float(second)}
+    for told, (first, second) in {"slabs with a thickness": thick, "256 grey levels, slabs at these": grey,
+                                  "all pixels equal, errors on the diagonal": diagonal}.items()],
+    "Laws and regions that the theorem excludes: the losses differ",
+    header={"images": "images", "loss of M_1": "loss of $M_1$", "loss of M_2": "loss of $M_2$"})
+theorem = {"loss_first": float(losses(SLABS, 0)[0]), "loss_second": float(losses(SLABS, 0)[1]),
+           "draws_on_a_slab": hits, "draws": len(images)}
+run.statement("theorem-1", data=theorem, evidence=equality(
+    same and within and hits == 0, changed=[a != b for a, b in (thick, grey, diagonal)]))
+
+# %% [markdown]
+# “Continuous distribution” in the proof must therefore mean a distribution with a density on $[0, 1]^d$. Images of 256 grey levels have
+# none: there the theorem says nothing, since every image is itself a region of dimension 0 with positive probability.
+#
+# ## Remark 1
+#
+# The paper's example: a classifier may be wrong on infinitely many slabs without any effect on its generalisation error. The difference of
+# the losses stays 0 for each number of slabs; with a thickness it grows with their number.
+
+# %%
+COUNTS = (1, 5, 10, SLABS)
+flat, fat = ([float(second - first) for n in COUNTS for first, second in [losses(n, width)]]
+             for width in (Fraction(0), Fraction(1, 10)))
+run.statement("remark-1", data={"slabs": list(COUNTS), "difference": flat, "difference_with_thickness": fat},
+              evidence=equality(not any(flat), changed=[any(fat)]))
+
+# %% [markdown]
+# ## Remark 2
+#
+# Another definition of the generalisation error subtracts the mean loss on the training data. Two classifiers that fit the training data
+# exactly have equal values by this definition, too, if their expected losses are equal. The mutant puts one training image on a slab:
+# then $M_2$ no longer fits it, and the values differ.
+
+# %%
+TRAINING = 1000
+
+
+def excess(loss, wrong):
+    """Expected loss minus the mean loss on the training images, of which so many are misclassified."""
+    return loss - Fraction(wrong, TRAINING)
+
+
+first, second = losses(SLABS, 0)
+values = excess(first, 0), excess(second, 0), excess(second, 1)
+run.statement("remark-2", data={"training_images": TRAINING, "excess_first": float(values[0]),
+                                "excess_second": float(values[1]), "with_one_on_a_slab": float(values[2])},
+              evidence=equality(values[0] == values[1], changed=[values[0] != values[2]]))
+
+
+# %% [markdown]
+# (shu-3-lipschitz)=
+# ## Conjecture 2
+#
+# The outputs of a LeNet before the arg max are a chain of linear layers, max pooling over disjoint windows, and ReLU. Pooling and ReLU
+# enlarge no distance, and a linear layer enlarges one at most by its largest singular value. So the outputs are Lipschitz continuous
+# with the product of these values, whatever the weights. Only the label jumps, as that of every classifier does at its boundary. The
+# paper assumes networks with hard labels; under this reading Conjecture 2 is true and holds for every classifier with two labels. The
+# check uses a LeNet with random weights: along random directions the change of the outputs, divided by the length of the step, must not exceed
+# the bound, and it must not grow as the step shrinks.
+
+# %%
+def largest_singular_value(layer, shape):
+    """Of a linear layer, or of a convolution on images of this shape, from its whole matrix."""
+    if isinstance(layer, nn.Linear):
+        return float(torch.linalg.matrix_norm(layer.weight, 2))
+    size = math.prod(shape)
+    columns = nn.functional.conv2d(torch.eye(size, dtype=layer.weight.dtype).view(size, *shape), layer.weight)
+    rows_ = columns.flatten(1)
+    return float(torch.linalg.eigvalsh(rows_ @ rows_.T)[-1]) ** 0.5
+
+
+network = registry.build("shu-lenet", generator=run.generator("weights")).double().eval()
+bound, x = 1.0, torch.rand(1, 1, 28, 28, generator=generator, dtype=torch.float64)
+with torch.no_grad():
+    z = x
+    for layer in network:
+        if isinstance(layer, nn.Linear | nn.Conv2d):
+            bound *= largest_singular_value(layer, z.shape[1:])
+        z = layer(z)
+    unit = torch.randn(scale.directions, 1, 28, 28, generator=generator, dtype=torch.float64)
+    unit = unit / unit.flatten(1).norm(dim=1).view(-1, 1, 1, 1)
+    STEPS = [10.0**-k for k in range(scale.steps)]
+    slopes = [float(((network(x + step * unit) - network(x)).norm(dim=1) / step).max()) for step in STEPS]
+steepest = max(slopes)
+run.extra("outputs-of-a-step", (), lambda: [
+    {"step": step, "largest change / step": slope, "bound": bound} for step, slope in zip(STEPS, slopes)],
+    "Largest change of a LeNet's outputs over the L2 length of the step, of random directions, and its bound")
+lipschitz = {"bound": bound, "steepest": steepest, "share_of_bound": steepest / bound,
+             "shortest_step": STEPS[-1], "violations": sum(slope > bound for slope in slopes)}
+run.statement("conjecture-2", data=lipschitz)
+
+# %% [markdown]
+# ## Conjecture 1
+#
+# A box with fewer intervals than the image has pixels has volume 0 in $[0, 1]^d$ by its construction, for any network. This does not
+# carry over to the set of all misclassified images around it. If the largest output leads by a margin $m$ and the outputs have the
+# Lipschitz constant $L$, the label is constant in the ball of radius $m / (\sqrt2\, L)$, and such a ball has a positive volume. So
+# errors with a positive margin have probability zero only under a law that has no mass in these balls. The check draws images from such
+# a ball of the LeNet above.
+
+# %%
+with torch.no_grad():
+    scores = network(x)[0].sort(descending=True)
+    margin = float(scores.values[0] - scores.values[1])
+    radius = margin / (math.sqrt(2) * bound)
+    moves = torch.randn(scale.draws // 100, 1, 28, 28, generator=generator, dtype=torch.float64)
+    moves = radius * moves / moves.flatten(1).norm(dim=1).view(-1, 1, 1, 1)
+    flips = int((network(x + moves).argmax(1) != scores.indices[0]).sum())
+d = x.numel()
+log_volume = d / 2 * math.log(math.pi) - math.lgamma(1 + d / 2) + d * math.log(radius)
+ball = {"margin": margin, "radius": radius, "images_on_its_surface": len(moves), "other_labels": flips,
+        "log10_volume": log_volume / math.log(10), "dimension": d}
+run.statement("conjecture-1", data=ball)
+display.say(prose.fill(
+    "For the LeNet with random weights the bound is $L$ = {bound}; the steepest step reaches {share:.1%} of "
+    "it. Around one random image with margin {margin} the radius is {radius}, and {other_labels} of "
+    "{images_on_its_surface} images on the surface of that ball have another label. The volume of the ball, "
+    "about one in 10 to the power {power:.0f}, is as small as that of any such ball in {dimension} "
+    "dimensions, and above "
+    "0.", ball | {"bound": bound, "share": steepest / bound, "power": -ball["log10_volume"]}))
+
+# %% [markdown]
+# ## Beyond the paper: the boxes found in Section 2.1
+#
+# The table gives the volume of the box of Table 2 within its own $b$ dimensions, and the edge of a cube of that volume. The volume falls
+# with every interval that is added, since each is narrower than 1; it says nothing about the probability of the region.
+
+# %%
+sweeps = handed.borrowed("shu/2_1_lenet", "sweeps", [name for name in shu.METHODS])
+
+
+def volumes(units):
+    """A row a printed box."""
+    return [{"box": mine.name, "b": mine.b, "log10 of the volume": mine.at("log_measure") / math.log(10),
+             "edge of a cube": math.exp(mine.at("log_measure") / mine.b)}
+            for _, mine in shu.of_rows(units.assign(method=units.unit), "table-2")] if len(units) else []
+
+
+run.extra("volumes", sweeps, volumes, "Boxes of Table 2: volume in their own dimensions")
+
+
+# %% [markdown]
+# ## Choices that the paper leaves open
+#
+# | choice | ours | reason |
+# |---|---|---|
+# | the pair of classifiers | two thresholds on one pixel, errors on slabs | their losses are exact fractions |
+# | “continuous distribution” | one with a density | the proof needs it: the diagonal has probability 1 under a law without atoms |
+# | the network of the conjectures | a LeNet with random weights | the argument holds for all weights |
+#
+# ## Exercises
+#
+# - Replace $2^{-i}$ by all fractions with a denominator up to 100: the losses stay equal, though the slabs are denser.
+# - `seed=1`: another LeNet. The bound changes, and is not exceeded.
+
+# %%
+def draw_slabs():
+    """The difference of the losses against the thickness of the slabs, for the two laws."""
+    figure, ax = plt.subplots(figsize=(display.WIDEST, 2.8))
+    widths = [Fraction(1, 10**k) for k in range(7)]
+    for n, (name, law) in enumerate(LAWS.items()):
+        gaps = [float(second - first) for w in widths for first, second in [losses(SLABS, w, law)]]
+        ax.loglog(list(map(float, widths)), gaps, display.MARKERS[n] + display.LINES[n], label=name)
+    ax.set(xlabel="thickness of the slabs", ylabel="difference of the losses")
+    ax.legend(title="law of the first pixel")
+    return figure
+
+
+run.minute(prose.fill(
+    "Can a network err on infinitely many inputs without any effect on its expected error? Theorem 1 says so "
+    "for errors on regions of lower dimension, and in our exact example two classifiers have the same "
+    "expected loss {loss_first}, although one errs on {slabs} more slabs. The theorem needs a law with a "
+    "density: for pixels of 256 grey levels errors of the same kind raise the loss from {grey_first} to "
+    "{grey_second}. The two conjectures are about trained networks. The outputs of these are Lipschitz "
+    "continuous: only labels jump, and every image that is misclassified with a positive margin lies in a "
+    "ball of such images, whose volume is not 0.",
+    theorem | {"slabs": SLABS, "grey_first": float(grey[0]), "grey_second": float(grey[1])}),
+    picture=draw_slabs(), sets=(),
+    alt="On logarithmic axes the difference of losses falls in proportion to thickness.")
+
+# %%
+run.stamp()

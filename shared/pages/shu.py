@@ -1,0 +1,443 @@
+"""What the pages on Shu et al. share: the box behind each printed row, rows of tables, figures, facts."""
+from dataclasses import dataclass, replace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from matplotlib.colors import ListedColormap
+
+from shared import reference, runtime
+from shared.pages import display
+from shared.pages.sums import mean
+from shared.records import prose
+from shared.regions import boxes, setting
+from shared.regions.boxes import Box
+from shared.stability.susceptibility import percentage
+from shared.units import handed
+
+PAPER = reference.paper("shu")
+METHODS = {"nf": "NF", "fgsm": "FGSM", "cw2": "CW2", "bim-linf": "BIM Linf", "pw": "PW", "mi": "MI",
+           "bim-l2": "BIM L2", "bim-l1": "BIM L1"}      # as the tables call the attacks
+KINDS = {"own": "attacked network's boundary", "foreign": "other networks' errors",
+         "transferable": "transferable", None: "none of these"}
+ENDS = ("min", "max", "mean")       # of distances, as the tables order them
+
+
+ERRORS = {k: v for row in PAPER["table-1"].rows for k, v in row.items() if k.startswith("M")}    # as printed
+
+
+def called(method):
+    """An attack's name in text."""
+    return METHODS[method].replace("Linf", "L∞")
+
+
+def printed(item, **keys):
+    """The printed row of a table with these keys; empty where there is none."""
+    return next((row for row in PAPER[item].rows if all(row[k] == v for k, v in keys.items())), {})
+
+
+# ---- the box of a printed row ----------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Region:
+    """The box of one attack on one image towards one class, as a unit of `setting.measure_image` has it."""
+    unit: dict          # a row of the frame of units
+    target: int         # the class of the examples
+    held: dict          # what the unit holds of that class
+    whole: bool         # intervals [0, 1], as the paper takes for the pointwise attack
+    rule: str           # which values are kept, of `setting.RULES`
+    b: int              # intervals
+
+    @property
+    def curve(self):
+        """`boxes.curve` of this rule: lists over the sizes of boxes."""
+        return self.held["whole" if self.whole else "boxes"][self.rule]
+
+    def at(self, name, b=None):
+        """A value of the curve at the size of this box, or at another."""
+        return self.curve[name][self.curve["sizes"].index(self.b if b is None else b)]
+
+    @property
+    def kept(self):
+        """How many values the rule keeps."""
+        return self.held["changed_values"][self.rule]
+
+    @property
+    def box(self):
+        """The `Box` of all values that the rule keeps."""
+        values, low, high, changed = (torch.as_tensor(self.held[k])
+                                      for k in ("values", "low", "high", "changed"))
+        made = Box(self.clean, values.long(), low, high, changed.long())
+        made = made.kept({"all": 1.0, "most": 0.9, "any": 0.0}[self.rule], self.held["examples"])
+        return made.whole() if self.whole else made
+
+    @property
+    def clean(self):
+        """The clean image, float32 [1, C, H, W]."""
+        return torch.as_tensor(self.unit["clean"])[None].float() / 255
+
+    @property
+    def name(self):
+        """The attack and the two classes: "CW2 1 → 6"."""
+        return f"{called(self.unit['method'])} {self.classes}"
+
+    @property
+    def classes(self):
+        """From the true class to the examples' class: "1 → 6"."""
+        return f"{self.unit['label']} → {self.target}"
+
+
+def regions(unit):
+    """The `Region` of each class that a unit (a row of the frame) has boxes of, with all values kept."""
+    found = {}
+    for t, held in unit["classes"].items():
+        if curves := held.get("whole") or held.get("boxes"):
+            whole = "whole" in held
+            rule = "any" if whole or "all" not in curves else "all"
+            found[int(t)] = Region(unit, int(t), held, whole, rule, held["changed_values"][rule])
+    return found
+
+
+def region(unit, target=None, b=None):
+    """The `Region` of a unit that stands for a printed row; None where it has none.
+
+    Where the printed class has too few examples, that of most; where fewer values are kept than `b`, all.
+    """
+    found = regions(unit)
+    if not found:
+        return None
+    target = target if target in found else max(found, key=lambda t: found[t].held["examples"])
+    mine = found[target]
+    return replace(mine, b=b if b in mine.curve["sizes"] else mine.kept)
+
+
+def of_rows(units, item):
+    """`[(printed row, Region)]` of the rows of a table whose units are there and have a box.
+
+    The boxes are those of Table 2, or in Section 2.2 those of Table 6.
+    """
+    return [(row, mine) for row, mine in _with_units(units, item) if mine]
+
+
+def _with_units(units, item):
+    sizes = PAPER["table-2" if item in ("table-2", "table-3", "table-4") else "table-6"].rows
+    found = []
+    for row in PAPER[item].rows:
+        for unit in units.to_dict("records"):
+            if (METHODS[unit["method"]], unit["label"]) == (row["attack"], row["source_class"]):
+                b, = (each["n_intervals"] for each in sizes
+                      if (each["attack"], each["source_class"]) == (row["attack"], row["source_class"]))
+                found.append((row, region(unit, row["target_class"], b)))
+    return found
+
+
+# ---- rows of tables --------------------------------------------------------------------------------------
+def _rates(rates):
+    """Columns M1 ... of misclassification rates."""
+    return {f"M{k}": rate for k, rate in enumerate(rates, start=1)}
+
+
+def _rows(units, item, of):
+    """A row for each printed one whose unit is there: what `of` makes of its `Region`, or why it has none."""
+    made = []
+    for row, mine in _with_units(units, item):
+        made.append({"attack": row["attack"], "source_class": row["source_class"]})
+        made[-1] |= {"target_class": mine.target, "examples": mine.held["examples"]} | of(mine) if mine else {
+            "status": "not run: too few different examples of any one class"}
+    return made
+
+
+def _size(mine):
+    """The number of intervals: where as many values are kept, that of the print."""
+    return {"n_intervals": mine.b, "kept": mine.kept, "n_intervals_status":
+            None if mine.b == mine.kept else "fitted: the printed number is taken"}
+
+
+def inside(units, item):
+    """Rows of Table 2 or 6: rates in the boxes."""
+    return _rows(units, item, lambda mine: _rates(mine.at("rates")) | {
+        **_size(mine), "smallest_interval": float(mine.box.widths[mine.b - 1])})
+
+
+def attacked(units, item):
+    """Rows of Table 3 or 7: rates on the examples themselves, and how many pixels they change."""
+    return _rows(units, item, lambda mine: _rates(mine.held["attack"]["rates"]) | {
+        "n_perturbed_pixels": mine.kept})
+
+
+def distances(units, item, norm="squared"):
+    """Rows of Table 4 or 10: distances from the clean image, of samples of the box and of the examples."""
+    def of(mine):
+        sides = {"sampled": mine.at(norm), "attack": mine.held[norm]}
+        return _size(mine) | {f"{side}_l2_{end}": value for side, values in sides.items()
+                                          for end, value in zip(("min", "mean", "max"), values)}
+    return _rows(units, item, of)
+
+
+def every_target(units):
+    """A row an attack: kinds of the boxes of all kept values towards each wrong class, and rates."""
+    made = []
+    for unit in units.to_dict("records"):
+        found = list(regions(unit).values())
+        kinds = [boxes.kind(mine.at("rates")) for mine in found]
+        told = {"attack": called(unit["method"]), "classes": len(found)}
+        told |= {name: kinds.count(kind) for kind, name in KINDS.items()}
+        own = [mine.held["attack"]["rates"] for mine in found]
+        made.append(told | {"others": 100 * mean([sum(rates[1:]) / len(rates[1:]) for rates in own])
+                            if own else None})
+    return made
+
+
+def by_rule(units, item):
+    """A row a printed box and rule of keeping: values kept, width of the last, rates over all of them."""
+    made = []
+    for _, mine in of_rows(units, item):
+        for rule in RULES:
+            curve, kept = mine.held["boxes"].get(rule), mine.held["changed_values"][rule]
+            rates = curve["rates"][-1] if curve else [None, None]
+            made.append({"attack": mine.name, "changed in": RULES[rule], "kept": kept,
+                         "attacked": rates[0], "least": min(rates[1:]) if curve else None,
+                         "most": max(rates[1:]) if curve else None,
+                         "squared": curve["squared"][-1][1] if curve else None})
+    return made
+
+
+RULES = {"all": "all examples", "most": "90% of them", "any": "one at least"}
+
+
+# ---- figures ---------------------------------------------------------------------------------------------
+def shown(mine, seed=0):
+    """An example of the attack, the nearest to the clean image, and an image sampled from the box."""
+    drawn = runtime.generator(seed, "shu", "shown", mine.name)
+    sample = mine.box.first(mine.b).sample(1, generator=drawn)[0]
+    return torch.as_tensor(mine.held["nearest"]).numpy(), sample.numpy()
+
+
+def draw_pairs(units, item):
+    """Columns of printed rows: the attack's image above one from its box; None without any."""
+    pairs = {f"{called(mine.unit['method'])}\n{mine.classes}": shown(mine)
+             for _, mine in of_rows(units, item)}
+    return display.image_table([{name: pair[n] for name, pair in pairs.items()} for n in (0, 1)]
+                               if pairs else [])
+
+
+def draw_curves(units, item):
+    """A panel a printed row: the rate of each network against the number of intervals; None without any."""
+    found = of_rows(units, item)
+    if not found:
+        return None
+    columns = min(3, len(found))
+    figure, axes = plt.subplots(-(-len(found) // columns), columns, sharey=True, squeeze=False,
+                                figsize=(display.WIDEST, 0.6 + 1.9 * -(-len(found) // columns)))
+    for ax in axes.flat[len(found):]:
+        ax.set_axis_off()
+    for ax, (_, mine) in zip(axes.flat, found):
+        rates = list(zip(*mine.curve["rates"]))
+        for k, rate in reversed(list(enumerate(rates))):
+            ax.plot(mine.curve["sizes"], rate, color=display.PALETTE[3] if k == 0 else "0.6",
+                    lw=2.2 if k == 0 else 1, label={0: "$M_1$, attacked", 1: "the other networks"}.get(k))
+        ax.axvline(mine.b, color="0.2", ls=":", lw=1)
+        ax.set(title=mine.name, ylim=(-0.04, 1.04))
+    figure.supxlabel("intervals b")
+    figure.supylabel("misclassification rate")
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    figure.legend(handles[::-1], labels[::-1], loc="outside upper center", ncols=2)
+    return figure
+
+
+# ---- claims and facts ------------------------------------------------------------------------------------
+def others(*attacks, every=False):
+    """A view for claims: rows of these attacks (or all), with the least and most rate of the networks.
+
+    every  the attacked one counts, too, else those that were not attacked
+    """
+    def view(rows):
+        mine = rows[rows.attack.isin(attacks)] if attacks else rows
+        rates = mine.filter(regex=r"^M\d+$" if every else r"^M([2-9]|\d\d)$").astype(float)
+        return mine.assign(least=rates.min(axis=1), most=rates.max(axis=1))
+    return view
+
+
+def some(passes, *, reads):
+    """A predicate: some row passes; the evidence names those that do.
+
+    passes  row -> whether it does;  reads: how words of the claim are read that name no bound
+    """
+    def predicate(rows):
+        measured = [row for row in others()(rows).to_dict("records") if row["M1"] >= 0]
+        found = [row for row in measured if passes(row)]
+        told = "; ".join(prose.fill("{attack}: attacked network {M1}, others from {least} to {most}", row)
+                         for row in found)
+        return (bool(found) if measured else None,
+                f"{told or f'in none of the {len(measured)} boxes'} ({reads})")
+    return predicate
+
+
+def fewer(rows):
+    """A predicate on Table 2 or 6: each box has fewer intervals than its examples share changed pixels."""
+    known = rows.dropna(subset="n_intervals")
+    told = "; ".join(f"{row.attack}: {row.n_intervals:.0f} of {row.kept:.0f}" for row in known.itertuples())
+    return bool((known.n_intervals < known.kept).all()) if len(known) == len(rows) else None, told or "no box"
+
+
+def least_saving(attack):
+    """A predicate on Table 4: of all attacks this one's box saves the least, as a share of the distance."""
+    def predicate(rows):
+        saved = 1 - rows.set_index("attack").sampled_l2_mean / rows.set_index("attack").attack_l2_mean
+        if saved.isna().any():
+            return None, "not all attacks have a box"
+        least = saved.idxmin()
+        return least == attack, (f"{attack} saves {saved[attack]:.1%}, the least of the others "
+                                 f"{saved.drop(attack).min():.1%} (“minor” is read as the least)")
+    return predicate
+
+
+def count_kinds(units):
+    """A row a kind of region: how many boxes of Table 2 are of it, here and in print."""
+    ours = [boxes.kind(mine.at("rates")) for _, mine in of_rows(units, "table-2")]
+    theirs = [boxes.kind(_in_print(row)) for row in PAPER["table-2"].rows]
+    return [{"kind of region": name, "boxes here": ours.count(kind), "published": theirs.count(kind)}
+            for kind, name in KINDS.items()] if ours else []
+
+
+def _in_print(row):
+    """The rates of a printed row, the attacked network's first."""
+    return [value for name, value in row.items() if name.startswith("M")]
+
+
+BY_RULE = {"attack": "attack", "changed in": "kept if changed in", "kept": "pixels", "attacked": "$M_1$",
+           "least": "least of the others", "most": "most of the others", "squared": "squared L2"}
+EVERY_TARGET = {"attack": "attack", "classes": "classes", **{v: v for v in KINDS.values()},
+                "others": "attack's images, others' rate, %"}
+OVER_IMAGES = {"attack": "attack", "images": "digits", "boxes": "with a box",
+               **{name: name for kind, name in KINDS.items() if kind}}
+
+
+def over_images(units):
+    """A row an attack: shares of the images with a box of a kind at some size, with their intervals."""
+    made = []
+    for method, mine in units.groupby("method", sort=False) if len(units) else ():
+        rows = [row for each in mine.rows for row in each]
+        kinds = [{boxes.kind(rates) for curve in (row.get("whole") or row["boxes"]).values()
+                  for rates in curve["rates"]} for row in rows if row.get("whole") or row.get("boxes")]
+        made.append({"attack": called(method), "images": len(rows), "boxes": len(kinds)})
+        for kind, name in KINDS.items():
+            if kind:
+                told = percentage(sum(kind in each for each in kinds), len(rows))
+                made[-1][name] = prose.fill("{percent:%} ({low:.0f} to {high:.0f})", told)
+    return made
+
+
+def variants(units):
+    """A row an attack and other networks or image: the box of all kept values, of the commonest class."""
+    told = {"epochs": "networks of 3 to 12 epochs", "zero": "test image 1918", "one": "training image 39533"}
+    made = []
+    for unit in units.to_dict("records"):
+        if mine := region(unit | {"method": "bim-l1"} if unit["method"] == "script" else unit):
+            name = "BIM L1, script's sizes" if unit["method"] == "script" else called(unit["method"])
+            rates, own = mine.at("rates"), mine.held["attack"]["rates"]
+            made.append({"of": told[unit["of"]], "attack": name,
+                         "classes": f"{unit['label']} → {mine.target}", "intervals": mine.b,
+                         "attacked network": rates[0], "others, least": min(rates[1:]),
+                         "others, most": max(rates[1:]), "kind": KINDS[boxes.kind(rates)],
+                         "attack's images, others": sum(own[1:]) / len(own[1:])})
+    return made
+
+
+def minute(units, item="table-2"):
+    """Facts for the box of a page: counts of kinds, and the mean rate of the networks not attacked."""
+    found = [mine for _, mine in of_rows(units, item)]
+    if not found:
+        return {}
+
+    def transferred(rates):
+        return sum(sum(each[1:]) / len(each[1:]) for each in rates) / len(rates)
+
+    kinds = [boxes.kind(mine.at("rates")) for mine in found]
+    theirs = [boxes.kind(_in_print(row)) for row in PAPER[item].rows]
+    rates = [_in_print(row) for row in PAPER[{"table-2": "table-3", "table-6": "table-7"}[item]].rows]
+    return {"n": len(found), "own": kinds.count("own"), "transferable": kinds.count("transferable"),
+            "foreign": kinds.count("foreign"), "none": kinds.count(None),
+            "others": transferred([mine.held["attack"]["rates"] for mine in found]),
+            "paper": {"own": theirs.count("own"), "transferable": theirs.count("transferable"),
+                      "foreign": theirs.count("foreign"),
+                      "others": transferred(rates)}}
+
+
+# ---- Section 2.1, as other sections show it --------------------------------------------------------------
+DELTA = 6**0.5      # radius of the paper's ball; its 6 is a squared distance, as those of Table 4
+
+
+def of_section_2_1(run):
+    """`(sweeps, planes, clean)`: units of Section 2.1, for a page that only shows them.
+
+    In `smoke` and `quick` small ones of the run's scale stand for them: `family`, `attacks` {name: attack}
+    (none at full scale), `count`, `samples`, `size`, `tested`.
+    """
+    def sweeps(scale):
+        return {name: dict(family=scale.family, attack=attack, label=1, split="test", number=None, aims=0,
+                           count=scale.count, least=2, sizes=3, also=[], whole=False, samples=scale.samples,
+                           seed=scale.seed) for name, attack in scale.attacks.items()}
+
+    def planes(scale):
+        unit = dict(given=run.name, family=scale.family, label=1, others=[7, 2], targets={}, reach=6.0,
+                    far=14.0, size=scale.size, seed=scale.seed)
+        return {"planes": unit} if scale.attacks else {}
+
+    def clean(scale):
+        unit = dict(family=scale.family, images=scale.tested, seed=scale.seed)
+        return {"seeds": unit} if scale.attacks else {}
+
+    own = run.units("sweeps", setting.measure_image, sweeps)
+    handed.give(run.name, own.mine)
+    own = {"sweeps": own, "planes": run.units("planes", setting.measure_planes, planes),
+           "clean": run.units("clean", setting.measure_clean, clean)}
+    names = {"sweeps": list(METHODS), "planes": ["planes"], "clean": ["seeds"]}
+    return [handed.borrowed("shu/2_1_lenet", name, names[name], own=own[name]) for name in names]
+
+
+def slices(units):
+    """`{name: (answers [K, n, n], axis [n], at)}` of the planes through the chosen digit.
+
+    A row of the answers is a place along the second direction; `axis` has the L2 distances from the digit,
+    `at` the places of what spans the plane.
+    """
+    found = {}
+    for unit in units.to_dict("records"):
+        for name, plane in unit["planes"].items():
+            axis = np.linspace(-plane["reach"], plane["reach"], plane["answers"].shape[-1])
+            found[name] = np.asarray(plane["answers"]).astype(int), axis, plane["at"]
+    return found
+
+
+def near(axis, radius=DELTA):
+    """Which points of a plane lie in the ball around the digit."""
+    return np.hypot(*np.meshgrid(axis, axis)) <= radius
+
+
+def types(answers, label):
+    """Of each point: 0 all right, 1 the attacked network wrong but not all, 2 all wrong, 3 others wrong."""
+    wrong = answers != label
+    return np.where(wrong.all(0), 2, np.where(wrong[0], 1, np.where(wrong.any(0), 3, 0)))
+
+
+def draw_labels(ax, labels, axis):
+    """The classes that one network assigns in a plane, each with its colour and its number."""
+    ax.imshow(labels, origin="lower", extent=(axis[0], axis[-1]) * 2, interpolation="nearest",
+              cmap=ListedColormap(display.PALETTE[:10]), vmin=-0.5, vmax=9.5, alpha=0.6)
+    for label in np.unique(labels):
+        rows, columns = np.nonzero(labels == label)
+        if len(rows) > labels.size / 100:
+            ax.text(axis[int(np.median(columns))], axis[int(np.median(rows))], str(label), ha="center")
+
+
+def draw_mask(ax, mask, axis):
+    """Points of a plane, shaded, with the digit and the ball around it."""
+    ax.imshow(np.where(mask, 0.55, 1.0), origin="lower", extent=(axis[0], axis[-1]) * 2, vmin=0, vmax=1,
+              interpolation="nearest")
+    ring(ax)
+
+
+def ring(ax):
+    """The clean digit and the circle of the paper's radius."""
+    ax.add_patch(plt.Circle((0, 0), DELTA, fill=False, color="k"))
+    ax.plot(0, 0, "o", color="blue", ms=5)

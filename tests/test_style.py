@@ -1,0 +1,175 @@
+"""Terms of the field: in titles, captions and boxes, and in all visible text of converted pages."""
+import ast
+import re
+
+import jupytext
+import pytest
+from conftest import NOTEBOOKS, outputs
+
+from shared import ROOT, reference
+
+# What stands in for a term of the field, as a pattern of whole words, and the term.
+WORDS = {
+    r"nets?": "network, classifier",
+    r"pictures?": "image (of a plot: figure)",
+    r"(?:networks?|classifiers?|models?) (?:knows?|knew|reads|asks|says|sees|thinks)|known images?"
+    r"|images? (?:is|are) known|(?:is|are) known correctly|reads? \w+ rightly": "classifies correctly",
+    r"ask(?:s|ed|ing)? (?:a|the|its|one) (?:network|classifier)|answers?|answered":
+        "evaluates, predicted label",
+    r"(?:un)?turned|turns (?:images?|an image|its|more|fewer|less|the label)|misread(?:s|ings?)?"
+    r"|moved across":
+        "label flipped, misclassified",
+    r"chosen (?:change|push)|push(?:es|ed|ing)?": "adversarial perturbation",
+    r"random (?:draws?|changes?)|shak(?:e[sn]?|ing)": "random perturbation, noise sample",
+    r"(?:long|large) as (?:the|its|their|that|an) (?:attacks?|own attack)"
+    r"|lengths? of (?:the|its|their|an) attacks?|attacks? (?:is|was|are|were) long"
+    r"|sizes? of (?:the|its|their|an)? ?(?:attacks?|draws?|perturbations?|random \w+)|how long": "norm",
+    r"closest (?:adversarial )?(?:examples?|images?|digits?|ones)": "minimum-norm adversarial example",
+    r"walk(?:s|ed|ing)?": "line search, bisection, mixing",
+    r"surroundings?": "boundary distances",
+    r"flagged|missed|worst mixtures?": "true and false positives, worst-case accuracy",
+    r"(?:at|the|its|small|halved|printed) rates?(?! of)|passes over the (?:data|images)|first weights":
+        "learning rate, epochs, initialisation",
+    r"moved images?": "data augmentation",
+    r"last values?|sure(?:r|st)?|lost gradients?|gradients? (?:is|are) lost":
+        "logit, confident, vanishing gradient",
+    r"likeness|rulers?": "similarity, SSIM",
+    r"in print|the print|recorded": "published, reproduced",
+    r"stand-?ins?|stands? in for|stood in|tak(?:es?|ing) the places? of": "proxy, embedded sample data",
+    r"changed (?:statements?|definitions?|procedures?|kinds)|refused|witness(?:es)?":
+        "mutants detected, extremal example",
+    r"guess(?:es|ed)?|calibrat(?:ed|ion)": "assumed, fitted to the published values",
+    r"(?:of|in|from) a cube|cubes? (?:and|or) balls?|balls? of noise":
+        "uniform noise in an L-infinity, L2 ball",
+}
+FOUND = re.compile("|".join(rf"\b(?:{word})\b" for word in WORDS), re.IGNORECASE)
+
+# Pages whose text is not converted yet: this list only shrinks. What is written from now on is not in it.
+UNCONVERTED = {
+    "he/4_boundary", "he/5_classifier", "ren/ii_networks", "ren/iii_borderline", "ren/iv_simulation",
+    "ren/v_pruning", "sutton/4_1_one_point", "sutton/4_2_two_balls",
+    "sutton/4_3_general_model", "sutton/5_half_balls", "sutton/7_1_setup",
+    "book/data",
+    "book/glossary", "book/he", "book/how-to-read", "book/how-to-run", "book/protocol", "book/ren",
+    "book/shu", "book/sutton", "book/symbols", "book/troubleshooting"}
+# What speaks for several pages, function by function: the words of boxes.
+SHARED = {"shared/pages/pairs.py": ("minute_words", "reading_in_words", "spread", "minute", "bars")}
+PAGES = NOTEBOOKS + sorted(str(p.relative_to(ROOT).with_suffix("")) for p in ROOT.glob("book/*.md"))
+PUBLISHES = ("extra", "picture", "figure", "table")  # methods whose strings are captions, titles, alt texts
+
+
+def visible(text):
+    """A text without what is not in the book's own words: code, formulas, links' targets, quotations."""
+    for hidden in (r"(?s)```.*?```", r"(?s)\$\$.*?\$\$", r"\$[^$]*\$", r"\{\w+\}`[^`]*`", r"`[^`]*`",
+                   r"“[^”]*”", r'"[^"]*"', r"\]\([^)]*\)", r"^:\w+:.*$", r"^\([a-z0-9-]+\)=$"):
+        text = re.sub(hidden, " ", text, flags=re.MULTILINE)
+    return " ".join(text.split())
+
+
+def offences(texts):
+    """The words in texts for which there is a term of the field, each with what stands around it."""
+    return [f"{m[0]!r} in “...{t[max(0, m.start() - 40):m.end() + 30]}...”"
+            for t in map(visible, texts) for m in FOUND.finditer(t)]
+
+
+def strings(tree):
+    """The texts of several words in a tree of Python: constants, also within f-strings; no docstrings."""
+    documented = ast.Module, ast.FunctionDef, ast.ClassDef
+    docs = {id(n.body[0].value) for n in ast.walk(tree) if isinstance(n, documented)
+            and n.body and isinstance(n.body[0], ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(part.value if isinstance(part, ast.Constant) else "0" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node.value
+
+
+def told(tree):
+    """Those that are no claim of the paper and no name of a part of its figure."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            node.keywords = [k for k in node.keywords if k.arg not in ("claims", "contains", "tags")]
+    return [s for s in strings(tree) if " " in s]
+
+
+def parts(name):
+    """(markdown, [tree of a code cell, ...]) of a page."""
+    if name.startswith("book/"):
+        return (ROOT / f"{name}.md").read_text(), []
+    cells = jupytext.read(ROOT / "notebooks" / f"{name}.py").cells
+    return ("\n\n".join(c.source for c in cells if c.cell_type == "markdown"),
+            [ast.parse(c.source) for c in cells if c.cell_type == "code"])
+
+
+def shown_first(name):
+    """Titles, captions and the box of a page."""
+    markdown, code = parts(name)
+    texts = re.findall(r"^#{1,2} (.+)$", markdown, re.MULTILINE)
+    for tree in code:
+        for call in (n for n in ast.walk(tree) if isinstance(n, ast.Call)):
+            if isinstance(call.func, ast.Attribute) and call.func.attr in PUBLISHES:
+                given = [*call.args, *(k.value for k in call.keywords if k.arg in ("caption", "alt", "fold"))]
+                texts += [s for a in given for s in strings(a) if " " in s]
+        if "run.minute(" in ast.unparse(tree):
+            texts += told(tree)
+    return texts
+
+
+def whole(name):
+    """All visible text of a page, claims' evidence included."""
+    markdown, code = parts(name)
+    return [markdown, *(s for tree in code for s in told(tree))]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_titles_captions_and_boxes_use_the_terms_of_the_field(name):
+    assert offences(shown_first(name)) == []
+
+
+@pytest.mark.parametrize("path", SHARED)
+def test_boxes_written_in_shared_use_them(path):
+    tree = ast.parse((ROOT / path).read_text())
+    mine = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name in SHARED[path]]
+    assert {n.name for n in mine} == set(SHARED[path])
+    assert offences(s for n in mine for s in strings(n) if " " in s) == []
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_the_box_as_it_is_shown_uses_them(smoke, name):
+    _, folder = smoke
+    boxes = [o["myst"] for o in outputs(folder, name) if o.get("kind") == "minute"]
+    assert offences(box.split(":class: minute\n")[-1] for box in boxes) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_converted_pages_use_them_throughout(name):
+    found = offences(whole(name))
+    if name in UNCONVERTED:
+        assert found, f"{name} is converted: delete it from the list UNCONVERTED"
+    else:
+        assert found == []
+
+
+def test_the_list_names_pages_that_are_there():
+    assert sorted(UNCONVERTED - set(PAGES)) == []
+
+
+# One sentence for each of `WORDS`, in their order.
+BEFORE = (
+    "a net learns", "mix two pictures", "of the known images", "the answer changes", "images turned by noise",
+    "a small push", "two thousand random draws", "ten times as long as the attack", "the closest examples",
+    "a walk to the boundary", "the surroundings of an image", "all are flagged", "at the rate printed",
+    "moved images help", "its last value", "the likeness falls", "the print says", "a stand-in for ResNet50",
+    "changed statements fail", "a guess at round numbers", "noise from a cube")
+
+
+@pytest.mark.parametrize("word, before", list(zip(WORDS, BEFORE, strict=True)))
+def test_each_word_is_found_and_no_term_is(word, before):
+    assert re.search(rf"\b(?:{word})\b", before) and len(offences([before])) >= 1
+    assert offences([WORDS[word].replace("(of a plot: figure)", "")]) == []
+
+
+def test_claims_quotations_and_code_are_left_alone():
+    assert offences(['A "net" and `net` and {term}`picture` and “the walk”']) == []
+    assert offences(["The learning rate and the success rate of networks"]) == []
+    assert offences(["The net walks"]) and reference.KEYS
