@@ -393,7 +393,7 @@ CAPTION = ("Ten equally wide hand-made classes, moved apart. Left: ROBY and the 
 ALT = "Left: ROBY is flat, the overlap falls. Right: the error falls to zero as the centres move apart."
 display.picture(draw_sweep(sweep), CAPTION, ALT)
 run.extra("separation", (), lambda: [dict(zip(sweep, row)) for row in zip(*sweep.values())],
-          "Ten equally wide hand-made classes, moved apart", fold="The numbers of the picture", header={
+          "Ten equally wide hand-made classes, moved apart", fold="The numbers of the figure", header={
               "separation": "separation", "error": "error, %", "roby": "ROBY",
               "overlap": "overlap, not scaled"})
 
