@@ -284,7 +284,8 @@ if facts and facts["m1_saturation_dims"]:
         "How do networks that differ only in their training seed classify samples of a box of adversarial "
         "examples of one of them? For one aeroplane the attacked network is wrong on all samples from "
         "{m1_saturation_dims} values on (paper: about {paper}). In the box of Table 10 its error rate is "
-        "{own} and the rates of the other networks go from {least} to {most}. One image gives no rate for others.",
+        "{own} and the rates of the other networks go from {least} to {most}. "
+        "One image gives no rate for others.",
         facts | {"own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]),
                  "paper": shu.PAPER["figure-7"].printed_numbers["m1_saturation_dims"]}),
         picture=shu.draw_curves(bim(found), "table-10"), sets=(sweeps,),
