@@ -63,12 +63,12 @@ def filter_products(pairs, way, *, chunk=96):
             whole @ (maps.view(-1, 28, 28) @ whole.T)
 
 
-def trained(name, dataset):
+def trained(name, dataset, **options):
     """Net trained on about 6,000 images: the cost needs real boundaries, not the best net."""
     from shared.training.fit import fit  # the only training: the other tables need none of it
 
     generator = runtime.generator(0, name)
-    net = registry.build(name, generator=generator)
+    net = registry.build(name, generator=generator, **options)
     recipe = Recipe(epochs=-(-6000 // len(dataset.x_train)), images=6000)
     fit(net, dataset.x_train, dataset.y_train, recipe, generator=generator, device=torch.device("cpu"))
     return net.eval()

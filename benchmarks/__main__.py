@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import torch
 
-from benchmarks import TOLD, algorithm_1, attacks, mnist, ssim, stability, survey, sweeps, theory
+from benchmarks import TOLD, algorithm_1, attacks, mnist, roby, ssim, stability, survey, sweeps, theory
 from shared import runtime
 from shared.units import provenance
 
@@ -23,7 +23,7 @@ def main(file=None):
     print(f"torch {torch.__version__}, {cores} (OMP_NUM_THREADS sets how many)")
     parts = {}
     for part, *arguments in ((ssim, images), (algorithm_1, images), (theory,), (stability,),
-                             (attacks, images), (sweeps, images), (survey, images)):
+                             (attacks, images), (sweeps, images), (survey, images), (roby, images)):
         before = len(TOLD)
         part.run(*arguments)
         parts[part.__name__.rpartition(".")[2]] = TOLD[before:]

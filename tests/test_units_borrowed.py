@@ -54,6 +54,22 @@ def test_own_units_stand_in_where_nothing_is_recorded(kept):
     assert not units.recorded and units.mine == {"small": "a unit"} and units.absent == ["a"]
 
 
+def test_functions_of_another_notebook_run_no_other_line_of_it(monkeypatch, tmp_path):
+    half = tmp_path / "notebooks/x/first.py"
+    half.parent.mkdir(parents=True)
+    half.write_text("import math\n1 / 0\n\ndef measure(n):\n    return twice(math.sqrt(n))\n\n"
+                    "def twice(n):\n    return 2 * n\n")
+    monkeypatch.setattr(handed, "ROOT", tmp_path)
+    measure = handed.definitions("x/first").measure
+    code = measure.__code__
+    assert measure(9) == 6 and (code.co_filename, code.co_firstlineno) == (str(half), 4)
+
+
+def test_a_result_s_own_seconds_are_not_those_of_its_provenance():
+    unit = store.Unit("a", {}, {}, {"seconds": {"attack": 1.0}}, {}, {"seconds": 2.0})
+    assert unit.row["seconds"] == {"attack": 1.0}
+
+
 def test_sets_of_several_notebooks_are_one(kept):
     both = handed.together("all", handed.borrowed("x/first", "pairs", ["a", "b"], parts=("draws",)),
                            handed.borrowed("x/second", "tested", ["c", "d"], parts=("draws", "images")))

@@ -78,7 +78,7 @@ run = start("chen/iii_roby", globals())
 
 # %%
 scale = run.scale(**{name: settings | {"trials": trials} for (name, settings), trials
-                     in zip(chen.small("lenet").items(), (40, 1_000, 1_000))})
+                     in zip(chen.small("lenet").items(), (20, 1_000, 1_000))})
 
 
 # %% [markdown]
@@ -378,8 +378,12 @@ def draw_sweep(sweep):
         left.plot(sweep["separation"], sweep[key], display.LINES[n], marker=display.MARKERS[n], ms=4,
                   color=display.PALETTE[n], label=label)
     right.plot(sweep["separation"], sweep["error"], "-o", ms=4, color=display.PALETTE[2])
-    left.set(xscale="log", xlabel="separation of the centres", ylabel="measure")
-    right.set(xscale="log", xlabel="separation of the centres", ylabel="misclassified, %", ylim=(0, None))
+    left.set(ylabel="measure")
+    right.set(ylabel="misclassified, %", ylim=(0, None))
+    for ax in (left, right):
+        ax.set(xscale="log", xlabel="separation of the centres")
+        ax.set_xticks([0.25, 0.5, 1, 2, 4, 8], ["¼", "½", "1", "2", "4", "8"])
+        ax.minorticks_off()
     left.legend()
     return figure
 

@@ -125,17 +125,17 @@ def facts_of(*units):
     def falls(name):
         return sum(row[f"{name}_robust"] < row[f"{name}_natural"] for row in rows)
 
-    return {"networks": len(rows), "asr": falls("asr"), "roby": falls("roby_original"),
+    return {"networks": len(rows), "roby": falls("roby_original"),
             "adversarial": falls("roby_adversarial"), **PRINTED,
             "natural": chen.between([100 * r["asr_natural"] for r in rows]),
             "robust": chen.between([100 * r["asr_robust"] for r in rows])} if rows else {}
 
 
 run.say(BOTH, facts_of,
-        "Networks with both models so far: {networks}. The success of the text's PGD falls by adversarial "
-        "training for {asr} of them (natural: {natural}; robust: {robust}). ROBY is smaller for {roby} of "
-        "them on clean and for {adversarial} of them on adversarial images (paper: {smaller} and {also} of "
-        "{all}).",
+        "Pairs of a natural and a robust model so far: {networks}. The text's PGD flips {natural} of the "
+        "correctly classified images of the natural models and {robust} of the robust ones. The robust model "
+        "has the smaller ROBY on clean images in {roby}, and on adversarial images in {adversarial} of these "
+        "pairs (paper: {smaller} and {also} of {all}).",
         nothing="No network has both models yet.")
 COLUMNS = {"acc_natural": "accuracy, natural, %", "acc_robust": "robust, %", "asr_natural": "ASR, natural, %",
            "asr_robust": "robust, %", "roby_original_natural": "ROBY, natural",
@@ -268,10 +268,11 @@ best = run.best(*BOTH)
 if all(map(len, best)) and (facts := facts_of(*best)):
     run.minute(prose.fill(
         "Does ROBY notice that a network is adversarially trained? The paper reports a smaller ROBY for "
-        "{smaller} of {all} robust models on clean images. Adversarial training lowers the success of the "
-        "text's PGD for {asr} of {networks} of our networks (natural: {natural}; robust: {robust}). ROBY on "
-        "clean images is smaller for {roby} of {networks}, and on adversarial images for {adversarial}. The "
-        "order is not judged before all networks are measured.", facts),
+        "{smaller} of {all} robust models on clean images, and for {also} on adversarial ones. We trained "
+        "{networks} pairs of a natural and a robust model so far. The text's PGD flips {natural} of the "
+        "correctly classified images of the natural models and {robust} of the robust ones. The robust model "
+        "has the smaller ROBY on clean images in {roby}, and on adversarial images in {adversarial} of these "
+        "pairs. The claim is not judged before all networks are measured.", facts),
         picture=drawn("original")(*best), sets=BOTH,
         alt="ROBY of natural and robust models on clean images over the networks.")
 

@@ -60,7 +60,7 @@ run = start("chen/iv_e_capacity", globals())
 # correctly classified images, ROBY has the L2 form. Our networks are trained for fewer epochs on fewer images; the tables state how many.
 
 # %%
-scale = run.scale(**chen.small("fcn-1", "cnn-2"))
+scale = run.scale(**chen.small("fcn-1", "fcn-2", "cnn-2"))
 dense = chen.lent(run, "dense")
 convolutional = chen.lent(run, "convolutional")
 WIDER, DEEPER = list(recipes.FCNS)[:6], list(recipes.FCNS)[5:]
@@ -136,7 +136,9 @@ def draw_capacity(units):
         for n, (name, words) in enumerate(LINES.items() if mine is not None else ()):
             ax.plot(mine["size"], mine[name], display.LINES[n], marker=display.MARKERS[n], label=words,
                     color=display.PALETTE[n])
-        ax.set(xlabel=label, ylim=(-0.03, 1.05))
+        if mine is None:
+            ax.text(0.5, 0.5, "not measured yet", ha="center", transform=ax.transAxes)
+        ax.set(xlabel=label, ylim=(-0.03, 1.05), **({"xticks": []} if mine is None else {}))
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
@@ -279,7 +281,7 @@ PUBLISHED = {row["model"]: row for row in chen.PAPER["table-6"].rows}
 def ends(units):
     """For sentences: the narrowest and the widest of the networks with two layers."""
     mine = capacity(units, "neurons")
-    if mine is None:
+    if mine is None or len(mine) < 2:
         return {}
     return {end: row | {"text": 100 * row["asr_text"], "third": 100 * row["asr_third"]}
             for end, row in zip(("first", "last"), (mine.iloc[0].to_dict(), mine.iloc[-1].to_dict()))} | {

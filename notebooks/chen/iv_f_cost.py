@@ -43,7 +43,7 @@ run = start("chen/iv_f_cost", globals())
 # %% [markdown]
 # ## What the paper claims, and how it is tested
 #
-# ROBY needs one forward pass over the test images. The text's PGD needs 40 forward and 40 backward passes over the images that it
+# ROBY needs one forward pass for each test image. The text's PGD needs 40 forward and 40 backward passes for each image that it
 # attacks. The paper measures both on each network and claims that ROBY costs about 1% of the attack, and less than a second.
 #
 # The times here are processor seconds of one core, measured while each network of {ref}`Section IV.C <chen-iv-c>` was computed. The

@@ -608,9 +608,9 @@ run.tell(pairs, lambda u: pictures.shares_in_words(pictures.learned(u), SHARES))
 
 # %% [markdown]
 # ## Which network: with batch normalisation, and without
-#
-# %
-# readings.compare(run, "cifar10-readings", normalised, pairs, SHARES["attack"], RIGHT, CLASSES)
+
+# %%
+readings.compare(run, "cifar10-readings", normalised, pairs, SHARES["attack"], RIGHT, CLASSES)
 
 # %% [markdown]
 # ## Confidence intervals of the shares

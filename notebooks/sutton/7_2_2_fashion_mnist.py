@@ -188,9 +188,9 @@ run.tell(pairs, lambda u: pictures.failures_in_words(u, NEXT, CLASSES))
 
 # %% [markdown]
 # ## Which network: with batch normalisation, and without
-#
-# %
-# readings.compare(run, "fashion-readings", normalised, pairs, SHARES["attack"], RIGHT, CLASSES)
+
+# %%
+readings.compare(run, "fashion-readings", normalised, pairs, SHARES["attack"], RIGHT, CLASSES)
 
 # %% [markdown]
 # ## Confidence intervals of the shares

@@ -46,7 +46,7 @@ SETS = {"natural": (_TEN, _ORDER, NAMES), "robust": (_TEN, _ORDER, f"{NAMES}-rob
         "dense": (_FCNS, _ORDER[:1], NAMES), "convolutional": (_CNNS, _ORDER, NAMES)}
 SPELT = {**_spelt(models.MODELS), **_spelt(models.FCNS), **_spelt(models.CNNS)}
 # Settings of the networks that pages without units of their own train in `smoke` and `quick`.
-SMALL = {"smoke": dict(datasets=("mnist",), recipe=models.SMOKE, robust_epochs=1, images_train=200, epochs=1,
+SMALL = {"smoke": dict(datasets=("mnist",), recipe=models.SMOKE, robust_epochs=1, images_train=100, epochs=1,
                        images_attack=20, draws=20, near=2, directions=2),
          "quick": dict(datasets=("mnist",), recipe=models.NATURAL, robust_epochs=1, images_train=2_000,
                        epochs=1, images_attack=60, draws=50, near=5, directions=5)}
@@ -336,6 +336,26 @@ def rank_agreement(units, attack, *, draws=1_000, asked=TEN):
     return made
 
 
+def answer(units, attack):
+    """For sentences: `rank_agreement` of ROBY and of the margin on the first data set that has both."""
+    found = {}
+    for row in rank_agreement(units, attack):
+        if row["spearman"] is not None:
+            found.setdefault(row["data set"], {})[row["quantity"]] = row
+    roby_2, margin = (QUANTITIES[name][0] for name in ("roby_2", "margin"))
+    return next(({"data": data, "roby": rows[roby_2], "margin": rows[margin]} for data, rows in found.items()
+                 if {roby_2, margin} <= rows.keys()), {})
+
+
+def ranges(units):
+    """For sentences: success of each attack over the networks on MNIST, and what the paper prints."""
+    rows = networks(units)
+    rows = rows[rows.dataset == "MNIST"] if len(rows) else rows
+    printed = [100 * row["asr_inf"] for row in PAPER["table-1"].rows if row["dataset"] == "MNIST"]
+    return {} if rows.empty else {"networks": len(rows), "paper": between(printed)} | {
+        name: between(100 * rows[f"asr_{name}"]) for name in ATTACKS}
+
+
 def _rates(units, attack, draws, generator):
     """Attack success of each unit over `draws` resamples of its images, the same for all: [draws, units]."""
     count = min(len(u["labels"]) for u in units)
@@ -395,7 +415,6 @@ def draw_against(rows, x, y, labels):
             for row in mine.itertuples():
                 ax.annotate(row.model, (getattr(row, x), getattr(row, y)), xytext=(5, 3),
                             textcoords="offset points")
-    ax.set(xlabel=labels[0], ylabel=labels[1])
-    ax.margins(0.15)
+    ax.set(xlabel=labels[0], ylabel=labels[1], xlim=(-0.03, 1.03), ylim=(0, 1))
     figure.legend(loc="outside lower center", ncols=3)
     return figure

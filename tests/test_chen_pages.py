@@ -1,0 +1,184 @@
+"""shared.pages.chen: plans and names of units, rows a network, rank agreement and its intervals, claims."""
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from shared import reference, roby
+from shared.models import chen as models
+from shared.pages import chen, tidy
+from shared.units.run import UnitSet
+
+SCALE = SimpleNamespace(datasets=("mnist", "cifar10"), models=None, seed=0,
+                        recipe=models.NATURAL, robust_epochs=3, images_train=55_000, epochs=9,
+                        images_attack=100, draws=5, near=2, directions=2)
+IMAGES = 40
+
+
+def unit(model, n, data="mnist", **more):
+    """A made-up unit: the larger n, the more images an attack flips and the wider the first class."""
+    draw = torch.Generator().manual_seed(n)
+    y = torch.arange(200) % 10
+    features = 3 * torch.eye(10)[y] + (1 + 0.2 * n * (y == 0))[:, None] * torch.randn(200, 10, generator=draw)
+
+    def classes(p):
+        return {k: v for k, v in vars(roby.layout(features, y, p=float(p))).items() if k != "p"}
+
+    labels = np.arange(IMAGES) % 10
+    flipped = np.where(np.arange(IMAGES) < 3 * n, (labels + 1) % 10, labels)
+    resampled = {p: roby.bootstrap(features, y, p=float(p), draws=20,
+                                   generator=torch.Generator().manual_seed(1)).numpy() for p in chen.NORMS}
+    found = {"logits": {"true": {p: classes(p) for p in chen.NORMS}}}
+    return {"unit": f"{data}-{model}", "data": data, "model": model, "dataset": data, "test_accuracy": 0.9,
+            "correct": np.ones(IMAGES, bool), "labels": labels, "margins": np.full(10, 5.0 - n / 10),
+            "near_random": np.array([0.1, np.nan, np.nan]), "near_gradient": np.array([1.0, 2.0, 3.0]),
+            "attacks": {name: {"predicted": flipped, "classes": found} for name in chen.ATTACKS},
+            "classes_test": found, "resampled_test": resampled, "batch_statistics": None} | more
+
+
+TEN = pd.DataFrame([unit(name.lower().replace(" ", ""), n) for n, name in enumerate(models.MODELS, 1)])
+
+
+# ---- plans -----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("kind, count, one", [
+    ("natural", 20, "mnist-inceptionv1"), ("robust", 20, "cifar10-lenet-robust"), ("dense", 9, "mnist-fcn-9"),
+    ("convolutional", 8, "cifar10-cnn-4")])
+def test_units_are_named_as_they_are_recorded(kind, count, one):
+    planned, labels = tidy.named(chen.SETS[kind][2], chen.plan(kind)(SCALE))
+    assert len(planned) == count and one in planned and set(labels[one]) == {"data", "model"}
+    given = planned[one]
+    assert given["images_train"] == (50_000 if one.startswith("cifar10") else 55_000)
+    assert given["epochs"] == (3 if kind == "robust" else 9)
+    assert (given["hook"] is not None) == (kind == "robust")
+
+
+def test_a_scale_may_want_few_networks_or_none():
+    few = SimpleNamespace(**vars(SCALE) | {"models": ("lenet",), "dataset": "mnist"})
+    assert list(chen.plan("natural")(few)) == [("mnist", "lenet")]
+    assert chen.plan("robust")(SimpleNamespace(**vars(SCALE) | {"robust_epochs": 0})) == {}
+    small = chen.small("lenet")
+    assert small["paper"]["models"] == () and small["smoke"]["models"] == ("lenet",)
+
+
+def test_a_new_network_changes_no_unit_of_the_others(monkeypatch):
+    before = chen.plan("natural")(SCALE)
+    networks, order, names = chen.SETS["natural"]
+    monkeypatch.setitem(chen.SETS, "natural", (networks | {"new": ("chen-lenet", {})}, order, names))
+    after = chen.plan("natural")(SCALE)
+    assert {key: after[key] for key in before} == before
+    assert set(after) - set(before) == {("mnist", "new"), ("cifar10", "new")}
+
+
+def test_parts_of_a_set_of_units():
+    names = ("mnist-lenet", "cifar10-lenet", "mnist-alexnet")
+    labels = {name: dict(zip(("data", "model"), name.split("-"))) for name in names}
+    there = dict.fromkeys(names)
+    units = UnitSet("natural", there, recorded=there, labels=labels, mine={"x": 1})
+    assert list(chen.only(units, data="mnist").published) == ["mnist-lenet", "mnist-alexnet"]
+    assert list(chen.only(units, ["LeNet"]).recorded) == ["mnist-lenet", "cifar10-lenet"]
+    assert chen.only(units, ["LeNet"], "mnist").mine == {"x": 1}
+
+
+# ---- rows a network --------------------------------------------------------------------------------------
+def test_rows_have_printed_names_and_what_a_unit_holds():
+    row = chen.networks(TEN).iloc[2]
+    assert (row["dataset"], row["model"], row.n) == ("MNIST", "MobileNetV2", IMAGES)
+    assert row.asr_text == pytest.approx(9 / IMAGES) and row.margin == pytest.approx(4.7)
+    assert row.near_random == 0.5 and row.near_gradient == 2.0     # two of three searches ended without one
+    assert row.roby_low < row.roby_high
+    assert chen.networks(pd.DataFrame()).empty and chen.table_1(pd.DataFrame()).empty
+
+
+def test_only_correctly_classified_images_count():
+    few = unit("lenet", 5) | {"correct": np.arange(IMAGES) < 10}
+    assert chen.success(few, "text") == 1.0
+    assert chen.success(few | {"correct": np.zeros(IMAGES, bool)}, "text") is None
+
+
+def test_a_network_without_classes_has_no_metrics():
+    empty = {"logits": {"true": {"2": None, "inf": {"count": torch.ones(3), "width": torch.ones(3),
+                                                    "distance": torch.ones(3)}}}}
+    assert set(chen.metrics(empty).values()) == {None}
+
+
+# ---- agreement -------------------------------------------------------------------------------------------
+def test_the_published_correlations_follow_from_the_published_table():
+    rows = pd.DataFrame(chen.PAPER["table-1"].rows)
+    for item in ("table-2", "table-3"):
+        for printed in reference.paper("chen")[item].rows:
+            found = chen.coefficients(rows, chen.PAIRS)[printed["dataset"]]
+            for name in reference.paper("chen")[item].values:
+                assert found[name] == pytest.approx(printed[name], abs=0.0085)
+    ranks = chen.coefficients(rows, chen.PAIRS, kind="spearman")
+    assert all(abs(abs(v) - 1) < 1e-9 for found in ranks.values() for v in found.values())
+
+
+def test_fewer_networks_than_published_have_no_coefficient():
+    rows = chen.table_1(TEN)
+    assert chen.coefficients(rows, chen.PAIRS)["MNIST"]["roby_2"] is not None
+    assert set(chen.coefficients(rows[:9], chen.PAIRS)["MNIST"].values()) == {None}
+    assert set(chen.coefficients(rows, chen.PAIRS)["CIFAR-10"].values()) == {None}
+    assert chen.correlations("2")(TEN)[1]["roby_2"] is not None
+    assert all(np.isnan(row["roby_2"]) for row in chen.table_4(TEN))       # of three data sets one is there
+    assert chen.rank_agreement(TEN[:9], "third") == []
+
+
+@pytest.mark.parametrize("x, y", [([1, 1, 1], [1, 2, 3]), ([1, None, 2], [1, 2, 3]), ([1], [2]), ([], [])])
+def test_columns_that_cannot_agree_have_no_coefficient(x, y):
+    assert set(chen.agreement(x, y).values()) == {None}
+
+
+def test_rank_agreement_with_intervals():
+    made = {row["quantity"]: row for row in chen.rank_agreement(TEN, "third", draws=50)}
+    assert list(made) == [words for words, _ in chen.QUANTITIES.values()]
+    margin = made["mean margin of the logits"]
+    assert margin["spearman"] == pytest.approx(-1) and margin["low"] == pytest.approx(-1)
+    assert margin["high"] == pytest.approx(-1) and "low, images" not in margin
+    assert made["accuracy"]["spearman"] is None and made["accuracy"]["low"] is None     # all have the same
+    whole = made["ROBY, L2"]
+    assert -1 <= whole["low, images"] <= whole["high, images"] <= 1
+    assert chen.rank_agreement(TEN, "third", draws=50) == list(made.values())
+
+
+def test_sentences_wait_for_ten_networks():
+    assert chen.answer(TEN[:9], "third") == {} and chen.ranges(pd.DataFrame()) == {}
+    found = chen.answer(TEN, "third")
+    assert found["data"] == "MNIST" and found["margin"]["spearman"] == pytest.approx(-1)
+    assert found["roby"]["low"] <= found["roby"]["spearman"] <= found["roby"]["high"]
+    told = chen.ranges(TEN)
+    assert (told["networks"], told["text"], told["paper"]) == (10, "7.5% to 75%", "65.6% to 98.6%")
+
+
+# ---- claims and figures ----------------------------------------------------------------------------------
+def ranks(**values):
+    return {"ranks": {data: values for data in chen.DATASETS.values()}}
+
+
+def test_claims_of_the_figures():
+    judge = chen.followed("2")
+    fine = {"asr_2_roby_2": 0.9, "asr_2_fsa_2": -0.8, "asr_2_fsd_2": -0.7}
+    assert judge(ranks(**fine))[0] is True and judge(ranks(**fine | {"asr_2_fsd_2": 0.1}))[0] is False
+    assert judge(ranks(**dict.fromkeys(fine)))[0] is None
+    assert chen.all_positive(ranks(a=0.5, b=0.1))[0] is True
+    assert chen.all_positive(ranks(a=0.5, b=-0.1))[0] is False
+    assert chen.all_positive(ranks(a=0.5, b=None))[0] is None
+
+
+def test_figures_show_what_is_there():
+    assert chen.draw_networks(pd.DataFrame(), chen.SERIES["2"]) is None and chen.draw_maps({}) is None
+    figure = chen.draw_networks(chen.table_1(TEN), chen.SERIES["2"], sort="asr_2")
+    (ax,) = figure.axes
+    assert len(ax.lines) == 4 and np.all(np.diff(ax.lines[0].get_ydata()) >= 0)
+    told = chen.of_figure(chen.SERIES["2"])(TEN)
+    assert (told["panels"], told["series"]) == (1, 4) and told["ranks"]["CIFAR-10"]["asr_2_roby_2"] is None
+
+
+def test_neighbours_of_one_class():
+    points = np.array([[0, 0], [0, 1], [5, 5], [5, 6]])
+    assert chen.grouped(points, [0, 0, 1, 1]) == 100 and chen.grouped(points, [0, 1, 0, 1]) == 0
+
+
+def test_percentages_in_words():
+    assert chen.between([36.42, 87.08]) == "36.4% to 87.1%" and chen.between([100, 100]) == "100%"
