@@ -52,7 +52,8 @@ def beside_foolbox(_):
             for table in kept()["parts"]["attacks"] for row in rows(table)
             if "times ours" in row and row[""].startswith("Foolbox")]
     return "At equal searches and iterations Foolbox takes " + \
-           " and ".join(f"{times} times our time on {net}" for net, times in told) + "."
+           " and ".join(f"{times} times our time on {net}" for net, times in told) + \
+           " (median of the ratios over rounds)."
 
 
 def passes(_):

@@ -438,7 +438,8 @@ if {"benign", "margin"} <= found.keys():
     copies, = he.misread_under_noise(run.best(noises)) or [{"own": None}]
     overfits = "" if copies["own"] is None else (
         f" {words(copies['own'])} of the copies with the attack's own noise vectors are misclassified, and "
-        f"{words(copies['others'])} with new noise of the same norm (n = {copies['images']} successful examples)"
+        f"{words(copies['others'])} with new noise of the same norm (n = {copies['images']} successful "
+        f"examples)"
         f"{': the attack overfits its vectors.' if 2 * copies['others'] < copies['own'] else '.'}")
     run.minute("Does OptMargin, an attack made to survive noise, defeat region classification, a majority "
                "vote over noisy copies of the input, on ImageNet-size images? In our setting it lowers the "

@@ -202,7 +202,7 @@ run.tell(sweeps, left_out)
 # ## Robust classification (procedure)
 #
 # An image raises an alarm if some two of $k$ networks assign different classes. The curves give the share of images with an alarm, averaged
-# over all choices of the $k - 1$ networks beside the attacked one. On clean digits the alarm is a false one where it costs a correct answer.
+# over all choices of the $k - 1$ networks beside the attacked one. On clean digits the alarm is a false one where it costs a correct prediction.
 
 # %%
 def alarms(sweeps, clean):
@@ -264,7 +264,7 @@ run.statement("procedure-robust-classification", both, data=alarm_data,
               claims={"Helps in uncertainty": helps})
 
 # %% [markdown]
-# Disagreement finds no example on which all networks make the same mistake, by its definition. The rates are of attacks on one network
+# Disagreement finds no example on which all networks make the same mistake, by its definition. The success rates are of attacks on one network
 # that do not know the others: an attack on the whole family may avoid the alarm.
 #
 # ## Choices that the paper leaves open

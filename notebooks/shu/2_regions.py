@@ -140,7 +140,7 @@ run.statement("equation-ball-volume", data=volumes, claims={"goes to 0": falls},
 #
 # ## Figure 1: one curve between two classes
 #
-# Left, the popular picture: two groups of points and one smooth curve, computed as the boundary between two Gaussian densities. Right, the
+# Left, the popular view: two groups of points and one smooth curve, computed as the boundary between two Gaussian densities. Right, the
 # classes that $M_1$ assigns in the plane through three clean digits.
 
 # %%
@@ -168,7 +168,7 @@ def draw_popular(units):
         left.scatter(*group.T, s=14, marker=marker, color=colour)
     grid = np.meshgrid(np.linspace(-6, 6, 200), np.linspace(-4, 4, 200))
     left.contour(*grid, log_ratio(*grid), levels=[0], colors="k")
-    left.set(xlim=(-6, 6), ylim=(-4, 4), title="popular picture", xticks=[], yticks=[])
+    left.set(xlim=(-6, 6), ylim=(-4, 4), title="popular view", xticks=[], yticks=[])
     shu.draw_labels(right, answers[0], axis)
     right.plot([0, *(p[0] for p in at)], [0, *(p[1] for p in at)], "ko", ms=5)
     right.set(title="$M_1$ in a plane through three digits", xlabel="L2 distance")

@@ -71,8 +71,8 @@ scale = run.scale(smoke=dict(draws=2_000, directions=20, steps=4),
 #
 # ## Theorem 1
 #
-# Inputs $W$ are uniform on $[0, 1]^d$, and the true class is 1 where $W_1 > 1/2$. Classifier $M_1$ says 1 where $W_1 > 2/5$. Classifier
-# $M_2$ says the same, except on the slabs $\{W : W_1 = 2^{-i}\}$, $i = 1, 2, \dots$, of dimension $d - 1$, where it is wrong. All sets
+# Inputs $W$ are uniform on $[0, 1]^d$, and the true class is 1 where $W_1 > 1/2$. Classifier $M_1$ predicts 1 where $W_1 > 2/5$. Classifier
+# $M_2$ predicts the same, except on the slabs $\{W : W_1 = 2^{-i}\}$, $i = 1, 2, \dots$, of dimension $d - 1$, where it is wrong. All sets
 # here depend on $W_1$ alone, so that an expected loss is a length, or a probability by the distribution function of $W_1$. The sums
 # below use fractions, without rounding.
 

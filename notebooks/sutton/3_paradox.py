@@ -60,9 +60,10 @@ SHOWN = "aeroplane-cat"  # the problem of Figure 1
 # %% [markdown]
 # ## The claim, and how it is tested
 #
-# The whole paper sets out to explain one finding. A network classifies most images correctly. Most images also have a small adversarial
-# perturbation, hardly visible to us, that flips the predicted label. Such a network seems fragile. Yet 2,000 random perturbations of five
-# times the norm of that attack mostly leave the label unchanged. The paper calls this the *paradox of apparent stability*.
+# The whole paper sets out to explain one finding, which it states as follows. A network classifies most images correctly. Most images also
+# have a small adversarial perturbation, hardly visible to us, that flips the predicted label. Such a network seems fragile. Yet 2,000 random
+# perturbations of five times the norm of that attack mostly leave the label unchanged. The paper calls this the *paradox of apparent
+# stability*.
 #
 # Section 3 presents the finding in one figure and one table, which summarise the experiments of Section 7. This page therefore computes
 # nothing of its own at full scale. It uses the results of the pages on {ref}`CIFAR-10 <sutton-7-2-1>`, {ref}`Fashion-MNIST <sutton-7-2-2>`,
@@ -267,10 +268,11 @@ def printed_for(item):
 shown = run.best(example)
 unit = the_example(shown) if len(shown) else None
 if unit is not None and unit["test"]["attack"]["l2"]["count"]:
-    d = paradox_data(shown)["test"]
+    d, found = paradox_data(shown)["test"], tables.attacked(unit["test"])
     display.say(
         f"The attack flips the label of {words(d['attacked_pct'])} of the {attacked_images(unit):,} "
-        f"correctly classified test images that were attacked (paper: {printed_for('table-5')}); the median "
+        f"correctly classified test images that were attacked (95% interval {words(found['low'])} to "
+        f"{words(found['high'])}; paper: {printed_for('table-5')}); the median "
         f"norm of these attacks is {words(d['median_l2'], '')}. {d['perturbed']:,} of the attackable "
         "images, drawn at random, were perturbed at random. At five times the norm of the attack at least "
         f"one random perturbation flips the label for {turned(unit, 5)} (paper: {printed_for('table-11')}), "
@@ -483,7 +485,7 @@ run.extra("sutton-paradox-spread", recorded, spread,
 # %% [markdown]
 # ## Try it
 #
-# - `images=1000`: with more training images the test accuracy of the small networks rises; their adversarial susceptibility hardly changes.
+# - `images=1000`: with more training images the test accuracy of the small networks rises; their adversarial susceptibility should hardly change.
 # - `draws=200`: ten times as many random perturbations flip the label of more images, but far fewer than ten times as many.
 # - The same figure for other pairs of classes is on the page on {ref}`CIFAR-10 <sutton-7-2-1>`.
 

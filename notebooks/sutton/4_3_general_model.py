@@ -649,7 +649,8 @@ display.say(
 run.minute(
     "Do accuracy, robustness to noise and vulnerability to attacks still occur together if the boundary is "
     f"curved or the data are not uniform? For a roof-shaped boundary (two planes of slope {lipschitz:g} that "
-    f"meet in a ridge) in {DIMENSIONS[-1]:,} dimensions, and a class uniform in the unit ball, the reconstructed bounds allow at most these shares "
+    f"meet in a ridge) in {DIMENSIONS[-1]:,} dimensions, and a class uniform in the unit ball, the "
+    f"reconstructed bounds allow at most these shares "
     f"of the points: {last['theorem-9']} misclassified, {last['theorem-11']} that withstand every attack of "
     f"norm {SIZES['theorem-11']:g}, and {last['theorem-14']} misclassified under noise of norm up to "
     f"{SIZES['theorem-14']:g}. Of {sum(d['cases'] for d in data):,} cases checked, "

@@ -68,15 +68,13 @@ SHAPE = (3, 4, 4)  # of the images of the small problems
 # %% [markdown]
 # ## The claim, and how it is tested
 #
-# All tables of Section 7.2 are made of three percentages. A network learns to tell two classes apart. How many images does it know
-# (*accuracy*)? How many of these change their class when they are pushed along the gradient of the loss (*adversarial
-# susceptibility*)? And how many of those change it when they are pushed at random, two thousand times, by something several
-# times as large (*random susceptibility*)?
+# The tables of Section 7.2 contain three percentages. *Accuracy* is the share of correctly classified images. *Adversarial susceptibility* is
+# the share of these whose label a step along the gradient of the loss flips. *Random susceptibility* is the share of those attackable images
+# whose label at least one of 2,000 random perturbations flips, with a norm of up to several times that of the attack.
 #
-# This page fixes what each of them means. The paper's steps stand here as plain loops, image by image. They are slow, so the
-# experiments run a faster instrument; on small problems both must give the same. So that "the same" says something, each
-# definition is also changed (another denominator, another sign, the largest step in place of the smallest ...), and the
-# comparison must notice.
+# This page defines each of them. It writes the paper's steps as plain loops, image by image. The experiments use a faster implementation, and
+# both must agree on small problems. As a test of the comparison, each definition is also mutated (another denominator, another sign, the largest
+# step instead of the smallest ...), and the comparison must detect the mutants.
 
 # %%
 scale = run.scale(
@@ -89,12 +87,11 @@ scale = run.scale(
 # %% [markdown]
 # ## Table 2: the network
 #
-# A shortened VGG: pairs of convolutions with 3 by 3 weights, each pair followed by a maximum over squares of 2 by 2, the last by a
-# maximum over the whole picture. The sizes of the layers are lost in our copy of the text; the numbers of parameters are not, and
-# leave no other weights between these layers; dropout is used and is not in the table, so that batch normalisation, which would be one
-# row more after each layer, may be missing there, too. What they do not tell is the *padding*: whether a convolution keeps the size of
-# the picture by adding zeros around it, or gives only the values for which all its inputs exist, as it does by default in the
-# authors' software.
+# The network is a shortened VGG: pairs of convolutions with 3 by 3 weights, each pair followed by a maximum over squares of 2 by 2, the last
+# by a maximum over the whole image. The sizes of the layers are lost in our copy of the text. The numbers of parameters are not, and they leave
+# no other weights between these layers. Dropout is used but is not in the table, so that batch normalisation may be missing there, too. The
+# table does not settle the *padding*: whether a convolution keeps the size of the image by adding zeros around it, or gives only the values
+# for which all its inputs exist, which is the default of the authors' software.
 
 # %%
 def layers(net):
@@ -127,16 +124,19 @@ run.table("table-2", (), lambda: layers(net_of_table_2))
 short = sum(p.numel() for p in registry.build("sutton-vgg-short").parameters())
 recipe = sutton.PAPER
 display.say(
-    f"Together {total:,} parameters. Fashion-MNIST and the traffic signs have a net without the third pair "
-    f"of convolutions, {short:,} parameters. All are trained alike: {recipe.epochs} epochs in batches of "
-    f"{recipe.batch}, rate {recipe.rate:g}, halved {len(recipe.milestones)} times, Nesterov momentum "
-    f"{recipe.momentum:g}, on the squared difference between the net's output and the label, 0 or 1.")
+    f"Together {total:,} parameters. For Fashion-MNIST and the traffic signs the network lacks the third "
+    f"pair "
+    f"of convolutions and has {short:,} parameters. All are trained alike: {recipe.epochs} epochs in "
+    f"batches of "
+    f"{recipe.batch}, learning rate {recipe.rate:g}, halved {len(recipe.milestones)} times, Nesterov "
+    f"momentum "
+    f"{recipe.momentum:g}, on the squared difference between the network's output and the label, 0 or 1.")
 
 
 # %% [markdown]
-# **Does a convolution pad?** The paper uses this net for CIFAR-10, whose pictures have 32 by 32 pixels, and says that Conv-5 and Conv-6
-# are removed for Fashion-MNIST, whose pictures have 28 by 28, without a reason. So give the whole net a picture of each size, and see
-# how many values across each layer has.
+# **Does a convolution pad?** The paper uses this network for CIFAR-10, whose images have 32 by 32 pixels. It removes Conv-5 and Conv-6 for
+# Fashion-MNIST, whose images have 28 by 28 pixels, and gives no reason. The table shows the width of each layer of the whole network for
+# images of both sizes.
 
 # %%
 def across(padding, side):
@@ -173,21 +173,21 @@ run.extra("sutton-widths", (), widths,
 # %%
 left = {padding: across(padding, 28)[7] for padding in (0, 1)}  # after Conv-6
 display.say(
-    f"After Conv-6 a picture of 28 by 28 has {left[1]} values across with padding and "
-    f"{left[0] or 'none'} without. So without padding the two layers *had* to go, and CIFAR-10's pictures "
-    f"end as exactly {across(0, 32)[7]} value a channel; with padding nothing asks for it. The paper leaves "
-    "the two out for traffic signs as well, and the size of these pictures is lost in our copy of the text: "
-    f"at 30 across {across(0, 30)[7] or 'nothing'} would be left of them, at 32 the argument does not hold. "
-    "That the nets do not pad is our reading, for this reason and because Tensorflow's convolutions do not "
-    "by default; what difference it makes is measured on the page on {ref}`traffic signs <sutton-7-2-3>`.")
+    f"After Conv-6 an image of 28 by 28 has {left[1]} values across with padding and "
+    f"{left[0] or 'none'} without. Without padding the two layers must therefore be removed, and an image of "
+    f"CIFAR-10 ends as exactly {across(0, 32)[7]} value a channel; with padding there is no reason to remove "
+    "them. The paper removes them for traffic signs as well. The size of these images is lost in our copy of "
+    f"the text: from 30 pixels across {across(0, 30)[7] or 'nothing'} would be left, and at 32 the argument "
+    "does not hold. No padding is our reading, for this reason and because it is Tensorflow's default; the "
+    "page on {ref}`traffic signs <sutton-7-2-3>` measures what difference it makes.")
 
 
 # %% [markdown]
 # ## Two small problems
 #
-# *A plane.* The net is linear, so everything about it is known: the nearest boundary, the best attack, and by
-# {ref}`Theorem 1 <sutton-4-1>` the chance of every random perturbation. *A bent boundary.* Forty hidden units. In both, every fifth
-# image has the wrong label, so that there is something the net does not know.
+# *A plane.* The network is linear, so that its nearest boundary, its shortest attack and, by {ref}`Theorem 1 <sutton-4-1>`, the probability of
+# every random perturbation have closed forms. *A bent boundary.* The network has forty hidden units. In both problems every fifth image has
+# the wrong label, so that some images are misclassified.
 
 # %%
 def plane(shape, generator):
@@ -242,8 +242,8 @@ perturbations = draw(scale.draws, SHAPE, run.generator("draws"))
 
 
 # %% [markdown]
-# The paper's steps, image by image, sort the images into three sets: $C$, those that the net knows; $A$, those of them with an
-# attack; and $R^\delta$, those of $A$ that one of the random perturbations of size $\delta$ turns.
+# The paper's steps define three sets of images: $C$, the correctly classified ones; $A$, those in $C$ with an attack; and $R^\delta$, those in $A$
+# whose label at least one random perturbation of $\delta$ times the norm of the attack flips.
 
 # %%
 def answer(net, image):
@@ -317,9 +317,8 @@ def judged(formula, changes, instrument):
 def tell(equal, caught, shown):
     """The result of a comparison in a sentence, and a table of the sets that it rests on."""
     missed = ", ".join(change for change, seen in caught.items() if not seen) or "none"
-    display.say(f"Loop and instrument {'agree' if equal else 'disagree'}. Changed definitions that are "
-                f"noticed: {sum(caught.values())} of {len(caught)} ({', '.join(caught)}); overlooked: "
-                f"{missed}.")
+    display.say(f"Loop and fast implementation {'agree' if equal else 'disagree'}. Mutants detected: "
+                f"{sum(caught.values())} of {len(caught)} ({', '.join(caught)}); not detected: {missed}.")
     display.table(shown[0], shown[1:], "What the loop finds")
 
 
@@ -334,8 +333,8 @@ def sizes_of(name):
 #
 # $$\text{accuracy} = 100\,\frac{|C|}{|X|}$$
 #
-# Of the images $X$ of both classes, those that the net knows, in percent. [derived; the formula is lost, the printed values are whole numbers of
-# images under it.]
+# Accuracy is the share of correctly classified images among the images $X$ of both classes, in percent. [derived; the formula is lost; the
+# published values are whole numbers of images under it.]
 
 # %%
 equal, caught = judged(
@@ -345,7 +344,7 @@ equal, caught = judged(
         "the share that is wrong": lambda p: 100 - 100 * sizes_of(p)[1] / sizes_of(p)[0],
         "of one class only": lambda p: 100 * np.mean(
             [i in literal[p].known for i in range(len(problems[p][1])) if problems[p][2][i] == 1])})
-tell(equal, caught, [["problem", "images", "known", "accuracy (%)"],
+tell(equal, caught, [["problem", "images", "correct", "accuracy (%)"],
                      *([p, *sizes_of(p)[:2], fast[p]["accuracy"]["percent"]] for p in problems)])
 run.statement("equation-6", evidence=evidence(equal, caught), data={
     "images": scale.images, "known_beside_a_plane": sizes_of("a plane")[1]})
@@ -355,18 +354,19 @@ run.statement("equation-6", evidence=evidence(equal, caught), data={
 #
 # $$\text{adversarial susceptibility} = 100\,\frac{|A|}{|C|}$$
 #
-# Of the images that the net knows, those with an attack: some step along the gradient, of the 256 tried, gives another class. An image
-# with a wrong answer counts neither above nor below the line. [derived; the denominator is confirmed by the printed values.]
+# It is the share of images with an attack among the correctly classified ones: at least one of the 256 steps along the gradient changes the
+# predicted label. Misclassified images count neither in the numerator nor in the denominator. [derived; the published values confirm
+# the denominator.]
 
 # %%
 equal, caught = judged(
     lambda p: 100 * sizes_of(p)[2] / sizes_of(p)[1],
     instrument=lambda p: fast[p]["attack"]["susceptibility"]["percent"], changes={
         "of all images": lambda p: 100 * sizes_of(p)[2] / sizes_of(p)[0],
-        "wrong answers count as attacked":
+        "misclassified images count as attacked":
             lambda p: 100 * (sizes_of(p)[0] - sizes_of(p)[1] + sizes_of(p)[2]) / sizes_of(p)[0],
         "those without an attack": lambda p: 100 - 100 * sizes_of(p)[2] / sizes_of(p)[1]})
-tell(equal, caught, [["problem", "known", "with an attack", "adversarial susceptibility (%)"],
+tell(equal, caught, [["problem", "correct", "with an attack", "adversarial susceptibility (%)"],
                      *([p, *sizes_of(p)[1:], fast[p]["attack"]["susceptibility"]["percent"]]
                        for p in problems)])
 run.statement("equation-7", evidence=evidence(equal, caught), data={
@@ -379,8 +379,8 @@ run.statement("equation-7", evidence=evidence(equal, caught), data={
 #
 # $$\text{random susceptibility at } \delta = 100\,\frac{|R^\delta|}{|A|}$$
 #
-# Of the images with an attack, those that at least one random perturbation turns, where the perturbations are $\delta$ times as long
-# as the image's own attack. [derived; the denominator is confirmed by the printed values.]
+# It is the share of images whose label at least one random perturbation flips among those with an attack. The norm of the perturbations is
+# $\delta$ times that of the image's own attack. [derived; the published values confirm the denominator.]
 
 # %%
 def share(p, of, delta):
@@ -405,10 +405,10 @@ def share_of_draws(p, delta):
 equal, caught = judged(
     over_deltas(lambda p, delta: share(p, sizes_of(p)[2], delta)), instrument=over_deltas(
         lambda p, delta: fast[p]["random"][DELTAS.index(delta)]["susceptibility"]["percent"]), changes={
-        "of the known images": over_deltas(lambda p, delta: share(p, sizes_of(p)[1], delta)),
+        "of the correctly classified images": over_deltas(lambda p, delta: share(p, sizes_of(p)[1], delta)),
         "of all images": over_deltas(lambda p, delta: share(p, sizes_of(p)[0], delta)),
         "the share of perturbations": over_deltas(share_of_draws)})
-tell(equal, caught, [["problem", "with an attack", *(f"turned at δ\u00a0=\u00a0{d}" for d in DELTAS)],
+tell(equal, caught, [["problem", "with an attack", *(f"flipped at δ\u00a0=\u00a0{d}" for d in DELTAS)],
                      *([p, sizes_of(p)[2], *(len(literal[p].turned[d]) for d in DELTAS)] for p in problems)])
 run.statement("equation-8", evidence=evidence(equal, caught), data={
     "attacked_beside_a_plane": sizes_of("a plane")[2], "draws": scale.draws,
@@ -418,10 +418,10 @@ run.statement("equation-8", evidence=evidence(equal, caught), data={
 # %% [markdown]
 # ## Adversarial attack (procedure): along the gradient
 #
-# The direction is the gradient of the squared error at the image, scaled to length 1. Then 256 equal steps are tried, from 0 to 5
-# [inferred from the sizes that Figures 11 and 12 print], and the smallest that changes the class is the attack; its length is the
-# Euclidean norm that the tables report. Nothing is cut to the range of pixels. Each attack of the instrument is held against the
-# loop's, and against loops that search in another way.
+# The direction is the gradient of the squared error at the image, scaled to norm 1. Then 256 equal steps are tried, from 0 to 5 [inferred
+# from the norms in Figures 11 and 12]. The smallest step that changes the predicted label is the attack, and its norm is the Euclidean norm in
+# the tables. Perturbed pixels are not clipped. Each attack of the fast implementation is compared with that of the loop, and with those
+# of mutated loops.
 
 # %%
 def otherwise(net, image, label, change):
@@ -462,10 +462,10 @@ excess = [literal["a plane"].attacks[i][0] - abs(float(distances[i])) for i in l
 exact_on_plane = all(-1e-5 < e < grid + 1e-5 for e in excess)
 smallest, largest = min(excess) / grid, max(excess) / grid
 display.say(
-    f"Loop and instrument {'agree on every attack' if attacks_agree else 'disagree'}; "
-    f"{sum(noticed.values())} of {len(noticed)} changed procedures are noticed ({', '.join(noticed)}). "
-    f"Beside the plane, where the nearest change of class is known, an attack is {max(0.0, smallest):.2f} "
-    f"to {largest:.2f} steps too long: never too short, and never a whole step more than needed.")
+    f"Loop and fast implementation {'agree on every attack' if attacks_agree else 'disagree'}; "
+    f"{sum(noticed.values())} of {len(noticed)} mutants are detected ({', '.join(noticed)}). Beside the "
+    "plane, whose distance is exact, the norm of an attack exceeds this distance by "
+    f"{max(0.0, smallest):.2f} to {largest:.2f} steps.")
 steps_agree = evidence(attacks_agree and exact_on_plane, noticed)
 run.statement("procedure-adversarial-attack", evidence=steps_agree, data={
     "attacks_compared": sum(len(f.attacked) for f in literal.values()) if attacks_agree else 0,
@@ -475,10 +475,10 @@ run.statement("procedure-adversarial-attack", evidence=steps_agree, data={
 # %% [markdown]
 # ### Where the gradient vanishes
 #
-# The net's output is $\sigma(z) = 1/(1 + e^{-z})$, with $z$ its last value. In exact numbers the squared error always has a gradient. In
-# the 32 bits of single precision it does not: where $z$ is large, $\sigma(z)$ is exactly 1, the error exactly 0, and there is no direction to go. Such
-# an image of class 1 cannot be attacked along the gradient of the loss, however near the boundary is. Images of class 0 lose
-# their gradient much later. The gradient of $z$ itself never disappears; the pages of Section 7.2 show both.
+# The network's output is $\sigma(z) = 1/(1 + e^{-z})$, with the logit $z$. In exact arithmetic the squared error always has a gradient. In single
+# precision (32 bits) it does not: where $z$ is large, $\sigma(z)$ is exactly 1, the error exactly 0 and the gradient exactly zero. Such an image of
+# class 1 cannot be attacked along the gradient of the loss, however near the boundary is. For images of class 0 the gradient vanishes only at a
+# much higher confidence. The gradient of $z$ itself does not vanish; the pages of Section 7.2 show attacks along both.
 
 # %%
 def slopes(z, label):
@@ -506,7 +506,7 @@ def draw_saturation():
         ax.plot([ends[name]], [seen[size > 0][-1]], "o", color=colour, ms=9)
     ax.axvspan(ends["class 1, z > 0"], places[-1], color=display.PALETTE[0], alpha=0.12)
     ax.text(ends["class 1, z > 0"] + 1, 1e-46, "class 1: no gradient", fontsize=11)
-    ax.set(yscale="log", xlabel="size of z, the net's last value", ylabel="gradient of the squared error",
+    ax.set(yscale="log", xlabel="absolute value of the logit z", ylabel="gradient of the squared error",
            ylim=(1e-52, 10))
     ax.legend(loc="upper right")
     return figure
@@ -527,21 +527,21 @@ zero = gradient(sure, lost, 1)
 divided = zero / zero.norm()
 trap = first_scaling(sure, lost, 1, divided, scalings())
 display.say(
-    f"The gradient is lost at $z$ = {ends['class 1, z > 0']:.1f} for class 1 and at "
+    f"The gradient vanishes at $z$ = {ends['class 1, z > 0']:.1f} for class 1 and at "
     f"−{ends['class 0, z < 0']:.1f} for class 0 (at −{flushed:.1f} in software that takes the smallest, "
-    "*subnormal* numbers for 0). What a program makes of it matters. One that divides such "
-    "a gradient by its length gets 0/0, and the perturbed image is not a number. The net's answer to it "
-    "compares as class 0, so that an image of class 1 seems "
-    f"{'attacked, by a step of length ' + display.number(trap) if trap is not None else 'safe'}, and one of "
-    "class 0 safe. Ours counts both as not attackable. The page on {ref}`training with noise "
-    "<sutton-7-2-1-noise>` comes back to this.")
+    "*subnormal* numbers for 0). The result depends on the program. One that divides such a gradient by its "
+    "norm gets 0/0, and the perturbed image is NaN. The output for it compares as class 0, so that an image "
+    "of class 1 counts as "
+    f"{'attacked, with norm ' + display.number(trap) if trap is not None else 'not attackable'}, and one of "
+    "class 0 as not attackable. Ours counts both as not attackable. The page on {ref}`training with noise "
+    "<sutton-7-2-1-noise>` gives the consequences.")
 
 # %% [markdown]
 # ## Random perturbation (procedure): 2,000 samples of each norm
 #
-# One set of random points is drawn from the unit ball and used for every $\delta$ and all images. Each point is stretched to $\delta$ times the
-# length of the image's attack and added. The image counts as soon as one of them changes its class. The instrument tries the
-# points from the shortest to the longest, so that the first success is also the smallest.
+# One set of random points is drawn from the unit ball and used for every $\delta$ and all images. Each point is multiplied by $\delta$ times the
+# norm of the image's attack and added to the image. The image counts as soon as one perturbation flips its label. The fast implementation tries
+# the points in the order of their norm, so that the first success is also the smallest.
 
 # %%
 cube_points = 2 * torch.rand(scale.draws, *SHAPE, generator=run.generator("cube")) - 1
@@ -554,13 +554,13 @@ def turned_by(p, delta, change):
     def flips(i):
         length = literal[p].attacks[i][0]
         some = perturbations.points
-        if change == "not in lengths of the attack":
+        if change == "not in norms of the attack":
             length = 1.0
-        if change == "points of a cube":
+        if change == "points of an L∞ ball":
             some = cube_points
         if change == "on one side only":
             some = some.abs()
-        times = 1 if change == "as long as the attack at every δ" else delta
+        times = 1 if change == "the norm of the attack at every δ" else delta
         return answers(net, x[i] + times * length * some) != y[i]
 
     if change == "all must succeed":
@@ -568,8 +568,8 @@ def turned_by(p, delta, change):
     return [i for i in literal[p].attacked if bool(flips(i).any())]
 
 
-CHANGES = ("all must succeed", "not in lengths of the attack", "points of a cube", "on one side only",
-           "as long as the attack at every δ")
+CHANGES = ("all must succeed", "not in norms of the attack", "points of an L∞ ball", "on one side only",
+           "the norm of the attack at every δ")
 randomly = {}
 for name, (net, x, y) in problems.items():
     own = torch.tensor(literal[name].attacked)
@@ -580,13 +580,13 @@ for name, (net, x, y) in problems.items():
 flips_agree = all(turned == literal[name].turned[delta] for (name, delta), turned in randomly.items())
 noticed = {change: any(turned != turned_by(name, delta, change) for (name, delta), turned in randomly.items())
            for change in CHANGES}
-display.say(f"Loop and instrument {'turn the same images' if flips_agree else 'disagree'}; "
-            f"{sum(noticed.values())} of {len(noticed)} changed procedures are noticed "
+display.say(f"Loop and fast implementation {'flip the same labels' if flips_agree else 'disagree'}; "
+            f"{sum(noticed.values())} of {len(noticed)} mutants are detected "
             f"({', '.join(noticed)}).")
 
 # %% [markdown]
-# Beside a plane the chance of one perturbation is known: it is the share $\tau_n$ of the ball that lies beyond the plane ({ref}`Section
-# 4.1 <sutton-4-1>`). So the instrument can be held against the exact number, in several dimensions $n$.
+# For a plane the probability that one perturbation crosses it is exact: the share $\tau_n$ of the ball that lies beyond the plane
+# ({ref}`Section 4.1 <sutton-4-1>`). The fast implementation is compared with this value in several dimensions $n$.
 
 # %%
 # Distance of the image from the plane: just inside a size that is tried, which then is the attack's length.
@@ -642,8 +642,8 @@ one = next(r["exact"] for r in against_planes if r["n"] == largest_n and r["delt
 image_ten = float(planar_flip_probability(largest_n, 1 / widest))
 chance, expected = display.number(one, digits=2), display.number(100 * image_ten, digits=2)
 display.say(f"{inside} of {len(against_planes)} exact values lie inside their intervals. With "
-            f"{largest_n:,} values, as a CIFAR-10 image has, and δ = {widest}, a perturbation crosses with "
-            f"a chance of {chance}; two thousand of them would turn {expected}% of images if boundaries "
+            f"{largest_n:,} values, as in a CIFAR-10 image, and δ = {widest}, a perturbation crosses with "
+            f"probability {chance}; two thousand of them would flip {expected}% of the labels if boundaries "
             "were planes.")
 run.statement("procedure-random-perturbation",
               evidence=evidence(flips_agree and inside == len(against_planes), noticed), data={
@@ -654,10 +654,10 @@ run.statement("procedure-random-perturbation",
 # %% [markdown]
 # ## Training with noise (procedure): uniform noise in L∞ and L2 balls
 #
-# While a net is trained, noise is added to every image, drawn anew each time: from a cube, so that each value moves by at most $a$, or from
-# a ball of radius $b$. To make the two comparable, $b = a\sqrt{n/3}$, the typical length of a vector of the cube [derived: the text says
-# that both have about the same length on average]. Noise is checked by the laws it must follow: no value beyond the cube, lengths
-# as they must be on average, the $n$-th power of a length in the ball evenly spread, another draw for each image.
+# In training, noise is added to every image, drawn anew each time. It is uniform in an L∞ ball, so that each value changes by at most $a$, or in
+# an L2 ball of radius $b$. The choice $b = a\sqrt{n/3}$ gives both kinds about the same mean norm, as the text demands [derived]. The noise is
+# checked against its distribution: no value exceeds $a$, the mean norms agree, the $n$-th power of the norm in the L2 ball is uniform, and each
+# image has its own sample.
 
 # %%
 HALF_WIDTH = 0.5
@@ -704,10 +704,12 @@ for a in (0.1, 0.5, 1.0):
             for hook in (CubeNoise(a), BallNoise(matching_radius(a, 3072)))]
     lengths.append([a, matching_radius(a, 3072), *(float(m.mean()) for m in made)])
 display.say(f"The noise of the experiments "
-            f"passes{'' if not found_wrong else ' not: ' + ', '.join(found_wrong)}; {sum(noticed.values())} "
-            f"of {len(noticed)} changed kinds are refused ({', '.join(noticed)}).")
-display.table(["half-width a", "radius b", "mean length, cube", "mean length, ball"], lengths,
-              "Noise for a CIFAR-10 image of 3,072 values between 0 and 1: the two kinds are equally long.")
+            f"{'passes all checks' if not found_wrong else 'fails: ' + ', '.join(found_wrong)}; "
+            f"{sum(noticed.values())} "
+            f"of {len(noticed)} mutants are detected ({', '.join(noticed)}).")
+display.table(["radius a (L∞)", "radius b (L2)", "mean norm, L∞", "mean norm, L2"], lengths,
+              "Noise for a CIFAR-10 image of 3,072 values between 0 and 1: both kinds have the same mean "
+              "norm.")
 run.statement("procedure-training-noise", evidence=evidence(not found_wrong, noticed), data={
     "mean_lengths_agree_within_2_percent": all(abs(row[2] / row[3] - 1) < 0.02 for row in lengths),
     "changes_noticed": sum(noticed.values())})
@@ -716,10 +718,10 @@ run.statement("procedure-training-noise", evidence=evidence(not found_wrong, not
 # %% [markdown]
 # ## ImageNet (procedure): a thousand classes
 #
-# Networks for a thousand classes are not trained but taken as they are published. Any change of the answer counts, whatever the new class
-# is. The loss is again the squared error, now between the net's probabilities and the label's (1 for its class, 0 for all others); the text
-# says "the mean square error loss function" of all experiments, and TensorFlow's takes the mean over the classes, which changes the
-# gradient's length and not its direction. A small net with six classes stands for the large one here.
+# Networks for a thousand classes are not trained but taken as they are published. Any change of the predicted label counts, whatever the new
+# label is. The loss is again the squared error, now between the network's probabilities and the label's (1 for its class, 0 for all others). The
+# text says "the mean square error loss function" of all experiments. TensorFlow's takes the mean over the classes, which changes the norm of the
+# gradient and not its direction. A small network with six classes serves as the test here.
 
 # %%
 def gradient_of_many(net, image, label, loss="squared"):
@@ -777,8 +779,8 @@ noticed = {
         six, pictures, named, their_draws,
         counts=lambda scores, label: int(scores.argmax()) == (label + 1) % 6)}
 noticed = {change: by_instrument != found for change, found in noticed.items()}
-display.say(f"Loop and instrument {'agree on every image' if many_agree else 'disagree'}; "
-            f"{sum(noticed.values())} of {len(noticed)} changed procedures are noticed "
+display.say(f"Loop and fast implementation {'agree on every image' if many_agree else 'disagree'}; "
+            f"{sum(noticed.values())} of {len(noticed)} mutants are detected "
             f"({', '.join(noticed)}).")
 run.statement("procedure-imagenet", evidence=evidence(many_agree, noticed), data={
     "images": scale.images, "classes": 6, "changes_noticed": sum(noticed.values())})
@@ -790,30 +792,30 @@ run.statement("procedure-imagenet", evidence=evidence(many_agree, noticed), data
 # |---|---|---|
 # | sizes in Table 2 | 3 by 3 convolutions, 2 by 2 pools | of the convolutions the parameter counts allow nothing else; pools have no parameters: these are VGG's, and the sizes that follow fit |
 # | padding | none | the default of the authors' software; the sizes above fit it. VGG pads: measured beside it in {ref}`sutton-7-2-3` |
-# | where dropout stands | after each pool | the paper gives the rate, 0.4, and no place; another is measured beside it in {ref}`sutton-7-2-3` |
-# | range of the 256 steps | 0 to 5, images in [0, 1] | inferred from the sizes printed with Figures 11 and 12 |
+# | where dropout stands | after each pool | the paper gives the dropout rate, 0.4, and no place; another is measured beside it in {ref}`sutton-7-2-3` |
+# | range of the 256 steps | 0 to 5, images in [0, 1] | inferred from the norms printed with Figures 11 and 12 |
 # | $\delta$ | 1, 2, 5, 10 | 5 is printed; 10 is inferred; 1 and 2 are assumed |
-# | a gradient of exactly 0 | no attack | it has no direction; the gradient of the last value stands beside it |
+# | a gradient of exactly 0 | no attack | it has no direction; the gradient of the logit stands beside it |
 # | perturbed pixels outside [0, 1] | kept | the printed norms are those of unclipped perturbations |
 
 # %% [markdown]
 # ## Try it
 #
-# - `images=100`: more images beside both boundaries; loop and instrument must still agree on each.
-# - `trials=200000`: the dots of the picture of planes move onto the lines, and dots appear further right.
-# - `seed=1`: other nets, images and draws; every verdict must stay.
+# - `images=100`: more images beside both boundaries; loop and fast implementation must still agree on each.
+# - `trials=200000`: the dots of the figure of planes move onto the lines, and dots appear further right.
+# - `seed=1`: other networks, images and perturbations; every verdict must stay.
 
 # %%
 found = literal["a bent boundary"]
 agree = "all" if attacks_agree and flips_agree and many_agree else "only some"
-compared = sum(len(x) for _, x, _ in problems.values()) + scale.images
 run.minute(
     "The experiments of this paper measure accuracy, adversarial susceptibility (the share of correctly "
     "classified images whose label a step along the loss gradient flips) and random susceptibility (the "
     "share of those attackable images whose label random noise flips). Does the fast implementation of this "
-    f"book follow the paper's steps? The two agree on {agree} of the {compared} images of three small test "
-    "problems. For images of class 1 whose logit exceeds about "
-    f"{ends['class 1, z > 0']:.0f} the sigmoid saturates in single precision and the loss gradient is exactly "
+    f"book follow the paper's steps? The two agree on {agree} images of three small test problems (n = "
+    f"{scale.images} each). For images of class 1 whose logit exceeds about "
+    f"{ends['class 1, z > 0']:.0f} the sigmoid saturates in single precision and the loss gradient is "
+    f"exactly "
     "zero, so that the attack is undefined for such confidently classified images. Where the paper leaves a "
     "step open, such as the padding, the check covers only our reading of it.",
     picture=draw_saturation(),

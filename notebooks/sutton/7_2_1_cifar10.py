@@ -491,7 +491,8 @@ def example_data(label):
 def example_figure(item, label, kind):
     """One of Figures 11 and 12."""
     run.figure(item, shown, draw_example(label), data=example_data(label),
-               alt=f"Four images of one {kind}: the original, the attacked one, and two with random noise. The noisy "
+               alt=f"Four images of one {kind}: the original, the attacked one, and two with random noise. "
+                   f"The noisy "
                    "ones look grainy, the attacked one like the original.",
                contains={"(a) original": bool, "(b) attacked": bool, "(c) randomly": bool,
                          "(d) randomly": bool},
@@ -605,16 +606,17 @@ RIGHT = tables.printed(PAPER["table-4"])
 run.tell(pairs, lambda u: pictures.learned_in_words(u, RIGHT, CLASSES))
 run.tell(pairs, lambda u: pictures.shares_in_words(pictures.learned(u), SHARES))
 
-# % [markdown]
+# %% [markdown]
 # ## Which network: with batch normalisation, and without
 
-# %
+# %%
 readings.compare(run, "cifar10-readings", normalised, pairs, SHARES["attack"], RIGHT, CLASSES)
 
-# % [markdown]
+# %% [markdown]
 # ## Confidence intervals of the shares
 #
-# The 95% intervals (Clopper and Pearson, exact) are for the share over all images of the set, for one trained network. They do not cover
+# The 95% intervals (Clopper and Pearson, exact) are for the share over all images of the set, for one
+# trained network. They do not cover
 # the difference between one network and another.
 
 # %%
@@ -772,7 +774,8 @@ def thicker(data):
         return None, "no perturbation has flipped a label"
     a, d = data["attacks"], data["draws"]
     told = "; ".join(f"{name} {each['reach']:.2f} (95% interval {each['low']:.2f} to {each['high']:.2f}, of "
-                     f"{each['count']:,})" for name, each in (("attacks", a), ("perturbations that flip a label", d)))
+                     f"{each['count']:,})" for name, each in (("attacks", a), ("perturbations that flip a "
+                                                                               "label", d)))
     told = f"the largest twentieth begins at so many medians: {told}"
     if max(a["low"], d["low"]) <= min(a["high"], d["high"]):
         return None, f"{told}; too few to tell them apart"

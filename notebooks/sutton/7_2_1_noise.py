@@ -176,7 +176,8 @@ def wider(*items):
 noise_cells = wider(*(f"table-{n}" for n in range(13, 19)))
 plain_cells, sign_cells = wider("table-6", "table-7", "table-8"), wider("table-24")
 display.say(
-    f"The standard deviation exceeds the mean in {noise_cells[0]} of {noise_cells[1]} cells of Tables 13 to 18, "
+    f"The standard deviation exceeds the mean in {noise_cells[0]} of {noise_cells[1]} cells of Tables 13 "
+    f"to 18, "
     f"in {plain_cells[0]} of {plain_cells[1]} cells of Tables 6 to 8 (CIFAR-10 without noise), and in "
     f"{sign_cells[0]} of {sign_cells[1]} cells of Table 24 (traffic signs without noise).")
 
@@ -293,7 +294,8 @@ if len(units_shown := run.best(noisy)):
               for reading, v in off.items()}
     told = "" if not np.isfinite(min(off.values())) else (
         f"The published spread differs by a factor of {factor['found']} over images with an attack, of "
-        f"{factor['all']} over all images, and of {factor['lost']} if a vanished gradient counts as an attack "
+        f"{factor['all']} over all images, and of {factor['lost']} if a vanished gradient counts as an "
+        f"attack "
         f"of norm 0. Tables 13 to 18 below show the reading that fits best: {READINGS[chosen]}.")
     display.say(told or "No training image of this run has an attack, so no reading fits better than "
                 f"another; Tables 13 to 18 below show the plain one: {READINGS[chosen]}.")
@@ -330,7 +332,8 @@ def failures_in_words(units):
         return "No network classifies more than half of its training images correctly; all are shown."
     lost = [u.replace("-", " ") for u in units.unit[~right(units)]]
     return ("Failed trainings, whose network classifies at most half of its images correctly: "
-            f"{', '.join(lost)}. They stay in the tables; means and lines leave their problem out." if lost else
+            f"{', '.join(lost)}. They stay in the tables; means and lines leave their problem "
+            f"out." if lost else
             "No training failed: every network classifies more than half of its images correctly.")
 
 
@@ -543,7 +546,8 @@ def guess_in_words(units, others):
     seeds = [pictures.in_percent(tables.accuracy(u["train"])["percent"]) for u in others.to_dict("records")]
     first = [u for u in at(units, "cube", 3) if tables.problem(u) == "0 vs 1"]
     other = "" if not (seeds and first) else (
-        f" With {'another seed' if len(seeds) == 1 else 'other seeds'}, the training accuracy of the network for "
+        f" With {'another seed' if len(seeds) == 1 else 'other seeds'}, the training accuracy of the "
+        f"network for "
         f"{CLASSES[0]} and {CLASSES[1]} at the largest L∞ level is {' and '.join(seeds)} instead of "
         f"{pictures.in_percent(tables.accuracy(first[0]['train'])['percent'])}.")
     apart = {who: max((abs(mine[0][who] - mine[1][who]) for mine in levels if len(mine) == 2), default=None)
@@ -623,7 +627,8 @@ def draw_curves(kind):
                     ax.plot(*zip(*there), line, marker=marker, color=colour, label=pictures.SETS[split])
                 theirs = [(d["size"], printed_of(kind, int(n.split()[1]), panel, split, d["problems"]))
                           for n, d in data.items() if n != "level 0"]
-                ax.plot(*zip(*theirs), "x", color=colour, alpha=0.7, label=f"published, {split}", clip_on=False)
+                ax.plot(*zip(*theirs), "x", color=colour, alpha=0.7, label=f"published, "
+                                                                           f"{split}", clip_on=False)
             ax.set(title=name, xlabel="radius a (L∞)" if kind == "cube" else "radius b (L2)")
             ax.set_xlim(left=-0.03 * max((d["size"] for d in data.values()), default=1))
             ax.set_ylim(bottom=None if panel in ("accuracy", "susceptibility") else 0)
@@ -719,7 +724,8 @@ def box_facts():
     levels = [dict(kind=kind, n=n, share=d["susceptibility"]["train"], known=d["accuracy"]["train"],
                    problems=d["problems"], free=told["level 0"])
               for kind in KINDS for told, _ in [trained(kind)] if "level 0" in told
-              for n in (1, 2, 3) if (d := told.get(f"level {n}")) and d["susceptibility"]["train"] is not None]
+              for n in (1, 2, 3) if (d := told.get(f"level "
+                                                   f"{n}")) and d["susceptibility"]["train"] is not None]
     harmless = [v for v in levels if v["known"] >= v["free"]["accuracy"]["train"] - 5]
     if not harmless or levels[0]["free"]["susceptibility"]["train"] is None:
         return {}
@@ -745,7 +751,8 @@ if len(units_shown):
     shown, frames = trained("cube")
     box = box_facts()
     question = "Does random noise in training make a network harder to attack? "
-    limits = ("The noise levels are lost in our copy of the paper and are assumed here, and each level has one "
+    limits = ("The noise levels are lost in our copy of the paper and are assumed here, and each level has "
+              "one "
               "network a pair, so these numbers do not test the paper.")
     if box:
         further = "" if box["same"] else (
@@ -754,12 +761,14 @@ if len(units_shown):
         answer = (
             f"Without noise, an attack exists for {box['free']} of the correctly classified training images "
             f"({'mean over ' if box['problems'] > 1 else ''}{box['problems']} of 9 class pairs; n = "
-            f"{box['tried']:,} images; paper: {box['theirs_free']}). Among the noise levels that cost at most "
+            f"{box['tried']:,} images; paper: {box['theirs_free']}). Among the noise levels that cost at "
+            f"most "
             f"five points of training accuracy, the lowest share is {box['best']}.{further} ")
     else:
-        answer = "The networks without noise, or their attacks, are not there to compare with. "
+        answer = "This run has too few attacked images for a comparison. "
     run.minute(question + answer + limits, picture=draw_curves("cube")(*frames),
-               alt="Accuracy, attackable images and norms of attacks over the noise level, beside the published "
+               alt="Accuracy, attackable images and norms of attacks over the noise level, beside the "
+                   "published "
                    "values.")
 
 # %%

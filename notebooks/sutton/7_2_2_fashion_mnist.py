@@ -161,8 +161,10 @@ def as_cifar(rows):
     right, attacked, turned = found.values()
     printed = middle([row[s] for row in SHARES["attack"].values() for s in tables.SPLITS])
     return None if right > 95 and turned < 1 else False, (
-        f"in the median {in_percent(right)} of the images are classified correctly, {in_percent(attacked)} of "
-        f"these can be attacked (published: {in_percent(printed)}; “sizeable” names no least share), and noise "
+        f"in the median {in_percent(right)} of the images are classified correctly, {in_percent(attacked)} "
+        f"of "
+        f"these can be attacked (published: {in_percent(printed)}; “sizeable” names no least share), and "
+        f"noise "
         f"of once or twice the norm of the attack flips the label of {in_percent(turned)} of the attackable "
         "images")
 
@@ -184,16 +186,17 @@ run.extra("fashion-gradient", pairs, lambda u: pictures.gradient_rows(u, NEXT, C
 # %%
 run.tell(pairs, lambda u: pictures.failures_in_words(u, NEXT, CLASSES))
 
-# % [markdown]
+# %% [markdown]
 # ## Which network: with batch normalisation, and without
 
-# %
+# %%
 readings.compare(run, "fashion-readings", normalised, pairs, SHARES["attack"], RIGHT, CLASSES)
 
-# % [markdown]
+# %% [markdown]
 # ## Confidence intervals of the shares
 #
-# The 95% intervals (Clopper and Pearson, exact) are for the share over all images of the set, for one trained network. They do not cover
+# The 95% intervals (Clopper and Pearson, exact) are for the share over all images of the set, for one
+# trained network. They do not cover
 # the difference between one network and another.
 
 # %%

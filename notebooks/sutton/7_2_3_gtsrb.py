@@ -384,7 +384,8 @@ def cause_in_words(units, others):
     plain, normalised = near_published(units, others)
     return "" if not plain or not normalised else (
         "One measured cause is batch normalisation, which the paper's Table 2 does not list: with it the "
-        f"attackable share lies within ten points of the published one on {normalised}, without it on {plain}.")
+        f"attackable share lies within ten points of the published one on {normalised}, without it on "
+        f"{plain}.")
 
 
 def evidence_in_words(units, others):

@@ -200,7 +200,8 @@ def nearly_none(rows):
     if None in found.values():
         return None, "no image with an attack"
     told = ", ".join(f"{display.number(float(found[d]), digits=3)}% at δ = {d}" for d in DELTAS[:-1])
-    return max(found[d] for d in DELTAS[:-1]) < 1, f"label flipped: {told} (“virtually zero” is read as below 1%)"
+    return max(found[d] for d in DELTAS[:-1]) < 1, (
+        f"label flipped: {told} (“virtually zero” is read as below 1%)")
 
 
 def rarer(rows, cifar10, fashion, signs):
@@ -325,7 +326,8 @@ def mostly_small(d):
     if share is None:
         return None, "not run" if "known" not in d else "no image is classified correctly"
     return share > 90, (f"{display.number(share, digits=3)}% of {d['known']:,} correctly classified images "
-                        "have an attack that changes every value by less than a tenth of its range (the share "
+                        "have an attack that changes every value by less than a tenth of its range (the "
+                        "share "
                         "is to exceed 90%)")
 
 
@@ -415,7 +417,8 @@ if f is not None:
         f"How many images of {f['dimension']:,} values can be attacked, and does random noise flip the same "
         f"labels? Of the {len(f['l2']):,} images that the network classifies correctly, {in_words(small)} "
         "have an adversarial perturbation that changes every value by less than a tenth of its range (paper: "
-        f"{theirs_small:g}%). For the {own:,} attackable images we drew {f['draws']:,} noise samples each: at "
+        f"{theirs_small:g}%). For the {own:,} attackable images we drew {f['draws']:,} noise samples each: "
+        f"at "
         "least one of ten times the norm of the image's own attack flips the label for "
         f"{in_words(ten)} (paper: {theirs:g}%).{proxy}",
         picture=draw_sizes(run.best(tested)), alt=ALT)

@@ -7,6 +7,7 @@ import torch
 from matplotlib.colors import ListedColormap
 
 from shared import reference, runtime
+from shared.data.archives import SPECS
 from shared.pages import display
 from shared.pages.sums import mean
 from shared.records import prose
@@ -17,7 +18,9 @@ from shared.units import handed
 
 PAPER = reference.paper("shu")
 METHODS = {"nf": "NF", "fgsm": "FGSM", "cw2": "CW2", "bim-linf": "BIM Linf", "pw": "PW", "mi": "MI",
-           "bim-l2": "BIM L2", "bim-l1": "BIM L1"}      # as the tables call the attacks
+           "bim-l2": "BIM L2", "bim-l1": "BIM L1", "mlp": "CW2 MLP"}     # as the tables call the attacks
+SIZES = {"table-3": "table-2", "table-4": "table-2", "table-7": "table-6", "table-9": "table-10"}
+CIFAR10 = SPECS["cifar10"].classes
 KINDS = {"own": "attacked network's boundary", "foreign": "other networks' errors",
          "transferable": "transferable", None: "none of these"}
 ENDS = ("min", "max", "mean")       # of distances, as the tables order them
@@ -34,6 +37,14 @@ def called(method):
 def printed(item, **keys):
     """The printed row of a table with these keys; empty where there is none."""
     return next((row for row in PAPER[item].rows if all(row[k] == v for k, v in keys.items())), {})
+
+
+def part(units, **labels):
+    """The part of a `UnitSet` whose names have these labels: what a table rests on."""
+    names = [n for n in units.published if labels.items() <= units.labels[n].items()]
+    return replace(units, **{field: {n: each[n] for n in names if n in each}
+                             for field, each in vars(units).items()
+                             if field in ("published", "recorded", "mine", "stale")})
 
 
 # ---- the box of a printed row ----------------------------------------------------------------------------
@@ -83,7 +94,12 @@ class Region:
     @property
     def classes(self):
         """From the true class to the examples' class: "1 → 6"."""
-        return f"{self.unit['label']} → {self.target}"
+        return f"{self.unit['label']} → {self.reached}"
+
+    @property
+    def reached(self):
+        """The examples' class, by its name where the true one has a name."""
+        return CIFAR10[self.target] if self.unit["label"] in CIFAR10 else self.target
 
 
 def regions(unit):
@@ -113,20 +129,20 @@ def region(unit, target=None, b=None):
 def of_rows(units, item):
     """`[(printed row, Region)]` of the rows of a table whose units are there and have a box.
 
-    The boxes are those of Table 2, or in Section 2.2 those of Table 6.
+    The boxes are those of Table 2, in Section 2.2 those of Table 6, in Section 2.3 those of Table 10.
     """
     return [(row, mine) for row, mine in _with_units(units, item) if mine]
 
 
 def _with_units(units, item):
-    sizes = PAPER["table-2" if item in ("table-2", "table-3", "table-4") else "table-6"].rows
-    found = []
+    sizes, found = PAPER[SIZES.get(item, item)].rows, []
     for row in PAPER[item].rows:
         for unit in units.to_dict("records"):
             if (METHODS[unit["method"]], unit["label"]) == (row["attack"], row["source_class"]):
                 b, = (each["n_intervals"] for each in sizes
                       if (each["attack"], each["source_class"]) == (row["attack"], row["source_class"]))
-                found.append((row, region(unit, row["target_class"], b)))
+                target = row["target_class"]
+                found.append((row, region(unit, CIFAR10.index(target) if target in CIFAR10 else target, b)))
     return found
 
 
@@ -141,8 +157,8 @@ def _rows(units, item, of):
     made = []
     for row, mine in _with_units(units, item):
         made.append({"attack": row["attack"], "source_class": row["source_class"]})
-        made[-1] |= {"target_class": mine.target, "examples": mine.held["examples"]} | of(mine) if mine else {
-            "status": "not run: too few different examples of any one class"}
+        made[-1] |= {"status": "not run: too few different examples of any one class"} if mine is None else {
+            "target_class": mine.reached, "examples": mine.held["examples"]} | of(mine)
     return made
 
 
@@ -158,10 +174,9 @@ def inside(units, item):
         **_size(mine), "smallest_interval": float(mine.box.widths[mine.b - 1])})
 
 
-def attacked(units, item):
-    """Rows of Table 3 or 7: rates on the examples themselves, and how many pixels they change."""
-    return _rows(units, item, lambda mine: _rates(mine.held["attack"]["rates"]) | {
-        "n_perturbed_pixels": mine.kept})
+def attacked(units, item, counted="n_perturbed_pixels"):
+    """Rows of Table 3, 7 or 9: rates on the examples themselves, and how many values they change."""
+    return _rows(units, item, lambda mine: _rates(mine.held["attack"]["rates"]) | {counted: mine.kept})
 
 
 def distances(units, item, norm="squared"):
@@ -279,15 +294,18 @@ def fewer(rows):
     return bool((known.n_intervals < known.kept).all()) if len(known) == len(rows) else None, told or "no box"
 
 
-def least_saving(attack):
-    """A predicate on Table 4: of all attacks this one's box saves the least, as a share of the distance."""
+def saving(attack, *, most=False, word="minor"):
+    """A predicate on Table 4 or 10: this attack's box saves the least, or most, share of the distance."""
     def predicate(rows):
-        saved = 1 - rows.set_index("attack").sampled_l2_mean / rows.set_index("attack").attack_l2_mean
-        if saved.isna().any():
+        saved = 1 - rows.sampled_l2_mean / rows.attack_l2_mean
+        mine, rest = saved[rows.attack == attack], saved[rows.attack != attack]
+        if saved.isna().any() or not len(mine) or not len(rest):
             return None, "not all attacks have a box"
-        least = saved.idxmin()
-        return least == attack, (f"{attack} saves {saved[attack]:.1%}, the least of the others "
-                                 f"{saved.drop(attack).min():.1%} (“minor” is read as the least)")
+        bound = rest.max() if most else rest.min()
+        extreme = "most" if most else "least"
+        return bool(mine.iloc[0] > bound if most else mine.iloc[0] < bound), (
+            f"{attack} saves {mine.iloc[0]:.1%}, the {extreme} of the others {bound:.1%} "
+            f"(“{word}” is read as the {extreme})")
     return predicate
 
 

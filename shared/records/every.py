@@ -90,7 +90,7 @@ class every:  # a word of the pages, like `functools.partial`
 
     def name(self, case):
         """What a case is called."""
-        return str(self.named.get(case, ", ".join(case) if isinstance(case, tuple) else case))
+        return str(self.named.get(case, ", ".join(map(str, case)) if isinstance(case, tuple) else case))
 
     def _told(self, judged, found):
         """What the cases show; where they are many, how many hold, and what the others show."""

@@ -1,0 +1,99 @@
+"""shared.pages.shu: the box behind a printed row, rows of tables, predicates of claims, planes."""
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from shared.pages import shu
+
+SIDE = 28
+
+
+def held(examples, kept, *, rates, sizes=(10, 60), whole=False):
+    """What a unit holds of one class: `kept` values that all examples change, wider ones first."""
+    values = torch.arange(kept)
+    low, high = 0.1 * torch.ones(kept), 0.1 + torch.linspace(0.5, 0.01, kept)
+    sizes = sorted({b for b in (*sizes, kept) if b <= kept})
+    curve = {"sizes": sizes, "rates": [rates] * len(sizes), "squared": [[1.0, 2.0, 3.0]] * len(sizes),
+             "plain": [[1.0, 1.5, 1.8]] * len(sizes), "agreement": [[[0, 5, 0], [0, 5, 0]]] * len(sizes)}
+    told = {"examples": examples, "values": values, "low": low, "high": high,
+            "changed": torch.full((kept,), examples),
+            "changed_values": dict.fromkeys(("all", "most", "any"), kept),
+            "nearest": torch.zeros(1, SIDE, SIDE, dtype=torch.uint8), "squared": [2.0, 4.0, 6.0],
+            "plain": [1.4, 2.0, 2.4], "attack": {"rates": [1.0, 0.5, 0.0]}, "boxes": {"all": curve}}
+    return told | ({"whole": {"any": curve}} if whole else {})
+
+
+def unit(method, classes, label=1):
+    return {"method": method, "label": label, "classes": classes,
+            "clean": torch.zeros(1, SIDE, SIDE, dtype=torch.uint8)}
+
+
+@pytest.fixture
+def units():
+    return pd.DataFrame([
+        unit("nf", {"7": held(90, 80, rates=[0.0, 1.0, 0.6]), "3": held(85, 90, rates=[1.0, 1.0, 1.0])}),
+        unit("cw2", {"6": held(80, 40, rates=[0.9, 0.0, 0.2]), "2": held(99, 70, rates=[0.0, 0.0, 0.0])}),
+        unit("pw", {"8": held(120, 50, rates=[0.6, 0.5, 0.7], sizes=(35,), whole=True)}),
+        unit("mi", {"0": {"examples": 12}})])
+
+
+def test_the_printed_class_and_size_are_taken_where_they_are_there(units):
+    found = {row["attack"]: mine for row, mine in shu.of_rows(units, "table-2")}
+    assert list(found) == ["NF", "CW2", "PW"]                   # in the paper's order, with a box
+    assert (found["NF"].target, found["NF"].b) == (7, 60)        # class 2 is not there: that of most examples
+    assert (found["CW2"].target, found["CW2"].b) == (6, 40)      # 150 intervals are not there: all
+    assert found["PW"].whole and found["PW"].rule == "any" and found["PW"].b == 35
+    assert found["PW"].box.widths.tolist() == [1.0] * 50 and found["CW2"].name == "CW2 1 → 6"
+    assert len(found["NF"].box.first(60).values) == 60
+
+
+def test_rows_have_the_columns_of_print_and_say_why_a_value_lacks(units):
+    rows = {row["attack"]: row for row in shu.inside(units, "table-2")}
+    assert rows["NF"]["M2"] == 1.0 and rows["NF"]["n_intervals_status"].startswith("fitted")
+    assert rows["CW2"]["n_intervals_status"] is None and rows["PW"]["smallest_interval"] == 1.0
+    assert rows["MI"]["status"].startswith("not run") and "M1" not in rows["MI"] and "FGSM" not in rows
+    assert rows["NF"]["smallest_interval"] == pytest.approx(0.5 - 59 * 0.49 / 79)
+    attacked = {row["attack"]: row for row in shu.attacked(units, "table-3")}
+    assert attacked["NF"]["n_perturbed_pixels"] == 80 and attacked["NF"]["M2"] == 0.5
+    far = {row["attack"]: row for row in shu.distances(units, "table-4")}
+    assert [far["CW2"][f"sampled_l2_{end}"] for end in ("min", "mean", "max")] == [1.0, 2.0, 3.0]
+    assert far["CW2"]["attack_l2_mean"] == 4.0
+
+
+def test_views_and_predicates_of_claims_can_come_out_both_ways(units):
+    rows = pd.DataFrame(shu.inside(units, "table-2"))
+    assert shu.others("CW2")(rows)[["least", "most"]].to_numpy().tolist() == [[0.0, 0.2]]
+    assert shu.others("CW2", every=True)(rows).most.item() == 0.9
+    holds, told = shu.some(lambda row: row["M1"] > 0.5 and row["least"] == 0, reads="so")(rows)
+    assert holds and told == "CW2: attacked network 0.9, others from 0 to 0.2 (so)"
+    assert shu.some(lambda row: row["M1"] > 2, reads="so")(rows)[0] is False
+    assert shu.fewer(rows[rows.attack != "MI"])[0] is False and shu.fewer(rows)[0] is None
+    assert shu.fewer(rows[rows.attack == "NF"]) == (True, "NF: 60 of 80")
+    printed = pd.DataFrame(shu.PAPER["table-4"].rows)
+    assert shu.saving("FGSM")(printed)[0] and not shu.saving("NF")(printed)[0]
+    assert shu.saving("BIM L2", most=True)(pd.DataFrame(shu.PAPER["table-10"].rows))[0]
+    assert shu.saving("FGSM")(printed.iloc[:1])[0] is None
+
+
+def test_counts_of_kinds_and_facts_beside_the_print(units):
+    rows = {row["kind of region"]: row for row in shu.count_kinds(units)}
+    assert [rows[name]["boxes here"] for name in shu.KINDS.values()] == [1, 1, 1, 0]
+    assert [rows[name]["published"] for name in shu.KINDS.values()] == [3, 2, 1, 0]
+    facts = shu.minute(units)
+    assert (facts["n"], facts["own"], facts["paper"]["own"]) == (3, 1, 3) and facts["others"] == 0.25
+    assert shu.minute(units.iloc[3:]) == {} and shu.count_kinds(units.iloc[3:]) == []
+    every = {row["attack"]: row for row in shu.every_target(units)}
+    assert every["NF"]["classes"] == 2 and every["NF"]["transferable"] == 1 and every["MI"]["others"] is None
+
+
+def test_figures_are_drawn_of_what_is_there_and_nothing_of_nothing(units):
+    for draw in (shu.draw_pairs, shu.draw_curves):
+        assert draw(units, "table-2") is not None and draw(units.iloc[3:], "table-2") is None
+
+
+def test_points_of_a_plane_have_the_types_of_section_2_4():
+    answers = np.array([[1, 7, 7, 1], [1, 1, 7, 7], [1, 1, 2, 1]])
+    assert shu.types(answers, 1).tolist() == [0, 1, 2, 3]
+    inside = shu.near(np.linspace(-3, 3, 7))
+    assert inside[3, 3] and inside[3, 5] and not inside[3, 6] and not inside[1, 1]
