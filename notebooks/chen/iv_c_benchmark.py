@@ -535,10 +535,10 @@ if len(best) and (facts := chen.ranges(best)):
     run.minute(prose.fill(
         "Does ROBY, which needs no attack, rank networks as an attack does? The paper reports correlations "
         "of {low} to {high} with attack success. The text's PGD (ε = 0.3 on MNIST) flips {text} of the "
-        "correctly classified digits (n = {networks} of ten MNIST networks so far; paper: {paper}); a success "
-        f"rate near 100% cannot rank networks. At a third of ε it flips {{third}}. {told} Two independent "
-        "sorted columns of ten numbers already correlate with a median of {chance:.3f}, so coefficients of the "
-        "published size add little to the published order.",
+        "correctly classified digits (n = {networks} of ten MNIST networks so far; paper: {paper}); a "
+        f"success rate near 100% cannot rank networks. At a third of ε it flips {{third}}. {told} Two "
+        "independent sorted columns of ten numbers already correlate with a median of {chance:.3f}, so "
+        "coefficients of the published size add little to the published order.",
         facts | found | {"low": min(PUBLISHED), "high": max(PUBLISHED), "chance": CHANCE[1]}),
         picture=chen.draw_against(chen.networks(best), "asr_third", "roby_2",
                                   ("attack success at a third of ε", "ROBY, L2")),
