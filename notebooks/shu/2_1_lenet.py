@@ -428,7 +428,7 @@ run.extra("other-networks", others, shu.variants,
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | training | batches of 64, 10 epochs, no momentum, pixels in [0, 1] | only SGD and its rate of 0.01 are printed; the authors' code normalises no pixel |
+# | training | batches of 64, 10 epochs, no momentum, pixels in [0, 1] | only SGD and its learning rate of 0.01 are printed; the authors' code normalises no pixel |
 # | the digit | the first 1 of the test set that all ten networks classify correctly | the paper's index is not known |
 # | settings of a sweep | 100 sizes of the first ball from 0.005 to 0.5 for the iterative attacks; 50 weights and 2 margins for CW2; 100 step lengths for NF; 100 sizes from the first successful one on for FGSM; 200 starts for PW | the published script has 100 sizes from 0.01 to 1 for BIM L1, of which the upper half gives one image |
 # | semantics of the attacks | those of Foolbox 2: the size of the ball is searched for, and the nearest example met is kept | the published script uses its interface |

@@ -202,7 +202,7 @@ run.extra("mlp-fifty-digits", fifty, lambda units: shu.over_images(cw2(units)),
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | training | batches of 64, 80 epochs, no momentum, pixels in [0, 1] | only SGD and its rate of 0.01 are printed |
+# | training | batches of 64, 80 epochs, no momentum, pixels in [0, 1] | only SGD and its learning rate of 0.01 are printed |
 # | the digits | the first 5 and 7 of the test set that all five networks classify correctly | the paper's indices are not known |
 # | settings of the attack | 50 weights and 2 margins, 5 searches of 1,000 steps | no setting is published; searches, steps and rate are the defaults of Foolbox 2 |
 #

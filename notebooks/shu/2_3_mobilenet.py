@@ -268,7 +268,7 @@ run.extra("mobilenet-fifty", fifty, lambda units: shu.over_images(units.assign(m
 # | choice | ours | reason |
 # |---|---|---|
 # | network | 17 bottlenecks, first convolution without stride | the paper's text says 19, as that of Sandler et al. does, whose table lists 17; images are smaller than theirs |
-# | training | 20 epochs, batches of 64, random crops and flips, one-cycle rate | only SGD, its rate, momentum and weight decay are printed |
+# | training | 20 epochs, batches of 64, random crops and flips, one-cycle learning rate | only SGD, its learning rate, momentum and weight decay are printed |
 # | settings of the attack | 100 sizes of the first ball from 0.005 to 0.5 | the published script has 100 sizes for BIM L1 |
 #
 # ## Exercises
@@ -283,7 +283,7 @@ if facts and facts["m1_saturation_dims"]:
     run.minute(prose.fill(
         "How do networks that differ only in their training seed classify samples of a box of adversarial "
         "examples of one of them? For one aeroplane the attacked network is wrong on all samples from "
-        "{m1_saturation_dims} values on (paper: about {paper}). In the box of Table 10 its rate is {own}, "
+        "{m1_saturation_dims} values on (paper: about {paper}). In the box of Table 10 its success rate is {own}, "
         "and the rates of the other networks go from {least} to {most}. One image gives no rate for others.",
         facts | {"own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]),
                  "paper": shu.PAPER["figure-7"].printed_numbers["m1_saturation_dims"]}),

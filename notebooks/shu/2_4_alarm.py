@@ -99,7 +99,7 @@ by_hand, *mutants = ([kind_by_the_paper(rates[0], rates[1:], **each) for rates i
 
 
 def per_class(units):
-    """A row a box, of all attacks and wrong classes: its type, its rates and its alarm by all networks."""
+    """A row a box, of all attacks and wrong classes: its type, success rates and alarm by all networks."""
     made = []
     for unit in units.assign(method=units.unit).to_dict("records"):
         for mine in shu.regions(unit).values():
