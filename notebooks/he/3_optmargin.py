@@ -229,7 +229,7 @@ noisy = run.units("noises", setting.under_noise, he.noise_plan, parts=("iteratio
 # %% [markdown]
 # ## Table 1: success and distance of four attacks
 #
-# An attack succeeds on a correctly classified image if its example is misclassified. The distance is the root mean square (RMS) of the
+# An attack succeeds on a correctly classified image if its example is misclassified. *OptStrong* demands that the wrong class leads by a fixed number of logits; FGSM is one step along the sign of the gradient. The distance is the root mean square (RMS) of the
 # changes of all pixel values (0 to 1 for MNIST, 0 to 255 for CIFAR-10). It depends on settings that are unpublished: {ref}`he-3-settings`.
 
 # %%

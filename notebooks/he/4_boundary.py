@@ -806,9 +806,10 @@ if {"benign", "brittle", "margin"} <= found.keys():
                f"{brittle['images']}). Within {most:g}, more than half of the directions reach no other "
                f"class for {digit['beyond']} digits and {margin['beyond']} OptMargin examples. A "
                "threshold chosen on these images separates digits from OptMargin examples with at most "
-               f"{apart[0]:.0%} of either kind on the wrong side by the nearest distance, and at most "
-               f"{apart[1]:.0%} by the median over directions. The paper shows these distances as curves, "
-               "without numbers.",
+               f"{apart[0]:.0%} of either kind on the wrong side by the nearest distance; by the median over "
+               f"directions at most {apart[1]:.0%}{', no better than chance' if apart[1] >= 0.5 else ''}. An "
+               "attack, which chooses its direction, finds the boundary nearer than random directions do. "
+               "The paper shows these distances as curves, without numbers.",
                picture=draw_all(best[best.unit.str.startswith("mnist-normal")]), alt=ALT_ALL)
 
 # %%

@@ -383,9 +383,9 @@ def cause_in_words(units, others):
     """For the box: what batch normalisation does to the attackable share; empty where not measured."""
     plain, normalised = near_published(units, others)
     return "" if not plain or not normalised else (
-        "One measured cause is batch normalisation, which the paper's Table 2 does not list: with it the "
-        f"attackable share lies within ten points of the published one on {normalised}, without it on "
-        f"{plain}.")
+        "Adding batch normalisation, which the paper's Table 2 does not list, brings the attackable share "
+        f"to within ten points of the published one on {normalised} (without it: {plain}). Whether the "
+        "paper's network had it is not known.")
 
 
 def evidence_in_words(units, others):
