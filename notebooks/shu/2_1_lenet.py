@@ -453,7 +453,7 @@ if facts:
         "always right (paper: {paper.own}), and {transferable} fool all networks (paper: "
         "{paper.transferable}). One digit and one wrong class for each attack do not give a rate for other "
         "images.", facts),
-        picture=shu.draw_curves(found, "table-2"),
+        picture=shu.draw_curves(found, "table-2"), sets=(sweeps,),
         alt="Misclassification rates of ten networks in boxes of growing size, a panel an attack.")
 
 # %%

@@ -221,7 +221,7 @@ if facts:
         "Samples of the boxes that these images span fool the attacked network while another network is "
         "nearly always right for {own} of {n} digits (paper: {paper.own}). Two digits do not give a rate for "
         "other images.", facts),
-        picture=shu.draw_curves(found, "table-6"),
+        picture=shu.draw_curves(found, "table-6"), sets=(sweeps,),
         alt="Misclassification rates of five perceptrons in boxes of growing size, a panel a digit.")
 
 # %%

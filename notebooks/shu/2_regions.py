@@ -258,7 +258,7 @@ if len(found) and (told := counts(found))["with_any"]:
         "{with_any} planes some networks disagree inside the paper's ball of squared radius 6, and in "
         "{with_several} of these the disagreement has several areas. Areas that are separate in a plane may "
         "be connected outside it, so this does not count regions in all 784 "
-        "dimensions.", told), picture=draw_regions(found),
+        "dimensions.", told), picture=draw_regions(found), sets=(planes,),
         alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")
 
 # %%
