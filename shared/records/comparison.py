@@ -132,7 +132,7 @@ def compare(item, rows, tolerances=None):
     where a number is printed.
     """
     mine = {}
-    for row in _dicts(rows):
+    for row in rows.to_dict("records") if hasattr(rows, "to_dict") else rows:
         if missing := [k for k in item.keys if k not in row]:
             raise runtime.UserError(f"{item.title}: a row lacks {missing[0]!r}; its rows are told apart by "
                                     f"{', '.join(item.keys)}")
@@ -238,18 +238,10 @@ def peers(item):
 
 
 # ---- plain values ----------------------------------------------------------------------------------------
-def _dicts(rows):
-    return rows.to_dict("records") if hasattr(rows, "to_dict") else list(rows)
-
-
 def _plain(value):
     """A value as Python has it, not NumPy; what a DataFrame turned into NaN is None again."""
     value = value.item() if hasattr(value, "item") else value
-    return _present(value)
-
-
-def _present(value):
-    return None if value is None or (isinstance(value, float) and math.isnan(value)) else value
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _flat(row, prefix=""):
