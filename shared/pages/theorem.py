@@ -121,9 +121,9 @@ def quadrature_deviation(statement, grid, again):
 
 def times(log10_ratio):
     """A ratio in words that a reader can compare: `1.2`, `4,700` or `10^118`."""
-    ratio = 10.0 ** log10_ratio if log10_ratio < 5 else None
-    if ratio is None:
+    if log10_ratio >= 5:
         return f"$10^{{{log10_ratio:.0f}}}$"
+    ratio = 10.0 ** log10_ratio
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 

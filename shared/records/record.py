@@ -75,14 +75,13 @@ def provenance(sets, units):
     present = [u for s in sets for u in units[s.name].values()]
 
     def every(key):
-        return sorted({json.dumps(u.provenance[key], sort_keys=True) for u in present})
+        told = {json.dumps(u.provenance[key], sort_keys=True) for u in present}
+        return [json.loads(value) for value in sorted(told)]
 
     data = {k: v for u in present for k, v in u.provenance["data"].items()}
     return {"data": data, "seeds": sorted({u.arguments["seed"] for u in present if "seed" in u.arguments}),
-            "versions": [json.loads(v) for v in every("versions")],
-            "devices": [json.loads(d) for d in every("device")],
-            "threads": [json.loads(t) for t in every("threads")],
-            "revisions": [json.loads(r) for r in every("revision")],
+            "versions": every("versions"), "devices": every("device"), "threads": every("threads"),
+            "revisions": every("revision"),
             "seconds": sum(u.provenance["seconds"] for u in present)}
 
 

@@ -244,11 +244,9 @@ def _key(*identity_):
 
 def _publishable(units, wanted):
     """Names of those wanted units that belong to what is published: with its arguments, no part larger."""
-    def belongs(mine, full):
-        return all(mine[p] <= full[p] for p in units.parts) and _same_but_parts(
-            store.plain(mine), full, units.parts)
-
-    return [n for n in wanted if n in units.published and belongs(wanted[n], units.published[n])]
+    return [n for n, mine in wanted.items() if n in units.published
+            and all(mine[p] <= units.published[n][p] for p in units.parts)
+            and _same_but_parts(store.plain(mine), units.published[n], units.parts)]
 
 
 def _to_record(units, wanted, which):
