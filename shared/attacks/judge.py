@@ -15,16 +15,8 @@ import torch
 
 from shared import runtime
 from shared.attacks.threat import Threat, per_image
-from shared.models.inference import (
-    Classifier,
-    check_images,
-    checked_logits,
-    chunk_for,
-    classes,
-    device_of,
-    frozen,
-    logits,
-)
+from shared.models import inference
+from shared.models.inference import check_images, checked_logits, frozen
 from shared.runtime import UserError
 
 
@@ -61,9 +53,9 @@ class Attack:
         Raises UserError for images, labels or models that are not as this module's first lines say.
         """
         _check(x, y, self.threat, target)
-        device = device_of(model, x)
+        device = inference.device_of(model, x)
         goal = target if self.threat.targeted else y
-        chance, asked = self.draw(x, generator), Classifier(model)
+        chance, asked = self.draw(x, generator), inference.Classifier(model)
         proposal, passes = torch.empty_like(x), torch.zeros(len(x), dtype=torch.int64, device=x.device)
 
         def part(rows):
@@ -77,7 +69,7 @@ class Attack:
         with frozen(model):
             clean = checked_logits(model, x, y, target, chunk=chunk)
             if len(x):
-                size = chunk or chunk_for(model, x, self.copies)
+                size = chunk or inference.chunk_for(model, x, self.copies)
                 runtime.chunked(part, torch.arange(len(x), device=x.device), chunk=size)
             return _decide(model, x, y, proposal, self.threat, target, passes, clean, chunk)
 
@@ -130,7 +122,7 @@ def _decide(model, x, y, proposal, threat, target, passes, clean, chunk):
     finite = proposal.flatten(1).isfinite().all(1)
     z = torch.where(per_image(finite, x), proposal, x)
     z = threat.project(z, x).clamp(0, 1)               # clipping moves towards x: z stays in the ball
-    got = classes(logits(model, z, chunk=chunk))
+    got = inference.classes(inference.logits(model, z, chunk=chunk))
     success = finite & (got == target if threat.targeted else got != y)
     return Result(x_adv=torch.where(per_image(success, x), z, x), success=success,
                   distance=torch.where(success, threat.distance(x, z), torch.nan),

@@ -12,19 +12,11 @@ data in the unit ball.
 """
 import numpy as np
 
+from shared.theory import models, witnesses
 from shared.theory import surface_trials as roof
-from shared.theory import witnesses
 from shared.theory.ball import log_tail, sample_coordinates
 from shared.theory.expression import Best, Call, Constant, Either, named, number, symbols
 from shared.theory.limits import half_balls_expansion
-from shared.theory.models import (
-    classify,
-    half_balls,
-    log_half_balls,
-    log_two_balls,
-    strongest_attack,
-    two_balls,
-)
 from shared.theory.statement import Statement, Witness, verify
 from shared.theory.surfaces import cone_cap, uniform_law, wedge
 
@@ -88,18 +80,18 @@ def _noise(n, delta, draws, generator):
 def _flipped(model, n, epsilon, delta, draws, generator):
     """Does random noise lead to the wrong class? `model` draws labelled points."""
     x1, label = model(n, epsilon, draws, generator)
-    return classify(x1 + _noise(n, delta, draws, generator)) != label
+    return models.classify(x1 + _noise(n, delta, draws, generator)) != label
 
 
 def _attacked(model, n, epsilon, delta, draws, generator):
     """Does the strongest attack of length delta lead to the wrong class?"""
     x1, label = model(n, epsilon, draws, generator)
-    return classify(strongest_attack(x1, label, delta)) != label
+    return models.classify(models.strongest_attack(x1, label, delta)) != label
 
 
 def _correct(n, epsilon, draws, generator):
-    x1, label = two_balls(n, epsilon, draws, generator)
-    return classify(x1) == label
+    x1, label = models.two_balls(n, epsilon, draws, generator)
+    return models.classify(x1) == label
 
 
 def _universal(n, gamma, r, draws, generator):
@@ -154,7 +146,7 @@ STATEMENTS: dict[str, Statement] = {
         direction="lower", complement=True, conditions=(_IN_REACH,), grid=_REACHES,
         rare=_K * _cap(_delta - _epsilon),
         log_exact=lambda n, epsilon, delta: log_tail(n, delta - epsilon),
-        trials=lambda **given: _attacked(two_balls, **given),
+        trials=lambda **given: _attacked(models.two_balls, **given),
         witnesses=(witnesses.full_caps({"n": _N, "epsilon": (0.3, 0.5), "delta": (0.5, 0.6, 0.8)},
                                        lambda epsilon, delta: delta - epsilon),), remark=_EXPONENT,
     ),
@@ -165,8 +157,8 @@ STATEMENTS: dict[str, Statement] = {
                              lambda epsilon, delta: (0 <= epsilon) & (epsilon <= 1 + delta))),
         direction="upper", grid={"n": _N, "epsilon": _EPSILON, "delta": _DELTA},
         rare=number(1) * _K * (1 - (_epsilon / (1 + _delta)) ** 2) ** (_n / 2),
-        log_exact=log_two_balls,
-        trials=lambda **given: _flipped(two_balls, **given),
+        log_exact=models.log_two_balls,
+        trials=lambda **given: _flipped(models.two_balls, **given),
         witnesses=(witnesses.facing_half(epsilon=(0.0, 0.01, 0.1)),), remark=_HALF_IS_ENOUGH,
     ),
     "theorem-8": Statement(
@@ -176,7 +168,7 @@ STATEMENTS: dict[str, Statement] = {
         conditions=(("0 <= gamma <= 2", lambda gamma: (0 <= gamma) & (gamma <= 2)),),
         direction="lower", complement=True, grid={"n": _N, "gamma": _GAMMA},
         rare=Either((Constant(2), named("p", _K * (number(0.5) * (1 - _gamma**2 / 4) ** (_n / 2))))),
-        log_exact=lambda n, gamma: log_two_balls(n, gamma, 1.0),
+        log_exact=lambda n, gamma: models.log_two_balls(n, gamma, 1.0),
         trials=lambda n, gamma, draws, generator: _universal(n, gamma, 1.0, draws, generator),
         witnesses=(witnesses.half_ball(),), remark=_ONE_CAP_IS_ENOUGH,
     ),
@@ -221,7 +213,7 @@ STATEMENTS: dict[str, Statement] = {
         rare=_K * _cap((_delta - _eta) / _r),
         log_exact=lambda n, eta, delta, r: log_tail(n, (delta - eta) / r),
         trials=lambda n, eta, delta, r, draws, generator:
-            classify(strongest_attack(r * sample_coordinates(n, draws, generator) - eta, 0, delta)) == 1,
+            models.strongest_attack(r * sample_coordinates(n, draws, generator) - eta, 0, delta) >= 0,
         witnesses=(witnesses.full_caps(
             {"n": _N, "eta": (0.3, 0.5), "delta": (0.5, 0.6, 0.8), "r": (1.0, 2.0)},
             lambda eta, delta, r: (delta - eta) / r),), remark=_EXPONENT,
@@ -257,7 +249,7 @@ STATEMENTS: dict[str, Statement] = {
                              lambda eta, delta, r: (0 <= eta) & (eta <= r + delta) & (r > 0))),
         direction="upper", grid={"n": _N, "eta": _EPSILON, "delta": _DELTA, "r": _R},
         rare=number(0.5) * (1 + _K) * (1 - (_eta / (_r + _delta)) ** 2) ** (_n / 2),
-        log_exact=lambda n, eta, delta, r: log_two_balls(n, eta / r, delta / r),
+        log_exact=lambda n, eta, delta, r: models.log_two_balls(n, eta / r, delta / r),
         trials=lambda n, eta, delta, r, draws, generator:
             r * sample_coordinates(n, draws, generator) + _noise(n, delta, draws, generator) >= eta,
         witnesses=(witnesses.facing_half(eta=(0.0, 0.01, 0.1), r=(1.0,)),), remark=_HALF_IS_ENOUGH,
@@ -284,7 +276,7 @@ STATEMENTS: dict[str, Statement] = {
                      lambda gamma, r: (0 <= gamma) & (gamma <= 2 * r) & (r > 0)),),
         direction="lower", complement=True, grid={"n": _N, "gamma": _GAMMA, "r": _R},
         rare=Either((Constant(2), named("p", _K * _cap(_gamma / (2 * _r))))),
-        log_exact=lambda n, gamma, r: log_two_balls(n, gamma / r, 1.0), trials=_universal,
+        log_exact=lambda n, gamma, r: models.log_two_balls(n, gamma / r, 1.0), trials=_universal,
         witnesses=(witnesses.half_ball(r=(1.0, 2.0)),), remark=_ONE_CAP_IS_ENOUGH,
     ),
     "theorem-18": Statement(
@@ -293,7 +285,7 @@ STATEMENTS: dict[str, Statement] = {
         direction="lower", complement=True, conditions=(_IN_REACH,), grid=_REACHES,
         rare=number(1) * (1 - (_delta - _epsilon) ** 2) ** (_n / 2),
         log_exact=lambda n, epsilon, delta: np.log(2) + log_tail(n, delta - epsilon),
-        trials=lambda **given: _attacked(half_balls, **given), remark=_EXPONENT,
+        trials=lambda **given: _attacked(models.half_balls, **given), remark=_EXPONENT,
     ),
     "theorem-19": Statement(
         name="Theorem 19: random perturbations of the half-balls",
@@ -301,8 +293,8 @@ STATEMENTS: dict[str, Statement] = {
         conditions=(_NOISE, ("0 <= epsilon <= delta",
                              lambda epsilon, delta: (0 <= epsilon) & (epsilon <= delta))),
         direction="upper", grid={"n": _N, "epsilon": _EPSILON, "delta": _DELTA}, rare=_cap(_epsilon / _delta),
-        log_exact=log_half_balls,
-        trials=lambda **given: _flipped(half_balls, **given),
+        log_exact=models.log_half_balls,
+        trials=lambda **given: _flipped(models.half_balls, **given),
         witnesses=(Witness("noise without end", {"n": _N, "epsilon": (0.0,), "delta": (1e9,)},
                            lambda n, epsilon, delta: np.log(half_balls_expansion(n, delta))),),
         remark=_EXPONENT,
@@ -313,8 +305,8 @@ STATEMENTS: dict[str, Statement] = {
                 r"\ \beta_p=\sqrt{1-(1-p)^{2/n}};"
                 r"\quad n\to\infty: \sup_p p\left(1-\Phi\left(\tfrac1\delta\sqrt{-2\ln(1-p)}\right)\right)",
         direction="lower", conditions=(_NOISE,), grid={"n": _N, "delta": _DELTA}, rare=_theorem_20(),
-        log_exact=lambda n, delta: log_half_balls(n, 0.0, delta),
-        trials=lambda n, delta, draws, generator: _flipped(half_balls, n, 0.0, delta, draws, generator),
+        log_exact=lambda n, delta: models.log_half_balls(n, 0.0, delta),
+        trials=lambda n, delta, **drawn: _flipped(models.half_balls, n, 0.0, delta, **drawn),
         given=_SLABS,
         witnesses=(Witness("noise without end", {"n": _N, "delta": (1e9,)},
                            lambda n, delta: np.log(half_balls_expansion(n, delta))),),
