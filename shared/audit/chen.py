@@ -1,5 +1,4 @@
-"""Chen et al. (ROBY): attack success against the metrics of 30 models; robust and small models are in
-`chen_models`."""
+"""Chen et al. (ROBY): attack success against the metrics of 30 models; for others see `chen_models`."""
 import numpy as np
 from scipy import stats
 

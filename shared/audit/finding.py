@@ -38,8 +38,7 @@ class Finding:
     `verdict` is `contradicts` (passage against passage, or arithmetically impossible), `holds with
     exceptions` (`held` = n of m rows), `confirms`, or `note` (nothing the paper says could be wrong). `kind`
     is `numbers` (computed from printed numbers), `words` (passages set side by side) or `scripts` (what the
-    published code does). `numbers` are the paper's and `ours` is our sum: a number, a string, a tuple, or a
-    dict of them.
+    published code does). `numbers` are the paper's, `ours` our sum: a number, text, tuple, or dict of them.
     """
     paper: str
     name: str                     # the function that made it
@@ -115,8 +114,7 @@ class Checks:
     """The checks of one paper in reading order; the instance decorates each of them.
 
     A check takes a `Printed` and returns one finding, or yields several where one rule has several rows.
-    `pool`: the check compares tables of one layout, whose columns of the same name count as one column for
-    random numbers.
+    `pool`: it compares tables of one layout, whose columns of one name count as one for random numbers.
     """
 
     def __init__(self, paper):

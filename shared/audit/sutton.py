@@ -1,5 +1,4 @@
-"""Sutton et al.: accuracies and susceptibilities; `sutton_counts` has the counts of images,
-`sutton_sizes` the sizes of attacks."""
+"""Sutton et al.: accuracies, susceptibilities; see `sutton_counts` for images, `sutton_sizes` for norms."""
 import numpy as np
 
 from shared.audit.finding import Checks, rounds_to, stated

@@ -4,8 +4,7 @@
     print(dataset.describe())
 
 A published set comes from the folder `$BOUNDARY_DATA`, else from a download, else (never in the `paper`
-profile) an embedded set stands in for it, and says so. `python -m shared.data` tells what is there and what
-to do about the rest.
+profile) an embedded set stands in for it, and says so. `python -m shared.data` tells what is there.
 """
 import logging
 from dataclasses import dataclass, field, replace

@@ -34,8 +34,7 @@ def log_two_balls(n, epsilon, delta):
     """log Pr(noise of radius delta misclassifies a point of the two balls): the exact value of Theorem 6.
 
     epsilon >= 0, delta > 0; -inf where epsilon >= 1 + delta (out of reach). Also the exact complement of
-    Theorem 8: Pr(T_z - T_x > gamma) is log_two_balls(n, gamma, 1), the difference of two coordinates being
-    symmetric.
+    Theorem 8: Pr(T_z - T_x > gamma) is log_two_balls(n, gamma, 1), by symmetry.
     """
     return _log_crossing(n, epsilon, delta, -1.0)
 

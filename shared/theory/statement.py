@@ -147,8 +147,7 @@ def verify(statement, *, grid=None, draws=0, generator=None):
 
     Columns: the parameters, bound, exact, log_bound and log_exact (of the rare quantity), violated;
     with draws > 0 also monte_carlo, low, high. Where no exact value is known, violated says that the interval
-    lies on the wrong side of the bound, and is None without draws. `grid` (name -> values) replaces the
-    statement's own.
+    lies on the wrong side of the bound, and is None without draws. `grid` (name -> values) replaces its own.
     """
     grid = statement.grid if grid is None else grid
     statement.check_names(grid)

@@ -7,8 +7,7 @@
 The formulas are lost in the text at hand; they were re-derived from the words of its proofs (status
 "derived"; the exact values are not in the paper). K >= 1 is the constant of Definition 3, the density over
 that of the uniform law; it is 1 for uniform data, for which the exact values hold. Theorems 9, 11, 14 and 16
-hold for any surface and law (`surfaces`); here they are checked under a roof g = -L|p| over uniform
-data in the unit ball.
+hold for any surface and law (`surfaces`); here they are checked under a roof g = -L|p| over the unit ball.
 """
 import numpy as np
 

@@ -2,8 +2,7 @@
 
 A set of units belongs to one function. The plan of the unmodified `paper` scale defines the published units;
 a run's own plan says what it wants. What is wanted with exactly the published arguments (a declared part may
-be smaller) is kept under `results/units`; everything else (`smoke`, `quick`, other parameters) has the same
-form in the cache.
+be smaller) is kept under `results/units`, all else (`smoke`, `quick`, other parameters) so in the cache.
 """
 import hashlib
 import re
