@@ -61,7 +61,9 @@ class Attack:
         def part(rows):
             drawn = chance if chance is None or len(chance) < len(x) else chance[rows.cpu()]
             own = self._of(rows.to(device))
-            z, spent = own.propose(asked, _layout(x[rows], device), goal[rows].to(device),
+            # Channels last: convolutions are 1.4 to 2 times faster so.
+            images = x[rows].to(device, memory_format=torch.channels_last)
+            z, spent = own.propose(asked, images, goal[rows].to(device),
                                    None if drawn is None else drawn.to(device))
             proposal[rows], passes[rows] = z.to(x.device), spent.to(x.device)
             return rows
@@ -105,9 +107,8 @@ def fooled(scores, goal, *, targeted, probability=0.5):
 def judge(model, x, y, proposal, threat, *, target=None, passes=None, chunk=None):
     """What the proposed images [N, C, H, W] are worth against `threat`: a `Result`.
 
-    The judge projects and clips them, classifies them again and keeps the clean image where they fail. A
-    proposal that is not finite fails. Arguments and errors as in `Attack.__call__`; `passes` [N] is handed on
-    (default 0).
+    The judge projects and clips them, classifies them again and keeps the clean image where they fail; what
+    is not finite fails. Arguments and errors as in `Attack.__call__`; `passes` [N] is handed on.
     """
     _check(x, y, threat, target)
     if proposal.shape != x.shape:
@@ -127,11 +128,6 @@ def _decide(model, x, y, proposal, threat, target, passes, clean, chunk):
     return Result(x_adv=torch.where(per_image(success, x), z, x), success=success,
                   distance=torch.where(success, threat.distance(x, z), torch.nan),
                   was_correct=clean.argmax(1) == y, passes=passes)
-
-
-def _layout(x, device):
-    """Images on the device, channels last: convolutions are 1.4 to 2 times faster so."""
-    return x.to(device, memory_format=torch.channels_last)
 
 
 def _check(x, y, threat, target):
