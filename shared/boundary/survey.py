@@ -133,9 +133,8 @@ def refine(model, x, dirs, found, *, halvings=7, chunk=None):
 def purity(found, top=None):
     """Share [N, top] of the directions whose boundary borders one of the k commonest classes, k = 1..top.
 
-    Shares are of the directions in which another class was found, as in the authors' code; 0 where there is
-    none. `he`, Section 4.2, Figure 3; the boundary classifier takes the first three. By default top is the
-    largest class that was found.
+    Shares are of the directions in which another class was found, as in the authors' code; 0 of none. `he`,
+    Section 4.2, Figure 3; the boundary classifier takes the first three. top None: the largest class found.
     """
     classes = int(found.adjacent.max()) + 1 if found.adjacent.numel() else 0
     top = top or max(1, classes - 1)

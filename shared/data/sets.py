@@ -90,8 +90,7 @@ def _known_set(name):
 
 
 def load(name, *, profile=None, folder=None, cache=None, size=None):
-    """The data set `name`, one of NAMES; its fingerprint (`digits:<fingerprint>` of a stand-in) is entered in
-    `runtime.used` at every call.
+    """The data set `name`, one of NAMES; `runtime.used` gets its fingerprint (`digits:...` of a stand-in).
 
     profile   "smoke": embedded only; "paper": data folder, else download; "quick": as `paper`, else the
               embedded stand-in, with a warning in the log; default: that of `use_profile`, else "quick"

@@ -14,8 +14,7 @@ from shared.theory.integral import log_integral
 def _log_crossing(n, epsilon, delta, lowest):
     """log Pr(T >= lowest and delta S > epsilon + T), S an independent copy of T; lowest is -1 or 0.
 
-    T is the depth below the equator of the ball (all of it, or the far half). It is the integral of f_n(t)
-    Pr(S > (epsilon + t) / delta).
+    T is the depth below the equator in the ball or its far half: integral f_n(t) Pr(S > (epsilon+t)/delta).
     """
     n, epsilon, delta = broadcast(n, epsilon, delta)
     check_positive(delta=delta)

@@ -123,9 +123,7 @@ class Statement:
         return estimate(self.trials(**values, draws=check_draws(draws), generator=generator))
 
     def beyond(self, log_bound, log_low, log_high):
-        """By how much the truth, between two logarithms of the rare quantity, lies on the wrong side of the
-        bound; below 0 where it does not.
-        """
+        """By how much the truth, between two logarithms, lies beyond the bound; below 0 where it does not."""
         above = self.complement or self.direction == "upper"
         with np.errstate(invalid="ignore"):  # a truth of 0 under a bound of 0 is no excess
             gap = log_low - log_bound if above else log_bound - log_high
