@@ -32,8 +32,7 @@ PRUNING_PLACES = ("mixed", "input", "source")
 
 
 def mix(a, b):
-    """The mean of two images. Of uint8 ones in MATLAB's arithmetic: each half rounds .5 up, the sum stops at
-    255.
+    """The mean of two images; of uint8 ones in MATLAB's arithmetic: halves round .5 up, the sum stops at 255.
 
     So white on black gives 128, and two equal odd values v give v + 1.
     """
@@ -96,8 +95,7 @@ class Pruning:
            "input"   on what the network sees only, a filter in front of it: the images kept have all values;
            "source"  on the source only, before the search starts.
     Similarities are those of the images kept: with "mixed" and "source" x_o is the pruned source.
-    With "mixed" the mean of two images may be pruned back to one of them; then nothing moves any more and the
-    iteration limit ends the search.
+    With "mixed" the mean of two images may be pruned back to one of them; then the iteration limit ends it.
     """
     t: int
     T: int

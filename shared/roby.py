@@ -119,8 +119,7 @@ class Penultimate(nn.Module):
 def layout(features, labels, *, p=2):
     """The `Layout` of features [N, M] of classes labels int64 [N], which are 0 to K - 1.
 
-    Raises UserError for features that are not finite, fewer samples than classes, a class without samples,
-    one class only, and another p.
+    Raises UserError for features that are not finite, a class without samples, one class only, another p.
     """
     features, own = _checked(features, labels, p)
     centres = torch.stack([features[rows].mean(0) for rows in own])

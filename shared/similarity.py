@@ -3,8 +3,7 @@
 The window of SSIM is separable, so filtering an H x W image with replicated border is `A_h @ image @ A_w.T`
 with one small banded matrix per side. Each side is one batched product for a whole chunk of images, of the
 two halves of its matrix: the upper half is zero in the last columns and the lower half in the first ones, so
-that each multiplies a window of 19 of the 28 pixels of a row. Three more choices make it fast, and safe in
-float32:
+that each multiplies a window of 19 of the 28 pixels of a row. Three more choices make it fast, and safe:
 
 - The moments are those of the sum s = x + y and the difference d = x - y instead of x and y. As
   2 (mu_x^2 + mu_y^2) = mu_s^2 + mu_d^2 and 4 mu_x mu_y = mu_s^2 - mu_d^2, and likewise for (co)variances,
@@ -77,8 +76,7 @@ def ssim(x, y, *, convention="matlab", data_range=255.0, full=False):
 def _kernel(sides, c1, c2, n):
     """Function that compares n pairs at a time; each call works in the memory of the one before.
 
-    It takes planes x, y [n, H W] and returns their SSIM [n], an estimate [n] of its error and, if full, its
-    map [n, H', W'].
+    Of planes x, y [n, H W] it gives SSIM [n], an estimate [n] of its error and, if full, its map [n, H', W'].
     """
     (out_h, h), (out_w, w) = (side.shape for side in sides)
     size = out_h * out_w

@@ -473,32 +473,6 @@ def test_a_set_that_would_be_downloaded_is_tried(small, places, serve, monkeypat
     assert sets.standing_in("mnist", "quick") is None and len(asked) == 4
 
 
-def test_a_subset_is_the_first_images_or_a_draw():
-    whole = sets.load("gtsrb", profile="smoke")
-    part = whole.subset(train=30, test=10)
-    assert torch.equal(part.x_train, whole.x_train[:30]) and torch.equal(part.y_test, whole.y_test[:10])
-    assert torch.equal(part.extra["track_train"], torch.arange(30)) and len(part.extra["class_id"]) == 10
-    assert part.fingerprint == whole.subset(300, 100).subset(30, 10).fingerprint != whole.fingerprint
-    assert "30 training and 10 test" in part.describe() and part.stand_in == "shapes"
-    assert whole.subset().fingerprint == whole.fingerprint == whole.to("cpu").fingerprint
-    draws = [whole.subset(30, generator=torch.Generator().manual_seed(seed)) for seed in (0, 0, 1)]
-    assert same(draws[0], draws[1]) and not same(draws[0], draws[2])
-    rows = draws[0].extra["track_train"]                        # in the stand-in, the number of the image
-    assert len(rows.unique()) == 30 and torch.equal(draws[0].x_train, whole.x_train[rows])
-    assert torch.equal(draws[0].y_train, whole.y_train[rows]) and len(draws[0].x_test) == 500
-
-
-def test_a_subset_larger_than_the_set(small, places):
-    assert len(sets.load("digits").subset(train=5000).x_train) == 1297
-    np.savez(places["folder"] / "mnist.npz", **small("mnist"))
-    dataset = sets.load("mnist", **places)
-    with pytest.raises(ValueError, match="train=25, but mnist has only 24"):
-        dataset.subset(train=25)
-    for count in (-1, 2.5, True):
-        with pytest.raises(ValueError, match="allowed: a whole number"):
-            dataset.subset(test=count)
-
-
 def test_report_says_what_is_there_and_what_to_do(small, places, monkeypatch):
     monkeypatch.setenv("BOUNDARY_DATA", str(places["folder"]))
     monkeypatch.setenv("BOUNDARY_CACHE", str(places["cache"]))

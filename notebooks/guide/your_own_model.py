@@ -33,6 +33,9 @@ images: int | None = None  # test images that the instruments work on; None take
 epochs: int = 4  # of training [1..]
 
 # %% tags=["hide-cell"]
+import time
+
+import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
@@ -48,14 +51,62 @@ from shared.boundary.survey import purity, survey
 from shared.data import sets
 from shared.models import inference
 from shared.pages import display
-from shared.pages.guide import Meter, draw_nearest, middle, percent, refusals, strip
 from shared.pages.start import start
+from shared.runtime import UserError
 from shared.similarity import ssim
 from shared.stability.susceptibility import susceptibility
 
 run = start("guide/your_own_model", globals())
 scale = run.scale(smoke=dict(images=24), quick=dict(images=100), paper=dict(images=100))
 torch.manual_seed(seed)
+
+
+# %% tags=["hide-cell"]
+# What this page draws and measures beside the instruments themselves.
+class Meter:
+    """Images that went through a model, and processor seconds, from `start` to `stop`, by name in `rows`."""
+
+    def __init__(self):
+        self.rows = {}
+        self.start()
+
+    def watch(self, model):
+        """Count the images of every forward pass of a module from now on."""
+        def count(module, given, _):
+            self.passes += len(given[0])
+
+        model.register_forward_hook(count)
+
+    def start(self):
+        self.passes, self.began = 0, time.process_time()
+
+    def stop(self, name):
+        """Keep what passed since `start`, and start again."""
+        self.rows[name] = self.passes, time.process_time() - self.began
+        self.start()
+
+
+def strip(rows, titles):
+    """A figure of images: a row of tensors [n, C, H, W] for each name; titles above the first row."""
+    count = len(next(iter(rows.values())))
+    figure, axes = plt.subplots(len(rows), count, figsize=(7.2, 1.25 * len(rows) + 0.4), squeeze=False)
+    for n, (line, (name, images)) in enumerate(zip(axes, rows.items())):
+        display.image_grid(line, images.cpu(), titles if n == 0 else None)
+        line[0].set_ylabel(name, rotation=0, ha="right", va="center")
+    return figure
+
+
+def percent(share):
+    """A share as a person writes it; nothing of nothing."""
+    return f"{100 * float(share):.0f}%" if float(share) == float(share) else ""
+
+
+def middle(values):
+    """Median of the numbers that are there, or None."""
+    there = values[values.isfinite()]
+    return float(there.median()) if len(there) else None
+
+
 draws, meter = run.generator("draws"), Meter()
 
 
@@ -187,7 +238,16 @@ nearest, censored = found.nearest, found.censored
 
 # %%
 meter.stop("boundary distances")
-display.picture(draw_nearest(found), f"Smallest boundary distance of {len(x)} images over {len(dirs)} "
+order = nearest.cpu().argsort()
+near, far = nearest.cpu()[order], censored.cpu()[order]
+rank, (figure, ax) = torch.arange(len(near)), plt.subplots(figsize=(7.2, 3))
+ax.plot(rank[~far], near[~far], "o", ms=4, color=display.PALETTE[0], label="another label was found")
+if far.any():
+    ax.plot(rank[far], near[far], "^", ms=6, mfc="none", color=display.PALETTE[3],
+            label="none was found: the distance is larger")
+ax.set(xlabel="test images, in order of distance", ylabel="nearest boundary (RMS)", ylim=(0, 1.08 * found.top))
+ax.legend()
+display.picture(figure, f"Smallest boundary distance of {len(x)} images over {len(dirs)} "
                 "directions, in steps of 0.02. Triangles are censored: no label changed up to 0.5.",
                 "A rising curve of dots from small distances upwards; triangles at 0.5.")
 pure = purity(found, 3)[found.found.any(1)].mean(0)
@@ -312,7 +372,14 @@ cases = {
     "pixels beyond 1": (model, 255 * x, y),
     "integer images": (model, (255 * x).byte(), y),
 }
-display.table(["given", "message"], refusals(attacks["PGD"], cases, draws),
+messages = []
+for what, given in cases.items():
+    try:
+        attacks["PGD"](*given, generator=draws)
+        messages.append([what, "accepted"])
+    except UserError as error:
+        messages.append([what, f"`{type(error).__name__}: {error}`"])
+display.table(["given", "message"], messages,
               "Messages of PGD; the other attacks share them.", sentences=True)
 
 # %% [markdown]
@@ -322,7 +389,11 @@ display.table(["given", "message"], refusals(attacks["PGD"], cases, draws),
 # attack and the {ref}`checks <your-own-model-refused>` of the model.
 
 # %%
-meter.table(len(x))
+display.table(["instrument", "passes per image", "processor seconds"],
+              [[name, f"{passes / len(x):,.0f}", f"{seconds:.2f}"]
+               for name, (passes, seconds) in meter.rows.items() if name != "training"],
+              f"Cost on {len(x)} images, measured while this page was made; a pass is one image "
+              "through the model.")
 
 # %% [markdown]
 # ## Outside the repository

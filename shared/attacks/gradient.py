@@ -11,7 +11,7 @@ import torch
 from torch.nn import functional as F
 
 from shared.attacks.judge import Attack, each, every
-from shared.attacks.search import first_flips, leaves, reaches
+from shared.attacks.search import first_flips, reaches
 from shared.attacks.threat import Linf, Threat, per_image
 from shared.models.inference import frozen, gradient
 from shared.runtime import UserError
@@ -58,7 +58,7 @@ class FGSMSearch(Attack):
     def propose(self, model, x, goal, draw):
         """The images [N, C, H, W], not yet cut to [0, 1], NaN where no size succeeds, and the passes [N]."""
         direction = _ascent(model, x, goal, self.threat)
-        decide = reaches(model) if self.targeted else leaves(model)
+        decide = reaches(model, self.targeted)
 
         def first(images, largest, count):
             """The first of `count` equally spaced sizes up to `largest` [n] that succeeds, and its number."""
@@ -131,8 +131,7 @@ class Adversarial:
 
     attack      an untargeted attack of this module; its last iterates are trained on, successful or not
     train_mode  whether batch normalisation works by the batch while the attack runs, each pass moving the
-                running averages too, as in the CIFAR-10 training that `he` builds on; False: the net is in
-                eval mode
+                running averages too, as in the CIFAR-10 training that `he` builds on; else in eval mode
     """
     attack: Attack
     train_mode: bool = True

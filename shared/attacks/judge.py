@@ -15,16 +15,8 @@ import torch
 
 from shared import runtime
 from shared.attacks.threat import Threat, per_image
-from shared.models.inference import (
-    Classifier,
-    check_images,
-    checked_logits,
-    chunk_for,
-    classes,
-    device_of,
-    frozen,
-    logits,
-)
+from shared.models import inference
+from shared.models.inference import check_images, checked_logits, frozen
 from shared.runtime import UserError
 
 
@@ -61,15 +53,17 @@ class Attack:
         Raises UserError for images, labels or models that are not as this module's first lines say.
         """
         _check(x, y, self.threat, target)
-        device = device_of(model, x)
+        device = inference.device_of(model, x)
         goal = target if self.threat.targeted else y
-        chance, asked = self.draw(x, generator), Classifier(model)
+        chance, asked = self.draw(x, generator), inference.Classifier(model)
         proposal, passes = torch.empty_like(x), torch.zeros(len(x), dtype=torch.int64, device=x.device)
 
         def part(rows):
             drawn = chance if chance is None or len(chance) < len(x) else chance[rows.cpu()]
             own = self._of(rows.to(device))
-            z, spent = own.propose(asked, _layout(x[rows], device), goal[rows].to(device),
+            # Channels last: convolutions are 1.4 to 2 times faster so.
+            images = x[rows].to(device, memory_format=torch.channels_last)
+            z, spent = own.propose(asked, images, goal[rows].to(device),
                                    None if drawn is None else drawn.to(device))
             proposal[rows], passes[rows] = z.to(x.device), spent.to(x.device)
             return rows
@@ -77,7 +71,7 @@ class Attack:
         with frozen(model):
             clean = checked_logits(model, x, y, target, chunk=chunk)
             if len(x):
-                size = chunk or chunk_for(model, x, self.copies)
+                size = chunk or inference.chunk_for(model, x, self.copies)
                 runtime.chunked(part, torch.arange(len(x), device=x.device), chunk=size)
             return _decide(model, x, y, proposal, self.threat, target, passes, clean, chunk)
 
@@ -113,9 +107,8 @@ def fooled(scores, goal, *, targeted, probability=0.5):
 def judge(model, x, y, proposal, threat, *, target=None, passes=None, chunk=None):
     """What the proposed images [N, C, H, W] are worth against `threat`: a `Result`.
 
-    The judge projects and clips them, classifies them again and keeps the clean image where they fail. A
-    proposal that is not finite fails. Arguments and errors as in `Attack.__call__`; `passes` [N] is handed on
-    (default 0).
+    The judge projects and clips them, classifies them again and keeps the clean image where they fail; what
+    is not finite fails. Arguments and errors as in `Attack.__call__`; `passes` [N] is handed on.
     """
     _check(x, y, threat, target)
     if proposal.shape != x.shape:
@@ -130,16 +123,11 @@ def _decide(model, x, y, proposal, threat, target, passes, clean, chunk):
     finite = proposal.flatten(1).isfinite().all(1)
     z = torch.where(per_image(finite, x), proposal, x)
     z = threat.project(z, x).clamp(0, 1)               # clipping moves towards x: z stays in the ball
-    got = classes(logits(model, z, chunk=chunk))
+    got = inference.classes(inference.logits(model, z, chunk=chunk))
     success = finite & (got == target if threat.targeted else got != y)
     return Result(x_adv=torch.where(per_image(success, x), z, x), success=success,
                   distance=torch.where(success, threat.distance(x, z), torch.nan),
                   was_correct=clean.argmax(1) == y, passes=passes)
-
-
-def _layout(x, device):
-    """Images on the device, channels last: convolutions are 1.4 to 2 times faster so."""
-    return x.to(device, memory_format=torch.channels_last)
 
 
 def _check(x, y, threat, target):

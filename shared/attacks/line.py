@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from shared import runtime
 from shared.attacks.judge import Attack
-from shared.attacks.search import first_flips, leaves, reaches
+from shared.attacks.search import first_flips, reaches
 from shared.attacks.threat import L2
 from shared.models.inference import device_of, differentiable, frozen, label_margins
 from shared.runtime import UserError
@@ -18,8 +18,7 @@ def squared_error(scores, labels):
     """Loss of each image, float32 [N]: squared distance of the net's probabilities from the label's.
 
     One logit: (sigmoid - label)^2, in float32 as Tensorflow computes it by default: the sigmoid of a logit
-    above about 17 is exactly 1, and the gradient of such an image exactly 0. Several logits: softmax, one-hot
-    label.
+    above about 17 is exactly 1, and the gradient of such an image exactly 0. Several: softmax, one-hot label.
     """
     if scores.shape[1] == 1:
         return (scores[:, 0].sigmoid() - labels) ** 2
@@ -116,8 +115,7 @@ LOSSES = {"squared": squared_error, "margin": lost_margin}
 
 @dataclass(frozen=True)
 class LineSearch(Attack):
-    """The first of `count` equally spaced steps, from 0 to `largest`, along the gradient that serves the
-    attacker: 0 where the image itself does.
+    """The first of `count` equal steps, 0 (the image itself) to `largest`, along the gradient that succeeds.
 
     loss      "squared" as in the paper, or "margin", whose gradient does not vanish
     largest   longest step, Euclidean, on the scale of pixels in [0, 1]
@@ -147,7 +145,7 @@ class LineSearch(Attack):
         there = (scores.argmax(1) == goal) == self.targeted
         direction, _ = unit(-slopes if self.targeted else slopes)
         direction[there] = 0
-        decide = reaches(model) if self.targeted else leaves(model)
+        decide = reaches(model, self.targeted)
         found = smallest_steps(decide, x, goal, direction, scalings(self.count, self.largest), clip=True)
         steps = (found.size / (self.largest / (self.count - 1))).round().long()
         tried = direction.flatten(1).any(1) * (self.count - 1)

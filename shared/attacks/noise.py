@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 
 from shared.attacks.judge import Attack
-from shared.attacks.search import first_flips, leaves, reaches
+from shared.attacks.search import first_flips, reaches
 from shared.attacks.threat import Threat
 from shared.runtime import UserError
 
@@ -80,8 +80,7 @@ class RandomSearch(Attack):
         def perturbed(rows, steps):
             return (x[rows.to(x.device)] + points[steps.to(x.device)]).clamp(0, 1)
 
-        flips = first_flips(reaches(model) if self.threat.targeted else leaves(model), goal, perturbed,
-                            self.draws)
+        flips = first_flips(reaches(model, self.threat.targeted), goal, perturbed, self.draws)
         first = flips.first.to(x.device)
         found = first < self.draws
         z = (x + points[first.clamp(max=self.draws - 1)]).clamp(0, 1)

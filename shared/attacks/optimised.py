@@ -5,12 +5,10 @@ The adversarial image z = 1/2 + tanh(w + delta)/2 minimises
     D + c * sum_i max(0, Z(z + v_i)_y - max_{j != y} Z(z + v_i)_j + kappa),    D = scale * |z - z_0|^2
 
 over delta from 0, with Z the logits and v_i the members' noise (one member without noise: Carlini & Wagner).
-c is found by binary search. What the paper leaves open is the authors' published code, which follows Carlini
-& Wagner's: tanh space with a little room beyond black and white, TensorFlow's form of Adam, the rule that
-ends a search early.
+c is found by binary search. What the paper leaves open is the authors' code, after that of Carlini & Wagner:
+tanh space with a little room beyond black and white, TensorFlow's Adam, the rule that ends a search early.
 
-Each image goes through its searches at its own pace: it starts the next one when this one has ended for it,
-and it leaves the batch after the last.
+Each image goes through its searches at its own pace, and leaves the batch after the last.
 """
 import dataclasses
 from dataclasses import dataclass
@@ -175,13 +173,11 @@ class CarliniWagner(Attack):
 
 @dataclass(frozen=True)
 class OptMargin(CarliniWagner):
-    """Carlini & Wagner's attack on an ensemble: the image without noise and with members - 1 fixed noises
-    (`he`, 3.2).
+    """Carlini & Wagner's attack on an ensemble: the image, plain and with members - 1 noises (`he`, 3.2).
 
     noise    RMS of each noise in [0, 1] units: 0.3 for MNIST, 8/255 else
     members  of the ensemble. The noises are orthogonal, drawn once a call, and the same for all images; noisy
-             images are not clipped. Success means that all members are fooled; the image without noise is the
-             example.
+             images are not clipped. The example is the image without noise, where all members are fooled.
     """
     noise: float = 0.3
     members: int = 20

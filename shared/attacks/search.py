@@ -18,17 +18,11 @@ class State:
         vars(self).update({name: tensor[rows] for name, tensor in vars(self).items()})
 
 
-def leaves(model):
-    """What `first_flips` asks in an untargeted attack: whether logits model(images) give another class."""
+def reaches(model, targeted):
+    """What `first_flips` asks: whether logits model(images) give the class `labels`; untargeted: another."""
     def decide(images, labels):
-        return Decision((logits(model, images).argmax(1) != labels.to(images.device)).cpu(), 0, 0)
-    return decide
-
-
-def reaches(model):
-    """The same in a targeted attack: whether they give the class `labels`."""
-    def decide(images, labels):
-        return Decision((logits(model, images).argmax(1) == labels.to(images.device)).cpu(), 0, 0)
+        there = logits(model, images).argmax(1) == labels.to(images.device)
+        return Decision((there == targeted).cpu(), 0, 0)
     return decide
 
 
@@ -51,8 +45,7 @@ def first_flips(decide, labels, perturbed, steps, *, exact=False):
     exact       try all on every image, so that `count` is exact
 
     An image that was tried k times is next tried up to k / 20 times at once (at least once), all images
-    together: at most 1.05 times the passes that a loop over images and perturbations needs, whose result is
-    the same.
+    together: the result of a loop over images and perturbations, for at most 1.05 times its passes.
     """
     first = torch.full((len(labels),), steps)
     count = torch.zeros(len(labels), dtype=torch.int64)

@@ -11,11 +11,6 @@ CHECKS = tuple(module.checks for module in (
     ren, shu, he, sutton, sutton_counts, sutton_sizes, chen, chen_models))
 
 
-def references():
-    """The five papers as printed, {key: Paper}, from `book/reference`."""
-    return {key: reference.paper(key) for key in reference.KEYS}
-
-
 def findings(papers=None, *, draws=0, generator=None) -> list[Finding]:
     """All findings, papers in the book's order.
 
@@ -24,18 +19,18 @@ def findings(papers=None, *, draws=0, generator=None) -> list[Finding]:
     `generator` is a numpy Generator; each check draws from its own child of it, so that checking one paper
     alone gives the same numbers as checking all. Raises UserError for an unknown key.
     """
-    papers = references() if papers is None else papers
+    papers = reference.papers() if papers is None else papers
     if unknown := sorted(set(papers) - set(reference.KEYS)):
         raise UserError(f"no checks for paper {unknown[0]!r}; allowed: {', '.join(reference.KEYS)}")
     children = iter((generator or np.random.default_rng(0)).spawn(2 * sum(len(c.functions) for c in CHECKS)))
     every = []
     for checks in CHECKS:
-        for check in checks.functions:
+        for check, pool in checks.functions.items():
             own, random = next(children), next(children)
             if checks.paper in papers:
                 paper = papers[checks.paper]
                 found = findings_of(check, Printed(paper, own))
-                every += chances(check, paper, found, pool=check in checks.pooled, draws=draws,
+                every += chances(check, paper, found, pool=pool, draws=draws,
                                  generator=random) if draws else found
     return every
 

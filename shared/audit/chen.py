@@ -1,5 +1,4 @@
-"""Chen et al. (ROBY): attack success against the metrics of 30 models; robust and small models are in
-`chen_models`."""
+"""Chen et al. (ROBY): attack success against the metrics of 30 models; for others see `chen_models`."""
 import numpy as np
 from scipy import stats
 
@@ -14,7 +13,7 @@ DECIMALS = 2  # Tables II and III print four decimals of which the last two are 
 def blocks(p, item="table-1"):
     """{data set: {column: values of its models}}, in printed order."""
     found = {}
-    for row in p.paper[item].raw["rows"]:
+    for row in p.rows(item):
         columns = found.setdefault(row["dataset"], {})
         for key, value in row.items():
             columns.setdefault(key, []).append(value)
@@ -31,7 +30,7 @@ def coefficients(p):
     found = {}
     for norm, item in NORMS.items():
         values = {m: pearson(p, f"asr_{norm}", f"{m}_{norm}") for m in METRICS}
-        for row in p.paper[item].raw["rows"]:
+        for row in p.rows(item):
             for m in METRICS:
                 found[row["dataset"], m, norm] = row[f"{m}_{norm}"], values[m][row["dataset"]]
     return found
@@ -47,22 +46,20 @@ def sorted_uniform_correlations(generator, *, size, pairs):
 @checks
 def correlations(p):
     cells = coefficients(p)
-    off = {f"{d} {m.upper()}, norm {n}": cell for (d, m, n),
-           cell in cells.items() if not rounds_to(*cell[::-1], DECIMALS)}
+    off = {f"{d} {m.upper()}, norm {n}": cell for (d, m, n), cell in cells.items()
+           if not rounds_to(*cell[::-1], DECIMALS)}
     return p.finding("table-1, table-2, table-3",
                      "The correlations of Tables II and III follow from Table I, to two decimals",
                      quotes=[("present the Pearson correlation coefficient of the ROBY metrics and ASR",
-                              "Section IV.C")],
-                     numbers=f"{len(cells)} cells", ours={"others (printed, recomputed)": off},
-                     holds=(len(cells) - len(off), len(cells)),
+                              "Section IV.C")], numbers=f"{len(cells)} cells",
+                     ours={"others (printed, recomputed)": off}, holds=(len(cells) - len(off), len(cells)),
                      reading="the last digit of the other one is rounded down.",
                      use="Two decimals are all there is to compare: the last two are zeros throughout.")
 
 
 @checks
 def means_of_rounded(p):
-    cells = {(row["attack_success"], m): row[m] for row in p.paper["table-4"].raw["rows"] for m in ("roby_2",
-                                                                                             "roby_inf")}
+    cells = {(row["attack_success"], m): row[m] for row in p.rows("table-4") for m in ("roby_2", "roby_inf")}
     # Whole hundredths are summed, so that cutting after three decimals is exact.
     cut = {k: sum(round(100 * r) for r in pearson(p, *k).values()) * 10 // 3 / 1000 for k in cells}
     mean = {k: np.mean(list(pearson(p, *k).values())) for k in cells}
@@ -87,8 +84,7 @@ def best_metric(p):
     return p.finding("table-1, table-2, table-3",
                      "ROBY has the correlation of largest size with attack success",
                      quotes=[("obtain the highest Pearson correlation coefficient value among all three "
-                              "datasets",
-                              "Section IV.C")], numbers=f"{len(best)} blocks",
+                              "datasets", "Section IV.C")], numbers=f"{len(best)} blocks",
                      ours={"others": {k: v.upper() for k, v in best.items() if v != "roby"},
                            "highest with its sign": f"ROBY in {list(signed.values()).count('roby')}"},
                      holds=(list(best.values()).count("roby"), len(best)),
@@ -103,10 +99,8 @@ def strict_order(p):
     return p.finding("table-1",
                      "Every metric ranks the ten models of a data set exactly as attack success does",
                      quotes=[("each model's ROBY metrics well match the attack success rates",
-                              "Section IV.C")],
-                     numbers=f"{len(columns)} columns, {len(rho)} data sets",
-                     ours={"smallest |Spearman|": rho.min()},
-                     holds=bool(np.allclose(rho, 1)),
+                              "Section IV.C")], numbers=f"{len(columns)} columns, {len(rho)} data sets",
+                     ours={"smallest |Spearman|": rho.min()}, holds=bool(np.allclose(rho, 1)),
                      use="The match is in rank as well; a reproduction reports rank agreement with "
                          "intervals.")
 
@@ -120,7 +114,7 @@ def chance_correlation(p):
     return p.finding("table-1, table-2, table-3",
                      "Pearson's r of two unrelated vectors that are merely sorted",
                      numbers={"smallest |r|": r.min(), "largest |r|": r.max()},
-                     ours={"median": median, "5%": low, "95%": high}, holds=None,
+                     ours={"median": median, "5%": low, "95%": high},
                      use="Given the equal order, coefficients of this size carry no further evidence.")
 
 
@@ -130,9 +124,9 @@ def pooled_correlation(p):
     pairs = [("asr_2", "roby_2"), ("asr_2", "roby_inf"), ("asr_inf", "roby_2"), ("asr_inf", "roby_inf")]
     return p.finding("table-1, table-4", "Correlation over all 30 models at once",
                      quotes=[("the average Pearson correlation coefficient", "Section IV.C")],
-                     numbers={f"{row['attack_success']} {m}": row[m] for row in p.paper["table-4"].raw["rows"]
+                     numbers={f"{row['attack_success']} {m}": row[m] for row in p.rows("table-4")
                               for m in ("roby_2", "roby_inf")},
-                     ours={" ".join(k): np.corrcoef(t[k[0]], t[k[1]])[0, 1] for k in pairs}, holds=None,
+                     ours={" ".join(k): np.corrcoef(t[k[0]], t[k[1]])[0, 1] for k in pairs},
                      use="ROBY compares models of one data set, as the paper does, not models across data "
                          "sets.")
 
@@ -148,12 +142,12 @@ def closer_than_sampling_error(p):
                      "Smallest difference of neighbouring attack success rates, and its standard error",
                      numbers={d: c[0] for d, c in closest.items()},
                      ours={d: c[1] for d, c in closest.items()},
-                     holds=None, use="Some neighbours cannot be ranked by 10,000 images.")
+                     use="Some neighbours cannot be ranked by 10,000 images.")
 
 
 @checks
 def l2_weaker(p):
-    rows = p.paper["table-1"].raw["rows"]
+    rows = p.rows("table-1")
     others = tuple(f"{r['dataset']} {r['model']}" for r in rows if r["asr_2"] <= r["asr_inf"])
     return p.finding("table-1", "Models are less robust to the L2 attack than to the Linf attack",
                      quotes=[("robustness against l_2 attack is weaker than of", "Section IV.C")],
@@ -168,7 +162,7 @@ def ranking_direction(p):
     ends = {data: (rows["asr_inf"][0], rows["asr_inf"][-1]) for data, rows in blocks(p).items()}
     return p.finding("table-1", "The direction in which Table I ranks", numbers=ends,
                      ours="attack success rises",
-                     quotes=[("in descending order of attack success rate", "Section IV.C")], holds=None,
+                     quotes=[("in descending order of attack success rate", "Section IV.C")],
                      reading="descending is meant of robustness: robust models come first.")
 
 
@@ -183,7 +177,7 @@ def success_over_correct_images(p):
             "whole numbers of images": sum(bool(attainable(100 * r, c)) for r, c in cells),
             "expected by chance": sum(c for _, c in cells) / n}
     return p.finding("table-1, table-9", "Attack success as a share of correctly classified CIFAR-10 images",
-                     numbers=f"{n} test images", ours=found, holds=None,
+                     numbers=f"{n} test images", ours=found,
                      use="Success is counted over other images, such as all.")
 
 

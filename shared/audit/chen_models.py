@@ -16,7 +16,7 @@ JOURNAL = "The code is that of the journal version of 2022, which may differ fro
 
 @checks
 def natural_column(p):
-    pairs = list(zip(p.paper["table-5"].raw["rows"], p.paper["table-1"].raw["rows"]))
+    pairs = list(zip(p.rows("table-5"), p.rows("table-1")))
     same = sum(a["roby_original_natural"] == b["roby_2"] for a, b in pairs)
     return p.finding("table-1, table-5", "Table V repeats the L2 ROBY of Table I for natural models",
                      quotes=[("we calculated the ROBY_2 on both natural and robust models", "Section IV.D")],
@@ -26,19 +26,17 @@ def natural_column(p):
 
 @checks
 def robust_below_natural(p):
-    rows, found = p.paper["table-5"].raw["rows"], []
+    rows = p.rows("table-5")
     for samples in ("original", "adversarial"):
         others = {f"{r['dataset']} {r['model']} (natural, robust)":
                   (r[f"roby_{samples}_natural"], r[f"roby_{samples}_robust"]) for r in rows
                   if r[f"roby_{samples}_robust"] >= r[f"roby_{samples}_natural"]}
-        found.append(p.finding(
-            "table-5", f"Robust models have smaller ROBY than natural ones on {samples} samples",
-            quotes=[("the robust models have a smaller ROBY value than the natural models", "Section IV.D")],
-            numbers=f"{len(rows)} rows", ours={"others": others or "none"},
-            holds=(len(rows) - len(others), len(rows)),
-            reading="the sentence sums up the data sets, or a digit is misprinted." if others else "",
-            use="The order is a test for a reproduction."))
-    return found
+        reading = "the sentence sums up the data sets, or a digit is misprinted." if others else ""
+        yield p.finding("table-5", f"Robust models have smaller ROBY than natural ones on {samples} samples",
+                        quotes=[("the robust models have a smaller ROBY value than the natural models",
+                                 "Section IV.D")], numbers=f"{len(rows)} rows",
+                        ours={"others": others or "none"}, holds=(len(rows) - len(others), len(rows)),
+                        reading=reading, use="The order is a test for a reproduction.")
 
 
 @checks
@@ -54,29 +52,29 @@ def decline(p):
                      ours={f"{data}, {name}": tuple(f(v) for v in fall.values())
                            for data, fall in falls.items()
                            for name, f in (("mean", np.mean), ("median", np.median))},
-                     holds=None, reading="it is read as medians, or as means over all models.",
+                     reading="it is read as medians, or as means over all models.",
                      use="By means within a data set it holds on some data sets only.")
 
 
 @checks
 def adversarial_samples_lower_roby(p):
-    rows = p.paper["table-5"].raw["rows"]
+    rows = p.rows("table-5")
     lower = sum(r["roby_adversarial_natural"] < r["roby_original_natural"] for r in rows)
     return p.finding("table-5", "Natural models whose ROBY is lower on adversarial than on original samples",
-                     numbers=f"{len(rows)} rows", ours=lower, holds=None,
+                     numbers=f"{len(rows)} rows", ours=lower,
                      use="Values on the two kinds of samples are not on one scale of robustness.")
 
 
 @checks
 def repeated_values(p):
-    rows = p.paper["table-5"].raw["rows"]
+    rows = p.rows("table-5")
     pairs = Counter((r["roby_adversarial_natural"], r["roby_adversarial_robust"]) for r in rows)
     within, expected = {}, 0
     for data, block in blocks(p, "table-5").items():
         values = np.concatenate([v for k, v in block.items() if k.startswith("roby")])
         within |= {f"{data} {v}": n for v, n in Counter(values.tolist()).items() if n > 1}
         expected += len(values) * (len(values) - 1) / 2 / (1e4 * np.ptp(values) + 1)
-    return p.finding("table-5", "Values of four decimals that occur more than once", holds=None,
+    return p.finding("table-5", "Values of four decimals that occur more than once",
                      numbers={f"pair {a}/{b}": n for (a, b), n in pairs.items() if n > 1},
                      ours={**within, "equal values expected within data sets, if spread evenly": expected},
                      use="Check these cells before they serve as targets.")
@@ -84,20 +82,18 @@ def repeated_values(p):
 
 @checks
 def network_accuracy(p):
-    found = []
     for item, words in (("table-6", "classification success rate reaches approximately 97%"),
                         ("table-7", "classification accuracy (ACC) reaches approximately 96%")):
-        accuracy = [100 * r["acc"] for r in p.paper[item].raw["rows"]]
-        found.append(p.finding(item, f"Accuracies of {p.paper[item].label} beside their round number",
-                               quotes=[(words, "Section IV.E")], numbers=stated(words)[0],
-                               ours={"from": min(accuracy), "to": max(accuracy)}, holds=None,
-                               reading="approximately means at least, cut to whole percents."))
-    return found
+        accuracy = [100 * r["acc"] for r in p.rows(item)]
+        yield p.finding(item, f"Accuracies of {p.paper[item].label} beside their round number",
+                        quotes=[(words, "Section IV.E")], numbers=stated(words)[0],
+                        ours={"from": min(accuracy), "to": max(accuracy)},
+                        reading="approximately means at least, cut to whole percents.")
 
 
 @checks
 def capacity(p):
-    steps = {f"{p.paper[item].label} {c}": np.diff([r[c] for r in p.paper[item].raw["rows"]])
+    steps = {f"{p.paper[item].label} {c}": np.diff([r[c] for r in p.rows(item)])
              for item in ("table-6", "table-7") for c in ("asr", "roby")}
     return p.finding("table-6, table-7", "Attack success and ROBY fall with every added width and layer",
                      quotes=[("Both ASR and ROBY drop as the number of layers increase", "Section IV.E")],
@@ -108,7 +104,7 @@ def capacity(p):
 
 @checks
 def shared_network(p):
-    last, first = p.paper["table-6"].raw["rows"][-1], p.paper["table-7"].raw["rows"][0]
+    last, first = p.rows("table-6")[-1], p.rows("table-7")[0]
     return p.finding("table-6, table-7", "FCN-6 is the same network in both tables", numbers=last["model"],
                      ours={k: (last[k], first[k]) for k in ("acc", "asr", "roby")}, holds=last == first,
                      use="The two series share one trained network.")
@@ -116,7 +112,7 @@ def shared_network(p):
 
 @checks
 def dropout(p):
-    nets = p.paper["table-8"].raw["rows"]
+    nets = p.rows("table-8")
     pairs = [(a["model"], b["model"]) for a in nets for b in nets
              if a["dropout"] and not b["dropout"] and all(a[k] == b[k] for k in ("conv", "pool", "fc"))]
     compared = {}
@@ -139,16 +135,15 @@ def linear_over_model_types(p):
                      quotes=[("has a linear relationship with the model layer type", "Section IV.E")],
                      numbers="four models a data set",
                      ours={**r, "all twelve": np.corrcoef(t.asr, t.roby)[0, 1]},
-                     holds=None, reading="it is meant inside a data set.")
+                     reading="it is meant inside a data set.")
 
 
 @checks
 def running_time(p):
     words = "With only 1% of time cost"
-    ratio = {row["dataset"]: 100 * row["roby_ms"] / row["pgd_ms"] for row in p.paper["table-10"].raw["rows"]}
+    ratio = {row["dataset"]: 100 * row["roby_ms"] / row["pgd_ms"] for row in p.rows("table-10")}
     return p.finding("table-10", "Cost of ROBY in percent of the attack-based evaluation",
-                     quotes=[(words, "Abstract")],
-                     numbers=stated(words)[0], ours=ratio, holds=None,
+                     quotes=[(words, "Abstract")], numbers=stated(words)[0], ours=ratio,
                      use="Right on the printed times; a forward pass is set against an iterated attack.")
 
 
@@ -158,7 +153,7 @@ def step_and_epsilon(p):
     return p.finding("procedure-pgd-and-training", "Step size over radius of the attacks",
                      quotes=[("with step size 2 and perturbation size", "Section IV.A")],
                      numbers={d: (s["step_size"], s["epsilon"]) for d, s in pgd.items()},
-                     ours={d: s["step_size"] / s["epsilon"] for d, s in pgd.items()}, holds=None,
+                     ours={d: s["step_size"] / s["epsilon"] for d, s in pgd.items()},
                      reading="the two are on different scales, such as 0-255 and 0-1.",
                      use="Taken on one scale, each step crosses the ball; the book runs both readings.")
 
@@ -167,38 +162,33 @@ def step_and_epsilon(p):
 def words(p):
     pgd = p.settings("table-1")["pgd"]["MNIST"]
     return [
-        p.finding("equation-pearson", "The printed formula beside Pearson's", kind="words", holds=None,
+        p.finding("equation-pearson", "The printed formula beside Pearson's", kind="words",
                   quotes=[("use the Pearson correlation coefficient", "Section IV.C")],
-                  numbers="", ours=p.paper["equation-pearson"].raw["formula"],
+                  ours=p.paper["equation-pearson"].raw["formula"],
                   reading="the second squared term, of x where y belongs, is a slip of print or extraction.",
                   use="The tables use Pearson's formula."),
         p.finding("equation-5, equation-9, algorithm-1",
-                  "Equations 5 and 9 give ROBY the direction it is said to have",
-                  kind="words", quotes=[("The smaller the distance within the same class of samples",
-                                         "above Equation 5"),
-                                        ("The smaller the ROBY value is, the lower the overlap",
-                                         "above Equation 9")],
+                  "Equations 5 and 9 give ROBY the direction it is said to have", kind="words",
+                  quotes=[("The smaller the distance within the same class of samples", "above Equation 5"),
+                          ("The smaller the ROBY value is, the lower the overlap", "above Equation 9")],
                   numbers=(p.paper["equation-5"].raw["formula"], p.paper["equation-9"].raw["formula"]),
                   ours="a smaller distance makes FSA of Equation 5 larger, and with it ROBY of Equation 9",
-                  holds=False,
-                  reading="Algorithm 1 is meant, whose FSA inside ROBY is the mean distance.",
+                  holds=False, reading="Algorithm 1 is meant, whose FSA inside ROBY is the mean distance.",
                   use="The book follows the algorithm."),
-        p.finding("equation-5", "The function norm", kind="words", numbers="", ours="", holds=None,
+        p.finding("equation-5", "The function norm", kind="words",
                   quotes=[("denotes the standardized function", "below Equation 6")],
                   reading="a formula was lost.", use="The book scales lists inside a model by min-max."),
-        p.finding("algorithm-1", "What n counts in the cost", kind="words", numbers="", ours="", holds=None,
+        p.finding("algorithm-1", "What n counts in the cost", kind="words",
                   quotes=[("the ROBY metrics have a time complexity of O(n^2)", "Section III.B")],
                   reading="n counts classes.", use="In samples the algorithm is linear."),
         p.finding("procedure-pgd-and-training", "PGD steps and step size on MNIST", kind="scripts",
-                  holds=None,
                   numbers=(pgd["iterations"], pgd["step_size"]), ours=CODE["PGD steps x size"],
                   use=f"{JOURNAL} Both attacks are run."),
         p.finding("procedure-pgd-and-training", "Adversarial share of a training batch", kind="scripts",
-                  holds=None,
                   quotes=[("the same number of original samples and adversarial samples", "Section IV.B")],
                   numbers=0.5, ours=CODE["adversarial share of a batch"], use=JOURNAL),
-        p.finding("algorithm-1", "What enters the metric", kind="scripts", holds=None,
-                  quotes=[("we use its M-dimensional embedding", "Section III.A")], numbers="",
+        p.finding("algorithm-1", "What enters the metric", kind="scripts",
+                  quotes=[("we use its M-dimensional embedding", "Section III.A")],
                   ours=(CODE["features"], CODE["grouping"], CODE["batch normalisation"]),
                   use=f"{JOURNAL} Each choice is a parameter of the book."),
     ]

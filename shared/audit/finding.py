@@ -1,7 +1,6 @@
 """What a check of printed numbers is made of: the finding, the list of checks, the arithmetic of print."""
 import math
 import re
-import unicodedata
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -36,11 +35,10 @@ class Chance(NamedTuple):
 class Finding:
     """One statement, set against what the paper's own printed numbers give.
 
-    `verdict` is `contradicts` (passage against passage, or arithmetically impossible),
-    `holds with exceptions`
-    (`held` = n of m rows), `confirms`, or `note` (nothing the paper says could be wrong). `kind` is `numbers`
-    (computed from printed numbers), `words` (passages set side by side) or `scripts` (what the published code
-    does). `numbers` are the paper's and `ours` is our sum: a number, a string, a tuple, or a dict of them.
+    `verdict` is `contradicts` (passage against passage, or arithmetically impossible), `holds with
+    exceptions` (`held` = n of m rows), `confirms`, or `note` (nothing the paper says could be wrong). `kind`
+    is `numbers` (computed from printed numbers), `words` (passages set side by side) or `scripts` (what the
+    published code does). `numbers` are the paper's, `ours` our sum: a number, text, tuple, or dict of them.
     """
     paper: str
     name: str                     # the function that made it
@@ -69,19 +67,21 @@ class Finding:
 class Printed:
     """A paper's printed values as the checks read them.
 
-    `generator` serves the checks that simulate. `redraw`, if given,
-    replaces the numbers that stand in no table
-    (`single`): so the same check can be asked what it says of random ones.
+    `generator` serves the checks that simulate. `redraw`, if given, replaces the numbers that stand in no
+    table (`single`): so the same check can be asked what it says of random ones.
     """
     paper: Paper
     generator: np.random.Generator
     redraw: np.random.Generator | None = None
 
+    def rows(self, item):
+        """The rows of a table, as printed."""
+        return self.paper[item].raw["rows"]
+
     def frame(self, item):
         """The rows of a table as a DataFrame, one line per cell where it prints a matrix (`sutton`)."""
-        rows = self.paper[item].raw["rows"]
         return pd.DataFrame([{**{k: v for k, v in row.items() if k != "cells"}, **cell}
-                             for row in rows for cell in row.get("cells", [{}])])
+                             for row in self.rows(item) for cell in row.get("cells", [{}])])
 
     def settings(self, item):
         """The experimental settings printed for an item."""
@@ -98,7 +98,8 @@ class Printed:
             return value
         return to_print(self.redraw.uniform(value / 2, value * 2), decimals(value))
 
-    def finding(self, place, title, *, numbers, ours, holds, quotes=(), reading="", use="", kind="numbers"):
+    def finding(self, place, title, *, numbers="", ours="", holds=None, quotes=(), reading="", use="",
+                kind="numbers"):
         """A finding about this paper; `holds` is True, False, None (a note) or (rows that hold, rows)."""
         held = plain(holds) if isinstance(holds, tuple) else None
         if held:
@@ -106,48 +107,35 @@ class Printed:
         else:
             verdict = {True: "confirms", False: "contradicts", None: "note"}[holds]
         return Finding(self.paper.key, "", place, kind, title, tuple(Quote(*q) for q in quotes),
-                       plain(numbers),
-                       plain(ours), verdict, held, reading, use)
+                       plain(numbers), plain(ours), verdict, held, reading, use)
 
 
 class Checks:
     """The checks of one paper in reading order; the instance decorates each of them.
 
-    A check takes a `Printed` and returns one finding,
-    or a list where one rule yields several rows. `pool`: the
-    check compares tables of one layout,
-    whose columns of the same name count as one column for random numbers.
+    A check takes a `Printed` and returns one finding, or yields several where one rule has several rows.
+    `pool`: it compares tables of one layout, whose columns of one name count as one for random numbers.
     """
 
     def __init__(self, paper):
-        self.paper = paper
-        self.functions = []
-        self.pooled = set()
+        self.paper, self.functions = paper, {}    # {check: whether it pools}
 
     def __call__(self, function=None, *, pool=False):
         if function is None:
             return lambda f: self(f, pool=pool)
-        self.functions.append(function)
-        if pool:
-            self.pooled.add(function)
+        self.functions[function] = pool
         return function
 
 
 def findings_of(check, printed):
     """The findings of one check as a list, each with the check's name."""
     found = check(printed)
-    return [replace(f, name=check.__name__) for f in (found if isinstance(found, list) else [found])]
+    return [replace(f, name=check.__name__) for f in ([found] if isinstance(found, Finding) else found)]
 
 
 def stated(words):
     """The numbers in quoted words, as floats: `stated("99.57% (std 0.24)")` is (99.57, 0.24)."""
     return tuple(float(n.replace(",", "")) for n in re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", words))
-
-
-def bare(text):
-    """Text without what extraction and line breaks change: spaces, hyphens, ligatures, quotes, TeX marks."""
-    text = unicodedata.normalize("NFKC", text)
-    return re.sub(r"[\s\-\u2010\u00ad$\\{}_^*\"'\u2018\u2019\u201c\u201d]+", "", text)
 
 
 def plain(value):

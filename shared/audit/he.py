@@ -13,7 +13,7 @@ SCRIPTS = {"boundary step, MNIST": 0.01, "batch size, CIFAR-10": 150, "images, C
 
 def line(p, item, examples):
     """The row of Table 1 or 2 for one attack."""
-    return next(r for r in p.paper[item].raw["rows"] if r["examples"] == examples)
+    return next(r for r in p.rows(item) if r["examples"] == examples)
 
 
 def success(p, attack, net):
@@ -33,7 +33,7 @@ def optmargin_success(p):
                      quotes=[("across a random sample of adversarial examples", "Section 3.3"),
                              ("a sample of 100 images from the test set", "Section 3.4")],
                      numbers={n: success(p, "OptMargin", n) for n in NETS},
-                     ours={"accuracy": {n: accuracy(p, "OptMargin", n) for n in NETS}}, holds=None,
+                     ours={"accuracy": {n: accuracy(p, "OptMargin", n) for n in NETS}},
                      reading="the two tables rest on different samples.",
                      use="Report success and accuracy of the same images.")
 
@@ -57,7 +57,7 @@ def optmargin_between(p):
     return p.finding("table-1", "OptMargin's distortion lies between OptBrittle's and OptStrong's",
                      quotes=[("have higher distortion than OptBrittle examples", "Section 3.3"),
                              ("much lower distortion than OptStrong examples", "Section 3.3")],
-                             numbers=tuple(margin),
+                     numbers=tuple(margin),
                      ours={"times OptBrittle": tuple(margin / brittle),
                            "share of OptStrong": tuple(margin / strong)},
                      holds=bool(np.all((brittle < margin) & (margin < strong))),
@@ -71,9 +71,8 @@ def optmargin_fools_regions(p):
     own = {n: accuracy(p, "OptMargin", n, "region") for n in NETS}
     return p.finding("table-2", "OptMargin leaves region classification the lowest accuracy of all attacks",
                      quotes=[("OptMargin attack successfully evades region classification and point "
-                              "classification",
-                              "Section 3.4")],
-                     numbers=own, ours={"next lowest": lowest}, holds=all(own[n] < lowest[n] for n in NETS),
+                              "classification", "Section 3.4")], numbers=own, ours={"next lowest": lowest},
+                     holds=all(own[n] < lowest[n] for n in NETS),
                      use="The paper's main claim holds in all four columns.")
 
 
@@ -81,13 +80,13 @@ def optmargin_fools_regions(p):
 def boundary_denominators(p):
     found, limit = {}, p.settings("table-3")["test_examples"]["CIFAR-10"]
     for training in ("normal", "pgd_adversarial"):
-        rates = [row[r] for row in p.paper["table-3"].raw["rows"] for r in RATES
+        rates = [row[r] for row in p.rows("table-3") for r in RATES
                  if (row["dataset"], row["model_training"]) == ("CIFAR-10", training)]
         found[training] = tuple(n for n in range(1, limit + 1) if all(attainable(r, n, 1) for r in rates))
     return p.finding("table-3", "CIFAR-10 error rates are whole numbers of test pairs",
                      quotes=[("we test on 100 other examples", "Section 5.2"),
-                             ("We filtered these sets", "Section 5.2")],
-                     numbers=f"at most {limit} pairs", ours=found, holds=all(found.values()),
+                             ("We filtered these sets", "Section 5.2")], numbers=f"at most {limit} pairs",
+                     ours=found, holds=all(found.values()),
                      use="Error rates rest on this many pairs, so one pair is more than a percentage point.")
 
 
@@ -96,28 +95,26 @@ def boundary_images(p):
     kept = [n for sizes in boundary_denominators(p).ours.values() for n in sizes]
     return p.finding("table-2, table-3", "CIFAR-10 test images that stay after filtering, in two tables",
                      numbers={"correct of 100, Table 2": tuple(accuracy(p, "Benign", n) for n in NETS[2:])},
-                     ours={"pairs, Table 3": tuple(kept)}, holds=None,
+                     ours={"pairs, Table 3": tuple(kept)},
                      reading="the filter also drops pairs whose attack failed, or the samples differ.",
                      use="The sample of Table 3 is not fixed by Table 2.")
 
 
 @checks
 def worst_case_accuracy(p):
-    found = []
     for cell in p.paper["table-3"].raw["spanning_cells"]:
         data = cell["dataset"]
-        best = max(100 - max(r[k] for k in RATES) for r in p.paper["table-3"].raw["rows"]
-                   if r["dataset"] == data)
+        best = max(100 - max(r[k] for k in RATES) for r in p.rows("table-3") if r["dataset"] == data)
         region = max(accuracy(p, "OptMargin", n, "region") for n in NETS
                      if n.startswith(data.lower().replace("-", "")))
         printed = (cell["accuracy_ours_pct"], cell["accuracy_cao_gong_pct"])
-        found.append(p.finding(
-            "table-3, table-2", f"{data}: best worst-case accuracy, boundary against region classification",
-            quotes=[("the best choice of base model and training set", "caption of Table 3")],
-            numbers=printed, ours=(float(best), region),
-            holds=rounds_to(best, printed[0], 1) and rounds_to(region, printed[1], 0),
-            use="Worst case means the larger of all three error rates of a row, best over the rows."))
-    return found
+        yield p.finding("table-3, table-2",
+                        f"{data}: best worst-case accuracy, boundary against region classification",
+                        quotes=[("the best choice of base model and training set", "caption of Table 3")],
+                        numbers=printed, ours=(float(best), region),
+                        holds=rounds_to(best, printed[0], 1) and rounds_to(region, printed[1], 0),
+                        use="Worst case means the larger of all three error rates of a row, best over the "
+                            "rows.")
 
 
 @checks
@@ -132,7 +129,7 @@ def epochs(p):
                      "The numbers of epochs are round numbers of optimiser steps",
                      quotes=[("for 32 epochs, and we test on 2,000 other examples", "Section 5.2"),
                              ("for 1,462 epochs", "Section 5.2")], numbers=printed, ours=steps,
-                             holds=all(exact),
+                     holds=all(exact),
                      use="Train by steps (whole thousands); the epochs follow from the batch size.")
 
 
@@ -158,10 +155,9 @@ def attack_effort(p):
                               "Section 3.5")],
                      numbers={"attack": s["ensemble_models"], "defence": s["region_classification_samples"]},
                      ours={"attack, all iterations (at most)": evaluations,
-                           "times the defence": evaluations / s["region_classification_samples"]}, holds=None,
+                           "times the defence": evaluations / s["region_classification_samples"]},
                      reading="the factor is that over an undefended model, each step of an attack against "
-                             "one defence.",
-                     use="A whole attack costs more evaluations than a defence.")
+                             "one defence.", use="A whole attack costs more evaluations than a defence.")
 
 
 @checks

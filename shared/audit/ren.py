@@ -13,15 +13,15 @@ MNIST_TRAINING_SIZES = (48000, 50000, 54000, 55000, 60000)  # the splits of MNIS
 
 def ssim_by_pruning(p, column, background):
     """A column of Table III for architecture A, unpruned, followed by Table IV, pruned ever harder."""
-    unpruned = [r[column] for r in p.paper["table-3"].raw["rows"]
+    unpruned = [r[column] for r in p.rows("table-3")
                 if (r["architecture"], r["background"]) == ("A", background)]
-    pruned = [r[column] for r in p.paper["table-4"].raw["rows"] if r["background"] == background]
+    pruned = [r[column] for r in p.rows("table-4") if r["background"] == background]
     return np.array(unpruned + pruned)
 
 
 def accuracies(p):
     """Training and test accuracy of the three networks in percent, from Table II."""
-    train, test = p.paper["table-2"].raw["rows"][:2]
+    train, test = p.rows("table-2")[:2]
     return tuple((train[n]["value_pct"], test[n]["value_pct"]) for n in NETS)
 
 
@@ -47,8 +47,7 @@ def training_set_size(p):
     return p.finding("table-2", "Training accuracies as whole numbers of images of one training set",
                      numbers=tuple(printed),
                      ours={"sizes that fit": tuple(fits), "share of all triples that fit one": share},
-                     holds=None, use="The digits allow the whole training set, but do not tell it from "
-                                     "another.")
+                     use="The digits allow the whole training set, but do not tell it from another.")
 
 
 @checks
@@ -57,15 +56,14 @@ def unpruned_separability(p):
     value = tuple(ssim_by_pruning(p, "separability_ssim", b)[0] for b in ("white", "black"))
     return p.finding("table-3, table-4", "Section V quotes the unpruned separability from Table III",
                      quotes=[(words, "Section V")], numbers=stated(words), ours=value,
-                     holds=stated(words) == value,
-                     reading="one last digit is misprinted.",
+                     holds=stated(words) == value, reading="one last digit is misprinted.",
                      use="Compare with the table.")
 
 
 @checks
 def second_pruning_setting(p):
     words = "We further set t = 128 and T = 256"
-    row = p.paper["table-4"].raw["rows"][2]
+    row = p.rows("table-4")[2]
     return p.finding("table-4", "Section V and Table IV agree on the second pruning setting",
                      quotes=[(words, "Section V")], numbers=stated(words), ours=(row["t"], row["T"]),
                      holds=stated(words) == (row["t"], row["T"]),
@@ -80,21 +78,19 @@ def previous_setting(p):
     return p.finding("table-3, table-4", "Whose robustness Section V compares the second setting with",
                      quotes=[(words, "Section V")], numbers=stated(words),
                      ours={"no pruning": tuple(s[0] for s in series), "t = 64": tuple(s[1] for s in series)},
-                     holds=None, reading="the previous setting is the one of the previous table, without "
-                                         "pruning.",
+                     reading="the previous setting is the one of the previous table, without pruning.",
                      use="The step from t = 64 to t = 128 is the difference of Table IV's rows.")
 
 
 @checks
 def figure_3_similarity(p):
-    means = [r["ae_ssim"] for item in ("table-3", "table-4") for r in p.paper[item].raw["rows"]]
+    means = [r["ae_ssim"] for item in ("table-3", "table-4") for r in p.rows(item)]
     return p.finding("figure-3, table-3, table-4",
                      "Mean SSIMs of Figure 3's adversarial examples beside the tables'",
                      quotes=[("corresponding mean SSIM values between the AEs and the original samples",
-                              "caption of Figure 3")],
-                     numbers=tuple(p.figure("figure-3").values()),
+                              "caption of Figure 3")], numbers=tuple(p.figure("figure-3").values()),
                      ours={"largest mean in the tables": max(means)},
-                     holds=None, reading="the means are over the selected examples that are shown.",
+                     reading="the means are over the selected examples that are shown.",
                      use="No table has a target for them.")
 
 
@@ -108,13 +104,13 @@ def early_stopping(p):
                      quotes=[("the SSIM threshold was set to 0.99", "Section IV")],
                      numbers=tuple(t.separability_std),
                      ours={"largest possible": tuple(largest),
-                           "rows above it": int((t.separability_std > largest).sum())}, holds=None,
+                           "rows above it": int((t.separability_std > largest).sum())},
                      use="In those rows some searches ended by the iteration limit, below the threshold.")
 
 
 @checks
 def outside_farther_than_inside(p):
-    rows = [r for item in ("table-3", "table-4") for r in p.paper[item].raw["rows"]]
+    rows = [r for item in ("table-3", "table-4") for r in p.rows(item)]
     gaps = [r["robustness_ssim"] - r["ae_ssim"] for r in rows]
     return p.finding("table-3, table-4",
                      "The outside sample is less similar to the original than the inside one",
@@ -137,12 +133,12 @@ def pruning_trade_off(p):
 
 @checks
 def black_similarity_change(p):
-    drops = {b: ssim_by_pruning(p, "ae_ssim", b)[0] - ssim_by_pruning(p, "ae_ssim", b)[1:] for b in ("white",
-                                                                                                     "black")}
+    series = {b: ssim_by_pruning(p, "ae_ssim", b) for b in ("white", "black")}
+    drops = {b: s[0] - s[1:] for b, s in series.items()}
     return p.finding("table-3, table-4",
                      "Pruning lowers the similarity of adversarial examples more for white",
                      quotes=[("the impact is relatively small when luminosity decreases", "Section V")],
-                     numbers={b: tuple(ssim_by_pruning(p, "ae_ssim", b)) for b in drops},
+                     numbers=series,
                      ours={f"drop, {b}": tuple(d) for b, d in drops.items()},
                      holds=(int((drops["white"] > drops["black"]).sum()), len(drops["white"])),
                      reading="the sentence speaks of the hardest pruning, where the two differ most.")
@@ -159,7 +155,7 @@ def order_of_architectures(p):
                      numbers={"white": tuple(white), "black": tuple(black), "test accuracy": tuple(test)},
                      ours={"white with black": stats.spearmanr(white, black)[0],
                            "white with accuracy": stats.spearmanr(white, test)[0],
-                           "black with accuracy": stats.spearmanr(black, test)[0]}, holds=None,
+                           "black with accuracy": stats.spearmanr(black, test)[0]},
                      reading="consistent means of the same small size, not in the same order.",
                      use="Three networks are too few to tell an order from luck.")
 
@@ -171,7 +167,6 @@ def binary_images_spread(p):
     others = t.robustness_std[t.robustness_std != binary]
     return p.finding("table-4", "STD over digits of robustness with t = T = 128 on white", numbers=binary,
                      ours={"smallest other STD": others.min(), "times larger": others.min() / binary},
-                     holds=None,
                      use="In this setting the pruned pair hardly depends on the digit.")
 
 
@@ -192,23 +187,20 @@ def halving(p):
 @checks
 def words(p):
     return [
-        p.finding("algorithm-1", "What Algorithm 1 starts from", kind="words", holds=None, numbers="",
-                  ours="",
+        p.finding("algorithm-1", "What Algorithm 1 starts from", kind="words",
                   quotes=[("a source image x_o to be classified", "Algorithm 1, Data")],
                   reading="x_o and x_s are the same image at the start and the counter i starts at 0 or 1.",
                   use="Whether nine or ten mixes are made is a parameter of the book."),
-        p.finding("table-1", "The last layer of architecture C", kind="words", holds=None, numbers="",
-                  ours="",
+        p.finding("table-1", "The last layer of architecture C", kind="words",
                   quotes=[("Fully Connected 10 ReLU", "Table I")],
                   reading="the word slipped into the cell, in print or in extraction.",
                   use="A ReLU on the ten outputs makes equal zeros possible; it is a parameter of the book."),
-        p.finding("table-4", "The direction of robustness", kind="words", holds=None, numbers="", ours="",
+        p.finding("table-4", "The direction of robustness", kind="words",
                   quotes=[("the robustness decreases from 0.3231 and 0.5512 to 0.5033 and 0.591",
                            "Section V")],
                   reading="robustness is the gap and SSIM its opposite, as Section III says.",
                   use="Read the number as similarity: lower SSIM is called more robust."),
-        p.finding("procedure-pixel-pruning", "A pixel equal to a threshold", kind="words", holds=None,
-                  numbers="",
-                  ours="", quotes=[("below t with 0 and those above T with 255", "Section V")],
+        p.finding("procedure-pixel-pruning", "A pixel equal to a threshold", kind="words",
+                  quotes=[("below t with 0 and those above T with 255", "Section V")],
                   reading="the rule is taken literally: with t = T a pixel equal to it keeps its value."),
     ]

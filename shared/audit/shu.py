@@ -11,10 +11,10 @@ SCRIPTS = {"attacks": ("BIM L1", "ADef"), "scored model": "always M1"}
 
 def distances(p):
     """Tables 4 and 10 with `sampled_d` and `attack_d`: the number of pixels the two sides may change."""
-    sampled = [r["n_intervals"] for i in ("table-2", "table-10") for r in p.paper[i].raw["rows"]]
+    sampled = [r["n_intervals"] for i in ("table-2", "table-10") for r in p.rows(i)]
     attacked = [r.get("n_perturbed_pixels", r.get("n_perturbed_dims"))
-                for i in ("table-3", "table-7", "table-9") for r in p.paper[i].raw["rows"]]
-    rows = [r for i in ("table-4", "table-10") for r in p.paper[i].raw["rows"]]
+                for i in ("table-3", "table-7", "table-9") for r in p.rows(i)]
+    rows = [r for i in ("table-4", "table-10") for r in p.rows(i)]
     return [{**row, "sampled_d": s, "attack_d": a} for row, s, a in zip(rows, sampled, attacked)]
 
 
@@ -64,7 +64,7 @@ def pointwise_rectangle(p):
     return p.finding("table-4", "Norms of uniform pixels on black, as many as the PW rectangle has",
                      quotes=[("For PW attack, we use [0,1] for the selected pixels", "Section 2.1")],
                      numbers=tuple(row[f"sampled_l2_{c}"] for c in ("min", "mean", "max")),
-                     ours={"squared": ends, "plain": tuple(np.sqrt(ends))}, holds=None,
+                     ours={"squared": ends, "plain": tuple(np.sqrt(ends))},
                      use="The printed sizes are those of squared norms.")
 
 
@@ -80,7 +80,6 @@ def fgsm_interval(p):
     return p.finding("table-2, table-4",
                      "Common width of intervals that would spread the FGSM samples as printed",
                      numbers={"smallest interval": width}, ours={"if squared": squared, "if plain": plain},
-                     holds=None,
                      use="The printed spread is that of squared norms, were all intervals near the smallest.")
 
 
@@ -91,8 +90,8 @@ def order_of_columns(p):
              if not r[f"{side}_l2_min"] <= r[f"{side}_l2_mean"] <= r[f"{side}_l2_max"]}
     return p.finding("table-4, table-10", "Distances obey minimum ≤ mean ≤ maximum",
                      quotes=[("the minimum amount of perturbations", "Section 2.1"),
-                             ("the average amount of perturbations", "Section 2.1")],
-                     numbers=wrong, ours={"rows out of order": len(wrong)}, holds=not wrong,
+                             ("the average amount of perturbations", "Section 2.1")], numbers=wrong,
+                     ours={"rows out of order": len(wrong)}, holds=not wrong,
                      reading="one digit of the minimum is misprinted.",
                      use="The minimum of this row is no target; its mean and maximum may be right.")
 
@@ -106,7 +105,7 @@ def middle_is_mean(samples, spread, unit):
 
 @checks
 def midpoints(p):
-    rows, unit = p.paper["table-4"].raw["rows"], 0.0011  # one unit of the third decimal, as printed
+    rows, unit = p.rows("table-4"), 0.0011  # one unit of the third decimal, as printed
     ends = np.array([(r["sampled_l2_min"], r["sampled_l2_max"]) for r in rows])
     printed = np.array([r["sampled_l2_mean"] for r in rows])
     same = int((np.abs(ends.mean(axis=1) - printed) < unit).sum())
@@ -125,16 +124,15 @@ def midpoints(p):
 @checks
 def bim_dimensions(p):
     said, again = "attack perturbed 3071 dimensions and left 1 dimension untouched", "2000d vs. 3017d"
-    value = p.paper["table-9"].raw["rows"][0]["n_perturbed_dims"]
+    value = p.rows("table-9")[0]["n_perturbed_dims"]
     d = p.settings("table-9")["input_dimension_d"]
     return p.finding("table-9", "Text and table agree on the pixels BIM L2 perturbs on CIFAR-10",
                      quotes=[(said, "Section 2.3"), (again, "Section 2.4")],
                      numbers=(int(stated(said)[0]), int(stated(again)[1])),
                      ours={"Table 9": value, "left untouched then": d - value},
-                     holds=stated(said)[0] == value,
-                     reading="two digits are swapped in one of the places.",
-                     use="The sentence of Section 2.3 is consistent in itself: the two counts add up to "
-                         "the image.")
+                     holds=stated(said)[0] == value, reading="two digits are swapped in one of the places.",
+                     use="The sentence of Section 2.3 is consistent in itself: the two counts add up to the "
+                         "image.")
 
 
 @checks
@@ -147,7 +145,7 @@ def spread_of_errors(p):
                      quotes=[("have similar performance on clean test data", "Section 2.1"),
                              ("using different initial seeds", "Section 2.1")], numbers=tuple(error),
                      ours={"smallest": error.min(), "largest": error.max(), "chi-squared": chi2, "p": chance,
-                           "Kendall tau of error and number": tau, "its p": order}, holds=None,
+                           "Kendall tau of error and number": tau, "its p": order},
                      reading="similar means good; and the models are numbered by their error.",
                      use="A reproduction compares the size of the errors, not their order.")
 
@@ -155,11 +153,10 @@ def spread_of_errors(p):
 @checks
 def grey_levels(p):
     said, levels = "the maximum value 0.032", "This translates to 8 consecutive integer values"
-    largest = max(r["smallest_interval"] for r in p.paper["table-2"].raw["rows"] if r["attack"] != "PW")
+    largest = max(r["smallest_interval"] for r in p.rows("table-2") if r["attack"] != "PW")
     return p.finding("table-2", "Smallest intervals span at most about eight grey levels",
                      quotes=[(said, "Section 2.1"), (levels, "Section 2.1")],
-                     numbers=(*stated(said), *stated(levels)),
-                     ours=(largest, 255 * largest),
+                     numbers=(*stated(said), *stated(levels)), ours=(largest, 255 * largest),
                      holds=bool(stated(said)[0] == largest and round(255 * largest) == stated(levels)[0]),
                      use="Intervals are a few grey levels wide, so rounding to 8 bits would change the "
                          "regions.")
@@ -172,33 +169,32 @@ def rectangles_need_less(p):
     return p.finding("table-4, table-10",
                      "Rectangle samples lie nearer the clean image than the attack's images",
                      quotes=[("that leads to smaller perturbations to create adversarial examples",
-                              "Section 2.1")],
-                     numbers=f"{len(ratio)} rows", ours=ratio,
+                              "Section 2.1")], numbers=f"{len(ratio)} rows", ours=ratio,
                      holds=(sum(v < 1 for v in ratio.values()), len(ratio)),
                      use="In the FGSM and MLP rows by a few percent only.")
 
 
 @checks
 def words(p):
-    shown = sorted({r["attack"] for i in ("table-2", "table-7", "table-9") for r in p.paper[i].raw["rows"]})
+    shown = sorted({r["attack"] for i in ("table-2", "table-7", "table-9") for r in p.rows(i)})
     return [
         p.finding("table-2, table-7, table-9", "Attacks named and attacks with a printed result",
                   kind="words",
                   quotes=[("Here are the attack algorithms that are used in our experiments", "Section 1.1")],
-                  numbers="", ours=tuple(shown), holds=None,
+                  ours=tuple(shown),
                   reading="results were chosen for the limited space, as Section 2.1 says.",
                   use="BIM L1 has no printed result, and BIM L2 none on MNIST."),
         p.finding("procedure-region-types, figure-10", "Region types carry one numbering", kind="words",
                   quotes=[("The target model correctly classifies the adversarial examples",
                            "type 2 in Section 2.1"),
-                          ("Type 1 and 3 are the uncertainty regions", "Section 2.4")],
-                  numbers="", ours="", holds=False, reading="each section is taken with its own list.",
-                  use="Types 2 and 3 change places between the sections; the book names regions by what "
-                      "they do."),
+                          ("Type 1 and 3 are the uncertainty regions", "Section 2.4")], holds=False,
+                  reading="each section is taken with its own list.",
+                  use="Types 2 and 3 change places between the sections; the book names regions by what they "
+                      "do."),
         p.finding("procedure-hyper-rectangle", "Attacks in the published scripts", kind="scripts",
-                  numbers=tuple(shown), ours=SCRIPTS["attacks"], holds=None,
+                  numbers=tuple(shown), ours=SCRIPTS["attacks"],
                   use="None of the tables can be rerun from the scripts alone."),
         p.finding("table-2", "Models scored on the rectangle samples", kind="scripts", numbers="M1 to M10",
-                  ours=SCRIPTS["scored model"], holds=None,
+                  ours=SCRIPTS["scored model"],
                   use="The published function scores one model; the others need a line of their own."),
     ]

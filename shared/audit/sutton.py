@@ -1,5 +1,4 @@
-"""Sutton et al.: accuracies and susceptibilities; `sutton_counts` has the counts of images,
-`sutton_sizes` the sizes of attacks."""
+"""Sutton et al.: accuracies, susceptibilities; see `sutton_counts` for images, `sutton_sizes` for norms."""
 import numpy as np
 
 from shared.audit.finding import Checks, rounds_to, stated
@@ -28,12 +27,12 @@ def columns(p, data):
         return [(name, cells(p, item)) for name, item in PERCENTAGES.items()]
     short = {"accuracy": "accuracy", "adversarial_susceptibility": "susceptibility"}
     return [(short.get(r["quantity"], r["delta_inferred"]), r["cells"])
-            for r in p.paper[{"fashion_mnist": "table-20", "gtsrb": "table-23"}[data]].raw["rows"]]
+            for r in p.rows({"fashion_mnist": "table-20", "gtsrb": "table-23"}[data])]
 
 
 def cells(p, item):
     """The cells of Tables 4 to 12, a dict for every pair of classes."""
-    return [{**row, **cell} for row in p.paper[item].raw["rows"] for cell in row["cells"]]
+    return [{**row, **cell} for row in p.rows(item) for cell in row["cells"]]
 
 
 def consecutive(table):
@@ -49,7 +48,7 @@ def median(p, data, quantity, split):
 def summary(p, data):
     """Table 1's column of a data set as {(quantity, split): value} for the five percentages."""
     names = ["accuracy", "susceptibility", 2, 5, 10]
-    return {(n, s): row[data][s] for n, row in zip(names, p.paper["table-1"].raw["rows"]) for s in SPLITS}
+    return {(n, s): row[data][s] for n, row in zip(names, p.rows("table-1")) for s in SPLITS}
 
 
 @checks
@@ -66,9 +65,8 @@ def summary_is_median(p):
                      "Table 1 prints medians over the problems k-vs-(k+1), row by row",
                      numbers=f"{entries} entries",
                      quotes=[("A summary of the accuracy and susceptibility of the classifiers",
-                              "Section 3")],
-                     ours={"others (printed, median)": off}, holds=(entries - len(off), entries),
-                     reading="the one other entry is a misprint.",
+                              "Section 3")], ours={"others (printed, median)": off},
+                     holds=(entries - len(off), entries), reading="the one other entry is a misprint.",
                      use="The column sums up several problems; the text does not name the median. Use the "
                          "value of Table 12.")
 
@@ -85,7 +83,7 @@ def summary_is_no_problem(p):
                      quotes=[("broadly representative case of the", "Section 3, of aeroplane-vs-cat")],
                      numbers=f"{len(printed)} entries",
                      ours={"equal in 0-vs-3": equal[0, 3],
-                           f"equal in the best, {best[0]}-vs-{best[1]}": equal[best]}, holds=None,
+                           f"equal in the best, {best[0]}-vs-{best[1]}": equal[best]},
                      use="No single network has the numbers of the column.")
 
 
@@ -177,25 +175,24 @@ def monotone_in_draw(p):
 @checks
 def imagenet_summary(p):
     nets = ("resnet50", "vgg19")
-    full = [[row[net] for net in nets] for row in p.paper["table-25"].raw["rows"]]
-    short = [[row[f"imagenet_{net}"]["test"] for net in nets] for row in p.paper["table-1"].raw["rows"][:5]]
+    full = [[row[net] for net in nets] for row in p.rows("table-25")]
+    short = [[row[f"imagenet_{net}"]["test"] for net in nets] for row in p.rows("table-1")[:5]]
     short = [row for row in short if None not in row]
     return p.finding("table-25, table-1", "Table 1 repeats the ImageNet results of Table 25", numbers=short,
-                     ours=full,
-                     holds=short == full, use="The two tables are one source.")
+                     ours=full, holds=short == full, use="The two tables are one source.")
 
 
 @checks
 def small_attacks_on_imagenet(p):
-    total = {r["quantity"]: r for r in p.paper["table-25"].raw["rows"]}["adversarial_susceptibility"]
+    total = {r["quantity"]: r for r in p.rows("table-25")}["adversarial_susceptibility"]
     small = {net: p.figure(f)["share_linf_below_0.1_pct"]
              for net, f in (("resnet50", "figure-21"), ("vgg19", "figure-22"))}
     return p.finding("figure-21, figure-22, table-25",
                      "ImageNet attacks below 0.1 in the largest pixel change",
                      quotes=[("93.3% of images were susceptible to an adversarial attack with norm",
-                              "Section 7.2.4")],
-                     numbers=small, ours={"if of all correct images, share of the attackable":
-                                          tuple(100 * small[net] / total[net] for net in small)}, holds=None,
+                              "Section 7.2.4")], numbers=small,
+                     ours={"if of all correct images, share of the attackable":
+                           tuple(100 * small[net] / total[net] for net in small)},
                      use="The share may be of the correct or of the attackable images.")
 
 
@@ -204,13 +201,13 @@ def planar_boundary(p):
     draws, size = p.settings("table-12")["n_random_perturbations"], 10
     dims = {"cifar10": 3072, "fashion_mnist": 28 * 28 * 3,
             "imagenet_resnet50": p.settings("table-25")["input_dimension_d"]}
-    row = p.paper["table-1"].raw["rows"][4]
+    row = p.rows("table-1")[4]
     flips = {data: -np.expm1(draws * np.log1p(-tail(n, 1 / size))) for data, n in dims.items()}
     return p.finding("table-1, theorem-1",
                      "Images that 2000 draws of ten times the attack would flip at a flat boundary",
                      quotes=[("an upper bound on the minimal Euclidean distance", "Section 7.1.2")],
                      numbers={data: row[data]["test"] for data in dims},
-                     ours={data: 100 * v for data, v in flips.items()}, holds=None,
+                     ours={data: 100 * v for data, v in flips.items()},
                      reading="the boundary is nearer than the attack finds it, as the text allows.",
                      use="A flat boundary at the attack's own distance would be crossed far more rarely.")
 
@@ -220,7 +217,6 @@ def words(p):
     return [p.finding("theorem-7", "What Theorem 7 asks of the function that is differentiated", kind="words",
                       quotes=[("any differentiable, monotonically increasing loss function", "Theorem 7"),
                               ("are assumed to be continuously differentiable and monotonically increasing",
-                               "Section B.4")],
-                      numbers="", ours="a derivative that is positive almost everywhere", holds=None,
+                               "Section B.4")], ours="a derivative that is positive almost everywhere",
                       reading="a condition stood in the formulas that our text has lost.",
                       use="A sigmoid meets every version of the condition.")]

@@ -3,7 +3,7 @@ import numpy as np
 from scipy import optimize
 
 from shared.audit.finding import Checks, stated
-from shared.audit.sutton import cells
+from shared.audit.sutton import SPLITS, cells
 from shared.theory.ball import tail
 
 checks = Checks("sutton")
@@ -31,7 +31,7 @@ def largest_needed(mean, std):
 
 def line(p, item, quantity, split, norm=None):
     """The cells of a line of Tables 13 to 24 as dicts."""
-    return next(r["cells"] for r in p.paper[item].raw["rows"]
+    return next(r["cells"] for r in p.rows(item)
                 if (r["quantity"], r["split"], r["norm"]) == (quantity, split, norm))
 
 
@@ -51,8 +51,7 @@ def noise_and_norms(p):
     means = {kind: tuple(norms(p, item)[:, 0].mean() for item in items) for kind, items in NOISE.items()}
     return p.finding(NOISE_TABLES, "The norm of successful attacks rises with training noise",
                      quotes=[("the average norm of the successful adversarial attacks does seem to increase",
-                              "Section 7.2.1")],
-                     numbers="three sizes of noise, two shapes", ours=means,
+                              "Section 7.2.1")], numbers="three sizes of noise, two shapes", ours=means,
                      holds=all(v[0] < v[1] < v[2] for v in means.values()),
                      use="Mean l2 norm over the nine problems, training images.")
 
@@ -61,7 +60,7 @@ def noise_and_norms(p):
 def averaged_otherwise(p):
     clean = p.frame("table-6")
     noisy = np.concatenate([norms(p, item, split, norm) for items in NOISE.values() for item in items
-                            for split in ("train", "test") for norm in NORMS])
+                            for split in SPLITS for norm in NORMS])
     base = noise_free(p)
     shape = 1 + (base[:, 1] / base[:, 0]).mean() ** 2
     # A share s of values of mean m and relative spread v, and zeros else, has the mean s m and a relative
@@ -75,7 +74,7 @@ def averaged_otherwise(p):
                      ours={"with noise": int((noisy[:, 1] > noisy[:, 0]).sum()),
                            "without": int((clean["std"] > clean["mean"]).sum()),
                            "mean norm without noise": base[:, 0].mean(),
-                           "mean norms with noise, if they average zeros in": rescaled}, holds=None,
+                           "mean norms with noise, if they average zeros in": rescaled},
                      reading="the tables with noise average over more images, with zero for those not "
                              "attacked.",
                      use="The norms of Table 6 and of the tables with noise cannot be compared directly.")
@@ -93,10 +92,9 @@ def mean_train(p, clean, quantity):
 def noise_and_susceptibility(p):
     return p.finding(f"table-5, {NOISE_TABLES}", "Mean train susceptibility with growing training noise",
                      quotes=[("additive random noise has little impact on the adversarial susceptibility",
-                              "Section 7.2.1")],
-                     numbers="none, then three sizes",
+                              "Section 7.2.1")], numbers="none, then three sizes",
                      ours=mean_train(p, "table-5", "adversarial_susceptibility"),
-                     holds=None, use="It moves by a few points up and back.")
+                     use="It moves by a few points up and back.")
 
 
 @checks(pool=True)
@@ -104,8 +102,7 @@ def noise_and_accuracy(p):
     means = mean_train(p, "table-4", "accuracy")
     return p.finding(f"table-4, {NOISE_TABLES}", "Large training noise lowers accuracy", ours=means,
                      quotes=[("large perturbations cause the networks' accuracy to decrease",
-                              "Section 7.2.1")],
-                     numbers="none, then three sizes",
+                              "Section 7.2.1")], numbers="none, then three sizes",
                      holds=all(means["none"] > v[0] > v[1] > v[2] for v in (means["cube"], means["ball"])),
                      use="The lost noise sizes can be calibrated on these means.")
 
@@ -113,7 +110,7 @@ def noise_and_accuracy(p):
 @checks
 def largest_attack(p):
     cells = np.concatenate([norms(p, item, split) for items in NOISE.values() for item in items
-                            for split in ("train", "test")])
+                            for split in SPLITS])
     needed = [largest_needed(mean, std) for mean, std in cells]
     top = int(np.argmax(needed))
     return p.finding(f"{NOISE_TABLES}, procedure-adversarial-attack",
@@ -121,7 +118,7 @@ def largest_attack(p):
                      quotes=[("We then tested 256 equally-spaced scalings", "Section 7.1.2")],
                      numbers={"mean, STD": tuple(cells[top])},
                      ours={"smallest possible maximum": needed[top]},
-                     holds=None, use="Bounds the largest attack, which the text has lost, from below.")
+                     use="Bounds the largest attack, which the text has lost, from below.")
 
 
 def of_random_draws(p, over, under):
@@ -137,9 +134,9 @@ def typical_draws(p):
     return p.finding("figure-11, figure-12", "Largest pixel over norm of the random draws shown",
                      numbers=shares,
                      ours={"median of random draws": typical,
-                           "share of draws as extreme": tuple(largest_share(DIMENSION,
-                                                                            r) for r in shares.values())},
-                     holds=None, reading="the draws shown need not be typical of the 2,000 of each image.")
+                           "share of draws as extreme": tuple(largest_share(DIMENSION, r)
+                                                              for r in shares.values())},
+                     reading="the draws shown need not be typical of the 2,000 of each image.")
 
 
 @checks
@@ -147,8 +144,8 @@ def draws_mean_change(p):
     shares = of_random_draws(p, "l1", "l2")
     expected, sd = np.sqrt(2 * DIMENSION / np.pi), np.sqrt(1 - 3 / np.pi)  # of l1 / l2 of a random direction
     return p.finding("figure-11, figure-12",
-                     "l1 over l2 norm of the random draws is that of random directions",
-                     numbers=shares, ours={"expected": expected, "STD": sd},
+                     "l1 over l2 norm of the random draws is that of random directions", numbers=shares,
+                     ours={"expected": expected, "STD": sd},
                      holds=all(abs(v - expected) < 3 * sd for v in shares.values()),
                      use="The draws shown are uniform in direction by this measure.")
 
@@ -160,7 +157,7 @@ def fashion_channels(p):
     return p.finding("table-21", "Ratio of norms of the Fashion-MNIST attacks, and the largest possible",
                      quotes=[("we converted to RGB by simply duplicating the channels", "Section 7.2.2")],
                      numbers={"values of a grey image": 28 * 28, "of a colour image": 28 * 28 * 3},
-                     ours={"largest l1 / l2": ratio, "limits": (28.0, np.sqrt(3) * 28)}, holds=None,
+                     ours={"largest l1 / l2": ratio, "limits": (28.0, np.sqrt(3) * 28)},
                      use="No attack on 28 x 28 values reaches this ratio of norms: the dimension is 2352.")
 
 
@@ -168,18 +165,15 @@ def fashion_channels(p):
 def order_of_norms(p):
     sets = [(DIMENSION, {n: np.array([c["mean"] for c in cells(p, item)]) for n, item in NORMS.items()})]
     for n, item in ((28 * 28 * 3, "table-21"), (DIMENSION, "table-24")):
-        sets.append((n,
-                     {k: np.concatenate([norms(p, item, s, k)[:, 0] for s in ("train",
-                                                                              "test")]) for k in NORMS}))
+        sets.append((n, {k: np.concatenate([norms(p, item, s, k)[:, 0] for s in SPLITS]) for k in NORMS}))
     worst = []
     for n, t in sets:
         worst += [*((t["l2"] - HALF) / np.sqrt((t["l1"] + HALF) * (t["linf"] + HALF))),
                   *((t["l1"] - HALF) / ((t["l2"] + HALF) * np.sqrt(n)))]
     return p.finding("table-6, table-7, table-8, table-21, table-24",
                      "Mean norms obey l2^2 <= l1 linf and l1 <= sqrt(n) l2",
-                     numbers=f"{len(worst)} inequalities",
-                     ours={"largest ratio of the sides": max(worst)}, holds=max(worst) <= 1,
-                     use="Confirms which table holds which norm, lost in the text.")
+                     numbers=f"{len(worst)} inequalities", ours={"largest ratio of the sides": max(worst)},
+                     holds=max(worst) <= 1, use="Confirms which table holds which norm, lost in the text.")
 
 
 @checks
@@ -189,12 +183,10 @@ def representative_l1(p):
     return p.finding("table-7",
                      "Mean change of a pixel channel for an l1 norm of 100, and for the mean norms",
                      quotes=[(words, "Section 7.2.1"),
-                             ("mean absolute change of approximately 0.03", "Section 7.2.1")],
-                     numbers=value,
+                             ("mean absolute change of approximately 0.03", "Section 7.2.1")], numbers=value,
                      ours={"100 / 3072": value / DIMENSION, "means from": t.min(), "means to": t.max(),
-                                          "per channel from": t.min() / DIMENSION, "to": t.max() / DIMENSION},
-                     holds=None, use="The division is right; it is a bound, as said, and mean attacks "
-                                     "change less.")
+                           "per channel from": t.min() / DIMENSION, "to": t.max() / DIMENSION},
+                     use="The division is right; it is a bound, as said, and mean attacks change less.")
 
 
 @checks
@@ -206,14 +198,14 @@ def localised(p):
                      numbers=f"{len(l1)} cells a table",
                      ours={"largest over mean change, from": (linf / l1).min() * DIMENSION,
                            "up to": (linf / l1).max() * DIMENSION, "share of channels, from": spread.min(),
-                           "to": spread.max(), "of a random direction": 2 / np.pi}, holds=None,
+                           "to": spread.max(), "of a random direction": 2 / np.pi},
                      reading="few means fewer than noise changes.",
                      use="Ratios of means say little of single images.")
 
 
 @checks
 def parameters(p):
-    rows = [r for r in p.paper["table-2"].raw["rows"] if r["trained_parameters"]]
+    rows = [r for r in p.rows("table-2") if r["trained_parameters"]]
     printed, expected, channels = [r["trained_parameters"] for r in rows], [], 3
     for r in rows:
         expected.append(((9 if r["layer"].startswith("Conv") else 1) * channels + 1) * r["output_channels"])

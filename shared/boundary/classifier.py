@@ -150,8 +150,7 @@ class Threshold:
 def threshold(adversarial, benign):
     """The `Threshold` that is right most often in the worst mixture of these numbers, tensors [n] and [m].
 
-    Of equals a rule that flags below its value, and the one that flags fewest. Raises UserError where one
-    kind has no number.
+    Of equals one that flags below its value, and the one that flags fewest. Raises UserError for no numbers.
     """
     if not len(adversarial) or not len(benign):
         raise UserError("no number of one kind: a threshold needs some adversarial and some benign ones")

@@ -5,8 +5,7 @@
     found.distance, found.adjacent, purity(found)
 
 Along each direction the image is moved in steps, clipped to [0, 1] and classified, until the model's answer
-differs from its answer at the image itself. All pairs of an image and a direction go forward together; a pair
-leaves when it is decided.
+differs from that at the image itself. All pairs of image and direction go forward together until decided.
 """
 from dataclasses import dataclass, replace
 
@@ -63,8 +62,7 @@ def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
     top     largest distance tried
     chunk   pairs at a time, default by memory
     legacy_tail_bug  as the authors' scripts for MNIST and CIFAR-10: where every direction of an image has
-                     crossed,
-            those that crossed last count as never found
+            crossed, those that crossed last count as never found
     Raises UserError for images, directions or a model that are not so.
     """
     check_images(x)
@@ -135,9 +133,8 @@ def refine(model, x, dirs, found, *, halvings=7, chunk=None):
 def purity(found, top=None):
     """Share [N, top] of the directions whose boundary borders one of the k commonest classes, k = 1..top.
 
-    Shares are of the directions in which another class was found, as in the authors' code; 0 where there is
-    none. `he`, Section 4.2, Figure 3; the boundary classifier takes the first three. By default top is the
-    largest class that was found.
+    Shares are of the directions in which another class was found, as in the authors' code; 0 of none. `he`,
+    Section 4.2, Figure 3; the boundary classifier takes the first three. top None: the largest class found.
     """
     classes = int(found.adjacent.max()) + 1 if found.adjacent.numel() else 0
     top = top or max(1, classes - 1)

@@ -93,8 +93,7 @@ def _shapes(spec):
 def read_npz(path, spec):
     """The checked arrays of `path`, as `canonical` returns them.
 
-    Raises DataError naming the file: no npz, damaged, pickled objects, a missing key, a wrong shape, or
-    contents other than the published ones.
+    Raises DataError naming the file: no npz, damaged, pickled, a missing key, a wrong shape, other contents.
     """
     def refuse(why):
         raise DataError(f"{path}: {why}; delete it, then {spec.remedy}")

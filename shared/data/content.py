@@ -1,7 +1,6 @@
 """What things hold, as a hash; and files of tensors that are believed only where it agrees.
 
-The arrays of a unit stay in an .npz beside its JSON (`units.store`): so they are recorded, compressed, under
-names that are hashes.
+The arrays of a unit stay in an .npz beside its JSON (`units.store`): compressed, under names that are hashes.
 """
 import json
 import sys

@@ -4,8 +4,7 @@
     print(dataset.describe())
 
 A published set comes from the folder `$BOUNDARY_DATA`, else from a download, else (never in the `paper`
-profile) an embedded set stands in for it, and says so. `python -m shared.data` tells what is there and what
-to do about the rest.
+profile) an embedded set stands in for it, and says so. `python -m shared.data` tells what is there.
 """
 import logging
 from dataclasses import dataclass, field, replace
@@ -59,44 +58,13 @@ class Dataset:
 
     def to(self, device):
         """The same data set with every tensor on `device`."""
-        return self._map(lambda _, tensor: tensor.to(device), fingerprint=self.fingerprint)
-
-    def subset(self, train=None, test=None, *, generator=None):
-        """The first `train` training and `test` test images, in order; None keeps all.
-
-        With `generator` (torch.Generator, on the CPU) a random draw without replacement instead: the training
-        images of gtsrb lie class by class, so that the first thousand show three signs only. An embedded set
-        gives all it has where that is less; a published one raises ValueError, and so does a number below 0.
-        """
-        rows = {"train": _rows(self, "train", train, generator), "test": _rows(self, "test", test, generator)}
-
-        def take(key, tensor):
-            index = rows.get(key.rpartition("_")[2])
-            return tensor if index is None else tensor[index.to(tensor.device)]
-
-        return self._map(take)
-
-    def _map(self, function, **changes):
-        tensors = {key: function(key, value) for key, value in self._tensors().items()}
-        changes.setdefault("fingerprint", fingerprint(tensors))
+        tensors = {key: value.to(device) for key, value in self._tensors().items()}
         extra = {key: tensors.pop(key, value) for key, value in self.extra.items()}
-        return replace(self, **tensors, extra=extra, **changes)
+        return replace(self, **tensors, extra=extra)
 
     def _tensors(self):
         held = {key: getattr(self, key) for key in ("x_train", "y_train", "x_test", "y_test")}
         return held | {key: value for key, value in self.extra.items() if isinstance(value, torch.Tensor)}
-
-
-def _rows(dataset, part, count, generator):
-    if count is None:
-        return None
-    available = len(getattr(dataset, f"y_{part}"))
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-        raise UserError(f"subset: {part}={count!r}; allowed: a whole number from 0, or None for all")
-    if count > available and dataset.source in ("folder", "download"):
-        raise UserError(f"subset: {part}={count}, but {dataset.name} has only {available}; ask for no more")
-    order = torch.arange(available) if generator is None else torch.randperm(available, generator=generator)
-    return order[:count]
 
 
 # ---- loading ---------------------------------------------------------------------------------------------
@@ -122,8 +90,7 @@ def _known_set(name):
 
 
 def load(name, *, profile=None, folder=None, cache=None, size=None):
-    """The data set `name`, one of NAMES; its fingerprint (`digits:<fingerprint>` of a stand-in) is entered in
-    `runtime.used` at every call.
+    """The data set `name`, one of NAMES; `runtime.used` gets its fingerprint (`digits:...` of a stand-in).
 
     profile   "smoke": embedded only; "paper": data folder, else download; "quick": as `paper`, else the
               embedded stand-in, with a warning in the log; default: that of `use_profile`, else "quick"

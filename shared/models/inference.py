@@ -58,8 +58,7 @@ def check_tensors(**given):
 
 
 def check_images(x, y=None, target=None):
-    """Raises UserError unless x are float32 images in [0, 1], and y and target classes, one for each image.
-    """
+    """Raises UserError unless x are float32 images in [0, 1], and y and target classes, one an image."""
     check_tensors(images=x, labels=y, targets=target)
     if x.dtype != torch.float32 or x.ndim != 4 or not x.shape[1:].numel():
         raise UserError(f"images are {x.dtype} {list(x.shape)}; float32 [N, C, H, W] in [0, 1] is needed "
@@ -136,8 +135,7 @@ def finite(scores):
 
 
 def logits(model, images, *, chunk=None, bf16=False):
-    """Logits float32 [N, K] of images, uint8 or float in [0, 1], as the model gives them, on the images'
-    device.
+    """Logits float32 [N, K] of images, uint8 or float in [0, 1], as the model gives them, on their device.
 
     One logit comes as [N, 1]. The model stays on its device and in its mode; no gradients. `chunk` images go
     through it at once, None picks a number; `bf16` computes in bfloat16 where the device has it. Raises
@@ -286,8 +284,7 @@ class Careful(nn.Module):
     chunk   images at once; None picks a number
 
     `careful(images)` gives logits of which only the largest is meant to be read. On processors with bfloat16
-    a network of convolutions runs about 2.5 times as fast so. `judged` and `again` count images and those
-    decided twice.
+    a network of convolutions is about 2.5 times as fast. `judged` counts images, `again` those decided twice.
     """
 
     def __init__(self, model, doubt=None, chunk=None):

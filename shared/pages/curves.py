@@ -10,9 +10,8 @@ def over_dimension(statement, *, dimensions, trial_dimensions, draws, generator,
 
     n, exact, bound over `dimensions`; n_trial, true, found, low, high over `trial_dimensions`.
 
-    Where the statement says "at least", it is one minus the printed one. true is the exact value,
-    found the estimate from `draws` random trials and low, high its 95% interval. `generator` is a numpy
-    Generator.
+    Where the statement says "at least", it is one minus the printed one. true is the exact value, found the
+    estimate from `draws` trials and low, high its 95% interval. `generator` is a numpy Generator.
     """
     fixed = {name: (value,) for name, value in fixed.items()}
     rows = verify(statement, grid={"n": dimensions, **fixed})

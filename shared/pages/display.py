@@ -157,8 +157,7 @@ def image_table(rows):
 def level(rows, digits=4):
     """Rows whose broken numbers have as many decimals as their column needs: `digits` of the largest.
 
-    One decimal more where its smallest number would else have less than two digits; where it still would, the
-    column stays as it is.
+    One more where its smallest number would have less than two digits; where it still would, it stays as is.
     """
     columns = list(zip(*rows))
     for n, column in enumerate(columns):

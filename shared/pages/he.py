@@ -290,8 +290,7 @@ def without_proxies(judge, *, of_all=False):
 
     So it waits for the units of the others alone.
 
-    judge   (looks, networks, *others) -> (holds, evidence) on those of the networks that have values;
-            (None, "") where none has
+    judge   (looks, networks, *others) -> (holds, evidence) on those that have values; (None, "") on none
     of_all  the claim speaks of networks that have only proxies here: on the others it may fail, not hold
     """
     own = [net for net in COLUMNS if net not in PROXIES]

@@ -271,11 +271,6 @@ def averages(units, printed=None):
     return told
 
 
-def printed_averages(printed):
-    """`{"attack": percent, 1: ..., 10: ...}`: the printed mean over all problems."""
-    return {key: float(np.mean([row["test"] for row in rows.values()])) for key, rows in printed.items()}
-
-
 def mean_shares(units, printed):
     """`averages`, ours and printed, as texts."""
     both = averages(units), averages(units, printed)
@@ -410,7 +405,8 @@ def bars(units, printed):
     ours, theirs = (averages(units, p) for p in (None, printed))
     of = "same"
     if ours["attack"] is None:
-        theirs, of = printed_averages(printed), "all"
+        of, theirs = "all", {k: float(np.mean([row["test"] for row in rows.values()]))
+                             for k, rows in printed.items()}
     figure, ax = plt.subplots(figsize=(8, 3.6))
     for place, (key, share) in enumerate(ours.items()):
         if share is not None:

@@ -17,7 +17,8 @@ def cell(value, printed=None, column=None, sd=None, signs=None, name=""):
         if "text" in value:
             return " ".join(filter(None, [value["text"], signs.get(f"{name}.text")]))
         inner = printed if isinstance(printed, dict) else {}
-        told = [_part(k, cell(v, inner.get(k), _unit(k, column), value.get(f"{k}_sd"), signs, f"{name}.{k}"))
+        own = column and {**column, "decimals": None}   # of a part, such as the probability beside a class
+        told = [_part(k, cell(v, inner.get(k), own, value.get(f"{k}_sd"), signs, f"{name}.{k}"))
                 for k, v in value.items() if not k.endswith(("_sd", "_n", "_status", "_settled"))]
         return " · ".join(t for t in told if t)
     text = _plain(value, printed, column, sd)
@@ -39,11 +40,6 @@ def _part(name, text):
     if text and name.endswith("_class"):
         return f"class {text}"
     return f"{text}%" if text and name.endswith("_pct") else text
-
-
-def _unit(name, column):
-    """The column of a part of a cell, such as the probability beside a class."""
-    return None if column is None else {**column, "decimals": None}
 
 
 def marks(item, cells):
@@ -73,7 +69,7 @@ def comparison(item, sources, signs=None):
                if k not in item.keys and not (named and k == "label")}
     there = [*item.rows, *(row for rows in sources.values() for row in rows)]
     shown = {k: c for k, c in columns.items() if any(row.get(k) is not None for row in there)}
-    header = [_label(item, k) for k in (*item.keys, "", *shown)]
+    header = [*(_label(item, k) for k in item.keys), "source", *(_label(item, k) for k in shown)]
     by_key = {s: {tuple(r.get(k) for k in item.keys): r for r in rows} for s, rows in sources.items()}
     body = []
     for printed in item.rows:
@@ -122,7 +118,7 @@ def _across(item, sources, signs):
             if any(cells):
                 body.append([*first, source, *cells])
                 first = [""] * len(outer)
-    return [*(_label(item, k) for k in (*outer, "")), *map(str, heads)], body
+    return [*(_label(item, k) for k in outer), "source", *map(str, heads)], body
 
 
 def _side_by_side(item, row, signs, key):
@@ -135,27 +131,21 @@ def _side_by_side(item, row, signs, key):
 
 
 def _label(item, key):
-    """The heading of a column, as printed where it is printed; "" is the one that tells print from record."""
-    if not key:
-        return "source"
+    """The heading of a column, as printed where it is printed."""
     return display.in_words((item.columns.get(key) or {}).get("label") or key.removeprefix("printed_"))
 
 
 def published_numbers(item, sources, signs=None):
     """Header and body of a figure's or method's printed numbers, with those of every source {label: data}."""
     def told(source, data, name, printed):
+        for part in name.split("."):
+            data = data.get(part) if isinstance(data, dict) else None
         sign = (signs or {}).get(source, {}).get(((), name))
-        return " ".join(filter(None, [number(_find(data, name), printed), sign]))
+        return " ".join(filter(None, [number(data, printed), sign]))
 
     body = [[display.in_words(name), number(printed), *(told(*s, name, printed) for s in sources.items())]
             for name, printed in item.printed_numbers.items()]
     return ["number", PUBLISHED, *sources], [row for row in body if any(row[2:])]
-
-
-def _find(data, dotted):
-    for part in dotted.split("."):
-        data = (data or {}).get(part) if isinstance(data, dict) else None
-    return data
 
 
 def scale_words(record):

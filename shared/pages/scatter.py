@@ -34,13 +34,14 @@ def draw(numbers, group, *, urls=None):
     bars = []
     for k, (label, mine) in enumerate(group.items()):
         mine = [n for n in mine if n.reproduced is not None]
+        compared = any(n.state in COMPARED for n in mine)
         for own, opacity in ((True, 0.8), (False, FADED)):
             some = [n for n in mine if (n.state in COMPARED) == own]
             if some:
                 points = left.scatter(*([max(abs(v), low) for v in values] for values in
                                         zip(*((n.published, n.reproduced) for n in some))),
                                       s=14, color=display.PALETTE[k], marker=display.MARKERS[k], lw=0,
-                                      alpha=opacity, label=label if own or not _own(mine) else None,
+                                      alpha=opacity, label=label if own or not compared else None,
                                       clip_on=False)
                 if urls:
                     points.set_urls([urls(n) for n in some])
@@ -53,10 +54,6 @@ def draw(numbers, group, *, urls=None):
     if len(group) > 1:
         left.legend(handletextpad=0.1, loc="upper left")
     return figure
-
-
-def _own(numbers):
-    return any(n.state in COMPARED for n in numbers)
 
 
 def _power(n):

@@ -77,16 +77,13 @@ class Run:
         if not smoke.keys() == quick.keys() == paper.keys():
             raise ValueError("the three profiles of a scale name the same settings")
         chosen = dict(zip(runtime.PROFILES, (smoke, quick, paper)))[self.profile]
-        explicit = {k: self._converted(k, v, paper) for k, v in self.parameters.items()
-                    if k in paper and v is not None}
+        # A recipe is named by a parameter: it is the constant of that name beside the paper's architectures.
+        explicit = {k: registry.recipe(self.paper_key, v) if isinstance(paper[k], Recipe) else v
+                    for k, v in self.parameters.items() if k in paper and v is not None}
         fixed = {k: v for k, v in self.parameters.items() if k not in (*paper, "profile", "device", "units")}
         self.full = types.SimpleNamespace(**{k: self.declared[k].default for k in fixed}, **paper)
         self.settings = types.SimpleNamespace(**fixed, **{**chosen, **explicit})
         return self.settings
-
-    def _converted(self, name, value, paper):
-        """A recipe named in a parameter, as the constant of that name beside the paper's architectures."""
-        return registry.recipe(self.paper_key, value) if isinstance(paper[name], Recipe) else value
 
     def generator(self, *labels):
         """A CPU random generator for one purpose of this notebook."""

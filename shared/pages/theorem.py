@@ -26,14 +26,6 @@ def symbols(text):
     return re.sub("|".join(map(re.escape, _SYMBOLS)), lambda m: _SYMBOLS[m[0]], text)
 
 
-def _beyond(statement, case, bound):
-    """By how much, in logarithms, the truth lies beyond the bound in each cell; below 0 where it does not."""
-    above = statement.complement or statement.direction == "upper"
-    with np.errstate(invalid="ignore"):  # a truth of 0 under a bound of 0 is no excess
-        gap = case.log_low - bound if above else bound - case.log_high
-    return np.where(case.log_low == bound, 0.0, gap)
-
-
 def _nearest(statement, found, bounds):
     """For each witness the cell whose known truth is nearest to a bound that says something, nearest first.
 
@@ -43,7 +35,7 @@ def _nearest(statement, found, bounds):
     for case, bound in zip(found, bounds):
         says = (case.log_low == case.log_high) & np.isfinite(case.log_low) & np.isfinite(bound)
         says &= (bound < 0) | ("n" not in statement.grid)  # a distance, unlike a probability, may exceed 1
-        gap = np.where(says, -_beyond(statement, case, bound), np.inf)
+        gap = np.where(says, -statement.beyond(bound, case.log_low, case.log_high), np.inf)
         i = int(gap.argmin())
         if np.isfinite(gap[i]):
             at = {name: float(values[i]) for name, values in case.cells.items()}
@@ -90,8 +82,8 @@ def evidence(statement, *, draws=0, generator=None, again=None, grid=None):
     sampled = statement.log_exact is None
     found = theory.cases(statement, draws=draws if sampled else 0, generator=generator)
     bounds = theory.bounds_at(statement, found)
-    worst = max(float(_beyond(statement, case, bound).max(where=case.log_low == case.log_high, initial=0.0))
-                for case, bound in zip(found, bounds))
+    worst = max(float(statement.beyond(bound, case.log_low, case.log_high).max(
+        where=case.log_low == case.log_high, initial=0.0)) for case, bound in zip(found, bounds))
     data = {"kind": "bound", "sampled": sampled, "cases": sum(len(b) for b in bounds),
             "violations": theory.violations(statement, found, bounds)}
     if "n" in statement.grid:
@@ -108,7 +100,8 @@ def evidence(statement, *, draws=0, generator=None, again=None, grid=None):
     if sampled:
         data["says_nothing"] = int((bounds[0] > -ALLOWED).sum())
     else:
-        ratios = -_beyond(statement, found[0], bounds[0])[np.isfinite(found[0].log_low)] / math.log(10)
+        truth = found[0].log_low
+        ratios = -statement.beyond(bounds[0], truth, truth)[np.isfinite(truth)] / math.log(10)
         tightest, median, loosest = np.quantile(ratios, (0, 0.5, 1)).tolist()
         data |= {"median_bound_over_truth": 10.0**median, "tightest": tightest, "loosest": loosest}
     return data
@@ -128,9 +121,9 @@ def quadrature_deviation(statement, grid, again):
 
 def times(log10_ratio):
     """A ratio in words that a reader can compare: `1.2`, `4,700` or `10^118`."""
-    ratio = 10.0 ** log10_ratio if log10_ratio < 5 else None
-    if ratio is None:
+    if log10_ratio >= 5:
         return f"$10^{{{log10_ratio:.0f}}}$"
+    ratio = 10.0 ** log10_ratio
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 

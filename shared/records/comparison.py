@@ -122,17 +122,15 @@ def compare(item, rows, tolerances=None):
                 printed names (a part of a printed cell under `column.part`, or nested as printed). Beside a
                 value `c` may stand `c_sd` (standard deviation over nets), `c_n` (number of nets), `c_status`
                 ("proxy: why", "fitted: why" or "not run: why"), `c_settled` (what is still missing elsewhere
-                cannot move it); `status` and `settled` hold for all values of their row. None and NaN are
-                values that are not there.
+                cannot move it); `status` and `settled` hold for all values of their row. None, NaN: no value
     tolerances  {column: (largest difference, why that much is allowed)}
     Returns dicts: `row` {key: value}, `column`, `printed`, `measured`, `sd`, `nets`, `agrees` (None where
     nothing was measured, and where agreement tells nothing), `how` (the way of agreement or None), `status`
     (or None), `why` (of a status or tolerance), `settled`.
-    Raises UserError for rows without keys, rows that stand twice, an unknown status or tolerance, and a text
-    where a number is printed.
+    Raises UserError for rows without keys or twice there, a strange status or tolerance, text for a number.
     """
     mine = {}
-    for row in _dicts(rows):
+    for row in rows.to_dict("records") if hasattr(rows, "to_dict") else rows:
         if missing := [k for k in item.keys if k not in row]:
             raise runtime.UserError(f"{item.title}: a row lacks {missing[0]!r}; its rows are told apart by "
                                     f"{', '.join(item.keys)}")
@@ -238,18 +236,10 @@ def peers(item):
 
 
 # ---- plain values ----------------------------------------------------------------------------------------
-def _dicts(rows):
-    return rows.to_dict("records") if hasattr(rows, "to_dict") else list(rows)
-
-
 def _plain(value):
     """A value as Python has it, not NumPy; what a DataFrame turned into NaN is None again."""
     value = value.item() if hasattr(value, "item") else value
-    return _present(value)
-
-
-def _present(value):
-    return None if value is None or (isinstance(value, float) and math.isnan(value)) else value
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _flat(row, prefix=""):

@@ -44,8 +44,7 @@ def value(text, names):
 
     names   {name: number, text, or a dict of names, as in `brittle.region`}. None and NaN are missing, and so
             is a name beside dicts (a group that was not measured) and what is divided by zero
-    Raises UserError for a name that is not there beside numbers, saying which are, and for a text where a
-    number is needed.
+    Raises UserError for a name that is not there beside numbers, saying which are, and text for a number.
     """
     tree = parse(text)
     try:

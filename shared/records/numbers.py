@@ -26,8 +26,14 @@ class Number(NamedTuple):
 
 def of(item, kept):
     """The `Number`s of an item; `kept` is its record, or None."""
+    def found(cell):
+        """(reproduced, state) of a compared cell, or of none."""
+        if cell is None or cell["status"] == "not run" or cell["measured"] is None:
+            return None, "not measured"
+        return float(cell["measured"]), cell["status"] or ("agrees" if cell["agrees"] else "differs")
+
     cells = {place(item, c): c for c in kept["cells"]} if kept else {}
-    return [Number(item.paper, item.id, row, name, float(value), *_found(cells.get((row, name))))
+    return [Number(item.paper, item.id, row, name, float(value), *found(cells.get((row, name))))
             for name, key, value in printed_values(item) if is_number(value)
             for row in [tuple(key.values())]]
 
@@ -35,13 +41,6 @@ def of(item, kept):
 def place(item, cell):
     """(values of its row's key columns, column) of a compared cell; a record's file has them in any order."""
     return tuple(cell["row"][k] for k in item.keys if k in cell["row"]), cell["column"]
-
-
-def _found(cell):
-    """(reproduced, state) of a compared cell, or of none."""
-    if cell is None or cell["status"] == "not run" or cell["measured"] is None:
-        return None, "not measured"
-    return float(cell["measured"]), cell["status"] or ("agrees" if cell["agrees"] else "differs")
 
 
 def every():

@@ -75,14 +75,13 @@ def provenance(sets, units):
     present = [u for s in sets for u in units[s.name].values()]
 
     def every(key):
-        return sorted({json.dumps(u.provenance[key], sort_keys=True) for u in present})
+        told = {json.dumps(u.provenance[key], sort_keys=True) for u in present}
+        return [json.loads(value) for value in sorted(told)]
 
     data = {k: v for u in present for k, v in u.provenance["data"].items()}
     return {"data": data, "seeds": sorted({u.arguments["seed"] for u in present if "seed" in u.arguments}),
-            "versions": [json.loads(v) for v in every("versions")],
-            "devices": [json.loads(d) for d in every("device")],
-            "threads": [json.loads(t) for t in every("threads")],
-            "revisions": [json.loads(r) for r in every("revision")],
+            "versions": every("versions"), "devices": every("device"), "threads": every("threads"),
+            "revisions": every("revision"),
             "seconds": sum(u.provenance["seconds"] for u in present)}
 
 
@@ -90,15 +89,12 @@ def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, conta
           evidence=None, note=None, others=None, whole=True, status=None, rests=None):
     """The record of an item.
 
-    sets, units  the `UnitSet`s it rests on, and {set: {name: Unit}} of those that are there; none for what is
-                 computed at each build
+    sets, units  the `UnitSet`s it rests on, and {set: {name: Unit}} of those there; none: computed each time
     rows, data   what the units add up to: rows named as the printed ones, or a figure's numbers
     claims       {phrase: predicate}, see `claims.judge`; contains: {phrase: what must be there: bool}
-    whole        whether claims wait for the published units that are not there; a run of its own judges what
-                 it has
+    whole        whether claims wait for published units that are not there; else what is there is judged
     status       of an item without printed values, such as "proxy: SqueezeNet in place of another net"
-    rests        the parts of a unit that the item rests on: what it does not show, it need not wait for;
-                 None takes all
+    rests        the parts of a unit that the item rests on: it waits for no others; None takes all
 
     What was measured on a proxy throughout is told beside the claims and judges none.
     """

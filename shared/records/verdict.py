@@ -41,8 +41,7 @@ def verdict(claims, cells, evidence=None, status=None, waiting=None, published=N
               check refuses), `violations` (points that break the statement), `nearest_witness` (how near a
               bound was reached, in words, or None)
     status    of the whole item where it has no printed values ("proxy: digits in place of ImageNet")
-    waiting   what is still missing of the full scale, in words: while it can still change the word, the word
-              is `in part`
+    waiting   what is missing of the full scale, in words: while it can change the word, this is `in part`
     published how many values the item prints, measured or not; None takes the cells
     """
     failed = [c for c in claims if c["holds"] is False]

@@ -116,8 +116,7 @@ def intervals(x, images, *, keep=1.0, least=LEAST):
 
     keep    share of the examples that must change a value; 0: one example is enough
     least   examples that are needed
-    Of equal widths the value that more examples change comes first. Raises UserError where different examples
-    are too few, or no value is kept.
+    Of equal widths the value that more examples change is first. Raises UserError for too few, or no value.
     """
     check_images(x)
     check_images(images)

@@ -1,8 +1,7 @@
 """The experiment on nets for many classes and large images (Section 7.1.5): any other answer is a success.
 
 Attack and perturbations are those of `attacks.line` and `attacks.noise`. What differs is size: 2,000
-perturbations of 224 x 224 pixels take 1.2 GB, so they are drawn anew, block by block, wherever they are
-needed.
+perturbations of 224 x 224 pixels take 1.2 GB, so they are drawn anew, block by block, where they are needed.
 """
 import torch
 

@@ -91,19 +91,16 @@ def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=
         "saturated"    of these, how many have a gradient of exactly 0
         "attack"       of the loss gradient: "susceptibility" (share of those tried, equation (7)), "passes",
                        "needed", "rejudged", "overturned", and "l1", "l2", "linf": `summary` of the attacks
-                       found, and "mean_all", "std_all" over all images, 0 where misclassified or not
-                       attackable
+                       found, and "mean_all", "std_all" over all images, 0 where there is no attack
         "logit_attack" the same for the gradient of the logit, which does not saturate
         "by_class"     a list, one entry a class: "accuracy", "tried", "saturated" as above, and "attack" and
                        "logit_attack": the shares alone
         "random"       a list, one entry a delta: "delta", "susceptibility" (share of the images perturbed,
-                       equation (8)), counts as above, "l1", "l2", "linf": `summary` of each image's smallest
-                       flip
+                       equation (8)), counts as above, "l1", "l2", "linf": `summary` of the smallest flips
         "sampled"      arrays of at most 500 images perturbed: "attack_l2" [m], "first" [deltas, m] (index of
                        the flipping draw by increasing norm; `draws` where there is none)
         "margin", "linear", "stretch"   `summary` over images with an attack: logit margin; that over the norm
-                       of the logit's gradient, the distance to the boundary of a linear net; attack size over
-                       this
+                       of its gradient, the distance of a linear net's boundary; attack size over this
     """
     if noise is not None and noise not in NOISES:
         raise runtime.UserError(f"noise {noise!r}; allowed: None, {', '.join(NOISES)}")
@@ -151,8 +148,7 @@ def panel(careful, attacked, label, points, delta, *, tries=100):
 
     "images" float16 [4, 3, H, W]: original, attacked, randomly perturbed and still right, randomly perturbed
     and wrong (the smallest draw of each kind), not clipped; "norms" of the last three's difference from the
-    first;
-    "flips": how many of the draws flip the class. None if the first `tries` images are not like that.
+    first; "flips": how many of the draws flip the class. None if the first `tries` images are not like that.
     """
     for i in (attacked.labels == label).nonzero()[:tries, 0]:
         one = slice(int(i), int(i) + 1)

@@ -35,8 +35,7 @@ class Susceptibility:
 
     @property
     def random_shares(self):
-        """`percentage` of the images with an attack that a random perturbation changes, equation (8); a list.
-        """
+        """List of `percentage` of the images with an attack that random perturbations flip, equation (8)."""
         of = int(self.attack.isfinite().sum())
         return [percentage(int(row.isfinite().sum()), of) for row in self.random]
 
@@ -48,14 +47,11 @@ def susceptibility(model, x, y, *, generator, draws=2000, deltas=(1, 2, 5, 10), 
     model      any callable as `shared.models.inference` says
     x, y       float32 images [N, C, H, W] in [0, 1]; their classes, int64 [N]
     generator  CPU generator of the random perturbations, the same ones for every image and size
-    draws      random perturbations of each size, uniform in a ball of radius delta times the attack's norm
-    deltas     these sizes
+    draws, deltas    perturbations of each size, uniform in a ball of radius delta times the attack's norm
     count, largest   of the steps tried along the gradient: equally spaced from 0 to `largest`
-    loss       what the attack climbs, `squared_error` as in the paper, or `lost_margin`, which does not
-               vanish
+    loss       what the attack climbs, `squared_error` as in the paper, or `lost_margin`: it does not vanish
     bf16       decide in bfloat16 where that is safe (`Careful`), on devices that have it
-    clip       cut attacked images to [0, 1], which shortens attacks; the paper does not. Random perturbations
-               are never cut
+    clip       cut attacked images to [0, 1], unlike the paper; random perturbations are never cut
     Raises UserError for images, labels or a model that are not so.
     """
     if draws < 1 or count < 2 or not deltas or not all(0 < size < math.inf for size in (largest, *deltas)):

@@ -17,9 +17,13 @@ from scipy.special import logsumexp
 
 @dataclass(frozen=True, eq=False)
 class Expression:
-    """A node over its `parts`. One object used in two places is one quantity: it changes in both."""
+    """A node over its `parts`, with a name where descriptions or values speak of it.
+
+    One object used in two places is one quantity: it changes in both.
+    """
 
     parts: tuple = ()
+    name: str = ""
 
     def __add__(self, other):
         return Sum((self, number(other)))
@@ -86,11 +90,8 @@ class Sign(Expression):
         return "-"
 
 
-@dataclass(frozen=True, eq=False)
 class Symbol(Expression):
     """A parameter, or the variable of a `Best`."""
-
-    name: str = ""
 
     def evaluate(self, values):
         return _parts_of(values[self.name])
@@ -157,11 +158,8 @@ class Power(Expression):
         return "^".join(f"({part})" if isinstance(part, compound) else f"{part}" for part in self.parts)
 
 
-@dataclass(frozen=True, eq=False)
 class Named(Expression):
-    """Its one part, under a name in which descriptions speak of it."""
-
-    name: str = ""
+    """Its one part, under its name."""
 
     def evaluate(self, values):
         return self.parts[0].evaluate(values)
@@ -188,11 +186,8 @@ class Either(Expression):
         return "1 - " + "·".join(f"(1 - {part})" for part in parts) + power
 
 
-@dataclass(frozen=True, eq=False)
 class Call(Expression):
     """A function of one argument, such as a law: `values[name](argument, values)` returns its logarithm."""
-
-    name: str = ""
 
     def evaluate(self, values):
         return values[self.name](self.parts[0].plain(values), values), 1.0

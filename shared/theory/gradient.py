@@ -3,8 +3,7 @@
 For f = sigma(x_1), label l and loss L(|f - l|) the gradient in x is (1 - 2 l) L' sigma' e_1 (Sutton et al.,
 equation 10). It has the best direction wherever L' and sigma' are positive. The proof takes this to hold
 almost everywhere because sigma is increasing and continuously differentiable; `FatCantorSigmoid` is such a
-function whose derivative is zero on a set of positive measure, so positivity almost everywhere has to be
-assumed.
+function whose derivative is zero on a set of positive measure, so that it has to be assumed.
 """
 import numpy as np
 from scipy import special
@@ -95,8 +94,7 @@ class FatCantorSigmoid:
     def zero_gradient_probability(self, n, epsilon):
         """Pr(x_1 in K), class 0 of the two balls: how often the attack has no direction.
 
-        n and epsilon scalars. Every point of K counts, whatever the loss; class 1 has the same value by
-        symmetry.
+        n and epsilon scalars. Every point of K counts, whatever the loss; class 1 has the same value.
         """
         edges = np.concatenate([[-self.half_width], self.gaps.ravel(), [self.half_width]]) + epsilon
         beyond = tail(n, edges)

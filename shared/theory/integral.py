@@ -3,8 +3,7 @@
 The exact probabilities of the two balls, the half-balls and the roof-shaped surface are integrals of one
 function that rises and falls once (its logarithm is concave), over widths that shrink like 1/sqrt(n) and with
 values far below the smallest float. So: find the peak, find where the function has become negligible, put
-Gauss-Legendre panels between, and add up in logarithms. All cells of a parameter grid go through the same few
-numpy calls.
+Gauss-Legendre panels between, and add up in logarithms, all cells of a parameter grid in a few numpy calls.
 """
 import numpy as np
 from scipy import special
@@ -17,8 +16,7 @@ def concave_argmax(function, low, high, steps=60):
     """Where a concave function is largest on [low, high], for arrays of intervals (golden section).
 
     `function` maps an array of positions, shape of `low`, to values; -inf is allowed. The interval shrinks by
-    0.618 a step; positions are accurate to about the square root of float precision, values to float
-    precision.
+    0.618 a step; values are accurate to float precision, positions to about its square root.
     """
     low, high = np.array(low, dtype=float), np.array(high, dtype=float)
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
@@ -36,8 +34,7 @@ def concave_argmax(function, low, high, steps=60):
 def _support_edge(function, peak, f_peak, edge, steps=12):
     """A point between `peak` and `edge` beyond which the function is negligible.
 
-    Bisection on the logarithm of the distance. A distance twice too large only costs accuracy that the panels
-    have to spare.
+    Bisection on the logarithm of the distance; one twice too large costs accuracy that the panels can spare.
     """
     reach = edge - peak
     near, far = np.full_like(peak, -40.0), np.zeros_like(peak)

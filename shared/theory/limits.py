@@ -20,8 +20,7 @@ def no_hiding_place(delta, *, n=np.inf, sharper=False):
     - n = inf: sup_q (1 - exp(-q^2/2)) Phi(-q/delta), the paper's limit; p = 1 - exp(-q^2/2).
     - finite n: sup_p p tail(n, beta_p / delta) with beta_p^2 = 1 - (1-p)^(2/n), valid in every dimension.
     - sharper: p is the true mass of the slab, 2 Phi(q) - 1 in the limit, at no cost in the proof.
-    Shapes broadcast. Returns (bound, p). Raises ValueError unless delta > 0 and n is inf or whole numbers >=
-    1.
+    Shapes broadcast. Returns (bound, p). Raises ValueError unless delta > 0 and n is inf or whole, from 1.
     """
     n, delta = np.broadcast_arrays(np.asarray(n, dtype=float), np.asarray(delta, dtype=float))
     check_positive(delta=delta)

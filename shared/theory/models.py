@@ -14,8 +14,7 @@ from shared.theory.integral import log_integral
 def _log_crossing(n, epsilon, delta, lowest):
     """log Pr(T >= lowest and delta S > epsilon + T), S an independent copy of T; lowest is -1 or 0.
 
-    T is the depth below the equator of the ball (all of it, or the far half). It is the integral of f_n(t)
-    Pr(S > (epsilon + t) / delta).
+    T is the depth below the equator in the ball or its far half: integral f_n(t) Pr(S > (epsilon+t)/delta).
     """
     n, epsilon, delta = broadcast(n, epsilon, delta)
     check_positive(delta=delta)
@@ -34,8 +33,7 @@ def log_two_balls(n, epsilon, delta):
     """log Pr(noise of radius delta misclassifies a point of the two balls): the exact value of Theorem 6.
 
     epsilon >= 0, delta > 0; -inf where epsilon >= 1 + delta (out of reach). Also the exact complement of
-    Theorem 8: Pr(T_z - T_x > gamma) is log_two_balls(n, gamma, 1), the difference of two coordinates being
-    symmetric.
+    Theorem 8: Pr(T_z - T_x > gamma) is log_two_balls(n, gamma, 1), by symmetry.
     """
     return _log_crossing(n, epsilon, delta, -1.0)
 

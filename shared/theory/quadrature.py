@@ -1,8 +1,7 @@
 """The probabilities of `ball` and `models` a second time, by plain numerical integration.
 
 A page that shows an exact value holds it against these: they start from the cross-sections of a ball, use
-neither the closed forms nor the integrator of the first evaluation, take one parameter set at a time and are
-a thousand times slower.
+neither the closed forms nor the integrator of the first evaluation, and are a thousand times slower.
 """
 import numpy as np
 from scipy import integrate, stats

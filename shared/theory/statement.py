@@ -35,18 +35,17 @@ class Witness:
 class Statement:
     """One theorem, corollary or lemma.
 
-    formula: LaTeX. status: "derived", "inferred" or "found" (how the formula was recovered). direction: what
-    the bound is for the printed quantity, "lower" or "upper". complement: the printed quantity is 1 - the
-    rare one. rare: the bound on the rare quantity as an `Expression` of the parameters; given: the laws and
-    levels that it calls. log_exact: logarithm of the rare quantity, called with the parameters by name,
-    broadcasting. trials(**parameters, draws, generator): the printed event in random trials, boolean
-    (draws,); scalars only. conditions: (text, predicate) pairs on the parameters. grid: parameter values for
-    `verify`. witnesses: further cases with a known truth. remark: why a sharper formula cannot be caught.
+    formula: LaTeX. direction: what the bound is for the printed quantity, "lower" or "upper". complement: the
+    printed quantity is 1 - the rare one. rare: the bound on the rare quantity as an `Expression` of the
+    parameters; given: the laws and levels that it calls. log_exact: logarithm of the rare quantity, called
+    with the parameters by name, broadcasting. trials(**parameters, draws, generator): the printed event in
+    random trials, boolean (draws,); scalars only. conditions: (text, predicate) pairs on the parameters.
+    grid: parameter values for `verify`. witnesses: further cases with a known truth. remark: why a sharper
+    formula cannot be caught. status: how the formula was recovered, "derived", "inferred" or "found".
     """
 
     name: str
     formula: str
-    status: str
     direction: str
     conditions: tuple
     grid: dict
@@ -57,6 +56,7 @@ class Statement:
     given: Mapping = field(default_factory=dict)
     witnesses: tuple = ()
     remark: str = ""
+    status: str = "derived"
 
     def log_bound(self, given=None, **parameters):
         """Logarithm of the bound on the rare quantity; `given` replaces the laws and levels of the tree."""
@@ -122,11 +122,12 @@ class Statement:
         values = {name: value.item() for name, value in _without_density(self.check(parameters)).items()}
         return estimate(self.trials(**values, draws=check_draws(draws), generator=generator))
 
-    def violated(self, log_bound, log_exact):
-        """Is the exact value on the wrong side of the bound? Arguments: logarithms for the rare quantity."""
-        upper = self.complement or self.direction == "upper"
-        small, large = (log_exact, log_bound) if upper else (log_bound, log_exact)
-        return np.greater(small, np.add(large, _TOLERANCE))
+    def beyond(self, log_bound, log_low, log_high):
+        """By how much the truth, between two logarithms, lies beyond the bound; below 0 where it does not."""
+        above = self.complement or self.direction == "upper"
+        with np.errstate(invalid="ignore"):  # a truth of 0 under a bound of 0 is no excess
+            gap = log_low - log_bound if above else log_bound - log_high
+        return np.where(log_low == log_bound, 0.0, gap)
 
 
 def _without_density(values):
@@ -144,8 +145,7 @@ def verify(statement, *, grid=None, draws=0, generator=None):
 
     Columns: the parameters, bound, exact, log_bound and log_exact (of the rare quantity), violated;
     with draws > 0 also monte_carlo, low, high. Where no exact value is known, violated says that the interval
-    lies on the wrong side of the bound, and is None without draws. `grid` (name -> values) replaces the
-    statement's own.
+    lies on the wrong side of the bound, and is None without draws. `grid` (name -> values) replaces its own.
     """
     grid = statement.grid if grid is None else grid
     statement.check_names(grid)
@@ -161,7 +161,7 @@ def verify(statement, *, grid=None, draws=0, generator=None):
     if statement.log_exact is not None:
         log_exact = np.broadcast_to(statement.log_exact(**_without_density(cells)), size)
         columns |= {"exact": statement.printed(log_exact), "log_exact": log_exact,
-                    "violated": statement.violated(log_bound, log_exact)}
+                    "violated": statement.beyond(log_bound, log_exact, log_exact) > _TOLERANCE}
     if "n" in columns:
         columns["n"] = columns["n"].astype(int)
     names = (*cells, "bound", "exact", "log_bound", "log_exact", "violated")
@@ -230,9 +230,8 @@ def bounds_at(statement, found):
 
 def violations(statement, found, bounds):
     """Number of cells where the truth lies on the wrong side of the bound."""
-    above = statement.complement or statement.direction == "upper"
-    return sum(int((case.log_low > bound + _TOLERANCE).sum() if above else
-                   (case.log_high < bound - _TOLERANCE).sum()) for case, bound in zip(found, bounds))
+    return sum(int((statement.beyond(bound, case.log_low, case.log_high) > _TOLERANCE).sum())
+               for case, bound in zip(found, bounds))
 
 
 def attained(case, bound):

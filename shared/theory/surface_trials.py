@@ -108,8 +108,7 @@ def universal_trials(surface, n, eta, gamma, delta, draws, generator, r=1.0, dir
     """Theorem 16's event: every |s| <= delta that pushes z by gamma past the surface also moves x across.
 
     For each in-plane part of s (a grid of `directions` values) the worst s is the lowest that is allowed, so
-    only the in-plane part is discretised; a finite grid can miss a counterexample, never invent one. Boolean
-    (draws,).
+    only this part is discretised; a finite grid can miss a counterexample, never invent one. bool (draws,).
     """
     (x_p, x_height), (z_p, z_height) = (sample_class0(n, eta, r, draws, generator) for _ in range(2))
     holds = np.ones(draws, dtype=bool)
@@ -123,8 +122,7 @@ def universal_trials(surface, n, eta, gamma, delta, draws, generator, r=1.0, dir
 def is_stable(surface, p, height, delta):
     """Definition 21: f(x + s) = f(x) for every |s| <= delta. Boolean, shape of the points.
 
-    The surface itself belongs to class 1, so class 0 must keep a distance above delta, class 1 at least
-    delta.
+    The surface itself is of class 1, so class 0 must keep a distance above delta, class 1 at least delta.
     """
     distance = distance_to_surface(surface, p, height)
     return np.where(signed_height(surface, p, height) < 0, distance > delta, distance >= delta)

@@ -80,8 +80,7 @@ def uniform_law(surface=None, *, points=129, splits=65):
 
     For the trees of Theorems 9, 11, 14, 16: functions of (argument, values), values holding n, eta and what
     the theorem names. exceeds(a) = log Pr(|g| > a), above(t) = log Pr(x.v >= t), below(t) = log Pr(x.v < t).
-    Without a surface: the roof of slope values["lipschitz"]. The levels of alpha reach as far as eta and the
-    push or margin together.
+    Without a surface: the roof of slope values["lipschitz"]. alpha goes up to eta and the push or margin.
     """
     def reach(v):
         return np.asarray(v["eta"] + v.get("gamma", v.get("delta", 0.0)), dtype=float)

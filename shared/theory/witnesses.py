@@ -182,9 +182,8 @@ def steps():
 def zigzag():
     """Theorem 16: points at one height, under places from which the surface rises or falls on all sides.
 
-    Its heights are +L rho and -L rho at distance rho: a push sideways takes the kinds apart by 2 L rho. It
-    fails if some rho and climb u, together no longer than delta, have u + L rho >= gamma + eta and
-    u - L rho < eta.
+    Heights are +L rho and -L rho at distance rho: a push sideways takes the kinds apart by 2 L rho. It fails
+    if some rho and climb u, no longer than delta together, have u + L rho >= gamma + eta and u - L rho < eta.
     """
     def fails(gamma, eta, lipschitz, delta):
         rho = np.linspace(0, 1, 4001) * delta[:, None]

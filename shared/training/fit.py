@@ -21,16 +21,13 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
                same seed gives the same bits; the global generators stay as they were.
     hook       `hook(net, images, labels, generator) -> images`, float32 [B, C, H, W] in [0, 1] both: what the
                net shall learn from instead of an (augmented) batch, as in training with noise or on
-               adversarial examples. It finds the net in training mode and leaves it there; with bf16 it runs
-               under autocast, too.
+               adversarial examples. It finds and leaves the net in training mode, with bf16 under autocast.
     label      names the progress bar and, inside a unit, the state kept after every epoch: a killed training
-               goes on from there with the bits of one that ran through. A unit that trains several nets
-               gives each its own.
+               goes on from there with the bits of one that ran through. Each net of a unit has its own.
 
     A module of the net with a method `adapt(x)`, such as one that subtracts the mean image, is shown the
     training images first; one with a method `settle(x)`, such as a net that takes its batch normalisation's
-    statistics from all of them, is shown them last, augmented. Raises UserError where net and loss do not
-    suit each other.
+    statistics from all of them, last, augmented. Raises UserError where net and loss do not suit each other.
     """
     if recipe.images is not None:
         rows = share(y, recipe.images)

@@ -10,8 +10,7 @@ A definition is named `notebooks/ren/x.py:measure`, `shared/models/he.py:Block.f
 
 A room of instruments declares `VERSION = 2`, in its file or in the `__init__` of its package. Whatever ran
 there counts as one entry, such as `borderline: version 2`. The number rises when *what* the room computes
-changes; it stays when code is renamed, moved, split or made faster, which the golden tests of the version
-hold (`tests/golden`).
+changes; it stays when code is renamed, moved, split or made faster, held by golden tests (`tests/golden`).
 """
 import ast
 import builtins

@@ -22,8 +22,7 @@ def kept(returned):
     """Decorator: let units compute a function of `returned`, a dataclass of tensors, once for its arguments.
 
     These are tensors, models and what `store.plain` writes; they decide, and with them the device, the
-    threads and the versions of the packages. Outside a unit the function is as it is. It may keep no
-    checkpoint of its own.
+    threads and the versions of the packages. Outside a unit the function is as it is. It keeps no checkpoint.
     """
     def decorate(function):
         @functools.wraps(function)

@@ -2,8 +2,7 @@
 
 A set of units belongs to one function. The plan of the unmodified `paper` scale defines the published units;
 a run's own plan says what it wants. What is wanted with exactly the published arguments (a declared part may
-be smaller) is kept under `results/units`; everything else (`smoke`, `quick`, other parameters) has the same
-form in the cache.
+be smaller) is kept under `results/units`, all else (`smoke`, `quick`, other parameters) so in the cache.
 """
 import hashlib
 import re
@@ -244,11 +243,9 @@ def _key(*identity_):
 
 def _publishable(units, wanted):
     """Names of those wanted units that belong to what is published: with its arguments, no part larger."""
-    def belongs(mine, full):
-        return all(mine[p] <= full[p] for p in units.parts) and _same_but_parts(
-            store.plain(mine), full, units.parts)
-
-    return [n for n in wanted if n in units.published and belongs(wanted[n], units.published[n])]
+    return [n for n, mine in wanted.items() if n in units.published
+            and all(mine[p] <= units.published[n][p] for p in units.parts)
+            and _same_but_parts(store.plain(mine), units.published[n], units.parts)]
 
 
 def _to_record(units, wanted, which):
