@@ -798,18 +798,18 @@ if {"benign", "brittle", "margin"} <= found.keys():
     most = max(best.top[best.unit.str.startswith("mnist-normal")])
     digit, brittle, margin = (found[kind] for kind in ("benign", "brittle", "margin"))
     apart = margin["least_threshold"], margin["median_threshold"]
+    chance = ", no better than chance," if apart[1] >= 0.5 else ""
     run.minute("How far is the decision boundary from an MNIST digit and from its adversarial examples, "
-               "along random directions (RMS distance, pixels from 0 to 1)? The median distance to the "
-               f"nearest boundary is {digit['least']:.3g} for digits (n = {digit['images']}), "
-               f"{margin['least']:.3g} for examples of OptMargin, an attack made to survive noise (n = "
-               f"{margin['images']}), and {brittle['least']:.3g} for minimum-norm (OptBrittle) examples (n = "
-               f"{brittle['images']}). Within {most:g}, more than half of the directions reach no other "
-               f"class for {digit['beyond']} digits and {margin['beyond']} OptMargin examples. A "
-               "threshold chosen on these images separates digits from OptMargin examples with at most "
-               f"{apart[0]:.0%} of either kind on the wrong side by the nearest distance; by the median over "
-               f"directions at most {apart[1]:.0%}{', no better than chance' if apart[1] >= 0.5 else ''}. An "
-               "attack, which chooses its direction, finds the boundary nearer than random directions do. "
-               "The paper shows these distances as curves, without numbers.",
+               "along random directions? The median RMS distance to the nearest boundary (pixels from 0 to "
+               f"1) is {digit['least']:.3g} for digits (n = {digit['images']}), {margin['least']:.3g} for "
+               f"examples of OptMargin, an attack made to survive noise (n = {margin['images']}), and "
+               f"{brittle['least']:.3g} for minimum-norm (OptBrittle) examples (n = {brittle['images']}). So "
+               "OptMargin examples can be detected by their nearest boundary: a threshold on this distance, "
+               f"chosen on these images, misclassifies at most {apart[0]:.0%} of the digits and of the examples. A threshold on the "
+               f"median over all directions misclassifies up to {apart[1]:.0%}{chance} because most "
+               f"directions reach no other class within {most:g}, the largest distance tried, for "
+               f"{digit['beyond']} digits and {margin['beyond']} OptMargin examples alike. The paper shows "
+               "these distances as curves, without numbers.",
                picture=draw_all(best[best.unit.str.startswith("mnist-normal")]), alt=ALT_ALL)
 
 # %%

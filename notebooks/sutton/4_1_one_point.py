@@ -385,12 +385,13 @@ display.say(
 low, high = str(NEEDED_AT[1]), str(cifar["n"])  # dimensions, as `needed` names them
 run.minute(
     "How often does random noise cross a flat decision boundary, compared with the shortest adversarial "
-    f"perturbation? Noise of up to {1 / TENTH:g} times its norm crosses once in "
-    f"{power(needed[low]['exact'])} samples in {int(low):,} dimensions, and once in {draws_needed} samples "
-    f"in {int(high):,}, the dimension of a CIFAR-10 image (exact values; Theorem 1, reconstructed here, is "
-    f"violated in {held['violations']} of {held['cases']:,} cases). Trained networks differ from this "
-    f"model: for 2,000 noise samples at this norm it predicts {turned_by_planes}% misclassified CIFAR-10 "
-    f"images, and the paper reports {cifar['printed']:g}%, as we read its Table 1. The theorem explains why "
+    f"perturbation? Noise of up to {1 / TENTH:g} times the norm of that perturbation crosses once in "
+    f"{power(needed[low]['exact'])} samples in {int(low):,} dimensions, but once in {draws_needed} samples "
+    f"in {int(high):,}, the dimension of a CIFAR-10 image (exact values). Theorem 1 of the paper, "
+    f"reconstructed here, bounds this probability; {held['violations']} of {held['cases']:,} cases violate "
+    "the bound. Trained networks differ from this model: with 2,000 noise samples an image, a flat boundary "
+    f"predicts that noise of this norm flips the label of {turned_by_planes}% of the CIFAR-10 images, and "
+    f"the paper reports {cifar['printed']:g}%, as we read its Table 1. The theorem therefore explains why "
     "noise is inefficient, but does not predict how often noise succeeds on trained networks.",
     picture=draw_theorem_1(crossing),
     alt="The chance that noise crosses a plane falls to almost nothing as the dimension grows, for noise "
