@@ -48,11 +48,9 @@ FOUND = re.compile("|".join(rf"\b(?:{word})\b" for word in WORDS), re.IGNORECASE
 
 # Pages whose text is not converted yet: this list only shrinks. What is written from now on is not in it.
 UNCONVERTED = {
-    "he/4_boundary", "he/5_classifier", "ren/ii_networks", "ren/iii_borderline", "ren/iv_simulation",
-    "ren/v_pruning", "sutton/4_1_one_point", "sutton/4_2_two_balls", "sutton/4_3_general_model",
-    "sutton/5_half_balls", "book/data", "book/glossary", "book/he", "book/how-to-read",
-    "book/how-to-run", "book/protocol", "book/ren", "book/shu", "book/sutton", "book/symbols",
-    "book/troubleshooting"}
+    "he/5_classifier", "ren/iii_borderline", "sutton/4_2_two_balls", "sutton/4_3_general_model",
+    "sutton/5_half_balls", "book/data", "book/glossary", "book/he", "book/how-to-read", "book/how-to-run",
+    "book/protocol", "book/ren", "book/shu", "book/sutton", "book/symbols", "book/troubleshooting"}
 # What speaks for several pages, function by function: the words of boxes.
 SHARED = {"shared/pages/pairs.py": ("minute_words", "reading_in_words", "spread", "minute", "bars")}
 PAGES = NOTEBOOKS + sorted(str(p.relative_to(ROOT).with_suffix("")) for p in ROOT.glob("book/*.md"))

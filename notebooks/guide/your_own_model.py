@@ -404,12 +404,13 @@ display.table(["instrument", "passes per image", "processor seconds"],
 
 # %%
 run.minute(
-    "How does one apply the instruments of this book to one's own classifier? Each takes a callable, images "
-    "and labels, in three to five lines. For the small network trained here (accuracy "
-    f"{percent(accuracy)} on {len(x_test)} test images), PGD within 8/255 (L∞) flips the label of "
-    f"{percent(rates['PGD'])} of the images, and the best of 100 random perturbations within the same limit "
-    f"that of {percent(rates['RandomSearch'])} (n = {len(x)}). These numbers describe this example network "
-    "only, not the papers.",
+    "How does one apply the methods of this book (attacks, random perturbations, searches for the decision "
+    "boundary) to one's own classifier? Each takes a callable, images and labels, in three to five lines of "
+    f"code. The example is a small network, trained here, with accuracy {percent(accuracy)} on "
+    f"{len(x_test)} test images. The PGD attack, with changes of at most 8/255 a pixel value, flips the "
+    f"label of {percent(rates['PGD'])} of the images, and the best of 100 random perturbations within the "
+    f"same limit that of {percent(rates['RandomSearch'])} (n = {len(x)}). These numbers describe this "
+    "network only, not the papers.",
     picture=strip(seen, [data.classes[a] for a in y[shown]]),
     alt="Small coloured shapes above their adversarial versions, which look the same.")
 

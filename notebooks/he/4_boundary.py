@@ -64,15 +64,15 @@ KINDS = {"benign": "benign", "brittle": "OptBrittle", "margin": "OptMargin", "fg
 # %% [markdown]
 # ## The claim, and how it is tested
 #
-# From an image we walk in about a thousand random directions, at right angles to each other, until the network's answer changes.
+# From an image, line searches follow about a thousand random directions, at right angles to each other, until the predicted label flips.
 # The paper claims that adversarial examples lie differently between the classes than the images they were made from: the
 # boundary is nearer, and in most directions it leads to one and the same class.
 #
-# The networks, images and attacks are those of {ref}`Section 3 <he-3>`: a *benign* image is one as it is, OptBrittle the closest
-# adversarial example to it, OptMargin one that survives noise, FGSM one of a single step. As in the paper only correctly
-# classified images and successful examples of theirs count. All networks but the normal one for MNIST stand in for the paper's, so
-# that claims are judged on that one alone: the adversarially trained one for MNIST has had a short training, and a small ResNet
-# stands where the paper has a wide one.
+# The networks, images and attacks are those of {ref}`Section 3 <he-3>`: a *benign* image is one as it is, OptBrittle its
+# minimum-norm adversarial example, OptMargin one that survives noise, FGSM one of a single step. As in the paper only correctly
+# classified images and successful examples of theirs count. All networks but the normal one for MNIST are proxies, so that claims
+# are judged on that one alone: the adversarially trained one for MNIST has had a short training, and a small ResNet replaces the
+# paper's wide one.
 
 # %%
 scale = run.scale(
@@ -274,7 +274,7 @@ run.statement("procedure-purity", data={"directions": len(dirs), "same": same_pu
 #
 # Each panel is one image. Every direction in which another class was found is a dot at its distance to the boundary, sorted, in the
 # colour of the class behind it; the class that the image really has is marked in the legend of its row. Directions without another
-# class have no dot: the dots end where these begin. A network that misreads the image itself has no example in its row. Region
+# class have no dot: the dots end where these begin. A network that misclassifies the image itself has no example in its row. Region
 # classification lets a hundred random points near an image vote on its class; the black line is the expected distance of such a
 # point before it is clipped. Distances are on the paper's scales of pixels, from 0 to 1 for MNIST and from 0 to 255 for CIFAR-10.
 
@@ -339,7 +339,7 @@ def draw_one(units, tail=""):
         for ax, kind in zip(row, KINDS):
             one = together.get((net, kind), {}).get("one")
             if one is None:
-                ax.text(0.5, 0.5, "no example" if (net, kind) in together else "not recorded",
+                ax.text(0.5, 0.5, "no example" if (net, kind) in together else "not measured",
                         transform=ax.transAxes, ha="center")
             else:
                 ax.axhline(factor * black_line(net, tail), color="black", linewidth=1)
@@ -502,7 +502,7 @@ def between(d, nets):
     """Medians over images: OptBrittle lowest, benign highest."""
     have = both(d, nets, "brittle", "margin", "benign")
     told = "; ".join(f"{he.NAMED[n]}: " + ", ".join(
-        f"{KINDS[k]} {length(f[k])}" + (f" ({f[k]['never']:.0%} of walks find no other class)"
+        f"{KINDS[k]} {length(f[k])}" + (f" ({f[k]['never']:.0%} of searches find no other class)"
                                         if f[k]["median"] == 1 else "")
         for k in KINDS if k in f) for n, f in have.items())
     return (all(order(f["brittle"]) < order(f[k]) < order(f["benign"])
@@ -629,7 +629,7 @@ run.figure("figure-3", walks, draw_purity, data=purity_data,
 # %% [markdown]
 # ## Figure 6: Figure 1 in the L∞ norm
 #
-# The same walks around the same images. Here the distance is the largest change of any pixel before the moved image is clipped to
+# The same line searches around the same images. Here the distance is the largest change of any pixel before the perturbed image is clipped to
 # the range of pixels, and the black line the radius within which region classification draws its points. A change by more than
 # the whole range is drawn as the range: clipping leaves nothing of the rest.
 
@@ -653,7 +653,7 @@ run.figure("figure-7", walks, lambda units: draw_all(units, "_linf"), alt=ALT_AL
 # %% [markdown]
 # ## The plane through an image and two of its examples
 #
-# A picture that the paper lacks. The image lies at the origin, its OptBrittle example to the right, its OptMargin example above;
+# The paper has no such figure. The image lies at the origin, its OptBrittle example to the right, its OptMargin example above;
 # every colour is a class, which stands in its area. Points of the plane are not clipped to the range of pixels.
 
 # %%
@@ -711,7 +711,7 @@ def cut_in_words(units):
     told = "; ".join(f"{he.NAMED[u['unit'].removesuffix('-cut')]}: " + ", ".join(
         f"{name} {words(v, '', digits=2)}" for name, v in to_the_next_class(u).items())
         for u in units.to_dict("records"))
-    return f"In this plane the nearest other answer is so far away (RMS, pixels from 0 to 1): {told}."
+    return f"In this plane the nearest other label is so far away (RMS, pixels from 0 to 1): {told}."
 
 
 run.tell(cuts, cut_in_words)
@@ -777,7 +777,7 @@ run.tell(comparisons, told_by_grid)
 # |---|---|---|
 # | step on MNIST | 0.02 | so the paper; the authors' code has 0.01, compared above |
 # | the largest distance tried | 0.48 on MNIST, 126 of 255 on CIFAR-10 | the authors' code |
-# | pixels | moved images are clipped to the range of pixels | the authors' code |
+# | pixels | perturbed images are clipped to the range of pixels | the authors' code |
 # | distance | the length of the step before clipping | the authors' code |
 # | a direction in which no other class is found | counts with the top of the pixel range, in either norm | the authors' code; the largest change of a pixel reaches it in directions with a boundary, too, so that from there on Figures 6 and 7 tell nothing apart |
 # | directions that cross at the last step | are kept | a fault of the authors' scripts loses them, as measured above |
@@ -798,18 +798,18 @@ if {"benign", "brittle", "margin"} <= found.keys():
     most = max(best.top[best.unit.str.startswith("mnist-normal")])
     digit, brittle, margin = (found[kind] for kind in ("benign", "brittle", "margin"))
     apart = margin["least_threshold"], margin["median_threshold"]
+    chance = ", no better than chance," if apart[1] >= 0.5 else ""
     run.minute("How far is the decision boundary from an MNIST digit and from its adversarial examples, "
-               "along random directions (RMS distance, pixels from 0 to 1)? The median distance to the "
-               f"nearest boundary is {digit['least']:.3g} for digits (n = {digit['images']}), "
-               f"{margin['least']:.3g} for examples of OptMargin, an attack made to survive noise (n = "
-               f"{margin['images']}), and {brittle['least']:.3g} for minimum-norm (OptBrittle) examples (n = "
-               f"{brittle['images']}). Within {most:g}, more than half of the directions reach no other "
-               f"class for {digit['beyond']} digits and {margin['beyond']} OptMargin examples. A "
-               "threshold chosen on these images separates digits from OptMargin examples with at most "
-               f"{apart[0]:.0%} of either kind on the wrong side by the nearest distance; by the median over "
-               f"directions at most {apart[1]:.0%}{', no better than chance' if apart[1] >= 0.5 else ''}. An "
-               "attack, which chooses its direction, finds the boundary nearer than random directions do. "
-               "The paper shows these distances as curves, without numbers.",
+               "along random directions? The median RMS distance to the nearest boundary (pixels from 0 to "
+               f"1) is {digit['least']:.3g} for digits (n = {digit['images']}), {margin['least']:.3g} for "
+               f"examples of OptMargin, an attack made to survive noise (n = {margin['images']}), and "
+               f"{brittle['least']:.3g} for minimum-norm (OptBrittle) examples (n = {brittle['images']}). So "
+               "OptMargin examples can be detected by their nearest boundary: a threshold on this distance, "
+               f"chosen on these images, misclassifies at most {apart[0]:.0%} of the digits and of the examples. A threshold on the "
+               f"median over all directions misclassifies up to {apart[1]:.0%}{chance} because most "
+               f"directions reach no other class within {most:g}, the largest distance tried, for "
+               f"{digit['beyond']} digits and {margin['beyond']} OptMargin examples alike. The paper shows "
+               "these distances as curves, without numbers.",
                picture=draw_all(best[best.unit.str.startswith("mnist-normal")]), alt=ALT_ALL)
 
 # %%

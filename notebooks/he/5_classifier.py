@@ -52,6 +52,7 @@ from shared.models.inference import Careful
 from shared.pages import display, he
 from shared.pages.start import start
 from shared.pages.sums import percent, words
+from shared.stability.susceptibility import percentage
 from shared.units import handed
 
 run = start("he/5_classifier", globals())
@@ -374,6 +375,16 @@ run.table("table-3", (classifiers, surroundings), table_3, claims={
 # the numbers of training and test images.
 
 # %%
+def worst_interval(u):
+    """The 95% interval of a classifier's worst-case accuracy, of the largest of its errors; None of none."""
+    counted = [(u["flagged"], u["benign"]),
+               *((u["missed"].get(k), u["adversarial"].get(k)) for k in ("brittle", "margin"))]
+    if any(errors is None or not of for errors, of in counted):
+        return None
+    worst = percentage(*max(counted, key=lambda each: each[0] / each[1]))
+    return f"{words(100 - worst['high'], '')} to {words(100 - worst['low'])}"
+
+
 def beside_region(classifiers, surroundings):
     """A row for each network and training attack: the worst case, the printed one, and the images behind."""
     printed = {row["dataset"]: row["accuracy_ours_pct"]
@@ -384,7 +395,8 @@ def beside_region(classifiers, surroundings):
         if attack != "fgsm":
             made.append({"network": he.NAMED[f"{dataset}-{training}"], "attack": KINDS[attack],
                          "worst": worst_cases(classifiers, dataset).get((training, attack)),
-                         "printed": printed[DATASETS[dataset]], "learned": u["trained_on"],
+                         "interval": worst_interval(u), "printed": printed[DATASETS[dataset]],
+                         "learned": u["trained_on"],
                          "benign": u["benign"], "adversarial": u["adversarial"].get(attack)})
     return made
 
@@ -392,7 +404,8 @@ def beside_region(classifiers, surroundings):
 run.extra("worst-case", (classifiers, surroundings), beside_region,
           "Worst-case accuracy, beside the best one that the paper gives for the data set",
           header={"network": "network", "attack": "trained on", "worst": "worst-case accuracy, %",
-                  "printed": "the paper's best, %", "learned": "training images",
+                  "interval": "95% interval", "printed": "the paper's best, %",
+                  "learned": "training images",
                   "benign": "test images", "adversarial": "test examples"})
 
 
@@ -693,18 +706,18 @@ def in_short(training):
 
 
 best, alone = in_short("normal")
-told = ["Can a small classifier detect adversarial digits from boundary distances and neighbouring classes "
-        "alone?"]
+told = ["Can a small classifier detect adversarial digits from the distances to the decision boundary along "
+        "random directions and from the classes found there?"]
 if best:
     (accuracy, attack, it), item = best, reference.paper("he")["table-3"].raw
     theirs = {row["dataset"]: row["accuracy_ours_pct"] for row in item["spanning_cells"]}["MNIST"]
-    told.append(f"Trained on {it['trained_on']:,} pairs of a benign digit and its {KINDS[attack]} example, "
-                f"it reaches a worst-case accuracy (100% minus its largest error rate) of {words(accuracy)} "
-                f"on {it['benign']:,} other pairs (paper: {words(theirs)}).")
+    told.append(f"Trained on {it['trained_on']:,} pairs of a digit and its {KINDS[attack]} example, it "
+                f"reaches a worst-case accuracy (100% minus its largest error rate) of {words(accuracy)} on "
+                f"{it['benign']:,} other pairs (95% interval {worst_interval(it)}; paper: {words(theirs)}).")
     if alone:
-        told.append(f"A single threshold does {'as well' if alone[0] >= accuracy else 'worse'}: "
-                    f"it reaches {words(alone[0])} on the same pairs if an image with its "
-                    f"{alone[1]['number']} counts as adversarial.")
+        told.append(f"A single threshold does {'as well' if alone[0] >= accuracy else 'worse'}: an image "
+                    f"with its {alone[1]['number']} (RMS distance, pixels from 0 to 1) counts as "
+                    f"adversarial, with a worst-case accuracy of {words(alone[0])} on the same pairs.")
     told.append(f"The paper trains on {item['settings']['train_examples']['MNIST']:,} pairs; whether more "
                 "pairs would favour the classifier is open.")
 else:

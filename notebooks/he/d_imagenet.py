@@ -47,6 +47,7 @@ from shared.boundary.survey import purity, survey
 from shared.pages import display, he
 from shared.pages.start import start
 from shared.pages.sums import mean, middle, percent, share, words
+from shared.stability.susceptibility import percentage
 from shared.units import handed
 
 run = start("he/d_imagenet", globals())
@@ -245,6 +246,26 @@ run.table("table-5", both, table_5, claims={
     "far higher distortion": far,
 })
 
+# %%
+PRINTED = {kind: row["region_accuracy_pct"] for row in reference.paper("he")["table-5"].rows
+           for kind, name in NAMES.items() if name == row["attack"]}
+
+
+def votes(units):
+    """Accuracy of region classification on benign images and on OptMargin examples, with intervals."""
+    found = pooled(units)
+    if not {"benign", "margin"} <= found.keys():
+        return "OptMargin is not measured yet."
+    told = []
+    for kind, of in (("benign", "benign images"), ("margin", "OptMargin examples")):
+        vote = percentage(int(sum(found[kind]["region"])), len(found[kind]["region"]))
+        told.append(f"{words(vote['percent'])} on {of} (n = {vote['of']}; 95% interval "
+                    f"{words(vote['low'], '')} to {words(vote['high'])}; paper: {words(PRINTED[kind])})")
+    return f"In our setting the accuracy of the vote is {' and '.join(told)}."
+
+
+run.tell(examples, votes)
+
 # %% [markdown]
 # ## Figure 8: boundary distances around one image
 #
@@ -428,26 +449,21 @@ run.tell(noises, fitted)
 # - `iterations`: more than the profile gives; the attacks come nearer, and OptMargin finds more images.
 
 # %%
-PRINTED = {kind: row["region_accuracy_pct"] for row in reference.paper("he")["table-5"].rows
-           for kind, name in NAMES.items() if name == row["attack"]}
 best = run.best(examples)
 found = pooled(best)
 if {"benign", "margin"} <= found.keys():
-    accuracy = {k: words(share(found[k]["region"])) for k in ("benign", "margin")}
     most = max(best.iterations[best.unit.str.contains("margin")])
     copies, = he.misread_under_noise(run.best(noises)) or [{"own": None}]
     overfits = "" if copies["own"] is None else (
-        f" {words(copies['own'])} of the copies with the attack's own noise vectors are misclassified, and "
-        f"{words(copies['others'])} with new noise of the same norm (n = {copies['images']} successful "
-        f"examples)"
+        f" {words(copies['own'])} of the copies of these examples with OptMargin's own noise vectors are "
+        f"misclassified, but {words(copies['others'])} with new noise of the same norm (n = "
+        f"{copies['images']} successful examples)"
         f"{': the attack overfits its vectors.' if 2 * copies['others'] < copies['own'] else '.'}")
     run.minute("Does OptMargin, an attack made to survive noise, defeat region classification, a majority "
-               "vote over noisy copies of the input, on ImageNet-size images? In our setting it lowers the "
-               f"accuracy of the vote from {accuracy['benign']} on benign images to {accuracy['margin']} on "
-               f"OptMargin examples (n = {len(found['margin']['region'])}; paper: from "
-               f"{words(PRINTED['benign'])} to {words(PRINTED['margin'])}).{overfits} This does not test the "
-               "published numbers: SqueezeNet 1.1 is a small proxy for the paper's network, the images are "
-               f"others, and the attack ran {most:,} of {run.full.iterations:,} iterations.",
+               f"vote over noisy copies of the input, on ImageNet-size images? {votes(best)}"
+               f"{overfits} This does not test the published numbers: SqueezeNet 1.1 is a small proxy for "
+               f"the paper's network, the images are others, and the attack ran {most:,} of "
+               f"{run.full.iterations:,} iterations.",
                picture=draw_one(best), alt="An image, three attacks on it, and the boundary distances.")
 
 # %%

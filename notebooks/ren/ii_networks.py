@@ -60,12 +60,12 @@ UNIFORM = ("white", "black")
 # %% [markdown]
 # ## The claim, and how it is tested
 #
-# Three convolutional networks learn the digits of MNIST: Table I lists their layers, Table II their accuracies. Then they are
-# asked about two pictures that are no digits at all: one all white, one all black. None of them can say so: each answers with a
-# digit, and often with conviction. The paper trains one network of each kind; we train several, which shows how much of an
-# answer belongs to the architecture and how much to the one training.
+# Three convolutional networks learn the digits of MNIST: Table I lists their layers, Table II their accuracies. Then they
+# classify two images that show no digit: one all white, one all black. Each network predicts a digit for them, often with high
+# probability. The paper trains one network of each kind. We train several, which shows how much of a predicted label belongs to the
+# architecture and how much to the single training.
 #
-# All that follows in this paper is measured with one ruler, the structural similarity SSIM of two pictures (Equation 1). It is
+# All later results of this paper are measured by the structural similarity (SSIM) of two images (Equation 1). It is
 # checked here too.
 
 # %%
@@ -206,7 +206,7 @@ def answers(rows, picture):
     """The classes that the architectures give to a picture, and the same as text."""
     row = rows[rows.row == picture].iloc[0]
     cells = {name: row[f"architecture_{a}"] for a, name in ARCHITECTURES.items()}
-    words = ", ".join(f"{name} answers {c['predicted_class']} ({c['probability_pct']:.1f}%)" for name,
+    words = ", ".join(f"{name} predicts {c['predicted_class']} ({c['probability_pct']:.1f}%)" for name,
                       c in cells.items())
     return [c["predicted_class"] for c in cells.values()], words
 
@@ -214,7 +214,7 @@ def answers(rows, picture):
 table_2 = run.table(
     "table-2", networks, rows,
     claims={
-        "cannot tell out-of-scope inputs": "a network with ten outputs has no other answer, so no "
+        "cannot tell out-of-scope inputs": "a network with ten outputs has no other label, so no "
                                            "measurement could contradict it",
         "Pure black is labelled 1": lambda r: (set(answers(r, "pure_black")[0]) == {1},
                                                answers(r, "pure_black")[1]),
@@ -272,10 +272,10 @@ if len(known):
 #
 # $$\mathrm{SSIM}(x, y) = \frac{(2\mu_x\mu_y + c_1)(2\sigma_{xy} + c_2)}{(\mu_x^2 + \mu_y^2 + c_1)(\sigma_x^2 + \sigma_y^2 + c_2)} \tag{1}$$
 #
-# SSIM is 1 for equal pictures and falls as brightness, contrast and structure drift apart. The formula is applied in a window
-# that slides over the picture, and the values are averaged. Our implementation filters whole batches at once; scikit-image,
-# written by others, is asked for the same numbers. Every pair of random pictures is compared twice: where the window lies
-# inside the picture, and with the border repeated outwards, as the paper's software does it.
+# SSIM is 1 for equal images and falls as brightness, contrast and structure drift apart. The formula is applied in a window
+# that slides over the image, and the values are averaged. Our implementation filters whole batches at once; scikit-image,
+# written by others, computes the same numbers. Every pair of random images is compared twice: where the window lies
+# inside the image, and with the border repeated outwards, as the paper's software does it.
 
 # %%
 PAIRS, ALLOWED = 50, 1e-5
@@ -405,11 +405,9 @@ display.table(
 # %% [markdown]
 # ## Try it
 #
-# - `nets = 10`: more networks of each kind. The figure of answers fills up; watch whether white keeps gathering new answers while
-#   black keeps its favourite.
-# - `dataset = "fashion_mnist"`: networks that know only clothes. They too must name white and black, and Table II then says which
-#   garment an empty picture is.
-# - `recipe = "quick"`: a shorter training. Accuracies fall, and the answers to white and black change with them; Equation 1 stays
+# - `nets = 10`: more networks of each kind. Does white get further labels, while black keeps one?
+# - `dataset = "fashion_mnist"`: networks trained on clothes. Table II then gives the garment that they predict for white and black.
+# - `recipe = "quick"`: a shorter training. Accuracies fall, and the labels of white and black change with them; Equation 1 stays
 #   as it is, for it depends on no network.
 
 # %%
@@ -418,19 +416,19 @@ if len(known):
     differing = [name for a, name in ARCHITECTURES.items()
                  if known[known.architecture == a].white_class.nunique() > 1]
     several = "Networks of one architecture agree on white." if each.size().max() > 1 else ""
-    alone = ("Networks of the same architecture, trained from different seeds, disagree on white for "
-             f"{len(differing)} of {len(each)} architectures, so the published labels of white may belong "
-             "to the paper's single trainings." if differing else several)
+    alone = ("Networks of one architecture that differ only in the seed of their training disagree on white "
+             f"for {len(differing)} of {len(each)} architectures. A single network's label of white, such as "
+             "a published one, therefore does not characterise its architecture." if differing else several)
     theirs = {row["row"]: [row[f"architecture_{a}"]["predicted_class"] for a in ARCHITECTURES]
               for row in paper["table-2"].rows if row["row"].startswith("pure")}
     run.minute(
-        "Which digits do trained MNIST classifiers assign to an all-white and an all-black image, which are "
-        f"no digits? {int((known.black_class == 1).sum())} of {len(known)} networks of three architectures "
-        f"(mean test accuracy {known.test_pct.mean():.1f}%) label black as 1 (paper: "
-        f"{theirs['pure_black'].count(1)} of {len(theirs['pure_black'])}). White gets "
-        f"{known.white_class.nunique()} different labels, with a mean probability of "
-        f"{known.white_pct.mean():.0f}% (paper: {', '.join(map(str, theirs['pure_white']))}, one for each "
-        f"network). {alone}",
+        "Which digit does a network trained on MNIST digits predict for an all-white or an all-black image, "
+        f"which shows no digit? {int((known.black_class == 1).sum())} of {len(known)} networks of three "
+        f"architectures (mean test accuracy {known.test_pct.mean():.1f}%) label the black image 1 (paper: "
+        f"{theirs['pure_black'].count(1)} of {len(theirs['pure_black'])}). The white image gets "
+        f"{known.white_class.nunique()} different labels, predicted with a mean probability of "
+        f"{known.white_pct.mean():.0f}% (paper: labels {', '.join(map(str, theirs['pure_white']))}, one "
+        f"network each). {alone}",
         picture=draw_answers(known), alt=ANSWERS_ALT)
 
 # %%

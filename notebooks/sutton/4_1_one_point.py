@@ -23,11 +23,11 @@
 # (sutton-4-1)=
 # # 4.1 One point, one plane: the probability that noise crosses a flat boundary
 #
-# A picture lies at distance $\epsilon$ from a decision boundary that is flat near it. An attack of length $\epsilon$ changes its
-# label. How many random perturbations, each of length up to $\delta > \epsilon$, must be tried before one of them does the same?
-# Sutton et al. {cite:p}`sutton2023` answer in Section 4.1: a number that grows exponentially with the dimension $n$. No training
-# and no data are needed here. Every probability on this page is computed exactly and bounded as in the paper; the dots in
-# the pictures are random trials.
+# An image lies at distance $\epsilon$ from a decision boundary that is flat near it. An adversarial perturbation of norm $\epsilon$
+# flips its label. How many random perturbations, each of norm up to $\delta > \epsilon$, must be tried before one of them does the
+# same? According to Section 4.1 of Sutton et al. {cite:p}`sutton2023`, their number grows exponentially with the dimension $n$. No
+# training and no data are needed here. Every probability on this page is computed exactly and bounded as in the paper; the dots in
+# the figures are random trials.
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
@@ -69,7 +69,8 @@ AGAIN = {"n": (1, 3, 10, 100, 1000, 3072, 100_000), "epsilon": (0.01, 0.1), "del
 #
 # Theorem 1 bounds the probability that a uniform point of a ball of radius $\delta$ lies beyond a plane at distance $\epsilon$ from
 # the centre. Its proof needs the volume of a spherical cap, which Lemma 23 of Appendix A bounds. The paper adds that the uniform
-# law on a ball is no special choice: noise from a cube or a Gaussian has almost constant length in high dimensions and behaves alike.
+# law on a ball is no special choice: uniform noise in an L∞ ball or a Gaussian has almost constant norm in high dimensions and behaves
+# alike.
 #
 # ## Protocol, and what is open
 #
@@ -79,7 +80,7 @@ AGAIN = {"n": (1, 3, 10, 100, 1000, 3072, 100_000), "epsilon": (0.01, 0.1), "del
 # | dimensions | 15 values from 1 to 200,000 | from a line to more than the 150,528 inputs of an ImageNet network |
 # | random trials | all follow the exact law of one coordinate | only the direction across the plane matters, so no vector with 200,000 entries is drawn |
 #
-# What `exact` and `consistent` mean for a bound, and what changed formulas and *witnesses* are, is said on
+# What `exact` and `consistent` mean for a bound, and what mutants and extremal examples are, is said on
 # {doc}`the opening page </book/sutton>`. A residue (an exact value beyond its bound, in logarithms, or the relative
 # difference of two ways to compute it) may be $10^{-8}$.
 #
@@ -93,7 +94,7 @@ AGAIN = {"n": (1, 3, 10, 100, 1000, 3072, 100_000), "epsilon": (0.01, 0.1), "del
 #
 # ## Figure 2: noise at a plane, in two and in many dimensions
 #
-# In two dimensions a good part of the noise crosses the plane. The picture hides what more dimensions do to that part.
+# In two dimensions a good part of the noise crosses the plane. The figure does not show how this part shrinks with the dimension.
 
 # %%
 def cap_picture(epsilon, delta):
@@ -253,7 +254,7 @@ def exponential(data):
     """Does the logarithm of the draws needed grow at least at the rate of Theorem 1 with the dimension?"""
     rate = -0.5 * np.log10(1 - TENTH**2)
     gained = {int(n): e - np.log10(2) - int(n) * rate for n, e in data["log10_draws_needed"].items()}
-    return min(gained.values()) >= 0, (f"noise {1 / TENTH:g} times as long as the attack: " + ", ".join(
+    return min(gained.values()) >= 0, (f"noise of {1 / TENTH:g} times the norm of the attack: " + ", ".join(
         f"n = {int(n):,}: {power(e)} draws" for n, e in data["log10_draws_needed"].items())
         + f"; never below $2 \\cdot 10^{{{rate:.5f} n}}$")
 
@@ -310,8 +311,8 @@ display.table(["dimension n", "needed on average", "at least (Theorem 1)", "with
 # ## Beyond the paper: what a flat boundary predicts for the experiments
 #
 # *This part is ours.* In its experiments the paper attacks each image along the gradient, then tries 2,000 random perturbations
-# of a ball whose radius is 2, 5 or 10 times the length $\alpha$ of the attack, and counts the images that at least one of them
-# turns. If the boundary near an image were a plane at distance $\alpha$, that would happen with probability
+# of a ball whose radius is 2, 5 or 10 times the norm $\alpha$ of the attack, and counts the images whose label at least one of them
+# flips. If the boundary near an image were a plane at distance $\alpha$, that would happen with probability
 #
 # $$1 - \left(1 - \tau_n(1/\text{factor})\right)^{2000} .$$
 #
@@ -362,16 +363,12 @@ display.say(
     f"The theorem was violated in {held['violations']} of {held['cases']:,} cases. Bound and truth fall at "
     f"one rate; in the "
     f"median the bound is {held['median_bound_over_truth']:.2f} times the exact chance. In the dimension of "
-    f"CIFAR-10, noise {1 / TENTH:g} times as "
-    f"long as the attack crosses a plane once in {draws_needed} draws. The experiments do "
-    f"not look like "
-    f"that. With such noise a flat boundary would give {turned_by_planes}% of the CIFAR-10 images; "
-    f"Table 1 prints {cifar['printed']:g}%. Planes would have to lie at {far['distance']:.2f} to "
-    f"{max(p['distance'] for p in predictions):.2f} times the length of the attack to explain the column "
-    f"(nearest: "
-    f"{far['data']}, factor {far['factor']}). So either the attack along the gradient does not find the "
-    f"shortest way, or the "
-    f"boundary bends towards the image. Theorem 1 explains why noise is inefficient; it is no model of how "
+    f"CIFAR-10, noise of {1 / TENTH:g} times the norm of the attack crosses a plane once in {draws_needed} "
+    f"samples. The experiments differ from this model. With such noise a flat boundary would give "
+    f"{turned_by_planes}% of the CIFAR-10 images; Table 1 gives {cifar['printed']:g}%. Planes would have to "
+    f"lie at {far['distance']:.2f} to {max(p['distance'] for p in predictions):.2f} times the norm of the "
+    f"attack to explain the column (nearest: {far['data']}, factor {far['factor']}). So either the attack "
+    f"along the gradient does not find the shortest perturbation, or the boundary bends towards the image. Theorem 1 explains why noise is inefficient; it is no model of how "
     f"often noise succeeds on trained networks.")
 
 # %% [markdown]
@@ -385,12 +382,13 @@ display.say(
 low, high = str(NEEDED_AT[1]), str(cifar["n"])  # dimensions, as `needed` names them
 run.minute(
     "How often does random noise cross a flat decision boundary, compared with the shortest adversarial "
-    f"perturbation? Noise of up to {1 / TENTH:g} times its norm crosses once in "
-    f"{power(needed[low]['exact'])} samples in {int(low):,} dimensions, and once in {draws_needed} samples "
-    f"in {int(high):,}, the dimension of a CIFAR-10 image (exact values; Theorem 1, reconstructed here, is "
-    f"violated in {held['violations']} of {held['cases']:,} cases). Trained networks differ from this "
-    f"model: for 2,000 noise samples at this norm it predicts {turned_by_planes}% misclassified CIFAR-10 "
-    f"images, and the paper reports {cifar['printed']:g}%, as we read its Table 1. The theorem explains why "
+    f"perturbation? Noise of up to {1 / TENTH:g} times the norm of that perturbation crosses once in "
+    f"{power(needed[low]['exact'])} samples in {int(low):,} dimensions, but once in {draws_needed} samples "
+    f"in {int(high):,}, the dimension of a CIFAR-10 image (exact values). Theorem 1 of the paper, "
+    f"reconstructed here, bounds this probability; {held['violations']} of {held['cases']:,} cases violate "
+    "the bound. Trained networks differ from this model: with 2,000 noise samples an image, a flat boundary "
+    f"predicts that noise of this norm flips the label of {turned_by_planes}% of the CIFAR-10 images, and "
+    f"the paper reports {cifar['printed']:g}%, as we read its Table 1. The theorem therefore explains why "
     "noise is inefficient, but does not predict how often noise succeeds on trained networks.",
     picture=draw_theorem_1(crossing),
     alt="The chance that noise crosses a plane falls to almost nothing as the dimension grows, for noise "

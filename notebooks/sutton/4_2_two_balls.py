@@ -686,13 +686,13 @@ display.say(
 apart = 2 * epsilon
 run.minute(
     "Can a classifier be accurate, robust to random noise and vulnerable to small adversarial perturbations "
-    f"at once? In this model, two unit balls whose centres are {apart:g} apart and a plane between them, it "
-    f"is: in {PICTURE:,} dimensions, as for CIFAR-10 images, {misread} of the points are misclassified. An "
-    f"adversarial perturbation of norm {push:g} misclassifies all but {resist}% of the points, random noise "
-    f"of norm up to 1 only {by_noise} of them (exact values). The distance of the centres must not shrink "
-    "as the dimension grows: at a distance of 2/√n, the share that this noise misclassifies tends to "
-    f"{float(two_balls_margin_limit(1.0, 1.0)):.0%}. The paper's formulas are lost in the text at hand; the "
-    "theorems checked here are our reconstructions.",
+    "at once? In this model it is: each class fills a unit ball, a plane lies midway between the centres, "
+    f"and the centres are {apart:g} apart. In {PICTURE:,} dimensions, as for CIFAR-10 images, {misread} of "
+    f"the points are misclassified, and random noise of norm up to 1 flips the label of {by_noise} of them; "
+    f"an adversarial perturbation of norm {push:g} flips the label of all but {resist}% (exact values). "
+    "The distance of the centres must not shrink as the dimension n grows: at a distance of 2/√n, the share "
+    f"that this noise flips tends to {float(two_balls_margin_limit(1.0, 1.0)):.0%}. The paper's formulas are "
+    "lost in our copy, so the theorems checked here are our reconstructions.",
     picture=draw_two_balls(centres, outlines),
     alt="Two almost coincident circles with a line between their centres, and beside them the law of the "
         "coordinate across the line: two humps that separate as the dimension grows.")

@@ -647,16 +647,17 @@ display.say(
 
 # %%
 run.minute(
-    "Do accuracy, robustness to noise and vulnerability to attacks still occur together if the boundary is "
-    f"curved or the data are not uniform? For a roof-shaped boundary (two planes of slope {lipschitz:g} that "
-    f"meet in a ridge) in {DIMENSIONS[-1]:,} dimensions, and a class uniform in the unit ball, the "
-    f"reconstructed bounds allow at most these shares "
-    f"of the points: {last['theorem-9']} misclassified, {last['theorem-11']} that withstand every attack of "
-    f"norm {SIZES['theorem-11']:g}, and {last['theorem-14']} misclassified under noise of norm up to "
-    f"{SIZES['theorem-14']:g}. Of {sum(d['cases'] for d in data):,} cases checked, "
-    f"{sum(d['violations'] for d in data)} violate a bound. The slope must be small if the surface bends on "
-    f"all sides: a cone of slope {CONE_SLOPE:g}, at a distance of {nearest['depth']:g}, lets noise of norm "
-    f"1 misclassify with probability {nearest['truth']:.3f} in {CONE_N:,} dimensions.",
+    "Are classifiers still accurate, robust to noise and vulnerable to attacks at once if the boundary is "
+    "curved or the data are not uniform? The paper's bounds, reconstructed here, say so for a roof-shaped "
+    f"boundary (two planes of slope {lipschitz:g} that meet in a ridge) and points uniform in a ball of "
+    f"radius 1 in {DIMENSIONS[-1]:,} dimensions. At most {last['theorem-9']} of the points are "
+    f"misclassified, {last['theorem-11']} withstand every attack of norm {SIZES['theorem-11']:g}, and "
+    f"{last['theorem-14']} change their label under noise of norm up to {SIZES['theorem-14']:g}. "
+    f"{sum(d['violations'] for d in data)} of {sum(d['cases'] for d in data):,} cases checked violate a "
+    f"bound, and {beyond} of {len(others)} combinations of other distributions and boundaries. The slope "
+    f"must be small: if the boundary is a cone of slope {CONE_SLOPE:g} at a distance of "
+    f"{nearest['depth']:g}, noise of norm 1 flips the label with probability {nearest['truth']:.3f} in "
+    f"{CONE_N:,} dimensions.",
     picture=draw_over_n(over_n),
     alt="Four panels with falling curves over the dimension: points misclassified, points that no attack "
         "flips, points that noise flips, and points that another point's attack spares.")

@@ -624,13 +624,13 @@ display.say(
 # %%
 run.minute(
     "Does the margin between two classes decide whether random noise finds adversarial perturbations? In "
-    f"the half-ball model without a margin, noise as large as a class misclassifies {touching} of the "
-    f"points in every dimension. With each class moved away from the boundary by {epsilon:g} of its radius, "
-    f"the same noise misclassifies {apart} of the points in {n:,} dimensions, while an adversarial "
-    f"perturbation of norm {reach:g} still misclassifies all but {withstand} (exact values). A distance of "
-    f"{hiding_margin(3072, 1.0):.3f} already leaves only one success in 2,000 noise samples. This is a "
-    "property of the model, whose formulas are reconstructed here; it does not show how large the margins "
-    "of trained networks are.",
+    "the half-ball model each class fills one half of a unit ball, and the boundary is the plane between "
+    f"them. Without a margin, noise of norm up to 1 flips the label of {touching} of the points, in every "
+    f"dimension. If each class is moved away from the plane by {epsilon:g}, the same noise flips the label "
+    f"of {apart} of the points in {n:,} dimensions, but an adversarial perturbation of norm {reach:g} still "
+    f"flips it for all but {withstand} (exact values). A margin of {hiding_margin(3072, 1.0):.3f} already "
+    "leaves one success in 2,000 noise samples. This is a property of the model, whose formulas are "
+    "reconstructed here; it does not show how large the margins of trained networks are.",
     picture=draw_figure_6(without, margin),
     alt="Left: without a gap the chance that noise changes the label stays level over the dimension. Right: "
         "with a gap it falls to almost nothing.")

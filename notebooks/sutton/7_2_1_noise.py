@@ -682,6 +682,26 @@ def publish_figure(item, kind):
 
 publish_figure("figure-15", "cube")
 
+
+# %%
+def without_gradient(level):
+    """Percent of the correctly classified training images whose loss gradient is exactly zero."""
+    found, lost = (level["readings"][reading]["susceptibility"] for reading in ("found", "lost"))
+    return None if found is None else lost - found
+
+
+def gradients_in_words(*units):
+    """Shares of vanished gradients, from no noise to the largest."""
+    told = {name: share for name, each in curves("cube")(*units).items()
+            if (share := without_gradient(each)) is not None}
+    each = "; ".join(f"{'without noise' if name == 'level 0' else name} {words(share)}"
+                     for name, share in told.items())
+    return (f"The loss gradient is exactly zero, so that no attack counts, for these shares of the training "
+            f"images: {each}. Fewer such images alone raise the attackable share." if told else "")
+
+
+run.tell(resting("cube"), gradients_in_words)
+
 # %% [markdown]
 # ## Figure 16: L2 noise, all quantities over the noise level
 
@@ -717,53 +737,48 @@ def trained(kind):
 
 
 def box_facts():
-    """Attackable shares and accuracies without noise, at the most helpful harmless level, and at the best.
-
-    A level is harmless whose training accuracy stays within five points of that without noise.
-    """
-    levels = [dict(kind=kind, n=n, share=d["susceptibility"]["train"], known=d["accuracy"]["train"],
-                   problems=d["problems"], free=told["level 0"])
-              for kind in KINDS for told, _ in [trained(kind)] if "level 0" in told
-              for n in (1, 2, 3) if (d := told.get(f"level "
-                                                   f"{n}")) and d["susceptibility"]["train"] is not None]
-    harmless = [v for v in levels if v["known"] >= v["free"]["accuracy"]["train"] - 5]
-    if not harmless or levels[0]["free"]["susceptibility"]["train"] is None:
+    """Attackable shares, accuracies and vanished gradients without noise and with L∞ noise, by level."""
+    told, _ = trained("cube")
+    levels = [told.get(f"level {n}") for n in range(4)]
+    shares = [v and v["readings"]["found"]["susceptibility"] for v in levels]
+    if None in shares:
         return {}
-    best, lowest = (min(some, key=lambda v: v["share"]) for some in (harmless, levels))
-    first, printed_free = levels[0], tables.printed(paper["table-5"])
-    mine = [u for u in run.best(plain).to_dict("records") if tables.problem(u) in first["problems"]]
+    free, *noisy_shares = shares
+    problems, zero = levels[0]["problems"], [without_gradient(v) for v in levels]
+    printed_free, top = tables.printed(paper["table-5"]), int(np.argmax(shares))
+    mine = [u for u in run.best(plain).to_dict("records") if tables.problem(u) in problems]
 
-    def told_of_level(v):
-        theirs = printed_of(v["kind"], v["n"], "susceptibility", "train", v["problems"])
-        return (f"{words(v['share'])} (uniform {BALLS[v['kind']]} noise, level {v['n']} of 3; paper: "
-                f"{words(theirs)})")
+    def theirs(n, panel):
+        return words(printed_of("cube", n, panel, "train", problems))
 
-    return {"problems": len(first["problems"]), "free": words(first["free"]["susceptibility"]["train"]),
-            "tried": sum(tables.attacked(u["train"])["of"] for u in mine), "same": lowest is best,
+    return {"problems": len(problems), "free": words(free), "shares": ", ".join(
+                f"{words(share)} at level {n} (paper: {theirs(n, 'susceptibility')})"
+                for n, share in enumerate(noisy_shares, start=1)),
+            "tried": sum(tables.attacked(u["train"])["of"] for u in mine),
             "theirs_free": words(average([printed_free[u["class_a"], u["class_b"]]["train"] for u in mine])),
-            "best": told_of_level(best), "lowest": told_of_level(lowest),
-            "known": [words(v) for v in (lowest["free"]["accuracy"]["train"], lowest["known"],
-                                         printed_of(lowest["kind"], lowest["n"], "accuracy", "train",
-                                                    lowest["problems"]))]}
+            "top": top if zero[top] < zero[0] else 0, "zero": [words(zero[0]), words(zero[top])],
+            "known": [words(levels[n]["accuracy"]["train"]) for n in (0, 3)],
+            "theirs_known": theirs(3, "accuracy")}
 
 
 if len(units_shown):
     shown, frames = trained("cube")
     box = box_facts()
     question = "Does random noise in training make a network harder to attack? "
-    limits = ("The noise levels are lost in our copy of the paper and are assumed here, and each level has "
-              "one "
-              "network a pair, so these numbers do not test the paper.")
+    limits = ("The noise levels are lost in our copy of the paper and assumed here, so these numbers do not "
+              "test the paper.")
     if box:
-        further = "" if box["same"] else (
-            f" The lowest share of all is {box['lowest']}, but there the network also loses training "
-            f"accuracy: {box['known'][1]} instead of {box['known'][0]} (paper: {box['known'][2]}).")
+        rise = "" if not box["top"] else (
+            f" The rise at level {box['top']} reflects vanishing gradients: the loss gradient is exactly zero, "
+            f"so that no attack counts, for {box['zero'][0]} of the images without noise and for "
+            f"{box['zero'][1]} at level {box['top']}.")
         answer = (
-            f"Without noise, an attack exists for {box['free']} of the correctly classified training images "
-            f"({'mean over ' if box['problems'] > 1 else ''}{box['problems']} of 9 class pairs; n = "
-            f"{box['tried']:,} images; paper: {box['theirs_free']}). Among the noise levels that cost at "
-            f"most "
-            f"five points of training accuracy, the lowest share is {box['best']}.{further} ")
+            f"Without noise, {box['free']} of the correctly classified training images can be attacked "
+            f"({'mean over ' if box['problems'] > 1 else ''}{box['problems']} of 9 class pairs, one network "
+            f"each; n = {box['tried']:,} images; paper: {box['theirs_free']}). With uniform L∞ noise of "
+            f"three growing levels the share is {box['shares']}.{rise} The largest noise "
+            f"costs accuracy: training accuracy is {box['known'][1]} instead of {box['known'][0]} (paper: "
+            f"{box['theirs_known']}). ")
     else:
         answer = "This run has too few attacked images for a comparison. "
     run.minute(question + answer + limits, picture=draw_curves("cube")(*frames),

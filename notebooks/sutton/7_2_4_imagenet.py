@@ -155,6 +155,13 @@ def absent(column):
     return f"not run: the weights of {NETWORKS[column]} are not in the data folder"
 
 
+def beside(share, printed):
+    """A percentage with the images behind, its interval and the published one."""
+    told = in_words(share)
+    return told if share["percent"] is None else told.replace(
+        "(", f"(n = {share['of']:,}; ").replace(")", f"; paper: {printed:g}%)")
+
+
 def in_words(share):
     """A percentage with its interval."""
     if share["percent"] is None:
@@ -414,13 +421,12 @@ if f is not None:
         c for c in reference.paper("sutton")["figure-21"].claims if "% of images" in c))[0])
     theirs, = (row["resnet50"] for row in reference.paper("sutton")["table-25"].rows if row["delta"])
     run.minute(
-        f"How many images of {f['dimension']:,} values can be attacked, and does random noise flip the same "
-        f"labels? Of the {len(f['l2']):,} images that the network classifies correctly, {in_words(small)} "
-        "have an adversarial perturbation that changes every value by less than a tenth of its range (paper: "
-        f"{theirs_small:g}%). For the {own:,} attackable images we drew {f['draws']:,} noise samples each: "
-        f"at "
-        "least one of ten times the norm of the image's own attack flips the label for "
-        f"{in_words(ten)} (paper: {theirs:g}%).{proxy}",
+        f"Can images of {f['dimension']:,} values, as those of ImageNet, be attacked, and does random noise "
+        f"flip the same labels? Of {len(f['l2']):,} images that the network classifies correctly, "
+        f"{beside(small, theirs_small)} have an adversarial perturbation along the loss gradient that "
+        "changes every value by less than a tenth of its range. For each attackable image we drew "
+        f"{f['draws']:,} noise samples of ten times the norm of its own attack. At least one flips the label "
+        f"for {beside(ten, theirs)} of these images.{proxy}",
         picture=draw_sizes(run.best(tested)), alt=ALT)
 
 # %%

@@ -361,7 +361,7 @@ def spread(shares):
 
 
 def minute_words(units, printed, of, classes, failed=0, full=0, cause=None):
-    """A page in one minute: attacked, perturbed at random, what the paper publishes, and why they differ.
+    """A page in one minute: attacked, why not, perturbed at random, the published values, why they differ.
 
     of       how many pairs the page has
     failed   how many more networks are measured whose training failed
@@ -379,22 +379,29 @@ def minute_words(units, printed, of, classes, failed=0, full=0, cause=None):
     learned_from = min(tables.accuracy(u["train"])["of"] for u in measured(units).values())
     by_pair = spread([each["percent"] for each in found if each["of"]])
     small = spread([each["percent"] for p in parts if (each := tables.disturbed(1)(p))["of"]])
-    attack = (f"{'Averaged over' if len(units) > 1 else 'For'} {len(units)} of {counted(of, 'pair')}, a step "
-              f"along the loss gradient flips the label of {ours['attack']} of these images "
-              f"(n = {sum(each['of'] for each in found):,}; {by_pair}paper, same "
-              f"{'pairs' if len(units) > 1 else 'pair'}: {theirs['attack']}).")
+    tried = sum(each["of"] for each in found)
+    several = len(units) > 1
+    attack = (f"A step along the loss gradient flips the label of {ours['attack']} "
+              f"({'mean over ' if several else ''}{len(units)} of {counted(of, 'pair')}; n = {tried:,} "
+              f"images; {by_pair}paper, same {'pairs' if several else 'pair'}: {theirs['attack']}).")
+    kept, zero = tried - sum(each["hits"] for each in found), sum(p["saturated"] for p in parts)
+    farther = (f"the other class is farther along the gradient than the largest norm tried, "
+               f"{float(scalings()[-1]):g}")
+    why_not = "" if not kept else (
+        f"For {zero:,} of the other {counted(kept, 'image')} the loss gradient is exactly zero"
+        + ("." if zero >= kept else f"; for the rest {farther}."))
     noise = ("None was perturbed at random." if not drawn else
-             f"For {sum(each['of'] for each in drawn):,} of the attackable images we drew "
-             f"{int(units.draws.max()):,} noise samples each: at least one flips the label for {ours[1]} at "
+             f"For {sum(each['of'] for each in drawn):,} attackable images we drew "
+             f"{int(units.draws.max()):,} noise samples each. At least one flips the label for {ours[1]} at "
              f"the norm of the image's own attack ({small}paper: {theirs[1]}), and for {ours[10]} at ten "
-             f"times that norm (paper: {theirs[10]}). Relative to all correctly classified images, the "
-             f"attack flips {ours['attack']} and noise of ten times its norm {in_percent(of_all(units))}.")
+             f"times that norm (paper: {theirs[10]}), or {in_percent(of_all(units))} of all correctly "
+             "classified images.")
     fewer = "" if learned_from >= full else (
         f"The networks learned from {'at least ' if len(units) > 1 else ''}{learned_from:,} of {full:,} "
         "training images.")
     without = f"Left out: {counted(failed, 'network')} whose training failed." if failed else ""
     cause = reading_in_words(units) if cause is None else cause
-    return " ".join(filter(None, (question, attack, noise, cause, fewer, without)))
+    return " ".join(filter(None, (question, attack, why_not, noise, cause, fewer, without)))
 
 
 def bars(units, printed):
