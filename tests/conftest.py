@@ -40,7 +40,6 @@ def pytest_collection_modifyitems(items):
     book = [i for i in items if "book" in i.fixturenames]
     runs = [i for i in items if "smoke" in i.fixturenames and i not in book]
     rest = [i for i in items if "smoke" not in i.fixturenames]
-    runs.sort(key=lambda i: "flip" not in i.name)
     cut = max(0, len(items) // 2 - len(book))
     items[:] = [*book, *rest[:cut], *runs, *rest[cut:]]
 
@@ -85,7 +84,8 @@ def smoke(tmp_path_factory):
             if mine and not told(name).exists():
                 told(name).parent.mkdir(parents=True, exist_ok=True)
                 if not hasattr(here, "runs"):
-                    here.runs = ends.enter_context(contextlib.closing(warm.Runs(environment(folder))))
+                    env = environment(folder) | {"BOUNDARY_FLIPS": f"{folder}/flips"}
+                    here.runs = ends.enter_context(contextlib.closing(warm.Runs(env)))
                 done = here.runs.run([f"notebooks/{name}.ipynb", str(ran(folder, name)), "-p", "profile",
                                       "smoke"], told(name))
                 text = json.dumps([done.returncode, done.stdout, done.stderr])

@@ -2,7 +2,8 @@
 
 To import what every page imports takes longer than most pages. This process does it once. For each run it
 forks one that is `python -m workflow.run`, and that one forks the notebook's kernel before anything else. So
-each run and each kernel is a process of its own, in the state of one that has only imported.
+each run and each kernel is a process of its own, in the state of one that has only imported. Where
+BOUNDARY_FLIPS names a folder, the kernel leaves there which claims could not come out otherwise (`flips`).
 
 A line is `{"words": [...], "out": file, "err": file}`; the answer is the status with which the run ended.
 """
@@ -25,6 +26,7 @@ import torchvision.models  # noqa: E402, F401  (six pages': it takes three times
 import shared.pages.start  # noqa: E402, F401  (every page's)
 import workflow.run  # noqa: E402, F401
 from shared import ROOT, runtime  # noqa: E402
+from tests import flips  # noqa: E402
 
 
 class Runs:
@@ -71,6 +73,8 @@ class Kernel:
         line.close()
         os.environ.clear()
         os.environ.update(env)
+        if "BOUNDARY_FLIPS" in env:
+            flips.leave_in(env["BOUNDARY_FLIPS"])
         place = words.index("-m")
         sys.argv = [words[place + 1], *words[place + 2:]]
         runpy.run_module(words[place + 1], run_name="__main__", alter_sys=True)
