@@ -7,6 +7,8 @@ BOUNDARY_FLIPS names a folder, the kernel leaves there which claims could not co
 
 A line is `{"words": [...], "out": file, "err": file}`; the answer is the status with which the run ended.
 """
+import atexit
+import gc
 import json
 import os
 import runpy
@@ -50,6 +52,28 @@ class Runs:
         self.process.stdout.close()
 
 
+def be(module):
+    """Be `python -m MODULE` from here to the end of this process, but take nothing apart at its end.
+
+    An interpreter that ends frees all that it ever imported, object by object, which a fork would copy first.
+    """
+    status = 1
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        status = 0
+    except SystemExit as end:
+        status = 0 if end.code is None else end.code if isinstance(end.code, int) else 1
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(status)
+
+
 class Kernel:
     """A forked kernel, in place of the `subprocess.Popen` that jupyter_client starts one with."""
     stdin = stdout = stderr = returncode = None
@@ -77,8 +101,7 @@ class Kernel:
             flips.leave_in(env["BOUNDARY_FLIPS"])
         place = words.index("-m")
         sys.argv = [words[place + 1], *words[place + 2:]]
-        runpy.run_module(words[place + 1], run_name="__main__", alter_sys=True)
-        sys.exit()
+        be(words[place + 1])
 
     def launch(self, words, env=None, cwd=None, **_):
         """Become the kernel that jupyter_client wants started."""
@@ -124,8 +147,10 @@ def serve():
 
 if __name__ == "__main__":
     runtime.prepare()
+    gc.collect()
+    gc.freeze()  # what is imported stays shared with the forks: no collection walks through it
     if (words := serve()) is not None:
         provisioner.launch_kernel = Kernel().launch
         sys.argv = ["workflow.run", *words]
         sys.modules.pop("workflow.run")
-        runpy.run_module("workflow.run", run_name="__main__", alter_sys=True)
+        be("workflow.run")
