@@ -12,8 +12,6 @@ import pytest
 from shared import ROOT, reference, runtime
 from tests import warm
 
-runtime.prepare()
-
 NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
                    for p in ROOT.glob("notebooks/*/*.py"))
 
@@ -26,6 +24,11 @@ SHOWN = {"raw list or dict": r"\[['\"]|\{['\"]",
          "nothing": r"\b(?:nan|None)\b(?! of)",
          "internal name": rf"\b(?:{'|'.join(reference.KINDS)})-\d+\b|"
                           rf"\b(?:{'|'.join(reference.KEYS)})-[a-z]\b"}
+
+
+def pytest_configure(config):
+    """Fit for a run, with torch, is who runs tests, not the process that hands them out."""
+    runtime.prepare(computes=hasattr(config, "workerinput") or not config.getoption("numprocesses", None))
 
 
 def pytest_addoption(parser):

@@ -17,18 +17,7 @@ import socket
 import subprocess
 import sys
 
-os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")  # as a kernel sets it
-
-import ipykernel.kernelapp  # noqa: E402, F401  (a kernel's own)
-import jupyter_client.provisioning.local_provisioner as provisioner  # noqa: E402
-import sklearn.datasets  # noqa: E402, F401  (the stand-ins')
-import torch._dynamo  # noqa: E402, F401  (torch imports it where the first optimiser is made)
-import torchvision.models  # noqa: E402, F401  (six pages': it takes three times as long as torch)
-
-import shared.pages.start  # noqa: E402, F401  (every page's)
-import workflow.run  # noqa: E402, F401
-from shared import ROOT, runtime  # noqa: E402
-from tests import flips  # noqa: E402
+from shared import ROOT, runtime
 
 
 class Runs:
@@ -98,6 +87,7 @@ class Kernel:
         os.environ.clear()
         os.environ.update(env)
         if "BOUNDARY_FLIPS" in env:
+            from tests import flips
             flips.leave_in(env["BOUNDARY_FLIPS"])
         place = words.index("-m")
         sys.argv = [words[place + 1], *words[place + 2:]]
@@ -147,6 +137,18 @@ def serve():
 
 if __name__ == "__main__":
     runtime.prepare()
+    # Who imports this module for `Runs` needs none of what follows.
+    os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")  # as a kernel sets it
+    import ipykernel.kernelapp  # noqa: F401  (a kernel's own)
+    import jupyter_client.provisioning.local_provisioner as provisioner
+    import sklearn.datasets  # noqa: F401  (the stand-ins')
+    import torch._dynamo  # noqa: F401  (torch imports it where the first optimiser is made)
+    import torchvision.models  # noqa: F401  (six pages': it takes three times as long as torch)
+
+    import shared.pages.start  # noqa: F401  (every page's)
+    import tests.flips  # noqa: F401
+    import workflow.run  # noqa: F401
+
     gc.collect()
     gc.freeze()  # what is imported stays shared with the forks: no collection walks through it
     if (words := serve()) is not None:
