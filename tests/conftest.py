@@ -12,8 +12,6 @@ import pytest
 from shared import ROOT, reference, runtime
 from tests import warm
 
-runtime.prepare()
-
 NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
                    for p in ROOT.glob("notebooks/*/*.py"))
 
@@ -28,6 +26,11 @@ SHOWN = {"raw list or dict": r"\[['\"]|\{['\"]",
                           rf"\b(?:{'|'.join(reference.KEYS)})-[a-z]\b"}
 
 
+def pytest_configure(config):
+    """Fit for a run, with torch, is who runs tests, not the process that hands them out."""
+    runtime.prepare(computes=hasattr(config, "workerinput") or not config.getoption("numprocesses", None))
+
+
 def pytest_addoption(parser):
     parser.addoption("--flips", type=int, default=80, help="changed bits that test_fuzz.py tries in all")
 
@@ -40,7 +43,6 @@ def pytest_collection_modifyitems(items):
     book = [i for i in items if "book" in i.fixturenames]
     runs = [i for i in items if "smoke" in i.fixturenames and i not in book]
     rest = [i for i in items if "smoke" not in i.fixturenames]
-    runs.sort(key=lambda i: "flip" not in i.name)
     cut = max(0, len(items) // 2 - len(book))
     items[:] = [*book, *rest[:cut], *runs, *rest[cut:]]
 
@@ -85,7 +87,8 @@ def smoke(tmp_path_factory):
             if mine and not told(name).exists():
                 told(name).parent.mkdir(parents=True, exist_ok=True)
                 if not hasattr(here, "runs"):
-                    here.runs = ends.enter_context(contextlib.closing(warm.Runs(environment(folder))))
+                    env = environment(folder) | {"BOUNDARY_FLIPS": f"{folder}/flips"}
+                    here.runs = ends.enter_context(contextlib.closing(warm.Runs(env)))
                 done = here.runs.run([f"notebooks/{name}.ipynb", str(ran(folder, name)), "-p", "profile",
                                       "smoke"], told(name))
                 text = json.dumps([done.returncode, done.stdout, done.stderr])

@@ -2,10 +2,13 @@
 
 To import what every page imports takes longer than most pages. This process does it once. For each run it
 forks one that is `python -m workflow.run`, and that one forks the notebook's kernel before anything else. So
-each run and each kernel is a process of its own, in the state of one that has only imported.
+each run and each kernel is a process of its own, in the state of one that has only imported. Where
+BOUNDARY_FLIPS names a folder, the kernel leaves there which claims could not come out otherwise (`flips`).
 
 A line is `{"words": [...], "out": file, "err": file}`; the answer is the status with which the run ended.
 """
+import atexit
+import gc
 import json
 import os
 import runpy
@@ -14,17 +17,7 @@ import socket
 import subprocess
 import sys
 
-os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")  # as a kernel sets it
-
-import ipykernel.kernelapp  # noqa: E402, F401  (a kernel's own)
-import jupyter_client.provisioning.local_provisioner as provisioner  # noqa: E402
-import sklearn.datasets  # noqa: E402, F401  (the stand-ins')
-import torch._dynamo  # noqa: E402, F401  (torch imports it where the first optimiser is made)
-import torchvision.models  # noqa: E402, F401  (six pages': it takes three times as long as torch)
-
-import shared.pages.start  # noqa: E402, F401  (every page's)
-import workflow.run  # noqa: E402, F401
-from shared import ROOT, runtime  # noqa: E402
+from shared import ROOT, runtime
 
 
 class Runs:
@@ -46,6 +39,28 @@ class Runs:
         self.process.stdin.close()
         self.process.wait()
         self.process.stdout.close()
+
+
+def be(module):
+    """Be `python -m MODULE` from here to the end of this process, but take nothing apart at its end.
+
+    An interpreter that ends frees all that it ever imported, object by object, which a fork would copy first.
+    """
+    status = 1
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        status = 0
+    except SystemExit as end:
+        status = 0 if end.code is None else end.code if isinstance(end.code, int) else 1
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(status)
 
 
 class Kernel:
@@ -71,10 +86,12 @@ class Kernel:
         line.close()
         os.environ.clear()
         os.environ.update(env)
+        if "BOUNDARY_FLIPS" in env:
+            from tests import flips
+            flips.leave_in(env["BOUNDARY_FLIPS"])
         place = words.index("-m")
         sys.argv = [words[place + 1], *words[place + 2:]]
-        runpy.run_module(words[place + 1], run_name="__main__", alter_sys=True)
-        sys.exit()
+        be(words[place + 1])
 
     def launch(self, words, env=None, cwd=None, **_):
         """Become the kernel that jupyter_client wants started."""
@@ -120,8 +137,22 @@ def serve():
 
 if __name__ == "__main__":
     runtime.prepare()
+    # Who imports this module for `Runs` needs none of what follows.
+    os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")  # as a kernel sets it
+    import ipykernel.kernelapp  # noqa: F401  (a kernel's own)
+    import jupyter_client.provisioning.local_provisioner as provisioner
+    import sklearn.datasets  # noqa: F401  (the stand-ins')
+    import torch._dynamo  # noqa: F401  (torch imports it where the first optimiser is made)
+    import torchvision.models  # noqa: F401  (six pages': it takes three times as long as torch)
+
+    import shared.pages.start  # noqa: F401  (every page's)
+    import tests.flips  # noqa: F401
+    import workflow.run  # noqa: F401
+
+    gc.collect()
+    gc.freeze()  # what is imported stays shared with the forks: no collection walks through it
     if (words := serve()) is not None:
         provisioner.launch_kernel = Kernel().launch
         sys.argv = ["workflow.run", *words]
         sys.modules.pop("workflow.run")
-        runpy.run_module("workflow.run", run_name="__main__", alter_sys=True)
+        be("workflow.run")

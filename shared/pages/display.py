@@ -22,6 +22,7 @@ from shared.records.prose import number
 from shared.records.verdict import LABELS
 
 MIME = "application/vnd.boundary-book+json"
+PICTURES = "BOUNDARY_PICTURES"               # names a folder for the figures of a text half
 PALETTE = sns.color_palette("colorblind")    # safe for colour-blind readers, used everywhere
 MARKERS = ("o", "s", "^", "D", "v", "P")     # curves differ by more than hue
 LINES = ("-", "--", "-.", ":")
@@ -57,7 +58,7 @@ def show(markdown, *, myst=None, pictures=None, plain=None, **spec):
     """
     if not in_jupyter():
         print(plain if plain is not None else markdown)
-        if folder := os.environ.get("BOUNDARY_PICTURES"):  # who runs the text half may want to see them
+        if folder := os.environ.get(PICTURES):  # who runs the text half may want to see them
             for name, png in (pictures or {}).items():
                 Path(folder).mkdir(parents=True, exist_ok=True)
                 (Path(folder) / name).write_bytes(png)
@@ -88,7 +89,7 @@ def table(header, rows, caption, *, sentences=False):
 
 def picture(figure, caption, alt):
     """Show a figure of our own under a caption; `alt` describes it to who cannot see it."""
-    png = png_of(figure)
+    png = png_for_page(figure)
     name = f"{hashlib.sha256(caption.encode()).hexdigest()[:10]}.png"
     show(f"*{caption}*", myst=myst_figure(name, caption, alt), pictures={name: png})
 
@@ -118,6 +119,14 @@ def png_of(figure):
     figure.savefig(buffer, format="png", metadata={"Software": None})
     plt.close(figure)
     return buffer.getvalue()
+
+
+def png_for_page(figure):
+    """`png_of`, but where nobody sees a figure, which is closed, it is not drawn: that takes the longest."""
+    if in_jupyter() or os.environ.get(PICTURES):
+        return png_of(figure)
+    plt.close(figure)
+    return b"not drawn"
 
 
 def image_grid(axes, images, titles=None):

@@ -275,7 +275,7 @@ class _Pieces:
             group = {display.in_words(k): v for k, v in columns.items()}
             figure = scatter.draw(found, group if len(group) <= len(display.MARKERS) else {"": found})
             if figure is not None:
-                self.more[f"{self.key}-scatter.png"] = display.png_of(figure)
+                self.more[f"{self.key}-scatter.png"] = display.png_for_page(figure)
                 words = f"{self.item.title}: reproduced against published values. Grey: within a factor of 2."
                 yield "", display.folded("Published against reproduced", display.myst_figure(
                     f"{self.key}-scatter.png", words, words))

@@ -173,7 +173,7 @@ class Run:
             made[label] = self._record(printed, sets, units_, label, found, **judged)
             if draw:
                 figure = draw(*frames)
-                pictures[label] = None if figure is None else display.png_of(figure)
+                pictures[label] = None if figure is None else display.png_for_page(figure)
         if not made:
             display.show(f"{printed.title}: nothing is recorded, and this run has not measured it.")
             return None
@@ -294,7 +294,7 @@ class Run:
         badges = " · ".join(f"[{item.label}](#{item.paper}-{item.id}-head) {display.badge(word, item, part)}"
                             for item, (word, part) in found)
         plain = " · ".join(f"{item.label}: {display.LABELS.get(word, word)}" for item, (word, _) in found)
-        png = picture if isinstance(picture, bytes | None) else display.png_of(picture)
+        png = picture if isinstance(picture, bytes | None) else display.png_for_page(picture)
         name = f"{self.name.replace('/', '-')}-minute.png"
         counted = re.sub(r"\{ref\}`[^`]*`", "", sentences)  # the number of a section is no result
         shown = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""

@@ -86,6 +86,7 @@ class Source:
 
     def __init__(self, text):
         self.nodes, self.imports, self.spans = {}, {}, []
+        self.hashes, self.reads = {}, {}  # of what was asked for before
         tree = ast.parse(text)
         for node in ast.walk(tree):  # also those inside functions
             if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -144,8 +145,16 @@ class Source:
         """Hash of a definition, None if there is none of that name. A class counts without its methods."""
         if name not in self.nodes:
             return None
-        nodes = self.nodes[name]
-        return digest(*(self.head(name) if isinstance(nodes[0], ast.ClassDef) else nodes))
+        if name not in self.hashes:
+            nodes = self.nodes[name]
+            self.hashes[name] = digest(*(self.head(name) if isinstance(nodes[0], ast.ClassDef) else nodes))
+        return self.hashes[name]
+
+    def named(self, name, whole):
+        """Dotted names that a definition reads from outside itself; of a class with or without methods."""
+        if (name, whole) not in self.reads:
+            self.reads[name, whole] = _named(self.nodes[name] if whole else self.head(name))
+        return self.reads[name, whole]
 
 
 @cache
@@ -239,7 +248,7 @@ def _named_in_turn(path, name, deep, found):
         return
     nodes = here.nodes[name]
     whole = deep or not isinstance(nodes[0], ast.ClassDef)
-    for dotted in _named(nodes if whole else here.head(name)):
+    for dotted in here.named(name, whole):
         where = _resolve(path, dotted)
         if where is None or not _counts(where[0]) or where in found:
             continue
@@ -306,7 +315,7 @@ class Recorder:
             return (path, name) if name else None
         if self.text_half is None or not CELL.search(code.co_filename):
             return None
-        cell = Source(_plain(linecache.getlines(code.co_filename)))
+        cell = _of_a_cell("".join(linecache.getlines(code.co_filename)))
         name = cell.at(code.co_firstlineno)
         if name is None:
             return None
@@ -347,17 +356,22 @@ class Recorder:
         return True
 
 
-def _plain(lines):
-    """The lines of a cell as Python: magics and shell lines say nothing.
+def _plain(text):
+    """The text of a cell as Python: magics and shell lines say nothing.
 
     In a cell without any, a line may begin with `%` or `!=` and go on with the one before it.
     """
-    text = "".join(lines)
     try:
         ast.parse(text)
     except SyntaxError:
-        return "".join("\n" if line.lstrip().startswith(("%", "!")) else line for line in lines)
+        return "".join("\n" if line.lstrip().startswith(("%", "!")) else line
+                       for line in text.splitlines(keepends=True))
     return text
+
+
+@cache
+def _of_a_cell(text):
+    return Source(_plain(text))
 
 
 def edited(recorder):

@@ -1,0 +1,157 @@
+"""Whether a claim could come out otherwise: results changed at random and by rule, the claim judged on each.
+
+The process that runs a notebook for the tests looks at this while it has the results (`leave_in`), so that
+no test has to run the notebook again.
+"""
+import ast
+import copy
+import json
+import re
+import traceback
+import warnings
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from shared.records import claims, expression
+from shared.records.every import every
+
+CHANGES = {"negate": lambda v: -v, "zero": lambda v: 0 * v, "ten": lambda v: 10 * v,
+           "one": lambda v: 0 * v + 1,
+           "more": lambda v: v + 1, "thousand": lambda v: 1000 * v, "reverse": lambda v: -v}
+
+
+def changed(value, change):
+    """`value` with `change` applied to every number, truth value and list within."""
+    if isinstance(value, dict):
+        return {k: changed(v, change) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        inner = [changed(v, change) for v in value]
+        return inner[::-1] if change == "reverse" else inner
+    if isinstance(value, (bool, np.bool_)):
+        return not value
+    return CHANGES[change](value) if isinstance(value, (int, float, np.number)) else value
+
+
+def nested(value, change):
+    """`value` changed as a whole, and with only one of its parts changed, at any depth of dicts."""
+    yield changed(copy.deepcopy(value), change)
+    if isinstance(value, dict):
+        for key in value:
+            for part in nested(value[key], change):
+                yield {**value, key: part}
+
+
+def mutations(looked, keys):
+    """Changed copies of a result: every number at once, and one column or key at a time."""
+    if not isinstance(looked, pd.DataFrame):
+        for change in CHANGES:
+            yield from nested(looked, change)
+        return
+    for column in looked.columns:
+        for change in CHANGES:
+            yield looked.assign(**{column: [changed(v, change) for v in looked[column]]})
+        yield looked.assign(**{column: looked[column].to_numpy()[::-1]})
+    measured = [c for c in looked.select_dtypes("number") if c not in keys]
+    for ascending in (True, False):  # what rises or falls from row to row, does so everywhere
+        yield looked.assign(**{c: np.sort(looked[c])[::1 if ascending else -1] for c in measured})
+
+
+def drawn(value, generator, keys=()):
+    """`value` with every number and truth value within drawn anew around where it was."""
+    if isinstance(value, pd.DataFrame):
+        free = [c for c in value if c not in keys]
+        return value.assign(**{c: value[c].map(lambda v: drawn(v, generator)) for c in free})
+    if isinstance(value, dict):
+        return {k: drawn(v, generator) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [drawn(v, generator) for v in value]
+    if isinstance(value, (bool, np.bool_)):
+        return bool(generator.random() < 0.5)
+    if isinstance(value, (int, float, np.number)):
+        return value * generator.choice([0, 0.01, 0.5, 1, 2, 10]) + generator.choice([0, 0.1, 1, 60, 100])
+    return value
+
+
+def flips(predicate, given, holds, keys):
+    """Whether some changed result gets the other judgement: one change at a time, else many at once."""
+    generator = np.random.default_rng(0)
+    for n, looked in enumerate(given):
+        for other in chain(mutations(looked, keys), (drawn(looked, generator, keys) for _ in range(400))):
+            try:
+                now, told = predicate(*given[:n], other, *given[n + 1:])
+                # Where other networks are stand-ins, a claim on all may fail, not hold: its words say so.
+                if bool(now or "(it holds for " in told) != holds:
+                    return True
+            except Exception:  # a mutation may make no sense; it then proves nothing
+                continue
+    return False
+
+
+def comparisons(predicate):
+    """Of a claim that is an `every`, one for each comparison in it, judged on all cases, proxies too."""
+    for node in ast.walk(expression.parse(predicate.expression)):
+        if isinstance(node, ast.Compare):
+            values = [node.left, *node.comparators]
+            for left, op, right in zip(values, node.ops, values[1:]):
+                text = ast.unparse(ast.Compare(left, [op], [right]))
+                if re.search(rf"\b({'|'.join(predicate.case.split())})\b", text):
+                    continue  # an exception for one case, which no result changes
+                yield replace(predicate, expression=text, proxies=(), of_all=False, leaves="")
+
+
+def unflippable(predicate, item, given, printed, holds):
+    """What of a claim no changed result judges otherwise: "" (the whole claim), or comparisons in it."""
+    if not isinstance(predicate, every):
+        return [] if any(flips(predicate, g, holds, item.keys) for g in (given, printed)) else [""]
+    stuck = []
+    for part in comparisons(predicate):
+        now = [(g, part(*g)[0]) for g in (given, printed)]
+        if not any(flips(part, g, holds, item.keys) for g, holds in now if holds is not None):
+            stuck.append(part.expression)
+    return stuck
+
+
+# ---- in the process that runs a notebook -----------------------------------------------------------------
+def leave_in(folder):
+    """Let `claims.judge` leave in a folder, for each item, what it was given from others and cannot flip."""
+    judge = claims.judge
+
+    def judge_and_change(item, rows, predicates, **more):
+        judged = judge(item, rows, predicates, **more)
+        others = more.get("others") or {}
+        told = {"others": list(others), "judged": judged, "stuck": [], "error": ""}
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")  # changed results may divide by zero; that is their business
+                told["stuck"] = stuck(item, rows, predicates, others, judged)
+        except Exception:
+            told["error"] = traceback.format_exc()
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with open(file_of(folder, item.paper, item.id), "a") as file:
+            print(json.dumps(told), file=file)
+        return judged
+
+    claims.judge = judge_and_change
+
+
+def file_of(folder, paper, item):
+    """Where `leave_in` keeps what it found of an item, a line each time that it was judged."""
+    return Path(folder) / f"{paper}-{item}.jsonl"
+
+
+def stuck(item, rows, predicates, others, judged):
+    """What of the claims of an item no changed result judges otherwise, in words."""
+    lines = []
+    for phrase, predicate in predicates.items():
+        found, = [j for j in judged if " ".join(phrase.split()) in " ".join(j["claim"].split())]
+        predicate, *names = predicate if isinstance(predicate, tuple) else (predicate,)
+        if isinstance(predicate, every) or found["holds"] is not None and not isinstance(predicate, str):
+            given = [rows if rows is not None else {}, *(others[n][0] for n in names)]
+            printed = [pd.DataFrame(item.rows)] if item.rows and not names else given
+            if parts := unflippable(predicate, item, given, printed, found["holds"]):
+                lines.append(f"{item.title}: {found['claim']} cannot change {' or '.join(parts)}")
+    return lines
