@@ -344,9 +344,9 @@ run.minute(
     f"{checked} statements that can be checked without an experiment, {totals['confirms']} hold, "
     f"{totals['holds with exceptions']} hold with exceptions, and {totals['contradicts']} are "
     "contradicted by another passage of the same paper or by arithmetic. For example, "
-    f"{limit['impossible as norms']} maximum distances that Shu et al. print as norms are larger than the "
-    "norm of any difference of two images can be; read as squared norms, all are possible. A number that "
-    "passes these checks can still be wrong, because the checks use no network and no images.",
+    f"{limit['impossible as norms']} maximum distances that Shu et al. print as norms are larger than "
+    "the norm that a change of so many pixels can have; read as squared norms, all are possible. A number "
+    "that passes these checks can still be wrong, because the checks use no network and no images.",
     picture=draw_counts(counts),
     alt="A bar for each paper, divided into findings that confirm the published numbers, notes, statements "
         "with exceptions, and contradictions.")

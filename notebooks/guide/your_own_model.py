@@ -245,7 +245,8 @@ ax.plot(rank[~far], near[~far], "o", ms=4, color=display.PALETTE[0], label="anot
 if far.any():
     ax.plot(rank[far], near[far], "^", ms=6, mfc="none", color=display.PALETTE[3],
             label="none was found: the distance is larger")
-ax.set(xlabel="test images, in order of distance", ylabel="nearest boundary (RMS)", ylim=(0, 1.08 * found.top))
+ax.set(xlabel="test images, in order of distance", ylabel="nearest boundary (RMS)",
+       ylim=(0, 1.08 * found.top))
 ax.legend()
 display.picture(figure, f"Smallest boundary distance of {len(x)} images over {len(dirs)} "
                 "directions, in steps of 0.02. Triangles are censored: no label changed up to 0.5.",
@@ -408,8 +409,8 @@ run.minute(
     "boundary) to one's own classifier? Each takes a callable, images and labels, in three to five lines of "
     f"code. The example is a small network, trained here, with accuracy {percent(accuracy)} on "
     f"{len(x_test)} test images. The PGD attack, with changes of at most 8/255 a pixel value, flips the "
-    f"label of {percent(rates['PGD'])} of the images, and the best of 100 random perturbations within the "
-    f"same limit that of {percent(rates['RandomSearch'])} (n = {len(x)}). These numbers describe this "
+    f"label of {percent(rates['PGD'])} of {len(x)} images; the best of 100 random perturbations within the "
+    f"same limit flips {percent(rates['RandomSearch'])}. These numbers describe this "
     "network only, not the papers.",
     picture=strip(seen, [data.classes[a] for a in y[shown]]),
     alt="Small coloured shapes above their adversarial versions, which look the same.")

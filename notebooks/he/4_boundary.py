@@ -798,17 +798,21 @@ if {"benign", "brittle", "margin"} <= found.keys():
     most = max(best.top[best.unit.str.startswith("mnist-normal")])
     digit, brittle, margin = (found[kind] for kind in ("benign", "brittle", "margin"))
     apart = margin["least_threshold"], margin["median_threshold"]
+    one_step = ", one step of the search," if brittle["least"] <= scale.mnist_step else ""
     chance = ", no better than chance," if apart[1] >= 0.5 else ""
     run.minute("How far is the decision boundary from an MNIST digit and from its adversarial examples, "
                "along random directions? The median RMS distance to the nearest boundary (pixels from 0 to "
                f"1) is {digit['least']:.3g} for digits (n = {digit['images']}), {margin['least']:.3g} for "
                f"examples of OptMargin, an attack made to survive noise (n = {margin['images']}), and "
-               f"{brittle['least']:.3g} for minimum-norm (OptBrittle) examples (n = {brittle['images']}). So "
+               f"at most {brittle['least']:.3g}{one_step} for minimum-norm (OptBrittle) examples (n = "
+               f"{brittle['images']}). So "
                "OptMargin examples can be detected by their nearest boundary: a threshold on this distance, "
-               f"chosen on these images, misclassifies at most {apart[0]:.0%} of the digits and of the examples. A threshold on the "
+               f"chosen on these images, misclassifies at most {apart[0]:.0%} of either kind. A threshold on "
+               f"the "
                f"median over all directions misclassifies up to {apart[1]:.0%}{chance} because most "
                f"directions reach no other class within {most:g}, the largest distance tried, for "
-               f"{digit['beyond']} digits and {margin['beyond']} OptMargin examples alike. The paper shows "
+               f"{digit['beyond']} of the digits and {margin['beyond']} of the OptMargin examples. The paper "
+               f"shows "
                "these distances as curves, without numbers.",
                picture=draw_all(best[best.unit.str.startswith("mnist-normal")]), alt=ALT_ALL)
 

@@ -715,9 +715,10 @@ if best:
                 f"reaches a worst-case accuracy (100% minus its largest error rate) of {words(accuracy)} on "
                 f"{it['benign']:,} other pairs (95% interval {worst_interval(it)}; paper: {words(theirs)}).")
     if alone:
-        told.append(f"A single threshold does {'as well' if alone[0] >= accuracy else 'worse'}: an image "
+        told.append(f"A single threshold, chosen on the same training pairs, does "
+                    f"{'as well' if alone[0] >= accuracy else 'worse'}: an image "
                     f"with its {alone[1]['number']} (RMS distance, pixels from 0 to 1) counts as "
-                    f"adversarial, with a worst-case accuracy of {words(alone[0])} on the same pairs.")
+                    f"adversarial, with a worst-case accuracy of {words(alone[0])} on the other pairs.")
     told.append(f"The paper trains on {item['settings']['train_examples']['MNIST']:,} pairs; whether more "
                 "pairs would favour the classifier is open.")
 else:

@@ -416,8 +416,9 @@ if len(known):
     differing = [name for a, name in ARCHITECTURES.items()
                  if known[known.architecture == a].white_class.nunique() > 1]
     several = "Networks of one architecture agree on white." if each.size().max() > 1 else ""
-    alone = ("Networks of one architecture that differ only in the seed of their training disagree on white "
-             f"for {len(differing)} of {len(each)} architectures. A single network's label of white, such as "
+    alone = (f"In {len(differing)} of the {len(each)} architectures, networks that differ only in the seed "
+             f"of their "
+             "training disagree on white. A single network's label of white, such as "
              "a published one, therefore does not characterise its architecture." if differing else several)
     theirs = {row["row"]: [row[f"architecture_{a}"]["predicted_class"] for a in ARCHITECTURES]
               for row in paper["table-2"].rows if row["row"].startswith("pure")}
@@ -425,7 +426,7 @@ if len(known):
         "Which digit does a network trained on MNIST digits predict for an all-white or an all-black image, "
         f"which shows no digit? {int((known.black_class == 1).sum())} of {len(known)} networks of three "
         f"architectures (mean test accuracy {known.test_pct.mean():.1f}%) label the black image 1 (paper: "
-        f"{theirs['pure_black'].count(1)} of {len(theirs['pure_black'])}). The white image gets "
+        f"{theirs['pure_black'].count(1)} of {len(theirs['pure_black'])} networks). The white image gets "
         f"{known.white_class.nunique()} different labels, predicted with a mean probability of "
         f"{known.white_pct.mean():.0f}% (paper: labels {', '.join(map(str, theirs['pure_white']))}, one "
         f"network each). {alone}",

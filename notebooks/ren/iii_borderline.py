@@ -531,7 +531,7 @@ if len(asked):
 if len(found):
     shown = run.best(path)
     count = found.net.nunique()
-    networks = f"{count} networks" if count > 1 else "one network"
+    networks = f"{f'{count} networks' if count > 1 else 'one network'} of architecture {architecture.upper()}"
     rows = goals(found)
     towards, published = (
         " and ".join(f"{row[k]:.3f} towards {row['background']}" for row in rows)

@@ -415,7 +415,8 @@ def what_training_does(searches, variants):
         f"by {printed_range['white']:.2f} "
         f"towards white and {printed_range['black']:.2f} towards black: a single network per row says little "
         f"about its architecture. "
-        + (f"Even so the published value lies more than 0.02 outside all our networks in {len(missed)} of {len(mine)} "
+        + (f"Even so the published value lies more than 0.02 outside all our networks in {len(missed)} of "
+           f"{len(mine)} "
            f"rows of the recipe of this page"
            + (": " + ", ".join(f"{r.training.split(',')[0]} towards {r.background}"
                                for r in missed.itertuples())
@@ -609,8 +610,8 @@ if table_3 and figure_2:
         f"{int(mine.networks.max())} networks each; paper: {PRINTED.robustness_ssim.min():.2f} to "
         f"{PRINTED.robustness_ssim.max():.2f}, one network each). In {shifted} of {len(mine)} combinations "
         "the published value lies more than 0.02 outside the range of our networks"
-        f"{'; other windows of SSIM do not explain this, and the cause is open' if causes else ''}. "
-        "Separability, the SSIM of the two images on either side of the boundary, is at least "
+        f"{'; other ways to compute SSIM do not explain this, and the cause is open' if causes else ''}. "
+        "Separability, the mean SSIM of the two images on either side of the boundary, is at least "
         f"{alike.min():.3f} (paper: {PRINTED.separability_ssim.min():.3f}). It reflects the stopping rule: a "
         f"search ends above {ends.threshold.iloc[0]:g}, which {reached:.1%} of the searches reach.",
         picture=figure, alt="Three images: a test digit, and two grey images, one slightly lighter, that "

@@ -368,7 +368,8 @@ display.say(
     f"{turned_by_planes}% of the CIFAR-10 images; Table 1 gives {cifar['printed']:g}%. Planes would have to "
     f"lie at {far['distance']:.2f} to {max(p['distance'] for p in predictions):.2f} times the norm of the "
     f"attack to explain the column (nearest: {far['data']}, factor {far['factor']}). So either the attack "
-    f"along the gradient does not find the shortest perturbation, or the boundary bends towards the image. Theorem 1 explains why noise is inefficient; it is no model of how "
+    f"along the gradient does not find the shortest perturbation, or the boundary bends towards the image. "
+    f"Theorem 1 explains why noise is inefficient; it is no model of how "
     f"often noise succeeds on trained networks.")
 
 # %% [markdown]
@@ -388,8 +389,8 @@ run.minute(
     f"reconstructed here, bounds this probability; {held['violations']} of {held['cases']:,} cases violate "
     "the bound. Trained networks differ from this model: with 2,000 noise samples an image, a flat boundary "
     f"predicts that noise of this norm flips the label of {turned_by_planes}% of the CIFAR-10 images, and "
-    f"the paper reports {cifar['printed']:g}%, as we read its Table 1. The theorem therefore explains why "
-    "noise is inefficient, but does not predict how often noise succeeds on trained networks.",
+    f"the paper reports {cifar['printed']:g}%, as we read its Table 1. The theorem explains why noise "
+    "is inefficient at a flat boundary, but does not predict how often noise succeeds on trained networks.",
     picture=draw_theorem_1(crossing),
     alt="The chance that noise crosses a plane falls to almost nothing as the dimension grows, for noise "
         "of three lengths.")

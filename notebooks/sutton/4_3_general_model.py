@@ -651,12 +651,13 @@ run.minute(
     "curved or the data are not uniform? The paper's bounds, reconstructed here, say so for a roof-shaped "
     f"boundary (two planes of slope {lipschitz:g} that meet in a ridge) and points uniform in a ball of "
     f"radius 1 in {DIMENSIONS[-1]:,} dimensions. At most {last['theorem-9']} of the points are "
-    f"misclassified, {last['theorem-11']} withstand every attack of norm {SIZES['theorem-11']:g}, and "
-    f"{last['theorem-14']} change their label under noise of norm up to {SIZES['theorem-14']:g}. "
+    f"misclassified, at most {last['theorem-11']} withstand every attack of norm {SIZES['theorem-11']:g}, "
+    f"and "
+    f"at most {last['theorem-14']} change their label under noise of norm up to {SIZES['theorem-14']:g}. "
     f"{sum(d['violations'] for d in data)} of {sum(d['cases'] for d in data):,} cases checked violate a "
     f"bound, and {beyond} of {len(others)} combinations of other distributions and boundaries. The slope "
-    f"must be small: if the boundary is a cone of slope {CONE_SLOPE:g} at a distance of "
-    f"{nearest['depth']:g}, noise of norm 1 flips the label with probability {nearest['truth']:.3f} in "
+    f"must be small: for a point {nearest['depth']:g} below the tip of a cone of slope "
+    f"{CONE_SLOPE:g}, noise of norm 1 flips the label with probability {nearest['truth']:.3f} in "
     f"{CONE_N:,} dimensions.",
     picture=draw_over_n(over_n),
     alt="Four panels with falling curves over the dimension: points misclassified, points that no attack "

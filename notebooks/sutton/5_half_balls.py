@@ -628,8 +628,8 @@ run.minute(
     f"them. Without a margin, noise of norm up to 1 flips the label of {touching} of the points, in every "
     f"dimension. If each class is moved away from the plane by {epsilon:g}, the same noise flips the label "
     f"of {apart} of the points in {n:,} dimensions, but an adversarial perturbation of norm {reach:g} still "
-    f"flips it for all but {withstand} (exact values). A margin of {hiding_margin(3072, 1.0):.3f} already "
-    "leaves one success in 2,000 noise samples. This is a property of the model, whose formulas are "
+    f"flips it for all but {withstand} (exact values). A shift of {hiding_margin(3072, 1.0):.3f} is enough "
+    "that one noise sample in 2,000 flips a label. This is a property of the model, whose formulas are "
     "reconstructed here; it does not show how large the margins of trained networks are.",
     picture=draw_figure_6(without, margin),
     alt="Left: without a gap the chance that noise changes the label stays level over the dimension. Right: "

@@ -811,12 +811,15 @@ agree = "all" if attacks_agree and flips_agree and many_agree else "only some"
 run.minute(
     "The experiments of this paper measure adversarial susceptibility (the share of correctly classified "
     "images whose label a step along the loss gradient flips) and random susceptibility (the share of those "
-    "attackable images whose label random noise flips). Does the fast implementation of this book follow the "
-    f"paper's steps? The two agree on {agree} images of three small test problems: a flat boundary, a curved "
+    "attackable images whose label at least one random perturbation flips). Does the fast implementation of "
+    "this book follow the "
+    f"paper's steps? The fast code and plain loops written from the paper agree on {agree} images of three "
+    f"small test problems: a flat boundary, a curved "
     f"boundary, and a network with six classes (n = {scale.images} images each). The attack has one limit: "
     f"for images of class 1 whose logit exceeds about {ends['class 1, z > 0']:.0f}, the sigmoid saturates in "
     "single precision and the loss gradient is exactly zero. Such an image cannot be attacked, however near "
-    "the boundary is. Where the paper leaves a step open, such as the padding, the check covers only our "
+    "the boundary is. Where the paper leaves a step open, such as the padding of convolutions, the check "
+    "covers only our "
     "reading of it.",
     picture=draw_saturation(),
     alt="The loss gradient falls as the network gets more confident, and vanishes for class 1 long before "

@@ -769,7 +769,8 @@ if len(units_shown):
               "test the paper.")
     if box:
         rise = "" if not box["top"] else (
-            f" The rise at level {box['top']} reflects vanishing gradients: the loss gradient is exactly zero, "
+            f" The rise at level {box['top']} reflects vanishing gradients: the loss gradient is exactly "
+            f"zero, "
             f"so that no attack counts, for {box['zero'][0]} of the images without noise and for "
             f"{box['zero'][1]} at level {box['top']}.")
         answer = (

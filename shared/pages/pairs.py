@@ -385,8 +385,7 @@ def minute_words(units, printed, of, classes, failed=0, full=0, cause=None):
               f"({'mean over ' if several else ''}{len(units)} of {counted(of, 'pair')}; n = {tried:,} "
               f"images; {by_pair}paper, same {'pairs' if several else 'pair'}: {theirs['attack']}).")
     kept, zero = tried - sum(each["hits"] for each in found), sum(p["saturated"] for p in parts)
-    farther = (f"the other class is farther along the gradient than the largest norm tried, "
-               f"{float(scalings()[-1]):g}")
+    farther = f"no step up to the largest norm tried, {float(scalings()[-1]):g}, flips the label"
     why_not = "" if not kept else (
         f"For {zero:,} of the other {counted(kept, 'image')} the loss gradient is exactly zero"
         + ("." if zero >= kept else f"; for the rest {farther}."))
