@@ -119,11 +119,11 @@ run.statement("procedure-hyper-rectangle", data={"intervals": len(fast), "same_b
 # %%
 scale = run.scale(
     smoke=dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 3),
-               lengths=Family("mnist", "shu-lenet", (recipes.LENET,), 2), attacks=setting.SHORT,
+               lengths=Family("mnist", "shu-lenet", (recipes.LENET,), 2), attacks=shu.SHORT,
                again=("nf",), aims=1, digits=1, images=1, tested=100, projected=100, count=6, starts=3,
                least=2, sizes=3, samples=10, size=5),
     quick=dict(family=Family("mnist", "shu-lenet", (recipes.QUICK,), 3),
-               lengths=Family("mnist", "shu-lenet", (recipes.QUICK,), 2), attacks=setting.SHORT,
+               lengths=Family("mnist", "shu-lenet", (recipes.QUICK,), 2), attacks=shu.SHORT,
                again=("nf",), aims=2, digits=1, images=1, tested=1000, projected=300, count=10, starts=10,
                least=4, sizes=5, samples=50, size=9),
     paper=dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 10),

@@ -61,9 +61,9 @@ PRINTED = {row["source_class"]: row for row in shu.PAPER["table-6"].rows}
 
 # %%
 scale = run.scale(
-    smoke=dict(family=Family("mnist", "shu-mlp", (recipes.MLP,), 3), attack=setting.SHORT["cw2"], aims=1,
+    smoke=dict(family=Family("mnist", "shu-mlp", (recipes.MLP,), 3), attack=shu.SHORT["cw2"], aims=1,
                digits=1, images=1, tested=100, count=6, least=2, sizes=3, samples=10),
-    quick=dict(family=Family("mnist", "shu-mlp", (recipes.QUICK,), 3), attack=setting.SHORT["cw2"], aims=2,
+    quick=dict(family=Family("mnist", "shu-mlp", (recipes.QUICK,), 3), attack=shu.SHORT["cw2"], aims=2,
                digits=1, images=1, tested=1000, count=10, least=4, sizes=5, samples=50),
     paper=dict(family=Family("mnist", "shu-mlp", (recipes.MLP,), 5), attack=setting.SWEEPS["cw2"], aims=9,
                digits=10, images=5, tested=10_000, count=100, least=80, sizes=40, samples=1000),

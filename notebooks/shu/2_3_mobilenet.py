@@ -68,11 +68,11 @@ INTERVALS = shu.printed("table-10", attack="BIM L2")["n_intervals"]
 # A network takes two hours on one core; a training that is stopped goes on from its last epoch.
 scale = run.scale(
     smoke=dict(family=Family("cifar10", "shu-mobilenet-tiny", (recipes.MOBILENET,), 2),
-               attack=setting.SHORT["bim-l2"], aims=1, classes=1, images=1, tested=100, count=4, least=2,
+               attack=shu.SHORT["bim-l2"], aims=1, classes=1, images=1, tested=100, count=4, least=2,
                sizes=3, samples=10,
                perceptrons=Family("mnist", "shu-mlp", (recipes.MLP,), 3)),
     quick=dict(family=Family("cifar10", "shu-mobilenet-tiny", (recipes.QUICK_MOBILENET,), 3),
-               attack=setting.SHORT["bim-l2"], aims=1, classes=1, images=1, tested=500, count=10, least=4,
+               attack=shu.SHORT["bim-l2"], aims=1, classes=1, images=1, tested=500, count=10, least=4,
                sizes=5, samples=50,
                perceptrons=Family("mnist", "shu-mlp", (recipes.QUICK,), 3)),
     paper=dict(family=Family("cifar10", "shu-mobilenet", (recipes.MOBILENET,), 5),
@@ -107,7 +107,7 @@ def plan_sweeps(scale):
 
 def plan_perceptrons(scale):
     """The digits of Section 2.2, in small runs alone: at full scale they are borrowed from there."""
-    return {f"d{row['source_class']}": of_one_image(scale, scale.perceptrons, setting.SHORT["cw2"],
+    return {f"d{row['source_class']}": of_one_image(scale, scale.perceptrons, shu.SHORT["cw2"],
                                                     row["source_class"], row["n_intervals"])
             for row in shu.PAPER["table-6"].rows if scale.perceptrons}
 

@@ -46,7 +46,6 @@ from shared.pages import display, shu
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.evidence import equality
-from shared.regions import setting
 from shared.regions.setting import Family
 
 run = start("shu/2_regions", globals())
@@ -64,9 +63,9 @@ run = start("shu/2_regions", globals())
 # %%
 scale = run.scale(
     smoke=dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 3), count=6, samples=10, size=9,
-               tested=100, attacks={name: setting.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
+               tested=100, attacks={name: shu.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
     quick=dict(family=Family("mnist", "shu-lenet", (recipes.QUICK,), 3), count=10, samples=50, size=41,
-               tested=1000, attacks={name: setting.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
+               tested=1000, attacks={name: shu.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
     paper=dict(family=None, count=0, samples=0, size=0, tested=0, attacks={}))     # those of Section 2.1
 _, planes, _ = shu.of_section_2_1(run)
 

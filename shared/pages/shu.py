@@ -25,6 +25,15 @@ KINDS = {"own": "attacked network's boundary", "foreign": "other networks' error
          "transferable": "transferable", None: "none of these"}
 ENDS = ("min", "max", "mean")       # of distances, as the tables order them
 
+# The sweeps of `smoke` and `quick`.
+_FEWER = dict(step=0.1, iterations=5, growths=8, halvings=3)
+SHORT = {name: replace(setting.SWEEPS[name], **fewer) for name, fewer in {
+    "nf": dict(eta=(0.01, 0.02, 0.03, 0.05, 0.08, 0.1), steps=20),
+    "fgsm": dict(count=50),
+    "cw2": dict(rate=0.3, searches=2, iterations=50, c=(0.5, 3.0, 20.0, 100.0, 700.0)),
+    "bim-l1": _FEWER, "bim-l2": _FEWER, "bim-linf": _FEWER, "mi": _FEWER,
+    "pw": dict(levels=20, repetitions=1, halvings=3, rounds=1)}.items()}
+
 
 ERRORS = {k: v for row in PAPER["table-1"].rows for k, v in row.items() if k.startswith("M")}    # as printed
 
