@@ -144,14 +144,7 @@ def table_8(units):
     return [{f"M{n}": error for n, error in zip(units.network, units.test_error)}] if len(units) else []
 
 
-def alike(rows):
-    """Whether all errors lie within the bounds that the claim prints."""
-    found = rows.filter(like="M").to_numpy(float)
-    told = prose.fill("errors from {least} to {most}", {"least": found.min(), "most": found.max()})
-    return bool(found.min() >= 0.0727 and found.max() <= 0.0767), told
-
-
-run.table("table-8", networks, table_8, claims={"similar clean error": alike})
+run.table("table-8", networks, table_8, claims={"similar clean error": shu.similar(0.0727, 0.0767)})
 
 # %% [markdown]
 # ## Table 9: errors on the attack's own images

@@ -248,11 +248,13 @@ def helps(data):
 
 
 def alarm_data(sweeps, clean):
-    """Mean alarms of all networks by type of box, and over all images."""
+    """Mean alarms of all networks by type of box, and over all images; how many attacks and images."""
     told = {f"alarm_type_{kind}": mean([row["alarm"] for row in per_class(sweeps) if row["type"] == kind])
             for kind in (1, 2, 3)}
-    return told | {f"alarm_{name.replace(' ', '_')}": values[-1]
-                   for name, values in alarms(sweeps, clean).items()}
+    return told | {"attacks": len(sweeps), "examples": sum(
+        each["examples"] for unit in sweeps.to_dict("records") for each in unit["classes"].values()
+        if "attack" in each)} | {f"alarm_{name.replace(' ', '_')}": values[-1]
+                                 for name, values in alarms(sweeps, clean).items()}
 
 
 both = (sweeps, clean)
@@ -285,9 +287,9 @@ facts = alarm_data(*found) if all(map(len, found)) else {}
 if facts.get("alarm_adversarial") is not None:
     run.minute(prose.fill(
         "Can networks that differ only in their training seed expose adversarial examples by disagreement? "
-        "All networks together disagree on {alarm_adversarial:.1%} of the examples that eight attacks on one "
-        "LeNet find around one digit 1, on {alarm_random_noise:.1%} of images with random noise of the same "
-        "L2 norms, and on {alarm_clean_digits:.1%} of clean test digits. The attacks do not know the other "
+        "All networks together disagree on {alarm_adversarial:.1%} of {examples} examples that {attacks} attacks "
+        "on one LeNet find around one digit 1, on {alarm_random_noise:.1%} of images with random noise of the "
+        "same L2 norms, and on {alarm_clean_digits:.1%} of clean test digits. The attacks do not know the other "
         "networks, and the examples are those of a single "
         "digit.", facts), picture=draw_alarms(*found), sets=both,
         alt="Three curves against the number of networks: adversarial images, noise, clean digits.")

@@ -212,16 +212,16 @@ def every_target(units):
 
 
 def by_rule(units, item):
-    """A row a printed box and rule of keeping: values kept, width of the last, rates over all of them."""
+    """A row a printed box and rule of keeping: values kept, and rates in the box of the printed size."""
     made = []
-    for _, mine in of_rows(units, item):
+    for row, mine in of_rows(units, item):
         for rule in RULES:
-            curve, kept = mine.held["boxes"].get(rule), mine.held["changed_values"][rule]
-            rates = curve["rates"][-1] if curve else [None, None]
-            made.append({"attack": mine.name, "changed in": RULES[rule], "kept": kept,
-                         "attacked": rates[0], "least": min(rates[1:]) if curve else None,
-                         "most": max(rates[1:]) if curve else None,
-                         "squared": curve["squared"][-1][1] if curve else None})
+            told = {"attack": mine.name, "changed in": RULES[rule], "kept": mine.held["changed_values"][rule]}
+            if curve := mine.held["boxes"].get(rule):
+                at = _at(curve, row["n_intervals"])
+                told |= {"b": at["sizes"], "attacked": at["rates"][0], "least": min(at["rates"][1:]),
+                         "most": max(at["rates"][1:]), "squared": at["squared"][1]}
+            made.append(told)
     return made
 
 
@@ -296,6 +296,17 @@ def some(passes, *, reads):
     return predicate
 
 
+def similar(least, most):
+    """A predicate: all errors of a table lie within printed bounds; the evidence has their spans, too."""
+    def predicate(rows):
+        found = rows.filter(regex=r"^M\d+$").stack().astype(float)
+        low, high = round(found.min(), 6), round(found.max(), 6)
+        return low >= least and high <= most, prose.fill(
+            "errors from {low} to {high}, a span of {span} (paper: {theirs})",
+            {"low": low, "high": high, "span": high - low, "theirs": most - least})
+    return predicate
+
+
 def fewer(rows):
     """A predicate on Table 2 or 6: each box has fewer intervals than its examples share changed pixels."""
     known = rows.dropna(subset="n_intervals")
@@ -318,12 +329,64 @@ def saving(attack, *, most=False, word="minor"):
     return predicate
 
 
-def count_kinds(units):
-    """A row a kind of region: how many boxes of Table 2 are of it, here and in print."""
-    ours = [boxes.kind(mine.at("rates")) for _, mine in of_rows(units, "table-2")]
-    theirs = [boxes.kind(_in_print(row)) for row in PAPER["table-2"].rows]
-    return [{"kind of region": name, "boxes here": ours.count(kind), "published": theirs.count(kind)}
-            for kind, name in KINDS.items()] if ours else []
+def suspects(units, item="table-2"):
+    """A row a printed box: its kind in print and here, and where ours is of the printed one.
+
+    sizes    of boxes, from and to;  classes   others at some size;  rules   others of keeping, at its size
+    """
+    made = []
+    for row, mine in of_rows(units, item):
+        theirs = boxes.kind(_in_print(row))
+        every = [(each, [boxes.kind(rates) for rates in each.curve["rates"]])
+                 for each in regions(mine.unit).values()]
+        sizes = [b for each, kinds in every for b, kind in zip(each.curve["sizes"], kinds)
+                 if each.target == mine.target and kind == theirs]
+        rules = [RULES[rule] for rule in RULES
+                 if rule in mine.held["boxes"] and rule != mine.rule and not mine.whole
+                 and boxes.kind(_at(mine.held["boxes"][rule], row["n_intervals"])["rates"]) == theirs]
+        made.append({"attack": mine.name, "published": KINDS[theirs],
+                     "here": KINDS[boxes.kind(mine.at("rates"))],
+                     "sizes": f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else str(*sizes) or "none",
+                     "rules": ", ".join(rules) or "none",
+                     "classes": ", ".join(str(each.reached) for each, kinds in every
+                                          if each.target != mine.target and theirs in kinds) or "none"})
+    return made
+
+
+def _at(curve, b):
+    """A row of a curve: at this size, or at the largest where there is none such."""
+    at = curve["sizes"].index(b) if b in curve["sizes"] else -1
+    return {name: values[at] for name, values in curve.items()}
+
+
+def of_suspects(units, item="table-2"):
+    """Facts on `suspects`: boxes, those of the printed kind, and by what the others can be of it."""
+    rows = suspects(units, item)
+    other = [row for row in rows if row["here"] != row["published"]]
+    by = {name: sum(row[name] != "none" for row in other) for name in ("sizes", "rules", "classes")}
+    left = sum(all(row[name] == "none" for name in by) for row in other)
+    return rows and {"n": len(rows), "same": len(rows) - len(other), "other": len(other), "left": left, **by}
+
+
+def transfers(sweeps, others):
+    """A row a printed attack: mean rate (%) of the networks not attacked on its images, of all families."""
+    found = [("here", sweeps)] + [(of, mine) for of, mine in others.groupby("of", sort=False)] if len(
+        others) else [("here", sweeps)]
+    made = []
+    for row in PAPER["table-3"].rows:
+        told = {"attack": row["attack"].replace("Linf", "L∞"), "published": 100 * mean(_in_print(row)[1:])}
+        for name, units in found:
+            mine = [region(unit, row["target_class"]) for unit in units.to_dict("records")
+                    if METHODS.get(unit["method"]) == row["attack"]]
+            told[name] = mean([100 * mean(each.held["attack"]["rates"][1:]) for each in mine if each])
+        made.append(told)
+    return made if len(sweeps) else []
+
+
+TRANSFERS = {"attack": "attack", "published": "published", "here": "our networks",
+             "epochs": "3 to 12 epochs", "zero": "test image 1918", "one": "training image 39533"}
+SUSPECTS = {"attack": "attack", "published": "published kind", "here": "kind here",
+            "sizes": "published kind at b", "rules": "with pixels changed in", "classes": "for classes"}
 
 
 def _in_print(row):
@@ -331,8 +394,9 @@ def _in_print(row):
     return [value for name, value in row.items() if name.startswith("M")]
 
 
-BY_RULE = {"attack": "attack", "changed in": "kept if changed in", "kept": "pixels", "attacked": "$M_1$",
-           "least": "least of the others", "most": "most of the others", "squared": "squared L2"}
+BY_RULE = {"attack": "attack", "changed in": "kept if changed in", "kept": "kept", "b": "b",
+           "attacked": "$M_1$", "least": "least of the others", "most": "most of the others",
+           "squared": "squared L2"}
 EVERY_TARGET = {"attack": "attack", "classes": "classes", **{v: v for v in KINDS.values()},
                 "others": "attack's images, others' rate, %"}
 OVER_IMAGES = {"attack": "attack", "images": "digits", "boxes": "with a box",
