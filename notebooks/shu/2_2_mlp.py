@@ -150,9 +150,8 @@ run.table("table-7", sweeps, lambda units: shu.attacked(cw2(units), "table-7"), 
     "always fools M_1": every("source_class", "M1 == 1 and least == 0", named=DIGITS, view=shu.others(),
                               says="{source_class}: attacked network {M1}, others from {least} to {most}")})
 run.say(sweeps, lambda units: shu.minute(cw2(units), "table-6"),
-        "Over the {n} digits the networks that were not "
-        "attacked are wrong on {others:.1%} of the attack's images (paper: {paper.others:.1%}); {own} of the "
-        "boxes of Table 6 fool the attacked network alone or with some others (paper: {paper.own}).")
+        "Over the {n} digits the networks that were not attacked are wrong on {others:.1%} of the attack's "
+        "images (paper: {paper.others:.1%}).")
 
 # %% [markdown]
 # ## Figure 6: images of the attack and of the box
@@ -189,6 +188,7 @@ run.extra("mlp-targets", sweeps, lambda units: shu.every_target(cw2(units)),
 run.extra("mlp-fifty-digits", fifty, lambda units: shu.over_images(cw2(units)),
           "Digits of all classes, the second class as target: share with a box of a kind at some size, with "
           "its 95% interval", header=shu.OVER_IMAGES)
+run.say(fifty, shu.over_digits, shu.OVER_DIGITS)
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -207,13 +207,14 @@ run.extra("mlp-fifty-digits", fifty, lambda units: shu.over_images(cw2(units)),
 found = cw2(run.best(sweeps))
 facts = shu.minute(found, "table-6") if len(found) else {}
 if facts:
+    wider = shu.over_digits(run.best(fifty))
     run.minute(prose.fill(
         "Does Carlini and Wagner's attack on one perceptron find errors of perceptrons that differ only in "
-        "their training seed? On the attack's own images of a 5 and a 7 the attacked network is always wrong "
-        "and the four others are wrong in {others:.1%} of cases on average (paper: {paper.others:.1%}). "
-        "Samples of the boxes that these images span fool the attacked network while another network is "
-        "nearly always right for {own} of {n} digits (paper: {paper.own}). Two digits do not give a rate for "
-        "other images.", facts),
+        "their training seed? On the {examples} images of the attack, from one 5 and one 7, the {rest} other "
+        "networks are wrong in {others:.1%} of cases on average (paper: {paper.others:.1%}). Samples of the "
+        "boxes that these images span fool the attacked network while another one is nearly always right for "
+        "{own} of {n} digits (paper: {paper.own} of {paper.n}). ", facts) + (
+            prose.fill(shu.OVER_DIGITS, wider) if wider else "Two digits do not give a rate for other images."),
         picture=shu.draw_curves(found, "table-6"), sets=(sweeps,),
         alt="Misclassification rates of five perceptrons in boxes of growing size, a panel a digit.")
 

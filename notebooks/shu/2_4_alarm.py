@@ -47,6 +47,7 @@ from shared.records import prose
 from shared.records.evidence import equality
 from shared.regions import boxes
 from shared.regions.setting import Family
+from shared.stability.susceptibility import percentage
 
 run = start("shu/2_4_alarm", globals())
 
@@ -251,7 +252,7 @@ def alarm_data(sweeps, clean):
     """Mean alarms of all networks by type of box, and over all images; how many attacks and images."""
     told = {f"alarm_type_{kind}": mean([row["alarm"] for row in per_class(sweeps) if row["type"] == kind])
             for kind in (1, 2, 3)}
-    return told | {"attacks": len(sweeps), "examples": sum(
+    return told | {"attacks": len(sweeps), "digits": sum(clean.images) if len(clean) else 0, "examples": sum(
         each["examples"] for unit in sweeps.to_dict("records") for each in unit["classes"].values()
         if "attack" in each)} | {f"alarm_{name.replace(' ', '_')}": values[-1]
                                  for name, values in alarms(sweeps, clean).items()}
@@ -288,10 +289,12 @@ if facts.get("alarm_adversarial") is not None:
     run.minute(prose.fill(
         "Can networks that differ only in their training seed expose adversarial examples by disagreement? "
         "All networks together disagree on {alarm_adversarial:.1%} of {examples} examples that {attacks} attacks "
-        "on one LeNet find around one digit 1, on {alarm_random_noise:.1%} of images with random noise of the "
-        "same L2 norms, and on {alarm_clean_digits:.1%} of clean test digits. The attacks do not know the other "
-        "networks, and the examples are those of a single "
-        "digit.", facts), picture=draw_alarms(*found), sets=both,
+        "on one LeNet find around one digit 1, on {alarm_random_noise:.1%} of as many images with random noise "
+        "of the same L2 norms, and on {alarm_clean_digits:.1%} of {digits} clean test digits (95% interval "
+        "{low:.1f} to {high:.1f}; the paper has no rates). The attacks do not know the other networks, and the "
+        "examples are those of a single digit.", facts | percentage(
+            round(facts["alarm_clean_digits"] * facts["digits"]), facts["digits"])),
+        picture=draw_alarms(*found), sets=both,
         alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
 
 # %%

@@ -219,7 +219,8 @@ def draw_regions(units):
 def counts(units):
     """Of the planes through two boxes: how many there are, and the areas of disagreement inside the ball."""
     found = list(pieces(units).values())
-    return {"planes": len(found), "with_any": sum(c > 0 for c in found),
+    return {"networks": max((len(answers) for answers, *_ in shu.slices(units).values()), default=0),
+            "planes": len(found), "with_any": sum(c > 0 for c in found),
             "fewest": min(filter(None, found), default=0), "most": max(found, default=0),
             "with_several": sum(c > 1 for c in found)}
 
@@ -252,8 +253,8 @@ run.say(planes, counts,
 found = run.best(planes)
 if len(found) and (told := counts(found))["with_any"]:
     run.minute(prose.fill(
-        "Do networks that differ only in their training seed disagree near a clean image? We let ten LeNets "
-        "classify the points of {planes} planes through one digit 1 and the boxes of two attacks. In "
+        "Do networks that differ only in their training seed disagree near a clean image? We let {networks} "
+        "LeNets classify the points of {planes} planes through one digit 1 and the boxes of two attacks. In "
         "{with_any} planes some networks disagree inside the paper's ball of squared radius 6, and in "
         "{with_several} of these the disagreement has several areas. Areas that are separate in a plane may "
         "be connected outside it, so this does not count regions in all 784 "

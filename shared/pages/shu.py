@@ -5,6 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from matplotlib.colors import ListedColormap
+from scipy import stats
 
 from shared import reference, runtime
 from shared.data.archives import SPECS
@@ -36,6 +37,25 @@ SHORT = {name: replace(setting.SWEEPS[name], **fewer) for name, fewer in {
 
 
 ERRORS = {k: v for row in PAPER["table-1"].rows for k, v in row.items() if k.startswith("M")}    # as printed
+
+
+def errors(units, trained="seeds"):
+    """The test errors `{M1: ...}` of one family of networks, in their order."""
+    mine = units[units.trained == trained] if len(units) else units
+    return dict(zip(mine.network.str.upper(), mine.test_error)) if len(mine) else {}
+
+
+def order(units):
+    """Kendall's tau of the networks' numbers and their errors, in print and here, and the errors' ends."""
+    found = {"print": ERRORS, "own": errors(units), "epochs": errors(units, "epochs")}
+    if {len(each) for each in found.values()} != {len(ERRORS)}:
+        return {}
+    tau = {name: stats.kendalltau(range(len(each)), list(each.values()), alternative="less")
+           for name, each in found.items()}
+    return {name: each.statistic for name, each in tau.items()} | {
+        f"{which}_{name}": end(each.values()) for name, each in found.items()
+        for which, end in (("least", min), ("most", max))} | {
+        "networks": len(ERRORS), "chance": tau["print"].pvalue}
 
 
 def called(method):
@@ -225,6 +245,14 @@ def by_rule(units, item):
     return made
 
 
+def between(units):
+    """Facts: for how many attacks the printed number of pixels lies between ours by two rules of keeping."""
+    counts = [(mine.held["changed_values"], row["n_perturbed_pixels"])
+              for row, mine in of_rows(units, "table-3")]
+    return counts and {"n": len(counts), "between": sum(
+        kept["all"] <= printed <= kept["any"] for kept, printed in counts)}
+
+
 RULES = {"all": "all examples", "most": "90% of them", "any": "one at least"}
 
 
@@ -256,15 +284,19 @@ def draw_curves(units, item):
         ax.set_axis_off()
     for ax, (_, mine) in zip(axes.flat, found):
         rates = list(zip(*mine.curve["rates"]))
+        few = len(rates) <= 1 + len(display.LINES)
         for k, rate in reversed(list(enumerate(rates))):
-            ax.plot(mine.curve["sizes"], rate, color=display.PALETTE[3] if k == 0 else "0.6",
-                    lw=2.2 if k == 0 else 1, label={0: "$M_1$, attacked", 1: "the other networks"}.get(k))
+            other = dict(color=display.PALETTE[(0, 1, 2, 4)[(k - 1) % 4]], ls=display.LINES[k - 1],
+                         label=f"$M_{k + 1}$") if few and k else dict(
+                color="0.6", label="the other networks" if k == 1 else None)
+            ax.plot(mine.curve["sizes"], rate, lw=1.4 if k else 2.2, **other if k else dict(
+                color=display.PALETTE[3], label="$M_1$, attacked"))
         ax.axvline(mine.b, color="0.2", ls=":", lw=1)
         ax.set(title=mine.name, ylim=(-0.04, 1.04))
     figure.supxlabel("intervals b")
     figure.supylabel("misclassification rate")
     handles, labels = axes.flat[0].get_legend_handles_labels()
-    figure.legend(handles[::-1], labels[::-1], loc="outside upper center", ncols=2)
+    figure.legend(handles[::-1], labels[::-1], loc="outside upper center", ncols=len(labels))
     return figure
 
 
@@ -434,6 +466,25 @@ def variants(units):
     return made
 
 
+def over_digits(units):
+    """Facts: mean rate of the networks not attacked over digits and attacks, and its 95% interval."""
+    rates = {}
+    for row in (row for each in units.rows for row in each) if len(units) else ():
+        if "attack" in row:
+            rates.setdefault(row["number"], []).append(100 * mean(row["attack"]["rates"][1:]))
+    means = [mean(each) for each in rates.values()]
+    if len(means) < 2:
+        return {}
+    low, high = stats.t.interval(0.95, len(means) - 1, np.mean(means), stats.sem(means))
+    return {"digits": len(means), "pairs": sum(map(len, rates.values())), "percent": mean(means),
+            "low": max(low, 0), "high": min(high, 100)}
+
+
+OVER_DIGITS = ("Over {digits} digits of all classes, with one wrong class each, the other networks are wrong "
+               "on {percent:%} of an attack's images (95% interval {low:.0f} to {high:.0f}; {pairs} pairs of "
+               "a digit and an attack).")
+
+
 def minute(units, item="table-2"):
     """Facts for the box of a page: counts of kinds, and the mean rate of the networks not attacked."""
     found = [mine for _, mine in of_rows(units, item)]
@@ -441,17 +492,21 @@ def minute(units, item="table-2"):
         return {}
 
     def transferred(rates):
-        return sum(sum(each[1:]) / len(each[1:]) for each in rates) / len(rates)
+        every = [mean(each[1:]) for each in rates]
+        return {"others": mean(every), "least": min(every), "most": max(every)}
 
     kinds = [boxes.kind(mine.at("rates")) for mine in found]
     theirs = [boxes.kind(_in_print(row)) for row in PAPER[item].rows]
     rates = [_in_print(row) for row in PAPER[{"table-2": "table-3", "table-6": "table-7"}[item]].rows]
+    own = [mine.held["attack"]["rates"] for mine in found]
+    counted = [mine.held["examples"] for mine in found]
     return {"n": len(found), "own": kinds.count("own"), "transferable": kinds.count("transferable"),
-            "foreign": kinds.count("foreign"), "none": kinds.count(None),
-            "others": transferred([mine.held["attack"]["rates"] for mine in found]),
-            "paper": {"own": theirs.count("own"), "transferable": theirs.count("transferable"),
-                      "foreign": theirs.count("foreign"),
-                      "others": transferred(rates)}}
+            "foreign": kinds.count("foreign"), "none": kinds.count(None), **transferred(own),
+            "examples": sum(counted),
+            "again": sum(round((1 - each[0]) * n) for each, n in zip(own, counted)),
+            "rest": len(own[0]) - 1, "paper": {
+                "n": len(theirs), "own": theirs.count("own"), "foreign": theirs.count("foreign"),
+                "transferable": theirs.count("transferable"), **transferred(rates)}}
 
 
 # ---- Section 2.1, as other sections show it --------------------------------------------------------------
