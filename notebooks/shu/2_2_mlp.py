@@ -201,7 +201,7 @@ run.say(fifty, shu.over_digits, shu.OVER_DIGITS)
 #
 # ## Exercises
 #
-# - `seed=1`: five other networks. The attack fools the attacked one again; which others err changes.
+# - `seed=1`: five other networks. The attack fools the attacked one again; compare which others err.
 
 # %%
 found = cw2(run.best(sweeps))

@@ -253,8 +253,8 @@ display.say(prose.fill(
 # ## Beyond the paper: the boxes found in Section 2.1
 #
 # The table gives the volume of the box of Table 2 within its own dimensions, those of its $b$ intervals that have a width above 0, and the
-# edge of a cube of that volume. The volume falls with every interval that is added, since each is narrower than 1; it says nothing about
-# the probability of the region.
+# edge of a cube of that volume. The volume falls with every interval that is added, since each is narrower than 1, except those of the
+# pointwise attack, which are [0, 1]. It says nothing about the probability of the region.
 
 # %%
 sweeps = handed.borrowed("shu/2_1_lenet", "sweeps", [name for name in shu.METHODS])
