@@ -102,6 +102,15 @@ def test_transfer_beside_the_print_and_of_other_families(units):
     assert shu.transfers(units.iloc[:0], units.iloc[:0]) == []
 
 
+def test_rules_of_keeping_and_classes_with_too_few_examples(units):
+    units.classes[0]["7"]["changed_values"] = {"all": 80, "most": 90, "any": 500}
+    assert shu.between(units) == {"n": 3, "between": 1, "enough": 2}
+    told = shu.scarce(units)
+    assert (told["n"], told["of"]) == (2, 4)
+    assert told["told"] == "NF: 0 of class 2, shown is 7; MI: 12 of class 0, shown is none"
+    assert not shu.scarce(units.iloc[1:3])
+
+
 def test_errors_are_alike_within_printed_bounds():
     rows = pd.DataFrame([{"printed_row": 1, "M1": 0.02, "M2": 0.03}, {"printed_row": 2, "M6": 0.035}])
     holds, told = shu.similar(0.02, 0.035)(rows)

@@ -246,11 +246,26 @@ def by_rule(units, item):
 
 
 def between(units):
-    """Facts: for how many attacks the printed number of pixels lies between ours by two rules of keeping."""
-    counts = [(mine.held["changed_values"], row["n_perturbed_pixels"])
+    """Facts on the rules of keeping: for how many attacks the printed number of pixels lies between ours by
+    two of them, and for how many the loosest keeps more than the printed box has intervals."""
+    counts = [(mine.held["changed_values"], row["n_perturbed_pixels"],
+               printed("table-2", attack=row["attack"])["n_intervals"])
               for row, mine in of_rows(units, "table-3")]
     return counts and {"n": len(counts), "between": sum(
-        kept["all"] <= printed <= kept["any"] for kept, printed in counts)}
+        kept["all"] <= pixels <= kept["any"] for kept, pixels, _ in counts), "enough": sum(
+        kept["any"] > b for kept, _, b in counts)}
+
+
+def scarce(units):
+    """Facts: attacks whose printed class has too few examples here, how many they are, and what is shown."""
+    found = [(row["attack"].replace("Linf", "L∞"), row["target_class"], unit["classes"].get(
+        str(row["target_class"]), {}).get("examples", 0), region(unit, row["target_class"]))
+             for row in PAPER["table-2"].rows for unit in units.to_dict("records")
+             if METHODS[unit["method"]] == row["attack"]]
+    lacking = [(name, t, count, mine.target if mine else "none") for name, t, count, mine in found
+               if not mine or mine.target != t]
+    return lacking and {"n": len(lacking), "of": len(found), "told": "; ".join(
+        f"{name}: {count} of class {t}, shown is {shown}" for name, t, count, shown in lacking)}
 
 
 RULES = {"all": "all examples", "most": "90% of them", "any": "one at least"}
