@@ -52,6 +52,7 @@ def test_a_whole_number_is_shown_as_finely_as_its_neighbours_and_a_count_stays_w
     column = {"type": "number", "decimals": None, "peers": [77.53, 77.0, 95.8]}
     assert display.number(31.333, 77.0, column) == "31.3" and display.number(77.0, 77.0, column) == "77.0"
     assert display.number(31.333, 77.53, column) == "31.33" and display.number(6, 6, column) == "6"
+    assert display.number(0.4, 0, column) == "0.4" and display.number(0.0, 0, column) == "0"
 
 
 @pytest.mark.parametrize("column, shown", [

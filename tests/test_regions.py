@@ -77,7 +77,7 @@ def test_an_image_that_is_misclassified_or_not_one_is_named(found):
     models, x, y, _ = found
     with pytest.raises(runtime.UserError, match=f"image for class {int(y)}, not {int(y) - 1}, from"):
         boxes.sweep(models[0], x, y - 1, FGSMSearch())
-    with pytest.raises(runtime.UserError, match=r"a sweep is of one image, \[1, C, H, W\]; these are \[2"):
+    with pytest.raises(runtime.UserError, match=r"a sweep is of one image, .*; these are \[2"):
         boxes.sweep(models[0], x.repeat(2, 1, 1, 1), y.repeat(2), FGSMSearch())
 
 
@@ -137,7 +137,17 @@ def test_a_box_holds_its_samples_and_leaves_the_other_values_clean():
     (lambda x, z: boxes.agreement(torch.zeros(1, 5), 0), "one network has no other to agree with"),
     (lambda x, z: boxes.alarm([4]), "one network raises no alarm"),
     (lambda x, z: boxes.kind([0.9]), "two networks or more"),
-    (lambda x, z: boxes.plane([], x, x, -2 * x, reach=1, size=3), "point the same way")])
+    (lambda x, z: intervals(x, z, least=9).first(2.5), "a box of 2.5 intervals"),
+    (lambda x, z: intervals(x[..., :2], z, least=9), r"the clean image is \[1, 2, 3, 2\], the examples"),
+    (lambda x, z: intervals(z, z, least=9), "one image"),
+    (lambda x, z: boxes.sweep(net(0), x, boxes.answers([net(0)], x)[0], None, count=0), "0 times"),
+    (lambda x, z: boxes.answers([], z), "no network was passed"),
+    *((lambda x, z, sizes=sizes, n=n: boxes.curve([net(0)], 0, intervals(x, z, least=9), sizes, samples=n,
+                                                  generator=None), said)
+      for sizes, n, said in (([], 4, "growing sizes"), ([3, 2], 4, "growing sizes"), ([2], 0, "0 samples"),
+                             ([0, 2], 4, "a box of 0"), ([2, 6], 4, "a box of 6"))),
+    *((lambda x, z, u=u, v=v: boxes.plane([], x, u * x, v * x, reach=1, size=3), "point the same way")
+      for u, v in ((1, -2), (0, 1), (1, 0)))])
 def test_what_cannot_be_is_named_in_one_line(make, said):
     with pytest.raises(runtime.UserError, match=said) as error:
         make(*examples())

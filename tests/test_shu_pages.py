@@ -76,13 +76,52 @@ def test_views_and_predicates_of_claims_can_come_out_both_ways(units):
     assert shu.saving("FGSM")(printed.iloc[:1])[0] is None
 
 
-def test_counts_of_kinds_and_facts_beside_the_print(units):
-    rows = {row["kind of region"]: row for row in shu.count_kinds(units)}
-    assert [rows[name]["boxes here"] for name in shu.KINDS.values()] == [1, 1, 1, 0]
-    assert [rows[name]["published"] for name in shu.KINDS.values()] == [3, 2, 1, 0]
+def test_where_a_box_is_of_the_printed_kind(units):
+    cw2 = units.classes[1]["6"]     # printed: others' errors; ours: the attacked network's
+    cw2["boxes"]["most"] = cw2["boxes"]["all"] | {"rates": [[0.0, 0.9, 0.1]] * 2}
+    units.classes[1]["2"]["boxes"]["all"]["rates"][1] = [0.0, 0.9, 0.1]
+    rows = {row["attack"]: row for row in shu.suspects(units)}
+    assert rows["NF 1 → 7"]["published"] == rows["NF 1 → 7"]["here"] == "other networks' errors"
+    assert rows["NF 1 → 7"] | {"sizes": "10 to 80", "rules": "none", "classes": "none"} == rows["NF 1 → 7"]
+    assert rows["CW2 1 → 6"]["here"] == "attacked network's boundary"
+    assert rows["CW2 1 → 6"] | {"sizes": "none", "rules": "90% of them", "classes": "2"} == rows["CW2 1 → 6"]
+    assert shu.of_suspects(units) == {"n": 3, "same": 2, "other": 1, "left": 0, "sizes": 0, "rules": 1,
+                                      "classes": 1}
+    assert shu.suspects(units.iloc[3:]) == shu.of_suspects(units.iloc[3:]) == []
+    told = [row for row in shu.by_rule(units, "table-2") if row["attack"] == "CW2 1 → 6"]
+    assert [(row["b"], row["attacked"], row["most"]) for row in told[:2]] == [(40, 0.9, 0.2), (40, 0.0, 0.9)]
+    assert "b" not in told[2] and told[2]["kept"] == 40
+
+
+def test_transfer_beside_the_print_and_of_other_families(units):
+    rows = {row["attack"]: row for row in shu.transfers(units, units.iloc[1:2].assign(of="epochs"))}
+    assert list(rows)[0] == "NF" and rows["NF"]["here"] == 25 and rows["NF"]["epochs"] is None
+    assert rows["CW2"]["epochs"] == 25 and rows["CW2"]["published"] == 0 and rows["MI"]["here"] is None
+    assert rows["NF"]["published"] == pytest.approx(100 * np.mean([.82, .62, .92, .96, 1, 1, .95, 1, 1]))
+    assert "epochs" not in shu.transfers(units, units.iloc[:0])[0]
+    assert shu.transfers(units.iloc[:0], units.iloc[:0]) == []
+
+
+def test_rules_of_keeping_and_classes_with_too_few_examples(units):
+    units.classes[0]["7"]["changed_values"] = {"all": 80, "most": 90, "any": 500}
+    assert shu.between(units) == {"n": 3, "between": 1, "enough": 2}
+    told = shu.scarce(units)
+    assert (told["n"], told["of"]) == (2, 4)
+    assert told["told"] == "NF: 0 of class 2, shown is 7; MI: 12 of class 0, shown is none"
+    assert not shu.scarce(units.iloc[1:3])
+
+
+def test_errors_are_alike_within_printed_bounds():
+    rows = pd.DataFrame([{"printed_row": 1, "M1": 0.02, "M2": 0.03}, {"printed_row": 2, "M6": 0.035}])
+    holds, told = shu.similar(0.02, 0.035)(rows)
+    assert holds and told == "errors from 0.02 to 0.035, a span of 0.015 (paper: 0.015)"
+    assert not shu.similar(0.021, 0.035)(rows)[0] and not shu.similar(0.02, 0.0349)(rows)[0]
+
+
+def test_facts_beside_the_print(units):
     facts = shu.minute(units)
     assert (facts["n"], facts["own"], facts["paper"]["own"]) == (3, 1, 3) and facts["others"] == 0.25
-    assert shu.minute(units.iloc[3:]) == {} and shu.count_kinds(units.iloc[3:]) == []
+    assert shu.minute(units.iloc[3:]) == {}
     every = {row["attack"]: row for row in shu.every_target(units)}
     assert every["NF"]["classes"] == 2 and every["NF"]["transferable"] == 1 and every["MI"]["others"] is None
 

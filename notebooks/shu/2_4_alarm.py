@@ -45,8 +45,9 @@ from shared.pages.start import start
 from shared.pages.sums import mean
 from shared.records import prose
 from shared.records.evidence import equality
-from shared.regions import boxes, setting
+from shared.regions import boxes
 from shared.regions.setting import Family
+from shared.stability.susceptibility import percentage
 
 run = start("shu/2_4_alarm", globals())
 
@@ -64,9 +65,9 @@ run = start("shu/2_4_alarm", globals())
 # %%
 scale = run.scale(
     smoke=dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 3), count=6, samples=10, size=9,
-               tested=100, attacks={name: setting.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
+               tested=100, attacks={name: shu.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
     quick=dict(family=Family("mnist", "shu-lenet", (recipes.QUICK,), 3), count=10, samples=50, size=41,
-               tested=1000, attacks={name: setting.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
+               tested=1000, attacks={name: shu.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
     paper=dict(family=None, count=0, samples=0, size=0, tested=0, attacks={}))     # those of Section 2.1
 sweeps, planes, clean = shu.of_section_2_1(run)
 
@@ -248,11 +249,13 @@ def helps(data):
 
 
 def alarm_data(sweeps, clean):
-    """Mean alarms of all networks by type of box, and over all images."""
+    """Mean alarms of all networks by type of box, and over all images; how many attacks and images."""
     told = {f"alarm_type_{kind}": mean([row["alarm"] for row in per_class(sweeps) if row["type"] == kind])
             for kind in (1, 2, 3)}
-    return told | {f"alarm_{name.replace(' ', '_')}": values[-1]
-                   for name, values in alarms(sweeps, clean).items()}
+    return told | {"attacks": len(sweeps), "digits": sum(clean.images) if len(clean) else 0, "examples": sum(
+        each["examples"] for unit in sweeps.to_dict("records") for each in unit["classes"].values()
+        if "attack" in each)} | {f"alarm_{name.replace(' ', '_')}": values[-1]
+                                 for name, values in alarms(sweeps, clean).items()}
 
 
 both = (sweeps, clean)
@@ -285,11 +288,13 @@ facts = alarm_data(*found) if all(map(len, found)) else {}
 if facts.get("alarm_adversarial") is not None:
     run.minute(prose.fill(
         "Can networks that differ only in their training seed expose adversarial examples by disagreement? "
-        "All networks together disagree on {alarm_adversarial:.1%} of the examples that eight attacks on one "
-        "LeNet find around one digit 1, on {alarm_random_noise:.1%} of images with random noise of the same "
-        "L2 norms, and on {alarm_clean_digits:.1%} of clean test digits. The attacks do not know the other "
-        "networks, and the examples are those of a single "
-        "digit.", facts), picture=draw_alarms(*found), sets=both,
+        "All networks together disagree on {alarm_adversarial:.1%} of {examples} examples that {attacks} attacks "
+        "on one LeNet find around one digit 1, on {alarm_random_noise:.1%} of as many images with random noise "
+        "of the same L2 norms, and on {alarm_clean_digits:.1%} of {digits} clean test digits (95% interval "
+        "{low:.1f} to {high:.1f}; the paper has no rates). The attacks do not know the other networks, and the "
+        "examples are those of a single digit.", facts | percentage(
+            round(facts["alarm_clean_digits"] * facts["digits"]), facts["digits"])),
+        picture=draw_alarms(*found), sets=both,
         alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
 
 # %%

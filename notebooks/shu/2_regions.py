@@ -46,7 +46,6 @@ from shared.pages import display, shu
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.evidence import equality
-from shared.regions import setting
 from shared.regions.setting import Family
 
 run = start("shu/2_regions", globals())
@@ -64,9 +63,9 @@ run = start("shu/2_regions", globals())
 # %%
 scale = run.scale(
     smoke=dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 3), count=6, samples=10, size=9,
-               tested=100, attacks={name: setting.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
+               tested=100, attacks={name: shu.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
     quick=dict(family=Family("mnist", "shu-lenet", (recipes.QUICK,), 3), count=10, samples=50, size=41,
-               tested=1000, attacks={name: setting.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
+               tested=1000, attacks={name: shu.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
     paper=dict(family=None, count=0, samples=0, size=0, tested=0, attacks={}))     # those of Section 2.1
 _, planes, _ = shu.of_section_2_1(run)
 
@@ -220,7 +219,8 @@ def draw_regions(units):
 def counts(units):
     """Of the planes through two boxes: how many there are, and the areas of disagreement inside the ball."""
     found = list(pieces(units).values())
-    return {"planes": len(found), "with_any": sum(c > 0 for c in found),
+    return {"networks": max((len(answers) for answers, *_ in shu.slices(units).values()), default=0),
+            "planes": len(found), "with_any": sum(c > 0 for c in found),
             "fewest": min(filter(None, found), default=0), "most": max(found, default=0),
             "with_several": sum(c > 1 for c in found)}
 
@@ -253,8 +253,8 @@ run.say(planes, counts,
 found = run.best(planes)
 if len(found) and (told := counts(found))["with_any"]:
     run.minute(prose.fill(
-        "Do networks that differ only in their training seed disagree near a clean image? We let ten LeNets "
-        "classify the points of {planes} planes through one digit 1 and the boxes of two attacks. In "
+        "Do networks that differ only in their training seed disagree near a clean image? We let {networks} "
+        "LeNets classify the points of {planes} planes through one digit 1 and the boxes of two attacks. In "
         "{with_any} planes some networks disagree inside the paper's ball of squared radius 6, and in "
         "{with_several} of these the disagreement has several areas. Areas that are separate in a plane may "
         "be connected outside it, so this does not count regions in all 784 "

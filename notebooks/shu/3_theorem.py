@@ -252,8 +252,9 @@ display.say(prose.fill(
 # %% [markdown]
 # ## Beyond the paper: the boxes found in Section 2.1
 #
-# The table gives the volume of the box of Table 2 within its own $b$ dimensions, and the edge of a cube of that volume. The volume falls
-# with every interval that is added, since each is narrower than 1; it says nothing about the probability of the region.
+# The table gives the volume of the box of Table 2 within its own dimensions, those of its $b$ intervals that have a width above 0, and the
+# edge of a cube of that volume. The volume falls with every interval that is added, since each is narrower than 1, except those of the
+# pointwise attack, which are [0, 1]. It says nothing about the probability of the region.
 
 # %%
 sweeps = handed.borrowed("shu/2_1_lenet", "sweeps", [name for name in shu.METHODS])
@@ -261,12 +262,31 @@ sweeps = handed.borrowed("shu/2_1_lenet", "sweeps", [name for name in shu.METHOD
 
 def volumes(units):
     """A row a printed box."""
-    return [{"box": mine.name, "b": mine.b, "log10 of the volume": mine.at("log_measure") / math.log(10),
-             "edge of a cube": math.exp(mine.at("log_measure") / mine.b)}
-            for _, mine in shu.of_rows(units.assign(method=units.unit), "table-2")] if len(units) else []
+    made = []
+    for _, mine in shu.of_rows(units.assign(method=units.unit), "table-2") if len(units) else ():
+        wide = [width for width in mine.box.widths[:mine.b].tolist() if width > 0]
+        log = sum(map(math.log, wide))
+        made.append({"box": mine.name, "b": mine.b, "with a width above 0": len(wide),
+                     "log10 of the volume": log / math.log(10), "edge of a cube": math.exp(log / len(wide))})
+    return made
+
+
+def draw_volumes(units):
+    """The volume of the box of the b widest intervals against b, a curve an attack."""
+    found = shu.of_rows(units.assign(method=units.unit), "table-2") if len(units) else []
+    figure, ax = plt.subplots(figsize=(display.WIDEST, 3))
+    for n, (_, mine) in enumerate(found):
+        widths = mine.box.widths[mine.box.widths > 0].double()
+        ax.plot(range(1, len(widths) + 1), widths.log10().cumsum(0), display.LINES[n % len(display.LINES)],
+                label=shu.called(mine.unit["method"]))
+    ax.set(xlabel="intervals b", ylabel="log10 of the volume")
+    ax.legend(ncols=2)
+    return figure if found else None
 
 
 run.extra("volumes", sweeps, volumes, "Boxes of Table 2: volume in their own dimensions")
+run.picture(sweeps, draw_volumes, caption="Volume of a box in its own dimensions as intervals are added",
+            alt="A falling curve for each attack: the logarithm of the volume against the number of intervals.")
 
 
 # %% [markdown]
@@ -301,9 +321,9 @@ run.minute(prose.fill(
     "for errors on regions of lower dimension, and in our exact example two classifiers have the same "
     "expected loss {loss_first}, although one errs on {slabs} more slabs. The theorem needs a law with a "
     "density: for pixels of 256 grey levels errors of the same kind raise the loss from {grey_first} to "
-    "{grey_second}. The two conjectures are about trained networks. The outputs of these are Lipschitz "
-    "continuous: only labels jump, and every image that is misclassified with a positive margin lies in a "
-    "ball of such images, whose volume is not 0.",
+    "{grey_second}. Neither conjecture follows for trained networks: their outputs are Lipschitz "
+    "continuous, so that only labels jump, and every image that is misclassified with a positive margin lies "
+    "in a ball of such images, whose volume is not 0.",
     theorem | {"slabs": SLABS, "grey_first": float(grey[0]), "grey_second": float(grey[1])}),
     picture=draw_slabs(), sets=(),
     alt="On logarithmic axes the difference of losses falls in proportion to thickness.")

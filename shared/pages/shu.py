@@ -5,6 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from matplotlib.colors import ListedColormap
+from scipy import stats
 
 from shared import reference, runtime
 from shared.data.archives import SPECS
@@ -25,8 +26,36 @@ KINDS = {"own": "attacked network's boundary", "foreign": "other networks' error
          "transferable": "transferable", None: "none of these"}
 ENDS = ("min", "max", "mean")       # of distances, as the tables order them
 
+# The sweeps of `smoke` and `quick`.
+_FEWER = dict(step=0.1, iterations=5, growths=8, halvings=3)
+SHORT = {name: replace(setting.SWEEPS[name], **fewer) for name, fewer in {
+    "nf": dict(eta=(0.01, 0.02, 0.03, 0.05, 0.08, 0.1), steps=20),
+    "fgsm": dict(count=50),
+    "cw2": dict(rate=0.3, searches=2, iterations=50, c=(0.5, 3.0, 20.0, 100.0, 700.0)),
+    "bim-l1": _FEWER, "bim-l2": _FEWER, "bim-linf": _FEWER, "mi": _FEWER,
+    "pw": dict(levels=20, repetitions=1, halvings=3, rounds=1)}.items()}
+
 
 ERRORS = {k: v for row in PAPER["table-1"].rows for k, v in row.items() if k.startswith("M")}    # as printed
+
+
+def errors(units, trained="seeds"):
+    """The test errors `{M1: ...}` of one family of networks, in their order."""
+    mine = units[units.trained == trained] if len(units) else units
+    return dict(zip(mine.network.str.upper(), mine.test_error)) if len(mine) else {}
+
+
+def order(units):
+    """Kendall's tau of the networks' numbers and their errors, in print and here, and the errors' ends."""
+    found = {"print": ERRORS, "own": errors(units), "epochs": errors(units, "epochs")}
+    if {len(each) for each in found.values()} != {len(ERRORS)}:
+        return {}
+    tau = {name: stats.kendalltau(range(len(each)), list(each.values()), alternative="less")
+           for name, each in found.items()}
+    return {name: each.statistic for name, each in tau.items()} | {
+        f"{which}_{name}": end(each.values()) for name, each in found.items()
+        for which, end in (("least", min), ("most", max))} | {
+        "networks": len(ERRORS), "chance": tau["print"].pvalue}
 
 
 def called(method):
@@ -203,17 +232,40 @@ def every_target(units):
 
 
 def by_rule(units, item):
-    """A row a printed box and rule of keeping: values kept, width of the last, rates over all of them."""
+    """A row a printed box and rule of keeping: values kept, and rates in the box of the printed size."""
     made = []
-    for _, mine in of_rows(units, item):
+    for row, mine in of_rows(units, item):
         for rule in RULES:
-            curve, kept = mine.held["boxes"].get(rule), mine.held["changed_values"][rule]
-            rates = curve["rates"][-1] if curve else [None, None]
-            made.append({"attack": mine.name, "changed in": RULES[rule], "kept": kept,
-                         "attacked": rates[0], "least": min(rates[1:]) if curve else None,
-                         "most": max(rates[1:]) if curve else None,
-                         "squared": curve["squared"][-1][1] if curve else None})
+            told = {"attack": mine.name, "changed in": RULES[rule], "kept": mine.held["changed_values"][rule]}
+            if curve := mine.held["boxes"].get(rule):
+                at = _at(curve, row["n_intervals"])
+                told |= {"b": at["sizes"], "attacked": at["rates"][0], "least": min(at["rates"][1:]),
+                         "most": max(at["rates"][1:]), "squared": at["squared"][1]}
+            made.append(told)
     return made
+
+
+def between(units):
+    """Facts on the rules of keeping: for how many attacks the printed number of pixels lies between ours by
+    two of them, and for how many the loosest keeps more than the printed box has intervals."""
+    counts = [(mine.held["changed_values"], row["n_perturbed_pixels"],
+               printed("table-2", attack=row["attack"])["n_intervals"])
+              for row, mine in of_rows(units, "table-3")]
+    return counts and {"n": len(counts), "between": sum(
+        kept["all"] <= pixels <= kept["any"] for kept, pixels, _ in counts), "enough": sum(
+        kept["any"] > b for kept, _, b in counts)}
+
+
+def scarce(units):
+    """Facts: attacks whose printed class has too few examples here, how many they are, and what is shown."""
+    found = [(row["attack"].replace("Linf", "L∞"), row["target_class"], unit["classes"].get(
+        str(row["target_class"]), {}).get("examples", 0), region(unit, row["target_class"]))
+             for row in PAPER["table-2"].rows for unit in units.to_dict("records")
+             if METHODS[unit["method"]] == row["attack"]]
+    lacking = [(name, t, count, mine.target if mine else "none") for name, t, count, mine in found
+               if not mine or mine.target != t]
+    return lacking and {"n": len(lacking), "of": len(found), "told": "; ".join(
+        f"{name}: {count} of class {t}, shown is {shown}" for name, t, count, shown in lacking)}
 
 
 RULES = {"all": "all examples", "most": "90% of them", "any": "one at least"}
@@ -247,15 +299,19 @@ def draw_curves(units, item):
         ax.set_axis_off()
     for ax, (_, mine) in zip(axes.flat, found):
         rates = list(zip(*mine.curve["rates"]))
+        few = len(rates) <= 1 + len(display.LINES)
         for k, rate in reversed(list(enumerate(rates))):
-            ax.plot(mine.curve["sizes"], rate, color=display.PALETTE[3] if k == 0 else "0.6",
-                    lw=2.2 if k == 0 else 1, label={0: "$M_1$, attacked", 1: "the other networks"}.get(k))
+            other = dict(color=display.PALETTE[(0, 1, 2, 4)[(k - 1) % 4]], ls=display.LINES[k - 1],
+                         label=f"$M_{k + 1}$") if few and k else dict(
+                color="0.6", label="the other networks" if k == 1 else None)
+            ax.plot(mine.curve["sizes"], rate, lw=1.4 if k else 2.2, **other if k else dict(
+                color=display.PALETTE[3], label="$M_1$, attacked"))
         ax.axvline(mine.b, color="0.2", ls=":", lw=1)
         ax.set(title=mine.name, ylim=(-0.04, 1.04))
     figure.supxlabel("intervals b")
     figure.supylabel("misclassification rate")
     handles, labels = axes.flat[0].get_legend_handles_labels()
-    figure.legend(handles[::-1], labels[::-1], loc="outside upper center", ncols=2)
+    figure.legend(handles[::-1], labels[::-1], loc="outside upper center", ncols=len(labels))
     return figure
 
 
@@ -287,6 +343,17 @@ def some(passes, *, reads):
     return predicate
 
 
+def similar(least, most):
+    """A predicate: all errors of a table lie within printed bounds; the evidence has their spans, too."""
+    def predicate(rows):
+        found = rows.filter(regex=r"^M\d+$").stack().astype(float)
+        low, high = round(found.min(), 6), round(found.max(), 6)
+        return low >= least and high <= most, prose.fill(
+            "errors from {low} to {high}, a span of {span} (paper: {theirs})",
+            {"low": low, "high": high, "span": high - low, "theirs": most - least})
+    return predicate
+
+
 def fewer(rows):
     """A predicate on Table 2 or 6: each box has fewer intervals than its examples share changed pixels."""
     known = rows.dropna(subset="n_intervals")
@@ -309,12 +376,64 @@ def saving(attack, *, most=False, word="minor"):
     return predicate
 
 
-def count_kinds(units):
-    """A row a kind of region: how many boxes of Table 2 are of it, here and in print."""
-    ours = [boxes.kind(mine.at("rates")) for _, mine in of_rows(units, "table-2")]
-    theirs = [boxes.kind(_in_print(row)) for row in PAPER["table-2"].rows]
-    return [{"kind of region": name, "boxes here": ours.count(kind), "published": theirs.count(kind)}
-            for kind, name in KINDS.items()] if ours else []
+def suspects(units, item="table-2"):
+    """A row a printed box: its kind in print and here, and where ours is of the printed one.
+
+    sizes    of boxes, from and to;  classes   others at some size;  rules   others of keeping, at its size
+    """
+    made = []
+    for row, mine in of_rows(units, item):
+        theirs = boxes.kind(_in_print(row))
+        every = [(each, [boxes.kind(rates) for rates in each.curve["rates"]])
+                 for each in regions(mine.unit).values()]
+        sizes = [b for each, kinds in every for b, kind in zip(each.curve["sizes"], kinds)
+                 if each.target == mine.target and kind == theirs]
+        rules = [RULES[rule] for rule in RULES
+                 if rule in mine.held["boxes"] and rule != mine.rule and not mine.whole
+                 and boxes.kind(_at(mine.held["boxes"][rule], row["n_intervals"])["rates"]) == theirs]
+        made.append({"attack": mine.name, "published": KINDS[theirs],
+                     "here": KINDS[boxes.kind(mine.at("rates"))],
+                     "sizes": f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else str(*sizes) or "none",
+                     "rules": ", ".join(rules) or "none",
+                     "classes": ", ".join(str(each.reached) for each, kinds in every
+                                          if each.target != mine.target and theirs in kinds) or "none"})
+    return made
+
+
+def _at(curve, b):
+    """A row of a curve: at this size, or at the largest where there is none such."""
+    at = curve["sizes"].index(b) if b in curve["sizes"] else -1
+    return {name: values[at] for name, values in curve.items()}
+
+
+def of_suspects(units, item="table-2"):
+    """Facts on `suspects`: boxes, those of the printed kind, and by what the others can be of it."""
+    rows = suspects(units, item)
+    other = [row for row in rows if row["here"] != row["published"]]
+    by = {name: sum(row[name] != "none" for row in other) for name in ("sizes", "rules", "classes")}
+    left = sum(all(row[name] == "none" for name in by) for row in other)
+    return rows and {"n": len(rows), "same": len(rows) - len(other), "other": len(other), "left": left, **by}
+
+
+def transfers(sweeps, others):
+    """A row a printed attack: mean rate (%) of the networks not attacked on its images, of all families."""
+    found = [("here", sweeps)] + [(of, mine) for of, mine in others.groupby("of", sort=False)] if len(
+        others) else [("here", sweeps)]
+    made = []
+    for row in PAPER["table-3"].rows:
+        told = {"attack": row["attack"].replace("Linf", "L∞"), "published": 100 * mean(_in_print(row)[1:])}
+        for name, units in found:
+            mine = [region(unit, row["target_class"]) for unit in units.to_dict("records")
+                    if METHODS.get(unit["method"]) == row["attack"]]
+            told[name] = mean([100 * mean(each.held["attack"]["rates"][1:]) for each in mine if each])
+        made.append(told)
+    return made if len(sweeps) else []
+
+
+TRANSFERS = {"attack": "attack", "published": "published", "here": "our networks",
+             "epochs": "3 to 12 epochs", "zero": "test image 1918", "one": "training image 39533"}
+SUSPECTS = {"attack": "attack", "published": "published kind", "here": "kind here",
+            "sizes": "published kind at b", "rules": "with pixels changed in", "classes": "for classes"}
 
 
 def _in_print(row):
@@ -322,8 +441,9 @@ def _in_print(row):
     return [value for name, value in row.items() if name.startswith("M")]
 
 
-BY_RULE = {"attack": "attack", "changed in": "kept if changed in", "kept": "pixels", "attacked": "$M_1$",
-           "least": "least of the others", "most": "most of the others", "squared": "squared L2"}
+BY_RULE = {"attack": "attack", "changed in": "kept if changed in", "kept": "kept", "b": "b",
+           "attacked": "$M_1$", "least": "least of the others", "most": "most of the others",
+           "squared": "squared L2"}
 EVERY_TARGET = {"attack": "attack", "classes": "classes", **{v: v for v in KINDS.values()},
                 "others": "attack's images, others' rate, %"}
 OVER_IMAGES = {"attack": "attack", "images": "digits", "boxes": "with a box",
@@ -361,6 +481,25 @@ def variants(units):
     return made
 
 
+def over_digits(units):
+    """Facts: mean rate of the networks not attacked over digits and attacks, and its 95% interval."""
+    rates = {}
+    for row in (row for each in units.rows for row in each) if len(units) else ():
+        if "attack" in row:
+            rates.setdefault(row["number"], []).append(100 * mean(row["attack"]["rates"][1:]))
+    means = [mean(each) for each in rates.values()]
+    if len(means) < 2:
+        return {}
+    low, high = stats.t.interval(0.95, len(means) - 1, np.mean(means), stats.sem(means))
+    return {"digits": len(means), "pairs": sum(map(len, rates.values())), "percent": mean(means),
+            "low": max(low, 0), "high": min(high, 100)}
+
+
+OVER_DIGITS = ("Over {digits} digits of all classes, with one wrong class each, the other networks are wrong "
+               "on {percent:%} of an attack's images (95% interval {low:.0f} to {high:.0f}; {pairs} pairs of "
+               "a digit and an attack).")
+
+
 def minute(units, item="table-2"):
     """Facts for the box of a page: counts of kinds, and the mean rate of the networks not attacked."""
     found = [mine for _, mine in of_rows(units, item)]
@@ -368,17 +507,21 @@ def minute(units, item="table-2"):
         return {}
 
     def transferred(rates):
-        return sum(sum(each[1:]) / len(each[1:]) for each in rates) / len(rates)
+        every = [mean(each[1:]) for each in rates]
+        return {"others": mean(every), "least": min(every), "most": max(every)}
 
     kinds = [boxes.kind(mine.at("rates")) for mine in found]
     theirs = [boxes.kind(_in_print(row)) for row in PAPER[item].rows]
     rates = [_in_print(row) for row in PAPER[{"table-2": "table-3", "table-6": "table-7"}[item]].rows]
+    own = [mine.held["attack"]["rates"] for mine in found]
+    counted = [mine.held["examples"] for mine in found]
     return {"n": len(found), "own": kinds.count("own"), "transferable": kinds.count("transferable"),
-            "foreign": kinds.count("foreign"), "none": kinds.count(None),
-            "others": transferred([mine.held["attack"]["rates"] for mine in found]),
-            "paper": {"own": theirs.count("own"), "transferable": theirs.count("transferable"),
-                      "foreign": theirs.count("foreign"),
-                      "others": transferred(rates)}}
+            "foreign": kinds.count("foreign"), "none": kinds.count(None), **transferred(own),
+            "examples": sum(counted),
+            "again": sum(round((1 - each[0]) * n) for each, n in zip(own, counted)),
+            "rest": len(own[0]) - 1, "paper": {
+                "n": len(theirs), "own": theirs.count("own"), "foreign": theirs.count("foreign"),
+                "transferable": theirs.count("transferable"), **transferred(rates)}}
 
 
 # ---- Section 2.1, as other sections show it --------------------------------------------------------------

@@ -26,7 +26,8 @@ def number(value, printed=None, column=None, digits=4):
         return "–"
     if isinstance(printed, int | float) or (column and column.get("decimals") is not None):
         like = printed if printed is not None else value
-        alike = (column or {}).get("peers", ()) if isinstance(like, float) else ()     # a count stays whole
+        broken = isinstance(like, float) or isinstance(value, float) and value != like  # a count stays whole
+        alike = (column or {}).get("peers", ()) if broken else ()
         return f"{value:,.{decimals(like, column, alike)}f}"
     if isinstance(value, int):
         return f"{value:,}"

@@ -50,8 +50,9 @@ def sweep(model, x, y, attack, *, count=100, target=None, generator=None):
     Raises UserError where the image is misclassified from the start.
     """
     check_images(x, y, target)
-    if len(x) != 1:
-        raise UserError(f"a sweep is of one image, [1, C, H, W]; these are {list(x.shape)}")
+    if len(x) != 1 or count < 1:
+        raise UserError(f"a sweep is of one image, [1, C, H, W], one time or more; these are "
+                        f"{list(x.shape)}, {count} times")
     with frozen(model):
         if (got := int(checked_logits(model, x, y, target).argmax(1))) != int(y):
             raise UserError(f"the model takes the image for class {got}, not {int(y)}, from the start; take "
@@ -82,8 +83,8 @@ class Box:
 
         Raises UserError where there are fewer, and where one is wider than `widest`.
         """
-        if not 1 <= b <= len(self.values):
-            raise UserError(f"a box of {b} intervals; {len(self.values)} values are changed: allowed are 1 "
+        if b not in range(1, len(self.values) + 1):
+            raise UserError(f"a box of {b!r} intervals; {len(self.values)} values are changed: allowed are 1 "
                             f"to {len(self.values)}")
         if (width := float(self.widths.amax())) > widest:
             raise UserError(f"the widest interval is {width:.3g} wide, at most {widest:g} was asked for; "
@@ -120,6 +121,9 @@ def intervals(x, images, *, keep=1.0, least=LEAST):
     """
     check_images(x)
     check_images(images)
+    if x.shape != (1, *images.shape[1:]):
+        raise UserError(f"the clean image is {list(x.shape)}, the examples are {list(images.shape)}; one "
+                        "image [1, C, H, W] and examples [n, C, H, W] of it are needed")
     images = torch.unique(images, dim=0)
     if len(images) < max(1, least):
         raise UserError(f"{len(images)} different adversarial examples; {least} are needed: sweep over more "
@@ -138,6 +142,8 @@ def intervals(x, images, *, keep=1.0, least=LEAST):
 # ---- what the models say ---------------------------------------------------------------------------------
 def answers(models, images):
     """The class that each of K models gives each of N images, int64 [K, N]."""
+    if not models:
+        raise UserError("no network was passed; the attacked one and its re-trainings are needed")
     return torch.stack([labels(model, images) for model in models])
 
 
@@ -216,7 +222,10 @@ def curve(models, y, box, sizes, *, samples, generator):
     The same draws serve all sizes. `rates` [K], `agreement` [2, K], `squared` and `plain` as in `lengths`,
     and `log_measure`: the natural logarithm of the box's volume within its own dimensions.
     """
-    box.first(max(sizes))
+    if samples < 1 or not sizes or list(sizes) != sorted(set(sizes)):
+        raise UserError(f"{samples} samples of boxes of sizes {list(sizes)}: one sample or more and growing "
+                        "sizes are needed")
+    box.first(min(sizes)), box.first(max(sizes))
     z, points = box.clean.flatten(1).repeat(samples, 1), box.points(samples, generator)
     told, done = {"sizes": list(sizes)}, 0
     for size in sizes:
@@ -246,8 +255,8 @@ def plane(models, x, u, v, *, reach, size):
     """
     first = u / u.norm()
     second = v - (v * first).sum() * first
-    if second.norm() < 1e-6 * v.norm():
-        raise UserError("u and v point the same way; two different directions are needed")
+    if not second.norm() > 1e-6 * v.norm():      # nor is it where u or v is 0
+        raise UserError("u and v point the same way, or nowhere; two different directions are needed")
     second = second / second.norm()
     steps = torch.linspace(-reach, reach, size).to(x.device)
     points = x + steps[:, None, None, None, None] * second + steps[:, None, None, None] * first

@@ -39,13 +39,6 @@ SWEEPS = {
     "bim-linf": BasicIterative("Linf", epsilon=SIZES),
     "pw": Pointwise(),
     "mi": MomentumIterative("Linf", epsilon=SIZES)}
-SHORT = SWEEPS | {      # for small runs
-    "nf": NewtonFool(eta=(0.01, 0.02, 0.03, 0.05, 0.08, 0.1), steps=20),
-    "fgsm": dataclasses.replace(SWEEPS["fgsm"], count=50),
-    "cw2": dataclasses.replace(SWEEPS["cw2"], rate=0.1, searches=2, iterations=25, c=(1.0, 10.0)),
-    "pw": Pointwise(levels=20, repetitions=1, halvings=3, rounds=1)} | {
-    name: dataclasses.replace(SWEEPS[name], step=0.1, iterations=5, growths=8, halvings=3)
-    for name in ("bim-l1", "bim-l2", "bim-linf", "mi")}
 SCRIPT = BasicIterative("L1", epsilon=tuple(i / 100 for i in range(1, 101)))    # as in the authors' code
 AIMLESS = ("nf", "fgsm", "pw")    # their class is whatever they reach
 

@@ -8,6 +8,7 @@ import torch
 from shared import runtime
 from shared.attacks.iterative import BasicIterative
 from shared.attacks.newton import NewtonFool
+from shared.attacks.pointwise import Pointwise
 from shared.data import sets
 from shared.models import shu
 from shared.regions import boxes, setting
@@ -198,12 +199,22 @@ def planes_of_boxes():
             for targets in ({}, {"bim": 0, "nf": 2}, {"bim": 2, "nf": 9})]
 
 
+# Settings of small runs that stood in this room when its outputs were first stored; now the pages have them.
+SHORT = setting.SWEEPS | {
+    "nf": NewtonFool(eta=(0.01, 0.02, 0.03, 0.05, 0.08, 0.1), steps=20),
+    "fgsm": dataclasses.replace(setting.SWEEPS["fgsm"], count=50),
+    "cw2": dataclasses.replace(setting.SWEEPS["cw2"], rate=0.1, searches=2, iterations=25, c=(1.0, 10.0)),
+    "pw": Pointwise(levels=20, repetitions=1, halvings=3, rounds=1)} | {
+    name: dataclasses.replace(setting.SWEEPS[name], step=0.1, iterations=5, growths=8, halvings=3)
+    for name in ("bim-l1", "bim-l2", "bim-linf", "mi")}
+
+
 @case
 def published_sweeps():
     def plain(attack):
         return {f.name: [float(v) if isinstance(v, (int, float)) else str(v) for v in
                          (value if isinstance(value, tuple) else (value,))]
                 for f in dataclasses.fields(attack) for value in [getattr(attack, f.name)]}
-    sweeps = {"whole": setting.SWEEPS, "short": setting.SHORT, "script": {"bim-l1": setting.SCRIPT}}
+    sweeps = {"whole": setting.SWEEPS, "short": SHORT, "script": {"bim-l1": setting.SCRIPT}}
     return {name: {each: plain(attack) for each, attack in attacks.items()}
             for name, attacks in sweeps.items()} | {"rules": setting.RULES, "aimless": list(setting.AIMLESS)}
