@@ -71,14 +71,28 @@ def test_a_new_network_changes_no_unit_of_the_others(monkeypatch):
     assert set(after) - set(before) == {("mnist", "new"), ("cifar10", "new")}
 
 
+def test_a_further_network_is_no_network_of_the_paper(monkeypatch):
+    networks, order, names = chen.SETS["natural"]
+    monkeypatch.setitem(chen.SETS, "natural", (networks | {"new": ("chen-lenet", {})}, order, names))
+    monkeypatch.setitem(chen.SPELT, "new", "New")
+    assert chen.TEN == 10 and len(chen.PRINTED) == 10 + 9 + 4 and "New" not in chen.PRINTED
+    labels = {f"mnist-{name}": {"data": "mnist", "model": name} for name in ("lenet", "new")}
+    there = dict.fromkeys(labels)
+    units = chen.only(UnitSet("natural", there, recorded=there, labels=labels, mine=there), chen.PRINTED)
+    assert list(units.published) == list(units.recorded) == list(units.mine) == ["mnist-lenet"]
+    run = SimpleNamespace(units=lambda name, *_, **__: UnitSet(name, {}))
+    assert not any(name.endswith("-new") for name in chen.lent(run, "natural").published)
+    assert len(chen.lent(run, "natural").published) == 30 and len(chen.lent(run, "dense").published) == 9
+
+
 def test_parts_of_a_set_of_units():
     names = ("mnist-lenet", "cifar10-lenet", "mnist-alexnet")
     labels = {name: dict(zip(("data", "model"), name.split("-"))) for name in names}
     there = dict.fromkeys(names)
-    units = UnitSet("natural", there, recorded=there, labels=labels, mine={"x": 1})
+    units = UnitSet("natural", there, recorded=there, labels=labels, mine={"mnist-lenet": 1})
     assert list(chen.only(units, data="mnist").published) == ["mnist-lenet", "mnist-alexnet"]
     assert list(chen.only(units, ["LeNet"]).recorded) == ["mnist-lenet", "cifar10-lenet"]
-    assert chen.only(units, ["LeNet"], "mnist").mine == {"x": 1}
+    assert chen.only(units, ["AlexNet"], "cifar10").mine == {"mnist-lenet": 1}
 
 
 # ---- rows a network --------------------------------------------------------------------------------------

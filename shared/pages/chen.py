@@ -17,7 +17,9 @@ from shared.units import handed
 PAPER = reference.paper("chen")
 BENCH = "chen/iv_c_benchmark"               # its units serve all pages
 DATASETS = {"cifar10": "CIFAR-10", "mnist": "MNIST", "fashion_mnist": "Fashion-MNIST"}
-TEN = len(models.MODELS)
+TEN = len({row["model"] for row in PAPER["table-1"].rows})
+# Networks of the paper's tables. Others that `models.chen` names are trained and shown beside them.
+PRINTED = {row["model"] for item in ("table-1", "table-6", "table-7", "table-9") for row in PAPER[item].rows}
 PARTS = ("images_train", "epochs", "images_attack")
 METRICS = {"fsa": "FSA", "fsd": "FSD", "roby": "ROBY"}
 NORMS = {"inf": "L∞", "2": "L2"}
@@ -105,25 +107,30 @@ def small(*names):
 def lent(run, kind, names=None):
     """The networks of a set that Section IV.C has recorded; in `smoke` and `quick` this page's own few.
 
-    names   of its networks, as in the units, such as ("resnet101",); None takes all
+    names   of its networks, as in the units, such as ("resnet101",); None takes those that the paper prints
     """
     networks, order, form = SETS[kind]
     own = run.units(f"small-{kind}", handed.definitions(BENCH).measure, plan(kind), parts=PARTS, names=form)
     _, labels = tidy.named(form, {(data.replace("_", "-"), name): {} for data in order for name in networks
-                                  if names is None or name in names})
+                                  if (SPELT[name] in PRINTED if names is None else name in names)})
     units = handed.borrowed(BENCH, kind, list(labels), own=own, title=kind, parts=PARTS)
     units.labels = labels | own.labels
     return units
 
 
 def only(units, asked=None, data=None):
-    """Of a `UnitSet` the networks with these printed names, or on one data set; not of a small run's."""
+    """Of a `UnitSet` the networks with these printed names, or on one data set.
+
+    A small run's stay, except those that the paper does not print.
+    """
     def some(of):
         return {name: each for name, each in of.items() for label in [units.labels[name]]
                 if data in (None, label["data"]) and (asked is None or SPELT[label["model"]] in asked)}
 
+    mine = {name: each for name, each in units.mine.items()
+            if SPELT[units.labels[name]["model"]] in PRINTED}
     return dataclasses.replace(units, published=some(units.published), recorded=some(units.recorded),
-                               stale=some(units.stale))
+                               stale=some(units.stale), mine=mine)
 
 
 RESAMPLED = ("fsa", "fsd", "roby", "width", "overlap")     # the columns of a unit's resamples
