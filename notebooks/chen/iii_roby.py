@@ -96,12 +96,14 @@ def mean(values):
     return sum(values) / len(values)
 
 
-def dist(a, b, p):                                                                        # Equation 4
+# Equation 4
+def dist(a, b, p):
     moves = [abs(s - t) for s, t in zip(a, b)]
     return max(moves) if p == float("inf") else sum(m**p for m in moves) ** (1 / p)
 
 
-def centre(samples):                                                                      # Equation 3
+# Equation 3
+def centre(samples):
     return [mean(column) for column in zip(*samples)]
 
 
@@ -109,11 +111,15 @@ def by_the_equations(classes, p, *, dist=dist, centre=centre, mean=mean, norm=no
     """FSA, FSD and ROBY of classes [[feature vectors], ...]."""
     centres = [centre(samples) for samples in classes]
     sums = [sum(dist(f, c, p) for f in samples) for samples, c in zip(classes, centres)]
-    fsa_k = [1 - total / len(samples) for total, samples in zip(norm(sums), classes)]     # Equation 5
+    # Equation 5
+    fsa_k = [1 - total / len(samples) for total, samples in zip(norm(sums), classes)]
     pairs = [(i, j) for i in range(len(classes)) for j in range(i + 1, len(classes))]
-    fsd_ij = [dist(centres[i], centres[j], p) for i, j in pairs]                          # Equation 7
-    roby_ij = [fsa_k[i] + fsa_k[j] - sign * d for (i, j), d in zip(pairs, fsd_ij)]        # Equation 9
-    return {"fsa": mean(fsa_k), "fsd": mean(fsd_ij), "roby": mean(roby_ij)}       # Equations 6, 8 and 10
+    # Equation 7
+    fsd_ij = [dist(centres[i], centres[j], p) for i, j in pairs]
+    # Equation 9
+    roby_ij = [fsa_k[i] + fsa_k[j] - sign * d for (i, j), d in zip(pairs, fsd_ij)]
+    # Equations 6, 8 and 10
+    return {"fsa": mean(fsa_k), "fsd": mean(fsd_ij), "roby": mean(roby_ij)}
 
 
 # %%
@@ -159,8 +165,10 @@ run.statement("equation-1", data={"samples": len(features), "same": alike}, evid
 #
 # A classifier is robust on $x$ against a set of perturbations if none of them changes its class. For hand-made classes the
 # classifier of this page is the *nearest centre*. The boundary to class $j$ is then a plane, at distance
-# $(\lVert x - c_j \rVert^2 - \lVert x - c_i \rVert^2) / (2 \lVert c_i - c_j \rVert)$. A step to the nearest plane must
-# keep the class if it is 0.1% shorter, and change it if it is 0.1% longer.
+#
+# $$\frac{\lVert x - c_j \rVert^2 - \lVert x - c_i \rVert^2}{2 \lVert c_i - c_j \rVert} .$$
+#
+# A step to the nearest plane must keep the class if it is 0.1% shorter, and change it if it is 0.1% longer.
 
 # %%
 gap, behind = boundary(features, centres, y)
@@ -241,12 +249,16 @@ run.statement("equation-10", **checked(("roby",), mean=[middle, max]))
 # %% tags=["show-input"]
 def algorithm_1(classes, p, *, dist=dist, centre=centre, norm=norm, sign=1):
     """FSA, FSD and ROBY of classes [[feature vectors], ...], sample by sample."""
-    centre_list = [centre(samples) for samples in classes]                                # lines 2 to 8
+    # lines 2 to 8
+    centre_list = [centre(samples) for samples in classes]
+    # lines 9 to 15
     fsa_list = [mean([dist(f, c, p) for f in samples])
-                for samples, c in zip(classes, centre_list)]                              # lines 9 to 15
-    fsa = 1 - mean(norm(fsa_list))                                                        # line 16
+                for samples, c in zip(classes, centre_list)]
+    # line 16
+    fsa = 1 - mean(norm(fsa_list))
     d_list, roby_list = [], []
-    for i in range(len(classes) - 1):                                                     # lines 17 to 29
+    # lines 17 to 29
+    for i in range(len(classes) - 1):
         for j in range(i + 1, len(classes)):
             d_list.append(dist(centre_list[i], centre_list[j], p))
             roby_list.append(fsa_list[i] + fsa_list[j] - sign * d_list[-1])

@@ -326,12 +326,13 @@ run.say(natural, ranking.measured,
 # %% [markdown]
 # ## Pearson correlation (equation)
 #
-# $r = \sum (x - \bar x)(y - \bar y) / \sqrt{\sum (x - \bar x)^2 \sum (y - \bar y)^2}$. The printed denominator has the factor of
-# $x$ twice. With the factor of $y$, the coefficients follow from the published Table I.
+# $$r = \frac{\sum (x - \bar x)(y - \bar y)}{\sqrt{\sum (x - \bar x)^2 \sum (y - \bar y)^2}}$$
+#
+# The printed denominator has the factor of $x$ twice. With that of $y$, the coefficients follow from the published Table I.
 
 # %% tags=["show-input"]
 def pearson(x, y, twice=False):
-    """Pearson's coefficient; `twice` as printed, with the factor of x in the place of that of y."""
+    """Pearson's coefficient; `twice` as printed, with x in the place of y."""
     x, y = x - x.mean(), y - y.mean()
     return (x * y).sum() / np.sqrt((x**2).sum() * ((x if twice else y) ** 2).sum())
 

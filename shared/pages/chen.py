@@ -252,8 +252,10 @@ def draw_maps(panels, columns=3):
     """Maps `{title: (points [n, 2], labels [n])}`, a colour and a number a class; None of no panels."""
     if not panels:
         return None
+    wide = display.WIDEST / columns
+    columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
-    figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=(display.WIDEST, 2.6 * rows))
+    figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=(wide * columns, 2.6 * rows))
     for ax, (title, (points, labels)) in zip(axes.flat, panels.items()):
         points, labels = np.asarray(points, float), np.asarray(labels)
         for k in np.unique(labels):
