@@ -87,7 +87,11 @@ def embed(features, x, *, like=None, chunk=None):
     device = device_of(like or features, x)
 
     def forward(part):
-        return features(pixels(part.to(device))).flatten(1).float().cpu()
+        found = features(pixels(part.to(device)))
+        if not isinstance(found, torch.Tensor):
+            raise UserError(f"features gives a {type(found).__name__}; a tensor with a row an image is "
+                            "needed")
+        return found.flatten(1).float().cpu()
 
     with torch.no_grad(), frozen(features):
         return runtime.chunked(forward, x, chunk=chunk or chunk_for(features, x))
@@ -164,7 +168,8 @@ def bootstrap(features, labels, *, p=2, draws=1000, generator):
     """The five numbers of `Roby`, in its order, of `draws` resamples of the images: float64 [draws, 5].
 
     Images are drawn with replacement within each class, so that none is empty. The draws depend on the
-    generator and on how many images a class has, not on features: models are resampled alike.
+    generator and on how many images a class has, not on features: models are resampled alike. What has no
+    scale in a draw, such as the distance of two classes alone, is nan.
     """
     if draws < 1 or generator is None:
         raise UserError(f"draws={draws}: at least 1 and generator=torch.Generator() are needed")
@@ -203,6 +208,9 @@ def _checked(features, labels, p):
     """Features float64 [N, M] on the CPU, and the rows of each class."""
     if p not in NORMS:
         raise UserError(f"p={p!r}; allowed: 2, infinity (float('inf'))")
+    if not all(isinstance(each, torch.Tensor) for each in (features, labels)):
+        raise UserError(f"features are a {type(features).__name__}, labels a {type(labels).__name__}; torch "
+                        "tensors are needed (torch.from_numpy)")
     if features.ndim != 2 or labels.dtype != torch.int64 or labels.shape != features.shape[:1]:
         raise UserError(f"features are {list(features.shape)}, labels {labels.dtype} {list(labels.shape)}; "
                         "[N, M] and int64 [N] are needed")

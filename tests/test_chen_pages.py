@@ -1,4 +1,4 @@
-"""shared.pages.chen: plans and names of units, rows a network, rank agreement and its intervals, claims."""
+"""shared.pages of `chen`: plans, rows a network, rank agreement, claims, hand-made classes."""
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +8,7 @@ import torch
 
 from shared import reference, roby
 from shared.models import chen as models
-from shared.pages import chen, tidy
+from shared.pages import chen, handmade, ranking, tidy
 from shared.units.run import UnitSet
 
 SCALE = SimpleNamespace(datasets=("mnist", "cifar10"), models=None, seed=0,
@@ -71,14 +71,28 @@ def test_a_new_network_changes_no_unit_of_the_others(monkeypatch):
     assert set(after) - set(before) == {("mnist", "new"), ("cifar10", "new")}
 
 
+def test_a_further_network_is_no_network_of_the_paper(monkeypatch):
+    networks, order, names = chen.SETS["natural"]
+    monkeypatch.setitem(chen.SETS, "natural", (networks | {"new": ("chen-lenet", {})}, order, names))
+    monkeypatch.setitem(chen.SPELT, "new", "New")
+    assert chen.TEN == 10 and len(chen.PRINTED) == 10 + 9 + 4 and "New" not in chen.PRINTED
+    labels = {f"mnist-{name}": {"data": "mnist", "model": name} for name in ("lenet", "new")}
+    there = dict.fromkeys(labels)
+    units = chen.only(UnitSet("natural", there, recorded=there, labels=labels, mine=there), chen.PRINTED)
+    assert list(units.published) == list(units.recorded) == list(units.mine) == ["mnist-lenet"]
+    run = SimpleNamespace(units=lambda name, *_, **__: UnitSet(name, {}))
+    assert not any(name.endswith("-new") for name in chen.lent(run, "natural").published)
+    assert len(chen.lent(run, "natural").published) == 30 and len(chen.lent(run, "dense").published) == 9
+
+
 def test_parts_of_a_set_of_units():
     names = ("mnist-lenet", "cifar10-lenet", "mnist-alexnet")
     labels = {name: dict(zip(("data", "model"), name.split("-"))) for name in names}
     there = dict.fromkeys(names)
-    units = UnitSet("natural", there, recorded=there, labels=labels, mine={"x": 1})
+    units = UnitSet("natural", there, recorded=there, labels=labels, mine={"mnist-lenet": 1})
     assert list(chen.only(units, data="mnist").published) == ["mnist-lenet", "mnist-alexnet"]
     assert list(chen.only(units, ["LeNet"]).recorded) == ["mnist-lenet", "cifar10-lenet"]
-    assert chen.only(units, ["LeNet"], "mnist").mine == {"x": 1}
+    assert chen.only(units, ["AlexNet"], "cifar10").mine == {"mnist-lenet": 1}
 
 
 # ---- rows a network --------------------------------------------------------------------------------------
@@ -108,47 +122,60 @@ def test_the_published_correlations_follow_from_the_published_table():
     rows = pd.DataFrame(chen.PAPER["table-1"].rows)
     for item in ("table-2", "table-3"):
         for printed in reference.paper("chen")[item].rows:
-            found = chen.coefficients(rows, chen.PAIRS)[printed["dataset"]]
+            found = ranking.coefficients(rows, chen.PAIRS)[printed["dataset"]]
             for name in reference.paper("chen")[item].values:
                 assert found[name] == pytest.approx(printed[name], abs=0.0085)
-    ranks = chen.coefficients(rows, chen.PAIRS, kind="spearman")
+    ranks = ranking.coefficients(rows, chen.PAIRS, kind="spearman")
     assert all(abs(abs(v) - 1) < 1e-9 for found in ranks.values() for v in found.values())
 
 
 def test_fewer_networks_than_published_have_no_coefficient():
     rows = chen.table_1(TEN)
-    assert chen.coefficients(rows, chen.PAIRS)["MNIST"]["roby_2"] is not None
-    assert set(chen.coefficients(rows[:9], chen.PAIRS)["MNIST"].values()) == {None}
-    assert set(chen.coefficients(rows, chen.PAIRS)["CIFAR-10"].values()) == {None}
-    assert chen.correlations("2")(TEN)[1]["roby_2"] is not None
-    assert all(np.isnan(row["roby_2"]) for row in chen.table_4(TEN))       # of three data sets one is there
-    assert chen.rank_agreement(TEN[:9], "third") == []
+    assert ranking.coefficients(rows, chen.PAIRS)["MNIST"]["roby_2"] is not None
+    few = ranking.coefficients(rows[:9], chen.PAIRS)["MNIST"]
+    assert few.pop("status") == "not run: fewer than 10 networks are measured" and set(few.values()) == {None}
+    assert ranking.coefficients(rows, chen.PAIRS)["CIFAR-10"]["roby_2"] is None
+    assert ranking.correlations("2")(TEN)[1]["roby_2"] is not None
+    assert all(np.isnan(row["roby_2"]) for row in ranking.table_4(TEN))    # of three data sets one is there
+    assert ranking.rank_agreement(TEN[:9], "third") == []
 
 
 @pytest.mark.parametrize("x, y", [([1, 1, 1], [1, 2, 3]), ([1, None, 2], [1, 2, 3]), ([1], [2]), ([], [])])
 def test_columns_that_cannot_agree_have_no_coefficient(x, y):
-    assert set(chen.agreement(x, y).values()) == {None}
+    assert set(ranking.agreement(x, y).values()) == {None}
 
 
 def test_rank_agreement_with_intervals():
-    made = {row["quantity"]: row for row in chen.rank_agreement(TEN, "third", draws=50)}
-    assert list(made) == [words for words, _ in chen.QUANTITIES.values()]
+    made = {row["quantity"]: row for row in ranking.rank_agreement(TEN, "third", draws=50)}
+    assert list(made) == [words for words, _ in ranking.QUANTITIES.values()]
     margin = made["mean margin of the logits"]
     assert margin["spearman"] == pytest.approx(-1) and margin["low"] == pytest.approx(-1)
     assert margin["high"] == pytest.approx(-1) and "low, images" not in margin
     assert made["accuracy"]["spearman"] is None and made["accuracy"]["low"] is None     # all have the same
     whole = made["ROBY, L2"]
     assert -1 <= whole["low, images"] <= whole["high, images"] <= 1
-    assert chen.rank_agreement(TEN, "third", draws=50) == list(made.values())
+    assert ranking.rank_agreement(TEN, "third", draws=50) == list(made.values())
 
 
 def test_sentences_wait_for_ten_networks():
-    assert chen.answer(TEN[:9], "third") == {} and chen.ranges(pd.DataFrame()) == {}
-    found = chen.answer(TEN, "third")
+    assert ranking.answer(TEN[:9], "third") == {} and ranking.measured(pd.DataFrame()) == {}
+    found = ranking.answer(TEN, "third")
     assert found["data"] == "MNIST" and found["margin"]["spearman"] == pytest.approx(-1)
     assert found["roby"]["low"] <= found["roby"]["spearman"] <= found["roby"]["high"]
-    told = chen.ranges(TEN)
-    assert (told["networks"], told["text"], told["paper"]) == (10, "7.5% to 75%", "65.6% to 98.6%")
+    told = ranking.measured(TEN.assign(images_train=9, epochs=1, images_attack=IMAGES))
+    assert (told["networks"], told["text"], told["paper_inf"]) == (10, "7.5% to 75%", "65.6% to 98.6%")
+    one = ranking.measured(TEN[-1:].assign(images_train=9, epochs=1, images_attack=IMAGES))
+    assert (one["verb"], one["names"], one["paper_inf"]) == ("is", "LeNet", "85.4%")   # the paper's LeNet
+
+
+def test_intervals_are_of_the_coefficients_of_the_draws():
+    draw = np.random.default_rng(0)
+    x = draw.integers(0, 6, (40, 10)).astype(float)
+    y = x + draw.normal(size=x.shape)
+    x[0], y[1, 2] = 1, np.nan     # without order, and with a gap
+    each = [v for row in zip(x, y) if (v := ranking.agreement(*row)["spearman"]) is not None]
+    assert len(each) == 38 and np.allclose(ranking.interval(x, y), np.quantile(each, (0.025, 0.975)))
+    assert ranking.interval(x[:1], y[:1]) == (None, None)
 
 
 # ---- claims and figures ----------------------------------------------------------------------------------
@@ -157,13 +184,27 @@ def ranks(**values):
 
 
 def test_claims_of_the_figures():
-    judge = chen.followed("2")
+    judge = ranking.followed("2")
     fine = {"asr_2_roby_2": 0.9, "asr_2_fsa_2": -0.8, "asr_2_fsd_2": -0.7}
     assert judge(ranks(**fine))[0] is True and judge(ranks(**fine | {"asr_2_fsd_2": 0.1}))[0] is False
     assert judge(ranks(**dict.fromkeys(fine)))[0] is None
-    assert chen.all_positive(ranks(a=0.5, b=0.1))[0] is True
-    assert chen.all_positive(ranks(a=0.5, b=-0.1))[0] is False
-    assert chen.all_positive(ranks(a=0.5, b=None))[0] is None
+    assert ranking.all_positive(ranks(a=0.5, b=0.1))[0] is True
+    assert ranking.all_positive(ranks(a=0.5, b=-0.1))[0] is False
+    assert ranking.all_positive(ranks(a=0.5, b=None))[0] is None
+
+
+def test_a_claim_without_a_coefficient_says_why():
+    few = "fewer than 10 networks are measured"
+    _, told = ranking.signs("2")(pd.DataFrame(ranking.correlations("2")(TEN)))
+    assert told.startswith("MNIST: FSA ") and told.endswith(f"CIFAR-10, Fashion-MNIST: {few}")
+    assert ranking.signs("2")(pd.DataFrame(ranking.correlations("2")(TEN[:9])))[0] is None
+    flat = TEN.assign(attacks=[TEN.attacks[0]] * len(TEN))
+    ranks = ranking.ranks(chen.table_1(flat))
+    assert ranks["MNIST"]["roby_2_status"] == "not run: attack success is the same on all networks"
+    assert "MNIST: attack success is the same on all" in ranking.signs("2")(
+        pd.DataFrame(ranking.correlations("2")(flat)))[1]
+    printed = pd.DataFrame(reference.paper("chen")["table-3"].rows)     # of MNIST, FSA has the highest
+    assert ranking.highest("2")(printed)[0] is False and ranking.signs("2")(printed)[0] is True
 
 
 def test_figures_show_what_is_there():
@@ -171,7 +212,7 @@ def test_figures_show_what_is_there():
     figure = chen.draw_networks(chen.table_1(TEN), chen.SERIES["2"], sort="asr_2")
     (ax,) = figure.axes
     assert len(ax.lines) == 4 and np.all(np.diff(ax.lines[0].get_ydata()) >= 0)
-    told = chen.of_figure(chen.SERIES["2"])(TEN)
+    told = ranking.of_figure(chen.SERIES["2"])(TEN)
     assert (told["panels"], told["series"]) == (1, 4) and told["ranks"]["CIFAR-10"]["asr_2_roby_2"] is None
 
 
@@ -182,3 +223,27 @@ def test_neighbours_of_one_class():
 
 def test_percentages_in_words():
     assert chen.between([36.42, 87.08]) == "36.4% to 87.1%" and chen.between([100, 100]) == "100%"
+
+
+# ---- hand-made classes -----------------------------------------------------------------------------------
+def test_hand_made_classes_have_the_widths_that_are_asked_for():
+    widths = torch.arange(1.0, 11, dtype=torch.float64)
+    offsets, centres, y = handmade.arranged(np.random.default_rng(1), widths=widths)
+    found = roby.layout(centres[y] + offsets, y)
+    assert torch.allclose(found.width, widths) and torch.allclose(found.distance, torch.pdist(centres))
+
+
+def test_a_step_to_the_boundary_of_the_nearest_centre_changes_the_class():
+    centres = torch.tensor([[0.0, 0], [4, 0], [0, 10]])
+    points = torch.tensor([[1.0, 0], [0, 3], [3, 0]])
+    gap, behind = handmade.boundary(points, centres, torch.tensor([0, 0, 0]))
+    assert gap.tolist() == [1, 2, -1] and behind.tolist() == [1, 1, 1]
+
+
+def test_equally_wide_classes_have_one_roby_at_any_separation():
+    widths = 2 + 1e-6 * torch.arange(10, dtype=torch.float64)
+    sweep = handmade.swept((0.5, 1.0, 4.0), *handmade.arranged(np.random.default_rng(2), widths=widths))
+    assert np.ptp(sweep["roby"]) < 1e-3 and np.all(np.diff(sweep["overlap"]) < 0)
+    assert sweep["error"][0] > sweep["error"][2]
+    found = handmade.property_1(np.random.default_rng(3), 30, 2.0, draws=20)
+    assert found["low"] <= found["roby"] <= found["high"] and found["overlap"] < -0.8

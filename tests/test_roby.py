@@ -176,6 +176,12 @@ def test_models_are_resampled_alike():
     torch.testing.assert_close(roby.bootstrap(a, y, draws=5, generator=runtime.generator(0)), both)
 
 
+def test_a_draw_without_scale_is_nan():
+    features, y = clouds()
+    two = roby.bootstrap(features, (y > 1).long(), draws=3, generator=runtime.generator(0))
+    assert two[:, 0].isfinite().all() and two[:, 1:3].isnan().all()     # one distance, one overlap
+
+
 # ---- what is refused -------------------------------------------------------------------------------------
 def refusals():
     features, y = clouds()
@@ -196,6 +202,8 @@ def refusals():
         "the summed widths": lambda: roby.of_equations(roby.layout(alike[:3], torch.arange(3))),
         "p=3; allowed: 2, infinity": lambda: roby.layout(features, y, p=3),
         "features are": lambda: roby.layout(features[:, 0], y),
+        "features are a ndarray, labels a Tensor": lambda: roby.layout(features.numpy(), y),
+        "features gives a list": lambda: roby.measure(model(), *images(), features=lambda x: x.tolist()),
         "labels torch.int32": lambda: roby.layout(features, y.int()),
         "group 'given'; allowed: true, predicted": lambda: roby.measure(model(), *images(), group="given"),
         "pixels lie in": lambda: roby.measure(model(), 300 * images()[0], images()[1]),

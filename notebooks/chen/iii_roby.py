@@ -47,13 +47,13 @@ units: str = "missing"  # nothing here needs units of its own
 trials: int | None = None  # random arrangements of classes; None takes the profile's value [10..]
 
 # %% tags=["hide-cell"]
-import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from torch import nn
 
 from shared import roby
 from shared.pages import chen, display
+from shared.pages.handmade import CLASSES, arranged, boundary, described, draw_sweep, property_1, swept
 from shared.pages.start import start
 from shared.pages.theorem import numpy_generator
 from shared.records import prose
@@ -72,9 +72,8 @@ run = start("chen/iii_roby", globals())
 # robust network.
 #
 # The text does not define the function *norm* that scales these numbers. The code of the journal version scales each list from its
-# smallest to its largest value *inside one network*; this book does the same. This page checks each formula against
-# the fast code of the book. Then it tests the idea on hand-made classes, for which the distance to the decision boundary is
-# known exactly.
+# smallest to its largest value *inside one network*; this book does the same. This page checks each formula against the fast code
+# of the book. Then it tests the idea on hand-made classes, for which the distance to the decision boundary is known exactly.
 
 # %%
 scale = run.scale(**{name: settings | {"trials": trials} for (name, settings), trials
@@ -97,12 +96,14 @@ def mean(values):
     return sum(values) / len(values)
 
 
-def dist(a, b, p):                                                                        # Equation 4
+# Equation 4
+def dist(a, b, p):
     moves = [abs(s - t) for s, t in zip(a, b)]
     return max(moves) if p == float("inf") else sum(m**p for m in moves) ** (1 / p)
 
 
-def centre(samples):                                                                      # Equation 3
+# Equation 3
+def centre(samples):
     return [mean(column) for column in zip(*samples)]
 
 
@@ -110,32 +111,18 @@ def by_the_equations(classes, p, *, dist=dist, centre=centre, mean=mean, norm=no
     """FSA, FSD and ROBY of classes [[feature vectors], ...]."""
     centres = [centre(samples) for samples in classes]
     sums = [sum(dist(f, c, p) for f in samples) for samples, c in zip(classes, centres)]
-    fsa_k = [1 - total / len(samples) for total, samples in zip(norm(sums), classes)]     # Equation 5
+    # Equation 5
+    fsa_k = [1 - total / len(samples) for total, samples in zip(norm(sums), classes)]
     pairs = [(i, j) for i in range(len(classes)) for j in range(i + 1, len(classes))]
-    fsd_ij = [dist(centres[i], centres[j], p) for i, j in pairs]                          # Equation 7
-    roby_ij = [fsa_k[i] + fsa_k[j] - sign * d for (i, j), d in zip(pairs, fsd_ij)]        # Equation 9
-    return {"fsa": mean(fsa_k), "fsd": mean(fsd_ij), "roby": mean(roby_ij)}       # Equations 6, 8 and 10
+    # Equation 7
+    fsd_ij = [dist(centres[i], centres[j], p) for i, j in pairs]
+    # Equation 9
+    roby_ij = [fsa_k[i] + fsa_k[j] - sign * d for (i, j), d in zip(pairs, fsd_ij)]
+    # Equations 6, 8 and 10
+    return {"fsa": mean(fsa_k), "fsd": mean(fsd_ij), "roby": mean(roby_ij)}
 
 
 # %%
-CLASSES, WIDTH = 10, 10
-
-
-def arranged(generator, *, separation=1.0, widths=None, samples=40):
-    """Offsets [n, 10] of samples to their centres, the centres [10, 10] and the labels [n] of ten classes.
-
-    widths   the mean distance of a class's samples to its centre; None draws them
-    """
-    centres = torch.from_numpy(generator.normal(size=(CLASSES, WIDTH))) * separation
-    y = torch.arange(CLASSES).repeat_interleave(samples)
-    offsets = torch.from_numpy(generator.normal(size=(len(y), WIDTH)))
-    for k in range(CLASSES):
-        offsets[y == k] -= offsets[y == k].mean(0)
-        offsets[y == k] /= offsets[y == k].norm(dim=1).mean()
-    widths = torch.from_numpy(generator.uniform(1, 3, CLASSES)) if widths is None else widths
-    return offsets * widths[y, None], centres, y
-
-
 offsets, centres, y = arranged(numpy_generator(run, "classes"), separation=2.0)
 y = torch.cat([y, y[:7] * 0])                # classes of different sizes, so that sums and means differ
 features = torch.cat([centres[y[:-7]] + offsets, centres[y[-7:]] + 2 * offsets[:7]])
@@ -173,24 +160,15 @@ alike = bool((softmax == largest).all())
 run.statement("equation-1", data={"samples": len(features), "same": alike}, evidence=equality(alike, changed=[
     (features.softmax(0).argmax(1) != largest).any(), (features.argmin(1) != largest).any()]))
 
-
 # %% [markdown]
 # ## Equation 2: robustness
 #
 # A classifier is robust on $x$ against a set of perturbations if none of them changes its class. For hand-made classes the
 # classifier of this page is the *nearest centre*. The boundary to class $j$ is then a plane, at distance
-# $(\lVert x - c_j \rVert^2 - \lVert x - c_i \rVert^2) / (2 \lVert c_i - c_j \rVert)$. A step to the nearest plane must
-# keep the class if it is 0.1% shorter, and change it if it is 0.1% longer.
-
-# %% tags=["show-input"]
-def boundary(features, centres, y):
-    """Distance of each sample to the boundary of its class, below 0 if misclassified; the class behind it."""
-    squares = torch.cdist(features, centres).square()
-    own = squares.gather(1, y[:, None])
-    gap = (squares - own) / (2 * torch.cdist(centres, centres)[y])
-    gap.scatter_(1, y[:, None], torch.inf)
-    return gap.min(1)
-
+#
+# $$\frac{\lVert x - c_j \rVert^2 - \lVert x - c_i \rVert^2}{2 \lVert c_i - c_j \rVert} .$$
+#
+# A step to the nearest plane must keep the class if it is 0.1% shorter, and change it if it is 0.1% longer.
 
 # %%
 gap, behind = boundary(features, centres, y)
@@ -271,12 +249,16 @@ run.statement("equation-10", **checked(("roby",), mean=[middle, max]))
 # %% tags=["show-input"]
 def algorithm_1(classes, p, *, dist=dist, centre=centre, norm=norm, sign=1):
     """FSA, FSD and ROBY of classes [[feature vectors], ...], sample by sample."""
-    centre_list = [centre(samples) for samples in classes]                                # lines 2 to 8
+    # lines 2 to 8
+    centre_list = [centre(samples) for samples in classes]
+    # lines 9 to 15
     fsa_list = [mean([dist(f, c, p) for f in samples])
-                for samples, c in zip(classes, centre_list)]                              # lines 9 to 15
-    fsa = 1 - mean(norm(fsa_list))                                                        # line 16
+                for samples, c in zip(classes, centre_list)]
+    # line 16
+    fsa = 1 - mean(norm(fsa_list))
     d_list, roby_list = [], []
-    for i in range(len(classes) - 1):                                                     # lines 17 to 29
+    # lines 17 to 29
+    for i in range(len(classes) - 1):
         for j in range(i + 1, len(classes)):
             d_list.append(dist(centre_list[i], centre_list[j], p))
             roby_list.append(fsa_list[i] + fsa_list[j] - sign * d_list[-1])
@@ -311,7 +293,6 @@ run.statement("algorithm-1", data={"samples": len(y), "classes": CLASSES, "same"
                f"n is not defined; twice the samples take {d['growth']['samples']:.1f} times as many "
                f"distances, twice the classes {d['growth']['classes']:.1f} times")})
 
-
 # %% [markdown]
 # ## Two readings: what each change of the classes does
 #
@@ -320,14 +301,6 @@ run.statement("algorithm-1", data={"samples": len(y), "classes": CLASSES, "same"
 # scaling (over the mean distance of two centres), and ROBY by Equations 5 to 10.
 
 # %%
-def described(name, offsets, centres, y):
-    """A row of one arrangement."""
-    features = centres[y] + offsets
-    found, gap = roby.layout(features, y), boundary(features, centres, y)[0]
-    return {"classes": name, "error": 100 * (gap < 0).double().mean().item(), "boundary": gap.mean().item(),
-            **measured(features, y), "equations": roby.of_equations(found)["roby"]}
-
-
 offsets, centres, y = arranged(numpy_generator(run, "readings"), separation=1.0)
 wider = torch.where(y == 0, 3.0, 1.0)
 # Equal to a millionth: a list of equal values has no scale.
@@ -353,7 +326,6 @@ run.say((), lambda: {"base": BY["as they are"], "far": BY["centres ten times as 
         "samples: with one class three times as wide ROBY changes by {abs(one.equations - "
         "base.equations):.4f}.")
 
-
 # %% [markdown]
 # ### Why the separation of the classes hardly counts
 #
@@ -361,33 +333,7 @@ run.say((), lambda: {"base": BY["as they are"], "far": BY["centres ten times as 
 # $w$ and every common factor of the distances. ROBY then equals $1 - \mathrm{FSD}$ at any separation.
 
 # %%
-def swept(separations):
-    """ROBY, overlap and error of equally wide classes over the separation of their centres."""
-    offsets, centres, y = equal
-    rows = [described(f"{s:.2g}", offsets, s * centres, y) | {"separation": s} for s in separations]
-    return {key: np.array([row[key] for row in rows]) for key in ("separation", "error", "roby", "overlap")}
-
-
-sweep = swept(np.geomspace(0.25, 8, 16))
-
-
-def draw_sweep(sweep):
-    """ROBY and the overlap that is not scaled, and the error, over the separation."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(display.WIDEST, 2.9))
-    for n, (key, label) in enumerate({"roby": "ROBY", "overlap": "overlap, not scaled"}.items()):
-        left.plot(sweep["separation"], sweep[key], display.LINES[n], marker=display.MARKERS[n], ms=4,
-                  color=display.PALETTE[n], label=label)
-    right.plot(sweep["separation"], sweep["error"], "-o", ms=4, color=display.PALETTE[2])
-    left.set(ylabel="measure")
-    right.set(ylabel="misclassified, %", ylim=(0, None))
-    for ax in (left, right):
-        ax.set(xscale="log", xlabel="separation of the centres")
-        ax.set_xticks([0.25, 0.5, 1, 2, 4, 8], ["¼", "½", "1", "2", "4", "8"])
-        ax.minorticks_off()
-    left.legend()
-    return figure
-
-
+sweep = swept(np.geomspace(0.25, 8, 16), *equal)
 CAPTION = ("Ten equally wide hand-made classes, moved apart. Left: ROBY and the overlap that is not scaled "
            "inside the network. Right: samples that the nearest-centre classifier misclassifies")
 ALT = "Left: ROBY is flat, the overlap falls. Right: the error falls to zero as the centres move apart."
@@ -396,7 +342,6 @@ run.extra("separation", (), lambda: [dict(zip(sweep, row)) for row in zip(*sweep
           "Ten equally wide hand-made classes, moved apart", fold="The numbers of the figure", header={
               "separation": "separation", "error": "error, %", "roby": "ROBY",
               "overlap": "overlap, not scaled"})
-
 
 # %% [markdown]
 # ## Property 1: the smaller ROBY, the more robust
@@ -407,19 +352,6 @@ run.extra("separation", (), lambda: [dict(zip(sweep, row)) for row in zip(*sweep
 # arrangements. A perfect measure has −1 (ROBY, overlap) or 1 (FSA, FSD).
 
 # %%
-def property_1(generator, trials, spread):
-    """Rank correlations of five measures with the mean distance to the boundary.
-
-    spread   by up to what factor, both ways, the separation of the arrangements differs
-    """
-    rows = []
-    for _ in range(trials):
-        separation = 1.5 * spread ** generator.uniform(-1, 1)
-        rows.append(described("", *arranged(generator, separation=separation, samples=20)))
-    return {name: chen.agreement([row[name] for row in rows], [row["boundary"] for row in rows])["spearman"]
-            for name in ("fsa", "fsd", "roby", "overlap", "equations")}
-
-
 SPREADS = {"separation differs up to fourfold": 2.0, "equal separation": 1.0}
 AGREED = {name: property_1(numpy_generator(run, "property", name), scale.trials, spread)
           for name, spread in SPREADS.items()}
@@ -428,7 +360,8 @@ run.statement("property-1", data={"arrangements": ROWS_1})
 run.extra("property-1", (), lambda: ROWS_1,
           "Rank correlation with the mean distance to the decision boundary, over random arrangements",
           header={"arrangements": "arrangements", "n": "n", "fsa": "FSA", "fsd": "FSD", "roby": "ROBY",
-                  "overlap": "overlap, not scaled", "equations": "ROBY, equations"})
+                  "low": "ROBY, 2.5%", "high": "97.5%", "overlap": "overlap, not scaled",
+                  "equations": "ROBY, equations"})
 
 # %% [markdown]
 # ## Property 2: natural samples only
@@ -508,21 +441,19 @@ def figure_1(*frames):
                                if words in maps}, "accuracy_on_originals_pct": 100 * min(accuracy)}
 
 
-READS = ("grouping is measured by the share of images whose nearest neighbour in the map has their class; "
-         "“clearly” names no bound")
 def ordered(expression, says):
     """A claim on the shares of neighbours."""
     return every("map", expression, view=lambda data: {"nearest neighbours": data["neighbours_pct"]},
-                 reads=READS, says=says)
+                 reads="grouping is measured by the share of images whose nearest neighbour in the map has "
+                       "their class; “clearly” names no bound", says=says)
 
 
 run.figure("figure-1", (natural, robust), lambda *units: chen.draw_maps(panels(*units)), data=figure_1,
            alt="Three maps of points, coloured by class: a natural network on clean and on adversarial "
                "images, a robust one on adversarial images.",
-           contains={"t-SNE scatter": lambda d: len(d["neighbours_pct"]) > 0,
-                     "(a)": lambda d: "natural_clean" in d["neighbours_pct"],
-                     "(b)": lambda d: "natural_adversarial" in d["neighbours_pct"],
-                     "(c)": lambda d: "robust_adversarial" in d["neighbours_pct"]},
+           contains={"t-SNE scatter": lambda d: len(d["neighbours_pct"]) > 0, **{
+               f"({letter})": lambda d, name=name: name in d["neighbours_pct"]
+               for letter, name in zip("abc", PANELS)}},
            claims={"loses the grouping": ordered(
                "natural_clean > natural_adversarial",
                "{natural_clean:%} on clean and {natural_adversarial:%} on adversarial images"),
@@ -547,17 +478,16 @@ run.figure("figure-1", (natural, robust), lambda *units: chen.draw_maps(panels(*
 # - Give `EQUAL` widths of your own: ROBY departs from 1 − FSD as they differ.
 
 # %%
-facts = {"low": sweep["roby"].min(), "most": sweep["error"].max(), "least": sweep["error"].min(),
-         "free": AGREED["separation differs up to fourfold"]}
 run.minute(prose.fill(
-    "Can the robustness of a network be read off from the widths of its classes and the distances between "
-    "them? As in the published code, ROBY scales these inside each network. For ten equally wide hand-made "
-    "classes it therefore stays at {low} when the classes move apart and the error falls from {most:%} to "
-    "{least:%}. Over random arrangements that differ in separation, ROBY's rank correlation with the "
-    "distance to the decision boundary is {free.roby} (perfect: −1); the same overlap without the scaling "
-    "has {free.overlap}, and the printed equations have {free.equations}. These classes are made by hand; "
-    "the networks of Section IV are what tests the "
-    "paper.", facts), picture=draw_sweep(sweep), alt=ALT, sets=())
+    "Does ROBY tell how far samples lie from the decision boundary of a network? Over {n} random "
+    "arrangements of ten hand-made classes, up to fourfold in separation, its rank correlation with that "
+    "distance is {free.roby:.2f} (95% interval {free.low:.2f} to {free.high:.2f}; perfect: −1). ROBY is "
+    "scaled inside each network: for ten equally wide classes it stays at {low} while moving them apart "
+    "lowers the error from {most:%} to {least:%}. Without that scaling, the overlap of the classes has "
+    "{free.overlap:.2f}; trained networks are the subject of {section}.", {
+        "n": scale.trials, "free": AGREED["separation differs up to fourfold"], "low": sweep["roby"].min(),
+        "most": sweep["error"].max(), "least": sweep["error"].min(),
+        "section": "{ref}`Section IV.C <chen-iv-c>`"}), picture=draw_sweep(sweep), alt=ALT, sets=())
 
 # %%
 run.stamp()

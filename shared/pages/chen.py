@@ -1,25 +1,25 @@
-"""What the pages of `chen` share: the networks' plans, rows a network, rank agreement, figures, claims."""
+"""What the pages of `chen` share: the networks' plans, rows a network, maps, figures."""
 import dataclasses
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
-from scipy import stats
 
 from shared import reference, roby
 from shared.attacks.gradient import PGD, HalfAdversarial, PGDBeyondWhite
 from shared.attacks.threat import L2, Linf, LinfL2Steps
 from shared.models import chen as models
 from shared.pages import display, tidy
-from shared.records.every import every
 from shared.runtime import UserError
 from shared.units import handed
 
 PAPER = reference.paper("chen")
 BENCH = "chen/iv_c_benchmark"               # its units serve all pages
 DATASETS = {"cifar10": "CIFAR-10", "mnist": "MNIST", "fashion_mnist": "Fashion-MNIST"}
-TEN = len(models.MODELS)
+TEN = len({row["model"] for row in PAPER["table-1"].rows})
+# Networks of the paper's tables. Others that `models.chen` names are trained and shown beside them.
+PRINTED = {row["model"] for item in ("table-1", "table-6", "table-7", "table-9") for row in PAPER[item].rows}
 PARTS = ("images_train", "epochs", "images_attack")
 METRICS = {"fsa": "FSA", "fsd": "FSD", "roby": "ROBY"}
 NORMS = {"inf": "L∞", "2": "L2"}
@@ -107,28 +107,33 @@ def small(*names):
 def lent(run, kind, names=None):
     """The networks of a set that Section IV.C has recorded; in `smoke` and `quick` this page's own few.
 
-    names   of its networks, as in the units, such as ("resnet101",); None takes all
+    names   of its networks, as in the units, such as ("resnet101",); None takes those that the paper prints
     """
     networks, order, form = SETS[kind]
     own = run.units(f"small-{kind}", handed.definitions(BENCH).measure, plan(kind), parts=PARTS, names=form)
     _, labels = tidy.named(form, {(data.replace("_", "-"), name): {} for data in order for name in networks
-                                  if names is None or name in names})
+                                  if (SPELT[name] in PRINTED if names is None else name in names)})
     units = handed.borrowed(BENCH, kind, list(labels), own=own, title=kind, parts=PARTS)
     units.labels = labels | own.labels
     return units
 
 
 def only(units, asked=None, data=None):
-    """Of a `UnitSet` the networks with these printed names, or on one data set; not of a small run's."""
+    """Of a `UnitSet` the networks with these printed names, or on one data set.
+
+    A small run's stay, except those that the paper does not print.
+    """
     def some(of):
         return {name: each for name, each in of.items() for label in [units.labels[name]]
                 if data in (None, label["data"]) and (asked is None or SPELT[label["model"]] in asked)}
 
+    mine = {name: each for name, each in units.mine.items()
+            if SPELT[units.labels[name]["model"]] in PRINTED}
     return dataclasses.replace(units, published=some(units.published), recorded=some(units.recorded),
-                               stale=some(units.stale))
+                               stale=some(units.stale), mine=mine)
 
 
-_RESAMPLED = ("fsa", "fsd", "roby", "width", "overlap")     # the columns of a unit's resamples
+RESAMPLED = ("fsa", "fsd", "roby", "width", "overlap")     # the columns of a unit's resamples
 
 
 # ---- rows a network --------------------------------------------------------------------------------------
@@ -169,7 +174,7 @@ def networks(*frames):
         **{name: float(np.median(np.where(np.isnan(u[name]), end, u[name]))) for name, end in LIMITS.items()},
         **{f"asr_{name}": success(u, name) for name in ATTACKS},
         **dict(zip(("roby_low", "roby_high"), map(float, np.quantile(
-            np.asarray(u["resampled_test"]["2"])[:, _RESAMPLED.index("roby")], (0.025, 0.975))))),
+            np.asarray(u["resampled_test"]["2"])[:, RESAMPLED.index("roby")], (0.025, 0.975))))),
         **metrics(u["classes_test"])} for frame in frames for u in frame.to_dict("records")])
 
 
@@ -198,6 +203,26 @@ def named(units, columns, *, sort=None, percent=()):
 
 
 NAMED = {"data set": "data set", "network": "network"}
+VARIANTS = {f"{features}, {by}": (features, by) for features in ("logits", "softmax", "hidden")
+            for by in ("true", "predicted")}
+
+
+def variants(units):
+    """A row a network: ROBY in the L2 form by features and classes, and by the batch's normalisation."""
+    made = []
+    for u in units.to_dict("records"):
+        batch = u["batch_statistics"]
+        made.append({"data set": DATASETS[u["dataset"]], "network": SPELT[u["model"]]} | {
+            name: metrics(u["classes_test"], *how)["roby_2"] for name, how in VARIANTS.items()} | {
+            "by the batch": metrics(batch["classes"])["roby_2"] if batch else None})
+    return made
+
+
+def accuracies(rows):
+    """A claim on accuracies that names no bound, with those of the networks that are there."""
+    told = "; ".join(f"{data}: {between(100 * mine.acc)} (n = {len(mine)})"
+                     for data, mine in rows.groupby("dataset", sort=False)) if len(rows) else "none"
+    return None, f"{told}; the claim names no bound"
 
 
 def complete(rows, asked):
@@ -211,29 +236,6 @@ def between(percents):
     percents = list(percents)
     ends = [f"{display.number(float(end(percents)), digits=3)}%" for end in (min, max)]
     return " to ".join(dict.fromkeys(ends))
-
-
-# ---- agreement -------------------------------------------------------------------------------------------
-COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
-
-
-def agreement(x, y):
-    """Coefficients of two columns; None of a column that is constant or has a gap."""
-    x, y = (np.array([np.nan if v is None else v for v in column], float) for column in (x, y))
-    if len(x) < 2 or not np.isfinite(x + y).all() or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return dict.fromkeys(COEFFICIENTS)
-    return {"pearson": float(stats.pearsonr(x, y)[0]), "spearman": float(stats.spearmanr(x, y)[0]),
-            "kendall": float(stats.kendalltau(x, y)[0])}
-
-
-def coefficients(rows, pairs, *, asked=TEN, kind="pearson"):
-    """`{data set: {name: coefficient}}` of all data sets; None where fewer networks are there than `asked`.
-
-    pairs  {name: (one column, another)}
-    """
-    there = complete(rows, asked)
-    return {data: {name: agreement(there[data][x], there[data][y])[kind] if data in there else None
-                   for name, (x, y) in pairs.items()} for data in DATASETS.values()}
 
 
 # ---- maps ------------------------------------------------------------------------------------------------
@@ -250,8 +252,10 @@ def draw_maps(panels, columns=3):
     """Maps `{title: (points [n, 2], labels [n])}`, a colour and a number a class; None of no panels."""
     if not panels:
         return None
+    wide = display.WIDEST / columns
+    columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
-    figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=(display.WIDEST, 2.6 * rows))
+    figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=(wide * columns, 2.6 * rows))
     for ax, (title, (points, labels)) in zip(axes.flat, panels.items()):
         points, labels = np.asarray(points, float), np.asarray(labels)
         for k in np.unique(labels):
@@ -263,114 +267,6 @@ def draw_maps(panels, columns=3):
     for ax in axes.flat[len(panels):]:
         ax.set_axis_off()
     return figure
-
-
-def correlations(norm):
-    """Units -> rows of Table II or III."""
-    pairs = {name: columns for name, columns in PAIRS.items() if name.endswith(f"_{norm}")}
-    return lambda units: [{"dataset": data, **found}
-                          for data, found in coefficients(table_1(units), pairs).items()]
-
-
-def table_4(units):
-    """A row an attack: means over the data sets, None where one of them has no coefficient."""
-    made = []
-    for attack in ("asr_2", "asr_inf"):
-        pairs = {name: (attack, name) for name in ("roby_2", "roby_inf")}
-        found = pd.DataFrame(coefficients(table_1(units), pairs).values()).astype(float)
-        made.append({"attack_success": attack, **found.mean(skipna=False)})
-    return made
-
-
-def followed(norm):
-    """The claim of Figures 2 and 3; a run of fewer networks has no ranks to judge."""
-    asr, fsa, fsd, whole = (f"{name}_{norm}" for name in ("asr", *METRICS))
-    judge = every("dataset", f"{asr}_{whole} > 0 > max({asr}_{fsa}, {asr}_{fsd})",
-                  view=lambda data: data["ranks"], says="{dataset}: rank correlations "
-                  f"{{{asr}_{whole}}} of ROBY, {{{asr}_{fsa}}} of FSA and {{{asr}_{fsd}}} of FSD")
-    return lambda data: judge(data)
-
-
-def all_positive(data):
-    """The claim of Figure 4."""
-    least = {name: None if None in found.values() else min(found.values())
-             for name, found in data["ranks"].items()}
-    if None in least.values():
-        return None, "there are no rank correlations on all data sets"
-    return min(least.values()) > 0, "; ".join(f"{name}: the smallest rank correlation is {value:.2f}"
-                                             for name, value in least.items())
-
-
-# ---- agreement, with intervals ---------------------------------------------------------------------------
-# What may rank networks: its name, and the sign of its correlation with attack success if it ranks them well.
-QUANTITIES = {"roby_2": ("ROBY, L2", 1), "roby_inf": ("ROBY, L∞", 1), "fsa_2": ("FSA, L2", -1),
-              "fsd_2": ("FSD, L2", -1), "overlap_2": ("overlap, not scaled, L2", 1), "acc": ("accuracy", -1),
-              "margin": ("mean margin of the logits", -1),
-              "near_random": ("boundary distance, random directions", -1),
-              "near_gradient": ("boundary distance, along the gradient", -1)}
-
-
-def rank_agreement(units, attack, *, draws=1_000, asked=TEN):
-    """Rows (data set, quantity): coefficients with the success of an attack, and 95% intervals of Spearman's.
-
-    over networks: the networks of a data set are drawn with replacement; over images: the images of metrics
-    and attacks are, alike for all networks. Data sets with fewer networks than `asked` have no row.
-    """
-    rows, made = networks(units), []
-    for data, mine in complete(rows, asked).items():
-        rate = mine[f"asr_{attack}"].to_numpy(float)
-        generator = np.random.default_rng(0)
-        chosen = generator.integers(len(mine), size=(draws, len(mine)))
-        drawn = [units.iloc[n] for n in mine.index]
-        rates = _rates(drawn, attack, draws, generator)
-        for name, (words, sign) in QUANTITIES.items():
-            values = mine[name].to_numpy(float)
-            told = {"data set": data, "quantity": words, "sign": sign, **agreement(values, rate)}
-            told |= dict(zip(("low", "high"), _interval(values[chosen], rate[chosen])))
-            metric, norm = name.rsplit("_", 1) if "_" in name else (name, "")
-            if metric in _RESAMPLED:
-                column = _RESAMPLED.index(metric)
-                again = np.stack([np.asarray(u["resampled_test"][norm])[:draws, column] for u in drawn], 1)
-                told |= dict(zip(("low, images", "high, images"), _interval(again, rates[:len(again)])))
-            made.append(told)
-    return made
-
-
-def answer(units, attack):
-    """For sentences: `rank_agreement` of ROBY and of the margin on the first data set that has both."""
-    found = {}
-    for row in rank_agreement(units, attack):
-        if row["spearman"] is not None:
-            found.setdefault(row["data set"], {})[row["quantity"]] = row
-    roby_2, margin = (QUANTITIES[name][0] for name in ("roby_2", "margin"))
-    return next(({"data": data, "roby": rows[roby_2], "margin": rows[margin]} for data, rows in found.items()
-                 if {roby_2, margin} <= rows.keys()), {})
-
-
-def ranges(units):
-    """For sentences: success of each attack over the networks on MNIST, and what the paper prints."""
-    rows = networks(units)
-    rows = rows[rows.dataset == "MNIST"] if len(rows) else rows
-    printed = [100 * row["asr_inf"] for row in PAPER["table-1"].rows if row["dataset"] == "MNIST"]
-    return {} if rows.empty else {"networks": len(rows), "paper": between(printed)} | {
-        name: between(100 * rows[f"asr_{name}"]) for name in ATTACKS}
-
-
-def _rates(units, attack, draws, generator):
-    """Attack success of each unit over `draws` resamples of its images, the same for all: [draws, units]."""
-    count = min(len(u["labels"]) for u in units)
-    times = generator.multinomial(count, np.full(count, 1 / count), draws)
-    correct = np.stack([np.asarray(u["correct"], bool)[:count] for u in units], 1)
-    wrong = np.stack([(np.asarray(u["attacks"][attack]["predicted"]) != np.asarray(u["labels"]))[:count]
-                      for u in units], 1)
-    return (times @ (correct & wrong)) / np.maximum(times @ correct, 1)
-
-
-def _interval(x, y):
-    """2.5 and 97.5% quantiles of Spearman's coefficient of the rows of x and y [draws, n]; None of none."""
-    found = [agreement(*pair)["spearman"] for pair in zip(x, y)]
-    found = [each for each in found if each is not None]
-    return tuple(map(float, np.quantile(found, (0.025, 0.975)))) if found else (None, None)
 
 
 # ---- figures ---------------------------------------------------------------------------------------------
@@ -394,13 +290,6 @@ def draw_networks(rows, series, *, sort=None):
         ax.set(title=data, ylim=(-0.03, 1.05))
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(series))
     return figure
-
-
-def of_figure(columns):
-    """Units -> how many panels and series of Table I are drawn, and rank correlations of the series."""
-    pairs = {f"{a}_{b}": (a, b) for a in columns for b in columns if a < b}
-    return lambda units: {"panels": len({*table_1(units).get("dataset", ())}), "series": len(columns),
-                          "ranks": coefficients(table_1(units), pairs, kind="spearman")}
 
 
 def draw_against(rows, x, y, labels):

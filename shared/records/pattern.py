@@ -6,7 +6,8 @@ from shared.records.comparison import QUANTITIES, is_number
 
 FEWEST = 8            # values that a pattern is told of
 RESAMPLES = 1_000     # of the values, with replacement: 95% intervals by their percentiles
-WITHIN = (*QUANTITIES, "delta_inferred", "split")   # what like values have in common beside their column
+# What like values have in common beside their column: data sets differ by more than what is compared.
+WITHIN = (*QUANTITIES, "dataset", "delta_inferred", "split")
 
 
 def words(cells):

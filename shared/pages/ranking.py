@@ -1,0 +1,256 @@
+"""How well quantities rank the networks of `chen`: coefficients with attack success, intervals, claims.
+
+No coefficient is given of fewer networks than the published table has.
+"""
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from shared.pages import chen, display
+from shared.records.every import every
+
+COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
+FEWER = "fewer than {asked} networks are measured"
+
+
+# ---- coefficients ----------------------------------------------------------------------------------------
+def agreement(x, y):
+    """Coefficients of two columns; None of a column that is constant or has a gap."""
+    x, y = (np.array([np.nan if v is None else v for v in column], float) for column in (x, y))
+    if len(x) < 2 or not np.isfinite(x + y).all() or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return dict.fromkeys(COEFFICIENTS)
+    return {"pearson": float(stats.pearsonr(x, y)[0]), "spearman": float(stats.spearmanr(x, y)[0]),
+            "kendall": float(stats.kendalltau(x, y)[0])}
+
+
+def coefficients(rows, pairs, *, asked=chen.TEN, kind="pearson"):
+    """`{data set: {name: coefficient, "status": why there is none, or "<name>_status": why one is none}}`.
+
+    pairs  {name: (one column, another)}
+    """
+    there, made = chen.complete(rows, asked), {}
+    for data in chen.DATASETS.values():
+        if (mine := there.get(data)) is None:
+            made[data] = dict.fromkeys(pairs) | {"status": f"not run: {FEWER.format(asked=asked)}"}
+            continue
+        made[data] = {name: agreement(mine[x], mine[y])[kind] for name, (x, y) in pairs.items()}
+        made[data] |= {f"{name}_status": f"not run: {_gap(mine, pairs[name])}"
+                       for name, value in made[data].items() if value is None}
+    return made
+
+
+def _gap(rows, columns):
+    """Why two columns of networks have no coefficient."""
+    if any(rows[name].isna().any() for name in columns):
+        return "a measure has no value on one of the networks"
+    flat = next(name for name in columns if rows[name].nunique() == 1)
+    return f"{'attack success' if flat.startswith('asr') else 'a measure'} is the same on all networks"
+
+
+def correlations(norm):
+    """Units -> rows of Table II or III."""
+    pairs = {name: columns for name, columns in chen.PAIRS.items() if name.endswith(f"_{norm}")}
+    return lambda units: [{"dataset": data, **found}
+                          for data, found in coefficients(chen.table_1(units), pairs).items()]
+
+
+def table_4(units):
+    """A row an attack: means over the data sets, none where one of them has no coefficient."""
+    made = []
+    for attack in ("asr_2", "asr_inf"):
+        pairs = {name: (attack, name) for name in ("roby_2", "roby_inf")}
+        found = pd.DataFrame(coefficients(chen.table_1(units), pairs).values())[list(pairs)].astype(float)
+        means = dict(found.mean(skipna=False))
+        made.append({"attack_success": attack, **means, **{
+            f"{name}_status": "not run: one of the data sets has no coefficient"
+            for name, value in means.items() if np.isnan(value)}})
+    return made
+
+
+# ---- figures ---------------------------------------------------------------------------------------------
+def drawn(columns):
+    """Units -> a panel a data set with these columns of Table I, sorted by the first."""
+    return lambda units: chen.draw_networks(chen.table_1(units), columns, sort=next(iter(columns)))
+
+
+def of_figure(columns):
+    """Units -> how many panels and series of Table I are drawn, and rank correlations of the series."""
+    pairs = {f"{a}_{b}": (a, b) for a in columns for b in columns if a < b}
+    return lambda units: {"panels": len({*chen.table_1(units).get("dataset", ())}), "series": len(columns),
+                          "ranks": coefficients(chen.table_1(units), pairs, kind="spearman")}
+
+
+def of_series(norm):
+    """What `run.figure` takes for Figure 2 or 3."""
+    series = chen.SERIES[norm]
+    return {"draw": drawn(series), "data": of_figure(series),
+            "alt": f"For each data set, attack success, FSA, FSD and ROBY in the {chen.NORMS[norm]} form over"
+                   " the networks.",
+            "contains": {"one panel per dataset": lambda d: d["panels"] == len(chen.DATASETS),
+                         "of ten models": lambda d: d["series"] == 1 + len(chen.METRICS)}}
+
+
+def picture(units, attack):
+    """For a box: ROBY against the success of an attack, and its alternative text."""
+    return {"picture": chen.draw_against(chen.networks(units), f"asr_{attack}", "roby_2",
+                                         (f"attack success, {chen.ATTACKS[attack]}", "ROBY, L2")),
+            "alt": "ROBY against attack success, a point a network."}
+
+
+def picture_of_chance(drawn, published):
+    """For a box: correlations of sorted columns that have nothing else in common, and the published ones."""
+    figure, ax = plt.subplots(figsize=(display.WIDEST / 1.6, 2.6))
+    ax.hist(drawn, bins=np.linspace(0.6, 1, 81), density=True, color="0.75", label="sorted random columns")
+    for n, value in enumerate(published):
+        ax.axvline(value, color=display.PALETTE[3], lw=2, label=None if n else "published, ROBY")
+    ax.set(xlabel="Pearson's correlation of two columns of ten", xlim=(0.6, 1), yticks=[])
+    ax.legend(loc="upper left")
+    return {"picture": figure, "alt": "A histogram of correlations, most of them between 0.8 and 1, and the "
+                                      "published ones among them."}
+
+
+# ---- claims ----------------------------------------------------------------------------------------------
+class with_status(every):  # a word of the pages, like `every`
+    """An `every` that tells of cases without a value why there is none, as `status` or `<name>_status` do."""
+
+    def _told(self, judged, found):
+        without = {}
+        for case, holds in judged.items():
+            reasons = [v for k, v in found[case].items() if k.endswith("status") and isinstance(v, str)]
+            for why in reasons[:1] if holds is None else ():
+                without.setdefault(why.removeprefix("not run: "), []).append(case)
+        rest = {case: holds for case, holds in judged.items() if case not in sum(without.values(), [])}
+        return "; ".join([*([super()._told(rest, found)] if rest else []), *(
+            f"{', '.join(map(self.name, cases))}: {why}" for why, cases in without.items())])
+
+
+def ranks(rows):
+    """Rank correlations of Table I in each data set whose ten networks are there."""
+    return coefficients(rows, chen.PAIRS | {"attacks": ("asr_inf", "asr_2")}, kind="spearman")
+
+
+def _shown(norm):
+    return f"{{dataset}}: FSA {{fsa_{norm}}}, FSD {{fsd_{norm}}}, ROBY {{roby_{norm}}}"
+
+
+def signs(norm):
+    """The claim of Tables II and III on the signs of their coefficients."""
+    return with_status("dataset", f"max(fsa_{norm}, fsd_{norm}) < 0 < roby_{norm}", says=_shown(norm))
+
+
+def highest(norm):
+    """The claim of Tables II and III that ROBY has the highest coefficient."""
+    return with_status("dataset", f"abs(roby_{norm}) > max(abs(fsa_{norm}), abs(fsd_{norm}))",
+                       says=_shown(norm), reads="“highest” is read of absolute values")
+
+
+def followed(norm):
+    """The claim of Figures 2 and 3; a run of fewer networks has no ranks to judge."""
+    asr, fsa, fsd, whole = (f"{name}_{norm}" for name in ("asr", *chen.METRICS))
+    judge = with_status("dataset", f"{asr}_{whole} > 0 > max({asr}_{fsa}, {asr}_{fsd})",
+                        view=lambda data: data["ranks"], says="{dataset}: rank correlations "
+                        f"{{{asr}_{whole}}} of ROBY, {{{asr}_{fsa}}} of FSA and {{{asr}_{fsd}}} of FSD")
+    return lambda data: judge(data)
+
+
+def all_positive(data):
+    """The claim of Figure 4."""
+    def least(ranks):
+        values = [value for name, value in ranks.items() if not name.endswith("status")]
+        return {name: value for name, value in ranks.items() if name.endswith("status")} | {
+            "least": None if None in values else min(values)}
+
+    return with_status("dataset", "least > 0", says="{dataset}: the smallest rank correlation is {least}",
+                       view=lambda data: {name: least(each) for name, each in data["ranks"].items()})(data)
+
+
+# ---- intervals -------------------------------------------------------------------------------------------
+# What may rank networks: its name, and the sign of its correlation with attack success if it ranks them well.
+QUANTITIES = {"roby_2": ("ROBY, L2", 1), "roby_inf": ("ROBY, L∞", 1), "fsa_2": ("FSA, L2", -1),
+              "fsd_2": ("FSD, L2", -1), "overlap_2": ("overlap, not scaled, L2", 1), "acc": ("accuracy", -1),
+              "margin": ("mean margin of the logits", -1),
+              "near_random": ("boundary distance, random directions", -1),
+              "near_gradient": ("boundary distance, along the gradient", -1)}
+
+
+def rank_agreement(units, attack, *, draws=1_000, asked=chen.TEN):
+    """Rows (data set, quantity): coefficients with the success of an attack, and 95% intervals of Spearman's.
+
+    over networks: the networks of a data set are drawn with replacement; over images: the images of metrics
+    and attacks are, alike for all networks. Data sets with fewer networks than `asked` have no row.
+    """
+    rows, made = chen.networks(units), []
+    for data, mine in chen.complete(rows, asked).items():
+        rate = mine[f"asr_{attack}"].to_numpy(float)
+        generator = np.random.default_rng(0)
+        chosen = generator.integers(len(mine), size=(draws, len(mine)))
+        drawn = [units.iloc[n] for n in mine.index]
+        rates = _rates(drawn, attack, draws, generator)
+        for name, (words, sign) in QUANTITIES.items():
+            values = mine[name].to_numpy(float)
+            told = {"data set": data, "quantity": words, "sign": sign, **agreement(values, rate)}
+            told |= dict(zip(("low", "high"), interval(values[chosen], rate[chosen])))
+            metric, norm = name.rsplit("_", 1) if "_" in name else (name, "")
+            if metric in chen.RESAMPLED:
+                column = chen.RESAMPLED.index(metric)
+                again = np.stack([np.asarray(u["resampled_test"][norm])[:draws, column] for u in drawn], 1)
+                told |= dict(zip(("low, images", "high, images"), interval(again, rates[:len(again)])))
+            made.append(told)
+    return made
+
+
+HEADER = {"data set": "data set", "quantity": "quantity", "sign": "sign if good", **COEFFICIENTS,
+          "low": "networks, low", "high": "high", "low, images": "images, low", "high, images": "high"}
+
+
+def of_attack(attack):
+    """Units -> `rank_agreement` with an attack."""
+    return lambda units: rank_agreement(units, attack)
+
+
+def interval(x, y):
+    """2.5 and 97.5% quantiles of Spearman's coefficient of the rows of x and y [draws, n]; None of none.
+
+    Rows that are constant or have a gap have no coefficient.
+    """
+    ranked = [stats.rankdata(np.asarray(each, float), axis=1) for each in (x, y)]
+    one, other = (each - each.mean(1, keepdims=True) for each in ranked)
+    scale = np.sqrt((one**2).sum(1) * (other**2).sum(1))
+    whole = scale > 0
+    found = (one * other).sum(1)[whole] / scale[whole]
+    return tuple(map(float, np.quantile(found, (0.025, 0.975)))) if len(found) else (None, None)
+
+
+def _rates(units, attack, draws, generator):
+    """Attack success of each unit over `draws` resamples of its images, the same for all: [draws, units]."""
+    count = min(len(u["labels"]) for u in units)
+    times = generator.multinomial(count, np.full(count, 1 / count), draws)
+    correct = np.stack([np.asarray(u["correct"], bool)[:count] for u in units], 1)
+    wrong = np.stack([(np.asarray(u["attacks"][attack]["predicted"]) != np.asarray(u["labels"]))[:count]
+                      for u in units], 1)
+    return (times @ (correct & wrong)) / np.maximum(times @ correct, 1)
+
+
+# ---- sentences -------------------------------------------------------------------------------------------
+def answer(units, attack):
+    """For sentences: `rank_agreement` of ROBY and of the margin on the first data set that has ROBY's."""
+    found = {}
+    for row in rank_agreement(units, attack):
+        found.setdefault(row["data set"], {})[row["quantity"]] = row
+    roby_2, margin = (QUANTITIES[name][0] for name in ("roby_2", "margin"))
+    return next(({"data": data, "roby": rows[roby_2], "margin": rows[margin]} for data, rows in found.items()
+                 if rows[roby_2]["spearman"] is not None), {})
+
+
+def measured(units, data="MNIST"):
+    """For sentences: the networks on a data set, what attacks flip on them, and what is printed of them."""
+    rows = chen.networks(units)
+    rows = rows[rows.dataset == data] if len(rows) else rows
+    printed = [row for row in chen.PAPER["table-1"].rows
+               if row["dataset"] == data and row["model"] in set(rows.get("model", ()))]
+    return {} if not printed else {
+        "networks": len(rows), "all": chen.TEN, "names": ", ".join(rows.model),
+        "verb": "is" if len(rows) == 1 else "are", **{part: int(units[part].max()) for part in chen.PARTS},
+        **{f"paper_{norm}": chen.between(100 * row[f"asr_{norm}"] for row in printed) for norm in chen.NORMS},
+        **{name: chen.between(100 * rows[f"asr_{name}"]) for name in chen.ATTACKS}}
