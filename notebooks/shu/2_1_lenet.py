@@ -252,15 +252,18 @@ run.table("table-1", shu.part(networks, trained="seeds"), table_1, claims={
     "perform similarly": shu.similar(0.012, 0.035),
     "close to 99%": "“close” names no bound; the table shows the errors"})
 run.extra("lengths", networks, lambda units: [
-    {"network": name, "error": error, "published": shu.ERRORS.get(name), "epochs of the variant": recipe.epochs,
-     "its error": shu.errors(units, "epochs").get(name)}
+    {"network": name, "error": error, "published": shu.ERRORS.get(name),
+     "epochs of the variant": recipe.epochs, "its error": shu.errors(units, "epochs").get(name)}
     for recipe, (name, error) in zip(recipes.LENGTHS, shu.errors(units).items())],
     "Test errors of our ten networks of 10 epochs, of the paper's in their printed order, and of a variant "
     "with momentum 0.5 and 3 to 12 epochs")
 run.say(networks, shu.order,
-        "The published errors fall with the network's number (Kendall's τ = {print:.2f}, n = {networks}; by chance "
-        "with probability {chance}), as they would not if the networks differed by their seed alone. Ours do not "
-        "(τ = {own:.2f}, errors {least_own} to {most_own}). The variant whose length grows by an epoch a network "
+        "The published errors fall with the network's number (Kendall's τ = {print:.2f}, n = {networks}; by "
+        "chance "
+        "with probability {chance}), as they would not if the networks differed by their seed alone. Ours do "
+        "not "
+        "(τ = {own:.2f}, errors {least_own} to {most_own}). The variant whose length grows by an epoch a "
+        "network "
         "gives τ = {epochs:.2f} and errors from {least_epochs} to {most_epochs}.")
 
 
@@ -354,7 +357,8 @@ run.table("table-3", sweeps, lambda units: shu.attacked(units, "table-3"), claim
                              "table-2")})
 run.say(sweeps, shu.minute,
         "The networks that were not attacked are wrong on {others:.0%} of an attack's images on average over "
-        "the {n} attacks (paper: {paper.others:.0%}). Of the {examples} images, {again} had another label when "
+        "the {n} attacks (paper: {paper.others:.0%}). Of the {examples} images, {again} had another label "
+        "when "
         "the attack found them and has the true one when evaluated again, in another batch: there rounding "
         "decides.")
 
@@ -404,8 +408,10 @@ run.extra("kinds", sweeps, shu.suspects,
           "misclassifies at most 5%, another at least half. Transferable: all misclassify at least a quarter",
           header=shu.SUSPECTS)
 run.say(sweeps, shu.of_suspects,
-        "Boxes of the published kind: {same} of {n}. Of the other {other}, {sizes} are of the published kind at "
-        "another size, {rules} with other pixels kept, {classes} for another wrong class, and {left} in none of "
+        "Boxes of the published kind: {same} of {n}. Of the other {other}, {sizes} are of the published kind "
+        "at "
+        "another size, {rules} with other pixels kept, {classes} for another wrong class, and {left} in none "
+        "of "
         "these ways.")
 
 # %% [markdown]
@@ -421,11 +427,14 @@ run.extra("keep-rules", sweeps, lambda units: shu.by_rule(units, "table-2"),
           "network and of the others, mean squared L2 norm",
           header=shu.BY_RULE)
 run.say(sweeps, shu.between,
-        "The published number of perturbed pixels of Table 3 lies between our numbers by the strictest and the "
-        "loosest of the three rules for {between} of {n} attacks. By the loosest, that of the text, {enough} of "
+        "The published number of perturbed pixels of Table 3 lies between our numbers by the strictest and "
+        "the "
+        "loosest of the three rules for {between} of {n} attacks. By the loosest, that of the text, {enough} "
+        "of "
         "{n} attacks change more pixels than the published box has intervals.")
 run.extra("transfer", (sweeps, others), shu.transfers,
-          "Mean misclassification rate (%) of the networks that were not attacked, on the images of an attack",
+          "Mean misclassification rate (%) of the networks that were not attacked, on the images of an "
+          "attack",
           header=shu.TRANSFERS)
 
 # %% [markdown]
@@ -468,12 +477,16 @@ if facts:
     wider = shu.over_digits(run.best(fifty))
     run.minute(prose.fill(
         "Are adversarial examples of one network also errors of networks that differ only in their training "
-        "seed? On the images of {n} attacks on one LeNet, all from one digit 1, the {rest} other networks are "
+        "seed? On the images of {n} attacks on one LeNet, all from one digit 1, the {rest} other networks "
+        "are "
         "wrong in {others:.0%} of cases on average (by attack from {least:.0%} to {most:.0%}; paper: "
-        "{paper.others:.0%}, from {paper.least:.0%} to {paper.most:.0%}). Of the boxes that these images span, "
-        "{own} of {n} fool the attacked network while another one is nearly always right (paper: {paper.own} of "
+        "{paper.others:.0%}, from {paper.least:.0%} to {paper.most:.0%}). Of the boxes that these images "
+        "span, "
+        "{own} of {n} fool the attacked network while another one is nearly always right (paper: {paper.own} "
+        "of "
         "{paper.n}), and {transferable} of {n} fool all networks (paper: {paper.transferable} of {paper.n}). "
-        "{same} of {n} boxes are of the published kind: it changes with the size of the box, the wrong class and "
+        "{same} of {n} boxes are of the published kind: it changes with the size of the box, the wrong class "
+        "and "
         "the pixels kept, and one digit gives no rate for others.", facts | shu.of_suspects(found))
         + (f" {prose.fill(shu.OVER_DIGITS, wider)}" if wider else ""),
         picture=shu.draw_curves(found, "table-2"), sets=(sweeps,),

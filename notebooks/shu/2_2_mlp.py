@@ -214,7 +214,8 @@ if facts:
         "networks are wrong in {others:.1%} of cases on average (paper: {paper.others:.1%}). Samples of the "
         "boxes that these images span fool the attacked network while another one is nearly always right for "
         "{own} of {n} digits (paper: {paper.own} of {paper.n}). ", facts) + (
-            prose.fill(shu.OVER_DIGITS, wider) if wider else "Two digits do not give a rate for other images."),
+            prose.fill(shu.OVER_DIGITS, wider) if wider else
+            "Two digits do not give a rate for other images."),
         picture=shu.draw_curves(found, "table-6"), sets=(sweeps,),
         alt="Misclassification rates of five perceptrons in boxes of growing size, a panel a digit.")
 

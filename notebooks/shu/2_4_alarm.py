@@ -288,10 +288,13 @@ facts = alarm_data(*found) if all(map(len, found)) else {}
 if facts.get("alarm_adversarial") is not None:
     run.minute(prose.fill(
         "Can networks that differ only in their training seed expose adversarial examples by disagreement? "
-        "All networks together disagree on {alarm_adversarial:.1%} of {examples} examples that {attacks} attacks "
-        "on one LeNet find around one digit 1, on {alarm_random_noise:.1%} of as many images with random noise "
+        "All networks together disagree on {alarm_adversarial:.1%} of {examples} examples that {attacks} "
+        "attacks "
+        "on one LeNet find around one digit 1, on {alarm_random_noise:.1%} of as many images with random "
+        "noise "
         "of the same L2 norms, and on {alarm_clean_digits:.1%} of {digits} clean test digits (95% interval "
-        "{low:.1f} to {high:.1f}; the paper has no rates). The attacks do not know the other networks, and the "
+        "{low:.1f} to {high:.1f}; the paper has no rates). The attacks do not know the other networks, and "
+        "the "
         "examples are those of a single digit.", facts | percentage(
             round(facts["alarm_clean_digits"] * facts["digits"]), facts["digits"])),
         picture=draw_alarms(*found), sets=both,

@@ -286,7 +286,8 @@ def draw_volumes(units):
 
 run.extra("volumes", sweeps, volumes, "Boxes of Table 2: volume in their own dimensions")
 run.picture(sweeps, draw_volumes, caption="Volume of a box in its own dimensions as intervals are added",
-            alt="A falling curve for each attack: the logarithm of the volume against the number of intervals.")
+            alt="A falling curve for each attack: the logarithm of the volume against the number of "
+                "intervals.")
 
 
 # %% [markdown]
