@@ -9,8 +9,8 @@ from art.estimators.classification import PyTorchClassifier
 from torch import nn
 
 from benchmarks import factor, median, rounds, seconds, table, trained
-from shared.attacks import judge
 from shared.attacks.optimised import CarliniWagner
+from shared.models import inference
 
 with warnings.catch_warnings():      # Foolbox takes a filter from where SciPy no longer wants it taken
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -68,7 +68,7 @@ def peer_art(net, x, y, *, rate=RATE):
 
 def wrong(net, images, y):
     """Which images [N] the net gives another class than y."""
-    return judge.logits(net, images).argmax(1) != y
+    return inference.logits(net, images).argmax(1) != y
 
 
 class Found:
@@ -123,7 +123,7 @@ def side_by_side(name, net, x, y, repeats, *, art):
 
     def floor():
         for _ in range(FLOOR):
-            judge.gradient(lambda images: net(images).sum(1), x)
+            inference.gradient(lambda images: net(images).sum(1), x)
 
     *times, floors = zip(*rounds(*(partial(attack, *named) for named in attacks.items()), floor,
                                  repeats=repeats))

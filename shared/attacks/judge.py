@@ -16,7 +16,7 @@ import torch
 from shared import runtime
 from shared.attacks.threat import Threat, per_image
 from shared.models import inference
-from shared.models.inference import check_images, checked_logits, frozen
+from shared.models.inference import check_images, checked_logits, frozen, logits
 from shared.runtime import UserError
 
 
@@ -123,7 +123,7 @@ def _decide(model, x, y, proposal, threat, target, passes, clean, chunk):
     finite = proposal.flatten(1).isfinite().all(1)
     z = torch.where(per_image(finite, x), proposal, x)
     z = threat.project(z, x).clamp(0, 1)               # clipping moves towards x: z stays in the ball
-    got = inference.classes(inference.logits(model, z, chunk=chunk))
+    got = inference.classes(logits(model, z, chunk=chunk))
     success = finite & (got == target if threat.targeted else got != y)
     return Result(x_adv=torch.where(per_image(success, x), z, x), success=success,
                   distance=torch.where(success, threat.distance(x, z), torch.nan),
