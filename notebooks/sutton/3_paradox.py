@@ -365,7 +365,7 @@ def incomplete(dataset, units, found):
 
 def chosen(units, dataset):
     """Why an attackable share cannot disagree; None where no choice of the network rests on it."""
-    fitted = dataset == "gtsrb" and any(readings.reading(u["architecture"]) in readings.NORMALISED
+    fitted = dataset == "gtsrb" and any(readings.reading(u.get("architecture", "")) in readings.NORMALISED
                                         for u in parts_of(units, dataset))
     return readings.FITTED if fitted else None
 
@@ -454,7 +454,7 @@ def networks_in_words(units):
     """Which reading of Table 2 the networks of each data set follow."""
     told = {}
     for dataset, name in DATASETS.items():
-        for reading in {readings.reading(u["architecture"]) for u in parts_of(units, dataset)}:
+        for reading in {readings.reading(u.get("architecture", "")) for u in parts_of(units, dataset)}:
             told.setdefault(readings.READINGS[reading].name, []).append(name)
     rule = (" {ref}`A rule <which-network>` chose the reading on GTSRB by its attackable shares, which are "
             "therefore *fitted*." if chosen(units, "gtsrb") else "")
