@@ -454,7 +454,8 @@ def networks_in_words(units):
     """Which reading of Table 2 the networks of each data set follow."""
     told = {}
     for dataset, name in DATASETS.items():
-        for reading in sorted({readings.reading(u.get("architecture", "")) for u in parts_of(units, dataset)}):
+        found = {readings.reading(u.get("architecture", "")) for u in parts_of(units, dataset)}
+        for reading in sorted(found):
             told.setdefault(readings.READINGS[reading].name, []).append(name)
     rule = (" {ref}`A rule <which-network>` chose the reading on GTSRB by its attackable shares, which are "
             "therefore *fitted*." if chosen(units, "gtsrb") else "")
