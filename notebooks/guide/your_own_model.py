@@ -58,7 +58,7 @@ from shared.stability.susceptibility import susceptibility
 
 run = start("guide/your_own_model", globals())
 scale = run.scale(smoke=dict(images=24), quick=dict(images=100), paper=dict(images=100))
-torch.manual_seed(seed)
+_ = torch.manual_seed(seed)
 
 
 # %% tags=["hide-cell"]

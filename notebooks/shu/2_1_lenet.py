@@ -344,7 +344,7 @@ run.say(sweeps, shu.scarce,
 # %%
 WIDELY = {"NF": (0.62, 1), "MI": (0.62, 1), "PW": (0.01, 0.55)}     # bounds that the claim itself prints
 run.table("table-3", sweeps, lambda units: shu.attacked(units, "table-3"), claims={
-    "M_1 is wrong on every": every("attack", "M1 == 1", says="{attack}: {M1} (n = {examples})"),
+    "M_1 is wrong on every": every("attack", "M1 == 1", says="{attack}: {M1}"),
     "do not transfer": every("attack", "most == 0", says="{attack}: at most {most}",
                              view=shu.others("FGSM", "CW2", "BIM Linf")),
     "NF and MI images transfer": every(

@@ -263,6 +263,17 @@ run.picture(both, draw_alarms, caption="Share of images on which some two networ
             alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
 run.extra("alarm", both, rows_of_alarms, "Images with an alarm (%), by number of networks",
           fold="Numbers of the curves")
+
+
+def false_alarms(*units):
+    """`alarm_data` with the 95% interval of the share of clean digits with an alarm."""
+    facts = alarm_data(*units)
+    share, digits = facts.get("alarm_clean_digits"), facts.get("digits")
+    return {} if share is None else facts | percentage(round(share * digits), digits)
+
+
+run.say(both, false_alarms, "All networks together disagree on {percent:.1f}% of {digits} clean digits (95% "
+                            "interval {low:.1f} to {high:.1f}).")
 run.statement("procedure-robust-classification", both, data=alarm_data,
               claims={"Helps in uncertainty": helps})
 
@@ -284,19 +295,15 @@ run.statement("procedure-robust-classification", both, data=alarm_data,
 
 # %%
 found = run.best(*both)
-facts = alarm_data(*found) if all(map(len, found)) else {}
+facts = false_alarms(*found) if all(map(len, found)) else {}
 if facts.get("alarm_adversarial") is not None:
     run.minute(prose.fill(
         "Can networks that differ only in their training seed expose adversarial examples by disagreement? "
         "All networks together disagree on {alarm_adversarial:.1%} of {examples} examples that {attacks} "
-        "attacks "
-        "on one LeNet find around one digit 1, on {alarm_random_noise:.1%} of as many images with random "
-        "noise "
-        "of the same L2 norms, and on {alarm_clean_digits:.1%} of {digits} clean test digits (95% interval "
-        "{low:.1f} to {high:.1f}; the paper has no rates). The attacks do not know the other networks, and "
-        "the "
-        "examples are those of a single digit.", facts | percentage(
-            round(facts["alarm_clean_digits"] * facts["digits"]), facts["digits"])),
+        "attacks on one LeNet find around one digit 1, on {alarm_random_noise:.1%} of as many images with "
+        "random noise of the same L2 norms, and on {alarm_clean_digits:.1%} of {digits} clean test digits "
+        "(95% interval {low:.1f} to {high:.1f}; the paper has no rates). The attacks do not know the other "
+        "networks, and the examples are those of a single digit.", facts),
         picture=draw_alarms(*found), sets=both,
         alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
 
