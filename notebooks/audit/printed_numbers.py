@@ -158,9 +158,9 @@ size = coefficients.recomputed.abs()
 inside = int(size.between(low, high).sum())
 display.say(
     f"{follows[0]} of {follows[1]} coefficients follow from Table I to two decimals. In every column of "
-    f"Table I "
-    "the models of a data set stand in exactly the order of attack success, or exactly in its reverse: the "
-    f"smallest rank correlation has the size {order['smallest |Spearman|']:g}. That is the finding of the "
+    "Table I the models of a data set stand in exactly the order of attack success, or exactly in its "
+    f"reverse: the smallest rank correlation has the size {order['smallest |Spearman|']:g}. That is the "
+    f"finding of the "
     "table, and the strongest form of what the paper claims. Pearson's coefficient adds little to it: two "
     f"sorted lists of {models} random numbers correlate at {median:.3f} in the middle and between {low:.3f} "
     f"and {high:.3f} in nine cases of ten, and {inside} of the {len(size)} coefficients lie in that range.")
@@ -268,9 +268,8 @@ worst, limit = distances.loc[distances.as_norm.idxmax()], one("plain_distance").
 display.say(
     f"Read as norms, {limit['impossible as norms']} printed distances are impossible; the farthest, "
     f"{worst.place}, is {worst.largest:g} with {worst.pixels:,} changed pixels. Read as *squared* norms all "
-    f"are "
-    f"possible, the largest at {distances.as_square.max():.0%} of the limit. This book compares with squares "
-    "and shows both.")
+    f"are possible, the largest at {distances.as_square.max():.0%} of the limit. This book compares with "
+    "squares and shows both.")
 
 
 # %% [markdown]

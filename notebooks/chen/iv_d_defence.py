@@ -139,9 +139,8 @@ def facts_of(*units):
 run.say(BOTH, facts_of,
         "Pairs of a natural and a robust model measured: {networks} of {all} ({sets}). PGD as in the text "
         "flips {natural} of the correctly classified images of the natural models and {robust} of the robust "
-        "ones. "
-        "On clean images the robust model has the smaller ROBY in {ours.original} of {networks} (paper, "
-        "same networks: {same.original}), on adversarial images in {ours.adversarial} (paper: "
+        "ones. On clean images the robust model has the smaller ROBY in {ours.original} of {networks} "
+        "(paper, same networks: {same.original}), on adversarial images in {ours.adversarial} (paper: "
         "{same.adversarial}).",
         nothing="No network has both models yet.")
 COLUMNS = {"acc_natural": "accuracy, natural, %", "acc_robust": "robust, %", "asr_natural": "ASR, natural, %",

@@ -329,9 +329,8 @@ alike = ssim(x, results["PGD"].x_adv, data_range=1.0)   # from 11 x 11 pixels on
 meter.stop("SSIM")
 hit = results["PGD"].success
 display.say(f"The mean SSIM of clean and PGD images is {display.number(alike.mean())} (n = {len(x)}; PGD "
-            f"succeeds on "
-            f"{int(hit.sum())}). The value 1 means equal images; lower means less similar. SSIM needs no "
-            f"model.")
+            f"succeeds on {int(hit.sum())}). The value 1 means equal images; lower means less similar. SSIM "
+            f"needs no model.")
 meter.start()
 
 

@@ -336,8 +336,7 @@ run.statement("procedure-cost-optmargin", attacked, data=lambda units: cost(unit
         "ensemble of 20 models": he.every(
             "members < samples and slowdown < samples", view=lambda data: {"mnist-normal": data},
             says="slowdown of the attacker: {members} models a step instead of one, {slowdown:,.0f} times "
-                 "the "
-                 "passes of OptBrittle in whole searches, with our settings of both; of the defender: "
+                 "the passes of OptBrittle in whole searches, with our settings of both; of the defender: "
                  "{samples}")})
 
 
@@ -461,19 +460,15 @@ if len(best) and (facts := he.facts(best)):
     facts |= {"range": by_setting_ranges(tried, best)} if len(tried) else {}
     run.minute(prose.fill(
         "Does a majority vote over 100 noisy copies of an image (region classification) restore the label of "
-        "an "
-        "adversarial image? On our normally trained MNIST network it does so for {brittle.hits} of "
+        "an adversarial image? On our normally trained MNIST network it does so for {brittle.hits} of "
         "{brittle.of} adversarial digits of minimum norm (OptBrittle; paper: {brittle.paper.region:%}), but "
-        "for "
-        "only {margin.hits} of {margin.of} OptMargin examples (95% interval {margin.low:.1f} to "
+        "for only {margin.hits} of {margin.of} OptMargin examples (95% interval {margin.low:.1f} to "
         "{margin.high:.1f}%; paper: {margin.paper.region:%}), which are optimised to withstand noise. For "
-        "that "
-        "they are farther from the digit: the mean RMS distance (pixels from 0 to 1) is {margin.rms} for "
-        "OptMargin (paper: {margin.paper.rms}) and {brittle.rms} for OptBrittle (paper: "
+        "that they are farther from the digit: the mean RMS distance (pixels from 0 to 1) is {margin.rms} "
+        "for OptMargin (paper: {margin.paper.rms}) and {brittle.rms} for OptBrittle (paper: "
         "{brittle.paper.rms}). "
         + ("OptBrittle's distance depends on unpublished settings: those of attack and training that we "
-           "tried "
-           "give {range.OptBrittle.min} to {range.OptBrittle.max} ({range.n.min:.0f} digits each). "
+           "tried give {range.OptBrittle.min} to {range.OptBrittle.max} ({range.n.min:.0f} digits each). "
            if "range" in facts else "")
         + "Our other network for MNIST is a proxy ({why}): there the vote is correct for "
         "{mnist_adv.margin.hits} of {mnist_adv.margin.of} OptMargin examples (paper: "

@@ -808,12 +808,10 @@ if {"benign", "brittle", "margin"} <= found.keys():
                f"{brittle['images']}). So "
                "OptMargin examples can be detected by their nearest boundary: a threshold on this distance, "
                f"chosen on these images, misclassifies at most {apart[0]:.0%} of either kind. A threshold on "
-               f"the "
-               f"median over all directions misclassifies up to {apart[1]:.0%}{chance} because most "
+               f"the median over all directions misclassifies up to {apart[1]:.0%}{chance} because most "
                f"directions reach no other class within {most:g}, the largest distance tried, for "
                f"{digit['beyond']} of the digits and {margin['beyond']} of the OptMargin examples. The paper "
-               f"shows "
-               "these distances as curves, without numbers.",
+               "shows these distances as curves, without numbers.",
                picture=draw_all(best[best.unit.str.startswith("mnist-normal")]), alt=ALT_ALL)
 
 # %%

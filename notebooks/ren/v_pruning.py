@@ -416,9 +416,8 @@ run.picture(
     alt="Two panels, towards white and towards black, with separability across and robustness upwards, both "
         "from 0 to 1. In each, "
         "round marks joined by a line for T = 255 and square marks without a line for T = t, larger for a "
-        "larger t; "
-        "a ring around the unpruned point, and three crosses for the printed settings, labelled with their t "
-        "and T.")
+        "larger t; a ring around the unpruned point, and three crosses for the printed settings, labelled "
+        "with their t and T.")
 
 
 # %% [markdown]
@@ -643,15 +642,13 @@ if len(best) and complete(rows(best)):
            f"and white, as it is. If such pixels are set to 0 or 255 as well, "
            f"{' or '.join(map(str, sorted(decided)))} "
            f"of {len(claims)} hold, but then the last image hardly differs from the digit (mean SSIM at "
-           f"least "
-           f"{unmoved:.3f}).")
+           f"least {unmoved:.3f}).")
     sentences = (
         "Does pixel pruning make the two images on either side of a decision boundary less similar, and at "
         "what price? Pruning sets pixels below a threshold t to 0 and those above T to 255, while a search "
         "mixes a digit with white or black. With the strongest pruning (t = {} and T = {}) pruning undoes "
         "the mixing, and only {:.2%} of the searches end with an SSIM above {:g} (1 for equal images). The "
-        "mean "
-        "SSIM of the two images ".format(*SETTINGS[-1], stuck, best.threshold.iloc[0])
+        "mean SSIM of the two images ".format(*SETTINGS[-1], stuck, best.threshold.iloc[0])
         + f"(n = {best.seed.nunique()} networks) falls {in_words(made, 'separability')}. The "
         "price is robustness: the mean SSIM between the digit and the last image with its label, where a "
         f"higher value means less robust, rises {in_words(made, 'robustness')}. "

@@ -259,11 +259,9 @@ run.extra("lengths", networks, lambda units: [
     "with momentum 0.5 and 3 to 12 epochs")
 run.say(networks, shu.order,
         "The published errors fall with the network's number (Kendall's τ = {print:.2f}, n = {networks}; by "
-        "chance "
-        "with probability {chance}), as they would not if the networks differed by their seed alone. Ours do "
-        "not "
-        "(τ = {own:.2f}, errors {least_own} to {most_own}). The variant whose length grows by an epoch a "
-        "network "
+        "chance with probability {chance}), as they would not if the networks differed by their seed alone. "
+        "Ours do not (τ = {own:.2f}, errors {least_own} to {most_own}). The variant whose length grows by an "
+        "epoch a network "
         "gives τ = {epochs:.2f} and errors from {least_epochs} to {most_epochs}.")
 
 
@@ -358,9 +356,8 @@ run.table("table-3", sweeps, lambda units: shu.attacked(units, "table-3"), claim
 run.say(sweeps, shu.minute,
         "The networks that were not attacked are wrong on {others:.0%} of an attack's images on average over "
         "the {n} attacks (paper: {paper.others:.0%}). Of the {examples} images, {again} had another label "
-        "when "
-        "the attack found them and has the true one when evaluated again, in another batch: there rounding "
-        "decides.")
+        "when the attack found them and has the true one when evaluated again, in another batch: there "
+        "rounding decides.")
 
 # %% [markdown]
 # ## Table 4: distances from the clean digit
@@ -409,10 +406,8 @@ run.extra("kinds", sweeps, shu.suspects,
           header=shu.SUSPECTS)
 run.say(sweeps, shu.of_suspects,
         "Boxes of the published kind: {same} of {n}. Of the other {other}, {sizes} are of the published kind "
-        "at "
-        "another size, {rules} with other pixels kept, {classes} for another wrong class, and {left} in none "
-        "of "
-        "these ways.")
+        "at another size, {rules} with other pixels kept, {classes} for another wrong class, and {left} in "
+        "none of these ways.")
 
 # %% [markdown]
 # ## Where it differs: which pixels are kept, other networks, other images
@@ -428,10 +423,9 @@ run.extra("keep-rules", sweeps, lambda units: shu.by_rule(units, "table-2"),
           header=shu.BY_RULE)
 run.say(sweeps, shu.between,
         "The published number of perturbed pixels of Table 3 lies between our numbers by the strictest and "
-        "the "
-        "loosest of the three rules for {between} of {n} attacks. By the loosest, that of the text, {enough} "
-        "of "
-        "{n} attacks change more pixels than the published box has intervals.")
+        "the loosest of the three rules for {between} of {n} attacks. By the loosest, that of the text, "
+        "{enough} "
+        "of {n} attacks change more pixels than the published box has intervals.")
 run.extra("transfer", (sweeps, others), shu.transfers,
           "Mean misclassification rate (%) of the networks that were not attacked, on the images of an "
           "attack",
@@ -478,16 +472,14 @@ if facts:
     run.minute(prose.fill(
         "Are adversarial examples of one network also errors of networks that differ only in their training "
         "seed? On the images of {n} attacks on one LeNet, all from one digit 1, the {rest} other networks "
-        "are "
-        "wrong in {others:.0%} of cases on average (by attack from {least:.0%} to {most:.0%}; paper: "
+        "are wrong in {others:.0%} of cases on average (by attack from {least:.0%} to {most:.0%}; paper: "
         "{paper.others:.0%}, from {paper.least:.0%} to {paper.most:.0%}). Of the boxes that these images "
-        "span, "
-        "{own} of {n} fool the attacked network while another one is nearly always right (paper: {paper.own} "
-        "of "
-        "{paper.n}), and {transferable} of {n} fool all networks (paper: {paper.transferable} of {paper.n}). "
+        "span, {own} of {n} fool the attacked network while another one is nearly always right (paper: "
+        "{paper.own} "
+        "of {paper.n}), and {transferable} of {n} fool all networks (paper: {paper.transferable} of "
+        "{paper.n}). "
         "{same} of {n} boxes are of the published kind: it changes with the size of the box, the wrong class "
-        "and "
-        "the pixels kept, and one digit gives no rate for others.", facts | shu.of_suspects(found))
+        "and the pixels kept, and one digit gives no rate for others.", facts | shu.of_suspects(found))
         + (f" {prose.fill(shu.OVER_DIGITS, wider)}" if wider else ""),
         picture=shu.draw_curves(found, "table-2"), sets=(sweeps,),
         alt="Misclassification rates of ten networks in boxes of growing size, a panel an attack.")

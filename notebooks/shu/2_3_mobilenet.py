@@ -276,9 +276,8 @@ if facts:
     run.minute(prose.fill(
         "How do networks that differ only in their training seed classify samples of a box of adversarial "
         "examples of one of them? For one aeroplane the attacked network is wrong on all samples {settled} "
-        "(paper: "
-        "from about {paper} values on). In the box of Table 10 its error rate is {own} and the rates of the "
-        "{rest} "
+        "(paper: from about {paper} values on). In the box of Table 10 its error rate is {own} and the rates "
+        "of the {rest} "
         "other networks go from {least} to {most} (paper: one of them is never wrong). One image gives no "
         "rate for others.",
         facts | {"own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,

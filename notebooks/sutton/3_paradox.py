@@ -546,9 +546,8 @@ if unit is not None:
     attack = tables.attacked(unit["test"])
     run.minute(
         "A network separates aeroplanes from cats (CIFAR-10). How many of its correctly classified test "
-        "images can be "
-        "attacked, and does random noise flip the same labels? A step along the loss gradient flips the "
-        f"label of {words(d['attacked_pct'])} of these images (n = {attack['of']:,}; 95% interval "
+        "images can be attacked, and does random noise flip the same labels? A step along the loss gradient "
+        f"flips the label of {words(d['attacked_pct'])} of these images (n = {attack['of']:,}; 95% interval "
         f"{words(attack['low'], '')} to {words(attack['high'])}; paper: {printed_for('table-5')}). For "
         f"{d['perturbed']:,} attackable images we drew {samples}, of ten times the norm of the image's own "
         f"attack. At least one of the samples flips the label for {turned(unit, 10)[:-1]}; paper: "

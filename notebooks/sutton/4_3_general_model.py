@@ -350,8 +350,8 @@ corollary_15 = check("corollary-15", again=lambda n, eta, delta, r: crossing(n, 
 theorem_16 = check("theorem-16", note="Sampled: the grid is judged by random trials, which try the worst "
                                       "push over each of 201 "
                                       "places of the plane. The witnesses are exact; they tell the 2 of the "
-                                      "bound as "
-                                      "reconstructed from 0, 1 and 4. The paper's own constant is lost.")
+                                      "bound as reconstructed from 0, 1 and 4. The paper's own constant is "
+                                      "lost.")
 
 # %% [markdown]
 # ## Corollary 17: universal attacks across a flat boundary
@@ -652,8 +652,7 @@ run.minute(
     f"boundary (two planes of slope {lipschitz:g} that meet in a ridge) and points uniform in a ball of "
     f"radius 1 in {DIMENSIONS[-1]:,} dimensions. At most {last['theorem-9']} of the points are "
     f"misclassified, at most {last['theorem-11']} withstand every attack of norm {SIZES['theorem-11']:g}, "
-    f"and "
-    f"at most {last['theorem-14']} change their label under noise of norm up to {SIZES['theorem-14']:g}. "
+    f"and at most {last['theorem-14']} change their label under noise of norm up to {SIZES['theorem-14']:g}. "
     f"{sum(d['violations'] for d in data)} of {sum(d['cases'] for d in data):,} cases checked violate a "
     f"bound, and {beyond} of {len(others)} combinations of other distributions and boundaries. The slope "
     f"must be small: for a point {nearest['depth']:g} below the tip of a cone of slope "

@@ -606,11 +606,10 @@ display.say(
     f"{display.number(float(left_over), digits=2)}.")
 display.say(
     f"Little margin is needed. In the dimension of a 32 × 32 colour picture and for noise as large as the "
-    f"class itself "
-    f"(δ = 1), ε = {hiding_margin(3072, 1.0):.3f} leaves one working sample in 2,000; in that of a 224 × 224 "
-    f"picture ε = "
-    f"{hiding_margin(150_528, 1.0):.4f} does. And a point at distance ε that no noise of length 10 ε seems "
-    f"to move "
+    f"class itself (δ = 1), ε = {hiding_margin(3072, 1.0):.3f} leaves one working sample in 2,000; in that "
+    f"of a 224 × 224 "
+    f"picture ε = {hiding_margin(150_528, 1.0):.4f} does. And a point at distance ε that no noise of length "
+    f"10 ε seems to move "
     f"(confidence {1 - tail(3072, 0.1):.9f} at n = 3,072) is not stable at all: a push of length ε is "
     f"enough.")
 

@@ -125,11 +125,9 @@ short = sum(p.numel() for p in registry.build("sutton-vgg-short").parameters())
 recipe = sutton.PAPER
 display.say(
     f"Together {total:,} parameters. For Fashion-MNIST and the traffic signs the network lacks the third "
-    f"pair "
-    f"of convolutions and has {short:,} parameters. All are trained alike: {recipe.epochs} epochs in "
-    f"batches of "
-    f"{recipe.batch}, learning rate {recipe.rate:g}, halved {len(recipe.milestones)} times, Nesterov "
-    f"momentum "
+    f"pair of convolutions and has {short:,} parameters. All are trained alike: {recipe.epochs} epochs in "
+    f"batches of {recipe.batch}, learning rate {recipe.rate:g}, halved {len(recipe.milestones)} times, "
+    f"Nesterov momentum "
     f"{recipe.momentum:g}, on the squared difference between the network's output and the label, 0 or 1.")
 
 

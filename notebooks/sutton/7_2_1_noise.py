@@ -177,8 +177,7 @@ noise_cells = wider(*(f"table-{n}" for n in range(13, 19)))
 plain_cells, sign_cells = wider("table-6", "table-7", "table-8"), wider("table-24")
 display.say(
     f"The standard deviation exceeds the mean in {noise_cells[0]} of {noise_cells[1]} cells of Tables 13 "
-    f"to 18, "
-    f"in {plain_cells[0]} of {plain_cells[1]} cells of Tables 6 to 8 (CIFAR-10 without noise), and in "
+    f"to 18, in {plain_cells[0]} of {plain_cells[1]} cells of Tables 6 to 8 (CIFAR-10 without noise), and in "
     f"{sign_cells[0]} of {sign_cells[1]} cells of Table 24 (traffic signs without noise).")
 
 # %% [markdown]
@@ -295,8 +294,7 @@ if len(units_shown := run.best(noisy)):
     told = "" if not np.isfinite(min(off.values())) else (
         f"The published spread differs by a factor of {factor['found']} over images with an attack, of "
         f"{factor['all']} over all images, and of {factor['lost']} if a vanished gradient counts as an "
-        f"attack "
-        f"of norm 0. Tables 13 to 18 below show the reading that fits best: {READINGS[chosen]}.")
+        f"attack of norm 0. Tables 13 to 18 below show the reading that fits best: {READINGS[chosen]}.")
     display.say(told or "No training image of this run has an attack, so no reading fits better than "
                 f"another; Tables 13 to 18 below show the plain one: {READINGS[chosen]}.")
 
@@ -547,9 +545,8 @@ def guess_in_words(units, others):
     first = [u for u in at(units, "cube", 3) if tables.problem(u) == "0 vs 1"]
     other = "" if not (seeds and first) else (
         f" With {'another seed' if len(seeds) == 1 else 'other seeds'}, the training accuracy of the "
-        f"network for "
-        f"{CLASSES[0]} and {CLASSES[1]} at the largest L∞ level is {' and '.join(seeds)} instead of "
-        f"{pictures.in_percent(tables.accuracy(first[0]['train'])['percent'])}.")
+        f"network for {CLASSES[0]} and {CLASSES[1]} at the largest L∞ level is {' and '.join(seeds)} instead "
+        f"of {pictures.in_percent(tables.accuracy(first[0]['train'])['percent'])}.")
     apart = {who: max((abs(mine[0][who] - mine[1][who]) for mine in levels if len(mine) == 2), default=None)
              for who in ("ours", "printed")}
     return (f"Our accuracy equals a published one at these radii: {told or 'no network is measured'}."
@@ -770,8 +767,7 @@ if len(units_shown):
     if box:
         rise = "" if not box["top"] else (
             f" The rise at level {box['top']} reflects vanishing gradients: the loss gradient is exactly "
-            f"zero, "
-            f"so that no attack counts, for {box['zero'][0]} of the images without noise and for "
+            f"zero, so that no attack counts, for {box['zero'][0]} of the images without noise and for "
             f"{box['zero'][1]} at level {box['top']}.")
         answer = (
             f"Without noise, {box['free']} of the correctly classified training images can be attacked "
@@ -784,8 +780,7 @@ if len(units_shown):
         answer = "This run has too few attacked images for a comparison. "
     run.minute(question + answer + limits, picture=draw_curves("cube")(*frames),
                alt="Accuracy, attackable images and norms of attacks over the noise level, beside the "
-                   "published "
-                   "values.")
+                   "published values.")
 
 # %%
 run.stamp()

@@ -399,10 +399,8 @@ def cause_in_words(units, others):
     plain, normalised = near_published(units, others)
     return "" if not plain or not normalised else (
         "These networks have batch normalisation, which the paper's Table 2 does not list. It was chosen "
-        "because "
-        f"it brings the attackable share to within ten points of the published one on {normalised} (without "
-        f"it: "
-        f"{plain}). Whether the paper's network had it is not known.")
+        f"because it brings the attackable share to within ten points of the published one on {normalised} "
+        f"(without it: {plain}). Whether the paper's network had it is not known.")
 
 
 def evidence_in_words(units, others):

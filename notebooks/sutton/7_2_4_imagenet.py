@@ -334,8 +334,7 @@ def mostly_small(d):
         return None, "not run" if "known" not in d else "no image is classified correctly"
     return share > 90, (f"{display.number(share, digits=3)}% of {d['known']:,} correctly classified images "
                         "have an attack that changes every value by less than a tenth of its range (the "
-                        "share "
-                        "is to exceed 90%)")
+                        "share is to exceed 90%)")
 
 
 there = {"distribution of l1": lambda d: "median" in d, "share of images": lambda d: "below" in d}
