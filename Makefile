@@ -43,8 +43,7 @@ endif
 ALONE = mkdir -p _runs; exec 9>_runs/.lock; flock -n 9 || { echo "make: another one is at work here; waiting for it"; flock 9; };
 
 book: run
-	@$(ALONE) jupyter-book build -W --keep-going -n -q .
-	@echo "The book: file://$(CURDIR)/_build/html/index.html"
+	@$(ALONE) python -m workflow.render $(PROFILE)
 
 run: $(READY)
 	@$(ALONE) python -m workflow.book $(PROFILE) $(JOBS)

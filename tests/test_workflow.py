@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from shared import ROOT, runtime
 from shared.pages import parameters
-from workflow import book, catalogue, imports, missing, needs, pair, recheck, records, run, seal
+from workflow import book, catalogue, imports, missing, needs, pair, recheck, records, render, run, seal
 
 
 def test_pairs_agree():
@@ -518,3 +518,51 @@ def test_every_notebook_declares_its_parameters_each_with_help():
     for name in NOTEBOOKS:
         known = parameters.declared(parameters.text_half(name))
         assert list(known)[:3] == ["profile", "seed", "device"] and all(p.help for p in known.values()), name
+
+
+def test_the_book_is_rendered_where_something_changed(tmp_path, monkeypatch):
+    """A stand-in for jupyter-book counts its calls; one that fails leaves no stamp behind."""
+    calls, tool = tmp_path / "calls", tmp_path / "bin" / "jupyter-book"
+    pages = tmp_path / "_build" / "html"
+    tool.parent.mkdir()
+    tool.write_text(
+        f"#!/bin/sh\necho >> {calls}\n[ ! -e {tmp_path}/broken ] || exit 2\n"
+        f"mkdir -p {pages}\ntouch {pages}/index.html\n"
+    )
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    monkeypatch.setattr(render, "ROOT", tmp_path)
+    monkeypatch.setattr(render, "PAGES", pages)
+    monkeypatch.setattr(render, "STAMP", pages / ".stamp")
+    monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path / "elsewhere"))
+    name = f"notebooks/{NOTEBOOKS[0]}.ipynb"
+    made_of = [
+        *("_toc.yml", "book/index.md", "shared/pages/judge.py", "workflow/run.py", name),
+        *(f"_runs/smoke/{name}", "results/benchmarks.json", "elsewhere/paper/ren/table-1.json"),
+    ]
+    for path in made_of:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("1")
+
+    def built(profile="smoke"):
+        before = len(calls.read_text()) if calls.exists() else 0
+        render.main(profile)
+        return len(calls.read_text()) - before
+
+    assert [built(), built()] == [1, 0]
+    for path in made_of:
+        (tmp_path / path).write_text("22")
+        assert [built(), built()] == [1, 0], path
+    (tmp_path / "_runs" / "smoke" / "logs").mkdir()
+    (tmp_path / "_runs" / "smoke" / "logs" / "x.log").write_text("seen by nobody")
+    assert built() == 0
+    (tmp_path / "book" / "new.md").write_text("")
+    assert [built(), built(), built("quick"), built()] == [1, 0, 1, 1]
+    (pages / "index.html").unlink()
+    assert built() == 1
+    (tmp_path / "broken").touch()
+    (tmp_path / "_toc.yml").unlink()
+    with pytest.raises(SystemExit, match="2"):
+        render.main("smoke")
+    (tmp_path / "broken").unlink()
+    assert [built(), built()] == [1, 0]
