@@ -41,7 +41,6 @@ blocks: int | None = None  # blocks of images of each network and attack; None t
 iterations: int | None = None  # most iterations for each c of an attack; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
-import pandas as pd
 import torch
 
 from shared import runtime
@@ -339,7 +338,6 @@ run.statement("procedure-cost-optmargin", attacked, data=lambda units: cost(unit
                  "the passes of OptBrittle in whole searches, with our settings of both; of the defender: "
                  "{samples}")})
 
-
 # %% [markdown]
 # ## Cao and Gong amplified (remark)
 #
@@ -347,25 +345,10 @@ run.statement("procedure-cost-optmargin", attacked, data=lambda units: cost(unit
 # compares OptMargin with these attacks, by the ratio of its mean distance to OptBrittle's. “Quoted” rows are the paper's numbers.
 
 # %%
-def amplification(units):
-    """A row a network: OptMargin's mean distance over OptBrittle's on images of both, and its success."""
-    made = []
-    for net, rows in he.examples(units, "region").groupby("network", observed=True):
-        far, near = he.of_both(he.only(rows, net, "margin"), he.only(rows, net, "brittle"))
-        if len(far):
-            made.append({"attack": f"OptMargin, {he.NAMED[net]}", "success, %": 100 - share(far.region),
-                         "ratio of distances": far.rms.sum() / near.rms.sum(), "n": len(far)})
-    return made
-
-
-QUOTED = [{"attack": f"{row['attack']}, {row['dataset']} (quoted)", "success, %": row["success_pct"],
-           "ratio of distances": row["amplification"]}
-          for row in he.PAPER["remark-cao-gong-amplified"].raw["rows"]]
-run.extra("amplified", attacked, lambda units: QUOTED + amplification(units),
+run.extra("amplified", attacked, lambda units: he.QUOTED + he.amplification(units),
           "Success against region classification, and mean distance over that of the minimum-norm attack")
-run.statement("remark-cao-gong-amplified", attacked, data=lambda u: {"networks": amplification(u)}, claims={
+run.statement("remark-cao-gong-amplified", attacked, data=lambda u: {"networks": he.amplification(u)}, claims={
     "similar distortion increases": "“high” and “similar” name no bound; the table shows both quantities"})
-
 
 # %% [markdown]
 # (he-3-settings)=
@@ -377,32 +360,12 @@ run.statement("remark-cao-gong-amplified", attacked, data=lambda u: {"networks":
 # a first look at some of these digits: the setting nearest to the published distances shows the range, and is no test.
 
 # %%
-def by_setting(units, attacked):
-    """A row a setting: mean distances, region classification, OptStrong's distance over OptMargin's."""
-    made, margin = [], he.only(he.examples(attacked), "mnist-normal", "margin")
-    for name, mine in he.examples(units, "region").groupby("setting", sort=False):
-        brittle, strong, adv, adv_strong = (he.only(mine, *each) for each in he.ASKED)
-        far, near = he.of_both(strong, margin)
-        made.append({"settings": he.SETTINGS[name][0], "learning rate": mine.rate.iloc[0],
-                     "ratio": mine.ratio.iloc[0], "n": len(brittle), "OptBrittle": he.mean_distance(brittle),
-                     "region, %": share(brittle.region), "OptStrong": he.mean_distance(strong),
-                     "over_OptMargin": far.rms.sum() / near.rms.sum() if len(far) else None,
-                     "OptBrittle, adv.": he.mean_distance(adv), "success, adv., %": he.success(adv_strong)})
-    return made
-
-
-run.extra("optimiser-settings", (others, attacked), by_setting,
+run.extra("optimiser-settings", (others, attacked), he.by_setting,
           "Other settings on MNIST: mean distances; accuracy of region classification on OptBrittle images; "
           "OptStrong's success on the adversarially trained network (adv.)")
 
 
-def by_setting_ranges(*units):
-    """Lowest and highest values over the settings, and the paper's."""
-    return {"paper": he.published("table-1")["mnist-normal"]} | pd.DataFrame(by_setting(*units))[
-        ["n", "OptBrittle", "OptStrong", "over_OptMargin"]].agg(["min", "max"]).to_dict()
-
-
-run.say((others, attacked), by_setting_ranges,
+run.say((others, attacked), he.by_setting_ranges,
     "By the setting, the mean distance on the normal network (n = {n.min:.0f}) goes from {OptBrittle.min} "
     "to {OptBrittle.max} for OptBrittle (paper: {paper.brittle.rms}) and from {OptStrong.min} to "
     "{OptStrong.max} for OptStrong (paper: {paper.strong.rms}), whose distance is {over_OptMargin.min} to "
@@ -457,7 +420,7 @@ run.extra("other-noises", noisy, he.misread_under_noise, "Misclassified noisy co
 best, tried = run.best(attacked), run.best(others)
 if len(best) and (facts := he.facts(best)):
     facts |= {"why": he.PROXIES["mnist-adv"].removeprefix("proxy: ")}
-    facts |= {"range": by_setting_ranges(tried, best)} if len(tried) else {}
+    facts |= {"range": he.by_setting_ranges(tried, best)} if len(tried) else {}
     run.minute(prose.fill(
         "Does a majority vote over 100 noisy copies of an image (region classification) restore the label of "
         "an adversarial image? On our normally trained MNIST network it does so for {brittle.hits} of "

@@ -11,7 +11,7 @@ from shared import reference
 from shared.attacks import optimised
 from shared.boundary import setting
 from shared.pages import display
-from shared.pages.sums import mean, percent
+from shared.pages.sums import mean, percent, share
 from shared.pages.tidy import each
 from shared.records.claims import Decided
 from shared.records.every import beside_proxies
@@ -207,6 +207,43 @@ def of_both(one, other):
     one, other = (rows[rows.counts].set_index("image") for rows in (one, other))
     common = one.index.intersection(other.index)
     return one.loc[common], other.loc[common]
+
+
+# ---- one attack's distance over another's ----------------------------------------------------------------
+QUOTED = [{"attack": f"{row['attack']}, {row['dataset']} (quoted)", "success, %": row["success_pct"],
+           "ratio of distances": row["amplification"]}
+          for row in PAPER["remark-cao-gong-amplified"].raw["rows"]]
+
+
+def amplification(units):
+    """A row a network: OptMargin's mean distance over OptBrittle's on images of both, and its success."""
+    made = []
+    for net, rows in examples(units, "region").groupby("network", observed=True):
+        far, near = of_both(only(rows, net, "margin"), only(rows, net, "brittle"))
+        if len(far):
+            made.append({"attack": f"OptMargin, {NAMED[net]}", "success, %": 100 - share(far.region),
+                         "ratio of distances": far.rms.sum() / near.rms.sum(), "n": len(far)})
+    return made
+
+
+def by_setting(units, attacked):
+    """A row a setting: mean distances, region classification, OptStrong's distance over OptMargin's."""
+    made, margin = [], only(examples(attacked), "mnist-normal", "margin")
+    for name, mine in examples(units, "region").groupby("setting", sort=False):
+        brittle, strong, adv, adv_strong = (only(mine, *each) for each in ASKED)
+        far, near = of_both(strong, margin)
+        made.append({"settings": SETTINGS[name][0], "learning rate": mine.rate.iloc[0],
+                     "ratio": mine.ratio.iloc[0], "n": len(brittle), "OptBrittle": mean_distance(brittle),
+                     "region, %": share(brittle.region), "OptStrong": mean_distance(strong),
+                     "over_OptMargin": far.rms.sum() / near.rms.sum() if len(far) else None,
+                     "OptBrittle, adv.": mean_distance(adv), "success, adv., %": success(adv_strong)})
+    return made
+
+
+def by_setting_ranges(*units):
+    """Lowest and highest values over the settings, and the paper's."""
+    return {"paper": published("table-1")["mnist-normal"]} | pd.DataFrame(by_setting(*units))[
+        ["n", "OptBrittle", "OptStrong", "over_OptMargin"]].agg(["min", "max"]).to_dict()
 
 
 # ---- tables with the networks across ---------------------------------------------------------------------
