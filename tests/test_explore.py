@@ -48,7 +48,7 @@ def mixer():
 def test_a_mixer_is_a_still_without_scripts():
     html = mixer()._repr_html_()
     still = re.sub(r"(?s)<(script|style)>.*?</\1>", "", html)
-    assert "With 50% white the predicted label is 1 (probability 60%)." in still  # the first with another answer
+    assert "With 50% white the predicted label is 1 (probability 60%)." in still  # the first other answer
     rows = [re.findall(r"<td(?: class=other)?>(\d)</td>", row) for row in still.split("<tr>")[2:]]
     assert rows == [["0", "0", "1", "1", "1"], ["1", "1", "0", "0", "0"]]
     assert '<div class="controls" hidden>' in still  # nothing to press that would not answer
