@@ -48,7 +48,7 @@ def mixer():
 def test_a_mixer_is_a_still_without_scripts():
     html = mixer()._repr_html_()
     still = re.sub(r"(?s)<(script|style)>.*?</\1>", "", html)
-    assert "With 50% white the network says 1, 60% sure." in still  # the first with another answer
+    assert "With 50% white the predicted label is 1 (probability 60%)." in still  # the first other answer
     rows = [re.findall(r"<td(?: class=other)?>(\d)</td>", row) for row in still.split("<tr>")[2:]]
     assert rows == [["0", "0", "1", "1", "1"], ["1", "1", "0", "0", "0"]]
     assert '<div class="controls" hidden>' in still  # nothing to press that would not answer
@@ -115,7 +115,7 @@ def test_a_mixer_moves_in_a_browser(tmp_path):
         share.getAttribute('aria-valuetext'), document.querySelector('.controls').hidden].join('|');""")
     if told:
         before, after, *clicked, hidden = told
-        assert before == "With 50% white the network says 1, 60% sure."
-        assert after == "With 75% digit 1 the network says 0, 70% sure."
-        first = "With 0% white the network says 0, 90% sure."
+        assert before == "With 50% white the predicted label is 1 (probability 60%)."
+        assert after == "With 75% digit 1 the predicted label is 0 (probability 70%)."
+        first = "With 0% white the predicted label is 0 (probability 90%)."
         assert clicked == ["0", first, first] and hidden == "false"

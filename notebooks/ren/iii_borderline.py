@@ -302,12 +302,12 @@ path = run.units("path", walk, plan_walk)
 def panels(units):
     """The pictures of the path in order, as (picture, title, label)."""
     u = units.iloc[0]
-    made = [(u.source, f"Digit: the network says {u.source_label}", u.source_label),
-            (u.flat, f"Background: it says {u.background_label}", u.background_label)]
+    made = [(u.source, f"Digit: label {u.source_label}", u.source_label),
+            (u.flat, f"Background: label {u.background_label}", u.background_label)]
     for n, (image, label, inside, likeness) in enumerate(zip(u.mixed, u.mixed_labels,
                                                              u.replaces_digit, u.likeness), start=1):
         end = "digit" if inside else "background"
-        made.append((image, f"Mix {n}: the network says {label}\nreplaces {end}; SSIM {likeness:.3f}", label))
+        made.append((image, f"Mix {n}: label {label}\nreplaces {end}; SSIM {likeness:.3f}", label))
     return [*made, (u.inside, f"Inside at the end: {u.inside_label}", u.inside_label),
             (u.outside, f"Outside at the end: {u.outside_label}", u.outside_label)]
 
@@ -362,7 +362,7 @@ figure_1 = run.figure(
     contains={"source digit x_o": lambda d: d["titles"][0].startswith("Digit")
               and d["titles"][1].startswith("Background"),
               "each iteration": lambda d: d["labels_hold"] and all(
-                  f"Mix {n}: the network says {label}" in d["titles"][n + 1] for n,
+                  f"Mix {n}: label {label}" in d["titles"][n + 1] for n,
                   label in enumerate(d["labels"], start=1)),
               "it replaces": lambda d: all("replaces" in title for title in d["titles"][2:-2]),
               "final inside": lambda d: d["inside"] != d["outside"]},

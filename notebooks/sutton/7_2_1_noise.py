@@ -143,11 +143,12 @@ noisy = run.units("noise", measure, plan, parts=PARTS)
 again = run.units("again", measure, plan_again)
 
 # %% [markdown]
-# The results without noise are those of {ref}`Section 7.2.1 <sutton-7-2-1>`.
+# All networks of this page follow Table 2 as printed, without batch normalisation. The results without noise are those of
+# {ref}`Section 7.2.1 <sutton-7-2-1>` for such networks.
 
 # %%
 own = run.units("without", measure, plan_without, parts=PARTS)
-plain = handed.borrowed("sutton/7_2_1_cifar10", "pairs", [f"{CLASSES[a]}-{CLASSES[a + 1]}" for a in range(9)],
+plain = handed.borrowed("sutton/7_2_1_cifar10", "printed", [f"{CLASSES[a]}-{CLASSES[a + 1]}" for a in range(9)],
                         own=own, title="without", parts=PARTS)
 
 

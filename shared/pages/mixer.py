@@ -1,4 +1,4 @@
-"""A picture mixed step by step with others, and what a network says of each mixture: one piece of HTML.
+"""An image mixed step by step with others, and the label of each mixture: one piece of HTML.
 
 Everything is inside the piece (pictures, answers, script, style): it works offline, in JupyterLab and in the
 book, by mouse and keyboard. Without scripts it is a still: one mixture, and the answers to all of them.
@@ -47,10 +47,10 @@ class Mixer:
         return label, next((n for n, a in enumerate(answers) if a != answers[0]), len(answers) // 2)
 
     def says(self, label, step):
-        """What the network says of a mixture, as a sentence."""
+        """The label that the network gives a mixture, as a sentence."""
         answer = self.answers[label][step]
         sure = round(100 * float(self.ends[label][1][step, answer]))
-        return f"With {self.shares[step]}% {label} the network says {answer}, {sure}% sure."
+        return f"With {self.shares[step]}% {label} the predicted label is {answer} (probability {sure}%)."
 
     def _sheet(self, label):
         """The images of an end one under the other, as the address of a PNG."""

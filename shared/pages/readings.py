@@ -234,7 +234,7 @@ def draw(units, others, published, right, names):
 TEST = """\
 {{ref}}`A rule <which-network>` chooses a reading of Table 2 on the traffic signs of
 {{ref}}`Section 7.2.3 <sutton-7-2-3>`; the problems of this page have no part in it. The other sections show
-*{printed}*. This one sets *{other}* beside it."""
+the chosen one, *{main}*. This section sets *{printed}* beside it."""
 
 
 def compare(run, name, units, plain, shares, right, names):
@@ -243,7 +243,7 @@ def compare(run, name, units, plain, shares, right, names):
     units, plain    the `UnitSet`s of both
     shares, right   {problem: row} with the published share of attackable images and the accuracy, "test"
     """
-    display.say(TEST.format(printed=READINGS[""].name, other=READINGS["bn"].name))
+    display.say(TEST.format(printed=READINGS[""].name, main=READINGS["bn"].name))
     run.extra(name, (units, plain), lambda u, p: test_rows(u, p, shares, right, names),
               "Both readings, test images. Shares are percentages.",
               header={"problem": "problem", "reading": "reading", "test": "test accuracy",
