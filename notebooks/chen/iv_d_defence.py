@@ -274,7 +274,8 @@ run.figure("figure-9", robust_digits, drawn_maps("map_text"), data=neighbours("m
 best = run.best(*BOTH)
 if all(map(len, best)) and (facts := facts_of(*best)):
     run.minute(prose.fill(
-        "Is ROBY smaller for adversarially trained networks than for natural ones? The paper reports so for "
+        "Is ROBY, the overlap of the classes among the logits, smaller for adversarially trained networks "
+        "than for natural ones? The paper reports so for "
         "{paper.original} of {all} networks on clean images and for {paper.adversarial} on adversarial "
         "images. Of the n = {networks} of {all} pairs that we measured, the robust network has the smaller "
         "ROBY in {ours.original} on clean and in {ours.adversarial} on adversarial images (paper, same "

@@ -171,9 +171,9 @@ run.say(natural, shares,
 best = run.best(natural)
 if len(best) and (facts := shares(best)):
     run.minute(prose.fill(
-        "Is ROBY much cheaper than an attack? The paper reports {least:.2f}% to {most:.2f}% of the time of a "
-        "PGD attack. One forward pass, over {steps} steps of about three passes each, is {expected:.2f}%. On "
-        "our networks (n = {networks} of {all} on MNIST and Fashion-MNIST), a forward pass takes {alike} of "
+        "Is ROBY, a measure of robustness from one forward pass, much cheaper than an attack? The paper reports "
+        "{least:.2f}% to {most:.2f}% of the time of a PGD attack. By counting, one forward pass is "
+        "{expected:.2f}% of {steps} steps of about three passes each. On our networks (n = {networks} of {all} on MNIST and Fashion-MNIST), a forward pass takes {alike} of "
         "the time of the attack in the same arithmetic, and ROBY itself at most {roby:.0f} ms for 10,000 "
         "images. Milliseconds are not compared, since the paper does not state its hardware.",
         facts | {"least": min(PUBLISHED), "most": max(PUBLISHED), "expected": EXPECTED}),

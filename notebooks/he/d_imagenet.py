@@ -256,8 +256,10 @@ def votes(units):
     found = pooled(units)
     if not {"benign", "margin"} <= found.keys():
         return "OptMargin is not measured yet."
-    told = []
-    for kind, of in (("benign", "benign images"), ("margin", "OptMargin examples")):
+    told, correct = [], int(sum(found["benign"]["correct"]))
+    for kind, of in (("benign", "benign images"),
+                     ("margin", f"the same images after OptMargin attacked the {correct} that the network "
+                                "classifies correctly")):
         vote = percentage(int(sum(found[kind]["region"])), len(found[kind]["region"]))
         told.append(f"{words(vote['percent'])} on {of} (n = {vote['of']}; 95% interval "
                     f"{words(vote['low'], '')} to {words(vote['high'])}; paper: {words(PRINTED[kind])})")

@@ -419,6 +419,7 @@ if len(known):
     alone = (f"In {len(differing)} of the {len(each)} architectures, networks that differ only in the seed "
              "of their training disagree on white. A single network's label of white, such as "
              "a published one, therefore does not characterise its architecture." if differing else several)
+    often, likely = known.white_class.value_counts(), each.white_pct.mean()
     theirs = {row["row"]: [row[f"architecture_{a}"]["predicted_class"] for a in ARCHITECTURES]
               for row in paper["table-2"].rows if row["row"].startswith("pure")}
     run.minute(
@@ -426,9 +427,9 @@ if len(known):
         f"which shows no digit? {int((known.black_class == 1).sum())} of {len(known)} networks of three "
         f"architectures (mean test accuracy {known.test_pct.mean():.1f}%) label the black image 1 (paper: "
         f"{theirs['pure_black'].count(1)} of {len(theirs['pure_black'])} networks). The white image gets "
-        f"{known.white_class.nunique()} different labels, predicted with a mean probability of "
-        f"{known.white_pct.mean():.0f}% (paper: labels {', '.join(map(str, theirs['pure_white']))}, one "
-        f"network each). {alone}",
+        f"{known.white_class.nunique()} different labels, most often {often.index[0]} ({often.iloc[0]} of "
+        f"{len(known)}), with a mean probability of {likely.min():.0f} to {likely.max():.0f}% by architecture "
+        f"(paper: labels {', '.join(map(str, theirs['pure_white']))}, one network each). {alone}",
         picture=draw_answers(known), alt=ANSWERS_ALT)
 
 # %%

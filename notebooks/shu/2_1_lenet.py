@@ -468,18 +468,18 @@ run.extra("other-networks", others, shu.variants,
 found = run.best(sweeps)
 facts = shu.minute(found) if len(found) else {}
 if facts:
-    wider = shu.over_digits(run.best(fifty))
+    wider, suspects = shu.over_digits(run.best(fifty)), shu.of_suspects(found)
     run.minute(prose.fill(
         "Are adversarial examples of one network also errors of networks that differ only in their training "
         "seed? On the images of {n} attacks on one LeNet, all from one digit 1, the {rest} other networks "
         "are wrong in {others:.0%} of cases on average (by attack from {least:.0%} to {most:.0%}; paper: "
-        "{paper.others:.0%}, from {paper.least:.0%} to {paper.most:.0%}). Of the boxes that these images "
-        "span, {own} of {n} fool the attacked network while another one is nearly always right (paper: "
-        "{paper.own} "
-        "of {paper.n}), and {transferable} of {n} fool all networks (paper: {paper.transferable} of "
-        "{paper.n}). "
-        "{same} of {n} boxes are of the published kind: it changes with the size of the box, the wrong class "
-        "and the pixels kept, and one digit gives no rate for others.", facts | shu.of_suspects(found))
+        "{paper.others:.0%}, from {paper.least:.0%} to {paper.most:.0%}). The images of an attack span a box: an "
+        "interval for each pixel that they change. Samples of it fool the attacked network, while another "
+        "one is nearly always right, for {own} of {n} attacks (paper: {paper.own}), all networks for "
+        "{transferable} (paper: {paper.transferable}), and only networks that were not attacked for "
+        "{foreign} (paper: {paper.foreign}). Attack by attack, {same} of {n} boxes are of the published "
+        "kind; with another size, wrong class or choice of pixels {reach} of the others are, too. One digit "
+        "gives no rate for others.", facts | suspects | {"reach": suspects["other"] - suspects["left"]})
         + (f" {prose.fill(shu.OVER_DIGITS, wider)}" if wider else ""),
         picture=shu.draw_curves(found, "table-2"), sets=(sweeps,),
         alt="Misclassification rates of ten networks in boxes of growing size, a panel an attack.")

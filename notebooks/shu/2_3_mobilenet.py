@@ -275,13 +275,14 @@ if facts:
     rates = facts["in_the_box"]
     run.minute(prose.fill(
         "How do networks that differ only in their training seed classify samples of a box of adversarial "
-        "examples of one of them? For one aeroplane the attacked network is wrong on all samples {settled} "
-        "(paper: from about {paper} values on). In the box of Table 10 its error rate is {own} and the rates "
-        "of the {rest} "
-        "other networks go from {least} to {most} (paper: one of them is never wrong). One image gives no "
-        "rate for others.",
+        "examples of one of them? In a box of size b the b most variable of an image's values vary. For one "
+        "aeroplane the attacked network is wrong on all samples {settled} (paper: from about b = {paper} "
+        "on). In the box of {intervals} values its error rate is {own}, and the lowest and highest rate of "
+        "the other networks (n = {rest}) are {least} and {most} (paper, 2,000 values: one of them is never "
+        "wrong). One image gives no rate for others.",
         facts | {"own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,
-                 "settled": f"from {b} values on" if (b := facts["m1_saturation_dims"]) else "at no size",
+                 "settled": f"from b = {b} on" if (b := facts["m1_saturation_dims"]) else "at no size",
+                 "intervals": min(facts["sizes"][-1], INTERVALS),
                  "paper": shu.PAPER["figure-7"].printed_numbers["m1_saturation_dims"]}),
         picture=shu.draw_curves(bim(found), "table-10"), sets=(sweeps,),
         alt="Misclassification rates of five networks against the number of intervals of the box.")

@@ -269,7 +269,8 @@ def false_alarms(*units):
     """`alarm_data` with the 95% interval of the share of clean digits with an alarm."""
     facts = alarm_data(*units)
     share, digits = facts.get("alarm_clean_digits"), facts.get("digits")
-    return {} if share is None else facts | percentage(round(share * digits), digits)
+    networks = 1 + len(next(iter(alarms(*units).values()), ()))
+    return {} if share is None else facts | percentage(round(share * digits), digits) | {"networks": networks}
 
 
 run.say(both, false_alarms, "All networks together disagree on {percent:.1f}% of {digits} clean digits (95% "
@@ -299,11 +300,12 @@ facts = false_alarms(*found) if all(map(len, found)) else {}
 if facts.get("alarm_adversarial") is not None:
     run.minute(prose.fill(
         "Can networks that differ only in their training seed expose adversarial examples by disagreement? "
-        "All networks together disagree on {alarm_adversarial:.1%} of {examples} examples that {attacks} "
-        "attacks on one LeNet find around one digit 1, on {alarm_random_noise:.1%} of as many images with "
-        "random noise of the same L2 norms, and on {alarm_clean_digits:.1%} of {digits} clean test digits "
-        "(95% interval {low:.1f} to {high:.1f}; the paper has no rates). The attacks do not know the other "
-        "networks, and the examples are those of a single digit.", facts),
+        "Some two of our {networks} LeNets disagree on {alarm_adversarial:.1%} of {examples} examples that "
+        "{attacks} attacks on one of them find around one digit 1, on {alarm_random_noise:.1%} of as many "
+        "images with random noise of the same L2 norms, and on {alarm_clean_digits:.1%} of {digits} clean "
+        "test digits (95% interval {low:.1f} to {high:.1f}; the paper has no rates). An example on which all "
+        "networks make the same mistake raises no alarm. The attacks do not use the other networks, and the "
+        "adversarial examples are those of a single digit.", facts),
         picture=draw_alarms(*found), sets=both,
         alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
 

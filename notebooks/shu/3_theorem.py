@@ -320,11 +320,13 @@ def draw_slabs():
 run.minute(prose.fill(
     "Can a network err on infinitely many inputs without any effect on its expected error? Theorem 1 says so "
     "for errors on regions of lower dimension, and in our exact example two classifiers have the same "
-    "expected loss {loss_first}, although one errs on {slabs} more slabs. The theorem needs a law with a "
-    "density: for pixels of 256 grey levels errors of the same kind raise the loss from {grey_first} to "
-    "{grey_second}. Neither conjecture follows for trained networks: their outputs are Lipschitz "
-    "continuous, so that only labels jump, and every image that is misclassified with a positive margin lies "
-    "in a ball of such images, whose volume is not 0.",
+    "expected loss {loss_first}, although one errs on {slabs} more slabs, thin sets of volume 0. The theorem "
+    "needs a distribution with a density: for pixels of 256 grey levels errors on such sets raise the loss "
+    "from {grey_first} to {grey_second}. Conjecture 1, that the misclassified regions of a network have "
+    "probability 0, does not follow: every image that is misclassified with a positive margin lies in a ball "
+    "of such images, whose volume is not 0. Conjecture 2, that a network is discontinuous at the edges of "
+    "these regions, is true of its labels, as for every classifier; its outputs are continuous, whatever "
+    "its weights.",
     theorem | {"slabs": SLABS, "grey_first": float(grey[0]), "grey_second": float(grey[1])}),
     picture=draw_slabs(), sets=(),
     alt="On logarithmic axes the difference of losses falls in proportion to thickness.")

@@ -511,7 +511,8 @@ def other_sets(units):
         ours, theirs = pictures.mean_shares(good, printed)
         lost = len(mine) - len(good)
         without = f", without {pictures.counted(lost, 'network')} whose training failed" if lost else ""
-        told.append(f"{ours['attack']} on {DATASETS[dataset]} (mean over "
+        why = "with a network chosen to come near the published share, " if chosen(mine, dataset) else ""
+        told.append(f"{why}{ours['attack']} on {DATASETS[dataset]} (mean over "
                     f"{pictures.counted(len(good), 'pair')}"
                     f"{without}; paper, same pairs: {theirs['attack']})")
     return f"On other data sets, the attackable share is {' and '.join(told)}." if told else ""

@@ -815,8 +815,9 @@ run.minute(
     f"small test problems: a flat boundary, a curved "
     f"boundary, and a network with six classes (n = {scale.images} images each). The attack has one limit: "
     f"for images of class 1 whose logit exceeds about {ends['class 1, z > 0']:.0f}, the sigmoid saturates in "
-    "single precision and the loss gradient is exactly zero. Such an image cannot be attacked, however near "
-    "the boundary is. Where the paper leaves a step open, such as the padding of convolutions, the check "
+    "single precision and the loss gradient is exactly zero. We count such an image as not attackable, "
+    "however near the boundary is; a program that divides by the gradient's norm would count it as attacked, "
+    "and which of the two the paper did is not known. Where the paper leaves a step open, such as the padding of convolutions, the check "
     "covers only our "
     "reading of it.",
     picture=draw_saturation(),

@@ -21,7 +21,7 @@ from shared.stability.susceptibility import percentage
 PAPER = reference.paper("he")
 NOT_RUN = "not run: nothing of it is recorded yet"
 COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")    # of Tables 1 and 2
-SMALL = "proxy: a small ResNet of the same units in place of w32-10"
+SMALL = "proxy: a small ResNet of the same residual blocks in place of w32-10"
 PROXIES = {"mnist-adv": "proxy: adversarially trained for a twelfth of the steps, on shorter attacks",
              "cifar10-normal": SMALL, "cifar10-adv": SMALL}
 NAMED = {"mnist-normal": "MNIST, normal", "mnist-adv": "MNIST, adv.", "cifar10-normal": "CIFAR-10, normal",

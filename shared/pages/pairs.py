@@ -349,9 +349,9 @@ def reading_in_words(units):
         return (f"{normalised} of {counted(len(units), 'network')} have batch normalisation, which the "
                 "paper's Table 2 does not list.")
     return ("The networks have batch normalisation, which the paper's Table 2 does not list; "
-            "{ref}`Section 7.2.3 <sutton-7-2-3>` compares both." if normalised else
+            "{ref}`Section 7.2.3 <sutton-7-2-3>` compares both on traffic signs." if normalised else
             "The networks follow the paper's Table 2, which lists no batch normalisation; "
-            "{ref}`Section 7.2.3 <sutton-7-2-3>` measures how far batch normalisation changes the shares.")
+            "{ref}`Section 7.2.3 <sutton-7-2-3>` measures on traffic signs how far it changes the shares.")
 
 
 def spread(shares):

@@ -289,7 +289,9 @@ class Run:
         sets = self.sets.values() if sets is None else sets
         small = bool(sets) and not any(s.recorded for s in sets)
         if small:
-            sentences += " *Nothing is reproduced at full scale yet: these are the numbers of a small run.*"
+            data = " on embedded sample data" if self.substitutes else ""
+            sentences = ("*Nothing on this question is measured at full scale yet. These are the numbers of "
+                         f"a small run{data}, which say nothing about the paper.* {sentences}")
         found = [(reference.paper(self.paper_key)[i], told) for i, told in self.minute_facts.items()]
         badges = " · ".join(f"[{item.label}](#{item.paper}-{item.id}-head) {display.badge(word, item, part)}"
                             for item, (word, part) in found)
