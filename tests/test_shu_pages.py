@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import torch
 
-from shared.pages import shu
+from shared.pages import shu, slices
 
 SIDE = 28
 
@@ -133,6 +133,6 @@ def test_figures_are_drawn_of_what_is_there_and_nothing_of_nothing(units):
 
 def test_points_of_a_plane_have_the_types_of_section_2_4():
     answers = np.array([[1, 7, 7, 1], [1, 1, 7, 7], [1, 1, 2, 1]])
-    assert shu.types(answers, 1).tolist() == [0, 1, 2, 3]
-    inside = shu.near(np.linspace(-3, 3, 7))
+    assert slices.types(answers, 1).tolist() == [0, 1, 2, 3]
+    inside = slices.near(np.linspace(-3, 3, 7))
     assert inside[3, 3] and inside[3, 5] and not inside[3, 6] and not inside[1, 1]

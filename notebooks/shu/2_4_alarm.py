@@ -40,7 +40,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
 from shared.models import shu as recipes
-from shared.pages import display, shu
+from shared.pages import display, shu, slices
 from shared.pages.start import start
 from shared.pages.sums import mean
 from shared.records import prose
@@ -69,7 +69,7 @@ scale = run.scale(
     quick=dict(family=Family("mnist", "shu-lenet", (recipes.QUICK,), 3), count=10, samples=50, size=41,
                tested=1000, attacks={name: shu.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
     paper=dict(family=None, count=0, samples=0, size=0, tested=0, attacks={}))     # those of Section 2.1
-sweeps, planes, clean = shu.of_section_2_1(run)
+sweeps, planes, clean = slices.of_section_2_1(run)
 
 
 # %% [markdown]
@@ -141,12 +141,12 @@ COLOURS = {0: "white", 1: display.PALETTE[1], 2: display.PALETTE[3], 3: display.
 
 def of_boxes(units):
     """`{plane: (answers, axis)}` of the planes that two boxes span."""
-    return {name: each[:2] for name, each in shu.slices(units).items() if name != "classes"}
+    return {name: each[:2] for name, each in slices.of_units(units).items() if name != "classes"}
 
 
 def shares(units):
     """Of points inside the ball, over all planes of two boxes: how many there are, shares of the types."""
-    inside = [shu.types(answers, 1)[shu.near(axis)] for answers, axis in of_boxes(units).values()]
+    inside = [slices.types(answers, 1)[slices.near(axis)] for answers, axis in of_boxes(units).values()]
     every = np.concatenate(inside) if inside else np.zeros(0)
     return {"planes": len(inside), "points": len(every)} | {
         f"type_{kind}": float((every == kind).mean()) if len(every) else None for kind in (1, 2, 3)}
@@ -157,18 +157,18 @@ def draw_types(units):
     found = of_boxes(units)
     if not found:
         return None
-    marked = {name: (shu.types(answers, 1)[shu.near(axis)] > 0).sum()
+    marked = {name: (slices.types(answers, 1)[slices.near(axis)] > 0).sum()
               for name, (answers, axis) in found.items()}
     busy = sorted(found, key=marked.get, reverse=True)[:2]
     figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 4.2), sharey=True)
     for ax, name in zip(axes, busy):
         answers, axis = found[name]
-        points = shu.types(answers, 1)
+        points = slices.types(answers, 1)
         ax.imshow(points, origin="lower", extent=(axis[0], axis[-1]) * 2, vmin=-0.5, vmax=3.5,
                   cmap=ListedColormap(list(COLOURS.values())), interpolation="nearest")
         ax.contour(axis, axis, points == 3, levels=[0.5], colors="k", linestyles="dashed", linewidths=0.7)
         ax.contour(axis, axis, (points == 1) | (points == 2), levels=[0.5], colors="k", linewidths=0.9)
-        shu.ring(ax)
+        slices.ring(ax)
         ax.set(title=" and ".join(map(shu.called, name.split())), xlabel="L2 distance")
     figure.legend(loc="outside lower center", handles=[
         Patch(facecolor=COLOURS[k], edgecolor="k", ls="--" if k == 3 else "-", label=TYPES[k])
@@ -179,7 +179,7 @@ def draw_types(units):
 def left_out(units):
     """Which boxes of Table 2 have samples outside the ball, by Table 4."""
     rows = [row for row in shu.distances(units.assign(method=units.unit), "table-4") if "status" not in row]
-    far = [row["attack"].replace("Linf", "L∞") for row in rows if row["sampled_l2_max"] > shu.DELTA**2]
+    far = [row["attack"].replace("Linf", "L∞") for row in rows if row["sampled_l2_max"] > slices.DELTA**2]
     return rows and (f"{len(far)} of {len(rows)} boxes of Table 2 have samples outside the ball: "
                      f"{', '.join(far) or 'none'}.")
 

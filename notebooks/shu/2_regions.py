@@ -42,7 +42,7 @@ import numpy as np
 from scipy import ndimage
 
 from shared.models import shu as recipes
-from shared.pages import display, shu
+from shared.pages import display, shu, slices
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.evidence import equality
@@ -67,7 +67,7 @@ scale = run.scale(
     quick=dict(family=Family("mnist", "shu-lenet", (recipes.QUICK,), 3), count=10, samples=50, size=41,
                tested=1000, attacks={name: shu.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
     paper=dict(family=None, count=0, samples=0, size=0, tested=0, attacks={}))     # those of Section 2.1
-_, planes, _ = shu.of_section_2_1(run)
+_, planes, _ = slices.of_section_2_1(run)
 
 
 # %% [markdown]
@@ -115,10 +115,10 @@ def by_recursion(d, delta):
 
 
 DIMENSIONS = (1, 2, 10, 100, 784, 3072, 150_528)
-apart, *mutants = (max(abs(log_volume(d, shu.DELTA, **each) - by_recursion(d, shu.DELTA)) / (1 + d)
+apart, *mutants = (max(abs(log_volume(d, slices.DELTA, **each) - by_recursion(d, slices.DELTA)) / (1 + d)
                        for d in DIMENSIONS) for each in ({}, {"power": 1}, {"shift": 0}, {"shift": 2}))
 volumes = {"dimensions": list(DIMENSIONS),
-           "log10_volume": [log_volume(d, shu.DELTA) / math.log(10) for d in DIMENSIONS]}
+           "log10_volume": [log_volume(d, slices.DELTA) / math.log(10) for d in DIMENSIONS]}
 
 
 def falls(data):
@@ -158,7 +158,7 @@ def log_ratio(x, y):
 
 def draw_popular(units):
     """The sketch and the measured plane side by side."""
-    found = shu.slices(units)
+    found = slices.of_units(units)
     if "classes" not in found:
         return None
     answers, axis, at = found["classes"]
@@ -168,7 +168,7 @@ def draw_popular(units):
     grid = np.meshgrid(np.linspace(-6, 6, 200), np.linspace(-4, 4, 200))
     left.contour(*grid, log_ratio(*grid), levels=[0], colors="k")
     left.set(xlim=(-6, 6), ylim=(-4, 4), title="popular view", xticks=[], yticks=[])
-    shu.draw_labels(right, answers[0], axis)
+    slices.draw_labels(right, answers[0], axis)
     right.plot([0, *(p[0] for p in at)], [0, *(p[1] for p in at)], "ko", ms=5)
     right.set(title="$M_1$ in a plane through three digits", xlabel="L2 distance")
     return figure
@@ -176,7 +176,7 @@ def draw_popular(units):
 
 run.figure(
     "figure-1", planes, draw_popular,
-    data=lambda units: {"groups": len(GROUPS), "planes": len(shu.slices(units))},
+    data=lambda units: {"groups": len(GROUPS), "planes": len(slices.of_units(units))},
     alt="Left two groups of points with a curve between; right coloured areas of classes.",
     contains={"two groups": lambda d: d["groups"] == 2, "smooth curve": lambda d: d["planes"] > 0},
     claims={"single-curve picture": "“misleading” and “fractured” name no measure; see the areas"})
@@ -191,8 +191,8 @@ run.figure(
 # %%
 def pieces(units):
     """`{plane: number of connected areas of disagreement inside the ball}`, of planes through boxes."""
-    return {name: int(ndimage.label((answers != answers[0]).any(0) & shu.near(axis))[1])
-            for name, (answers, axis, _) in shu.slices(units).items() if name != "classes"}
+    return {name: int(ndimage.label((answers != answers[0]).any(0) & slices.near(axis))[1])
+            for name, (answers, axis, _) in slices.of_units(units).items() if name != "classes"}
 
 
 def chosen(units):
@@ -208,8 +208,8 @@ def draw_regions(units):
         return None
     figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 3.6), sharey=True)
     for letter, ax, name in zip("ab", axes, names):
-        answers, axis, _ = shu.slices(units)[name]
-        shu.draw_mask(ax, (answers != answers[0]).any(0), axis)
+        answers, axis, _ = slices.of_units(units)[name]
+        slices.draw_mask(ax, (answers != answers[0]).any(0), axis)
         count = pieces(units)[name]
         spanned = " and ".join(map(shu.called, name.split()))
         ax.set(title=f"({letter}) {spanned}: {count} area{'s' * (count > 1)}", xlabel="L2 distance")
@@ -219,7 +219,7 @@ def draw_regions(units):
 def counts(units):
     """Of the planes through two boxes: how many there are, and the areas of disagreement inside the ball."""
     found = list(pieces(units).values())
-    return {"networks": max((len(answers) for answers, *_ in shu.slices(units).values()), default=0),
+    return {"networks": max((len(answers) for answers, *_ in slices.of_units(units).values()), default=0),
             "planes": len(found), "with_any": sum(c > 0 for c in found),
             "fewest": min(filter(None, found), default=0), "most": max(found, default=0),
             "with_several": sum(c > 1 for c in found)}

@@ -511,10 +511,10 @@ def other_sets(units):
         ours, theirs = pictures.mean_shares(good, printed)
         lost = len(mine) - len(good)
         without = f", without {pictures.counted(lost, 'network')} whose training failed" if lost else ""
-        why = "with a network chosen to come near the published share, " if chosen(mine, dataset) else ""
-        told.append(f"{why}{ours['attack']} on {DATASETS[dataset]} (mean over "
+        why = "; the network was chosen by this share" if chosen(mine, dataset) else ""
+        told.append(f"{ours['attack']} on {DATASETS[dataset]} (mean over "
                     f"{pictures.counted(len(good), 'pair')}"
-                    f"{without}; paper, same pairs: {theirs['attack']})")
+                    f"{without}; paper, same pairs: {theirs['attack']}{why})")
     return f"On other data sets, the attackable share is {' and '.join(told)}." if told else ""
 
 

@@ -1,0 +1,87 @@
+"""Planes through the 1 of Section 2.1 of Shu et al., as other sections show them: units, labels, areas."""
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import ListedColormap
+
+from shared.pages import display
+from shared.pages.shu import METHODS
+from shared.regions import setting
+from shared.units import handed
+
+DELTA = 6**0.5      # radius of the paper's ball; its 6 is a squared distance, as those of Table 4
+
+
+def of_section_2_1(run):
+    """`(sweeps, planes, clean)`: units of Section 2.1, for a page that only shows them.
+
+    In `smoke` and `quick` small ones of the run's scale stand for them: `family`, `attacks` {name: attack}
+    (none at full scale), `count`, `samples`, `size`, `tested`.
+    """
+    def sweeps(scale):
+        return {name: dict(family=scale.family, attack=attack, label=1, split="test", number=None, aims=0,
+                           count=scale.count, least=2, sizes=3, also=[], whole=False, samples=scale.samples,
+                           seed=scale.seed) for name, attack in scale.attacks.items()}
+
+    def planes(scale):
+        unit = dict(given=run.name, family=scale.family, label=1, others=[7, 2], targets={}, reach=6.0,
+                    far=14.0, size=scale.size, seed=scale.seed)
+        return {"planes": unit} if scale.attacks else {}
+
+    def clean(scale):
+        unit = dict(family=scale.family, images=scale.tested, seed=scale.seed)
+        return {"seeds": unit} if scale.attacks else {}
+
+    own = run.units("sweeps", setting.measure_image, sweeps)
+    handed.give(run.name, own.mine)
+    own = {"sweeps": own, "planes": run.units("planes", setting.measure_planes, planes),
+           "clean": run.units("clean", setting.measure_clean, clean)}
+    names = {"sweeps": list(METHODS), "planes": ["planes"], "clean": ["seeds"]}
+    return [handed.borrowed("shu/2_1_lenet", name, names[name], own=own[name]) for name in names]
+
+
+def of_units(units):
+    """`{name: (answers [K, n, n], axis [n], at)}` of the planes through the chosen digit.
+
+    A row of the answers is a place along the second direction; `axis` has the L2 distances from the digit,
+    `at` the places of what spans the plane.
+    """
+    found = {}
+    for unit in units.to_dict("records"):
+        for name, plane in unit["planes"].items():
+            axis = np.linspace(-plane["reach"], plane["reach"], plane["answers"].shape[-1])
+            found[name] = np.asarray(plane["answers"]).astype(int), axis, plane["at"]
+    return found
+
+
+def near(axis, radius=DELTA):
+    """Which points of a plane lie in the ball around the digit."""
+    return np.hypot(*np.meshgrid(axis, axis)) <= radius
+
+
+def types(answers, label):
+    """Of each point: 0 all right, 1 the attacked network wrong but not all, 2 all wrong, 3 others wrong."""
+    wrong = answers != label
+    return np.where(wrong.all(0), 2, np.where(wrong[0], 1, np.where(wrong.any(0), 3, 0)))
+
+
+def draw_labels(ax, labels, axis):
+    """The classes that one network assigns in a plane, each with its colour and its number."""
+    ax.imshow(labels, origin="lower", extent=(axis[0], axis[-1]) * 2, interpolation="nearest",
+              cmap=ListedColormap(display.PALETTE[:10]), vmin=-0.5, vmax=9.5, alpha=0.6)
+    for label in np.unique(labels):
+        rows, columns = np.nonzero(labels == label)
+        if len(rows) > labels.size / 100:
+            ax.text(axis[int(np.median(columns))], axis[int(np.median(rows))], str(label), ha="center")
+
+
+def draw_mask(ax, mask, axis):
+    """Points of a plane, shaded, with the digit and the ball around it."""
+    ax.imshow(np.where(mask, 0.55, 1.0), origin="lower", extent=(axis[0], axis[-1]) * 2, vmin=0, vmax=1,
+              interpolation="nearest")
+    ring(ax)
+
+
+def ring(ax):
+    """The clean digit and the circle of the paper's radius."""
+    ax.add_patch(plt.Circle((0, 0), DELTA, fill=False, color="k"))
+    ax.plot(0, 0, "o", color="blue", ms=5)
