@@ -483,11 +483,12 @@ run.minute(prose.fill(
     "decision boundary? The paper defines it twice. By Algorithm 1, with the scaling inside each network of "
     "the published code, its rank correlation with that distance is {free.roby:.2f} (95% interval "
     "{free.low:.2f} to {free.high:.2f}; perfect: −1) over {n} random arrangements of ten artificial classes "
-    "whose separation differs up to fourfold. By the printed Equations 5 to 10, with nothing scaled, it is "
-    "{free.equations:.2f}; for arrangements of equal separation the correlations are {equal.roby:.2f} and "
-    "{equal.equations:.2f}. The scaling is the cause: for ten equally wide classes it keeps ROBY at {low}, "
-    "while moving them apart lowers the error from {most:%} to {least:%}. Trained networks are the subject "
-    "of {section}.", {
+    "whose separation differs up to fourfold. Without that scaling the same overlap has {free.overlap:.2f} "
+    "({equal.overlap:.2f} at equal separation), so that the scaling is the cause: for ten equally wide "
+    "classes it keeps ROBY at {low}, while moving them apart lowers the error from {most:%} to {least:%}. By "
+    "the printed Equations 5 to 10 the correlation is {free.equations:.2f} ({equal.equations:.2f}), but that "
+    "value changes with the scale of the logits, so that networks cannot be compared by it. Trained networks "
+    "are the subject of {section}.", {
         "n": scale.trials, "free": AGREED["separation differs up to fourfold"],
         "equal": AGREED["equal separation"], "low": sweep["roby"].min(),
         "most": sweep["error"].max(), "least": sweep["error"].min(),

@@ -288,7 +288,7 @@ for kind, words in ((dense, "fully connected"), (convolutional, "convolutional")
 
 
 PUBLISHED = {row["model"]: row for item in ("table-6", "table-7") for row in chen.PAPER[item].rows}
-PERCENT = {"text": "asr_text", "third": "asr_third"}
+PERCENT = {"text": "asr_text", "third": "asr_third", "accuracy": "acc"}
 
 
 def ends(units, side):
@@ -334,17 +334,21 @@ for side, begin in OVER.items():
 best = run.best(dense)
 if len(best) and (found := [(begin, ends(best, side)) for side, begin in OVER.items() if ends(best, side)]):
     told = " ".join(prose.fill(begin + " (n = {networks} of {all} networks), ROBY is {first.roby_2} (95% "
-                               "interval {first.roby_low} to {first.roby_high}) and {last.roby_2} "
+                               "interval over test images {first.roby_low} to {first.roby_high}) and {last.roby_2} "
                                "({last.roby_low} to {last.roby_high}; paper: {paper.first.roby} and "
                                "{paper.last.roby}). The text's PGD flips {first.text:%} and {last.text:%} of "
                                "the correctly classified digits (paper: {paper.first.asr:.2f}% and "
                                "{paper.last.asr:.2f}%), PGD at a third of its ε {first.third:%} and "
-                               "{last.third:%}.", facts) for begin, facts in found)
+                               "{last.third:%}. Their test accuracy is {first.accuracy:.1f}% and "
+                               "{last.accuracy:.1f}%.", facts) for begin, facts in found)
+    sizes = next((unit.parts for unit in dense.recorded.values()), None)
     rest = [what for side, what in (("neurons", "width"), ("layers", "depth")) if not ends(best, side)]
     run.minute(prose.fill(
         "Do wider and deeper networks have a smaller ROBY (the overlap of the classes among the logits) and "
-        "a smaller attack success, as the paper claims? {told} Each network was trained once.{rest}",
-        {"told": told, "rest": f" The effect of {rest[0]} is not measured yet." if rest else ""}),
+        "a smaller attack success, as the paper claims? {told} Each network was trained once{part}.{rest}",
+        {"told": told, "part": ", for {} of {} epochs on {:,} of {:,} images".format(
+            *sizes["epochs"], *sizes["images_train"]) if sizes else "",
+         "rest": f" The effect of {rest[0]} is not measured yet." if rest else ""}),
         picture=draw_capacity(best), sets=[dense],
         alt="Attack success of two attacks and ROBY over the number of neurons and of layers.")
 

@@ -421,14 +421,14 @@ if len(best) and (facts := he.facts(best)):
         "for only {margin.hits} of {margin.of} OptMargin examples (95% interval {margin.low:.1f} to "
         "{margin.high:.1f}%; paper: {margin.paper.region:%}), which are optimised to withstand noise. For "
         "that they are farther from the digit: the mean RMS distance (pixels from 0 to 1) is {margin.rms} "
-        "for OptMargin (paper: {margin.paper.rms}), {times:.1f} times the {brittle.rms} for OptBrittle (paper: "
-        "{paper_times:.1f} times {brittle.paper.rms}). "
-        + ("OptBrittle's distance depends on unpublished settings: those of attack and training that we "
-           "tried give {range.OptBrittle.min} to {range.OptBrittle.max} ({range.n.min:.0f} digits each). "
+        "for OptMargin (paper: {margin.paper.rms}) and {brittle.rms} for OptBrittle (paper: "
+        "{brittle.paper.rms}), a ratio of {times:.1f} (paper: {paper_times:.1f}). "
+        + ("OptBrittle's distance depends on unpublished settings: other settings of the attack and of "
+           "the training give {range.OptBrittle.min} to {range.OptBrittle.max} ({range.n.min:.0f} digits each). "
            if "range" in facts else "")
         + "On our other MNIST network, a proxy ({why}), the vote is correct for {mnist_adv.margin.hits} of "
         "{mnist_adv.margin.of} digits attacked by OptMargin (paper: {mnist_adv.margin.paper.region:%}). CIFAR-10 is "
-        "hardly measured yet (n = {cifar10_normal.margin.of} OptMargin examples a network).", facts),
+        "hardly measured yet (n = {cifar10_normal.margin.of} images a network).", facts),
         picture=he.draw_accuracy(table_2["rows"]),
         alt="Accuracy of point and region classification on clean images and three kinds of examples.")
 

@@ -544,10 +544,10 @@ if len(found):
         f"{mean['separability']:.3f} (n = {searched:,} searches, {networks}; paper: {alike}). That value "
         f"reflects the stopping rule: a search ends above {above:g}, which {converged:.1%} of the searches "
         f"reach, after {mean['mixtures']:.1f} mixtures on average. A further {excluded:,} searches are left "
-        "out: digit and background have one predicted label, so no boundary lies between them. The last image "
-        f"with the digit's label has a mean SSIM to the digit of {towards} (paper: {published}). These values "
-        "do not compare distances: only a mixture with white changes the digit's black border "
-        "({ref}`Section IV <ren-iv>` leaves the border out).",
+        "out: digit and background have one predicted label, so the search cannot start. The last image "
+        f"with the digit's label has a mean SSIM to the digit of {towards} (paper: {published}). The two "
+        "backgrounds cannot be compared by these values, because only a mixture with white changes the black "
+        "border of the digit ({ref}`Section IV <ren-iv>` leaves the border out).",
         picture=draw_path(shown) if len(shown) else None, alt=PATH_ALT)
 
 # %%

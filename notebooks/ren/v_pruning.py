@@ -636,6 +636,10 @@ if len(best) and complete(rows(best)):
     decided = {sum(r[k] for k in CLAIMS) for r in suspects(best) if r["reading"].startswith("128 becomes")}
     unmoved = min(r["robustness_ssim"] for last in ((127, 127), (129, 129)) for r in rows(best, last=last)
                   if (r["t"], r["T"]) == SETTINGS[-1])
+    ends = [r["separability_ssim"] for where in ("input", "source") for r in rows(best, where)
+            if (r["t"], r["T"]) == SETTINGS[-1] and r["separability_ssim"] is not None]
+    elsewhere = ("" if not ends else " Only that makes the two images less similar: with the network's input "
+                 f"or the digit alone pruned, their mean SSIM stays at {min(ends):.3f} or above.")
     stuck = of(best, "mixed", SETTINGS[-1:]).reached.mean()
     why = ("" if not decided or min(decided) <= claims.count(True) else
            " The others fail because the strongest pruning leaves a pixel of exactly 128, the mean of black "
@@ -646,8 +650,9 @@ if len(best) and complete(rows(best)):
     sentences = (
         "Does pixel pruning make the two images on either side of a decision boundary less similar, and at "
         "what price? Pruning sets pixels below a threshold t to 0 and those above T to 255, while a search "
-        "mixes a digit with white or black; we prune digit, background and mixtures, which the paper leaves "
-        "open. With the strongest pruning (t = {} and T = {}) pruning undoes "
+        "mixes a digit with white or black. The paper does not say where it prunes; we prune digit, "
+        f"background and mixtures.{elsewhere} "
+        "With the strongest pruning (t = {} and T = {}) pruning undoes "
         "the mixing, and only {:.2%} of the searches end with an SSIM above {:g} (1 for equal images). The "
         "mean SSIM of the two images ".format(*SETTINGS[-1], stuck, best.threshold.iloc[0])
         + f"(n = {best.seed.nunique()} networks) falls {in_words(made, 'separability')}. The "

@@ -300,7 +300,7 @@ facts = false_alarms(*found) if all(map(len, found)) else {}
 if facts.get("alarm_adversarial") is not None:
     run.minute(prose.fill(
         "Can networks that differ only in their training seed expose adversarial examples by disagreement? "
-        "Some two of our {networks} LeNets disagree on {alarm_adversarial:.1%} of {examples} examples that "
+        "At least two of our {networks} LeNets disagree on {alarm_adversarial:.1%} of {examples} examples that "
         "{attacks} attacks on one of them find around one digit 1, on {alarm_random_noise:.1%} of as many "
         "images with random noise of the same L2 norms, and on {alarm_clean_digits:.1%} of {digits} clean "
         "test digits (95% interval {low:.1f} to {high:.1f}; the paper has no rates). An example on which all "

@@ -323,8 +323,9 @@ run.minute(prose.fill(
     "expected loss {loss_first}, although one errs on {slabs} more slabs, thin sets of volume 0. The theorem "
     "needs a distribution with a density: for pixels of 256 grey levels errors on such sets raise the loss "
     "from {grey_first} to {grey_second}. Conjecture 1, that the misclassified regions of a network have "
-    "probability 0, does not follow: every image that is misclassified with a positive margin lies in a ball "
-    "of such images, whose volume is not 0. Conjecture 2, that a network is discontinuous at the edges of "
+    "probability 0, does not follow, nor is it refuted: every image that is misclassified with a positive "
+    "margin lies in a ball of such images, and whether images can come from these balls is not known. "
+    "Conjecture 2, that a network is discontinuous at the edges of "
     "these regions, is true of its labels, as for every classifier; its outputs are continuous, whatever "
     "its weights.",
     theorem | {"slabs": SLABS, "grey_first": float(grey[0]), "grey_second": float(grey[1])}),

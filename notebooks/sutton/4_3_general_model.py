@@ -654,7 +654,7 @@ run.minute(
     f"misclassified, at most {last['theorem-11']} withstand every attack of norm {SIZES['theorem-11']:g}, "
     f"and at most {last['theorem-14']} change their label under noise of norm up to {SIZES['theorem-14']:g}. "
     f"{sum(d['violations'] for d in data)} of {sum(d['cases'] for d in data):,} cases checked violate a "
-    f"bound, and {beyond} of {len(others)} combinations of other distributions and boundaries. A slope "
+    f"bound; of {len(others)} combinations of other distributions and boundaries {beyond} do. A slope "
     f"matters most where the boundary bends on all sides: for a point {nearest['depth']:g} from the tip of a "
     f"cone of slope {CONE_SLOPE:g}, noise of norm 1 flips the label with probability {nearest['truth']:.3f} in "
     f"{CONE_N:,} dimensions.",

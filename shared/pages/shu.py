@@ -347,9 +347,8 @@ def similar(least, most):
         found = rows.filter(regex=r"^M\d+$").stack().astype(float)
         low, high = round(found.min(), 6), round(found.max(), 6)
         return low >= least and high <= most, prose.fill(
-            "errors from {low} to {high}; {judged} (a span of {span}; paper: {theirs})",
-            {"low": low, "high": high, "span": high - low, "theirs": most - least,
-             "judged": "judged by the printed range, not by how alike they are"})
+            "errors from {low} to {high}, judged by the printed range; span {span} (paper: {theirs})",
+            {"low": low, "high": high, "span": high - low, "theirs": most - least})
     return predicate
 
 
