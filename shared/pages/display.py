@@ -256,12 +256,14 @@ def badge(verdict, item=None, fraction=1):
     """A verdict as a badge, in the words of `LABELS`.
 
     item      where its formula is lost in the text that we have, the badge says that ours was checked
-    fraction  of the published scale; the badge names one below 1
+    fraction  of the published scale; the badge names one below 1, where something is measured
     """
     words = LABELS.get(verdict, verdict)
     if verdict in ("exact", "consistent") and item is not None and item.reconstructed:
         words += ", as reconstructed here"
-    return f"{{bdg-{BADGE[verdict]}}}`{words}{'' if fraction == 1 else f', {percent(fraction)} of scale'}`"
+    if fraction != 1 and verdict != "not run":
+        words += f", {percent(fraction)} of scale"
+    return f"{{bdg-{BADGE[verdict]}}}`{words}`"
 
 
 def percent(share):
