@@ -334,7 +334,8 @@ for side, begin in OVER.items():
 best = run.best(dense)
 if len(best) and (found := [(begin, ends(best, side)) for side, begin in OVER.items() if ends(best, side)]):
     told = " ".join(prose.fill(begin + " (n = {networks} of {all} networks), ROBY is {first.roby_2} (95% "
-                               "interval over test images {first.roby_low} to {first.roby_high}) and {last.roby_2} "
+                               "interval over test images {first.roby_low} to {first.roby_high}) and "
+                               "{last.roby_2} "
                                "({last.roby_low} to {last.roby_high}; paper: {paper.first.roby} and "
                                "{paper.last.roby}). The text's PGD flips {first.text:%} and {last.text:%} of "
                                "the correctly classified digits (paper: {paper.first.asr:.2f}% and "

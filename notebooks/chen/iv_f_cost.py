@@ -146,7 +146,7 @@ def shares(units):
     rows = pd.DataFrame(costs(units))
     rows = rows[rows.steps == STEPS] if len(rows) else rows
     return {"networks": len(rows), "all": 2 * chen.TEN, "steps": STEPS, "share": chen.between(rows.share),
-            "alike": chen.between(rows.alike), "roby": rows.roby.max(), "pgd": rows.pgd.min() / 1000} if len(
+            "alike": chen.between(rows.alike), "roby": rows.roby.max(), "pgd": rows.pgd.min()} if len(
                 rows) else {}
 
 
@@ -172,11 +172,13 @@ run.say(natural, shares,
 best = run.best(natural)
 if len(best) and (facts := shares(best)):
     run.minute(prose.fill(
-        "Is ROBY, a measure of robustness from one forward pass, much cheaper than an attack? The paper reports "
-        "{least:.2f}% to {most:.2f}% of the time of a PGD attack. By counting, one forward pass is "
-        "{expected:.2f}% of {steps} steps of about three passes each. On our networks (n = {networks} of {all} on MNIST and Fashion-MNIST), a forward pass takes {alike} of "
+        "Is ROBY, a measure of robustness from one forward pass, much cheaper than an attack? The paper "
+        "reports {least:.2f}% to {most:.2f}% of the time of a PGD attack. By counting, one forward pass is "
+        "{expected:.2f}% of {steps} steps of about three passes each. On our networks (n = {networks} of "
+        "{all} on MNIST and Fashion-MNIST), a forward pass takes {alike} of "
         "the time of the attack in the same arithmetic, and ROBY itself at most {roby:.0f} ms for 10,000 "
-        "images, where the attack takes {pgd:.0f} s or more. Times are not compared, since the paper does not state its hardware.",
+        "images, where the attack takes {pgd:,.0f} ms or more. Times are not compared, since the paper does "
+        "not state its hardware.",
         facts | {"least": min(PUBLISHED), "most": max(PUBLISHED), "expected": EXPECTED}),
         sets=[natural])
 

@@ -340,7 +340,8 @@ run.statement("procedure-cost-optmargin", attacked, data=lambda units: cost(unit
 # %%
 run.extra("amplified", attacked, lambda units: he.QUOTED + he.amplification(units),
           "Success against region classification, and mean distance over that of the minimum-norm attack")
-run.statement("remark-cao-gong-amplified", attacked, data=lambda u: {"networks": he.amplification(u)}, claims={
+run.statement("remark-cao-gong-amplified", attacked, data=lambda units: {
+    "networks": he.amplification(units)}, claims={
     "similar distortion increases": "“high” and “similar” name no bound; the table shows both quantities"})
 
 # %% [markdown]
@@ -410,9 +411,7 @@ run.extra("other-noises", noisy, he.misread_under_noise, "Misclassified noisy co
 # %%
 best, tried = run.best(attacked), run.best(others)
 if len(best) and (facts := he.facts(best)):
-    near, far = facts["brittle"], facts["margin"]
-    facts |= {"why": he.PROXIES["mnist-adv"].removeprefix("proxy: "), "times": far["rms"] / near["rms"],
-              "paper_times": far["paper"]["rms"] / near["paper"]["rms"]}
+    facts |= {"why": he.PROXIES["mnist-adv"].removeprefix("proxy: ")}
     facts |= {"range": he.by_setting_ranges(tried, best)} if len(tried) else {}
     run.minute(prose.fill(
         "Does a majority vote over 100 noisy copies of an image (region classification) restore the label of "
@@ -422,13 +421,14 @@ if len(best) and (facts := he.facts(best)):
         "{margin.high:.1f}%; paper: {margin.paper.region:%}), which are optimised to withstand noise. For "
         "that they are farther from the digit: the mean RMS distance (pixels from 0 to 1) is {margin.rms} "
         "for OptMargin (paper: {margin.paper.rms}) and {brittle.rms} for OptBrittle (paper: "
-        "{brittle.paper.rms}), a ratio of {times:.1f} (paper: {paper_times:.1f}). "
+        "{brittle.paper.rms}). "
         + ("OptBrittle's distance depends on unpublished settings: other settings of the attack and of "
-           "the training give {range.OptBrittle.min} to {range.OptBrittle.max} ({range.n.min:.0f} digits each). "
+           "the training give {range.OptBrittle.min} to {range.OptBrittle.max} ({range.n.min:.0f} digits "
+           "each). "
            if "range" in facts else "")
         + "On our other MNIST network, a proxy ({why}), the vote is correct for {mnist_adv.margin.hits} of "
-        "{mnist_adv.margin.of} digits attacked by OptMargin (paper: {mnist_adv.margin.paper.region:%}). CIFAR-10 is "
-        "hardly measured yet (n = {cifar10_normal.margin.of} images a network).", facts),
+        "{mnist_adv.margin.of} digits attacked by OptMargin (paper: {mnist_adv.margin.paper.region:%}). "
+        "CIFAR-10 is hardly measured yet (n = {cifar10_normal.margin.of} images a network).", facts),
         picture=he.draw_accuracy(table_2["rows"]),
         alt="Accuracy of point and region classification on clean images and three kinds of examples.")
 

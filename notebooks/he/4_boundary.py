@@ -800,8 +800,8 @@ if {"benign", "brittle", "margin"} <= found.keys():
     apart = margin["least_threshold"], margin["median_threshold"]
     one_step = ", one step of the search," if brittle["least"] <= scale.mnist_step else ""
     theirs, right = ERRS["mnist-normal"], apart[0] > ERRS["mnist-normal"]
-    verdict = (f", {'more' if right else 'no more'} than the {theirs:.1%} of the paper's classifier on its own "
-               f"network: the paper's claim that no threshold separates them accurately "
+    verdict = (f", {'more' if right else 'no more'} than the {theirs:.1%} of the paper's classifier on its "
+               f"own network: the paper's claim that no threshold separates them accurately "
                f"{'holds' if right else 'fails'} here")
     run.minute("How far is the decision boundary from an MNIST digit and from its adversarial examples, "
                "along random directions? The median RMS distance to the nearest boundary (pixels from 0 to "
@@ -809,7 +809,8 @@ if {"benign", "brittle", "margin"} <= found.keys():
                f"examples of OptMargin, an attack made to survive noise (n = {margin['images']}), and "
                f"at most {brittle['least']:.3g}{one_step} for minimum-norm (OptBrittle) examples (n = "
                f"{brittle['images']}). The best threshold on this distance, chosen on these images, "
-               f"misclassifies {apart[0]:.0%} of one of the two kinds, digits and OptMargin examples{verdict}. "
+               f"misclassifies {apart[0]:.0%} of one of the two kinds, digits and OptMargin "
+               f"examples{verdict}. "
                "No threshold on the median over all directions detects more than "
                f"{margin['images'] - margin['beyond']} of the OptMargin examples: for the other "
                f"{margin['beyond']}, and for {digit['beyond']} digits, most directions reach no other class "

@@ -428,8 +428,9 @@ if len(known):
         f"architectures (mean test accuracy {known.test_pct.mean():.1f}%) label the black image 1 (paper: "
         f"{theirs['pure_black'].count(1)} of {len(theirs['pure_black'])} networks). The white image gets "
         f"{known.white_class.nunique()} different labels, most often {often.index[0]} ({often.iloc[0]} of "
-        f"{len(known)}), with a mean probability of {likely.min():.0f} to {likely.max():.0f}% by architecture "
-        f"(paper: labels {', '.join(map(str, theirs['pure_white']))}, one network each). {alone}",
+        f"{len(known)}), with a mean probability of {likely.min():.0f} to {likely.max():.0f}% by "
+        f"architecture (paper: labels {', '.join(map(str, theirs['pure_white']))}, one network each). "
+        f"{alone}",
         picture=draw_answers(known), alt=ANSWERS_ALT)
 
 # %%

@@ -300,11 +300,12 @@ facts = false_alarms(*found) if all(map(len, found)) else {}
 if facts.get("alarm_adversarial") is not None:
     run.minute(prose.fill(
         "Can networks that differ only in their training seed expose adversarial examples by disagreement? "
-        "At least two of our {networks} LeNets disagree on {alarm_adversarial:.1%} of {examples} examples that "
-        "{attacks} attacks on one of them find around one digit 1, on {alarm_random_noise:.1%} of as many "
-        "images with random noise of the same L2 norms, and on {alarm_clean_digits:.1%} of {digits} clean "
-        "test digits (95% interval {low:.1f} to {high:.1f}; the paper has no rates). An example on which all "
-        "networks make the same mistake raises no alarm. The attacks do not use the other networks, and the "
+        "At least two of our {networks} LeNets disagree on {alarm_adversarial:.1%} of {examples} examples "
+        "that {attacks} attacks on one of them find around one digit 1, on {alarm_random_noise:.1%} of as "
+        "many images with random noise of the same L2 norms, and on {alarm_clean_digits:.1%} of {digits} "
+        "clean test digits (95% interval {low:.1f} to {high:.1f}; the paper has no rates). An example on "
+        "which all networks make the same mistake raises no alarm. The attacks do not use the other "
+        "networks, and the "
         "adversarial examples are those of a single digit.", facts),
         picture=draw_alarms(*found), sets=both,
         alt="Three curves against the number of networks: adversarial images, noise, clean digits.")

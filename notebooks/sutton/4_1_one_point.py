@@ -389,9 +389,10 @@ run.minute(
     f"reconstructed here, bounds this probability; {held['violations']} of {held['cases']:,} cases violate "
     "the bound. With 2,000 noise samples an image, a flat boundary at the norm of the attack predicts that "
     f"such noise flips the label of {turned_by_planes}% of the CIFAR-10 images; the paper reports "
-    f"{cifar['printed']:g}%, as we read its Table 1. So either attacks along the gradient are longer than the "
-    "shortest perturbation, or boundaries of trained networks are not flat. The theorem explains why noise "
-    "is inefficient at a flat boundary, but does not predict how often noise succeeds on trained networks.",
+    f"{cifar['printed']:g}%, as we read its Table 1. So either attacks along the gradient are longer than "
+    "the shortest perturbation, or boundaries of trained networks are not flat. The theorem explains why "
+    "noise is inefficient at a flat boundary, but does not predict how often noise succeeds on trained "
+    "networks.",
     picture=draw_theorem_1(crossing),
     alt="The chance that noise crosses a plane falls to almost nothing as the dimension grows, for noise "
         "of three lengths.")

@@ -650,14 +650,15 @@ run.minute(
     "Are classifiers still accurate, robust to noise and vulnerable to attacks at once if the boundary is "
     "curved or the data are not uniform? The paper's bounds, reconstructed here, say so for a roof-shaped "
     f"boundary (two planes of slope {lipschitz:g} that meet in a ridge) and points uniform in a ball of "
-    f"radius 1, its centre {eta:g} from the ridge, in {DIMENSIONS[-1]:,} dimensions. At most {last['theorem-9']} of the points are "
+    f"radius 1, its centre {eta:g} from the ridge, in {DIMENSIONS[-1]:,} dimensions. At most "
+    f"{last['theorem-9']} of the points are "
     f"misclassified, at most {last['theorem-11']} withstand every attack of norm {SIZES['theorem-11']:g}, "
     f"and at most {last['theorem-14']} change their label under noise of norm up to {SIZES['theorem-14']:g}. "
     f"{sum(d['violations'] for d in data)} of {sum(d['cases'] for d in data):,} cases checked violate a "
     f"bound; of {len(others)} combinations of other distributions and boundaries {beyond} do. A slope "
     f"matters most where the boundary bends on all sides: for a point {nearest['depth']:g} from the tip of a "
-    f"cone of slope {CONE_SLOPE:g}, noise of norm 1 flips the label with probability {nearest['truth']:.3f} in "
-    f"{CONE_N:,} dimensions.",
+    f"cone of slope {CONE_SLOPE:g}, noise of norm 1 flips the label with probability {nearest['truth']:.3f} "
+    f"in {CONE_N:,} dimensions.",
     picture=draw_over_n(over_n),
     alt="Four panels with falling curves over the dimension: points misclassified, points that no attack "
         "flips, points that noise flips, and points that another point's attack spares.")

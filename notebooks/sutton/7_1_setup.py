@@ -817,7 +817,8 @@ run.minute(
     f"for images of class 1 whose logit exceeds about {ends['class 1, z > 0']:.0f}, the sigmoid saturates in "
     "single precision and the loss gradient is exactly zero. We count such an image as not attackable, "
     "however near the boundary is; a program that divides by the gradient's norm would count it as attacked, "
-    "and which of the two the paper did is not known. Where the paper leaves a step open, such as the padding of convolutions, the check "
+    "and which of the two the paper did is not known. Where the paper leaves a step open, such as the "
+    "padding of convolutions, the check "
     "covers only our "
     "reading of it.",
     picture=draw_saturation(),

@@ -787,7 +787,8 @@ if len(units_shown):
             + (f"; with noise from an L2 ball of the same mean norms, {box['balls']}" if box["balls"] else "")
             + f".{rise} " + ("The mean norm of the successful attacks is {} without noise and {} with the "
                              "largest L∞ noise. ".format(*box["norms"]) if box["norms"] else "")
-            + f"The largest L∞ noise costs accuracy: training accuracy is {box['known'][1]} instead of {box['known'][0]} (paper: "
+            + f"The largest L∞ noise costs accuracy: training accuracy is {box['known'][1]} instead of "
+              f"{box['known'][0]} (paper: "
             f"{box['theirs_known']}). ")
     else:
         answer = "This run has too few attacked images for a comparison. "
