@@ -279,6 +279,9 @@ table_2 = run.table("table-2", attacked, lambda units: he.across(
         "evades both": he.every(
             "margin.region < 50 and margin.point < 50", reads="“evades” is read as less than half",
             says="{network}: region {margin.region:%}, point {margin.point:%} (n = {margin.images})")})
+run.say(attacked, he.facts,
+        "The 95% intervals of region classification on the normal MNIST network are {brittle.low:.1f} to "
+        "{brittle.high:.1f}% for OptBrittle and {margin.low:.1f} to {margin.high:.1f}% for OptMargin.")
 run.extra("images-behind", attacked, he.behind, "Images behind Tables 1 and 2", fold="Numbers of images")
 
 # %% [markdown]
