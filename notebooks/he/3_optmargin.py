@@ -301,7 +301,7 @@ run.figure("figure-5", attacked, he.draw_pictures, data=he.picture_data,
 # ## OptMargin (procedure)
 #
 # Tables 1 and 2 use 19 orthogonal noise vectors of RMS 0.3 (MNIST) or 8 of 255 (CIFAR-10), drawn once, the zero vector, and four weights
-# $c$. A point of region classification, uniform within ±0.3, has an RMS of only 0.17.
+# $c$. A point of region classification, uniform within ±0.3, has an RMS of only $0.3/\sqrt{3}$.
 #
 # ## Cost of OptMargin (procedure)
 #

@@ -797,9 +797,9 @@ found = all_data(best).get("mnist-normal", {})
 if {"benign", "brittle", "margin"} <= found.keys():
     most = max(best.top[best.unit.str.startswith("mnist-normal")])
     digit, brittle, margin = (found[kind] for kind in ("benign", "brittle", "margin"))
-    apart = margin["least_threshold"], margin["median_threshold"]
+    apart = margin["least_threshold"]
     one_step = ", one step of the search," if brittle["least"] <= scale.mnist_step else ""
-    theirs, right = ERRS["mnist-normal"], apart[0] > ERRS["mnist-normal"]
+    theirs, right = ERRS["mnist-normal"], apart > ERRS["mnist-normal"]
     verdict = (f", {'more' if right else 'no more'} than the {theirs:.1%} of the paper's classifier on its "
                f"own network: the paper's claim that no threshold separates them accurately "
                f"{'holds' if right else 'fails'} here")
@@ -809,7 +809,7 @@ if {"benign", "brittle", "margin"} <= found.keys():
                f"examples of OptMargin, an attack made to survive noise (n = {margin['images']}), and "
                f"at most {brittle['least']:.3g}{one_step} for minimum-norm (OptBrittle) examples (n = "
                f"{brittle['images']}). The best threshold on this distance, chosen on these images, "
-               f"misclassifies {apart[0]:.0%} of one of the two kinds, digits and OptMargin "
+               f"misclassifies {apart:.0%} of one of the two kinds, digits and OptMargin "
                f"examples{verdict}. "
                "No threshold on the median over all directions detects more than "
                f"{margin['images'] - margin['beyond']} of the OptMargin examples: for the other "
