@@ -141,10 +141,10 @@ scale = run.scale(
 # A unit is one network: it is trained, measured and attacked, and gone.
 
 # %%
-def attacked(net, x, y, attack, generator):
-    """The last iterates of an attack on float32 images x, computed in bfloat16 where the device has it."""
+def attacked(net, x, y, attack, generator, bf16):
+    """The last iterates of an attack on float32 images x; `bf16` as in a recipe."""
     def part(images, labels, moves):
-        with runtime.bf16(images.device):
+        with runtime.bf16(images.device, bf16):
             images = images.contiguous(memory_format=torch.channels_last)
             return attack.propose(net, images, labels, moves)[0]
 
@@ -230,9 +230,9 @@ def measure(dataset, architecture, options, recipe, hook, attacks, *, images_tra
     rows = order[share(y_test[order], min(images_attack, len(x_test)))].sort().values
     x, y = pixels(x_test[rows.to(device)]), y_test[rows]
     start = clock()
-    with torch.no_grad(), runtime.bf16(device):
+    with torch.no_grad(), runtime.bf16(device, recipe.bf16):
         runtime.chunked(net, x, chunk=chunk_for(net, x))
-    seconds["forward_attacked_bf16"] = clock() - start
+    seconds["forward_attacked"] = clock() - start
     clean, hidden = scores[rows], hidden[rows]
     result |= {"images_attack": len(rows), "rows": rows.short(), "labels": y.byte(),
                "correct": clean.argmax(1) == y,
@@ -243,7 +243,8 @@ def measure(dataset, architecture, options, recipe, hook, attacks, *, images_tra
         kept = checkpoint(f"attack-{name}")
         if (state := kept.load()) is None:
             start = clock()
-            z = attacked(net, x, y.to(device), attack, runtime.generator(seed, "chen", "attack", name))
+            z = attacked(net, x, y.to(device), attack, runtime.generator(seed, "chen", "attack", name),
+                         recipe.bf16)
             state = {"z": z.cpu()}, {"seconds": clock() - start}
             kept.save(*state)
         scores, hidden = seen(state[0]["z"].to(device))

@@ -73,7 +73,7 @@ def costs(units):
                      "steps": chen.attacks_on(u["dataset"])["text"].steps, "forward": forward,
                      "roby": measure, "pgd": times["text"] * scaled,
                      "share": 100 * (forward + measure) / (times["text"] * scaled),
-                     "alike": 100 * times["forward_attacked_bf16"] / times["text"]})
+                     "alike": 100 * times["forward_attacked"] / times["text"]})
     return made
 
 

@@ -86,7 +86,7 @@ def plan(kind):
             return {}
         return {(data.replace("_", "-"), name): dict(
             dataset=data, architecture=architecture, options=options,
-            recipe=dataclasses.replace(scale.recipe, rate=models.RATES.get(architecture, scale.recipe.rate)),
+            recipe=dataclasses.replace(scale.recipe, **models.OWN.get(architecture, {})),
             hook=hook_on(data) if robust else None, attacks=attacks_on(data),
             images_train=min(scale.images_train, 50_000 if data == "cifar10" else 60_000),
             epochs=min(scale.epochs, scale.robust_epochs) if robust else scale.epochs,
