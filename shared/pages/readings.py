@@ -265,12 +265,17 @@ def test_rows(units, plain, shares, right, names):
     return made
 
 
-def deviation(frame, shares, right, problems=None):
-    """Mean absolute deviation from the published share over the networks that learned, and their problems."""
-    off = {(u["class_a"], u["class_b"]): abs(tables.attacked(u["test"])["percent"]
-                                             - shares[u["class_a"], u["class_b"]]["test"])
-           for u in frame.to_dict("records") if not failed(u, right)}
-    off = {p: v for p, v in off.items() if problems is None or p in problems}
+def deviation(frame, shares, right, problems=None, *, zero=False):
+    """Mean absolute deviation from the published share over the networks that learned, and their problems.
+
+    zero    whether an image whose gradient is exactly zero counts as attackable
+    """
+    off = {}
+    for u in frame.to_dict("records"):
+        problem, part = (u["class_a"], u["class_b"]), u["test"]
+        if part["tried"] and not failed(u, right) and (problems is None or problem in problems):
+            found = tables.attacked(part)["hits"] + (part["saturated"] if zero else 0)
+            off[problem] = abs(100 * found / part["tried"] - shares[problem]["test"])
     return float(np.mean(list(off.values()))) if off else None, set(off)
 
 
@@ -279,15 +284,20 @@ def deviation_in_words(units, plain, shares, right):
     (mine, where), (printed, there) = (deviation(f, shares, right) for f in (units, plain))
     if mine is None:
         return "No network with batch normalisation has learned its problem in this run."
-    told = ("Mean absolute deviation from the published attackable share: "
-            f"{display.number(mine, digits=3)} points with *{READINGS['bn'].name}* "
-            f"(n = {pairs.counted(len(where), 'problem')})")
-    if printed is None:
-        return f"{told}."
-    told += (f", {display.number(printed, digits=3)} with *{READINGS[''].name}* "
-             f"(n = {pairs.counted(len(there), 'problem')})")
-    if not where & there or where == there:
-        return f"{told}." if where == there else f"{told}; no problem is measured under both."
-    both = [display.number(deviation(f, shares, right, where & there)[0], digits=3) for f in (units, plain)]
-    same = pairs.counted(len(where & there), "problem")
-    return f"{told}; on the {same} under both, {both[0]} and {both[1]}."
+
+    def in_points(frame, problems=None, zero=False):
+        return display.number(deviation(frame, shares, right, problems, zero=zero)[0], digits=3)
+
+    told = (f"Mean absolute deviation from the published attackable share: {in_points(units)} points with "
+            f"*{READINGS['bn'].name}* (n = {pairs.counted(len(where), 'problem')})")
+    if printed is not None:
+        told += (f", {in_points(plain)} with *{READINGS[''].name}* "
+                 f"(n = {pairs.counted(len(there), 'problem')})")
+        if both := where & there if where != there else ():
+            told += (f"; on the {pairs.counted(len(both), 'problem')} under both, {in_points(units, both)} "
+                     f"and {in_points(plain, both)}")
+        elif where != there:
+            told += "; no problem is measured under both"
+    told += (". The paper does not say how an image counts whose gradient is exactly zero; where all of them "
+             f"count as attackable, the deviation is {in_points(units, zero=True)} points")
+    return told + (f" and {in_points(plain, zero=True)} points." if printed is not None else ".")
