@@ -466,6 +466,22 @@ run.extra("gtsrb-nets-by-class", (printed, others), lambda u, o: readings.class_
           header={"sign": "sign", "label": "label"} | readings.HEADER, fold="Every network, by class")
 run.tell((printed, others), classes_in_words)
 
+
+def vanished_in_words(units):
+    """How far the shares lie from the published ones if an undefined step counts as an attack."""
+    (without, where), (counting, _) = (readings.deviation(units, SHARES["attack"], RIGHT, zero=zero)
+                                       for zero in (False, True))
+    if without is None:
+        return "No network of the tables above has learned its problem in this run."
+    return ("Divided by its length, such a gradient has no value, and a program may count the image as "
+            "attacked ({ref}`sutton-7-1`); ours does not. Counted as attacked, the networks of the tables above lie "
+            f"{display.number(counting, digits=3)} points from the published test shares on average, in "
+            f"place of {display.number(without, digits=3)} (n = {counted(len(where), 'problem')}). The paper "
+            "does not say what its software does.")
+
+
+run.tell(pairs, vanished_in_words)
+
 # %% [markdown]
 # ## What the theory predicts
 #
