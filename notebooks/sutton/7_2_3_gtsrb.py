@@ -474,10 +474,10 @@ def vanished_in_words(units):
     if without is None:
         return "No network of the tables above has learned its problem in this run."
     return ("Divided by its length, such a gradient has no value, and a program may count the image as "
-            "attacked ({ref}`sutton-7-1`); ours does not. Counted as attacked, the networks of the tables above lie "
-            f"{display.number(counting, digits=3)} points from the published test shares on average, in "
-            f"place of {display.number(without, digits=3)} (n = {counted(len(where), 'problem')}). The paper "
-            "does not say what its software does.")
+            "attacked ({ref}`sutton-7-1`); ours does not. Counted as attacked, the networks of the tables "
+            f"above lie {display.number(counting, digits=3)} points from the published test shares on "
+            f"average, in place of {display.number(without, digits=3)} "
+            f"(n = {counted(len(where), 'problem')}). The paper does not say what its software does.")
 
 
 run.tell(pairs, vanished_in_words)
