@@ -155,8 +155,6 @@ def test_smoke_touches_neither_folder_nor_network(monkeypatch, name, stand_in, s
     assert dataset.y_train.dtype == torch.int64 and dataset.y_train.max() < len(dataset.classes)
     assert dataset.describe().startswith(f"STAND-IN, NOT {archives.SPECS[name].title}")
     assert set(dataset.extra) == extra
-    if stand_in == "shapes":
-        assert sets.load(name, profile="smoke", size=16).x_test.shape[-2:] == (16, 16)
 
 
 # ---- the data folder -------------------------------------------------------------------------------------
@@ -415,10 +413,7 @@ assert dataset.source == "download" and dataset.fingerprint == contents
 # ---- arguments and views ---------------------------------------------------------------------------------
 @pytest.mark.parametrize("arguments, said", [
     ({"name": "minst"}, "unknown data set 'minst'; allowed: mnist, fashion_mnist, cifar10, gtsrb"),
-    ({"name": "mnist", "profile": "full"}, "unknown profile 'full'; allowed: smoke, quick, paper"),
-    ({"name": "mnist", "size": 32}, "size=32 for mnist"),
-    ({"name": "shapes", "size": 4}, "size 4 of shapes; allowed: a whole number from 16 to 512"),
-    ({"name": "cifar10", "size": 2.5, "profile": "smoke"}, "size 2.5 of shapes")])
+    ({"name": "mnist", "profile": "full"}, "unknown profile 'full'; allowed: smoke, quick, paper")])
 def test_a_wrong_argument_is_named(arguments, said):
     with pytest.raises(ValueError, match=said):
         sets.load(**arguments)

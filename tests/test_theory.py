@@ -12,7 +12,6 @@ from scipy import integrate, stats
 
 from shared.theory import surface_trials as trials
 from shared.theory.ball import (
-    clopper_pearson,
     density,
     estimate,
     log_cap_bound,
@@ -125,13 +124,12 @@ def test_whole_vectors_fill_the_ball_uniformly():
     assert sample_points(1, 7, rng()).shape == (7, 1)
 
 
-def test_clopper_pearson_against_its_definition():
-    low, high = clopper_pearson(np.array([0, 3, 10]), 10)
-    assert low[0] == 0 and high[2] == 1
-    assert stats.binom.sf(2, 10, low[1]) == pytest.approx(0.025)
-    assert stats.binom.cdf(3, 10, high[1]) == pytest.approx(0.025)
-    assert high[0] == pytest.approx(1 - 0.025**0.1)
-    assert estimate(np.array([True, False, False, True])).value == 0.5
+def test_an_estimate_has_the_exact_interval_by_its_definition():
+    none, some, every = (estimate(np.arange(10) < hits) for hits in (0, 3, 10))
+    assert none.low == 0 and every.high == 1 and some.value == 0.3 and some.draws == 10
+    assert stats.binom.sf(2, 10, some.low) == pytest.approx(0.025)
+    assert stats.binom.cdf(3, 10, some.high) == pytest.approx(0.025)
+    assert none.high == pytest.approx(1 - 0.025**0.1)
 
 
 # --- exact values of the two models ----------
@@ -632,7 +630,7 @@ def test_fat_cantor_sigmoid_is_increasing_and_smooth_but_often_has_no_gradient()
     (lambda: sample_coordinates([3, 4], 10, rng()), "one dimension at a time"),
     (lambda: sample_coordinates(1, 10, rng(), k=2), "n = 1"),
     (lambda: sample_coordinates(3, 0, rng()), "draws = 0"),
-    (lambda: clopper_pearson(11, 10), "hits"),
+    (lambda: estimate([]), "draws = 0"),
     (lambda: wedge(-0.1), "Lipschitz"),
     (lambda: sine(0.0, 1.0), "amplitude = 0"),
     (lambda: planar_flip_probability(10, -1), "distance_ratio"),

@@ -124,17 +124,17 @@ def test_a_larger_part_replaces_a_smaller_one_and_never_the_reverse(home):
     assert (home / "results/units/toy/page/sets/u0.json").read_text() == before
 
 
-def test_what_is_missing_is_expected_to_cost_what_the_unit_most_like_it_did(home):
-    """A size of the part is no likeness; a quarter of a unit counts four times."""
+def test_recorded_units_most_like_a_missing_one_have_most_arguments_in_common(home):
+    """The size of a part is no likeness."""
     def unit(x, scale, seconds, had):
         return store.Unit(name="", arguments={"x": x, "images": had, "scale": scale},
                           parts={"images": [had, 8]}, result={}, code={}, provenance={"seconds": seconds})
 
     units = run.UnitSet("sets", plan(scale=2.0), ("images",), recorded={
         "a": unit(0, 1.0, 100, 8), "b": unit(9, 2.0, 10, 8), "c": unit(8, 2.0, 5, 2)})
-    assert units.expected_seconds("u3") == (10 + 4 * 5) / 2
-    assert units.expected_seconds("u0") == (100 + 10 + 20) / 3
-    assert run.UnitSet("sets", plan()).expected_seconds("u0") is None
+    a, b, c = units.recorded.values()
+    assert units.nearest("u3") == [b, c] and units.nearest("u0") == [a, b, c]
+    assert run.UnitSet("sets", plan()).nearest("u0") == []
 
 
 def test_units_that_no_plan_names_are_orphans(home):

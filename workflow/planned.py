@@ -79,11 +79,9 @@ def usual(units, name, declared):
 
 def facts(run):
     """What a run found, as plain data: its sets of units, and the absent ones that each item rests on."""
-    sets = [{"set": each.name, "after": run.after[each.name],
-             "published": len(each.published), "recorded": len(each.recorded),
-             "fraction": each.fraction, "smaller": len(each.missing) - len(each.absent),
-             "absent": {n: usual(each, n, run.declared) for n in each.absent},
-             "stale": each.stale, "doubtful": each.doubtful, "orphans": list(each.orphans),
+    sets = [{**each.state(), "after": run.after[each.name], "fraction": each.fraction,
+             "smaller": len(each.missing) - len(each.absent),
+             "absent": {n: usual(each, n, run.declared) for n in each.absent}, "orphans": list(each.orphans),
              "torch": Counter(u.provenance["versions"]["torch"] for u in each.recorded.values())}
             for each in run.sets.values()]
     return {"sets": sets, "rests": run.rests}

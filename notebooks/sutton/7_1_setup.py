@@ -58,7 +58,7 @@ from shared.pages import display
 from shared.pages.start import start
 from shared.stability import labels as many
 from shared.stability import susceptibility
-from shared.theory.ball import clopper_pearson, tail
+from shared.theory.ball import tail
 from shared.theory.limits import planar_flip_probability
 
 run = start("sutton/7_1_setup", globals())
@@ -606,7 +606,7 @@ for side in (2, 4, 8, 16, 32):
             hits[delta] += int(flips.count)
     for delta, count in hits.items():
         ratio = AWAY / (delta * float(length))
-        low, high = clopper_pearson(count, scale.trials, confidence=0.9999)
+        low, high = stats.binomtest(count, scale.trials).proportion_ci(0.9999)
         against_planes.append({"n": n, "delta": delta, "exact": float(tail(n, ratio)),
                                "measured": count / scale.trials, "low": float(low), "high": float(high),
                                "image": float(planar_flip_probability(n, ratio))})

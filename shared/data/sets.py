@@ -89,25 +89,21 @@ def _known_set(name):
     return SPECS.get(name)
 
 
-def load(name, *, profile=None, folder=None, cache=None, size=None):
+def load(name, *, profile=None, folder=None, cache=None):
     """The data set `name`, one of NAMES; `runtime.used` gets its fingerprint (`digits:...` of a stand-in).
 
     profile   "smoke": embedded only; "paper": data folder, else download; "quick": as `paper`, else the
               embedded stand-in, with a warning in the log; default: that of `use_profile`, else "quick"
     folder    default `$BOUNDARY_DATA`, else `data/`
     cache     default `$BOUNDARY_CACHE`, else `_cache/`
-    size      height and width of `shapes`, also where they stand in for a colour set; real images keep theirs
 
     A process opens a set once and gives the same tensors again, unless they or the file were changed since.
     Raises UserError for a wrong argument; DataError, a UserError, for a wrong file in the data folder and
     where `paper` cannot have the published set.
     """
     spec, profile = _known_set(name), _known_profile(profile or _profile)
-    kind = spec.stand_in if spec else name
-    if size is not None and kind != "shapes":
-        raise UserError(f"size={size!r} for {name}, which has 28x28 images; only colour sets take it")
     folder, cache = Path(folder or runtime.data_folder()), Path(cache or runtime.cache_folder())
-    asked = (name, profile, folder, cache, size, type(size), str(spec), _state(folder / f"{name}.npz"))
+    asked = (name, profile, folder, cache, str(spec), _state(folder / f"{name}.npz"))
     dataset, versions = _open(*asked)
     if versions != _versions(dataset):  # somebody wrote into the tensors: they stay that one's
         _open.cache_clear()
@@ -118,8 +114,8 @@ def load(name, *, profile=None, folder=None, cache=None, size=None):
 
 
 @lru_cache(maxsize=4)
-def _open(name, profile, folder, cache, size, *_):
-    """(data set, versions of its tensors), opened. What follows `size` tells states of the outside apart."""
+def _open(name, profile, folder, cache, *_):
+    """(data set, versions of its tensors), opened. What follows `cache` tells states of the outside apart."""
     spec = SPECS.get(name)
     dataset = None
     if spec and profile != "smoke":
@@ -129,7 +125,7 @@ def _open(name, profile, folder, cache, size, *_):
             if profile == "paper":
                 raise
             log.warning("%s. The embedded %s stand in.", error, spec.stand_in)
-    dataset = dataset or _embedded(name, spec.stand_in if spec else name, size)
+    dataset = dataset or _embedded(name, spec.stand_in if spec else name)
     return dataset, _versions(dataset)
 
 
@@ -171,13 +167,12 @@ def _published(spec, arrays, source):
     return _dataset(spec.name, arrays, classes, source=source, extra=extra)
 
 
-def _embedded(name, kind, size):
+def _embedded(name, kind):
     spec = SPECS.get(name)
     if kind == "digits":
         arrays, classes = standins.digits(), standins.DIGITS
     else:
-        size = (spec.stand_in_size if spec else 32) if size is None else size
-        arrays, classes = standins.shapes(size=size), standins.SHAPES
+        arrays, classes = standins.shapes(size=spec.stand_in_size if spec else 32), standins.SHAPES
     extra = {}
     if name == "gtsrb":                     # every drawn image is a sign of its own
         arrays |= {"class_id": np.arange(len(classes)), "track_train": np.arange(len(arrays["y_train"]))}

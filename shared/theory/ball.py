@@ -11,7 +11,7 @@ import numbers
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
+from scipy import special, stats
 
 # 20 nodes integrate exp(-v) times a function that is smooth on the scale of hundreds to machine precision.
 _LAGUERRE_NODES, _LAGUERRE_WEIGHTS = special.roots_laguerre(20)
@@ -158,26 +158,12 @@ def sample_points(n, draws, generator, radius=1.0):
     return radius * sample_coordinates(n, draws, generator, k=n).reshape(draws, -1)
 
 
-def clopper_pearson(hits, draws, confidence=0.95):
-    """Exact binomial interval: arrays (low, high) which contain the probability with at least `confidence`.
+def estimate(events):
+    """The probability of an event from a boolean array of independent trials, with its exact 95% interval.
 
-    Clopper and Pearson 1934. Chosen over the normal approximation because rare events often give 0 hits.
+    The interval is that of Clopper and Pearson (1934): rare events often give 0 hits.
     """
-    hits, draws = np.asarray(hits, dtype=float), np.asarray(draws, dtype=float)
-    if not np.all((0 <= hits) & (hits <= draws) & (draws >= 1)):
-        raise ValueError(f"hits must lie between 0 and draws >= 1: got hits = {hits}, draws = {draws}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence = {confidence!r} is out of range: use a number between 0 and 1")
-    miss = (1 - confidence) / 2
-    inner_low, inner_high = np.maximum(hits, 1), np.minimum(hits, draws - 1)
-    low = np.where(hits > 0, special.betaincinv(inner_low, draws - inner_low + 1, miss), 0.0)
-    high = np.where(hits < draws, special.betaincinv(inner_high + 1, draws - inner_high, 1 - miss), 1.0)
-    return low, high
-
-
-def estimate(events, confidence=0.95):
-    """Estimate the probability of an event from a boolean array of independent trials."""
     events = np.asarray(events)
-    hits, draws = int(np.count_nonzero(events)), events.size
-    low, high = clopper_pearson(hits, check_draws(draws), confidence)
+    hits, draws = int(np.count_nonzero(events)), check_draws(events.size)
+    low, high = stats.binomtest(hits, draws).proportion_ci()
     return Estimate(hits / draws, float(low), float(high), draws)

@@ -83,22 +83,10 @@ class UnitSet:
             known.setdefault(alike, []).append(unit)
         return known[max(known)] if known else []
 
-    def expected_seconds(self, name):
-        """What a missing unit should cost, by the recorded ones most like it; None where there is none.
-
-        As if all of a recorded unit's time had gone into the part of which it has the smallest share.
-        """
-        seconds = [unit.provenance["seconds"]
-                   * max([of / max(had, 1) for had, of in unit.parts.values()], default=1)
-                   for unit in self.nearest(name)]
-        return sum(seconds) / len(seconds) if seconds else None
-
     def state(self):
-        """What stands and what is left, as plain data, for `make missing` and the pages."""
+        """What stands, as plain data, for `make missing` and the pages."""
         return {"set": self.name, "published": len(self.published), "recorded": len(self.recorded),
-                "fraction": self.fraction, "missing": {n: self.expected_seconds(n) for n in self.missing},
-                "stale": self.stale, "doubtful": self.doubtful, "confirmed": self.confirmed,
-                "orphans": list(self.orphans),
+                "stale": self.stale, "doubtful": self.doubtful,
                 "seconds": sum(u.provenance["seconds"] for u in self.recorded.values())}
 
 
