@@ -89,8 +89,18 @@ def test_where_a_box_is_of_the_printed_kind(units):
                                       "classes": 1}
     assert shu.suspects(units.iloc[3:]) == shu.of_suspects(units.iloc[3:]) == []
     told = [row for row in shu.by_rule(units, "table-2") if row["attack"] == "CW2 1 → 6"]
-    assert [(row["b"], row["attacked"], row["most"]) for row in told[:2]] == [(40, 0.9, 0.2), (40, 0.0, 0.9)]
-    assert "b" not in told[2] and told[2]["kept"] == 40
+    assert [(row["changed in"], row["b"], row["attacked"], row["most"]) for row in told[:3]] == [
+        ("published", 150, 0, 1), ("all examples", 40, 0.9, 0.2), ("90% of them", 40, 0.0, 0.9)]
+    assert "b" not in told[3] and told[3]["kept"] == 40
+
+
+def test_rates_by_the_rule_of_keeping_beside_the_print(units):
+    cw2 = units.classes[1]["6"]     # printed: 0 and, for NF, 0
+    cw2["boxes"]["any"] = cw2["boxes"]["all"] | {"rates": [[0.25, 0.9, 0.1]] * 2}
+    assert shu.off_by_rule(units.iloc[:2], "table-2") == {
+        "told": "all examples, 45.0 points (n = 2); one at least, 25.0 points (n = 1)",
+        "loosest": "25% of the samples for 1 → 6 (paper: 0%)"}
+    assert not shu.off_by_rule(units.iloc[:0], "table-2")
 
 
 def test_transfer_beside_the_print_and_of_other_families(units):

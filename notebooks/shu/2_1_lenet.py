@@ -421,6 +421,7 @@ run.extra("keep-rules", sweeps, lambda units: shu.by_rule(units, "table-2"),
           "Boxes of the printed size, or of all kept pixels where these are fewer: rates of the attacked "
           "network and of the others, mean squared L2 norm",
           header=shu.BY_RULE)
+run.say(sweeps, lambda units: shu.off_by_rule(units, "table-2"), shu.OFF_BY_RULE)
 run.say(sweeps, shu.between,
         "The published number of perturbed pixels of Table 3 lies between our numbers by the strictest and "
         "the loosest of the three rules for {between} of {n} attacks. By the loosest, that of the text, "

@@ -230,17 +230,42 @@ def every_target(units):
 
 
 def by_rule(units, item):
-    """A row a printed box and rule of keeping: values kept, and rates in the box of the printed size."""
+    """For each printed box, the published row and a row a rule of keeping: values kept, and rates.
+
+    The boxes are of the printed size, or of all kept values where these are fewer.
+    """
+    def ends(rates):
+        return {"attacked": rates[0], "least": min(rates[1:]), "most": max(rates[1:])}
+
     made = []
     for row, mine in of_rows(units, item):
+        made.append({"attack": f"{called(mine.unit['method'])} {row['source_class']} → {row['target_class']}",
+                     "changed in": "published", "b": row["n_intervals"],
+                     **ends([row[name] for name in PAPER[item].values if name.startswith("M")])})
         for rule in RULES:
-            told = {"attack": mine.name, "changed in": RULES[rule], "kept": mine.held["changed_values"][rule]}
+            made.append({"attack": mine.name, "changed in": RULES[rule],
+                         "kept": mine.held["changed_values"][rule]})
             if curve := mine.held["boxes"].get(rule):
                 at = _at(curve, row["n_intervals"])
-                told |= {"b": at["sizes"], "attacked": at["rates"][0], "least": min(at["rates"][1:]),
-                         "most": max(at["rates"][1:]), "squared": at["squared"][1]}
-            made.append(told)
+                made[-1] |= {"b": at["sizes"], "squared": at["squared"][1], **ends(at["rates"])}
     return made
+
+
+def off_by_rule(units, item):
+    """Facts: how far the attacked network's rate lies from the published one on average by each rule, and its
+    rates by the loosest one."""
+    off = {name: [abs(_at(mine.held["boxes"][rule], row["n_intervals"])["rates"][0] - row["M1"])
+                  for row, mine in of_rows(units, item) if rule in mine.held["boxes"]]
+           for rule, name in RULES.items()}
+    loosest = [f"{100 * rate:.3g}% of the samples for {mine.classes} (paper: {100 * row['M1']:.3g}%)"
+               for row, mine in of_rows(units, item) if "any" in mine.held["boxes"]
+               for rate in _at(mine.held["boxes"]["any"], row["n_intervals"])["rates"][:1]]
+    return any(off.values()) and {"loosest": " and ".join(loosest), "told": "; ".join(
+        f"{name}, {100 * mean(each):.1f} points (n = {len(each)})" for name, each in off.items() if each)}
+
+
+OFF_BY_RULE = ("Mean absolute deviation of the attacked network's rate in these boxes from the published "
+               "rate, by the examples that must change a pixel: {told}.")
 
 
 def between(units):
