@@ -148,8 +148,9 @@ again = run.units("again", measure, plan_again)
 
 # %%
 own = run.units("without", measure, plan_without, parts=PARTS)
-plain = handed.borrowed("sutton/7_2_1_cifar10", "printed", [f"{CLASSES[a]}-{CLASSES[a + 1]}" for a in range(9)],
-                        own=own, title="without", parts=PARTS)
+plain = handed.borrowed("sutton/7_2_1_cifar10", "printed",
+                        [f"{CLASSES[a]}-{CLASSES[a + 1]}" for a in range(9)], own=own, title="without",
+                        parts=PARTS)
 
 
 def resting(kind):
