@@ -129,7 +129,8 @@ run.table("table-5", networks, table_5, claims={"perform alike": shu.similar(0.0
 # ## Table 6: errors in the boxes
 #
 # Each row is a box of the printed number $b$ of intervals, or of all that the examples share where these are fewer, and 1,000 samples
-# of it. $s_{(i)}$ is the width of the narrowest interval.
+# of it. $s_{(i)}$ is the width of the narrowest interval, in pixel values from 0 to 1. Our values have as many decimals as the printed
+# ones.
 
 # %%
 run.table("table-6", sweeps, lambda units: shu.inside(cw2(units), "table-6"), claims={
@@ -150,8 +151,12 @@ run.table("table-7", sweeps, lambda units: shu.attacked(cw2(units), "table-7"), 
     "always fools M_1": every("source_class", "M1 == 1 and least == 0", named=DIGITS, view=shu.others(),
                               says="{source_class}: attacked network {M1}, others from {least} to {most}")})
 run.say(sweeps, lambda units: shu.minute(cw2(units), "table-6"),
-        "Over the {n} digits the networks that were not attacked are wrong on {others:.1%} of the attack's "
-        "images (paper: {paper.others:.1%}).")
+        "The attack's images are the {examples} different ones of the two classes, from the untargeted and "
+        "the targeted sweeps. Over the {n} digits the networks that were not attacked are wrong on "
+        "{others:.1%} of them (paper: {paper.others:.1%}).")
+run.say(sweeps, lambda units: shu.box_by_box(cw2(units)),
+        "Perturbed pixels are counted if all images of the attack change them. Counted if any changes them, "
+        "as in the paper's text, they are {pixels}.")
 
 # %% [markdown]
 # ## Figure 6: images of the attack and of the box
@@ -179,17 +184,26 @@ run.extra("mlp-keep-rules", sweeps, lambda units: shu.by_rule(cw2(units), "table
           "network and of the others, mean squared L2 norm",
           header=shu.BY_RULE)
 run.say(sweeps, lambda units: shu.off_by_rule(cw2(units), "table-6"), shu.OFF_BY_RULE)
+run.say(sweeps, lambda units: shu.box_by_box(cw2(units)),
+        "Mean squared L2 distance of the samples of Table 6 from the clean digit, pixels from 0 to 1: {far}. "
+        "The smaller it is, the nearer the digit lies to the boundary.")
 
 # %% [markdown]
 # ## Beyond the printed rows: all target classes, and fifty digits
+#
+# A box belongs to the *attacked network's boundary* if that network misclassifies at least half of its samples and another network at
+# most 5%. It holds *other networks' errors* if the attacked network misclassifies at most 5% and another at least half. It is
+# *transferable* if all misclassify at least a quarter. Boxes vary pixels that all examples change: in the first table all of them, in
+# the second any number $b$ of the widest.
 
 # %%
 run.extra("mlp-targets", sweeps, lambda units: shu.every_target(cw2(units)),
           "All wrong classes with at least 80 examples, a row a digit: kinds of boxes of all kept pixels, "
-          "and the mean rate of the other networks on the attack's own images (%)", header=shu.EVERY_TARGET)
+          "and the mean rate of the other networks on the attack's own images (%)",
+          header={"label": "digit"} | shu.EVERY_TARGET)
 run.extra("mlp-fifty-digits", fifty, lambda units: shu.over_images(cw2(units)),
-          "Digits of all classes, the second class as target: share with a box of a kind at some size, with "
-          "its 95% interval", header=shu.OVER_IMAGES)
+          "Digits of all classes, towards the class that the attacked network finds second likeliest: share "
+          "with a box of a kind at some size, with its 95% interval", header=shu.OVER_IMAGES)
 run.say(fifty, shu.over_digits, shu.OVER_DIGITS)
 
 # %% [markdown]
@@ -211,13 +225,12 @@ facts = shu.minute(found, "table-6") if len(found) else {}
 if facts:
     wider = shu.over_digits(run.best(fifty))
     run.minute(prose.fill(
-        "Does Carlini and Wagner's attack on one perceptron find errors of perceptrons that differ only in "
-        "their training seed? On the {examples} images of the attack, from one 5 and one 7, the {rest} other "
-        "networks are wrong in {others:.1%} of cases on average (paper: {paper.others:.1%}). Samples of the "
-        "boxes that these images span, in the pixels that all of them change, fool the attacked network "
-        "while another one is nearly always right for {own} of {n} digits (paper: {paper.own} of {paper.n}). "
-        "Boxes that take in pixels that only some of the images change, up to the printed size, fool it on "
-        "{loosest}. ", facts | shu.off_by_rule(found, "table-6")) + (
+        "Carlini and Wagner's attack on one perceptron starts from a 5 and a 7. Do its images also fool "
+        "perceptrons that differ only in their training seed? On average over the digits, these {rest} are "
+        "wrong on {others:.1%} of the images (paper: {paper.others:.1%}), most often {worst}. The boxes of "
+        "Table 6 vary only pixels that every image changes; the attacked network errs on {strict}. With "
+        "pixels that only some images change, up to the printed number, it is {loose}; another network then "
+        "errs on up to {another}. ", facts | shu.box_by_box(found)) + (
             prose.fill(shu.OVER_DIGITS, wider) if wider else
             "Two digits do not give a rate for other images."),
         picture=shu.draw_curves(found, "table-6"), sets=(sweeps,),
