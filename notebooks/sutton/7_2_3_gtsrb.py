@@ -71,7 +71,8 @@ SIZES = {norm: tables.printed(PAPER["table-24"], norm=norm, split="test") for no
 # each sign and the next one in Table 22. Two shares are measured on the images that the network classifies correctly:
 #
 # 1. *Adversarial susceptibility*: the share of these images whose label an **attack** flips. The attack is a step along the gradient of
-#    the loss, made longer in 256 equal steps until the predicted label changes.
+#    the loss, tried at 256 equally spaced norms from 0 to 5. An image whose gradient is exactly zero
+#    counts as not attackable.
 # 2. *Random susceptibility*: the share of the attackable images for which at least one of 2,000 **random perturbations** flips the label.
 #    Their norm is $\delta$ times that of the image's own attack.
 #

@@ -345,7 +345,8 @@ def shares_in_words(units, printed):
     return (f"{told} of the correctly classified images. Of the attackable images, random perturbations of δ "
             "times the norm of the attack flip "
             + ", ".join(f"{ours[d]} (δ = {d}; paper: {theirs[d]})" for d in DELTAS)
-            + f"; relative to all correctly classified images this is {in_percent(of_all(units))} at δ = 10.")
+            + f". Counting images without an attack as unflipped, this is {in_percent(of_all(units))} of all "
+            "correctly classified images at δ = 10.")
 
 
 def reading_in_words(units):
@@ -396,15 +397,14 @@ def minute_words(units, printed, of, classes, failed=0, full=0, cause=None):
     farther = f"no step up to the largest norm tried, {float(scalings()[-1]):g}, flips the label"
     why_not = "" if not kept else (
         f"For {zero:,} of the other {counted(kept, 'image')} the loss gradient is exactly zero"
-        + (f"; counted as attackable, which the paper leaves open, they raise the share to "
+        + (". We count them as not attackable, the paper does not say; with all of them the share is "
            f"{counting_zero(units)}"
            if zero else "") + ("." if zero >= kept else f". For the rest {farther}."))
     noise = ("None was perturbed at random." if not drawn else
-             f"For {sum(each['of'] for each in drawn):,} attackable images we drew "
-             f"{int(units.draws.max()):,} noise samples each. At least one flips the label for {ours[1]} at "
-             f"the norm of the image's own attack ({small}paper: {theirs[1]}), and for {ours[10]} at ten "
-             f"times that norm (paper: {theirs[10]}), or {in_percent(of_all(units))} of all correctly "
-             "classified images.")
+             f"Of {sum(each['of'] for each in drawn):,} attackable images, at least one of "
+             f"{int(units.draws.max()):,} noise samples flips the label of {ours[1]} at the norm of the "
+             f"image's own attack ({small}paper: {theirs[1]}), and of {ours[10]} at ten times that norm "
+             f"(paper: {theirs[10]}).")
     fewer = "" if learned_from >= full else (
         f"The networks learned from {'at least ' if len(units) > 1 else ''}{learned_from:,} of {full:,} "
         "training images.")

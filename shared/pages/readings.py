@@ -280,23 +280,23 @@ def deviation(frame, shares, right, problems=None, *, zero=False):
 
 def deviation_in_words(units, plain, shares, right):
     """How far both readings are from the published attackable shares: on all problems, and on the same."""
-    (mine, where), (printed, there) = (deviation(f, shares, right) for f in (units, plain))
-    if mine is None:
+    (_, where), (_, there) = (deviation(f, shares, right) for f in (units, plain))
+    if not where:
         return "No network with batch normalisation has learned its problem in this run."
 
     def in_points(frame, problems=None, zero=False):
         return display.number(deviation(frame, shares, right, problems, zero=zero)[0], digits=3)
 
-    told = (f"Mean absolute deviation from the published attackable share: {in_points(units)} points with "
-            f"*{READINGS['bn'].name}* (n = {pairs.counted(len(where), 'problem')})")
-    if printed is not None:
-        told += (f", {in_points(plain)} with *{READINGS[''].name}* "
-                 f"(n = {pairs.counted(len(there), 'problem')})")
-        if both := where & there if where != there else ():
-            told += (f"; on the {pairs.counted(len(both), 'problem')} under both, {in_points(units, both)} "
-                     f"and {in_points(plain, both)}")
-        elif where != there:
-            told += "; no problem is measured under both"
-    told += (". The paper does not say how an image counts whose gradient is exactly zero; where all of them "
-             f"count as attackable, the deviation is {in_points(units, zero=True)} points")
-    return told + (f" and {in_points(plain, zero=True)} points." if printed is not None else ".")
+    bn, plainly, told = READINGS["bn"].name, READINGS[""].name, []
+    if both := where & there:
+        told.append(f"On the {pairs.counted(len(both), 'problem')} under both, the attackable share lies "
+                    f"{in_points(units, both)} points from the published one on average with *{bn}* and "
+                    f"{in_points(plain, both)} with *{plainly}*; where an image whose gradient is exactly "
+                    f"zero counts as attackable, {in_points(units, both, zero=True)} and "
+                    f"{in_points(plain, both, zero=True)}.")
+    if where != there or not both:
+        each = [f"{in_points(frame)} points with *{name}* (n = {len(some)}; {in_points(frame, zero=True)} if "
+                "zero gradients count)" for frame, name, some in ((units, bn, where), (plain, plainly, there))
+                if some]
+        told.append(f"Over all problems of a reading, which differ, it lies {' and '.join(each)} away.")
+    return " ".join(told)
