@@ -229,7 +229,9 @@ def similar(rows):
              for n, (a, one) in enumerate(there) for b, other in there[n + 1:]}
     told = "; ".join(f"{names}: Spearman {value['spearman']:.2f}" for names, value in found.items()
                      if value["spearman"] is not None)
-    return None, f"{told or 'too few data sets'} (“similar” names no bound)"
+    without = ("attack success is the same on all networks of one data set of each two" if found
+               else "too few data sets")
+    return None, f"{told or without} (“similar” names no bound)"
 
 
 run.table("table-9", convolutional, printed(CNNS), claims={
@@ -333,21 +335,23 @@ for side, begin in OVER.items():
 # %%
 best = run.best(dense)
 if len(best) and (found := [(begin, ends(best, side)) for side, begin in OVER.items() if ends(best, side)]):
-    told = " ".join(prose.fill(begin + " (n = {networks} of {all} networks), ROBY is {first.roby_2} (95% "
-                               "interval over test images {first.roby_low} to {first.roby_high}) and "
-                               "{last.roby_2} "
-                               "({last.roby_low} to {last.roby_high}; paper: {paper.first.roby} and "
-                               "{paper.last.roby}). The text's PGD flips {first.text:%} and {last.text:%} of "
-                               "the correctly classified digits (paper: {paper.first.asr:.2f}% and "
-                               "{paper.last.asr:.2f}%), PGD at a third of its ε {first.third:%} and "
-                               "{last.third:%}. Their test accuracy is {first.accuracy:.1f}% and "
-                               "{last.accuracy:.1f}%.", facts) for begin, facts in found)
+    told = " ".join(prose.fill(
+        begin + " (n = {networks} of {all} networks), ROBY is {first.roby_2} and {last.roby_2} (95% "
+        "intervals over test images {first.roby_low} to {first.roby_high} and {last.roby_low} to "
+        "{last.roby_high}; paper: {paper.first.roby} and {paper.last.roby}). PGD at a third of its ε flips {first.third:%} and "
+        "{last.third:%} of the correctly classified digits, the text's PGD {first.text:%} and {last.text:%} "
+        "(paper: {paper.first.asr:.2f}% and {paper.last.asr:.2f}%).", facts) for begin, facts in found)
+    ranks = [prose.fill(f"Over the number of {side}, rank correlations are {{roby_2:.2f}} for ROBY, "
+                        "{overlap_2:.2f} for its overlap without the scaling inside each network, and "
+                        "{asr_third:.2f} for attack success at a third of ε.", each)
+             for side, each in figure_10(best).items()
+             if None not in map(each.get, ("roby_2", "overlap_2", "asr_third"))]
     sizes = next((unit.parts for unit in dense.recorded.values()), None)
     rest = [what for side, what in (("neurons", "width"), ("layers", "depth")) if not ends(best, side)]
     run.minute(prose.fill(
         "Do wider and deeper networks have a smaller ROBY (the overlap of the classes among the logits) and "
         "a smaller attack success, as the paper claims? {told} Each network was trained once{part}.{rest}",
-        {"told": told, "part": ", for {} of {} epochs on {:,} of {:,} images".format(
+        {"told": " ".join([told, *ranks]), "part": ", for {} of {} epochs on {:,} of {:,} images".format(
             *sizes["epochs"], *sizes["images_train"]) if sizes else "",
          "rest": f" The effect of {rest[0]} is not measured yet." if rest else ""}),
         picture=draw_capacity(best), sets=[dense],
