@@ -298,8 +298,8 @@ def of_four(units):
     return told and {"told": told}
 
 
-FOUR = ("Over the four CNNs the rank correlation of ROBY with attack success at a third of ε, which should be "
-        "1, is {told}.")
+FOUR = ("Over the four CNNs the rank correlation of ROBY with attack success at a third of ε, which should "
+        "be 1, is {told}.")
 run.say(convolutional, of_four, FOUR)
 
 PUBLISHED = {row["model"]: row for item in ("table-6", "table-7") for row in chen.PAPER[item].rows}
