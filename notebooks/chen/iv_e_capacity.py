@@ -351,15 +351,15 @@ if len(best) and (found := [(begin, ends(best, side)) for side, begin in OVER.it
     told = " ".join(prose.fill(
         begin + " (n = {networks} of {all} networks), ROBY is {first.roby_2} and {last.roby_2} (95% "
         "intervals over test images {first.roby_low} to {first.roby_high} and {last.roby_low} to "
-        "{last.roby_high}; paper: {paper.first.roby} and {paper.last.roby}). PGD at a third of its ε flips "
+        "{last.roby_high}; paper: {paper.first.roby} and {paper.last.roby}); PGD at a third of its ε flips "
         "{first.third:%} and {last.third:%} of the correctly classified digits, the text's PGD "
-        "{first.text:%} and {last.text:%} (paper: {paper.first.asr:.2f}% and {paper.last.asr:.2f}%).", facts)
-        for begin, facts in found)
-    ranks = [prose.fill(f"Over the number of {side}, rank correlations are {{roby_2:.2f}} for ROBY, "
-                        "{overlap_2:.2f} for its overlap without the scaling inside each network, and "
-                        "{asr_third:.2f} for attack success at a third of ε.", each)
+        "{first.text:%} and {last.text:%}.", facts) for begin, facts in found)
+    ranks = [prose.fill(f"with the number of {side} {{roby_2:.2f}}, {{overlap_2:.2f}} and "
+                        "{asr_third:.2f}", each)
              for side, each in figure_10(best).items()
              if None not in map(each.get, ("roby_2", "overlap_2", "asr_third"))]
+    ranks = ["Rank correlations of ROBY, of its overlap without the scaling inside each network, and of "
+             f"attack success at a third of ε are {'; '.join(ranks)}."] if ranks else []
     four = [prose.fill(FOUR, each) for each in [of_four(run.best(convolutional))] if each]
     sizes = next((unit.parts for unit in dense.recorded.values()), None)
     rest = [what for side, what in (("neurons", "width"), ("layers", "depth")) if not ends(best, side)]
