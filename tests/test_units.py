@@ -99,7 +99,7 @@ def test_a_unit_on_a_stand_in_is_made_anew_once_the_set_has_come(home, monkeypat
     monkeypatch.setenv("BOUNDARY_DATA", str(home / "data"))
     monkeypatch.setattr(sets, "_profile", "quick")  # in `smoke` a set never comes
     monkeypatch.setattr(sets, "load", lambda name, profile: runtime.used("data", name, "digits:1") or
-                        sets._embedded(name, "digits", None))
+                        sets._embedded(name, "digits"))
     place = dict(wanted=plan(1), published=plan(1), parts=(), which="missing", record=False,
                  text_half=__file__)
     for _ in range(2):

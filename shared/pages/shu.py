@@ -2,7 +2,6 @@
 from dataclasses import dataclass, replace
 
 import matplotlib.pyplot as plt
-import numpy as np
 import torch
 from scipy import stats
 
@@ -541,9 +540,9 @@ def over_digits(units):
     means = [mean(each) for each in rates.values()]
     if len(means) < 2:
         return {}
-    low, high = stats.t.interval(0.95, len(means) - 1, np.mean(means), stats.sem(means))
+    half = stats.t.ppf(0.975, len(means) - 1) * stats.sem(means)
     return {"digits": len(means), "pairs": sum(map(len, rates.values())), "percent": mean(means),
-            "low": max(low, 0), "high": min(high, 100)}
+            "low": max(mean(means) - half, 0), "high": min(mean(means) + half, 100)}
 
 
 OVER_DIGITS = ("Over {digits} digits of all classes, with one wrong class each, the other networks are wrong "
