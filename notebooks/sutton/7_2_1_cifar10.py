@@ -134,8 +134,7 @@ def plan_printed(scale):
     """Those of `PICKED` without batch normalisation: Table 2 as printed."""
     every = plan(scale)
     names = [n for a, b in PICKED if (n := f"{CLASSES[a]}-{CLASSES[b]}") in every]
-    return {name: every[name] | {"architecture": scale.architecture.removesuffix("-bn")}
-            for name in names[:scale.printed]}
+    return {name: readings.as_printed(every[name]) for name in names[:scale.printed]}
 
 
 pairs = run.units("pairs", measure, plan, parts=pictures.PARTS)

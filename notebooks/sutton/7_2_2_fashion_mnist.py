@@ -112,8 +112,7 @@ def plan(scale):
 
 def plan_printed(scale):
     """The same without batch normalisation: Table 2 as printed."""
-    return {name: each | {"architecture": scale.architecture.removesuffix("-bn")}
-            for name, each in list(plan(scale).items())[:scale.printed]}
+    return {name: readings.as_printed(each) for name, each in list(plan(scale).items())[:scale.printed]}
 
 
 pairs = run.units("pairs", measure, plan, parts=pictures.PARTS)

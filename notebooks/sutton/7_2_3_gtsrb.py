@@ -141,8 +141,7 @@ def plan(scale):
 
 def as_printed(scale, by_track):
     """The same without batch normalisation: Table 2 as printed."""
-    return [each | {"architecture": scale.architecture.removesuffix("-bn")}
-            for each in problems(scale, by_track)]
+    return [readings.as_printed(each) for each in problems(scale, by_track)]
 
 
 def plan_printed(scale):
@@ -539,7 +538,7 @@ violins.publish(run, "figure-20", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[
 # | pixel range of the norms | from 0 to 1 | inferred: the interval is lost; the published norms of CIFAR-10 are those of a grid of 1/51 |
 # | sizes tried along the gradient | 256 from 0 to 5, equally spaced | inferred from the norms published for CIFAR-10 |
 # | values of $\delta$ | 1, 2, 5, 10 | as for CIFAR-10: 5 is stated, 10 follows, 1 and 2 are assumed |
-# | a gradient of exactly zero | not attackable | not stated: divided by its norm it has no value, and may have counted as an attack of norm 0 ({ref}`sutton-7-1`); the table below Table 23 gives the number of such images and the attacks along the gradient of the logit |
+# | a gradient of exactly zero | not attackable | not stated: divided by its norm it has no value, and a program may count such an image as attacked ({ref}`sutton-7-1`); the table below Table 23 gives the number of such images and the attacks along the gradient of the logit |
 # | padding, dropout, pixels, weight decay, batch normalisation | one reading of Table 2 | compared in the section on readings |
 # | number of networks, seeds | one a problem, seed 0 | as many as in the paper; a few other seeds are measured in the section on readings |
 # | images perturbed | the numbers given above | 2,000 random perturbations of four norms for every image cost more than all the rest |

@@ -196,6 +196,11 @@ INTERVAL_HEADER = {"problem": "problem", "images": "set", "tried": "images attac
 
 
 # ---- where attacks fail ----------------------------------------------------------------------------------
+def with_zero(part):
+    """The attackable share, in percent, if an image whose gradient is exactly zero counts as attackable."""
+    return 100 * (tables.attacked(part)["hits"] + part["saturated"]) / part["tried"]
+
+
 def gradient_rows(units, problems, names):
     """Rows of a table of our own: why images have no attack, and what the logit's gradient finds."""
     made = []
@@ -205,8 +210,7 @@ def gradient_rows(units, problems, names):
             made.append({"problem": name(problem, names), "tried": part["tried"],
                          "attack": in_percent(tables.attacked(part)["percent"]),
                          "saturated": in_percent(100 * part["saturated"] / part["tried"]),
-                         "counted": in_percent(100 * (tables.attacked(part)["hits"] + part["saturated"])
-                                            / part["tried"]),
+                         "counted": in_percent(with_zero(part)),
                          "logit_attack": in_percent(part["logit_attack"]["susceptibility"]["percent"]),
                          "margin": median_of(part["margin"])})
     return made
@@ -272,10 +276,9 @@ def averages(units, printed=None):
 
 
 def counting_zero(units):
-    """The mean attackable share if an image whose gradient is exactly zero counts as attackable, as text."""
-    parts = [u["test"] for u in measured(units).values() if u["test"]["tried"]]
-    return in_percent(float(np.mean([100 * (tables.attacked(p)["hits"] + p["saturated"]) / p["tried"]
-                                     for p in parts])))
+    """The mean of `with_zero` over the problems that are there, as text."""
+    return in_percent(float(np.mean([with_zero(u["test"]) for u in measured(units).values()
+                                     if u["test"]["tried"]])))
 
 
 def mean_shares(units, printed):

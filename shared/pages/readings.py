@@ -82,6 +82,11 @@ def reading(architecture):
     return architecture.removeprefix("sutton-vgg").removeprefix("-short").removeprefix("-")
 
 
+def as_printed(arguments):
+    """A unit's arguments with the network of Table 2 as printed in place of the batch-normalised one."""
+    return arguments | {"architecture": arguments["architecture"].removesuffix("-bn")}
+
+
 def networks(*frames):
     """`{(problem, reading): {seed: unit}}` in the order of the problems, of `READINGS` and of the seeds."""
     every = [u for frame in frames for u in frame.to_dict("records")]
@@ -273,8 +278,8 @@ def deviation(frame, shares, right, problems=None, *, zero=False):
     for u in frame.to_dict("records"):
         problem, part = (u["class_a"], u["class_b"]), u["test"]
         if part["tried"] and not failed(u, right) and (problems is None or problem in problems):
-            found = tables.attacked(part)["hits"] + (part["saturated"] if zero else 0)
-            off[problem] = abs(100 * found / part["tried"] - shares[problem]["test"])
+            share = pairs.with_zero(part) if zero else tables.attacked(part)["percent"]
+            off[problem] = abs(share - shares[problem]["test"])
     return float(np.mean(list(off.values()))) if off else None, set(off)
 
 
