@@ -39,19 +39,20 @@ import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
-from shared import borderline
+from shared import borderline, roby
 from shared.attacks.directions import directions
 from shared.attacks.gradient import FGSM, PGD
 from shared.attacks.line import LineSearch, lost_margin
 from shared.attacks.noise import RandomSearch
 from shared.attacks.optimised import CarliniWagner
 from shared.attacks.region import Region
-from shared.attacks.threat import Linf
+from shared.attacks.threat import L2, Linf
 from shared.boundary.survey import purity, survey
 from shared.data import sets
 from shared.models import inference
 from shared.pages import display
 from shared.pages.start import start
+from shared.regions import boxes
 from shared.runtime import UserError
 from shared.similarity import ssim
 from shared.stability.susceptibility import susceptibility
@@ -64,7 +65,7 @@ _ = torch.manual_seed(seed)
 # %% tags=["hide-cell"]
 # What this page draws and measures beside the instruments themselves.
 class Meter:
-    """Images that went through a model, and processor seconds, from `start` to `stop`, by name in `rows`."""
+    """Passes of the model for each image, and processor seconds, from `start` to `stop`, by name in `rows`."""
 
     def __init__(self):
         self.rows = {}
@@ -80,9 +81,9 @@ class Meter:
     def start(self):
         self.passes, self.began = 0, time.process_time()
 
-    def stop(self, name):
-        """Keep what passed since `start`, and start again."""
-        self.rows[name] = self.passes, time.process_time() - self.began
+    def stop(self, name, images=None):
+        """Keep what passed since `start`, for so many images (None: those of this page), and start again."""
+        self.rows[name] = self.passes / (images or scale.images), time.process_time() - self.began
         self.start()
 
 
@@ -125,17 +126,22 @@ def block(inputs, outputs):
 
 data = sets.load("shapes").to(run.device)
 x_train, x_test = data.x_train / 255, data.x_test / 255
-model = nn.Sequential(block(3, 16), block(16, 32), block(32, 64),
-                      nn.AdaptiveAvgPool2d(1), nn.Flatten(),
-                      nn.Linear(64, len(data.classes))).to(run.device)
-optimiser = torch.optim.Adam(model.parameters(), lr=0.005)
-for _ in range(epochs):
-    for rows in torch.randperm(len(x_train)).split(50):
-        loss = nn.functional.cross_entropy(model(x_train[rows]), data.y_train[rows])
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
 
+
+def trained():
+    net = nn.Sequential(block(3, 16), block(16, 32), block(32, 64), nn.AdaptiveAvgPool2d(1),
+                        nn.Flatten(), nn.Linear(64, len(data.classes))).to(run.device)
+    optimiser = torch.optim.Adam(net.parameters(), lr=0.005)
+    for _ in range(epochs):
+        for rows in torch.randperm(len(x_train)).split(50):
+            loss = nn.functional.cross_entropy(net(x_train[rows]), data.y_train[rows])
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    return net
+
+
+model = trained()
 accuracy = inference.accuracy(model, x_test, data.y_test)
 x, y = x_test[:scale.images], data.y_test[:scale.images]
 
@@ -318,6 +324,66 @@ meter.start()
 # Larger is worse in every row. A low random share beside a high attack share means that noise of this norm misses the attacks.
 # `told.attack` holds the norm of each attack, nan where none was found. The paper's page is {ref}`sutton-7-2-1`.
 #
+# ## ROBY: how much the classes overlap
+#
+# ROBY needs no attack. It compares the width of each class among the logits with the distances between the centres of the classes.
+
+# %% tags=["show-input"]
+layout = roby.measure(model, x_test, data.y_test)    # p=2; p=float("inf") is the other norm
+
+# %%
+meter.stop("ROBY", len(x_test))
+display.table(["measure", "value", "claimed to be more robust"],
+              [["FSA, tightness of the classes", display.number(layout.fsa), "larger"],
+               ["FSD, distance of the classes", display.number(layout.fsd), "larger"],
+               ["ROBY, overlap of the classes", display.number(layout.roby), "smaller"],
+               ["mean overlap over mean distance", display.number(layout.overlap), "smaller"]],
+              f"Layout of the {len(data.classes)} classes of {len(x_test)} test images. The first three are "
+              "scaled from 0 to 1 inside the model.")
+meter.start()
+
+# %% [markdown]
+# The scaling inside the model hides how far apart the classes lie, so compare models by the last row as well. At least three classes
+# are needed. Whether ROBY ranks models as an attack does is the question of {ref}`chen-iv-c`.
+#
+# ## Boxes of adversarial examples: do re-trained models share the errors?
+#
+# An attack from many random starts finds many adversarial examples around one image. The box that they span holds many more: `b` values of
+# the image vary, each in its own interval. Re-trainings of the model tell whether the errors in the box are shared.
+
+# %% tags=["show-input"]
+models = [model, *(trained() for _ in range(2))]    # the first is the attacked one
+
+# %%
+meter.stop("re-training")
+
+# %% tags=["show-input"]
+chosen = (boxes.answers(models, x) == y).all(0).nonzero()[:1, 0]   # all models are right there
+found = boxes.sweep(model, x[chosen], y[chosen], PGD(L2(1.5), 10, 0.4), generator=draws)
+box = boxes.intervals(x[chosen], found.of(found.classes.mode().values), least=20)
+sizes = boxes.spaced(20, len(box.values))
+curve = boxes.curve(models, y[chosen], box, sizes, samples=100, generator=draws)
+
+# %%
+meter.stop("boxes around one image, three models", 1)
+figure, ax = plt.subplots(figsize=(7.2, 3))
+for n, error in enumerate(zip(*curve["rates"])):
+    ax.plot(sizes, error, display.LINES[n], marker=display.MARKERS[n], ms=6, color=display.PALETTE[n],
+            label=f"re-training {n}" if n else "attacked model")
+ax.set(xlabel="varied values b of the image", ylabel="errors in the box", ylim=(-0.03, 1.05))
+ax.legend()
+display.picture(figure, f"Error rates on 100 samples of boxes of growing size, around one image of the class "
+                f"“{data.classes[int(y[chosen])]}”.", "Error rates of three models over the size of the box.")
+display.say(f"The attack found {len(found.images)} different adversarial examples from 100 starts. All of "
+            f"one class change {len(box.values)} of {x[0].numel()} values. In the box of all these values "
+            f"the attacked model misclassifies {percent(curve['rates'][-1][0])} of the samples, the "
+            "re-trainings " + " and ".join(map(percent, curve["rates"][-1][1:])) + ".")
+meter.start()
+
+# %% [markdown]
+# Errors that the re-trainings do not share do not transfer; `boxes.kind` names the kind of region, and `boxes.alarm` gives the share of
+# images on which the models disagree. The paper's pages are {ref}`shu-2-1` and {ref}`shu-2-4`.
+#
 # ## SSIM: how similar two images are
 #
 # SSIM compares two images window by window; Ren et al. describe borderline pairs by it ({ref}`ren-iii`).
@@ -390,22 +456,22 @@ display.table(["given", "message"], messages,
 
 # %%
 display.table(["instrument", "passes per image", "processor seconds"],
-              [[name, f"{passes / len(x):,.0f}", f"{seconds:.2f}"]
-               for name, (passes, seconds) in meter.rows.items() if name != "training"],
-              f"Cost on {len(x)} images, measured while this page was made; a pass is one image "
-              "through the model.")
+              [[name, f"{passes:,.0f}", f"{seconds:.2f}"]
+               for name, (passes, seconds) in meter.rows.items() if "training" not in name],
+              f"Cost on {len(x)} images (ROBY: {len(x_test)}, boxes: 1), measured while this page was "
+              "made; a pass is one image through the model.")
 
 # %% [markdown]
 # ## Outside the repository
 #
-# A script of 25 lines in {ref}`how to run the book <any-folder>` applies each instrument to three other models without training: a
+# A script of 30 lines in {ref}`how to run the book <any-folder>` applies each instrument to three other models without training: a
 # torchvision network with random weights, a function without parameters, and a network with one logit.
 # {doc}`/book/api` lists the functions by task.
 
 # %%
 run.minute(
     "How does one apply the methods of this book (attacks, random perturbations, searches for the decision "
-    "boundary) to one's own classifier? Each takes a callable, images and labels, in three to five lines of "
+    "boundary, layout of the classes) to one's own classifier? Each takes a callable, images and labels, in three to five lines of "
     f"code. The example is a small network, trained here, with accuracy {percent(accuracy)} on "
     f"{len(x_test)} test images. The PGD attack, with changes of at most 8/255 a pixel value, flips the "
     f"label of {percent(rates['PGD'])} of {len(x)} images; the best of 100 random perturbations within the "
