@@ -18,7 +18,7 @@ from shared.attacks.noise import RandomSearch
 from shared.attacks.optimised import CarliniWagner, OptMargin
 from shared.attacks.pointwise import Pointwise
 from shared.attacks.region import Region
-from shared.attacks.threat import L1, L2, Linf, rms
+from shared.attacks.threat import L1, L2, Linf, LinfEuclideanSteps, rms
 from shared.data import sets
 from shared.models import registry
 
@@ -108,6 +108,16 @@ def test_random_starts_fill_the_ball_evenly(threat, expected):
     share = start[:, 0, 0, 0].abs() if threat.norm == "Linf" else threat.length(start)
     assert abs((share <= expected * threat.size).float().mean() - 0.5) < 0.03
     assert start.mean(0).abs().max() < 0.03 * threat.size
+
+
+@pytest.mark.parametrize("threat", [L2(1.5), LinfEuclideanSteps(0.3)])
+@pytest.mark.parametrize("scale", [1.0, 1e-10, 1e-25])      # the square of the last is 0 in float32
+def test_steps_along_a_gradient_have_euclidean_length_1(threat, scale):
+    gradient = torch.randn(7, 3, 4, 4, generator=seeded()) * scale
+    gradient[0] = 0
+    step = threat.steepest(gradient)
+    assert (L2().length(step)[1:] - 1).abs().max() < 1e-5 and not step[0].any()
+    torch.testing.assert_close(step[1:], L2().steepest(gradient / scale)[1:])
 
 
 def test_rms_is_the_length_over_the_root_of_the_dimension():

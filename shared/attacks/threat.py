@@ -98,7 +98,7 @@ class L2(Threat):
 
     def steepest(self, gradient):
         """The move of length 1 along which a function of this gradient rises most: its direction."""
-        return gradient / per_image(self.length(gradient).clamp(min=1e-12), gradient)
+        return _unit(gradient)
 
     def random(self, like, generator):
         """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
@@ -107,10 +107,20 @@ class L2(Threat):
         return direction * per_image(radius, direction)
 
 
-class LinfL2Steps(Linf):
+class LinfEuclideanSteps(Linf):
     """The L-inf ball, walked in steps of Euclidean length 1 along the gradient: a reading of `chen`, IV.A."""
     norm = "Linf, L2 steps"
-    steepest = L2.steepest
+
+    def steepest(self, gradient):
+        """The move of Euclidean length 1 along the gradient."""
+        return _unit(gradient)
+
+
+def _unit(moves):
+    """Moves [N, C, H, W] of Euclidean length 1 in the same directions; 0 where they are 0."""
+    most = per_image(moves.flatten(1).abs().amax(1), moves)
+    moves = torch.where((most > 0) & (most < 1e-6), moves / most, moves)    # squares of less may be 0
+    return moves / per_image(moves.flatten(1).norm(dim=1).clamp(min=1e-12), moves)
 
 
 def rms(x, z):

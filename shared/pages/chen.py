@@ -8,7 +8,7 @@ import torch
 
 from shared import reference, roby
 from shared.attacks.gradient import PGD, HalfAdversarial, PGDBeyondWhite
-from shared.attacks.threat import L2, Linf, LinfL2Steps
+from shared.attacks.threat import L2, Linf, LinfEuclideanSteps
 from shared.models import chen as models
 from shared.pages import display, tidy
 from shared.runtime import UserError
@@ -65,8 +65,8 @@ def attacks_on(dataset):
     long, wide = (2 / 255, 0.5) if colour else (2.0, 2.0)
     return {"text": PGD(Linf(size), steps, step), "code": code(Linf(size), 10, long),
             "third": PGD(Linf(size / 3), steps // 2, step),
-            "ball": PGD(L2(size), 10, size / 4), "steps": PGD(LinfL2Steps(size), steps, step),
-            "code_steps": code(LinfL2Steps(size), 10, long), "wide": PGD(L2(wide), 20, wide / 8)}
+            "ball": PGD(L2(size), 10, size / 4), "steps": PGD(LinfEuclideanSteps(size), steps, step),
+            "code_steps": code(LinfEuclideanSteps(size), 10, long), "wide": PGD(L2(wide), 20, wide / 8)}
 
 
 def hook_on(dataset):
