@@ -12,6 +12,7 @@ from shared.pages import tidy
 from shared.pages.start import Run
 from shared.records import claims, expression, prose, record
 from shared.records.every import MANY, every
+from shared.units import store
 
 NETS = {"a": {"near": {"rate": 99.0}, "far": {"rate": 2.0}},
         "b": {"near": {"rate": 64.0}, "far": {"rate": 0.0}}}
@@ -155,13 +156,22 @@ def test_a_claim_waits_for_the_units_of_the_cases_that_decide():
     sets = [SimpleNamespace(name="s", published=dict.fromkeys(("a-1", "b-1")),
                             labels={"a-1": {"network": "a"}, "b-1": {"network": "b"}})]
     judge = every("network", FAR, says=SAYS, proxies=("b",))
-    lacking = record.lacking(sets, {"s": {"a-1": None}})
+    whole = store.Unit("a-1", {}, {"epochs": [91, 91], "images": [5, 9]}, {}, {}, {})
+    lacking = record.lacking(sets, {"s": {"a-1": whole}})
     assert lacking(judge) is None and lacking(every("network", FAR, says=SAYS)) == "1 of 2 units"
     assert record.lacking(sets, {"s": {}})(judge) == "1 of 1 units"
     assert record.lacking(sets, {"s": {}})(every("network", FAR, says=SAYS, proxies=("a", "b"))) is None
     item = SimpleNamespace(title="Table 1", claims=("It is near.",))
     waiting, = claims.judge(item, NETS, {"near": judge}, lacking=record.lacking(sets, {"s": {}}))
     assert waiting["evidence"].startswith("waits for 1 of 1 units; so far: a: 99% near")
+
+
+def test_a_claim_waits_for_networks_that_are_trained_as_long_as_published():
+    sets = [SimpleNamespace(name="s", published=dict.fromkeys("ab"), labels={})]
+    units = {name: store.Unit(name, {}, {"epochs": [n, 91], "images_train": [5, 5]}, {}, {}, {})
+             for name, n in (("a", 91), ("b", 2))}
+    assert record.lacking(sets, {"s": units})() == "full training (2 of 91 epochs)"
+    assert record.lacking(sets, {"s": units | {"b": units["a"]}})() is None
 
 
 @pytest.mark.parametrize("wrong", [("network", "near.rate >", "x"), ("network", FAR, "{near rate}")])

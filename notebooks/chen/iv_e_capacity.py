@@ -86,8 +86,8 @@ def falls(asked, words):
         return {words: {"status": told or ranking.FEWER.format(asked=len(asked)), "asr": None, "roby": None}}
 
     return ranking.with_status("networks", "asr < 0 and roby < 0", view=steps,
-                               says="{networks}: the largest change from one to the next is {asr} in attack "
-                                    "success and {roby} in ROBY")
+                               says="{networks}: from one to the next, attack success changes by at most {asr}, "
+                                    "and ROBY by at most {roby}; the claim needs both below 0")
 
 
 # %% [markdown]

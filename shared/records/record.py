@@ -12,6 +12,9 @@ from shared.records.schema import REMEDY, check
 from shared.units import store
 
 EXTRA = "extra-"  # how the name of a record begins that the paper does not have
+# Parts of a unit that train its networks, in words. On networks that are trained less than published no claim
+# is judged: longer training may turn it.
+TRAINING = {"epochs": "epochs", "images_train": "training images"}
 
 
 # ---- making ----------------------------------------------------------------------------------------------
@@ -56,7 +59,12 @@ def lacking(sets, units, of=""):
             raise runtime.UserError(f"no unit{of} has a name that begins with {' or '.join(begin)}")
         away = sum(n not in units[s] for s, n in asked)
         which = "".join(f" “{each}…”" for each in begin)
-        return f"{away} of {len(asked)} units{which}{of}" if away else None
+        if away:
+            return f"{away} of {len(asked)} units{which}{of}"
+        less = min((units[s][n] for s, n in asked), key=lambda u: u.share(TRAINING), default=None)
+        told = [] if less is None else [f"{actual:,} of {published:,} {TRAINING[part]}" for part, (
+            actual, published) in less.parts.items() if part in TRAINING and actual < published]
+        return f"full training{of} ({', '.join(told)})" if told else None
     return lacks
 
 
