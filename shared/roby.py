@@ -24,6 +24,7 @@ import torch
 from torch import nn
 
 from shared import runtime
+from shared.models import inference
 from shared.models.inference import check_images, chunk_for, device_of, frozen, logits, pixels
 from shared.runtime import UserError
 
@@ -76,7 +77,11 @@ def measure(model, x, y, *, p=2, features=None, group="true", chunk=None):
         check_images(x, y)
     scores = logits(model, x, chunk=chunk) if features is None or group == "predicted" else None
     found = scores if features is None else embed(features, x, like=model, chunk=chunk)
-    return roby(layout(found, y if group == "true" else scores.argmax(1), p=p))
+    if group == "predicted":
+        y = inference.classes(scores)
+        if missing := sorted({*range(max(2, scores.shape[1]))} - {*y.tolist()}):
+            raise UserError(f"class {missing[0]} is never predicted; group='true' takes the given classes")
+    return roby(layout(found, y, p=p))
 
 
 def embed(features, x, *, like=None, chunk=None):
@@ -84,21 +89,22 @@ def embed(features, x, *, like=None, chunk=None):
 
     It sees float32 images in [0, 1], in evaluation mode, on the device of `like`, a model (None: its own).
     """
-    device = device_of(like or features, x)
+    model = features if like is None else like
+    device, order = device_of(model, x), inference.memory_format(model)
 
     def forward(part):
-        found = features(pixels(part.to(device)))
+        found = features(pixels(part.to(device), order))
         if not isinstance(found, torch.Tensor):
             raise UserError(f"features gives a {type(found).__name__}; a tensor with a row an image is "
                             "needed")
         return found.flatten(1).float().cpu()
 
-    with torch.no_grad(), frozen(features):
+    with torch.no_grad(), frozen(features), frozen(like):
         return runtime.chunked(forward, x, chunk=chunk or chunk_for(features, x))
 
 
 class Penultimate(nn.Module):
-    """The input of a model's last layer with weights: `Penultimate(model)(images)`, [n, M], flattened.
+    """The input of the last layer with weights that runs: `Penultimate(model)(images)`, [n, M], flattened.
 
     The model is a module. Afterwards `logits` is what it returned for these images.
     """
@@ -106,10 +112,11 @@ class Penultimate(nn.Module):
     def __init__(self, model):
         super().__init__()
         self.model, self.logits, self.seen = model, None, None
-        last = [m for m in model.modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
-        if not last:
+        layers = [m for m in model.modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
+        if not layers:
             raise UserError("the model has no linear or convolutional layer; pass a features callable")
-        last[-1].register_forward_pre_hook(self._look)
+        for layer in layers:
+            layer.register_forward_pre_hook(self._look)
 
     def _look(self, module, given):
         self.seen = given[0]

@@ -367,6 +367,8 @@ def chunked(function, *tensors, chunk):
     A chunk that does not fit in memory is halved and tried again; only a single item that does not fit fails.
     """
     import torch
+    if chunk < 1:
+        raise UserError(f"chunk={chunk}; at least 1 image at a time is needed")
     total, start, parts = len(tensors[0]), 0, []
     while start < total or not parts:
         try:

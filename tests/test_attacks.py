@@ -120,6 +120,24 @@ def test_steps_along_a_gradient_have_euclidean_length_1(threat, scale):
     torch.testing.assert_close(step[1:], L2().steepest(gradient / scale)[1:])
 
 
+def test_pgd_in_the_l1_ball_goes_on_where_a_value_is_at_its_end():
+    net = nn.Sequential(nn.Flatten(), nn.Linear(48, 2))
+    x = torch.rand(50, 3, 4, 4, generator=seeded())
+    y = net(x).argmax(1)
+    result = judge.judge(net, x, y, PGD(L1(8.0), 40, 0.8, random_start=False)(net, x, y).x_adv, L1(8.0))
+    moved = (result.x_adv - x).flatten(1).abs()
+    assert result.success.all() and (moved > 0).sum(1).max() > 1 and (moved.sum(1) <= 8 + 1e-4).all()
+
+
+def test_a_search_of_carlini_and_wagner_goes_on_where_its_first_loss_is_huge():
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Flatten(), nn.Linear(48, 2))
+    x = torch.rand(5, 3, 4, 4, generator=seeded())
+    y = net(x).argmax(1)
+    attack = CarliniWagner(rate=0.05, c=1e3, searches=2, iterations=100)
+    assert attack(lambda a: 1e5 * net(a), x, y).success.all()
+
+
 def test_rms_is_the_length_over_the_root_of_the_dimension():
     x, z = torch.zeros(2, 4, 4, 4), torch.full((2, 4, 4, 4), 0.25)
     assert rms(x, z).tolist() == [0.25, 0.25] and L2().distance(x, z).tolist() == [2.0, 2.0]
@@ -233,7 +251,7 @@ def test_what_no_region_can_be_counted_around_is_named_in_one_line(change, said,
 
 def test_the_judge_refuses_proposals_of_another_shape(digits):
     net, x, y = digits
-    with pytest.raises(runtime.UserError, match=r"proposed images are \[39, 1, 28, 28\]; \[40, 1, 28, 28\]"):
+    with pytest.raises(runtime.UserError, match=r"\[39, 1, 28, 28\] on cpu; float32 \[40, 1, 28, 28\]"):
         judge.judge(net, x, y, x[1:], L2())
 
 

@@ -104,6 +104,13 @@ def test_queries_are_clipped_and_the_class_at_the_image_is_the_reference():
     torch.testing.assert_close(found.distance, torch.tensor([[BEYOND, 0.4], [0.1, BEYOND]]))
 
 
+def test_a_top_between_two_steps_is_not_claimed():
+    x = torch.full((1, 1, 4, 4), 0.5)
+    dirs = directions(16, 2, generator=torch.Generator().manual_seed(0))
+    found = survey(lambda a: torch.tensor([[0.0, -1.0]]).expand(len(a), 2), x, dirs, step=0.15, top=0.2)
+    assert found.censored.all() and found.top == 0.15 and float(found.nearest[0]) == pytest.approx(0.15)
+
+
 def test_evaluations_are_what_is_needed_and_one_an_image_more(scene, answer):
     model, x, dirs = scene
     number, within, _, _ = answer

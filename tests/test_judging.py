@@ -16,6 +16,7 @@ from shared.pages import display
 from shared.records import claims, comparison, numbers, pattern, record, schema
 from shared.records.comparison import INTERVAL, PRECISION, TOLERANCE
 from shared.records.verdict import VERDICTS, verdict
+from shared.units import store
 
 ITEM = reference.Item("ren", "table-x", "table", "X", "I", "A caption.",
                       ("The value rises with the name.", "The value of b is larger than that of a."), {
@@ -360,9 +361,10 @@ def test_a_claim_that_some_units_decide_waits_for_no_others():
                            lacking=lambda decides: None if decides is first else "1 of 3 nets")
     assert decided[0]["holds"] is True and decided[1]["evidence"].startswith("waits for 1 of 3 nets; so far")
     sets = [SimpleNamespace(name="s", published=dict.fromkeys(("a-1", "b-1", "c-1")), labels={})]
-    lacking = record.lacking(sets, {"s": {"a-1": None}}, " of Table 1")
+    whole = store.Unit("a-1", {}, {"images": [5, 9]}, {}, {}, {})
+    lacking = record.lacking(sets, {"s": {"a-1": whole}}, " of Table 1")
     assert lacking(claims.Decided(rises, ("a-",))) is None and lacking() == "2 of 3 units of Table 1"
-    assert lacking(claims.Decided(rises, ("b-", "c-"))) == "2 of 2 units “b-…” “c-…” of Table 1"
+    assert lacking(claims.Decided(rises, ("b-", "c-"))) == "2 of 2 units of “b” and “c” of Table 1"
     with pytest.raises(runtime.UserError, match="no unit of Table 1 has a name that begins with d-"):
         lacking(claims.Decided(rises, ("d-",)))
 

@@ -127,6 +127,55 @@ def test_an_attack_without_gradients_takes_a_model_without():
     ATTACKS["RandomSearch"](lambda a: function(a.detach()), X, Y, generator=seeded())
 
 
+class Flattened(nn.Module):
+    """Calls `view`, as many networks do: it fails on images in channels-last order."""
+    def __init__(self):
+        super().__init__()
+        self.filters, self.last = nn.Conv2d(3, 4, 3), nn.Linear(4 * 14 * 14, 3)
+
+    def forward(self, images):
+        hidden = self.filters(images).relu()
+        return self.last(hidden.view(len(images), -1))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_model_may_call_view_on_colour_images(name):
+    torch.manual_seed(0)
+    model = Flattened()
+    ALL[name](model, X, inference.labels(model, X))
+
+
+@pytest.mark.parametrize("name", LABELLED)
+def test_images_that_require_a_gradient_are_images(name):
+    x = X.clone().requires_grad_()
+    result, same = LABELLED[name](function, x, Y), LABELLED[name](function, X, Y)
+    if name != "susceptibility":
+        assert not result.x_adv.requires_grad and result.x_adv.equal(same.x_adv)
+
+
+def test_a_function_around_a_network_in_training_mode_is_told():
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.Flatten(), nn.Linear(4 * 14 * 14, 3))
+    one_line(lambda: ATTACKS["PGD"](lambda a: net(a), X, Y, generator=seeded()), inference.Unsteady,
+             "evaluation mode")
+
+
+def test_robust_accuracy_counts_images_that_stay_correct():
+    y = Y.clone()
+    y[0] = (y[0] + 1) % 3        # misclassified from the start: not robust, whatever the attack does
+    result = PGD(L2(1e-6), 1, 1e-6)(function, X, y, generator=seeded())
+    assert result.robust_accuracy == 0.75
+    assert PGD(L2(50), 5, 20)(function, X, y, generator=seeded()).robust_accuracy < 0.75
+
+
+def test_what_cannot_be_is_told_before_anything_runs():
+    one_line(lambda: FGSM(BALL)(function, X, Y, chunk=-1), UserError, "chunk=-1")
+    one_line(lambda: judge(function, X, Y, X.double(), BALL), UserError, "torch.float64")
+    one_line(lambda: judge(function, X, Y, X, 8 / 255), UserError, "Linf")
+    one_line(lambda: inference.accuracy(function, 255 * X, Y), UserError, r"pixels lie in \[")
+    one_line(lambda: boxes.rates(nn.Sequential(nn.Flatten(), nn.Linear(768, 3)), X, Y), UserError, "a list")
+
+
 IMAGES = {"beyond": (2 * X, r"pixels lie in \["), "below": (X - 1, r"pixels lie in \["),
           "nan": (X * torch.nan, r"pixels lie in \[nan"), "whole": ((255 * X).long(), "int64"),
           "flat": (X[0], r"\[3, 16, 16\]"), "no pixels": (X[:, :, :0], r"\[4, 3, 0, 16\]"),

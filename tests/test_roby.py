@@ -156,6 +156,25 @@ def test_the_model_keeps_its_mode_and_pixels_may_be_bytes():
     assert same(roby.measure(net, x, y), roby.measure(net, x / 255, y)) and net[0].training
 
 
+def test_features_of_a_network_in_training_mode_are_those_of_evaluation():
+    x, y = images()
+    net = nn.Sequential(nn.Flatten(), nn.Dropout(0.5), model().first).train()
+    first, second = (roby.measure(net, x, y, features=lambda z: net[:3](z)) for _ in range(2))
+    assert same(first, second) and net[1].training
+
+
+def test_the_last_layer_is_the_one_that_runs_last():
+    class Reversed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head, self.body = nn.Linear(8, 3), nn.Linear(images()[0][0].numel(), 8)
+
+        def forward(self, x):
+            return self.head(self.body(x.flatten(1)))
+
+    assert roby.Penultimate(Reversed())(images()[0]).shape == (len(images()[0]), 8)
+
+
 # ---- resampling ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("p", roby.NORMS)
 def test_a_resample_is_the_metric_of_the_images_drawn(p):
@@ -207,6 +226,8 @@ def refusals():
         "labels torch.int32": lambda: roby.layout(features, y.int()),
         "group 'given'; allowed: true, predicted": lambda: roby.measure(model(), *images(), group="given"),
         "pixels lie in": lambda: roby.measure(model(), 300 * images()[0], images()[1]),
+        "class 4 is never predicted": lambda: roby.measure(
+            lambda z: nn.functional.pad(model()(z), (0, 1), value=-99.0), *images(), group="predicted"),
         "no linear or convolutional layer": lambda: roby.Penultimate(nn.ReLU()),
         "draws=0": lambda: roby.bootstrap(features, y, draws=0, generator=runtime.generator(0)),
         "draws=1": lambda: roby.bootstrap(features, y, draws=1, generator=None)}

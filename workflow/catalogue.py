@@ -8,13 +8,16 @@ FOLDER = ROOT / "notebooks"
 
 
 def notebooks():
-    """Names of all notebooks, such as `ren/ii_networks`, by folder and name."""
-    return sorted(str(p.relative_to(FOLDER).with_suffix("")) for p in FOLDER.glob("*/*.ipynb"))
+    """Names of all notebooks, such as `ren/ii_networks`, in the order of the table of contents."""
+    contents = (ROOT / "_toc.yml").read_text()
+    names = (str(p.relative_to(FOLDER).with_suffix("")) for p in FOLDER.glob("*/*.ipynb"))
+    return sorted(names, key=lambda name: (name.split("/")[0], contents.find(f"notebooks/{name}\n"), name))
 
 
 def with_units():
-    """Names of the notebooks whose full scale consists of units."""
-    return [n for n in notebooks() if "run.units(" in (FOLDER / f"{n}.py").read_text()]
+    """Names of the notebooks whose full scale consists of units; `own=` ones are of small runs alone."""
+    own = re.compile(r"(?<!own=)run\.units\(")
+    return [n for n in notebooks() if own.search((FOLDER / f"{n}.py").read_text())]
 
 
 def _read(name):

@@ -43,7 +43,7 @@ def beside(item, docname):
     kept = record.read(item.paper, item.id)
     since, before = history.of(item, kept)
     told = [f"data: {' '.join(downloads(item, kept, docname))}"] if kept else []
-    told += [f"{kept['verdict']} since {since}"] if since else []
+    told += [f"{history.said(kept['verdict'])} since {since}"] if since else []
     told += [f"earlier: {before}"] if before else []
     return f":::{{div}} item-notes\n{' · '.join([*told, report(item)])}\n:::"
 

@@ -95,13 +95,17 @@ def totals(_):
     for name, which in KINDS.items():
         mine = [(i, r) for i, r, *_ in results() if i.kind in which]
         per = [[(i, r) for i, r in mine if i.paper == key] for key in reference.KEYS]
-        rows.append([name, *(f"{sum(r is not None for _, r in p)} of {len(p)}" if p else ""
-                             for p in [*per, mine])])
+        rows.append([name, *(f"{sum(r is not None and r['verdict'] != 'not run' for _, r in p)} of {len(p)}"
+                             if p else "" for p in [*per, mine])])
     per = {sort: words(found) for sort, found in sorts().items()}
     verdicts = [[badge(w), *(str(each.get(w, "")) for each in per.values()),
                  verdict.VERDICTS.get(w, "no page yet")] for w in words(results())]
+    listed, counted = len(everything()), len(results())
     return (f":::{{div}} counts\n{markdown_table(header, rows)}\n:::\n\n"
-            f"{markdown_table(['verdict', *per, 'meaning'], verdicts)}")
+            f":::{{div}} verdict-counts\n{markdown_table(['verdict', *per, 'meaning'], verdicts)}\n:::\n\n"
+            f"The scoreboard has {listed} rows for these {counted} items: it also lists equations, "
+            "definitions, procedures, conjectures, remarks and properties, which no count of the book "
+            "includes.")
 
 
 def verdicts(_):
@@ -137,8 +141,10 @@ def published(paper):
     head = ["paper", "numbers", *numbers.STATES, *(f"within {k}" for k in numbers.NEAR)]
     there = len(numbers.compared(every))
     return (f"The measured items print **{len(every):,}** numbers; those that another item shows again count "
-            f"once. **{there:,}** have a counterpart measured as in the paper. The last columns give the "
-            "share of these that lies within 5%, 25% and a factor of 2 of the published value.\n\n"
+            f"once. **{there:,}** have a counterpart measured on the paper's kind of network and data, "
+            "some with less training or fewer images than published: the scale stands beside each result. "
+            "The last columns give the share of these that lies within 5%, 25% and a factor of 2 of the "
+            "published value.\n\n"
             f":::{{div}} numbers\n{markdown_table(head, rows)}\n:::")
 
 

@@ -166,8 +166,7 @@ def training():
         for each in nets:
             seconds[each["device"]] += each["seconds"]
         paper, _, name = architecture.partition("-")
-        letter = f" {name.upper()}" if len(name) == 1 else ""
-        rows.append([f"{reference.SHORT[paper]}, network{letter} on {data}", str(len(nets)), spent(seconds)])
+        rows.append([f"{reference.SHORT[paper]}, `{name}` on {data}", str(len(nets)), spent(seconds)])
     return rows
 
 

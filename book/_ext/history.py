@@ -11,6 +11,7 @@ LOG = ["log", "--first-parent", "-m", "--reverse", "--no-renames", "--no-color",
 LINE = re.compile(r"commit (?P<date>\d{4}-\d\d-\d\d)$|diff --git a/results/paper/(?P<file>\S+)\.json |"
                   r"deleted (?P<gone>file)|\+ *\"verdict\": \"(?P<word>[^\"]+)\"")
 GONE = "withdrawn"  # the record was taken back
+EARLIER = {"calibrated": "fitted", "substitute": "proxy", GONE: "record withdrawn"}  # words of older records
 
 
 def _git(*words):
@@ -52,4 +53,10 @@ def of(item, record):
     known = bool(past) and record is not None and past[-1][1] == record["verdict"]
     since = past[-1][0] if known else ""
     before = past[:-1] if known else [step for step in past if step[1] not in (GONE, "not run")]
-    return since, ", ".join(f"{word} ({date})" for date, word in reversed(before))
+    return since, ", ".join(f"{said(word)} ({date})" for date, word in reversed(before))
+
+
+def said(word):
+    """A verdict as badges say it, or one of the words that earlier records had."""
+    from shared.records.verdict import LABELS
+    return (LABELS | EARLIER).get(word, word)

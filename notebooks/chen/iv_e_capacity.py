@@ -86,8 +86,8 @@ def falls(asked, words):
         return {words: {"status": told or ranking.FEWER.format(asked=len(asked)), "asr": None, "roby": None}}
 
     return ranking.with_status("networks", "asr < 0 and roby < 0", view=steps,
-                               says="{networks}: from one to the next, attack success changes by at most {asr}, "
-                                    "and ROBY by at most {roby}; the claim needs both below 0")
+                               says="{networks}: from one to the next, attack success changes by at most "
+                                    "{asr} and ROBY by at most {roby}; the claim needs both below 0")
 
 
 # %% [markdown]
@@ -113,7 +113,8 @@ run.table("table-7", chen.only(dense, DEEPER), printed(DEEPER), claims={
 
 # %%
 LINES = {"asr_text": "ASR, PGD as in the text", "asr_third": "ASR at a third of ε", "roby_2": "ROBY, L2"}
-SIDES = {"neurons": (WIDER, "neurons in each of two layers"), "layers": (DEEPER, "layers of 4,000 neurons")}
+SIDES = {"neurons": (WIDER, "neurons in each of two layers", range(0, 4001, 1000)),
+         "layers": (DEEPER, "layers of 4,000 neurons", range(2, 6))}
 
 
 def capacity(units, side):
@@ -127,14 +128,15 @@ def capacity(units, side):
 def draw_capacity(units):
     """Attack success and ROBY over the number of neurons and of layers."""
     figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 3.2), sharey=True)
-    for ax, (side, (_, label)) in zip(axes, SIDES.items()):
+    for ax, (side, (_, label, _)) in zip(axes, SIDES.items()):
         mine = capacity(units, side)
         for n, (name, words) in enumerate(LINES.items() if mine is not None else ()):
             ax.plot(mine["size"], mine[name], display.LINES[n], marker=display.MARKERS[n], label=words,
                     color=display.PALETTE[n])
         if mine is None:
             ax.text(0.5, 0.5, "not measured yet", ha="center", transform=ax.transAxes)
-        ax.set(xlabel=label, ylim=(-0.03, 1.05), **({"xticks": []} if mine is None else {}))
+        ax.set(xlabel=label, ylim=(-0.03, 1.05), xticks=[] if mine is None else SIDES[side][2])
+    axes[0].set_ylabel("rate or ROBY")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
@@ -142,7 +144,7 @@ def draw_capacity(units):
 def figure_10(units):
     """Networks in each panel, and rank correlations of the size with attack success and ROBY."""
     found = {}
-    for side, (asked, _) in SIDES.items():
+    for side, (asked, *_) in SIDES.items():
         mine = capacity(units, side)
         whole = mine is not None and len(mine) == len(asked)
         found[side] = {"networks": 0 if mine is None else len(mine), **{
@@ -350,7 +352,7 @@ for side, begin in OVER.items():
 def summary(units, cnns):
     """Facts for the box: the text's PGD over all networks, ends and rank correlations of both panels."""
     panels, rows = figure_10(units), chen.networks(units)
-    if any(panels[side]["networks"] < len(asked) for side, (asked, _) in SIDES.items()):
+    if any(panels[side]["networks"] < len(asked) for side, (asked, *_) in SIDES.items()):
         return {}
     mine = {side: ends(units, side) | {"rank": panels[side]} for side in SIDES}
     return mine | {

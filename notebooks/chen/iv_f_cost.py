@@ -166,7 +166,7 @@ run.say(natural, shares,
 #
 # ## Exercises
 #
-# - Time the attack with fewer steps: with 10 steps a forward pass is about a thirtieth of the attack.
+# - In the code, time the attack with fewer steps: with 10 steps a forward pass is about a thirtieth of the attack.
 
 # %%
 best = run.best(natural)

@@ -65,7 +65,7 @@ _ = torch.manual_seed(seed)
 # %% tags=["hide-cell"]
 # What this page draws and measures beside the instruments themselves.
 class Meter:
-    """Passes of the model for each image, and processor seconds, from `start` to `stop`, by name in `rows`."""
+    """Passes of the model an image, and processor seconds, from `start` to `stop`, by name in `rows`."""
 
     def __init__(self):
         self.rows = {}
@@ -471,8 +471,9 @@ display.table(["instrument", "passes per image", "processor seconds"],
 # %%
 run.minute(
     "How does one apply the methods of this book (attacks, random perturbations, searches for the decision "
-    "boundary, layout of the classes) to one's own classifier? Each takes a callable, images and labels, in three to five lines of "
-    f"code. The example is a small network, trained here, with accuracy {percent(accuracy)} on "
+    "boundary, layout of the classes) to one's own classifier? Each takes a callable, images and labels, in "
+    "three to five lines of code. The example is a small network, trained here, with accuracy "
+    f"{percent(accuracy)} on "
     f"{len(x_test)} test images. The PGD attack, with changes of at most 8/255 a pixel value, flips the "
     f"label of {percent(rates['PGD'])} of {len(x)} images; the best of 100 random perturbations within the "
     f"same limit flips {percent(rates['RandomSearch'])}. These numbers describe this "

@@ -63,10 +63,9 @@ DATASETS = {"mnist": "MNIST", "cifar10": "CIFAR-10"}
 # %% [markdown]
 # ## The claim, and how it is tested
 #
-# If the boundary around an adversarial example looks different ({ref}`Section 4 <he-4>`), a small network should tell the
-# example by it. It is given the sorted distances to the boundary and the shares of the three commonest classes
-# behind it, for images and for examples of one attack, and says which is which. Table 3 asks it about attacks that it was
-# trained on and about others.
+# If the boundary around an adversarial example differs from that around a benign image ({ref}`Section 4 <he-4>`), a small network should
+# detect the example by it. Its features are the sorted boundary distances and the shares of the three most frequent neighbouring
+# classes. It is trained on benign images and on examples of one attack. Table 3 tests it on that attack and on another one.
 
 # %%
 scale = run.scale(
@@ -412,8 +411,8 @@ run.extra("worst-case", (classifiers, surroundings), beside_region,
 # %% [markdown]
 # ### Fewer training pairs (not in the paper)
 #
-# The paper's classifiers for MNIST learn from 8,000 pairs. What do more pairs bring? Each row is a classifier that has learned from
-# the first of our pairs and is asked about the others.
+# The paper's classifiers for MNIST are trained on 8,000 pairs. What do more pairs bring? Each row is a classifier that was trained on
+# the first of our pairs and tested on the others.
 
 # %%
 def of_classifier(u):
@@ -443,10 +442,10 @@ run.extra("fewer-pairs", (fewer, classifiers), by_pairs,
 # %% [markdown]
 # ### A threshold on one feature (not in the paper)
 #
-# Of all that the classifier is given, how much does one number tell? A threshold on the distance to the nearest boundary, on the
-# median distance, or on the purity of the top 1 is set where it is right most often on the images that the classifier learns from, in
-# the worst mixture, and asked about the same others. In the picture each curve climbs from 0 to 1 as the images of one kind are
-# passed: where two curves lie apart, a threshold between them tells the kinds apart.
+# How well does a single feature separate the two kinds? A threshold on the distance to the nearest boundary, on the median distance, or
+# on the top-1 purity is set where its worst-case accuracy on the training pairs is highest, and tested on the same others as the
+# classifier. The figure has the cumulative share of the images of each kind: where two curves lie apart, a threshold between
+# them separates the kinds.
 
 # %%
 NUMBERS = {"least": "nearest boundary", "median": "median distance", "purity": "purity of the top 1"}

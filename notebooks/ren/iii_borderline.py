@@ -65,13 +65,13 @@ BACKGROUNDS = {"white": 255, "black": 0}
 # %% [markdown]
 # ## The claim, and how it is tested
 #
-# Take a digit and a picture of another class, mix them half and half, and ask the network. If the mixture is still the digit, the
-# mixture becomes the new starting point; if not, it becomes the new target. After a few halvings the two ends are almost the same
-# picture, and the network still gives them different labels. This is Algorithm 1, and everything the paper measures is read off
-# the pair it ends with: $x_s$, the last picture inside the class of the original $x_o$, and $x_b$, the last one outside.
+# Algorithm 1 mixes a digit half and half with an image of another class and evaluates the network on the mixture. If the predicted label
+# is still that of the digit, the mixture replaces the digit; otherwise it replaces the other image. After a few mixtures the two ends
+# are almost equal, and their predicted labels still differ. The paper measures the pair that the search ends with: $x_s$, the last image
+# inside the class of the original $x_o$, and $x_b$, the last one outside.
 #
 # Here the algorithm runs in the paper's own steps, one digit at a time, and as a fast search over all digits at once; both must
-# find the same pairs. Then each search is asked whether it kept what the paper promises of it.
+# find the same pairs. Then each search is checked for what the paper promises of it.
 
 # %%
 scale = run.scale(
@@ -465,9 +465,9 @@ if len(found):
 # %% [markdown]
 # ## Mix it yourself
 #
-# Move the slider (mouse, or Tab and arrow keys) to put more and more of another picture into the digit, or click into the table,
-# which has the network's answer to every mixture. Nothing is computed while you look: pictures and answers were kept when the
-# network was asked.
+# Move the slider (mouse, or Tab and arrow keys) to put more and more of another image into the digit, or click into the table,
+# which has the predicted label of every mixture. Nothing is computed while you look: images and labels were kept when the
+# network was evaluated.
 
 # %%
 STEPS = 20  # mixtures from the digit to the other picture
@@ -531,14 +531,15 @@ if len(asked):
 if len(found):
     shown = run.best(path)
     count = found.net.nunique()
-    networks = f"{f'{count} networks' if count > 1 else 'one network'} of architecture {architecture.upper()}"
+    networks = "one network" if count == 1 else f"{count} networks of one architecture"
+    networks = f"{networks} ({architecture.upper()})"
     rows = goals(found)
     towards, published = (
         " and ".join(f"{row[k]:.3f} towards {row['background']}" for row in rows)
         for k in ("robustness", "robustness_published"))
     alike = " and ".join(dict.fromkeys(f"{row['separability_published']:.3f}" for row in rows))
     run.minute(
-        "How similar can two images be that one network labels differently? Algorithm 1 of the paper mixes "
+        "How similar can two images be that one network labels differently? Algorithm 1 of Ren et al. mixes "
         f"a digit again and again, half and half, with a {' or '.join(BACKGROUNDS)} image, and ends with two "
         "images on either side of the decision boundary. Their mean SSIM (1 for equal images) is "
         f"{mean['separability']:.3f} (n = {searched:,} searches, {networks}; paper: {alike}). That value "

@@ -639,7 +639,8 @@ if len(best) and complete(rows(best)):
     ends = [r["separability_ssim"] for where in ("input", "source") for r in rows(best, where)
             if (r["t"], r["T"]) == SETTINGS[-1] and r["separability_ssim"] is not None]
     elsewhere = ("" if not ends else " Only that makes the two images less similar: with the network's input "
-                 f"or the digit alone pruned, their mean SSIM stays at {min(ends):.3f} or above.")
+                 f"or the digit alone pruned, their mean SSIM stays above "
+                 f"{int(1000 * min(ends)) / 1000:.3f}.")
     stuck = of(best, "mixed", SETTINGS[-1:]).reached.mean()
     why = ("" if not decided or min(decided) <= claims.count(True) else
            " The others fail because the strongest pruning leaves a pixel of exactly 128, the mean of black "

@@ -67,7 +67,8 @@ RECOVERED = {"zero": (0, "test", 1918), "one": (1, "train", 39533)}   # what the
 # ## What the paper claims, and how it is tested
 #
 # Ten LeNets $M_1, \dots, M_{10}$ differ only in the seed of their training. Six attacks on $M_1$ start from one clean digit 1, each about a
-# hundred times under different settings. All examples of one attack that $M_1$ assigns to the same wrong class span a *hyper-rectangle*
+# hundred times under different settings: NewtonFool (NF), the fast gradient sign method (FGSM), Carlini and Wagner's L2 attack (CW2), the
+# basic iterative method in L∞ (BIM L∞), the pointwise attack (PW) and the momentum iterative method (MI). All examples of one attack that $M_1$ assigns to the same wrong class span a *hyper-rectangle*
 # (a box): an interval for each of $b$ pixels. The paper samples 1,000 images from each box and counts how many each network misclassifies.
 #
 # The paper claims that many errors of $M_1$ are not shared by the other networks, so that transferability of {term}`adversarial examples
@@ -387,7 +388,8 @@ run.figure("figure-4", sweeps, lambda units: shu.draw_pairs(units, "table-2"),
            alt="Two rows of digits, a column an attack: its image above, one sampled from its box below.",
            contains={"one attack image": lambda d: d["attacks"] == 6,
                      "one image sampled": lambda d: d["attacks"] == 6},
-           claims={"nearly constant offsets": "“nearly constant” names no bound; Table 2 has the widths"})
+           claims={"nearly constant offsets": "“nearly constant” names no bound; column s₍ᵢ₎ of Table 2 "
+                                              "has the widths"})
 
 # %% [markdown]
 # (shu-2-1-size)=

@@ -170,6 +170,7 @@ def draw_types(units):
         ax.contour(axis, axis, (points == 1) | (points == 2), levels=[0.5], colors="k", linewidths=0.9)
         slices.ring(ax)
         ax.set(title=" and ".join(map(shu.called, name.split())), xlabel="L2 distance")
+    axes[0].set_ylabel("L2 distance")
     figure.legend(loc="outside lower center", handles=[
         Patch(facecolor=COLOURS[k], edgecolor="k", ls="--" if k == 3 else "-", label=TYPES[k])
         for k in (1, 2, 3)])
@@ -192,7 +193,7 @@ run.figure("figure-10", planes, draw_types, data=shares,
             "Types 1 and "
             "3": "a definition: networks disagree at types 1 and 3, and not on being wrong at type 2",
             "larger perturbation than "
-            "delta": "a choice of the paper for its drawing; see the sentence below"})
+            "delta": "a choice of the paper for its drawing; Section 2.4 names the boxes outside the ball"})
 run.say(planes, shares,
         "Inside the ball, over {points} points of {planes} planes, {type_1:.1%} of the points are of type 1, "
         "{type_2:.1%} of type 2 and {type_3:.1%} of type 3.")

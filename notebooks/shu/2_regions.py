@@ -179,25 +179,34 @@ run.figure(
     data=lambda units: {"groups": len(GROUPS), "planes": len(slices.of_units(units))},
     alt="Left two groups of points with a curve between; right coloured areas of classes.",
     contains={"two groups": lambda d: d["groups"] == 2, "smooth curve": lambda d: d["planes"] > 0},
-    claims={"single-curve picture": "“misleading” and “fractured” name no measure; see the areas"})
+    claims={"single-curve picture": "“misleading” and “fractured” name no measure; the right panel of Figure "
+                                    "1 shows the areas"})
 
 
 # %% [markdown]
 # ## Figure 2: one region, or several
 #
-# Shaded: two of the ten networks disagree. The circle is the ball of radius $\delta$ with $\delta^2 = 6$. Areas that are separate in a plane
-# may be connected outside it, so a plane cannot show that regions are separate in all dimensions.
+# Shaded: two of the ten networks disagree. The circle is the ball of radius $\delta$ with $\delta^2 = 6$. It may cut one area into several
+# pieces, and areas that are separate in a plane may be connected outside it.
 
 # %%
 def pieces(units):
-    """`{plane: number of connected areas of disagreement inside the ball}`, of planes through boxes."""
-    return {name: int(ndimage.label((answers != answers[0]).any(0) & slices.near(axis))[1])
-            for name, (answers, axis, _) in slices.of_units(units).items() if name != "classes"}
+    """`{plane: (connected pieces of disagreement inside the ball, areas of the plane that they belong to)}`.
+
+    Of the planes through two boxes.
+    """
+    found = {}
+    for name, (answers, axis, _) in slices.of_units(units).items():
+        if name != "classes":
+            apart, inside = (answers != answers[0]).any(0), slices.near(axis)
+            areas = ndimage.label(apart)[0][apart & inside]
+            found[name] = int(ndimage.label(apart & inside)[1]), len(np.unique(areas))
+    return found
 
 
 def chosen(units):
-    """The plane with fewest areas, one at least, and that with most."""
-    found = {name: count for name, count in pieces(units).items() if count}
+    """The plane with fewest pieces, one at least, and that with most."""
+    found = {name: count for name, (count, _) in pieces(units).items() if count}
     return [pick(found, key=found.get) for pick in (min, max)] if found else []
 
 
@@ -210,19 +219,21 @@ def draw_regions(units):
     for letter, ax, name in zip("ab", axes, names):
         answers, axis, _ = slices.of_units(units)[name]
         slices.draw_mask(ax, (answers != answers[0]).any(0), axis)
-        count = pieces(units)[name]
+        count, _ = pieces(units)[name]
         spanned = " and ".join(map(shu.called, name.split()))
-        ax.set(title=f"({letter}) {spanned}: {count} area{'s' * (count > 1)}", xlabel="L2 distance")
+        ax.set(title=f"({letter}) {spanned}: {count} piece{'s' * (count > 1)} inside", xlabel="L2 distance")
+    axes[0].set_ylabel("L2 distance")
     return figure
 
 
 def counts(units):
-    """Of the planes through two boxes: how many there are, and the areas of disagreement inside the ball."""
-    found = list(pieces(units).values())
+    """Of the planes through two boxes: how many there are, and the disagreement inside the ball."""
+    both = list(pieces(units).values())
+    found = [count for count, _ in both]
     return {"networks": max((len(answers) for answers, *_ in slices.of_units(units).values()), default=0),
             "planes": len(found), "with_any": sum(c > 0 for c in found),
             "fewest": min(filter(None, found), default=0), "most": max(found, default=0),
-            "with_several": sum(c > 1 for c in found)}
+            "with_several": sum(c > 1 for c in found), "separate": sum(areas > 1 for _, areas in both)}
 
 
 run.figure("figure-2", planes, draw_regions, data=counts,
@@ -230,11 +241,13 @@ run.figure("figure-2", planes, draw_regions, data=counts,
     contains={"one region": lambda d: d["fewest"] == 1, "two disjoint": lambda d: d["most"] > 1},
     claims={"Several separate": lambda d: (
         False if d["with_any"] == 0 else None,
-        prose.fill("in {with_several} of {planes} planes the disagreement inside the ball has several areas, "
-                   "at most {most}; areas may be connected outside the plane", d))})
+        prose.fill("in {with_several} of {planes} planes the disagreement inside the ball has several "
+                   "pieces, at most {most}; in {separate} of these they belong to more than one area of the "
+                   "plane; areas may be connected outside the plane", d))})
 run.say(planes, counts,
         "In {with_any} of {planes} planes through two boxes some networks disagree inside the ball, and in "
-        "{with_several} of these the disagreement has more than one area, at most {most}.")
+        "{with_several} of these the circle leaves more than one piece, at most {most}. In {separate} planes "
+        "the pieces belong to more than one connected area of the plane.")
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -247,7 +260,7 @@ run.say(planes, counts,
 #
 # ## Exercises
 #
-# - In `quick`, a larger `size` of the grid splits fewer areas and shows smaller ones.
+# - In the scale cell, set `size=81` for `quick`: a finer grid splits fewer areas and shows smaller ones.
 
 # %%
 found = run.best(planes)
@@ -256,9 +269,10 @@ if len(found) and (told := counts(found))["with_any"]:
         "Do networks that differ only in their training seed disagree near a clean image? We let {networks} "
         "LeNets classify the points of {planes} planes through one digit 1 and the boxes of two attacks. In "
         "{with_any} planes some networks disagree inside the paper's ball of squared radius 6, and in "
-        "{with_several} of these the disagreement has several areas. Areas that are separate in a plane may "
-        "be connected outside it, so this does not count regions in all 784 "
-        "dimensions.", told), picture=draw_regions(found), sets=(planes,),
+        "{with_several} of these in several pieces. In {separate} planes the pieces belong to more than one "
+        "connected area of the plane, and areas that are separate in a plane may be connected outside it. So "
+        "the planes do not show separate regions in all 784 dimensions.", told),
+        picture=draw_regions(found), sets=(planes,),
         alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")
 
 # %%

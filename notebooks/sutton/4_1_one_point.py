@@ -23,11 +23,7 @@
 # (sutton-4-1)=
 # # 4.1 One point, one plane: the probability that noise crosses a flat boundary
 #
-# An image lies at distance $\epsilon$ from a decision boundary that is flat near it. An adversarial perturbation of norm $\epsilon$
-# flips its label. How many random perturbations, each of norm up to $\delta > \epsilon$, must be tried before one of them does the
-# same? According to Section 4.1 of Sutton et al. {cite:p}`sutton2023`, their number grows exponentially with the dimension $n$. No
-# training and no data are needed here. Every probability on this page is computed exactly and bounded as in the paper; the dots in
-# the figures are random trials.
+# *Sutton et al. {cite:p}`sutton2023`, Section 4.1*
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
@@ -67,6 +63,11 @@ AGAIN = {"n": (1, 3, 10, 100, 1000, 3072, 100_000), "epsilon": (0.01, 0.1), "del
 # %% [markdown]
 # ## What the paper says
 #
+# An image lies at distance $\epsilon$ from a decision boundary that is flat near it. An adversarial perturbation of norm $\epsilon$
+# flips its label. How many random perturbations, each of norm up to $\delta > \epsilon$, must be tried before one of them does the
+# same? According to the paper, their number grows exponentially with the dimension $n$. This page needs no training and no data. Every
+# probability is computed exactly and bounded as in the paper; the dots in the figures are random trials.
+#
 # Theorem 1 bounds the probability that a uniform point of a ball of radius $\delta$ lies beyond a plane at distance $\epsilon$ from
 # the centre. Its proof needs the volume of a spherical cap, which Lemma 23 of Appendix A bounds. The paper adds that the uniform
 # law on a ball is no special choice: uniform noise in an L∞ ball or a Gaussian has almost constant norm in high dimensions and behaves
@@ -80,7 +81,7 @@ AGAIN = {"n": (1, 3, 10, 100, 1000, 3072, 100_000), "epsilon": (0.01, 0.1), "del
 # | dimensions | 15 values from 1 to 200,000 | from a line to more than the 150,528 inputs of an ImageNet network |
 # | random trials | all follow the exact law of one coordinate | only the direction across the plane matters, so no vector with 200,000 entries is drawn |
 #
-# What `exact` and `consistent` mean for a bound, and what mutants and extremal examples are, is said on
+# What *exact* and *bound not violated* mean for a bound, and what mutants and extremal examples are, is said on
 # {doc}`the opening page </book/sutton>`. A residue (an exact value beyond its bound, in logarithms, or the relative
 # difference of two ways to compute it) may be $10^{-8}$.
 #

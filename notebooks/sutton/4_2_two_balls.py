@@ -30,10 +30,7 @@
 # (sutton-4-2)=
 # # 4.2 Two balls and a plane: error, attacks and noise over the dimension
 #
-# Two classes, one ball of data each, a flat boundary between them. In this model Sutton et al. {cite:p}`sutton2023` prove
-# what makes image classifiers puzzling: they are accurate (Theorem 4), nearly every point can be moved across by a
-# small push (Theorem 5), random pushes hardly ever do it (Theorem 6), the gradient shows the way (Theorem 7), and one push serves
-# for nearly all points (Theorem 8). All of it comes exponentially fast as the dimension grows and the centres keep their distance.
+# *Sutton et al. {cite:p}`sutton2023`, Section 4.2*
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
@@ -75,6 +72,14 @@ COARSE = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 50_000, 200_000)
 
 
 # %% [markdown]
+# ## What the paper claims
+#
+# The model has two classes, one ball of data each, and a flat boundary between them. The paper proves that a classifier is accurate in
+# this model (Theorem 4), that a small perturbation flips the label of nearly every point (Theorem 5), that random perturbations hardly
+# ever do (Theorem 6), that the gradient points across the boundary (Theorem 7), and that one perturbation serves for nearly all points
+# (Theorem 8). All of this holds with probabilities that approach one exponentially fast as the dimension grows, if the distance of the
+# centres stays the same.
+#
 # ## Protocol, and what is open
 #
 # | open | chosen here | why |
@@ -84,7 +89,7 @@ COARSE = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 50_000, 200_000)
 # | whether the density is bounded by $A^n$ or by $A$ times the uniform one | one number $K \ge 1$ stands for either (*lost*) | for uniform data $K = 1$ either way |
 # | $\epsilon$, $\delta$ and $n$ of Figure 4 | $\epsilon = 0.1$; $\delta$ = 1, 10 and 100 $\epsilon$; $n$ from 1 to 200,000 | *lost*; the largest noise is 50 times the distance of the centres, as the text says |
 #
-# What `exact` and `consistent` mean for a bound, and what changed formulas and *witnesses* are, is said on
+# What *exact* and *bound not violated* mean for a bound, and what changed formulas and *witnesses* are, is said on
 # {doc}`the opening page </book/sutton>`. A residue (an exact value beyond its bound, in logarithms, or the relative
 # difference of two ways to compute it) may be $10^{-8}$.
 #

@@ -33,11 +33,7 @@
 # (sutton-4-3)=
 # # 4.3 Curved boundaries and other data: bounds, exact values and samples
 #
-# The two balls of the section before are cut by a plane and filled evenly. Real data are neither even nor
-# cut by planes. Sutton et al. {cite:p}`sutton2023` show that little of this matters. Take any distribution
-# and any boundary that is a bent plane: as long as the bends are small, the classifier is accurate, an
-# attack works on nearly all points, noise on hardly any, and one attack serves for all. Section 4.4 adds,
-# in pictures, how far the same arguments reach.
+# *Sutton et al. {cite:p}`sutton2023`, Section 4.3*
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
@@ -78,6 +74,11 @@ AGAIN = dict(n=(2, 20, 300), eta=(0.1, 0.5), r=(0.5, 2.0), delta=(0.2, 1.0), gam
 # %% [markdown]
 # ## The model
 #
+# In Section 4.2 a plane separates two evenly filled balls. The paper shows that the results need neither. The data may have almost any
+# distribution, and the boundary may be a bent plane. As long as its bends are small, the classifier is accurate, an attack succeeds on
+# nearly all points, random noise on hardly any, and one attack serves for all. Section 4.4 adds, in figures, how far the same arguments
+# reach.
+#
 # A plane through the origin has unit normal $v$. The surface $S$ is this plane, bent: above the point $p$
 # of the plane it lies at height $g(p)$. For a point $x$ with foot $\pi x$ in the plane, two distances are
 # told apart. The **directed** one, $d_S(x) = x\cdot v - g(\pi x)$, is measured straight along $v$ and has a
@@ -109,7 +110,7 @@ AGAIN = dict(n=(2, 20, 300), eta=(0.1, 0.5), r=(0.5, 2.0), delta=(0.2, 1.0), gam
 # | the shift $\xi$ in Theorem 16 | $\gamma - 2L\delta$, which two Lipschitz steps give; the paper's constant is not known | [derived], paper's [lost] |
 # | a test surface | the roof $g(p) = -L\lvert p_1\rvert$ over an evenly filled unit ball: exact values exist, and it is the worst case of Lemma 13 | ours |
 #
-# What `exact` and `consistent` mean for a bound, and what changed formulas and *witnesses* are, is said on
+# What *exact* and *bound not violated* mean for a bound, and what changed formulas and *witnesses* are, is said on
 # {doc}`the opening page </book/sutton>`. A residue (an exact value beyond its bound, in logarithms, or the relative
 # difference of two ways to compute it) may be $10^{-8}$.
 # Factors such as $10^{600}$ between bound and truth are no misprint: they occur where both are far too small to be observed.

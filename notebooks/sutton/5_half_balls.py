@@ -28,11 +28,7 @@
 # (sutton-5)=
 # # 5. Two half-balls: random noise with and without a margin
 #
-# Two classes that touch: every point is still easy to attack, but now random noise finds the weak spot as
-# well, in every dimension. Sutton et al. {cite:p}`sutton2023` show this with two half-balls and conclude
-# that the empty margin between classes is what keeps random testing from noticing that a classifier can be
-# attacked. This page computes the probabilities exactly, finds their limit, and ends with the two notions
-# of stability of Section 6.5.
+# *Sutton et al. {cite:p}`sutton2023`, Section 5*
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
@@ -77,6 +73,11 @@ AGAIN = dict(n=(2, 30, 1000, 200_000), epsilon=(0.0, 0.01, 0.1), delta=(0.1, 0.3
 # %% [markdown]
 # ## The model
 #
+# Two classes may touch. Then every point is still easy to attack, but random noise flips labels as well, in every dimension. The paper
+# shows this with two half-balls. It concludes that the margin between classes is what keeps random tests from finding that a classifier
+# can be attacked. This page computes the probabilities exactly, finds their limit, and ends with the two notions of stability of
+# Section 6.5.
+#
 # Cut a unit ball of $\mathbb R^n$ through its centre. One half, pushed back by $\epsilon$ from the plane
 # $x_1 = 0$, holds class 0, its mirror image class 1; both are filled evenly. The classes are $2\epsilon$
 # apart, and the plane between them separates them without a mistake.
@@ -95,7 +96,7 @@ AGAIN = dict(n=(2, 30, 1000, 200_000), epsilon=(0.0, 0.01, 0.1), delta=(0.1, 0.3
 # | parameters of Figure 6 | $\epsilon = 0$, and the parameter `epsilon` of this page beside it; $\delta$ = 0.1, 1, 10; $n$ from 1 to 200,000 | [lost], ours |
 # | Definitions 21 and 22 | stable: no push up to $\delta$ changes the label; stable with confidence $\upsilon$: noise keeps it with probability at least $\upsilon$ | [derived] |
 #
-# What `exact` and `consistent` mean for a bound, and what changed formulas and *witnesses* are, is said on
+# What *exact* and *bound not violated* mean for a bound, and what changed formulas and *witnesses* are, is said on
 # {doc}`the opening page </book/sutton>`. A residue (an exact value beyond its bound, in logarithms, or the relative
 # difference of two ways to compute it) may be $10^{-8}$.
 # For Figure 6 and the definitions the page says what was compared.

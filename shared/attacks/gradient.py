@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from shared.attacks.judge import Attack, each, every
 from shared.attacks.search import first_flips, reaches
-from shared.attacks.threat import Linf, Threat, per_image
+from shared.attacks.threat import L1, Linf, Threat, per_image
 from shared.models.inference import frozen, gradient
 from shared.runtime import UserError
 
@@ -177,8 +177,11 @@ def scored(model, z, goal):
 
 def _ascent(model, z, goal, threat):
     """The move of length 1 from images z that serves the attacker most, to first order."""
-    direction = threat.steepest(scored(model, z, goal)[1])
-    return -direction if threat.targeted else direction
+    slope = scored(model, z, goal)[1]
+    slope = -slope if threat.targeted else slope
+    if isinstance(threat, L1):      # its step moves one value: not one that is at the end of its range
+        slope = slope * torch.where(slope > 0, z < 1, z > 0)
+    return threat.steepest(slope)
 
 
 def _check_bounded(threat):

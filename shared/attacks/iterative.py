@@ -23,7 +23,8 @@ NORMS = {"L1": L1, "L2": L2, "Linf": Linf}
 class BasicIterative(Attack):
     """Steps along the gradient inside a ball; the nearest of all the examples met is proposed.
 
-    norm         of ball, steps and distance: "L1", "L2" or "Linf"
+    norm         of ball, steps and distance: "L1", "L2" or "Linf". Sizes of balls and steps are means over
+                 the d values of an image, L1 / d and L2 / sqrt(d); `Result.distance` is the plain norm
     epsilon      size of the first ball; it may be a tuple
     step         length of a step in the first ball; in others its share of the size is the same
     iterations   steps in a ball, from the clean image, at most; they end at an example

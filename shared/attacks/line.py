@@ -10,7 +10,7 @@ from shared import runtime
 from shared.attacks.judge import Attack
 from shared.attacks.search import first_flips, reaches
 from shared.attacks.threat import L2
-from shared.models.inference import device_of, differentiable, frozen, label_margins
+from shared.models.inference import device_of, differentiable, frozen, label_margins, memory_format
 from shared.runtime import UserError
 
 
@@ -37,10 +37,12 @@ def gradients(model, images, labels, objective):
 
     The model's mode and its parameters' gradients stay as they were.
     """
-    device = device_of(model, images)
+    device, order = device_of(model, images), memory_format(model)
+    if not len(images):
+        return images, images.new_zeros(0, 1)
 
     def gradient(x, y):
-        x = x.to(device, memory_format=torch.channels_last).requires_grad_()
+        x = x.detach().to(device, memory_format=order).requires_grad_()
         scores = differentiable(model, x)
         slope, = torch.autograd.grad(objective(scores, y.to(device)).sum(), x)
         return torch.cat([slope.flatten(1), scores.detach()], 1)

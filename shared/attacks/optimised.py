@@ -19,7 +19,7 @@ from shared.attacks.directions import directions
 from shared.attacks.judge import Attack, each, every, fooled
 from shared.attacks.search import State
 from shared.attacks.threat import L2, per_image
-from shared.models.inference import gradient
+from shared.models.inference import gradient, memory_format
 from shared.runtime import UserError
 
 BETA, BETA_SQUARE, EPSILON = 0.9, 0.999, 1e-8   # Adam's, TensorFlow's defaults
@@ -122,16 +122,16 @@ class CarliniWagner(Attack):
                       best=torch.full_like(x, torch.nan), nearest=same(torch.inf),
                       search=zero(goal), c=each(self.c, x), lower=same(0.0), upper=same(LARGEST_C),
                       confidence=each(self.confidence, x),
-                      t=zero(goal), last=same(FIRST_LOSS), succeeded=same(False, torch.bool),
+                      t=zero(goal), last=same(self._first_loss), succeeded=same(False, torch.bool),
                       delta=zero(w), mean=zero(w), square=zero(w))
 
     def _ensemble(self, model, z, goal, noise, confidence):
         """Sum [n] of the members' hinge terms at images z, its gradient, and which z fool all members."""
-        over = None
+        over, order = None, memory_format(model)
 
         def hinges(images):
             nonlocal over
-            copies = (images[:, None] + noise).flatten(0, 1).contiguous(memory_format=torch.channels_last)
+            copies = (images[:, None] + noise).flatten(0, 1).contiguous(memory_format=order)
             scores = model(copies).float()
             goals = goal.repeat_interleave(len(noise))[:, None]
             at_goal = scores.gather(1, goals).squeeze(1)
@@ -145,6 +145,11 @@ class CarliniWagner(Attack):
             return margins.clamp(min=0).sum(1)
 
         return *gradient(hinges, z), over
+
+    @property
+    def _first_loss(self):
+        """What the first look of a search compares with; the authors' constant belongs to a batch."""
+        return FIRST_LOSS if self.stop == "batch" else torch.inf
 
     def _stalled(self, s, loss):
         """Which searches have not brought the loss down since the last look; looks come every tenth."""
@@ -166,7 +171,7 @@ class CarliniWagner(Attack):
         s.search += ended
         s.succeeded &= ~ended
         s.t *= ~ended
-        s.last[ended] = FIRST_LOSS
+        s.last[ended] = self._first_loss
         for moment in (s.delta, s.mean, s.square):
             moment[ended] = 0
 

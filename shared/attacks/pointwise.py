@@ -74,6 +74,8 @@ class Pointwise(Attack):
         return found.view(x.shape), passes
 
     def _fools(self, model, images, goal):
+        if not len(images):
+            return torch.zeros_like(goal, dtype=torch.bool)
         with torch.no_grad():
             scores = model(images).float()
         return fooled(scores, goal, targeted=self.targeted, probability=self.probability)

@@ -86,12 +86,13 @@ def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
             distance[active[crossed]], adjacent[active[crossed]] = magnitude, classes[crossed]
             active = active[~crossed]
     distance, adjacent = (each.view(len(x), len(dirs)) for each in (distance, adjacent))
+    tried = step * len(grid)        # less than `top` where that is no multiple of the step
     if legacy_tail_bug:
         complete = (adjacent != NEVER).all(1, keepdim=True)
         forgotten = complete & (distance == distance.amax(1, keepdim=True))
         distance, adjacent = distance.masked_fill(forgotten, BEYOND), adjacent.masked_fill(forgotten, NEVER)
     return Survey(distance=distance, adjacent=adjacent, reference=reference, stretch=dirs.abs().amax(1),
-                  step=step, evaluations=evaluations, top=float(top))
+                  step=step, evaluations=evaluations, top=tried if tried < top - 1e-9 else float(top))
 
 
 def strewn(x, dirs, count, *, top, generator):
@@ -146,6 +147,9 @@ def purity(found, top=None):
 
 def _classes(model, x, dirs, image, direction, distance, chunk):
     """Classes int64 [P] at `distance` [P] or [] from images x[image] along dirs[direction]."""
+    if not len(image):
+        return image
+
     def classify(image, direction, distance):
         points = (x[image] + (distance[:, None] * dirs[direction]).view(-1, *x.shape[1:])).clamp_(0, 1)
         return classes(logits(model, points, chunk=len(points)))

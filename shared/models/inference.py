@@ -58,7 +58,10 @@ def check_tensors(**given):
 
 
 def check_images(x, y=None, target=None):
-    """Raises UserError unless x are float32 images in [0, 1], and y and target classes, one an image."""
+    """Raises UserError unless x are float32 images in [0, 1], and y and target classes, one an image.
+
+    All lie on one device.
+    """
     check_tensors(images=x, labels=y, targets=target)
     if x.dtype != torch.float32 or x.ndim != 4 or not x.shape[1:].numel():
         raise UserError(f"images are {x.dtype} {list(x.shape)}; float32 [N, C, H, W] in [0, 1] is needed "
@@ -71,6 +74,8 @@ def check_images(x, y=None, target=None):
         if classes is not None and (classes.dtype != torch.int64 or classes.shape != x.shape[:1]):
             raise UserError(f"{name} are {classes.dtype} {list(classes.shape)}; int64 [{len(x)}] is needed, "
                             "one per image")
+        if classes is not None and classes.device != x.device:
+            raise UserError(f"images are on {x.device}, {name} on {classes.device}; one device is needed")
 
 
 # ---- the model as it is ----------------------------------------------------------------------------------
@@ -93,15 +98,26 @@ def device_of(model, x):
     return next((p.device for p in parameters), x.device)
 
 
-def pixels(images):
-    """float32 images [N, C, H, W] in [0, 1] of uint8 or float ones, in the memory order that is fastest.
+def memory_format(model):
+    """The order of the memory of images in which a model is asked: channels last where its filters are so.
+
+    Convolutions are 1.4 to 2 times as fast in it, but a model that calls `view` fails on it.
+    """
+    model = model.model if isinstance(model, Classifier) else model
+    filters = [p for p in model.parameters() if p.ndim == 4] if isinstance(model, nn.Module) else []
+    last = any(p.is_contiguous(memory_format=torch.channels_last) and not p.is_contiguous() for p in filters)
+    return torch.channels_last if last else torch.contiguous_format
+
+
+def pixels(images, order=torch.channels_last):
+    """float32 images [N, C, H, W] in [0, 1] of uint8 or float ones, in this order of the memory.
 
     Raises UserError for another type or shape.
     """
     if images.ndim != 4 or not (images.dtype == torch.uint8 or images.is_floating_point()):
         raise UserError("expected images [N, C, H, W], uint8 or float in [0, 1]; "
                         f"got {images.dtype} {list(images.shape)}")
-    scaled = images.to(torch.float32, memory_format=torch.channels_last)
+    scaled = images.to(torch.float32, memory_format=order)
     return scaled / 255 if images.dtype == torch.uint8 else scaled
 
 
@@ -142,11 +158,12 @@ def logits(model, images, *, chunk=None, bf16=False):
     UserError for images of another type or shape, WrongShape and NotFinite.
     """
     check_tensors(images=images)
-    device = device_of(model, images)
+    device, order = device_of(model, images), memory_format(model)
 
     def forward(part):
         with runtime.bf16(device, bf16):
-            return finite(scores_of(model(pixels(part.to(device))), len(part))).to(images.device)
+            given = pixels(part.to(device), order)
+            return finite(scores_of(model(given), len(part))).to(images.device)
 
     with torch.no_grad(), frozen(model):
         return runtime.chunked(forward, images, chunk=chunk or chunk_for(model, images))
@@ -181,7 +198,8 @@ def checked_logits(model, x, *classes, chunk=None):
 
     Raises a ModelError where they are not.
 
-    A few images are asked twice: an answer that changes between equal calls is no answer.
+    A few images are asked twice, the second time in halves: an answer that changes between equal calls or
+    with the batch is no answer.
     """
     scores = logits(model, x, chunk=chunk)
     if len(x) and scores.shape[1] > 1 and (scores >= 0).all() and ((scores.sum(1) - 1).abs() < 1e-4).all():
@@ -194,10 +212,10 @@ def checked_logits(model, x, *classes, chunk=None):
                                   f"has {scores.shape[1]} classes: 0..{scores.shape[1] - 1} is allowed")
     few = x[:STEADY]
     if len(x):
-        first, second = (logits(model, few, chunk=len(few)) for _ in range(2))
+        first, second = (logits(model, few, chunk=size) for size in (len(few), max(1, len(few) // 2)))
         if not torch.allclose(first, second, rtol=1e-3, atol=1e-3 * float(first.abs().max())):
             raise Unsteady("the model answers two equal calls differently; switch off what it draws at "
-                           "random, or give it a fixed seed")
+                           "random, and put what normalises by the batch into evaluation mode")
     return scores
 
 
@@ -222,10 +240,12 @@ def labels(model, images, *, chunk=None):
     Instruments that ask for labels alone take a model that returns these itself, int64 [N], too.
     """
     check_tensors(images=images)
-    device = device_of(model, images)
+    device, order = device_of(model, images), memory_format(model)
+    if not len(images):
+        return torch.zeros(0, dtype=torch.int64, device=images.device)
 
     def forward(part):
-        returned = model(pixels(part.to(device)))
+        returned = model(pixels(part.to(device), order))
         if isinstance(returned, torch.Tensor) and returned.dtype == torch.int64 \
                 and returned.shape == (len(part),):
             return returned.to(images.device)
@@ -249,6 +269,8 @@ def accuracy(model, images, labels):
     check_tensors(images=images, labels=labels)
     if labels.shape != images.shape[:1]:
         raise UserError(f"labels are {list(labels.shape)}; [{len(images)}] is needed, one per image")
+    if images.dtype != torch.uint8:
+        check_images(images)
     return float((classifier(model)(images) == labels.to(images.device)).float().mean())
 
 

@@ -287,7 +287,7 @@ def draw_networks(rows, series, *, sort=None):
             ax.plot(range(len(mine)), mine[column].astype(float), display.LINES[n % len(display.LINES)], ms=6,
                     marker=display.MARKERS[n], color=display.PALETTE[n], label=label)
         ax.set_xticks(range(len(mine)), mine.model, rotation=25, ha="right")
-        ax.set(title=data, ylim=(-0.03, 1.05))
+        ax.set(title=data, ylim=(-0.03, 1.05), ylabel="rate or measure")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(series))
     return figure
 

@@ -256,7 +256,8 @@ class _Pieces:
         summary = ", ".join(f"{held.count(h)} {word}" for h, word in words.items() if h in held)
         summary = f": {summary}" if self.main == "recorded" else ", on a small run"  # which judges nothing
         judged = zip(*(record["claims"] for record in self.runs.values()))
-        body = [[each[0]["claim"], *(f"{MARK[c['holds']]} {c['evidence']}" for c in each)] for each in judged]
+        body = [[display.symbols(each[0]["claim"]), *(f"{MARK[c['holds']]} {c['evidence']}" for c in each)]
+                for each in judged]
         text = markdown_table(["claim of the paper", *self.told.values()], body)
         yield text, display.folded(f"The paper's claims{summary}", text)
 
@@ -264,7 +265,8 @@ class _Pieces:
         """What the reference asks a figure to contain and the record does not."""
         lacks = [c["what"] for c in self.record.get("contains") or () if not c["there"]]
         if lacks and self.main == "recorded":
-            text = f"Asked of this figure and not found: {'; '.join(lacks)}."
+            text = ("This figure lacks something that the published one shows: "
+                    f"{'; '.join(lacks).replace(' (inferred)', '')}.")
             yield text, text
 
     def scattered(self):

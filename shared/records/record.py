@@ -58,7 +58,8 @@ def lacking(sets, units, of=""):
         if begin and not asked and any(s.published for s in sets):
             raise runtime.UserError(f"no unit{of} has a name that begins with {' or '.join(begin)}")
         away = sum(n not in units[s] for s, n in asked)
-        which = "".join(f" “{each}…”" for each in begin)
+        names = " and ".join(f"“{each.strip('-').replace('-', ' ')}”" for each in begin)
+        which = f" of {names}" if names else ""
         if away:
             return f"{away} of {len(asked)} units{which}{of}"
         less = min((units[s][n] for s, n in asked), key=lambda u: u.share(TRAINING), default=None)

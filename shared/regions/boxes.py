@@ -142,6 +142,8 @@ def intervals(x, images, *, keep=1.0, least=LEAST):
 # ---- what the models say ---------------------------------------------------------------------------------
 def answers(models, images):
     """The class that each of K models gives each of N images, int64 [K, N]."""
+    if isinstance(models, torch.nn.Module):
+        raise UserError("models is one network; a list of them is needed: [model, ...]")
     if not models:
         raise UserError("no network was passed; the attacked one and its re-trainings are needed")
     return torch.stack([labels(model, images) for model in models])

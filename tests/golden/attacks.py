@@ -24,7 +24,7 @@ from shared.attacks.noise import RandomSearch
 from shared.attacks.optimised import CarliniWagner, OptMargin
 from shared.attacks.pointwise import Pointwise, uniform
 from shared.attacks.region import Region
-from shared.attacks.threat import L1, L2, Linf, LinfL2Steps, rms
+from shared.attacks.threat import L1, L2, Linf, LinfEuclideanSteps, rms
 from shared.models import inference
 from shared.models.inference import checked_logits, device_of, frozen, gradient, logits
 from tests.golden import Cases, refused
@@ -244,15 +244,15 @@ def adversarial_training():
 def readings_of_chen():
     """Steps of Euclidean length in the L-inf ball, pixels beyond white, half of a batch adversarial."""
     model, x, y = setting()
-    steps = PGD(LinfL2Steps(0.15), 3, 0.4)
+    steps = PGD(LinfEuclideanSteps(0.15), 3, 0.4)
     beyond = {"beyond": PGDBeyondWhite(Linf(0.15), 3, 0.06),
-              "beyond far": PGDBeyondWhite(LinfL2Steps(0.15), 2, 2.0)}
+              "beyond far": PGDBeyondWhite(LinfEuclideanSteps(0.15), 2, 2.0)}
     found = {name: attack.propose(model, x, y, attack.draw(x, seeded(name)))
              for name, attack in {"steps": steps, **beyond}.items()}
     hook = HalfAdversarial(GRADIENT["pgd"], train_mode=False)
     half = {count: hook(model, x[:count], y[:count], seeded("half")) for count in (5, 6)}
     return {**found, **half, "judged": steps(model, x, y, generator=seeded("judged")),
-            "sizes": [LinfL2Steps(0.1).distance(x[:3], x[3:]), Linf(0.1).distance(x[:3], x[3:])]}
+            "sizes": [LinfEuclideanSteps(0.1).distance(x[:3], x[3:]), Linf(0.1).distance(x[:3], x[3:])]}
 
 
 # ---- along a line, at random -----------------------------------------------------------------------------
@@ -636,7 +636,7 @@ def regions():
             "classes": region(model, x, generator=seeded("cloud")),
             "wide": wide.votes(model, x, generator=seeded("wide")),
             "default": Region(0.02).votes(model, x[:2], generator=seeded("default")),
-            "tie": tie(halves, x, generator=seeded("tie"), chunk=3),
+            "tie": tie(halves, x[:4], generator=seeded("tie"), chunk=3),
             "one": wide.votes(model, x[:1], generator=seeded("wide")),
             "rms": [region.expected_rms, wide.expected_rms], "modes": [m.training for m in model.modules()],
             "bad": [refused(Region, *each) for each in ((0.0,), (-0.1,), (0.1, 0), (0.1, 1), (0.1,))],
