@@ -10,7 +10,6 @@ training                       one training loop with hooks, and the zoo of kept
 models                         registry, inference, recipes; one file a paper: its architectures and recipes
 units, reference               finished pieces of work and the code that ran; the printed values
 data, similarity               data sets as tensors, content hashes, files of tensors; SSIM of whole batches
-schema                         the form of files that are read back
 runtime                        folders, files, locks, device, random generators, what a user is told
 """
 from pathlib import Path

@@ -6,7 +6,7 @@ import math
 from functools import cache, cached_property
 from typing import Literal
 
-from shared import ROOT, runtime, schema
+from shared import ROOT, runtime
 
 FOLDER = ROOT / "book" / "reference"
 SUMS = "SHA256SUMS"
@@ -234,7 +234,7 @@ def read(path):
                 refuse(i["id"], f"kind {i['kind']!r} is unknown; allowed: {', '.join(KINDS)}")
             if i["id"] in items:
                 refuse(i["id"], "id stands twice")
-            if problem := schema.not_finite(i):
+            if problem := _not_finite(i):
                 refuse(i["id"], problem)
             item = Item(path.stem, i["id"], i["kind"], i["number"], i["section"], i["caption"],
                         tuple(i["claims"]), i)
@@ -247,6 +247,18 @@ def read(path):
         return Paper(path.stem, raw["paper"]["title"], raw["paper"], items)
     except (KeyError, TypeError, AttributeError) as error:
         refuse("", f"has not the form of a reference file ({error!r})")
+
+
+def _not_finite(value, place=""):
+    """Names the first NaN or infinity inside a value, or None."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"{place} is not a finite number"
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for k, v in inside:
+        deeper = f"{place}[{k}]" if isinstance(value, list) else f"{place}.{k}" if place else str(k)
+        if found := _not_finite(v, deeper):
+            return found
+    return None
 
 
 def _inconsistent(item):

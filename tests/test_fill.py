@@ -112,7 +112,8 @@ def tree(tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue, "FOLDER", tmp_path / "notebooks")
     monkeypatch.setattr(catalogue, "notebooks", lambda: ["x/a", "x/b"])
     monkeypatch.setattr(catalogue, "needs", lambda name: ["x/a"] if name == "x/b" else [])
-    monkeypatch.setattr(needs, "inputs", lambda name: imports.files(tmp_path / f"{name}.py", root=tmp_path))
+    monkeypatch.setattr(needs, "inputs", lambda name: imports.files(
+        tmp_path / f"notebooks/{name}.py", root=tmp_path))
     asked = []
     monkeypatch.setattr(missing, "asked", lambda names: [asked.append(n) or {"of": n} for n in names])
     assert missing.facts() == {"x/a": {"of": "x/a"}, "x/b": {"of": "x/b"}} and sorted(asked) == ["x/a", "x/b"]

@@ -188,7 +188,7 @@ def test_a_failed_attack_is_black_and_one_not_measured_is_a_gap():
     assert [list(row) for row in rows] == [["image", "OptMargin\nnormal"]] * 2
     assert rows[0]["OptMargin\nnormal"].max() == 90 and rows[1]["OptMargin\nnormal"].max() == 0
     assert he.picture_data(shown) == {"images": 2, "columns": 2, "black": 1}
-    assert he.draw_pictures(shown[1:]) is None
+    assert display.image_table(he.pictures(shown[1:])) is None
 
 
 def test_a_table_of_images_leaves_gaps():

@@ -321,13 +321,3 @@ def test_literal_constants_imports_and_inner_functions_may_be_read(tmp_path):
     identity.check_function(names["f"], half)
     with pytest.raises(runtime.UserError, match="made by `def`"):
         identity.check_function(lambda: 1, half)
-
-
-@pytest.mark.parametrize("lines, there", [
-    (["%matplotlib inline\n", "!ls\n", "def f():\n", "    return 1\n"], "def f"),
-    (["def f(a, b):\n", "    return (a\n", "        != b) + (a\n", "        % b)\n"],
-     "!= b) + (a\n        % b")])
-def test_a_line_of_a_cell_is_magic_only_where_the_cell_is_no_python(lines, there):
-    text = identity._plain("".join(lines))
-    compile(text, "cell", "exec")
-    assert there in text and "ls" not in text

@@ -71,6 +71,7 @@ def house(tmp_path_factory):
     for name in ("shared", "workflow", "book/reference"):
         shutil.copytree(ROOT / name, home / name, ignore=shutil.ignore_patterns("__pycache__"))
     (home / "notebooks").mkdir()
+    shutil.copy(ROOT / "_toc.yml", home)
     (home / "book/reference/scratch.json").write_text(json.dumps(SCRATCH))
     (home / "book/references.bib").write_text("@misc{scratch2031,\n}\n")
     return home

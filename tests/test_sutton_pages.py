@@ -156,7 +156,7 @@ def test_the_minute_tells_of_fewer_training_images_nets_left_out_and_pairs_that_
 def test_a_triangle_is_laid_out_as_printed():
     item = reference.paper("sutton")["table-6"]
     few = made_up([(2, 3)])
-    header, body = results.comparison(item, {"reproduced": tables.sizes(few, "l2")})
+    header, body = results.comparison(item, "reproduced", tables.sizes(few, "l2"), {})
     assert header[-9:] == [str(k) for k in range(1, 10)] and all(len(row) == len(header) for row in body)
     assert len(body) == len(item.raw["rows"]) + 2  # a line of ours under each printed one that has any
     printed, ours = next((p, o) for p, o in zip(body, body[1:]) if o[2] == "reproduced")
@@ -275,10 +275,13 @@ def test_a_figure_rests_on_its_own_problems_only():
     arguments = {f"u{a}-{b}": {"class_a": a, "class_b": b} for a, b in ALL}
     units = UnitSet("pairs", arguments, ("draws",), recorded=dict.fromkeys(["u0-1", "u0-3"], "unit"),
                     mine={"u1-2": "mine"}, stale={"u0-3": ["why"]})
-    near = pairs.only(units, NEXT)
+    def of(problems):
+        return units.only(lambda unit: (unit["class_a"], unit["class_b"]) in problems)
+
+    near = of(NEXT)
     assert list(near.published) == [f"u{a}-{b}" for a, b in NEXT] and near.parts == ("draws",)
     assert list(near.recorded) == ["u0-1"] and list(near.mine) == ["u1-2"] and not near.stale
-    assert len(units.published) == 45 and len(pairs.only(units, [(0, 3)]).absent) == 0
+    assert len(units.published) == 45 and len(of([(0, 3)]).absent) == 0
 
 
 # ---- which network is the main reading -------------------------------------------------------------------

@@ -72,7 +72,9 @@ def test_a_result_s_own_seconds_are_not_those_of_its_provenance():
 
 def test_sets_of_several_notebooks_are_one(kept):
     both = handed.together("all", handed.borrowed("x/first", "pairs", ["a", "b"], parts=("draws",)),
-                           handed.borrowed("x/second", "tested", ["c", "d"], parts=("draws", "images")))
+                           handed.borrowed("x/second", "tested", ["c", "d"], parts=("draws", "images")),
+                           own=run.UnitSet("own", {}, mine={"e": "mine"}))
+    assert both.mine == {"e": "mine"}
     assert list(both.published) == ["a", "b", "c", "d"] and both.parts == ("draws", "images")
     assert list(both.recorded) == ["a", "b"] and list(both.stale) == ["b"]
     assert both.fraction == pytest.approx(1 / 4)

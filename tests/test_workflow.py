@@ -66,22 +66,22 @@ def test_the_environment_has_one_lock_that_names_no_host():
 
 @pytest.mark.parametrize("module", ["data/sets", "borderline", "similarity"])
 def test_a_changed_module_reruns_exactly_its_importers(module):
-    users = [n for n in NOTEBOOKS if f"shared/{module}.py" in needs.inputs(f"notebooks/{n}")]
+    users = [n for n in NOTEBOOKS if f"shared/{module}.py" in needs.inputs(n)]
     reached = [n for n in NOTEBOOKS if f"shared/{module}.py" in imports.files(parameters.text_half(n))]
     assert users == reached and all(
-        (ROOT / f).is_file() for n in NOTEBOOKS for f in needs.inputs(f"notebooks/{n}")
+        (ROOT / f).is_file() for n in NOTEBOOKS for f in needs.inputs(n)
     )
 
 
 def test_a_notebook_depends_on_its_paper_s_printed_values_only():
-    assert [f for f in needs.inputs("notebooks/ren/ii_networks") if "reference/" in f] == [
+    assert [f for f in needs.inputs("ren/ii_networks") if "reference/" in f] == [
         "book/reference/ren.json"
     ]
 
 
 def test_declared_needs_exist():
     for name in NOTEBOOKS:
-        assert all(Path(ROOT / f"{n}.ipynb").is_file() for n in needs.before(f"notebooks/{name}"))
+        assert all((ROOT / "notebooks" / f"{n}.ipynb").is_file() for n in catalogue.needs(name))
 
 
 def jobs(folder, home, *options):
@@ -116,7 +116,8 @@ def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
         shutil.copytree(
             ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
         )
-    shutil.copy(ROOT / "requirements.lock", tree)
+    for file in ("requirements.lock", "_toc.yml"):
+        shutil.copy(ROOT / file, tree)
     for name in NOTEBOOKS:
         ran = tree / "_runs/smoke/notebooks" / f"{name}.ipynb"
         ran.parent.mkdir(parents=True, exist_ok=True)
@@ -318,10 +319,10 @@ def test_a_notebook_is_shared_out_in_the_paper_profile_only(tmp_path, monkeypatc
     write(tmp_path / "ren/x.ipynb", "1", shards=3, gpu=1, memory=9000)
     write(tmp_path / "ren/y.ipynb", "1")
     monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
-    assert needs.shares("notebooks/ren/x", "paper") == ["1/3", "2/3", "3/3"]
-    assert needs.shares("notebooks/ren/x", "quick") == needs.shares("notebooks/ren/y", "paper") == []
-    assert needs.resources("notebooks/ren/x") == {"mem_mb": 9000, "gpu": 1}
-    assert needs.resources("notebooks/ren/y") == {"mem_mb": 4000, "gpu": 0}
+    assert needs.shares("ren/x", "paper") == ["1/3", "2/3", "3/3"]
+    assert needs.shares("ren/x", "quick") == needs.shares("ren/y", "paper") == []
+    assert catalogue.resources("ren/x") == {"mem_mb": 9000, "gpu": 1}
+    assert catalogue.resources("ren/y") == {"mem_mb": 4000, "gpu": 0}
 
 
 def test_shares_are_jobs_and_one_more_gathers_them(tmp_path):
@@ -329,7 +330,8 @@ def test_shares_are_jobs_and_one_more_gathers_them(tmp_path):
     for part in ("shared", "workflow"):
         shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
     (tree / "book/reference").mkdir(parents=True)
-    shutil.copy(ROOT / "requirements.lock", tree)
+    for file in ("requirements.lock", "_toc.yml"):
+        shutil.copy(ROOT / file, tree)
     write(tree / "notebooks/ren/x.ipynb", "print(units)", shards=3)
     told = subprocess.run(
         [

@@ -59,18 +59,15 @@ class Watch:
         seconds = self.now() - started
         self.done.add(name)
         left = self.planned - len(self.done)
-        self.say(
-            f"{name:36} {seconds / 60:6.1f} min{', FAILED' if failed else ''}; "
-            f"{left or 'nothing'} left{self._expected()}"
-        )
+        self.say(f"{name:36} {seconds / 60:6.1f} min{', FAILED' if failed else ''}; "
+                 f"{left or 'nothing'} left{self._expected()}")
         if failed:
             log = self.folder / "logs" / "notebooks" / f"{name.replace(' ', '.')}.log"
             self.say(f"  {reason(log)}\n  log: {log}")
         else:
             self.last[name] = round(seconds, 1)
             runtime.write_atomically(
-                self.figures, lambda part: part.write_text(json.dumps(self.last, indent=1))
-            )
+                self.figures, lambda part: part.write_text(json.dumps(self.last, indent=1)))
 
     def _expected(self):
         known, left = [s for n, s in self.last.items() if n not in self.done], self.planned - len(self.done)
@@ -124,24 +121,10 @@ def main(profile, jobs, *options):
     with runtime.writing(log):
         log.parent.mkdir(parents=True, exist_ok=True)
     watch = Watch(folder, int(jobs))
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "-s",
-        "workflow/Snakefile",
-        "--cores",
-        jobs,
-        "--config",
-        f"profile={profile}",
-        *options,
-    ]
-    with (
-        open(log, "w") as kept,
-        subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-        ) as child,
-    ):
+    command = [sys.executable, "-m", "snakemake", "-s", "workflow/Snakefile", "--cores", jobs,
+               "--config", f"profile={profile}", *options]
+    with open(log, "w") as kept, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                                  text=True, start_new_session=True) as child:
         try:
             for line in child.stdout:
                 kept.write(line)

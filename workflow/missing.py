@@ -9,12 +9,14 @@ import math
 import os
 import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from shared import ROOT, reference, runtime
 from shared.records import claims, record
 from shared.units import identity, provenance, store
+from shared.units.run import folder_of
 from workflow import catalogue, needs, records
 
 A_FEW_HOURS, FEW = 24, 4    # steps that cost more, and stale units of a set beyond these, are not told singly
@@ -27,7 +29,7 @@ def key(name):
              for p in sorted((runtime.results_folder() / "units" / n).glob("*/[!.]*"))]
     contents = {str(p.relative_to(runtime.results_folder())): p.read_bytes() for p in units}
     ran = {entry for place, each in contents.items() if place.endswith(".json") for entry in _ran(each)}
-    code = {f"notebooks/{name}.py", "workflow/planned.py", *needs.inputs(f"notebooks/{name}")}
+    code = {f"notebooks/{name}.py", "workflow/planned.py", *needs.inputs(name)}
     contents |= {f: (ROOT / f).read_bytes() for f in code if (ROOT / f).is_file()}
     told = {place: hashlib.sha256(each).hexdigest() for place, each in contents.items()}
     told["ran"] = {entry: identity.current(entry) for entry in ran}     # an import may be hidden
@@ -44,10 +46,8 @@ def _ran(text):
 
 def planned(*words, **how):
     """The process of `python -m workflow.planned`."""
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE",
-           "MPLBACKEND": "agg"}
-    return subprocess.Popen([sys.executable, "-m", "workflow.planned", *words], cwd=ROOT, env=env, text=True,
-                            **how)
+    return subprocess.Popen([sys.executable, "-m", "workflow.planned", *words], cwd=ROOT,
+                            env=os.environ | records.ALONE, text=True, **how)
 
 
 def asked(names):
@@ -100,7 +100,7 @@ class Task:
     @property
     def path(self):
         """Where it will be recorded."""
-        return runtime.results_folder() / "units" / self.notebook / self.set / f"{self.unit}.json"
+        return folder_of(self.notebook, self.set) / f"{self.unit}.json"
 
 
 @dataclass(frozen=True)
@@ -145,13 +145,10 @@ def items(told, known):
                                   for title, units in sets.items() for unit in units))
             if lacks:
                 made = record.read(paper, item)
-                found.append(Item(paper, item, frozenset(lacks), made is None or decides(made)))
+                deciding = made is None or made.get("verdict") == "in part" or any(
+                    map(claims.waits, made["claims"]))
+                found.append(Item(paper, item, frozenset(lacks), deciding))
     return found
-
-
-def decides(made):
-    """Whether what a record lacks can still decide its verdict or one of its claims."""
-    return made.get("verdict") == "in part" or any(map(claims.waits, made["claims"]))
 
 
 def hours(some):
@@ -190,9 +187,7 @@ def named(some):
 
 def where(some):
     """Of which sets tasks are: `6 units of sutton/7_2_1_cifar10 pairs`."""
-    count = {}
-    for t in some:
-        count[f"{t.notebook} {t.set}"] = count.get(f"{t.notebook} {t.set}", 0) + 1
+    count = Counter(f"{t.notebook} {t.set}" for t in some)
     return ", ".join(f"{n} unit{'s' * (n > 1)} of {home}" for home, n in sorted(count.items()))
 
 
@@ -227,7 +222,7 @@ def standing(name, s):
                f"scale; {', '.join(lacks)}: {command} missing")
     yield from stale(name, s, command)
     for unit in s["orphans"]:
-        path = runtime.results_folder() / "units" / name / s["set"] / f"{unit}.json"
+        path = folder_of(name, s["set"]) / f"{unit}.json"
         files = " ".join(f"results/units/{name}/{s['set']}/{p.name}" for p in store.files(path))
         yield f"{name} {s['set']}: orphaned {unit}: no plan names it any more: git rm {files}"
 
@@ -246,13 +241,12 @@ def stale(name, s, command):
 
 def versions(told):
     """A line on recorded units by another version of torch than the present one."""
-    count = {}
+    count = Counter()
     for s in (s for each in told.values() for s in each["sets"]):
-        for version, n in s["torch"].items():
-            count[version] = count.get(version, 0) + n
+        count.update(s["torch"])
     here = provenance.versions()["torch"]
     other = "".join(f"{n} from torch {v}, " for v, n in sorted(count.items()) if v != here)
-    return f"recorded units: {other}{count.get(here, 0)} from torch {here}, which is the present one"
+    return f"recorded units: {other}{count[here]} from torch {here}, which is the present one"
 
 
 def lines():

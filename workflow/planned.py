@@ -16,8 +16,7 @@ from collections import Counter
 from shared import runtime
 from shared.pages import parameters, start, tidy
 from shared.records import record
-from shared.units import handed
-from shared.units.run import UnitSet
+from shared.units import handed, store
 
 
 class Planned(start.Run):
@@ -46,8 +45,7 @@ class Planned(start.Run):
         raise SystemExit
 
     def _noted(self, item, sets):
-        sets = (sets,) if isinstance(sets, UnitSet) else tuple(sets)
-        self.rests[item] = {s.name: s.absent for s in sets}
+        self.rests[item] = {s.name: s.absent for s in start.several(sets)}
 
     def _publish(self, item, sets, **judged):
         self._noted(item, sets)
@@ -63,13 +61,23 @@ class Planned(start.Run):
     tell = minute = stamp = picture
 
 
+def nearest(units, name):
+    """The recorded units most like a missing one: the more arguments are equal, the more alike."""
+    wanted = [(k, v) for k, v in units.published[name].items() if k not in units.parts]
+    known = {}
+    for unit in units.recorded.values():
+        alike = sum(k in unit.arguments and store.same(unit.arguments[k], v) for k, v in wanted)
+        known.setdefault(alike, []).append(unit)
+    return known[max(known)] if known else []
+
+
 def usual(units, name, declared):
     """`[seconds, {parameter: value}]`: what an absent unit takes in the size its like commonly have.
 
     A published size may take days, and then smaller parts are recorded. Seconds are None where no unit is.
     """
     like = [(tuple((part, had) for part, (had, of) in u.parts.items() if had < of), u.provenance["seconds"])
-            for u in units.nearest(name)]
+            for u in nearest(units, name)]
     if not like:
         return [None, {}]
     sizes = Counter(each for each, _ in like).most_common(1)[0][0]

@@ -18,14 +18,14 @@ from pathlib import Path
 from shared import ROOT, runtime
 from workflow import catalogue
 
+# What a text half is started with: one thread, no display.
+ALONE = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "MPLBACKEND": "agg"}
 CLOSE, NOTHING = 1e-5, 1e-12  # of two numbers: their relative difference; what is smaller is a rounding of 0
 
 
 def text_half(name, *words, results):
     """Run the text half of a notebook at full scale; returns (seconds, None or what went wrong)."""
-    start = time.perf_counter()
-    env = {**os.environ, "BOUNDARY_RESULTS": str(results), "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1",
-           "OMP_WAIT_POLICY": "PASSIVE", "MPLBACKEND": "agg"}
+    start, env = time.perf_counter(), os.environ | ALONE | {"BOUNDARY_RESULTS": str(results)}
     done = subprocess.run([sys.executable, f"notebooks/{name}.py", "-p", "profile", "paper", *words],
                           cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     return time.perf_counter() - start, done.stderr.strip() if done.returncode else None

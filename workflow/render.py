@@ -10,12 +10,10 @@ import sys
 from pathlib import Path
 
 from shared import ROOT, runtime
-from workflow import needs
+from workflow import catalogue
 
-SOURCES = (
-    *("_config.yml", "_toc.yml", "CITATION.cff", "requirements.lock"),
-    *("book", "notebooks", "shared", "workflow", "results"),
-)
+SOURCES = ("_config.yml", "_toc.yml", "CITATION.cff", "requirements.lock",
+           "book", "notebooks", "shared", "workflow", "results")
 PAGES = ROOT / "_build" / "html"
 STAMP = PAGES / ".stamp"  # goes with the pages
 
@@ -36,7 +34,7 @@ def fingerprint(profile):
 
     Of `profile`'s runs the notebooks count; logs are not shown, and pictures come from the notebooks.
     """
-    runs = [f"_runs/{profile}/{name}.ipynb" for name in needs.notebooks()]
+    runs = [f"_runs/{profile}/notebooks/{name}.ipynb" for name in catalogue.notebooks()]
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout
     seen = hashlib.sha256(f"{profile} {sys.prefix} {commit}".encode())
     for place in (*(ROOT / name for name in (*SOURCES, *runs)), runtime.results_folder()):

@@ -25,19 +25,12 @@ from shared.runtime import UserError
 from workflow import seal
 
 
-def whole(path):
-    """Whether `path` holds a notebook that can be read from end to end."""
-    try:
-        nbformat.validate(nbformat.reads(Path(path).read_text(), as_version=4))
-    except (OSError, ValueError, KeyError, AttributeError, nbformat.ValidationError):
-        return False
-    return True
-
-
 def refuse(source, target):
     """Raise UserError for a source or target that could not be used after the run."""
-    if not source.is_file() or not whole(source):
-        raise UserError(f"{source}: not a notebook; name one of notebooks/<paper>/<section>.ipynb")
+    try:
+        nbformat.validate(nbformat.reads(source.read_text(), as_version=4))
+    except (OSError, ValueError, KeyError, AttributeError, nbformat.ValidationError):
+        raise UserError(f"{source}: not a notebook; name one of notebooks/<paper>/<section>.ipynb") from None
     if target.is_dir():
         raise UserError(f"{target}: a folder; name a file for the run notebook: {target / source.name}")
     if target.suffix != ".ipynb":

@@ -3,6 +3,7 @@
 Every count of the book is made here, so that no two pages can tell different ones.
 """
 import io
+import math
 from collections import Counter
 from functools import cache
 
@@ -12,6 +13,7 @@ KINDS = {"tables": ("table",), "figures": ("figure",), "algorithms": ("algorithm
          "theorems, corollaries, lemmas": ("theorem", "corollary", "lemma")}
 SAID = {"measured": "experiments: their tables and figures", "derived": "checked by computation: theorems, "
         "corollaries, lemmas, algorithms, figures of theory", "descriptive": "lists, layer tables, drawings"}
+NEAR = {"5%": 0.05, "25%": 0.25, "a factor of 2": None}
 UNJUDGED = ("in part", "not run", "planned")
 
 
@@ -123,23 +125,53 @@ def figures(_):
 
 
 # ---- every published number ------------------------------------------------------------------------------
+@cache
+def measured():
+    """The `Number`s of all measured items; those that an item shows again count once, where they stand first.
+
+    What tables of layers and lists of classes say is not measured.
+    """
+    from shared.records import numbers
+    return [n for item, kept, *_ in everything() if item.sort == "measured" and not item.view_of
+            for n in numbers.of(item, kept)]
+
+
+def compared(found):
+    """Those that were measured as the paper did."""
+    from shared.records import numbers
+    return [n for n in found if n.state in numbers.COMPARED]
+
+
+def near(found):
+    """`{how near: share}` of the compared numbers within 5%, 25% and a factor of 2 of the published ones."""
+    def within(n, slack):
+        if n.published == 0 or n.reproduced == 0:
+            return n.published == n.reproduced
+        ratio = n.reproduced / n.published
+        return 0.5 <= ratio <= 2 if slack is None else math.isclose(ratio, 1, rel_tol=0, abs_tol=slack)
+
+    there = compared(found)
+    return {name: sum(within(n, slack) for n in there) / len(there) for name, slack in NEAR.items()
+            } if there else {}
+
+
 def published(paper):
     """What became of every number of the measured items, of one paper or of all ("all")."""
     from shared import reference
     from shared.pages.display import markdown_table
     from shared.records import numbers
-    every = [n for n in numbers.every() if paper in ("all", n.paper)]
+    every = [n for n in measured() if paper in ("all", n.paper)]
     groups = {name: mine for key, name in reference.SHORT.items()
               if (mine := [n for n in every if n.paper == key])}
     if paper == "all":
         groups["all"] = every
     rows = []
     for name, mine in groups.items():
-        near = numbers.near(mine)
-        rows.append([name, f"{len(mine):,}", *(f"{n:,}" for n in numbers.states(mine).values()),
-                     *(f"{near[k]:.0%}" if near else "" for k in numbers.NEAR)])
-    head = ["paper", "numbers", *numbers.STATES, *(f"within {k}" for k in numbers.NEAR)]
-    there = len(numbers.compared(every))
+        state, shares = Counter(n.state for n in mine), near(mine)
+        rows.append([name, f"{len(mine):,}", *(f"{state[each]:,}" for each in numbers.STATES),
+                     *(f"{shares[k]:.0%}" if shares else "" for k in NEAR)])
+    head = ["paper", "numbers", *numbers.STATES, *(f"within {k}" for k in NEAR)]
+    there = len(compared(every))
     return (f"The measured items print **{len(every):,}** numbers; those that another item shows again count "
             f"once. **{there:,}** have a counterpart measured on the paper's kind of network and data, "
             "some with less training or fewer images than published: the scale stands beside each result. "
@@ -154,9 +186,8 @@ def scattered(_):
 
     from shared import reference
     from shared.pages import display, scatter
-    from shared.records import numbers
     display.style()
-    every = numbers.every()
+    every = measured()
     where = pages()
 
     def leads(n):

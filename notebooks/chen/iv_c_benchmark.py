@@ -419,7 +419,9 @@ run.figure("figure-4", natural, ranking.drawn(BOTH), data=ranking.of_figure(BOTH
 # %%
 for slug, (attack, words, fold) in {"": ("third", "PGD at a third of ε", None), "-text": (
         "text", "PGD as in the text", "The same for PGD as in the text")}.items():
-    run.extra(f"rank-agreement{slug}", natural, ranking.of_attack(attack), header=ranking.HEADER, fold=fold,
+    run.extra(f"rank-agreement{slug}", natural,
+              lambda units, attack=attack: ranking.rank_agreement(units, attack),
+              header=ranking.HEADER, fold=fold,
               caption=f"Agreement of each quantity with the success of {words}, over the ten networks of a "
                       "data set, with 95% intervals")
 run.extra("quantities", ours, lambda units: chen.named(

@@ -41,6 +41,7 @@ blocks: int | None = None  # blocks of images of each network and attack; None t
 iterations: int | None = None  # most iterations for each c of an attack; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
+import pandas as pd
 import torch
 
 from shared import runtime
@@ -50,7 +51,7 @@ from shared.attacks.region import Region
 from shared.attacks.threat import Linf, rms
 from shared.boundary import setting
 from shared.models import he as recipes
-from shared.pages import he
+from shared.pages import display, he
 from shared.pages.start import start
 from shared.pages.sums import mean, middle, share
 from shared.records import prose
@@ -165,6 +166,12 @@ scale = run.scale(
 
 
 # %%
+def net_plan(scale):
+    """Accuracies: a unit a network."""
+    return {net: dict(subject=subject, images=scale.tested, seed=scale.seed)
+            for net, subject in he.wanted(scale).items()}
+
+
 def measure_net(subject, *, images, seed):
     """Accuracies of a net on its test set, and on `images` of them against PGD of the training's size."""
     trained = subject.trained(seed)
@@ -177,7 +184,7 @@ def measure_net(subject, *, images, seed):
             "passes": int(found.passes.sum()), "parameters": sum(p.numel() for p in trained.net.parameters())}
 
 
-nets = run.units("nets", measure_net, he.net_plan, names="{network}")
+nets = run.units("nets", measure_net, net_plan, names="{network}")
 
 
 # %%
@@ -209,6 +216,13 @@ others = run.units("settings", attack_under, he.settings_plan, parts=("iteration
                    names="{setting}-{network}-{kind}")
 
 
+def lead_plan(scale):
+    """Leads of wrong classes on the first images: a unit a network."""
+    return {net: dict(subject=subject, first=setting.FIRST[subject.dataset], images=scale.tried,
+                      iterations=scale.iterations, rate=he.SCRIPT.rate, seed=scale.seed)
+            for net, subject in he.wanted(scale).items()}
+
+
 def lead_of_a_wrong_class(subject, *, first, images, iterations, rate, seed):
     """Leads of a wrong class: on clean images, and the largest of an ascent over all pixels."""
     x, y = subject.images(first, images)
@@ -226,7 +240,7 @@ def lead_of_a_wrong_class(subject, *, first, images, iterations, rate, seed):
             "most": torch.stack(leads).amax(0).tolist()}
 
 
-leads = run.units("leads", lead_of_a_wrong_class, he.lead_plan, parts=("iterations",), names="{network}-lead")
+leads = run.units("leads", lead_of_a_wrong_class, lead_plan, parts=("iterations",), names="{network}-lead")
 noisy = run.units("noises", setting.under_noise, he.noise_plan, parts=("iterations",),
                   names="{network}-{kind}-b{block}-noise")
 
@@ -290,7 +304,7 @@ run.extra("images-behind", attacked, he.behind, "Images behind Tables 1 and 2", 
 # A black square marks an attack without a successful example; a place is empty where nothing is measured yet.
 
 # %%
-run.figure("figure-5", attacked, he.draw_pictures, data=he.picture_data,
+run.figure("figure-5", attacked, lambda units: display.image_table(he.pictures(units)), data=he.picture_data,
     alt="Rows of images; beside each its examples of four attacks on two networks, black without one.",
     contains={"columns/rows": lambda d: d["columns"] == 9, "several images": lambda d: d["images"] > 2,
               "black square": True},
@@ -341,11 +355,28 @@ run.statement("procedure-cost-optmargin", attacked, data=lambda units: cost(unit
 # paper's numbers.
 
 # %%
-run.extra("amplified", attacked, lambda units: he.QUOTED + he.amplification(units),
+QUOTED = [{"attack": f"{row['attack']}, {row['dataset']} (quoted)", "success, %": row["success_pct"],
+           "ratio of distances": row["amplification"]}
+          for row in he.PAPER["remark-cao-gong-amplified"].raw["rows"]]
+
+
+def amplification(units):
+    """A row a network: OptMargin's mean distance over OptBrittle's on images of both, and its success."""
+    made = []
+    for net, rows in he.examples(units, "region").groupby("network", observed=True):
+        far, near = he.of_both(he.only(rows, net, "margin"), he.only(rows, net, "brittle"))
+        if len(far):
+            made.append({"attack": f"OptMargin, {he.NAMED[net]}", "success, %": 100 - share(far.region),
+                         "ratio of distances": far.rms.sum() / near.rms.sum(), "n": len(far)})
+    return made
+
+
+run.extra("amplified", attacked, lambda units: QUOTED + amplification(units),
           "Success against region classification, and mean distance over that of the minimum-norm attack")
 run.statement("remark-cao-gong-amplified", attacked, data=lambda units: {
-    "networks": he.amplification(units)}, claims={
+    "networks": amplification(units)}, claims={
     "similar distortion increases": "“high” and “similar” name no bound; the table shows both quantities"})
+
 
 # %% [markdown]
 # (he-3-settings)=
@@ -357,12 +388,32 @@ run.statement("remark-cao-gong-amplified", attacked, data=lambda units: {
 # a first look at some of these digits, so that a match with the published distances is no evidence.
 
 # %%
-run.extra("optimiser-settings", (others, attacked), he.by_setting,
+def by_setting(units, attacked):
+    """A row a setting: mean distances, region classification, OptStrong's distance over OptMargin's."""
+    made, margin = [], he.only(he.examples(attacked), "mnist-normal", "margin")
+    for name, mine in he.examples(units, "region").groupby("setting", sort=False):
+        brittle, strong, adv, adv_strong = (he.only(mine, *each) for each in he.ASKED)
+        far, near = he.of_both(strong, margin)
+        made.append({"settings": he.SETTINGS[name][0], "learning rate": mine.rate.iloc[0],
+                     "ratio": mine.ratio.iloc[0], "n": len(brittle), "OptBrittle": he.mean_distance(brittle),
+                     "region, %": share(brittle.region), "OptStrong": he.mean_distance(strong),
+                     "over_OptMargin": far.rms.sum() / near.rms.sum() if len(far) else None,
+                     "OptBrittle, adv.": he.mean_distance(adv), "success, adv., %": he.success(adv_strong)})
+    return made
+
+
+def by_setting_ranges(*units):
+    """Lowest and highest values over the settings, and the paper's."""
+    return {"paper": he.published("table-1")["mnist-normal"]} | pd.DataFrame(by_setting(*units))[
+        ["n", "OptBrittle", "OptStrong", "over_OptMargin"]].agg(["min", "max"]).to_dict()
+
+
+run.extra("optimiser-settings", (others, attacked), by_setting,
           "Other settings on MNIST: mean distances; accuracy of region classification on OptBrittle images; "
           "OptStrong's success on the adversarially trained network (adv.)")
 
 
-run.say((others, attacked), he.by_setting_ranges,
+run.say((others, attacked), by_setting_ranges,
     "By the setting, OptStrong's mean distance on the normal network (n = {n.min:.0f}) goes from "
     "{OptStrong.min} to {OptStrong.max} (paper: {paper.strong.rms}), {over_OptMargin.min} to "
     "{over_OptMargin.max} times OptMargin's on images of both.")
@@ -415,7 +466,7 @@ run.extra("other-noises", noisy, he.misread_under_noise, "Misclassified noisy co
 best, tried = run.best(attacked), run.best(others)
 if len(best) and (facts := he.facts(best)):
     facts |= {"why": he.PROXIES["mnist-adv"].removeprefix("proxy: ")}
-    facts |= {"range": he.by_setting_ranges(tried, best)} if len(tried) else {}
+    facts |= {"range": by_setting_ranges(tried, best)} if len(tried) else {}
     run.minute(prose.fill(
         "Does a majority vote over 100 noisy copies of an image (region classification) restore the label of "
         "an adversarial image? On our normally trained MNIST network it does so for {brittle.hits} of "

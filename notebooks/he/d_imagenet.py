@@ -188,7 +188,8 @@ def table_5(examples, classifiers=None):
         if f:
             row |= {"point_accuracy_pct": share(f["point"]), "region_accuracy_pct": share(f["region"])}
             if kind != "benign":
-                row["distortion_rms"] = mean(he.distances(f))
+                row["distortion_rms"] = mean([
+                    d for d, s, c in zip(f["rms"], f["success"], f["correct"]) if s and c])
         for c in list(row)[1:]:
             none = TOO_FEW if c.startswith("false") and u is None else he.NOT_RUN
             row[f"{c}_status"] = none if row[c] is None else PROXY

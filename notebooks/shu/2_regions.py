@@ -39,6 +39,7 @@ import math
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.colors import ListedColormap
 from scipy import ndimage
 
 from shared.models import shu as recipes
@@ -156,6 +157,16 @@ def log_ratio(x, y):
     return first - second
 
 
+def draw_labels(ax, labels, axis):
+    """The classes that one network assigns in a plane, each with its colour and its number."""
+    ax.imshow(labels, origin="lower", extent=(axis[0], axis[-1]) * 2, interpolation="nearest",
+              cmap=ListedColormap(display.PALETTE[:10]), vmin=-0.5, vmax=9.5, alpha=0.6)
+    for label in np.unique(labels):
+        rows, columns = np.nonzero(labels == label)
+        if len(rows) > labels.size / 100:
+            ax.text(axis[int(np.median(columns))], axis[int(np.median(rows))], str(label), ha="center")
+
+
 def draw_popular(units):
     """The sketch and the measured plane side by side."""
     found = slices.of_units(units)
@@ -168,7 +179,7 @@ def draw_popular(units):
     grid = np.meshgrid(np.linspace(-6, 6, 200), np.linspace(-4, 4, 200))
     left.contour(*grid, log_ratio(*grid), levels=[0], colors="k")
     left.set(xlim=(-6, 6), ylim=(-4, 4), title="popular view", xticks=[], yticks=[])
-    slices.draw_labels(right, answers[0], axis)
+    draw_labels(right, answers[0], axis)
     right.plot([0, *(p[0] for p in at)], [0, *(p[1] for p in at)], "ko", ms=5)
     right.set(title="$M_1$ in a plane through three digits", xlabel="L2 distance")
     return figure
@@ -210,6 +221,13 @@ def chosen(units):
     return [pick(found, key=found.get) for pick in (min, max)] if found else []
 
 
+def draw_mask(ax, mask, axis):
+    """Points of a plane, shaded, with the digit and the ball around it."""
+    ax.imshow(np.where(mask, 0.55, 1.0), origin="lower", extent=(axis[0], axis[-1]) * 2, vmin=0, vmax=1,
+              interpolation="nearest")
+    slices.ring(ax)
+
+
 def draw_regions(units):
     """Two planes: the disagreement of the networks around the digit."""
     names = chosen(units)
@@ -218,7 +236,7 @@ def draw_regions(units):
     figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 3.6), sharey=True)
     for letter, ax, name in zip("ab", axes, names):
         answers, axis, _ = slices.of_units(units)[name]
-        slices.draw_mask(ax, (answers != answers[0]).any(0), axis)
+        draw_mask(ax, (answers != answers[0]).any(0), axis)
         count, _ = pieces(units)[name]
         spanned = " and ".join(map(shu.called, name.split()))
         ax.set(title=f"({letter}) {spanned}: {count} piece{'s' * (count > 1)} inside", xlabel="L2 distance")

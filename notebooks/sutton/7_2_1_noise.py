@@ -158,7 +158,7 @@ def resting(kind):
 
     What is recorded is shown even where the problems without noise are not recorded yet.
     """
-    mine = pictures.only(noisy, noise=kind)
+    mine = noisy.only(lambda unit: unit["noise"] == kind)
     return (mine, plain) if plain.recorded or not mine.recorded else (mine,)
 
 

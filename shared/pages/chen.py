@@ -123,14 +123,11 @@ def only(units, asked=None, data=None):
 
     A small run's stay, except those that the paper does not print.
     """
-    def some(of):
-        return {name: each for name, each in of.items() for label in [units.labels[name]]
-                if data in (None, label["data"]) and (asked is None or SPELT[label["model"]] in asked)}
-
     mine = {name: each for name, each in units.mine.items()
             if SPELT[units.labels[name]["model"]] in PRINTED}
-    return dataclasses.replace(units, published=some(units.published), recorded=some(units.recorded),
-                               stale=some(units.stale), mine=mine)
+    some = units.only(lambda unit: data in (None, unit["data"])
+                      and (asked is None or SPELT[unit["model"]] in asked))
+    return dataclasses.replace(some, mine=mine)
 
 
 RESAMPLED = ("fsa", "fsd", "roby", "width", "overlap")     # the columns of a unit's resamples
@@ -248,14 +245,14 @@ def grouped(points, labels):
     return float(100 * (labels[apart.argmin(1)] == labels).mean())
 
 
-def draw_maps(panels, columns=3):
+def draw_maps(panels):
     """Maps `{title: (points [n, 2], labels [n])}`, a colour and a number a class; None of no panels."""
     if not panels:
         return None
-    wide = display.WIDEST / columns
-    columns = min(columns, len(panels))
+    columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
-    figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=(wide * columns, 2.6 * rows))
+    figure, axes = plt.subplots(rows, columns, squeeze=False,
+                                figsize=(display.WIDEST / 3 * columns, 2.6 * rows))
     for ax, (title, (points, labels)) in zip(axes.flat, panels.items()):
         points, labels = np.asarray(points, float), np.asarray(labels)
         for k in np.unique(labels):
@@ -289,21 +286,4 @@ def draw_networks(rows, series, *, sort=None):
         ax.set_xticks(range(len(mine)), mine.model, rotation=25, ha="right")
         ax.set(title=data, ylim=(-0.03, 1.05), ylabel="rate or measure")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(series))
-    return figure
-
-
-def draw_against(rows, x, y, labels):
-    """Networks as points: one column against another, a marker a data set; None without any."""
-    if not len(rows):
-        return None
-    figure, ax = plt.subplots(figsize=(display.WIDEST / 1.6, 3.2))
-    for n, data in enumerate(DATASETS.values()):
-        mine = rows[rows.dataset == data].dropna(subset=[x, y])
-        if len(mine):
-            ax.plot(mine[x], mine[y], display.MARKERS[n], color=display.PALETTE[n], label=data)
-            for row in mine.itertuples():
-                ax.annotate(row.model, (getattr(row, x), getattr(row, y)), xytext=(5, 3),
-                            textcoords="offset points")
-    ax.set(xlabel=labels[0], ylabel=labels[1], xlim=(-0.03, 1.03), ylim=(0, 1))
-    figure.legend(loc="outside lower center", ncols=3)
     return figure

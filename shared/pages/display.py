@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import seaborn as sns
 from matplotlib.text import Text
 
@@ -77,14 +78,15 @@ def say(markdown):
     show(markdown)
 
 
-def table(header, rows, caption, *, sentences=False):
+def table(header, rows, caption, *, sentences=False, fold=None):
     """Show a table of our own: `header` texts, `rows` of texts or numbers.
 
     sentences  cells hold sentences, whose lines may break; numbers stay on one line
+    fold       under what title the table is folded; None leaves it open
     """
     body = [[number(c) for c in r] for r in level(rows)]
-    show(f"**{caption}**\n\n{markdown_table(header, body)}",
-         myst=myst_table(header, body, caption, "sentences" if sentences else "results"))
+    myst = myst_table(header, body, caption, "sentences" if sentences else "results")
+    show(f"**{caption}**\n\n{markdown_table(header, body)}", myst=folded(fold, myst) if fold else myst)
 
 
 def picture(figure, caption, alt):
@@ -132,13 +134,12 @@ def png_for_page(figure):
 def image_grid(axes, images, titles=None):
     """Draw images [N, 1 or 3, H, W] (uint8, or float in [0, 1]) into an iterable of axes, without ticks."""
     for n, (ax, image) in enumerate(zip(axes, images)):
-        array = image.permute(1, 2, 0).squeeze().numpy() if hasattr(image, "permute") else image
+        array = np.asarray(image)
         if array.ndim == 3 and array.shape[0] in (1, 3):
             array = array.transpose(1, 2, 0).squeeze()
         ax.imshow(array, vmin=0, vmax=255 if array.dtype.kind == "u" else 1, interpolation="nearest")
         ax.set(xticks=[], yticks=[])
-        for side in ax.spines.values():
-            side.set_visible(True)
+        ax.spines[:].set_visible(True)
         if titles:
             ax.set_title(titles[n], fontsize=10)
 

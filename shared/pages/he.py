@@ -11,7 +11,7 @@ from shared import reference
 from shared.attacks import optimised
 from shared.boundary import setting
 from shared.pages import display
-from shared.pages.sums import mean, percent, share
+from shared.pages.sums import mean, percent
 from shared.pages.tidy import each
 from shared.records.claims import Decided
 from shared.records.every import beside_proxies
@@ -64,19 +64,6 @@ def attack_plan(scale):
         radius=0.3 if net.startswith("mnist") else 0.02,
         shown=min(given["images"], scale.shown) if block == 0 else 0)
         for (net, kind, block), given in blocks(scale, size)}
-
-
-def net_plan(scale):
-    """Accuracies: a unit a network."""
-    return {net: dict(subject=subject, images=scale.tested, seed=scale.seed)
-            for net, subject in wanted(scale).items()}
-
-
-def lead_plan(scale):
-    """Leads of wrong classes on the first images: a unit a network."""
-    return {net: dict(subject=subject, first=setting.FIRST[subject.dataset], images=scale.tried,
-                      iterations=scale.iterations, rate=SCRIPT.rate, seed=scale.seed)
-            for net, subject in wanted(scale).items()}
 
 
 def noise_plan(scale):
@@ -185,11 +172,6 @@ def pictures(units):
     return rows
 
 
-def draw_pictures(units):
-    """A figure of `pictures`; None without any."""
-    return display.image_table(pictures(units))
-
-
 def picture_data(units):
     """Of `pictures`: how many images and columns, and how many squares are black."""
     rows = pictures(units)
@@ -207,43 +189,6 @@ def of_both(one, other):
     one, other = (rows[rows.counts].set_index("image") for rows in (one, other))
     common = one.index.intersection(other.index)
     return one.loc[common], other.loc[common]
-
-
-# ---- one attack's distance over another's ----------------------------------------------------------------
-QUOTED = [{"attack": f"{row['attack']}, {row['dataset']} (quoted)", "success, %": row["success_pct"],
-           "ratio of distances": row["amplification"]}
-          for row in PAPER["remark-cao-gong-amplified"].raw["rows"]]
-
-
-def amplification(units):
-    """A row a network: OptMargin's mean distance over OptBrittle's on images of both, and its success."""
-    made = []
-    for net, rows in examples(units, "region").groupby("network", observed=True):
-        far, near = of_both(only(rows, net, "margin"), only(rows, net, "brittle"))
-        if len(far):
-            made.append({"attack": f"OptMargin, {NAMED[net]}", "success, %": 100 - share(far.region),
-                         "ratio of distances": far.rms.sum() / near.rms.sum(), "n": len(far)})
-    return made
-
-
-def by_setting(units, attacked):
-    """A row a setting: mean distances, region classification, OptStrong's distance over OptMargin's."""
-    made, margin = [], only(examples(attacked), "mnist-normal", "margin")
-    for name, mine in examples(units, "region").groupby("setting", sort=False):
-        brittle, strong, adv, adv_strong = (only(mine, *each) for each in ASKED)
-        far, near = of_both(strong, margin)
-        made.append({"settings": SETTINGS[name][0], "learning rate": mine.rate.iloc[0],
-                     "ratio": mine.ratio.iloc[0], "n": len(brittle), "OptBrittle": mean_distance(brittle),
-                     "region, %": share(brittle.region), "OptStrong": mean_distance(strong),
-                     "over_OptMargin": far.rms.sum() / near.rms.sum() if len(far) else None,
-                     "OptBrittle, adv.": mean_distance(adv), "success, adv., %": success(adv_strong)})
-    return made
-
-
-def by_setting_ranges(*units):
-    """Lowest and highest values over the settings, and the paper's."""
-    return {"paper": published("table-1")["mnist-normal"]} | pd.DataFrame(by_setting(*units))[
-        ["n", "OptBrittle", "OptStrong", "over_OptMargin"]].agg(["min", "max"]).to_dict()
 
 
 # ---- tables with the networks across ---------------------------------------------------------------------
@@ -274,8 +219,8 @@ def across(rows, kinds, quantities):
         for net in COLUMNS:
             mine = only(rows, net, kind)
             for name, of in quantities.items():
-                told = {column(net, name): of(mine) if len(mine) else None}
-                table[-1] |= told | {f"{column(net, name)}_status": status(net, len(mine) or None)}
+                table[-1] |= {column(net, name): of(mine) if len(mine) else None,
+                              f"{column(net, name)}_status": status(net, len(mine) or None)}
             table[-1] |= {column(net, "images"): len(mine), column(net, "correct"): mine.correct.sum()}
     return table
 
@@ -300,8 +245,9 @@ def published(item):
     return by_network(pd.DataFrame(PAPER[item].rows))
 
 
-def draw_accuracy(table, net="mnist-normal"):
-    """Bars of a network's accuracies in Table 2, with lines at the published values."""
+def draw_accuracy(table):
+    """Bars of the normal MNIST network's accuracies in Table 2, with lines at the published values."""
+    net = "mnist-normal"
     cells, paper = by_network(pd.DataFrame(table))[net], published("table-2")[net]
     figure, ax = plt.subplots(figsize=(display.WIDEST, 2.8))
     for n, how in enumerate(("point", "region")):
@@ -341,11 +287,6 @@ def without_proxies(judge, *, of_all=False):
 
 
 # ---- results ---------------------------------------------------------------------------------------------
-def distances(found):
-    """How far examples are moved, of a unit's images that the network reads correctly as they are."""
-    return [d for d, s, c in zip(found["rms"], found["success"], found["correct"]) if s and c]
-
-
 def mean_purity(found):
     """Mean purities of the top k classes over the images around which another class was found; [] of none.
 

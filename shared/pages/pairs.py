@@ -4,7 +4,6 @@
 have a place in a picture, measured or not, and `names` the classes' names by index.
 """
 import re
-from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -60,16 +59,6 @@ def measured(units):
     return {(u["class_a"], u["class_b"]): u for u in units.to_dict("records")}
 
 
-def only(units, problems=None, **where):
-    """The part of a `UnitSet` of some problems, or with these arguments: what a figure or table rests on."""
-    names = [n for n, a in units.published.items()
-             if (problems is None or (a["class_a"], a["class_b"]) in problems)
-             and all(a[k] == v for k, v in where.items())]
-    return replace(units, **{field: {n: each[n] for n in names if n in each}
-                             for field, each in vars(units).items()
-                             if field in ("published", "recorded", "mine", "stale")})
-
-
 def label_problems(ax, problems, names):
     """The names of the problems under a picture."""
     ax.set_xticks(range(len(problems)), [name(p, names) for p in problems], rotation=25, ha="right",
@@ -113,14 +102,6 @@ def heat_map(item, rows, names, *, column=None, unit="%"):
     return figure
 
 
-def missing_words(units, of):
-    """How many problems a picture shows, in words."""
-    have = len(units)
-    if have == of:
-        return f"All {of} problems are measured"
-    return f"{have} of {of} problems are measured, the hatched ones are not"
-
-
 # ---- how much was measured -------------------------------------------------------------------------------
 def scale_words(units, of):
     """A sentence on the problems and images that the results of a page rest on."""
@@ -155,13 +136,6 @@ def in_percent(share):
     if 0 < share < 0.005:
         return "less than 0.01%"
     return "0%" if share == 0 else f"{share:.2f}%" if share < 1 else f"{share:.1f}%"
-
-
-def rough(number):
-    """A large number to two digits, in words where it has one: "73 million"."""
-    if 1e6 <= number < 1e9:
-        return f"{display.number(number / 1e6, digits=2)} million"
-    return display.number(number, digits=2)
 
 
 def median_of(facts):

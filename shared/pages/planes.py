@@ -43,14 +43,10 @@ def rows(units, problems, names):
     return made
 
 
-def header():
-    """Headings of `rows`."""
-    head = {"problem": "problem", "attack": "attack, median", "linear": "linear network’s plane, median"}
-    for d in FAR:
-        head |= {f"measured_{d}": f"{d} ×: measured, % (95% interval)",
-                 f"plane_{d}": f"{d} ×: attack’s plane",
-                 f"linear_{d}": f"{d} ×: linear network’s plane"}
-    return head
+HEADER = {"problem": "problem", "attack": "attack, median", "linear": "linear network’s plane, median"}
+for d in FAR:
+    HEADER |= {f"measured_{d}": f"{d} ×: measured, % (95% interval)", f"plane_{d}": f"{d} ×: attack’s plane",
+               f"linear_{d}": f"{d} ×: linear network’s plane"}
 
 
 def draw(units, problems, names, printed):
@@ -95,7 +91,9 @@ def in_words(units, problems):
     seen = np.mean([tables.disturbed(delta)(u["test"])["percent"] for u in there])
     flat, linear = (np.mean([turned(u, "test", delta, linear=way) for u in there]) for way in (False, True))
     stretch = np.median([tables.quantile(u["test"]["stretch"], 0.5) for u in there])
-    once = pairs.rough(1 / float(tail(there[0]["dimension"], 1 / delta)))
+    samples = 1 / float(tail(there[0]["dimension"], 1 / delta))
+    once = (f"{display.number(samples / 1e6, digits=2)} million" if 1e6 <= samples < 1e9 else
+            display.number(samples, digits=2))
     return (f"A random perturbation of {delta} times the norm of the attack crosses a plane at the attack's "
             f"distance once in {once} samples. Flat boundaries there predict that {pairs.in_percent(flat)} "
             "of the test images change their label, on average over "
@@ -113,5 +111,5 @@ def show(run, slug, units, problems, names, printed, *, data_set):
                     "and marks near zero for flat boundaries at the distance of the attack.")
     run.extra(slug, units, lambda u: rows(u, problems, names),
               "Test images: median distance of the attack and of the plane of the linear network, and the "
-              "share of images whose label the perturbations flip.", header=header())
+              "share of images whose label the perturbations flip.", header=HEADER)
     run.tell(units, lambda u: in_words(u, problems))

@@ -8,6 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from shared.pages import chen, display
+from shared.records import pattern
 from shared.records.every import every
 
 COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
@@ -17,7 +18,7 @@ FEWER = "fewer than {asked} networks are measured"
 # ---- coefficients ----------------------------------------------------------------------------------------
 def agreement(x, y):
     """Coefficients of two columns; None of a column that is constant or has a gap."""
-    x, y = (np.array([np.nan if v is None else v for v in column], float) for column in (x, y))
+    x, y = (np.asarray(column, float) for column in (x, y))
     if len(x) < 2 or not np.isfinite(x + y).all() or np.ptp(x) == 0 or np.ptp(y) == 0:
         return dict.fromkeys(COEFFICIENTS)
     return {"pearson": float(stats.pearsonr(x, y)[0]), "spearman": float(stats.spearmanr(x, y)[0]),
@@ -92,10 +93,20 @@ def of_series(norm):
 
 
 def picture(units, attack):
-    """For a box: ROBY against the success of an attack, and its alternative text."""
-    return {"picture": chen.draw_against(chen.networks(units), f"asr_{attack}", "roby_2",
-                                         (f"attack success, {chen.ATTACKS[attack]}", "ROBY, L2")),
-            "alt": "ROBY against attack success, a point a network."}
+    """For a box: ROBY against the success of an attack, a marker a data set, and its alternative text."""
+    rows, success = chen.networks(units), f"asr_{attack}"
+    figure, ax = plt.subplots(figsize=(display.WIDEST / 1.6, 3.2))
+    for n, data in enumerate(chen.DATASETS.values()):
+        mine = rows[rows.dataset == data].dropna(subset=[success, "roby_2"])
+        if len(mine):
+            ax.plot(mine[success], mine.roby_2, display.MARKERS[n], color=display.PALETTE[n], label=data)
+            for row in mine.itertuples():
+                ax.annotate(row.model, (getattr(row, success), row.roby_2), xytext=(5, 3),
+                            textcoords="offset points")
+    ax.set(xlabel=f"attack success, {chen.ATTACKS[attack]}", ylabel="ROBY, L2", xlim=(-0.03, 1.03),
+           ylim=(0, 1))
+    figure.legend(loc="outside lower center", ncols=3)
+    return {"picture": figure, "alt": "ROBY against attack success, a point a network."}
 
 
 def picture_of_chance(drawn, published):
@@ -174,14 +185,14 @@ QUANTITIES = {"roby_2": ("ROBY, L2", 1), "roby_inf": ("ROBY, L∞", 1), "fsa_2":
               "near_gradient": ("boundary distance, along the gradient", -1)}
 
 
-def rank_agreement(units, attack, *, draws=1_000, asked=chen.TEN):
+def rank_agreement(units, attack, *, draws=1_000):
     """Rows (data set, quantity): coefficients with the success of an attack, and 95% intervals of Spearman's.
 
     over networks: the networks of a data set are drawn with replacement; over images: the images of metrics
-    and attacks are, alike for all networks. Data sets with fewer networks than `asked` have no row.
+    and attacks are, alike for all networks. Data sets that lack one of the ten have no row.
     """
     rows, made = chen.networks(units), []
-    for data, mine in chen.complete(rows, asked).items():
+    for data, mine in chen.complete(rows, chen.TEN).items():
         rate = mine[f"asr_{attack}"].to_numpy(float)
         generator = np.random.default_rng(0)
         chosen = generator.integers(len(mine), size=(draws, len(mine)))
@@ -204,21 +215,13 @@ HEADER = {"data set": "data set", "quantity": "quantity", "sign": "sign if good"
           "low": "networks, low", "high": "high", "low, images": "images, low", "high, images": "high"}
 
 
-def of_attack(attack):
-    """Units -> `rank_agreement` with an attack."""
-    return lambda units: rank_agreement(units, attack)
-
-
 def interval(x, y):
     """2.5 and 97.5% quantiles of Spearman's coefficient of the rows of x and y [draws, n]; None of none.
 
     Rows that are constant or have a gap have no coefficient.
     """
-    ranked = [stats.rankdata(np.asarray(each, float), axis=1) for each in (x, y)]
-    one, other = (each - each.mean(1, keepdims=True) for each in ranked)
-    scale = np.sqrt((one**2).sum(1) * (other**2).sum(1))
-    whole = scale > 0
-    found = (one * other).sum(1)[whole] / scale[whole]
+    found = pattern.correlations(np.asarray(x, float), np.asarray(y, float))
+    found = found[np.isfinite(found)]
     return tuple(map(float, np.quantile(found, (0.025, 0.975)))) if len(found) else (None, None)
 
 

@@ -236,19 +236,16 @@ def draw(units, others, published, right, names):
 
 
 # ---- on data sets that have no part in the choice ---------------------------------------------------------
-TEST = """\
-{{ref}}`A rule <which-network>` chooses a reading of Table 2 on the traffic signs of
-{{ref}}`Section 7.2.3 <sutton-7-2-3>`; the problems of this page have no part in it. The other sections show
-the chosen one, *{main}*. This section sets *{printed}* beside it."""
-
-
 def compare(run, name, units, plain, shares, right, names):
     """Show networks with batch normalisation beside Table 2 as printed, and how far both are off.
 
     units, plain    the `UnitSet`s of both
     shares, right   {problem: row} with the published share of attackable images and the accuracy, "test"
     """
-    display.say(TEST.format(printed=READINGS[""].name, main=READINGS["bn"].name))
+    display.say("{ref}`A rule <which-network>` chooses a reading of Table 2 on the traffic signs of "
+                "{ref}`Section 7.2.3 <sutton-7-2-3>`; the problems of this page have no part in it. The "
+                f"other sections show the chosen one, *{READINGS['bn'].name}*. This section sets "
+                f"*{READINGS[''].name}* beside it.")
     run.extra(name, (units, plain), lambda u, p: test_rows(u, p, shares, right, names),
               "Both readings, test images. Shares are percentages.",
               header={"problem": "problem", "reading": "reading", "test": "test accuracy",

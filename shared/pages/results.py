@@ -55,68 +55,61 @@ def legend(signs):
     return " · ".join(f"{sign} {word}" for sign, word in words.items() if sign in there)
 
 
-def comparison(item, sources, signs=None):
-    """Header and body of the printed table; under each printed row that row of every source {label: rows}.
+def comparison(item, source, rows, signs):
+    """Header and body of the printed table; under each printed row that one of `rows`, called `source`.
 
-    signs  {source: `marks` of its cells}
+    signs  `marks` of their cells
     """
-    signs = signs or {}
     if any("cells" in row for row in item.raw["rows"]):
-        return _across(item, sources, signs)
+        return _across(item, source, rows, signs)
     named = "label" in item.columns and item.keys == ("row",)  # a row that is named by its label as printed
     alike = peers(item)
     columns = {k: {**c, "peers": alike.get(unit(k, c), ())} for k, c in item.columns.items()
                if k not in item.keys and not (named and k == "label")}
-    there = [*item.rows, *(row for rows in sources.values() for row in rows)]
+    there = [*item.rows, *rows]
     shown = {k: c for k, c in columns.items() if any(row.get(k) is not None for row in there)}
     header = [*(_label(item, k) for k in item.keys), "source", *(_label(item, k) for k in shown)]
-    by_key = {s: {tuple(r.get(k) for k in item.keys): r for r in rows} for s, rows in sources.items()}
+    by_key = {tuple(r.get(k) for k in item.keys): r for r in rows}
     body = []
     for printed in item.rows:
         key = tuple(printed.get(k) for k in item.keys)
-        lines = {PUBLISHED: [cell(printed.get(c), printed.get(c), column) for c, column in shown.items()]}
-        for source, rows in by_key.items():
-            if row := rows.get(key):
-                mine = {c: sign for (at, c), sign in signs.get(source, {}).items() if at == key}
-                nets = {row.get(f"{c}_n") for c in shown} - {None}
-                counted = f", n = {nets.pop():g}" if len(nets) == 1 else ""
-                lines[f"{source}{counted}"] = [
-                    cell(row.get(c), printed.get(c), column, row.get(f"{c}_sd"), mine, c)
-                    for c, column in shown.items()]
-        together = {}  # sources that say the same share a line
-        for source, cells in lines.items():
-            together.setdefault(tuple(cells), []).append(source)
-        if len(shown) > 4:  # a wide table: a spread goes under its mean
-            together = {tuple(c.replace(" ± ", "<br>± ") for c in cells): who
-                        for cells, who in together.items()}
+        lines = [[PUBLISHED, *(cell(printed.get(c), printed.get(c), column) for c, column in shown.items())]]
+        if row := by_key.get(key):
+            mine = {c: sign for (at, c), sign in signs.items() if at == key}
+            nets = {row.get(f"{c}_n") for c in shown} - {None}
+            who = f"{source}, n = {nets.pop():g}" if len(nets) == 1 else source
+            lines.append([who, *(cell(row.get(c), printed.get(c), column, row.get(f"{c}_sd"), mine, c)
+                                 for c, column in shown.items())])
+        if len(lines) == 2 and lines[0][1:] == lines[1][1:]:  # what says the same shares a line
+            lines = [[f"{PUBLISHED}, {lines[1][0]}", *lines[0][1:]]]
         first = [cell(printed["label"])] if named else [
             display.in_words(cell(printed.get(k))) for k in item.keys]
-        for cells, who in together.items():
-            if any(cells) or PUBLISHED in who:  # what has no value takes no line
-                body.append([*first, ", ".join(who), *cells])
+        for n, (who, *cells) in enumerate(lines):
+            if len(shown) > 4:  # a wide table: a spread goes under its mean
+                cells = [c.replace(" ± ", "<br>± ") for c in cells]
+            if any(cells) or n == 0:  # what has no value takes no line
+                body.append([*first, who, *cells])
             first = [""] * len(item.keys)
     return header, body
 
 
-def _across(item, sources, signs):
+def _across(item, source, rows, signs):
     """`comparison` of a table that the paper prints with a class or a problem at the head of each column.
 
     A cell holds its numbers side by side, as printed: "99.88, 96.45", or a mean with "(0.92)" behind it.
     """
-    rows, head = item.raw["rows"], item.keys[-1]
-    heads = list(dict.fromkeys(c[head] for row in rows for c in row["cells"]))
-    outer = item.keys[:-1]
-    given = {PUBLISHED: item.rows, **sources}
-    by_key = {s: {tuple(r.get(k) for k in item.keys): r for r in theirs} for s, theirs in given.items()}
+    *outer, head = item.keys
+    heads = list(dict.fromkeys(c[head] for row in item.raw["rows"] for c in row["cells"]))
+    given = [(who, {tuple(r.get(k) for k in item.keys): r for r in theirs}, marked)
+             for who, theirs, marked in ((PUBLISHED, item.rows, {}), (source, rows, signs))]
     body = []
-    for row in rows:
+    for row in item.raw["rows"]:
         key = tuple(row.get(k) for k in outer)
         first = [display.in_words(cell(k)) for k in key]
-        for source, theirs in by_key.items():
-            cells = [_side_by_side(item, theirs.get((*key, h), {}), signs.get(source, {}), (*key, h))
-                     for h in heads]
+        for who, theirs, marked in given:
+            cells = [_side_by_side(item, theirs.get((*key, h), {}), marked, (*key, h)) for h in heads]
             if any(cells):
-                body.append([*first, source, *cells])
+                body.append([*first, who, *cells])
                 first = [""] * len(outer)
     return [*(_label(item, k) for k in outer), "source", *map(str, heads)], body
 
@@ -135,17 +128,16 @@ def _label(item, key):
     return display.in_words((item.columns.get(key) or {}).get("label") or key.removeprefix("printed_"))
 
 
-def published_numbers(item, sources, signs=None):
-    """Header and body of a figure's or method's printed numbers, with those of every source {label: data}."""
-    def told(source, data, name, printed):
+def published_numbers(item, source, data, signs):
+    """Header and body of a figure's or method's printed numbers, with those of `data`, called `source`."""
+    body = []
+    for name, printed in item.printed_numbers.items():
+        value = data
         for part in name.split("."):
-            data = data.get(part) if isinstance(data, dict) else None
-        sign = (signs or {}).get(source, {}).get(((), name))
-        return " ".join(filter(None, [number(data, printed), sign]))
-
-    body = [[display.in_words(name), number(printed), *(told(*s, name, printed) for s in sources.items())]
-            for name, printed in item.printed_numbers.items()]
-    return ["number", PUBLISHED, *sources], [row for row in body if any(row[2:])]
+            value = value.get(part) if isinstance(value, dict) else None
+        if told := " ".join(filter(None, [number(value, printed), signs.get(((), name))])):
+            body.append([display.in_words(name), number(printed), told])
+    return ["number", PUBLISHED, source], body
 
 
 def scale_words(record):
@@ -154,8 +146,7 @@ def scale_words(record):
     if share == 1:
         return "full scale"
     parts = ", ".join(f"{a:,} of {f:,} {display.in_words(k)}" for k, (a, f) in parts.items() if a < f)
-    told = "less than 0.1%" if 0 < share < 0.0005 else f"{share:.1%}"
-    return f"{told} of full scale ({parts})"
+    return f"{display.percent(share)} of full scale ({parts})"
 
 
 def freshness(sets):
@@ -171,21 +162,6 @@ def freshness(sets):
                 text += f"; {s.confirmed} computed again since, with the same numbers"
             told.append(text)
     return "; ".join(told)
-
-
-def verdict_line(record, sets=(), stand_in=False):
-    """The verdict of a record with its reason, its scale and what became of its code."""
-    word, reason = record["verdict"], record["reason"]
-    if stand_in:
-        return "**No verdict**: stand-in data earn none, and there is no record at full scale."
-    told = [f"**{display.LABELS.get(word, word)}**: {display.sentence(reason)}"]
-    if record["scale"]["fraction"] < 1:
-        told.append(f"Recorded at {scale_words(record)}.")
-    if fresh := freshness(sets):
-        told.append(f"{fresh}.")
-    if record.get("note"):
-        told.append(record["note"])
-    return " ".join(told)
 
 
 def captioned(words, label):
@@ -213,13 +189,13 @@ class _Pieces:
     def _tables(self, label):
         """Tables of the results of a run, as (header, body, caption)."""
         item, run, told = self.item, self.runs[label], self.told[label]
-        signs = {told: marks(item, run["cells"])}
-        meant = f" ({words})" if (words := legend(signs[told])) else ""
+        signs = marks(item, run["cells"])
+        meant = f" ({words})" if (words := legend(signs)) else ""
         if item.rows and run.get("rows"):
             caption = f"{item.title}: {display.symbols(item.caption)}{meant}"
-            yield *comparison(item, {told: run["rows"]}, signs), caption
+            yield *comparison(item, told, run["rows"], signs), caption
         data = run.get("data") if item.printed_numbers else None
-        if data and (made := published_numbers(item, {told: data}, signs))[1]:
+        if data and (made := published_numbers(item, told, data, signs))[1]:
             yield *made, f"{item.title}: published numbers{meant}"
 
     def results(self):
@@ -237,15 +213,23 @@ class _Pieces:
                    display.myst_table(header, body, words, name=name))
 
     def verdict(self, sets):
-        """The verdict, which only a record at full scale earns."""
-        scale, small = self.record["scale"], self.main != "recorded"
-        stand_in = small and bool(scale["proxies"])
-        if small and scale["parts"] and not stand_in:
+        """The verdict, which only a record at full scale earns, with its reason, scale and age of code."""
+        record, scale, small = self.record, self.record["scale"], self.main != "recorded"
+        if small and scale["proxies"]:
+            text = "**No verdict**: stand-in data earn none, and there is no record at full scale."
+            return text, text
+        if small and scale["parts"]:
             text = f"{display.badge('not run')} There is no record at full scale yet; shown is {self.main}."
             return text, text
-        badge = display.badge(self.record["verdict"], self.item)
-        line = verdict_line(self.record, sets, stand_in)
-        return line, line if stand_in else f"{badge} {line.split('**: ', 1)[-1]}"
+        told = [display.sentence(record["reason"])]
+        if scale["fraction"] < 1:
+            told.append(f"Recorded at {scale_words(record)}.")
+        if fresh := freshness(sets):
+            told.append(f"{fresh}.")
+        if record.get("note"):
+            told.append(record["note"])
+        said, word = " ".join(told), record["verdict"]
+        return f"**{display.LABELS.get(word, word)}**: {said}", f"{display.badge(word, self.item)} {said}"
 
     def claims(self):
         """The claims of the paper, judged by every run, folded under how many hold."""

@@ -45,7 +45,8 @@ def draw(numbers, group, *, urls=None):
                                       clip_on=False)
                 if urls:
                     points.set_urls([urls(n) for n in some])
-        bars.append([_power(n) for n in mine if n.state in COMPARED and n.published])
+        ratios = [abs(n.reproduced / n.published) for n in mine if n.state in COMPARED and n.published]
+        bars.append([math.log10(min(max(ratio, 10**-SPREAD), 10**SPREAD)) for ratio in ratios])
     left.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), xlabel="published",
              ylabel="reproduced", aspect="equal")
     right.hist(bars, edges, stacked=True, color=display.PALETTE[:len(bars)])
@@ -54,9 +55,3 @@ def draw(numbers, group, *, urls=None):
     if len(group) > 1:
         left.legend(handletextpad=0.1, loc="upper left")
     return figure
-
-
-def _power(n):
-    """log10 of a ratio, brought into the range that is shown."""
-    ratio = abs(n.reproduced / n.published)
-    return min(max(math.log10(ratio) if ratio else -SPREAD, -SPREAD), SPREAD)

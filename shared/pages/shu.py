@@ -65,14 +65,6 @@ def printed(item, **keys):
     return next((row for row in PAPER[item].rows if all(row[k] == v for k, v in keys.items())), {})
 
 
-def part(units, **labels):
-    """The part of a `UnitSet` whose names have these labels: what a table rests on."""
-    names = [n for n in units.published if labels.items() <= units.labels[n].items()]
-    return replace(units, **{field: {n: each[n] for n in names if n in each}
-                             for field, each in vars(units).items()
-                             if field in ("published", "recorded", "mine", "stale")})
-
-
 # ---- the box of a printed row ----------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Region:
@@ -89,9 +81,9 @@ class Region:
         """`boxes.curve` of this rule: lists over the sizes of boxes."""
         return self.held["whole" if self.whole else "boxes"][self.rule]
 
-    def at(self, name, b=None):
-        """A value of the curve at the size of this box, or at another."""
-        return self.curve[name][self.curve["sizes"].index(self.b if b is None else b)]
+    def at(self, name):
+        """A value of the curve at the size of this box."""
+        return self.curve[name][self.curve["sizes"].index(self.b)]
 
     @property
     def kept(self):
@@ -101,16 +93,12 @@ class Region:
     @property
     def box(self):
         """The `Box` of all values that the rule keeps."""
+        clean = torch.as_tensor(self.unit["clean"])[None].float() / 255
         values, low, high, changed = (torch.as_tensor(self.held[k])
                                       for k in ("values", "low", "high", "changed"))
-        made = Box(self.clean, values.long(), low, high, changed.long())
-        made = made.kept({"all": 1.0, "most": 0.9, "any": 0.0}[self.rule], self.held["examples"])
+        made = Box(clean, values.long(), low, high, changed.long())
+        made = made.kept(setting.RULES[self.rule], self.held["examples"])
         return made.whole() if self.whole else made
-
-    @property
-    def clean(self):
-        """The clean image, float32 [1, C, H, W]."""
-        return torch.as_tensor(self.unit["clean"])[None].float() / 255
 
     @property
     def name(self):
@@ -180,12 +168,11 @@ def _rates(rates):
 
 def _rows(units, item, of):
     """A row for each printed one whose unit is there: what `of` makes of its `Region`, or why it has none."""
-    made = []
-    for row, mine in _with_units(units, item):
-        made.append({"attack": row["attack"], "source_class": row["source_class"]})
-        made[-1] |= {"status": "not run: too few different examples of any one class"} if mine is None else {
-            "target_class": mine.reached, "examples": mine.held["examples"]} | of(mine)
-    return made
+    none = {"status": "not run: too few different examples of any one class"}
+    return [{"attack": row["attack"], "source_class": row["source_class"]} | (
+        none if mine is None else
+        {"target_class": mine.reached, "examples": mine.held["examples"]} | of(mine))
+        for row, mine in _with_units(units, item)]
 
 
 def _size(mine):
@@ -222,9 +209,8 @@ def every_target(units):
         kinds = [boxes.kind(mine.at("rates")) for mine in found]
         told = {"attack": called(unit["method"]), "label": unit["label"], "classes": len(found)}
         told |= {name: kinds.count(kind) for kind, name in KINDS.items()}
-        own = [mine.held["attack"]["rates"] for mine in found]
-        made.append(told | {"others": 100 * mean([sum(rates[1:]) / len(rates[1:]) for rates in own])
-                            if own else None})
+        own = [mean(mine.held["attack"]["rates"][1:]) for mine in found]
+        made.append(told | {"others": 100 * mean(own) if own else None})
     return made
 
 
@@ -240,7 +226,7 @@ def by_rule(units, item):
     for row, mine in of_rows(units, item):
         made.append({"attack": f"{called(mine.unit['method'])} {row['source_class']} → {row['target_class']}",
                      "changed in": "published", "b": row["n_intervals"],
-                     **ends([row[name] for name in PAPER[item].values if name.startswith("M")])})
+                     **ends(_in_print(row))})
         for rule in RULES:
             made.append({"attack": mine.name, "changed in": RULES[rule],
                          "kept": mine.held["changed_values"][rule]})
@@ -263,7 +249,7 @@ OFF_BY_RULE = ("How far the attacked network's rate in these boxes lies from the
                "by the examples that must change a pixel: {told}.")
 
 
-def box_by_box(units, item="table-6"):
+def box_by_box(units):
     """Facts in words, box by box: rates in the box and in that of the loosest rule, distances, pixels.
 
     Also the network that the attack's own images fool most often beside the attacked one.
@@ -272,7 +258,7 @@ def box_by_box(units, item="table-6"):
         return f"{value:.3g}{more} (paper: {theirs:.3g}{more})"
 
     told, own = {name: [] for name in ("strict", "loose", "another", "far", "pixels")}, []
-    for row, mine in of_rows(units, item):
+    for row, mine in of_rows(units, "table-6"):
         printed_rates, kept = _in_print(row), mine.held["changed_values"]["any"]
         keys = {"source_class": row["source_class"], "n_intervals": row["n_intervals"]}
         told["strict"].append(f"{100 * mine.at('rates')[0]:.3g}% of the samples for {mine.classes} "
@@ -292,7 +278,6 @@ def box_by_box(units, item="table-6"):
     return {name: " and ".join(each) for name, each in told.items()} | {
         "worst": f"M{worst + 1} (" + ", ".join(
             f"{100 * rates[worst]:.3g}% for {classes}" for classes, rates in own) + ")"}
-
 
 
 def between(units):
@@ -426,13 +411,13 @@ def saving(attack, *, most=False, word="minor"):
     return predicate
 
 
-def suspects(units, item="table-2"):
+def suspects(units):
     """A row a printed box: its kind in print and here, and where ours is of the printed one.
 
     sizes    of boxes, from and to;  classes   others at some size;  rules   others of keeping, at its size
     """
     made = []
-    for row, mine in of_rows(units, item):
+    for row, mine in of_rows(units, "table-2"):
         theirs = boxes.kind(_in_print(row))
         every = [(each, [boxes.kind(rates) for rates in each.curve["rates"]])
                  for each in regions(mine.unit).values()]
@@ -456,9 +441,9 @@ def _at(curve, b):
     return {name: values[at] for name, values in curve.items()}
 
 
-def of_suspects(units, item="table-2"):
+def of_suspects(units):
     """Facts on `suspects`: boxes, those of the printed kind, and by what the others can be of it."""
-    rows = suspects(units, item)
+    rows = suspects(units)
     other = [row for row in rows if row["here"] != row["published"]]
     by = {name: sum(row[name] != "none" for row in other) for name in ("sizes", "rules", "classes")}
     left = sum(all(row[name] == "none" for name in by) for row in other)
@@ -467,8 +452,7 @@ def of_suspects(units, item="table-2"):
 
 def transfers(sweeps, others):
     """A row a printed attack: mean rate (%) of the networks not attacked on its images, of all families."""
-    found = [("here", sweeps)] + [(of, mine) for of, mine in others.groupby("of", sort=False)] if len(
-        others) else [("here", sweeps)]
+    found = [("here", sweeps), *(others.groupby("of", sort=False) if len(others) else ())]
     made = []
     for row in PAPER["table-3"].rows:
         told = {"attack": row["attack"].replace("Linf", "L∞"), "published": 100 * mean(_in_print(row)[1:])}
@@ -520,14 +504,14 @@ def variants(units):
     told = {"epochs": "networks of 3 to 12 epochs", "zero": "test image 1918", "one": "training image 39533"}
     made = []
     for unit in units.to_dict("records"):
-        if mine := region(unit | {"method": "bim-l1"} if unit["method"] == "script" else unit):
+        if mine := region(unit):
             name = "BIM L1, script's sizes" if unit["method"] == "script" else called(unit["method"])
             rates, own = mine.at("rates"), mine.held["attack"]["rates"]
             made.append({"of": told[unit["of"]], "attack": name,
                          "classes": f"{unit['label']} → {mine.target}", "intervals": mine.b,
                          "attacked network": rates[0], "others, least": min(rates[1:]),
                          "others, most": max(rates[1:]), "kind": KINDS[boxes.kind(rates)],
-                         "attack's images, others": sum(own[1:]) / len(own[1:])})
+                         "attack's images, others": mean(own[1:])})
     return made
 
 
@@ -556,19 +540,15 @@ def minute(units, item="table-2"):
     if not found:
         return {}
 
-    def transferred(rates):
-        every = [mean(each[1:]) for each in rates]
-        return {"others": mean(every), "least": min(every), "most": max(every)}
+    def told(in_boxes, of_attacks):
+        kinds, others = [boxes.kind(rates) for rates in in_boxes], [mean(rates[1:]) for rates in of_attacks]
+        return {"n": len(kinds), **{kind: kinds.count(kind) for kind in KINDS if kind},
+                "others": mean(others), "least": min(others), "most": max(others)}
 
-    kinds = [boxes.kind(mine.at("rates")) for mine in found]
-    theirs = [boxes.kind(_in_print(row)) for row in PAPER[item].rows]
-    rates = [_in_print(row) for row in PAPER[{"table-2": "table-3", "table-6": "table-7"}[item]].rows]
-    own = [mine.held["attack"]["rates"] for mine in found]
-    counted = [mine.held["examples"] for mine in found]
-    return {"n": len(found), "own": kinds.count("own"), "transferable": kinds.count("transferable"),
-            "foreign": kinds.count("foreign"), "none": kinds.count(None), **transferred(own),
-            "examples": sum(counted),
-            "again": sum(round((1 - each[0]) * n) for each, n in zip(own, counted)),
-            "rest": len(own[0]) - 1, "paper": {
-                "n": len(theirs), "own": theirs.count("own"), "foreign": theirs.count("foreign"),
-                "transferable": theirs.count("transferable"), **transferred(rates)}}
+    of_attacks = {"table-2": "table-3", "table-6": "table-7"}[item]
+    own, counted = ([mine.held[name] for mine in found] for name in ("attack", "examples"))
+    rates = [each["rates"] for each in own]
+    return told([mine.at("rates") for mine in found], rates) | {
+        "examples": sum(counted), "rest": len(rates[0]) - 1,
+        "again": sum(round((1 - each[0]) * n) for each, n in zip(rates, counted)),
+        "paper": told(map(_in_print, PAPER[item].rows), map(_in_print, PAPER[of_attacks].rows))}

@@ -1,9 +1,7 @@
 """Planes through the 1 of Section 2.1 of Shu et al., as other sections show them: units, labels, areas."""
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import ListedColormap
 
-from shared.pages import display
 from shared.pages.shu import METHODS
 from shared.regions import setting
 from shared.units import handed
@@ -62,23 +60,6 @@ def types(answers, label):
     """Of each point: 0 all right, 1 the attacked network wrong but not all, 2 all wrong, 3 others wrong."""
     wrong = answers != label
     return np.where(wrong.all(0), 2, np.where(wrong[0], 1, np.where(wrong.any(0), 3, 0)))
-
-
-def draw_labels(ax, labels, axis):
-    """The classes that one network assigns in a plane, each with its colour and its number."""
-    ax.imshow(labels, origin="lower", extent=(axis[0], axis[-1]) * 2, interpolation="nearest",
-              cmap=ListedColormap(display.PALETTE[:10]), vmin=-0.5, vmax=9.5, alpha=0.6)
-    for label in np.unique(labels):
-        rows, columns = np.nonzero(labels == label)
-        if len(rows) > labels.size / 100:
-            ax.text(axis[int(np.median(columns))], axis[int(np.median(rows))], str(label), ha="center")
-
-
-def draw_mask(ax, mask, axis):
-    """Points of a plane, shaded, with the digit and the ball around it."""
-    ax.imshow(np.where(mask, 0.55, 1.0), origin="lower", extent=(axis[0], axis[-1]) * 2, vmin=0, vmax=1,
-              interpolation="nearest")
-    ring(ax)
 
 
 def ring(ax):

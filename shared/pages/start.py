@@ -136,7 +136,8 @@ class Run:
 
     def frames(self, sets, units_):
         """A DataFrame of each set: a row a unit, what its name says, its arguments and results."""
-        return [tidy.frame(units_[s.name].values(), s.labels) for s in sets]
+        return [pd.DataFrame([s.labels.get(u.name, {}) | u.row for u in units_[s.name].values()])
+                for s in sets]
 
     # ---- publishing --------------------------------------------------------------------------------------
     def table(self, item, sets, rows, **judged):
@@ -165,7 +166,7 @@ class Run:
         return self._publish(item, sets, data=data if callable(data) else lambda *_: data, **judged)
 
     def _publish(self, item, sets, *, rows=None, data=None, draw=None, caption=None, alt=None, **judged):
-        sets, printed = _several(sets), reference.paper(self.paper_key)[item]
+        sets, printed = several(sets), reference.paper(self.paper_key)[item]
         made, pictures = {}, {}
         for label, units_ in self._runs(sets).items():
             frames = self.frames(sets, units_)
@@ -220,7 +221,7 @@ class Run:
         header  {column: its heading}, in order; None takes the columns as they are
         fold    under what title the table is folded; None leaves it open
         """
-        sets = _several(sets)
+        sets = several(sets)
         runs = self._runs(sets)
         for n, (label, units_) in enumerate(runs.items()):
             found = record.tidy(pd.DataFrame(rows(*self.frames(sets, units_))))
@@ -235,19 +236,15 @@ class Run:
                     display.show(f"*{words} There is nothing to show.*")
                 continue
             heads = header or {k: k.replace("_", " ") for k in found[0]}
-            body = display.level([[r.get(k) if r.get(f"{k}_sd") is None else
-                                   results.cell(r[k], sd=r[f"{k}_sd"]) for k in heads] for r in found])
-            body = [[results.cell(c) for c in row] for row in body]
-            text = display.markdown_table(list(heads.values()), body)
+            body = [[r[k] if isinstance(r.get(k), float) and r.get(f"{k}_sd") is None else
+                     results.cell(r.get(k), sd=r.get(f"{k}_sd")) for k in heads] for r in found]
             built = self._built(f"{record.EXTRA}{slug}", sets, {"rows": found, "claims": []})
-            words = results.captioned(caption, built or label)
-            book = display.myst_table(list(heads.values()), body, words)
-            title = f"{label[0].upper()}{label[1:]}, beside" if n else fold
-            display.show(f"**{words}**\n\n{text}", myst=display.folded(title, book) if title else book)
+            display.table(list(heads.values()), body, results.captioned(caption, built or label),
+                          fold=f"{label[0].upper()}{label[1:]}, beside" if n else fold)
 
     def picture(self, sets, draw, *, caption, alt):
         """Show a figure of our own, drawn from the recorded units, else from this run's; nothing of None."""
-        sets = _several(sets)
+        sets = several(sets)
         for label, units_ in list(self._runs(sets).items())[:1]:
             if (drawn := draw(*self.frames(sets, units_))) is not None:
                 display.picture(drawn, results.captioned(caption, label), alt)
@@ -260,7 +257,7 @@ class Run:
 
     def tell(self, sets, words):
         """Show prose: the text that `words` makes of the recorded units, else of this run's; or nothing."""
-        sets = _several(sets)
+        sets = several(sets)
         for label, units_ in list(self._runs(sets).items())[:1]:
             whose = "" if label == "recorded" else f" ({label[0].upper()}{label[1:]}.)"
             if text := words(*self.frames(sets, units_)):
@@ -341,5 +338,5 @@ class Run:
         display.show(text, kind="stamp", facts=facts)
 
 
-def _several(sets):
+def several(sets):
     return (sets,) if isinstance(sets, UnitSet) else tuple(sets)

@@ -27,11 +27,6 @@ def named(names, plan):
     return units, labels
 
 
-def frame(units, labels):
-    """A DataFrame of `Unit`s: a row a unit, what its name says, its arguments and results."""
-    return pd.DataFrame([labels.get(unit.name, {}) | unit.row for unit in units])
-
-
 def each(units, *lists):
     """A row for each image (or pair, network ...) of the units, from results that are lists.
 

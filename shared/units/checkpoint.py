@@ -22,7 +22,7 @@ class Checkpoint:
 
         Nothing is kept where a file was written since this process began: what ran is not what it says now.
         """
-        ran = None if self.path is None else self.ran.so_far()
+        ran = None if self.path is None else self.ran.ran()
         if ran is None or identity.edited(self.ran):
             return
         content.write(self.path, tensors, {"facts": facts, "ran": ran})

@@ -66,15 +66,12 @@ def definitions(notebook):
     return SimpleNamespace(**names)
 
 
-def together(title, *sets, own=None):
+def together(title, *sets, own):
     """One `UnitSet` of several with different units, so that a page shows what is there of all of them.
 
     own   a `UnitSet` of this run's small units, which stand for all of them in `smoke` and `quick`
     """
-    def every(what):
-        return {name: value for each in sets for name, value in what(each).items()}
-
+    every = {what: {name: value for each in sets for name, value in getattr(each, what).items()}
+             for what in ("published", "recorded", "stale", "labels")}
     parts = tuple(dict.fromkeys(part for each in sets for part in each.parts))
-    return UnitSet(title, every(lambda s: s.published), parts, every(lambda s: s.recorded),
-                   own.mine if own else every(lambda s: s.mine), every(lambda s: s.stale),
-                   labels=every(lambda s: s.labels))
+    return UnitSet(title, parts=parts, mine=own.mine, **every)

@@ -37,10 +37,8 @@ STARTED = time.time()  # of this process, nearly: the package is imported first
 
 
 # ---- what a piece of code says ---------------------------------------------------------------------------
-def _without_docstring(body):
-    first = body[0] if body else None
-    documented = isinstance(first, ast.Expr) and isinstance(getattr(first, "value", None), ast.Constant)
-    return body[1:] if documented and isinstance(first.value.value, str) else body
+def _without_docstring(node):
+    return node.body[ast.get_docstring(node, clean=False) is not None:]
 
 
 def _tell(node, told):
@@ -49,7 +47,7 @@ def _tell(node, told):
         told(f"({type(node).__name__}")
         for name, value in ast.iter_fields(node):
             if name == "body" and isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-                value = _without_docstring(value)
+                value = _without_docstring(node)
             if name == "decorator_list":
                 value = [each for each in value if ast.unparse(getattr(each, "func", each)) != KEEPS]
             if value is None or value == [] or isinstance(value, ast.expr_context):
@@ -73,11 +71,8 @@ def digest(*nodes):
 
 
 def _is_cached(node):
-    for each in getattr(node, "decorator_list", []):
-        each = each.func if isinstance(each, ast.Call) else each
-        if getattr(each, "attr", getattr(each, "id", None)) in CACHES:
-            return True
-    return False
+    names = [ast.unparse(getattr(each, "func", each)) for each in getattr(node, "decorator_list", ())]
+    return any(name.split(".")[-1] in CACHES for name in names)
 
 
 # ---- one file --------------------------------------------------------------------------------------------
@@ -133,7 +128,7 @@ class Source:
     def head(self, name):
         """A class without its methods: decorators, bases, fields."""
         node, = self.nodes[name]
-        fields = [each for each in _without_docstring(node.body) if not isinstance(each, FUNCTIONS)]
+        fields = [each for each in _without_docstring(node) if not isinstance(each, FUNCTIONS)]
         return [*node.decorator_list, *node.bases, *node.keywords, *fields]
 
     @property
@@ -345,9 +340,6 @@ class Recorder:
             told[entry] = current(entry)
         return dict(sorted((told | self.earlier).items()))  # what was taken may be by earlier code
 
-    # A checkpoint keeps what ran before it, and is dropped when that has changed.
-    so_far = ran
-
     def resume(self, ran):
         """Go on from a checkpoint that knows what ran before it; False if that code has changed since."""
         if changed(ran):
@@ -356,22 +348,9 @@ class Recorder:
         return True
 
 
-def _plain(text):
-    """The text of a cell as Python: magics and shell lines say nothing.
-
-    In a cell without any, a line may begin with `%` or `!=` and go on with the one before it.
-    """
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        return "".join("\n" if line.lstrip().startswith(("%", "!")) else line
-                       for line in text.splitlines(keepends=True))
-    return text
-
-
 @cache
 def _of_a_cell(text):
-    return Source(_plain(text))
+    return Source(text)  # what IPython has made of magics and shell lines is Python
 
 
 def edited(recorder):

@@ -74,14 +74,12 @@ class UnitSet:
         """How many units were computed again by the present code with the same result as by earlier code."""
         return sum(bool(u.replaced and u.replaced["same"]) for u in self.recorded.values())
 
-    def nearest(self, name):
-        """The recorded units most like a missing one: the more arguments are equal, the more alike."""
-        wanted = [(k, v) for k, v in self.published[name].items() if k not in self.parts]
-        known = {}
-        for unit in self.recorded.values():
-            alike = sum(k in unit.arguments and store.same(unit.arguments[k], v) for k, v in wanted)
-            known.setdefault(alike, []).append(unit)
-        return known[max(known)] if known else []
+    def only(self, keep):
+        """The units that `keep` takes, by their arguments and labels: what a figure or table rests on."""
+        names = [n for n, given in self.published.items() if keep((given or {}) | self.labels.get(n, {}))]
+        return replace(self, **{field: {n: each[n] for n in names if n in each}
+                                for field, each in vars(self).items()
+                                if field in ("published", "recorded", "mine", "stale")})
 
     def state(self):
         """What stands, as plain data, for `make missing` and the pages."""
@@ -124,8 +122,6 @@ def choose(which, names, stale, smaller, recorded=()):
         return [n for n in names if n in smaller]
     if share := re.fullmatch(r"(\d+)/(\d+)", which):
         i, n = map(int, share.groups())
-        if not 1 <= i <= n:
-            raise runtime.UserError(f"units {which!r}: the share is between 1/{n} and {n}/{n}")
         return [name for k, name in enumerate(names) if k % n == i - 1 and name in smaller]
     if few := re.fullmatch(r"stale(?::(\d+))?", which):
         chosen = [n for n in names if n in stale]

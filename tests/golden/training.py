@@ -204,7 +204,7 @@ class Dies:
         return Noise(0.1)(net, batch, labels, generator)
 
 
-RAN = SimpleNamespace(so_far=dict, resume=lambda ran: True, files=())
+RAN = SimpleNamespace(ran=dict, resume=lambda ran: True, files=())
 RESUMED = {"sgd": Recipe(epochs=3, batch=8, shift=1, flip=True),
            "adam": replace(ADAM, batch=8, images=17), "plain": Recipe(epochs=3, batch=8, momentum=0.0)}
 
