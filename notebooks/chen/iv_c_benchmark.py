@@ -319,7 +319,8 @@ run.extra("readings-of-pgd", ours, lambda units: chen.named(units, ["n", *ASRS],
           "correctly classified images", header=chen.NAMED | {"n": "n"} | ASRS)
 run.say(ours, lambda units: {"of": len(units), "n": n} if (n := sum(units.unit.isin(ours.stale))) else {},
         "For {n} of {of} networks the two columns of L2 steps in the L∞ ball come from earlier code, which "
-        "divided the gradient by its largest value instead of its Euclidean norm, so that its steps were too long.")
+        "divided the gradient by its largest value instead of its Euclidean norm, so that its steps were "
+        "too long.")
 run.say(natural, ranking.measured,
         "Networks measured on MNIST: {names} (n = {networks} of {all}). PGD as in the text flips {text} of "
         "the correctly classified images (paper, same networks: {paper_inf}). The L2 ball of the same ε "
