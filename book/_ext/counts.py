@@ -126,7 +126,7 @@ def figures(_):
 
 # ---- every published number ------------------------------------------------------------------------------
 @cache
-def measured():
+def all_numbers():
     """The `Number`s of all measured items; those that an item shows again count once, where they stand first.
 
     What tables of layers and lists of classes say is not measured.
@@ -160,7 +160,7 @@ def published(paper):
     from shared import reference
     from shared.pages.display import markdown_table
     from shared.records import numbers
-    every = [n for n in measured() if paper in ("all", n.paper)]
+    every = [n for n in all_numbers() if paper in ("all", n.paper)]
     groups = {name: mine for key, name in reference.SHORT.items()
               if (mine := [n for n in every if n.paper == key])}
     if paper == "all":
@@ -187,7 +187,7 @@ def scattered(_):
     from shared import reference
     from shared.pages import display, scatter
     display.style()
-    every = measured()
+    every = all_numbers()
     where = pages()
 
     def leads(n):
