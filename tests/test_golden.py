@@ -40,7 +40,7 @@ def test_every_number_has_a_line_that_says_what_changed(room):
     assert [int(each[1]) for each in told if each] == list(range(1, number + 1))
 
 
-# Cases stored again under their number: for a fault that no recorded unit has (the room's `__init__` names it),
+# Cases stored again under their number: for a fault that no recorded unit has (the room's file names it),
 # or for an order of memory, or calls, that move the last bit.
 MENDED = {"attacks": ("threats", "what_the_judge_refuses", "readings_of_chen", "searches_at_the_limits",
                       "l1_threats", "searches_of_several_settings", "regions"),
