@@ -264,8 +264,8 @@ run.figure("figure-2", planes, draw_regions, data=counts,
                    "plane; areas may be connected outside the plane", d))})
 run.say(planes, counts,
         "In {with_any} of {planes} planes through two boxes some networks disagree inside the ball, and in "
-        "{with_several} of these the circle leaves more than one piece, at most {most}. In {separate} planes "
-        "the pieces belong to more than one connected area of the plane.")
+        "{with_several} of these the circle leaves more than one piece, at most {most}. The pieces "
+        "belong to more than one connected area of the plane in {separate} planes.")
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -287,8 +287,8 @@ if len(found) and (told := counts(found))["with_any"]:
         "Do networks that differ only in their training seed disagree near a clean image? We let {networks} "
         "LeNets classify the points of {planes} planes through one digit 1 and the boxes of two attacks. In "
         "{with_any} planes some networks disagree inside the paper's ball of squared radius 6, and in "
-        "{with_several} of these in several pieces. In {separate} planes the pieces belong to more than one "
-        "connected area of the plane, and areas that are separate in a plane may be connected outside it. So "
+        "{with_several} of these in several pieces. The pieces belong to more than one connected area of the "
+        "plane in {separate} planes, and areas that are separate in a plane may be connected outside it. So "
         "the planes do not show separate regions in all 784 dimensions.", told),
         picture=draw_regions(found), sets=(planes,),
         alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")

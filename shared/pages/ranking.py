@@ -93,20 +93,11 @@ def of_series(norm):
 
 
 def picture(units, attack):
-    """For a box: ROBY against the success of an attack, a marker a data set, and its alternative text."""
-    rows, success = chen.networks(units), f"asr_{attack}"
-    figure, ax = plt.subplots(figsize=(display.WIDEST / 1.6, 3.2))
-    for n, data in enumerate(chen.DATASETS.values()):
-        mine = rows[rows.dataset == data].dropna(subset=[success, "roby_2"])
-        if len(mine):
-            ax.plot(mine[success], mine.roby_2, display.MARKERS[n], color=display.PALETTE[n], label=data)
-            for row in mine.itertuples():
-                ax.annotate(row.model, (getattr(row, success), row.roby_2), xytext=(5, 3),
-                            textcoords="offset points")
-    ax.set(xlabel=f"attack success, {chen.ATTACKS[attack]}", ylabel="ROBY, L2", xlim=(-0.03, 1.03),
-           ylim=(0, 1))
-    figure.legend(loc="outside lower center", ncols=3)
-    return {"picture": figure, "alt": "ROBY against attack success, a point a network."}
+    """For a box: the success of an attack and ROBY over the networks, and its alternative text."""
+    success = f"asr_{attack}"
+    series = {success: f"ASR, {chen.ATTACKS[attack]}", "roby_2": "ROBY, L2"}
+    return {"picture": chen.draw_networks(chen.networks(units), series, sort=success),
+            "alt": "Attack success and ROBY over the networks, in the order of attack success."}
 
 
 def picture_of_chance(drawn, published):
