@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import torch
 
-from shared.pages import shu, slices
+from shared.pages import shu, shu_own, slices
 
 SIDE = 28
 
@@ -80,15 +80,15 @@ def test_where_a_box_is_of_the_printed_kind(units):
     cw2 = units.classes[1]["6"]     # printed: others' errors; ours: the attacked network's
     cw2["boxes"]["most"] = cw2["boxes"]["all"] | {"rates": [[0.0, 0.9, 0.1]] * 2}
     units.classes[1]["2"]["boxes"]["all"]["rates"][1] = [0.0, 0.9, 0.1]
-    rows = {row["attack"]: row for row in shu.suspects(units)}
+    rows = {row["attack"]: row for row in shu_own.suspects(units)}
     assert rows["NF 1 → 7"]["published"] == rows["NF 1 → 7"]["here"] == "other networks' errors"
     assert rows["NF 1 → 7"] | {"sizes": "10 to 80", "rules": "none", "classes": "none"} == rows["NF 1 → 7"]
     assert rows["CW2 1 → 6"]["here"] == "attacked network's boundary"
     assert rows["CW2 1 → 6"] | {"sizes": "none", "rules": "90% of them", "classes": "2"} == rows["CW2 1 → 6"]
-    assert shu.of_suspects(units) == {"n": 3, "same": 2, "other": 1, "left": 0, "sizes": 0, "rules": 1,
+    assert shu_own.of_suspects(units) == {"n": 3, "same": 2, "other": 1, "left": 0, "sizes": 0, "rules": 1,
                                       "classes": 1}
-    assert shu.suspects(units.iloc[3:]) == shu.of_suspects(units.iloc[3:]) == []
-    told = [row for row in shu.by_rule(units, "table-2") if row["attack"] == "CW2 1 → 6"]
+    assert shu_own.suspects(units.iloc[3:]) == shu_own.of_suspects(units.iloc[3:]) == []
+    told = [row for row in shu_own.by_rule(units, "table-2") if row["attack"] == "CW2 1 → 6"]
     assert [(row["changed in"], row["b"], row["attacked"], row["most"]) for row in told[:3]] == [
         ("published", 150, 0, 1), ("all examples", 40, 0.9, 0.2), ("90% of them", 40, 0.0, 0.9)]
     assert "b" not in told[3] and told[3]["kept"] == 40
@@ -97,27 +97,27 @@ def test_where_a_box_is_of_the_printed_kind(units):
 def test_rates_by_the_rule_of_keeping_beside_the_print(units):
     cw2 = units.classes[1]["6"]     # printed: 0 and, for NF, 0
     cw2["boxes"]["any"] = cw2["boxes"]["all"] | {"rates": [[0.25, 0.9, 0.1]] * 2}
-    assert shu.off_by_rule(units.iloc[:2], "table-2") == {
+    assert shu_own.off_by_rule(units.iloc[:2], "table-2") == {
         "told": "all examples, 45.0 points (n = 2); one at least, 25.0 points (n = 1)"}
-    assert not shu.off_by_rule(units.iloc[:0], "table-2")
+    assert not shu_own.off_by_rule(units.iloc[:0], "table-2")
 
 
 def test_transfer_beside_the_print_and_of_other_families(units):
-    rows = {row["attack"]: row for row in shu.transfers(units, units.iloc[1:2].assign(of="epochs"))}
+    rows = {row["attack"]: row for row in shu_own.transfers(units, units.iloc[1:2].assign(of="epochs"))}
     assert list(rows)[0] == "NF" and rows["NF"]["here"] == 25 and rows["NF"]["epochs"] is None
     assert rows["CW2"]["epochs"] == 25 and rows["CW2"]["published"] == 0 and rows["MI"]["here"] is None
     assert rows["NF"]["published"] == pytest.approx(100 * np.mean([.82, .62, .92, .96, 1, 1, .95, 1, 1]))
-    assert "epochs" not in shu.transfers(units, units.iloc[:0])[0]
-    assert shu.transfers(units.iloc[:0], units.iloc[:0]) == []
+    assert "epochs" not in shu_own.transfers(units, units.iloc[:0])[0]
+    assert shu_own.transfers(units.iloc[:0], units.iloc[:0]) == []
 
 
 def test_rules_of_keeping_and_classes_with_too_few_examples(units):
     units.classes[0]["7"]["changed_values"] = {"all": 80, "most": 90, "any": 500}
-    assert shu.between(units) == {"n": 3, "between": 1, "enough": 2}
-    told = shu.scarce(units)
+    assert shu_own.between(units) == {"n": 3, "between": 1, "enough": 2}
+    told = shu_own.scarce(units)
     assert (told["n"], told["of"]) == (2, 4)
     assert told["told"] == "NF: 0 of class 2, shown is 7; MI: 12 of class 0, shown is none"
-    assert not shu.scarce(units.iloc[1:3])
+    assert not shu_own.scarce(units.iloc[1:3])
 
 
 def test_errors_are_alike_within_printed_bounds():
@@ -129,10 +129,10 @@ def test_errors_are_alike_within_printed_bounds():
 
 
 def test_facts_beside_the_print(units):
-    facts = shu.minute(units)
+    facts = shu_own.minute(units)
     assert (facts["n"], facts["own"], facts["paper"]["own"]) == (3, 1, 3) and facts["others"] == 0.25
-    assert shu.minute(units.iloc[3:]) == {}
-    every = {row["attack"]: row for row in shu.every_target(units)}
+    assert shu_own.minute(units.iloc[3:]) == {}
+    every = {row["attack"]: row for row in shu_own.every_target(units)}
     assert every["NF"]["classes"] == 2 and every["NF"]["transferable"] == 1 and every["MI"]["others"] is None
 
 
@@ -151,7 +151,7 @@ def test_points_of_a_plane_have_the_types_of_section_2_4():
 def test_boxes_of_two_digits_in_words():
     made = {b: held(80, 40, rates=[rate, 0.0, 0.25]) for b, rate in ((6, 0.125), (2, 0.5))}
     made[2]["boxes"]["any"] = made[2]["boxes"]["all"] | {"rates": [[1.0, 0.0, 0.5]] * 2}
-    told = shu.box_by_box(pd.DataFrame([unit("cw2", {"6": made[6]}, label=5),
+    told = shu_own.box_by_box(pd.DataFrame([unit("cw2", {"6": made[6]}, label=5),
                                         unit("cw2", {"2": made[2]}, label=7)]))
     assert told["strict"] == ("12.5% of the samples for 5 → 6 (paper: 94%) and 50% of the samples for 7 → 2 "
                               "(paper: 82%)")
@@ -159,4 +159,4 @@ def test_boxes_of_two_digits_in_words():
     assert told["far"] == "5 → 6, 2 (paper: 10.6) and 7 → 2, 2 (paper: 11.3)"
     assert told["pixels"] == "40 (paper: 380) and 40 (paper: 491)"
     assert told["worst"] == "M2 (50% for 5 → 6, 50% for 7 → 2)"
-    assert shu.box_by_box(pd.DataFrame(columns=["method", "label", "classes"])) == {}
+    assert shu_own.box_by_box(pd.DataFrame(columns=["method", "label", "classes"])) == {}

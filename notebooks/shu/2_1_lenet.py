@@ -49,7 +49,7 @@ from sklearn.manifold import TSNE
 
 from shared.data import sets
 from shared.models import shu as recipes
-from shared.pages import display, shu
+from shared.pages import display, shu, shu_own
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.every import every
@@ -258,7 +258,7 @@ run.extra("lengths", networks, lambda units: [
     for recipe, (name, error) in zip(recipes.LENGTHS, shu.errors(units).items())],
     "Test errors of our ten networks of 10 epochs, of the paper's in their printed order, and of a variant "
     "with momentum 0.5 and 3 to 12 epochs")
-run.say(networks, shu.order,
+run.say(networks, shu_own.order,
         "The published errors fall with the network's number (Kendall's τ = {print:.2f}, n = {networks}; by "
         "chance with probability {chance}), as they would not if the networks differed by their seed alone. "
         "Ours do not (τ = {own:.2f}, errors {least_own} to {most_own}). The variant whose length grows by an "
@@ -334,7 +334,7 @@ run.table("table-2", sweeps, lambda units: shu.inside(units, "table-2"), claims=
     "not universal": shu.some(
         lambda row: row["M1"] > 0.5 > row["least"],
         reads="some network is right on most samples, $M_1$ is wrong on most")})
-run.say(sweeps, shu.scarce,
+run.say(sweeps, shu_own.scarce,
         "For {n} of {of} attacks fewer than 80 different examples have the published class ({told}).")
 
 # %% [markdown]
@@ -354,7 +354,7 @@ run.table("table-3", sweeps, lambda units: shu.attacked(units, "table-3"), claim
     "perturbs more pixels": (every("attack", "n_perturbed_pixels > other.n_intervals",
                                    says="{attack}: {n_perturbed_pixels} against {other.n_intervals}"),
                              "table-2")})
-run.say(sweeps, shu.minute,
+run.say(sweeps, shu_own.minute,
         "The networks that were not attacked are wrong on {others:.0%} of an attack's images on average over "
         "the {n} attacks (paper: {paper.others:.0%}). Of the {examples} images, {again} had another label "
         "when the attack found them and has the true one when evaluated again, in another batch: there "
@@ -401,12 +401,12 @@ run.figure("figure-4", sweeps, lambda units: shu.draw_pairs(units, "table-2"),
 run.picture(sweeps, lambda units: shu.draw_curves(units, "table-2"),
             caption="Misclassification rates of the ten networks in boxes of growing size",
             alt="A panel an attack: rates of the attacked network and of the nine others against b.")
-run.extra("kinds", sweeps, shu.suspects,
+run.extra("kinds", sweeps, shu_own.suspects,
           "Boxes of Table 2 by the kind of region. Attacked network's boundary: it misclassifies at least "
           "half of the samples, another network at most 5%. Other networks' errors: the attacked network "
           "misclassifies at most 5%, another at least half. Transferable: all misclassify at least a quarter",
-          header=shu.SUSPECTS)
-run.say(sweeps, shu.of_suspects,
+          header=shu_own.SUSPECTS)
+run.say(sweeps, shu_own.of_suspects,
         "Boxes of the published kind: {same} of {n}. Of the other {other}, {sizes} are of the published kind "
         "at another size, {rules} with other pixels kept, {classes} for another wrong class, and {left} in "
         "none of these ways.")
@@ -419,34 +419,34 @@ run.say(sweeps, shu.of_suspects,
 # of 3 to 12 epochs, and for the two digits that the authors' scripts attack.
 
 # %%
-run.extra("keep-rules", sweeps, lambda units: shu.by_rule(units, "table-2"),
+run.extra("keep-rules", sweeps, lambda units: shu_own.by_rule(units, "table-2"),
           "Boxes of the printed size, or of all kept pixels where these are fewer: rates of the attacked "
           "network and of the others, mean squared L2 norm",
-          header=shu.BY_RULE)
-run.say(sweeps, lambda units: shu.off_by_rule(units, "table-2"), shu.OFF_BY_RULE)
-run.say(sweeps, shu.between,
+          header=shu_own.BY_RULE)
+run.say(sweeps, lambda units: shu_own.off_by_rule(units, "table-2"), shu_own.OFF_BY_RULE)
+run.say(sweeps, shu_own.between,
         "The published number of perturbed pixels of Table 3 lies between our numbers by the strictest and "
         "the loosest of the three rules for {between} of {n} attacks. By the loosest, that of the text, "
         "{enough} "
         "of {n} attacks change more pixels than the published box has intervals.")
-run.extra("transfer", (sweeps, others), shu.transfers,
+run.extra("transfer", (sweeps, others), shu_own.transfers,
           "Mean misclassification rate (%) of the networks that were not attacked, on the images of an "
           "attack",
-          header=shu.TRANSFERS)
+          header=shu_own.TRANSFERS)
 
 # %% [markdown]
 # ## Beyond the printed rows: all target classes, and fifty digits
 
 # %%
-run.extra("targets", sweeps, shu.every_target,
+run.extra("targets", sweeps, shu_own.every_target,
           "All wrong classes with at least 80 examples around the digit: kinds of the boxes of all kept "
           "pixels, and the mean rate of the nine other networks on the attack's own images (%)",
-          header=shu.EVERY_TARGET)
-run.extra("fifty-digits", fifty, shu.over_images,
+          header=shu_own.EVERY_TARGET)
+run.extra("fifty-digits", fifty, shu_own.over_images,
           "Digits of all classes, one wrong class each: share with a box of a kind at some size, and its 95% "
-          "interval", header=shu.OVER_IMAGES)
-run.say(fifty, shu.over_digits, shu.OVER_DIGITS)
-run.extra("other-networks", others, shu.variants,
+          "interval", header=shu_own.OVER_IMAGES)
+run.say(fifty, shu_own.over_digits, shu_own.OVER_DIGITS)
+run.extra("other-networks", others, shu_own.variants,
           "The same attacks on networks of 3 to 12 epochs, and on the two images of the authors' scripts: "
           "boxes of all kept pixels", fold="Other networks and images")
 
@@ -469,9 +469,9 @@ run.extra("other-networks", others, shu.variants,
 
 # %%
 found = run.best(sweeps)
-facts = shu.minute(found) if len(found) else {}
+facts = shu_own.minute(found) if len(found) else {}
 if facts:
-    wider, suspects = shu.over_digits(run.best(fifty)), shu.of_suspects(found)
+    wider, suspects = shu_own.over_digits(run.best(fifty)), shu_own.of_suspects(found)
     run.minute(prose.fill(
         "Are adversarial examples of one network also errors of networks that differ only in their training "
         "seed? On the images of {n} attacks on one LeNet, all from one digit 1, the {rest} other networks "
@@ -483,7 +483,7 @@ if facts:
         "{foreign} (paper: {paper.foreign}). Attack by attack, {same} of {n} boxes are of the published "
         "kind; with another size, wrong class or choice of pixels {reach} of the others are, too. One digit "
         "gives no rate for others.", facts | suspects | {"reach": suspects["other"] - suspects["left"]})
-        + (f" {prose.fill(shu.OVER_DIGITS, wider)}" if wider else ""),
+        + (f" {prose.fill(shu_own.OVER_DIGITS, wider)}" if wider else ""),
         picture=shu.draw_curves(found, "table-2"), sets=(sweeps,),
         alt="Misclassification rates of ten networks in boxes of growing size, a panel an attack.")
 

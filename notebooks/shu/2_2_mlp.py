@@ -38,7 +38,7 @@ samples: int | None = None  # drawn from each box; None takes the profile's valu
 import dataclasses
 
 from shared.models import shu as recipes
-from shared.pages import shu
+from shared.pages import shu, shu_own
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.every import every
@@ -150,11 +150,11 @@ run.table("table-6", sweeps, lambda units: shu.inside(cw2(units), "table-6"), cl
 run.table("table-7", sweeps, lambda units: shu.attacked(cw2(units), "table-7"), claims={
     "always fools M_1": every("source_class", "M1 == 1 and least == 0", named=DIGITS, view=shu.others(),
                               says="{source_class}: attacked network {M1}, others from {least} to {most}")})
-run.say(sweeps, lambda units: shu.minute(cw2(units), "table-6"),
+run.say(sweeps, lambda units: shu_own.minute(cw2(units), "table-6"),
         "The attack's images are the {examples} different ones of the two classes, from the untargeted and "
         "the targeted sweeps. Over the {n} digits the networks that were not attacked are wrong on "
         "{others:.1%} of them (paper: {paper.others:.1%}).")
-run.say(sweeps, lambda units: shu.box_by_box(cw2(units)),
+run.say(sweeps, lambda units: shu_own.box_by_box(cw2(units)),
         "Perturbed pixels are counted if all images of the attack change them. Counted if any changes them, "
         "as in the paper's text, they are {pixels}.")
 
@@ -179,12 +179,12 @@ run.figure("figure-6", sweeps, lambda units: shu.draw_pairs(cw2(units), "table-6
 run.picture(sweeps, lambda units: shu.draw_curves(cw2(units), "table-6"),
             caption="Misclassification rates of the five perceptrons in boxes of growing size",
             alt="A panel a digit: rates of the attacked network and of the four others against b.")
-run.extra("mlp-keep-rules", sweeps, lambda units: shu.by_rule(cw2(units), "table-6"),
+run.extra("mlp-keep-rules", sweeps, lambda units: shu_own.by_rule(cw2(units), "table-6"),
           "Boxes of the printed size, or of all kept pixels where these are fewer: rates of the attacked "
           "network and of the others, mean squared L2 norm",
-          header=shu.BY_RULE)
-run.say(sweeps, lambda units: shu.off_by_rule(cw2(units), "table-6"), shu.OFF_BY_RULE)
-run.say(sweeps, lambda units: shu.box_by_box(cw2(units)),
+          header=shu_own.BY_RULE)
+run.say(sweeps, lambda units: shu_own.off_by_rule(cw2(units), "table-6"), shu_own.OFF_BY_RULE)
+run.say(sweeps, lambda units: shu_own.box_by_box(cw2(units)),
         "Mean squared L2 distance of the samples of Table 6 from the clean digit, pixels from 0 to 1: {far}. "
         "The smaller it is, the nearer the digit lies to the boundary.")
 
@@ -197,14 +197,14 @@ run.say(sweeps, lambda units: shu.box_by_box(cw2(units)),
 # the second any number $b$ of the widest.
 
 # %%
-run.extra("mlp-targets", sweeps, lambda units: shu.every_target(cw2(units)),
+run.extra("mlp-targets", sweeps, lambda units: shu_own.every_target(cw2(units)),
           "All wrong classes with at least 80 examples, a row a digit: kinds of boxes of all kept pixels, "
           "and the mean rate of the other networks on the attack's own images (%)",
-          header={"label": "digit"} | shu.EVERY_TARGET)
-run.extra("mlp-fifty-digits", fifty, lambda units: shu.over_images(cw2(units)),
+          header={"label": "digit"} | shu_own.EVERY_TARGET)
+run.extra("mlp-fifty-digits", fifty, lambda units: shu_own.over_images(cw2(units)),
           "Digits of all classes, towards the class that the attacked network finds second likeliest: share "
-          "with a box of a kind at some size, with its 95% interval", header=shu.OVER_IMAGES)
-run.say(fifty, shu.over_digits, shu.OVER_DIGITS)
+          "with a box of a kind at some size, with its 95% interval", header=shu_own.OVER_IMAGES)
+run.say(fifty, shu_own.over_digits, shu_own.OVER_DIGITS)
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -221,17 +221,17 @@ run.say(fifty, shu.over_digits, shu.OVER_DIGITS)
 
 # %%
 found = cw2(run.best(sweeps))
-facts = shu.minute(found, "table-6") if len(found) else {}
+facts = shu_own.minute(found, "table-6") if len(found) else {}
 if facts:
-    wider = shu.over_digits(run.best(fifty))
+    wider = shu_own.over_digits(run.best(fifty))
     run.minute(prose.fill(
         "Carlini and Wagner's attack on one perceptron starts from a 5 and a 7. Do its images also fool "
         "perceptrons that differ only in their training seed? On average over the digits, these {rest} are "
         "wrong on {others:.1%} of the images (paper: {paper.others:.1%}), most often {worst}. The boxes of "
         "Table 6 vary only pixels that every image changes; the attacked network errs on {strict}. With "
         "pixels that only some images change, up to the printed number, it is {loose}; another network then "
-        "errs on up to {another}. ", facts | shu.box_by_box(found)) + (
-            prose.fill(shu.OVER_DIGITS, wider) if wider else
+        "errs on up to {another}. ", facts | shu_own.box_by_box(found)) + (
+            prose.fill(shu_own.OVER_DIGITS, wider) if wider else
             "Two digits do not give a rate for other images."),
         picture=shu.draw_curves(found, "table-6"), sets=(sweeps,),
         alt="Misclassification rates of five perceptrons in boxes of growing size, a panel a digit.")

@@ -42,7 +42,7 @@ samples: int | None = None  # drawn from each box; None takes the profile's valu
 import torch
 
 from shared.models import shu as recipes
-from shared.pages import display, shu
+from shared.pages import display, shu, shu_own
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.every import every
@@ -248,12 +248,12 @@ run.table("table-10", both, lambda sweeps, digits: [
 # ## Beyond the printed rows: all target classes, and fifty images
 
 # %%
-run.extra("mobilenet-targets", sweeps, lambda units: shu.every_target(bim(units)),
+run.extra("mobilenet-targets", sweeps, lambda units: shu_own.every_target(bim(units)),
           "All wrong classes with at least 80 examples around the aeroplane: kinds of boxes of all values, "
-          "and the mean rate of the other networks on the attack's own images (%)", header=shu.EVERY_TARGET)
-run.extra("mobilenet-fifty", fifty, lambda units: shu.over_images(units.assign(method="bim-l2")),
+          "and the mean rate of the other networks on the attack's own images (%)", header=shu_own.EVERY_TARGET)
+run.extra("mobilenet-fifty", fifty, lambda units: shu_own.over_images(units.assign(method="bim-l2")),
           "Images of all classes, the second class as target: share with a box of a kind at some size, and "
-          "its 95% interval", header=shu.OVER_IMAGES | {"images": "images"})
+          "its 95% interval", header=shu_own.OVER_IMAGES | {"images": "images"})
 
 # %% [markdown]
 # ## Choices that the paper leaves open

@@ -1,0 +1,266 @@
+"""What the pages on Shu et al. say beyond the printed rows: tables of our own, and facts in words."""
+from scipy import stats
+
+from shared.pages.shu import ERRORS, KINDS, METHODS, PAPER, called, errors, of_rows, printed, region, regions
+from shared.pages.sums import mean
+from shared.records import prose
+from shared.regions import boxes
+from shared.stability.susceptibility import percentage
+
+RULES = {"all": "all examples", "most": "90% of them", "any": "one at least"}
+BY_RULE = {"attack": "attack", "changed in": "kept if changed in", "kept": "kept", "b": "b",
+           "attacked": "$M_1$", "least": "least of the others", "most": "most of the others",
+           "squared": "mean squared L2 distance"}
+SUSPECTS = {"attack": "attack", "published": "published kind", "here": "kind here",
+            "sizes": "published kind at b", "rules": "with pixels changed in", "classes": "for classes"}
+TRANSFERS = {"attack": "attack", "published": "published", "here": "our networks",
+             "epochs": "3 to 12 epochs", "zero": "test image 1918", "one": "training image 39533"}
+EVERY_TARGET = {"attack": "attack", "classes": "wrong classes", **{v: v for v in KINDS.values()},
+                "others": "attack's images, others' rate, %"}
+OVER_IMAGES = {"attack": "attack", "images": "digits", "boxes": "digits with a box",
+               **{name: name for kind, name in KINDS.items() if kind}}
+
+
+# ---- tables of our own ------------------------------------------------------------------------------------
+def every_target(units):
+    """A row an attack: kinds of the boxes of all kept values towards each wrong class, and rates."""
+    made = []
+    for unit in units.to_dict("records"):
+        found = list(regions(unit).values())
+        kinds = [boxes.kind(mine.at("rates")) for mine in found]
+        told = {"attack": called(unit["method"]), "label": unit["label"], "classes": len(found)}
+        told |= {name: kinds.count(kind) for kind, name in KINDS.items()}
+        own = [mean(mine.held["attack"]["rates"][1:]) for mine in found]
+        made.append(told | {"others": 100 * mean(own) if own else None})
+    return made
+
+
+def by_rule(units, item):
+    """For each printed box, the published row and a row a rule of keeping: values kept, and rates.
+
+    The boxes are of the printed size, or of all kept values where these are fewer.
+    """
+    def ends(rates):
+        return {"attacked": rates[0], "least": min(rates[1:]), "most": max(rates[1:])}
+
+    made = []
+    for row, mine in of_rows(units, item):
+        made.append({"attack": f"{called(mine.unit['method'])} {row['source_class']} → {row['target_class']}",
+                     "changed in": "published", "b": row["n_intervals"],
+                     **ends(_in_print(row))})
+        for rule in RULES:
+            made.append({"attack": mine.name, "changed in": RULES[rule],
+                         "kept": mine.held["changed_values"][rule]})
+            if curve := mine.held["boxes"].get(rule):
+                at = _at(curve, row["n_intervals"])
+                made[-1] |= {"b": at["sizes"], "squared": at["squared"][1], **ends(at["rates"])}
+    return made
+
+
+def suspects(units):
+    """A row a printed box: its kind in print and here, and where ours is of the printed one.
+
+    sizes    of boxes, from and to;  classes   others at some size;  rules   others of keeping, at its size
+    """
+    made = []
+    for row, mine in of_rows(units, "table-2"):
+        theirs = boxes.kind(_in_print(row))
+        every = [(each, [boxes.kind(rates) for rates in each.curve["rates"]])
+                 for each in regions(mine.unit).values()]
+        sizes = [b for each, kinds in every for b, kind in zip(each.curve["sizes"], kinds)
+                 if each.target == mine.target and kind == theirs]
+        rules = [RULES[rule] for rule in RULES
+                 if rule in mine.held["boxes"] and rule != mine.rule and not mine.whole
+                 and boxes.kind(_at(mine.held["boxes"][rule], row["n_intervals"])["rates"]) == theirs]
+        made.append({"attack": mine.name, "published": KINDS[theirs],
+                     "here": KINDS[boxes.kind(mine.at("rates"))],
+                     "sizes": f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else str(*sizes) or "none",
+                     "rules": ", ".join(rules) or "none",
+                     "classes": ", ".join(str(each.reached) for each, kinds in every
+                                          if each.target != mine.target and theirs in kinds) or "none"})
+    return made
+
+
+def transfers(sweeps, others):
+    """A row a printed attack: mean rate (%) of the networks not attacked on its images, of all families."""
+    found = [("here", sweeps), *(others.groupby("of", sort=False) if len(others) else ())]
+    made = []
+    for row in PAPER["table-3"].rows:
+        told = {"attack": row["attack"].replace("Linf", "L∞"), "published": 100 * mean(_in_print(row)[1:])}
+        for name, units in found:
+            mine = [region(unit, row["target_class"]) for unit in units.to_dict("records")
+                    if METHODS.get(unit["method"]) == row["attack"]]
+            told[name] = mean([100 * mean(each.held["attack"]["rates"][1:]) for each in mine if each])
+        made.append(told)
+    return made if len(sweeps) else []
+
+
+def variants(units):
+    """A row an attack and other networks or image: the box of all kept values, of the commonest class."""
+    told = {"epochs": "networks of 3 to 12 epochs", "zero": "test image 1918", "one": "training image 39533"}
+    made = []
+    for unit in units.to_dict("records"):
+        if mine := region(unit):
+            name = "BIM L1, script's sizes" if unit["method"] == "script" else called(unit["method"])
+            rates, own = mine.at("rates"), mine.held["attack"]["rates"]
+            made.append({"of": told[unit["of"]], "attack": name,
+                         "classes": f"{unit['label']} → {mine.target}", "intervals": mine.b,
+                         "attacked network": rates[0], "others, least": min(rates[1:]),
+                         "others, most": max(rates[1:]), "kind": KINDS[boxes.kind(rates)],
+                         "attack's images, others": mean(own[1:])})
+    return made
+
+
+def over_images(units):
+    """A row an attack: shares of the images with a box of a kind at some size, with their intervals."""
+    made = []
+    for method, mine in units.groupby("method", sort=False) if len(units) else ():
+        rows = [row for each in mine.rows for row in each]
+        kinds = [{boxes.kind(rates) for curve in (row.get("whole") or row["boxes"]).values()
+                  for rates in curve["rates"]} for row in rows if row.get("whole") or row.get("boxes")]
+        made.append({"attack": called(method), "images": len(rows), "boxes": len(kinds)})
+        for kind, name in KINDS.items():
+            if kind:
+                told = percentage(sum(kind in each for each in kinds), len(rows))
+                made[-1][name] = prose.fill("{percent:%} ({low:.0f} to {high:.0f})", told)
+    return made
+
+
+# ---- facts in words ---------------------------------------------------------------------------------------
+def order(units):
+    """Kendall's tau of the networks' numbers and their errors, in print and here, and the errors' ends."""
+    found = {"print": ERRORS, "own": errors(units), "epochs": errors(units, "epochs")}
+    if {len(each) for each in found.values()} != {len(ERRORS)}:
+        return {}
+    tau = {name: stats.kendalltau(range(len(each)), list(each.values()), alternative="less")
+           for name, each in found.items()}
+    return {name: each.statistic for name, each in tau.items()} | {
+        f"{which}_{name}": end(each.values()) for name, each in found.items()
+        for which, end in (("least", min), ("most", max))} | {
+        "networks": len(ERRORS), "chance": tau["print"].pvalue}
+
+
+OFF_BY_RULE = ("How far the attacked network's rate in these boxes lies from the published one on average, "
+               "by the examples that must change a pixel: {told}.")
+
+
+def off_by_rule(units, item):
+    """A fact: how far the attacked network's rate lies from the published one on average, by the rule."""
+    off = {name: [abs(_at(mine.held["boxes"][rule], row["n_intervals"])["rates"][0] - row["M1"])
+                  for row, mine in of_rows(units, item) if rule in mine.held["boxes"]]
+           for rule, name in RULES.items()}
+    return any(off.values()) and {"told": "; ".join(
+        f"{name}, {100 * mean(each):.1f} points (n = {len(each)})" for name, each in off.items() if each)}
+
+
+def box_by_box(units):
+    """Facts in words, box by box: rates in the box and in that of the loosest rule, distances, pixels.
+
+    Also the network that the attack's own images fool most often beside the attacked one.
+    """
+    def beside(value, theirs, more=""):
+        return f"{value:.3g}{more} (paper: {theirs:.3g}{more})"
+
+    told, own = {name: [] for name in ("strict", "loose", "another", "far", "pixels")}, []
+    for row, mine in of_rows(units, "table-6"):
+        printed_rates, kept = _in_print(row), mine.held["changed_values"]["any"]
+        keys = {"source_class": row["source_class"], "n_intervals": row["n_intervals"]}
+        told["strict"].append(f"{100 * mine.at('rates')[0]:.3g}% of the samples for {mine.classes} "
+                              f"(paper: {100 * row['M1']:.3g}%)")
+        if "any" in mine.held["boxes"]:
+            first, *rest = _at(mine.held["boxes"]["any"], row["n_intervals"])["rates"]
+            told["loose"].append(f"{100 * first:.3g}%")
+            told["another"].append(beside(100 * max(rest), 100 * max(printed_rates[1:]), "%"))
+        told["far"].append(f"{mine.classes}, " + beside(
+            mine.at("squared")[1], printed("table-10", **keys)["sampled_l2_mean"]))
+        told["pixels"].append(beside(kept, printed("table-7", source_class=row["source_class"])[
+            "n_perturbed_pixels"]))
+        own.append((mine.classes, mine.held["attack"]["rates"]))
+    if not own:
+        return {}
+    worst = max(range(1, len(own[0][1])), key=lambda k: sum(rates[k] for _, rates in own))
+    return {name: " and ".join(each) for name, each in told.items()} | {
+        "worst": f"M{worst + 1} (" + ", ".join(
+            f"{100 * rates[worst]:.3g}% for {classes}" for classes, rates in own) + ")"}
+
+
+def between(units):
+    """Facts on the rules of keeping: for how many attacks the printed number of pixels lies between ours by
+    two of them, and for how many the loosest keeps more than the printed box has intervals."""
+    counts = [(mine.held["changed_values"], row["n_perturbed_pixels"],
+               printed("table-2", attack=row["attack"])["n_intervals"])
+              for row, mine in of_rows(units, "table-3")]
+    return counts and {"n": len(counts), "between": sum(
+        kept["all"] <= pixels <= kept["any"] for kept, pixels, _ in counts), "enough": sum(
+        kept["any"] > b for kept, _, b in counts)}
+
+
+def scarce(units):
+    """Facts: attacks whose printed class has too few examples here, how many they are, and what is shown."""
+    found = [(row["attack"].replace("Linf", "L∞"), row["target_class"], unit["classes"].get(
+        str(row["target_class"]), {}).get("examples", 0), region(unit, row["target_class"]))
+             for row in PAPER["table-2"].rows for unit in units.to_dict("records")
+             if METHODS[unit["method"]] == row["attack"]]
+    lacking = [(name, t, count, mine.target if mine else "none") for name, t, count, mine in found
+               if not mine or mine.target != t]
+    return lacking and {"n": len(lacking), "of": len(found), "told": "; ".join(
+        f"{name}: {count} of class {t}, shown is {shown}" for name, t, count, shown in lacking)}
+
+
+def of_suspects(units):
+    """Facts on `suspects`: boxes, those of the printed kind, and by what the others can be of it."""
+    rows = suspects(units)
+    other = [row for row in rows if row["here"] != row["published"]]
+    by = {name: sum(row[name] != "none" for row in other) for name in ("sizes", "rules", "classes")}
+    left = sum(all(row[name] == "none" for name in by) for row in other)
+    return rows and {"n": len(rows), "same": len(rows) - len(other), "other": len(other), "left": left, **by}
+
+
+OVER_DIGITS = ("Over {digits} digits of all classes, with one wrong class each, the other networks are wrong "
+               "on {percent:%} of an attack's images (95% interval {low:.0f} to {high:.0f}; {pairs} pairs of "
+               "a digit and an attack).")
+
+
+def over_digits(units):
+    """Facts: mean rate of the networks not attacked over digits and attacks, and its 95% interval."""
+    rates = {}
+    for row in (row for each in units.rows for row in each) if len(units) else ():
+        if "attack" in row:
+            rates.setdefault(row["number"], []).append(100 * mean(row["attack"]["rates"][1:]))
+    means = [mean(each) for each in rates.values()]
+    if len(means) < 2:
+        return {}
+    half = stats.t.ppf(0.975, len(means) - 1) * stats.sem(means)
+    return {"digits": len(means), "pairs": sum(map(len, rates.values())), "percent": mean(means),
+            "low": max(mean(means) - half, 0), "high": min(mean(means) + half, 100)}
+
+
+def minute(units, item="table-2"):
+    """Facts for the box of a page: counts of kinds, and the mean rate of the networks not attacked."""
+    found = [mine for _, mine in of_rows(units, item)]
+    if not found:
+        return {}
+
+    def told(in_boxes, of_attacks):
+        kinds, others = [boxes.kind(rates) for rates in in_boxes], [mean(rates[1:]) for rates in of_attacks]
+        return {"n": len(kinds), **{kind: kinds.count(kind) for kind in KINDS if kind},
+                "others": mean(others), "least": min(others), "most": max(others)}
+
+    of_attacks = {"table-2": "table-3", "table-6": "table-7"}[item]
+    own, counted = ([mine.held[name] for mine in found] for name in ("attack", "examples"))
+    rates = [each["rates"] for each in own]
+    return told([mine.at("rates") for mine in found], rates) | {
+        "examples": sum(counted), "rest": len(rates[0]) - 1,
+        "again": sum(round((1 - each[0]) * n) for each, n in zip(rates, counted)),
+        "paper": told(map(_in_print, PAPER[item].rows), map(_in_print, PAPER[of_attacks].rows))}
+
+
+def _at(curve, b):
+    """A row of a curve: at this size, or at the largest where there is none such."""
+    at = curve["sizes"].index(b) if b in curve["sizes"] else -1
+    return {name: values[at] for name, values in curve.items()}
+
+
+def _in_print(row):
+    """The rates of a printed row, the attacked network's first."""
+    return [value for name, value in row.items() if name.startswith("M")]
