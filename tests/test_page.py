@@ -10,6 +10,7 @@ import jupytext
 import pytest
 
 from shared import ROOT, reference, runtime
+from shared.pages import results
 from workflow import page
 
 SCRATCH = {
@@ -141,3 +142,11 @@ def test_every_item_of_a_paper_without_pages_has_its_section(key):
     compile(text, "2_all.py", "exec")
     assert max(len(line) for line in text.splitlines() if not line.startswith("# ")) <= 110
     assert text.count("TO_DO,") == sum(len(reference.paper(key)[each].claims) for each in items)
+
+
+def test_a_column_names_the_unit_that_its_cells_do_not_show():
+    def header(paper, item):
+        return results.comparison(reference.paper(paper)[item], "reproduced", [], {})[0]
+    assert header("chen", "table-10")[-2:] == ["ROBY metrics, ms", "PGD Attack, ms"]
+    assert header("ren", "table-2")[-3:] == ["Architecture A", "Architecture B", "Architecture C"]
+    assert "symbols as extracted" not in header("chen", "table-8")

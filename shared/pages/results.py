@@ -7,6 +7,8 @@ from shared.records import numbers
 from shared.records.comparison import CANNOT_TELL, peers, unit
 
 PUBLISHED, REPRODUCED = "published", "reproduced"   # how tables call the paper's values and the recorded ones
+EXTRACTED = "string list"   # type of a column of signs as extracted; others have them as yes and no
+UNITS = "ms", "RMS", "%"    # of columns whose cells are bare numbers
 SIGNS = {CANNOT_TELL: "?", "proxy": "(proxy)", "fitted": "(fitted)"}
 
 
@@ -65,7 +67,7 @@ def comparison(item, source, rows, signs):
     named = "label" in item.columns and item.keys == ("row",)  # a row that is named by its label as printed
     alike = peers(item)
     columns = {k: {**c, "peers": alike.get(unit(k, c), ())} for k, c in item.columns.items()
-               if k not in item.keys and not (named and k == "label")}
+               if k not in item.keys and c.get("type") != EXTRACTED and not (named and k == "label")}
     there = [*item.rows, *rows]
     shown = {k: c for k, c in columns.items() if any(row.get(k) is not None for row in there)}
     header = [*(_label(item, k) for k in item.keys), "source", *(_label(item, k) for k in shown)]
@@ -124,8 +126,11 @@ def _side_by_side(item, row, signs, key):
 
 
 def _label(item, key):
-    """The heading of a column, as printed where it is printed."""
-    return display.in_words((item.columns.get(key) or {}).get("label") or key.removeprefix("printed_"))
+    """The heading of a column, as printed where it is printed, with the unit that its cells do not show."""
+    column = item.columns.get(key) or {}
+    words = display.in_words(column.get("label") or key.removeprefix("printed_"))
+    told = any("%" in cell(row.get(key)) for row in item.rows)
+    return f"{words}, {column['unit']}" if column.get("unit") in UNITS and not told else words
 
 
 def published_numbers(item, source, data, signs):
