@@ -2,12 +2,11 @@
 
 No coefficient is given of fewer networks than the published table has.
 """
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from shared.pages import chen, display
+from shared.pages import chen
 from shared.records import pattern
 from shared.records.every import every
 
@@ -98,18 +97,6 @@ def picture(units, attack):
     series = {success: f"ASR, {chen.ATTACKS[attack]}", "roby_2": "ROBY, L2"}
     return {"picture": chen.draw_networks(chen.networks(units), series, sort=success),
             "alt": "Attack success and ROBY over the networks, in the order of attack success."}
-
-
-def picture_of_chance(drawn, published):
-    """For a box: correlations of sorted columns that have nothing else in common, and the published ones."""
-    figure, ax = plt.subplots(figsize=(display.WIDEST / 1.6, 2.6))
-    ax.hist(drawn, bins=np.linspace(0.6, 1, 81), density=True, color="0.75", label="sorted random columns")
-    for n, value in enumerate(published):
-        ax.axvline(value, color=display.PALETTE[3], lw=2, label=None if n else "published, ROBY")
-    ax.set(xlabel="Pearson's correlation of two columns of ten", xlim=(0.6, 1), yticks=[])
-    ax.legend(loc="upper left")
-    return {"picture": figure, "alt": "A histogram of correlations, most of them between 0.8 and 1, and the "
-                                      "published ones among them."}
 
 
 # ---- claims ----------------------------------------------------------------------------------------------
@@ -245,6 +232,6 @@ def measured(units, data="MNIST"):
                if row["dataset"] == data and row["model"] in set(rows.get("model", ()))]
     return {} if not printed else {
         "networks": len(rows), "all": chen.TEN, "names": ", ".join(rows.model),
-        "verb": "is" if len(rows) == 1 else "are", **{part: int(units[part].max()) for part in chen.PARTS},
+        **{part: int(units[part].max()) for part in chen.PARTS},
         **{f"paper_{norm}": chen.between(100 * row[f"asr_{norm}"] for row in printed) for norm in chen.NORMS},
         **{name: chen.between(100 * rows[f"asr_{name}"]) for name in chen.ATTACKS}}
