@@ -165,7 +165,7 @@ def test_sentences_wait_for_ten_networks():
     told = ranking.measured(TEN.assign(images_train=9, epochs=1, images_attack=IMAGES))
     assert (told["networks"], told["text"], told["paper_inf"]) == (10, "7.5% to 75%", "65.6% to 98.6%")
     one = ranking.measured(TEN[-1:].assign(images_train=9, epochs=1, images_attack=IMAGES))
-    assert (one["verb"], one["names"], one["paper_inf"]) == ("is", "LeNet", "85.4%")   # the paper's LeNet
+    assert (one["networks"], one["names"], one["paper_inf"]) == (1, "LeNet", "85.4%")   # the paper's LeNet
 
 
 def test_intervals_are_of_the_coefficients_of_the_draws():
