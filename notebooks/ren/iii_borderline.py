@@ -548,7 +548,7 @@ if len(found):
         "out: digit and background have one predicted label, so the search cannot start. The last image "
         f"with the digit's label has a mean SSIM to the digit of {towards} (paper: {published}). The two "
         "backgrounds cannot be compared by these values, because only a mixture with white changes the black "
-        "border of the digit ({ref}`Section IV <ren-iv>` leaves the border out).",
+        "border of the digit ({ref}`Section IV <ren-iv>` also measures without it).",
         picture=draw_path(shown) if len(shown) else None, alt=PATH_ALT)
 
 # %%
