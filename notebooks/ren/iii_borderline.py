@@ -231,7 +231,7 @@ algorithm = run.statement(
         "x_s always keeps the class": lambda d: (
             d["inside_wrong"] == d["outside_wrong"] == 0,
             f"{d['searched']:,} searches: {d['inside_wrong']:,} inside and {d['outside_wrong']:,} outside "
-            f"pictures on the wrong side"),
+            f"images on the wrong side"),
         "Stops when": lambda d: (
             d["otherwise"] == 0 and d["by_threshold"] > 0,
             f"{d['by_threshold']:,} stopped by the threshold, {d['by_limit']:,} by the limit, "
@@ -245,7 +245,9 @@ if len(compared):
     both = 2 * starts
     display.say(f"In {both:,} searches, from {starts:,} starts under either rule, the paper's steps and the "
                 f"fast search end with "
-                f"different pairs in {different:,} cases. The table counts the other pairs of changed steps.")
+                f"different pairs in {different:,} cases. The table counts the other pairs of *mutants*, the "
+                "steps with one error built in: those of the limit on mixtures under a rule that stops by "
+                "the limit alone, the rest under the published rule.")
     display.table(["changed in the paper's steps", "searches", "other pairs"],
                   [[k.replace("_", " "), starts, int(compared[k].sum())] for k in CHANGED],
                   "How often changed steps end with another pair than the fast search")
@@ -374,7 +376,7 @@ figure_1 = run.figure(
 # %% [markdown]
 # ## Robustness (definition): how far a digit may change
 #
-# The gap between $x_o$ and $x_s$: how far the picture can be distorted and keep its label. It is reported as an SSIM, so **a small
+# The gap between $x_o$ and $x_s$: how far the image can be distorted and keep its label. It is reported as an SSIM, so **a small
 # number is a large gap**: lower means more robust.
 
 # %%
@@ -389,7 +391,7 @@ robustness = run.statement("definition-robustness", searches,
 # %% [markdown]
 # ## Separability (definition): similarity of the two sides of the boundary
 #
-# The gap between $x_s$ and $x_b$: how different two pictures must be to get different labels. Again an SSIM, and again lower is
+# The gap between $x_s$ and $x_b$: how different two images must be to get different labels. Again an SSIM, and again lower is
 # better: the two sides look less alike.
 
 # %%
@@ -401,7 +403,7 @@ separability = run.statement("definition-separability", searches,
 #
 # $$\text{maximise } \mathrm{SSIM}(x_b, x_s) \quad\text{such that}\quad C(x_s) = C(x_o),\; C(x_b) \neq C(x_o) \tag{2}$$
 #
-# This is the goal of Algorithm 1 as printed: of the pictures outside it keeps the last.
+# This is the goal of Algorithm 1 as printed: it keeps the last image outside the class.
 
 # %%
 equation_2 = run.statement("equation-2", searches, data=lambda units: means(
@@ -515,17 +517,17 @@ if len(asked):
 # | arithmetic of `uint8(xb/2 + xs/2)` | each half is rounded half up on its own, sums stop at 255 | what the paper's software does with 8-bit operands; white and black mix to 128, two equal odd values $v$ to $v+1$ |
 # | where the counter starts | at one, so that the limit is the number of mixtures | the text says the maximum number of iterations was nine; the pseudo-code never sets the counter |
 # | a source that already has the background's class | excluded and counted | no boundary lies between the two |
-# | the class to stay in | the network's own answer to the source | so says the pseudo-code |
+# | the class to stay in | the predicted label of the source | as in the pseudo-code |
 # | how goal (3) is searched | among all outside pictures visited, the one most similar to the original | the text changes the goal and nothing else |
 #
 # ## Try it
 #
 # - `digit = 7`: walk from another digit, the test image of that index. The path stays as short, though the labels on its way may pass through third classes.
-# - `architecture = "c"`: ask another network. Robustness moves; separability stays near one, as it must when the search only stops
+# - `architecture = "c"`: another network. Robustness moves; separability stays near one, as it must when the search only stops
 #   above the threshold.
 # - `threshold = 1`: never stop early. The pair becomes as alike as grey values in whole numbers allow, and goals 2 and 3 come
 #   closer to each other.
-# - `dataset = "fashion_mnist"`: walk from a shirt or a boot to white. The pair is again nearly the same picture: so the search stops.
+# - `dataset = "fashion_mnist"`: start from a shirt or a boot, towards white. The search again stops at two nearly equal images.
 
 # %%
 if len(found):
