@@ -411,8 +411,8 @@ run.extra("worst-case", (classifiers, surroundings), beside_region,
 # %% [markdown]
 # ### Fewer training pairs (not in the paper)
 #
-# The paper's classifiers for MNIST are trained on 8,000 pairs. What do more pairs bring? Each row is a classifier that was trained on
-# the first of our pairs and tested on the others.
+# The paper's classifiers for MNIST are trained on 8,000 pairs. Each row is a classifier that was trained on the first of our pairs and
+# tested on all the others, so that the rows of a network have different test images.
 
 # %%
 def of_classifier(u):
@@ -501,7 +501,7 @@ def one_number(surroundings, classifiers):
                         "known": 100 * rule.rates(learn[attack], learn["benign"]).accuracy,
                         "flagged": 100 * found[attack].false_positive,
                         **{kind: 100 * rates.false_negative for kind, rates in found.items()}})
-            made.append(named | {"number": "as the classifier says"} | of_classifier(u))
+            made.append(named | {"number": "the classifier"} | of_classifier(u))
     return made
 
 
@@ -591,8 +591,8 @@ def trained_in_words(classifiers):
         return "No classifier has been trained."
     return (f"Training takes {display.number(classifiers.seconds.min())} to "
             f"{display.number(classifiers.seconds.max())} seconds here, on one core of a processor; the "
-            f"paper: about a minute. A pair is an image and its example; only those count of which the "
-            f"network reads the image correctly and misreads the example.")
+            f"paper: about a minute. A pair is an image and its example; only those count for which the "
+            f"network classifies the image correctly and misclassifies the example.")
 
 
 def minute(d):
@@ -609,7 +609,7 @@ run.statement("procedure-boundary-classifier", classifiers, data=training, claim
 # %% [markdown]
 # ## Cost of the boundary (procedure): network evaluations
 #
-# The cost of a walk is counted in images that the network classifies: a direction stops where it finds its boundary.
+# The cost of the line searches around an image is counted in forward passes: a direction stops where it finds its boundary.
 
 # %%
 def looks(surroundings):
@@ -637,7 +637,7 @@ def varies(d):
              if k.endswith("benign") and k.replace("benign", "brittle") in d["looks"]]
     told = "; ".join(f"{network(k)}: benign {a:,.0f}, OptBrittle {b:,.0f}" for k, a, b in pairs)
     return (all(a > b for _, a, b in pairs) if pairs
-            else None), f"looks an image: {told}" if told else "no value"
+            else None), f"forward passes an image: {told}" if told else "no value"
 
 
 def looks_in_words(surroundings):
@@ -647,7 +647,7 @@ def looks_in_words(surroundings):
         f"{name} {told[key]:,.0f}" for kind, name in {"benign": "images as they are", **KINDS}.items()
         if (key := f"{net.replace('-', '_')}_{kind}") in told) for net in he.COLUMNS
         if any(key.startswith(net.replace("-", "_")) for key in told))
-    return f"Looks for an image, in the mean: {each}." if each else "No walk was made."
+    return f"Mean number of forward passes an image. {each}." if each else "No search was made."
 
 
 run.tell(surroundings, looks_in_words)
@@ -659,13 +659,13 @@ def arithmetic(surroundings):
     """In words how often 16-bit numbers were not enough, and what an audit found."""
     looked = [u for u in surroundings.to_dict("records") if u["audited"]]
     if not looked:
-        return "No walk was made."
+        return "No search was made."
     again = sum(u["again"] * u["evaluations"] for u in looked) / sum(u["evaluations"] for u in looked)
     audited, otherwise = (sum(u[k] for u in looked) for k in ("audited", "otherwise"))
-    return (f"The walks look in 16-bit numbers (bfloat16), and again in 32-bit ones wherever the two largest "
-            f"outputs are close: {words(100 * again)} of all looks. Of {audited:,} points of these walks, "
-            f"{otherwise or 'none'} "
-            f"{'gets' if otherwise <= 1 else 'get'} another class so than in 32-bit numbers throughout.")
+    return (f"The line searches evaluate the network in bfloat16, and again in 32-bit arithmetic if the two "
+            f"largest logits are close ({words(100 * again)} of all evaluations). Points of these searches "
+            "whose label differs from that in 32-bit arithmetic throughout: "
+            f"{otherwise or 'none'} of {audited:,}.")
 
 
 run.tell(surroundings, arithmetic)
@@ -713,6 +713,11 @@ if best:
     told.append(f"Trained on {it['trained_on']:,} pairs of a digit and its {KINDS[attack]} example, it "
                 f"reaches a worst-case accuracy (100% minus its largest error rate) of {words(accuracy)} on "
                 f"{it['benign']:,} other pairs (95% interval {worst_interval(it)}; paper: {words(theirs)}).")
+    ran = min(each for each, name in zip(*(run.best(surroundings)[k] for k in ("iterations", "unit")))
+              if name.startswith(f"mnist-normal-{attack}"))
+    if attack == "margin" and ran < run.full.iterations:
+        told.append(f"The attack ran {ran:,} of the paper's {run.full.iterations:,} iterations, which may "
+                    "make its examples easier to detect.")
     if alone:
         told.append(f"A single threshold, chosen on the same training pairs, does "
                     f"{'as well' if alone[0] >= accuracy else 'worse'}: an image "

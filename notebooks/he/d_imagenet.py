@@ -57,10 +57,10 @@ LEAST = 150     # images that a classifier of surroundings is trained and tested
 # %% [markdown]
 # ## The claim, and how it is tested
 #
-# The same attacks, line searches and classifier on images of 224 by 224 pixels and a thousand classes. The paper's network is
-# Inception-ResNet; SqueezeNet 1.1, a far smaller one, stands in with its published weights, on images of the data folder, one of
-# each class in their order, which begins with fish and birds (the paper's are a private subset). Whether these were among the images that
-# the network was trained on is not known. So printed values stand beside ours, and nothing is judged: all numbers are a proxy's.
+# Appendix D applies the attacks, line searches and classifier to images of 224 by 224 pixels and a thousand classes. The paper's
+# network is Inception-ResNet; our proxy is SqueezeNet 1.1, a far smaller one, with its published weights, on images of the data folder,
+# one of each class in their order, which begins with fish and birds (the paper's are a private subset). Whether these were among the
+# images that the network was trained on is not known. So published values are shown beside ours, and nothing is judged.
 
 # %%
 scale = run.scale(
@@ -226,11 +226,11 @@ def separates(rows):
 
 
 def far(rows):
-    """FGSM moves images further, and more of its images are read correctly."""
+    """FGSM moves images further, and more of its images are classified correctly."""
     distance = {k: of(rows, k, "distortion_rms") for k in ("margin", "fgsm")}
     point = {k: of(rows, k, "point_accuracy_pct") for k in ("margin", "fgsm")}
     told = (f"distances of FGSM {words(distance['fgsm'], '')}, of OptMargin {words(distance['margin'], '')}; "
-            f"read correctly {words(point['fgsm'])} and {words(point['margin'])}")
+            f"accuracy {words(point['fgsm'])} and {words(point['margin'])}")
     if None in (*distance.values(), *point.values()):
         return None, told
     told += "; “far” is read as ten times"
@@ -443,13 +443,13 @@ run.tell(noises, fitted)
 # | images that it takes | as many as `LEAST` says, our choice | with few there is nothing to learn from; its columns of Table 5 are not run below |
 # | step | 0.01 up to 0.49 | the authors' code |
 # | settings of OptBrittle | OptMargin's | so the authors' code |
-# | directions and iterations, at first | fewer, counted as such: the minute above tells how many | an image costs minutes on a processor |
+# | directions and iterations, at first | fewer, counted as such below each result | an image costs minutes on a processor |
 
 # %% [markdown]
 # ## Try it
 #
 # - `directions=300`: more directions; medians should hardly move, the nearest distances fall.
-# - `iterations`: more than the profile gives; the attacks come nearer, and OptMargin finds more images.
+# - `iterations`: more than the profile gives; the examples come nearer. Does OptMargin still overfit its noise vectors?
 
 # %%
 best = run.best(examples)
@@ -459,8 +459,8 @@ if {"benign", "margin"} <= found.keys():
     copies, = he.misread_under_noise(run.best(noises)) or [{"own": None}]
     overfits = "" if copies["own"] is None else (
         f" {words(copies['own'])} of the copies of these examples with OptMargin's own noise vectors are "
-        f"misclassified, but only {words(copies['others'])} with new noise of the same norm (measured on "
-        f"{copies['images']} of the successful examples)"
+        f"misclassified, but only {words(copies['others'])} with new noise of the same norm (n = "
+        f"{copies['images']} examples measured so far)"
         f"{': the attack overfits its vectors.' if 2 * copies['others'] < copies['own'] else '.'}")
     run.minute("Does OptMargin, an attack made to survive noise, defeat region classification, a majority "
                f"vote over noisy copies of the input, on ImageNet-size images? {votes(best)}"
