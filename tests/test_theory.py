@@ -27,7 +27,6 @@ from shared.theory.gradient import FatCantorSigmoid, loss_gradient, points_acros
 from shared.theory.limits import (
     half_balls_expansion,
     half_balls_limit,
-    half_balls_margin_limit,
     no_hiding_place,
     planar_flip_probability,
     two_balls_bound_rate,
@@ -223,11 +222,21 @@ def test_finite_dimension_form_of_theorem_20():
 def test_limits_when_the_margin_shrinks_like_one_over_root_n():
     n, c, delta = 200_000, np.array([0.0, 0.3, 1, 2]), np.array([[0.5], [1], [10]])
     epsilon = c / np.sqrt(n)
-    for log_exact, limit in ((log_two_balls, two_balls_margin_limit),
-                             (log_half_balls, half_balls_margin_limit)):
-        np.testing.assert_allclose(np.exp(log_exact(n, epsilon, delta)), limit(c, delta), atol=2e-6)
-    direct = integrate.quad(lambda u: 2 * stats.norm.pdf(u) * stats.norm.sf((1 + u) / 0.5), 0, 12)[0]
-    assert half_balls_margin_limit(1, 0.5) == pytest.approx(direct, rel=1e-9)
+    np.testing.assert_allclose(np.exp(log_two_balls(n, epsilon, delta)), two_balls_margin_limit(c, delta),
+                               atol=2e-6)
+
+
+def test_one_of_many_samples_of_noise():
+    n, epsilon, delta = 50, 0.1, 0.5
+    width = integrate.quad(lambda t: (1 - t * t) ** ((n - 1) / 2), -1, 1)[0]
+    for log_exact, low, sides in ((log_two_balls, -1, 1), (log_half_balls, 0, 2)):
+        for samples in (1, 2, 2000):
+            literal = integrate.quad(lambda t, m=samples: (1 - t * t) ** ((n - 1) / 2) * (
+                1 - (1 - tail(n, (epsilon + t) / delta)) ** m), low, delta - epsilon, limit=500)[0]
+            assert np.exp(log_exact(n, epsilon, delta, samples)) == pytest.approx(
+                sides * literal / width, rel=1e-6)
+    far = log_half_balls(200_000, 0.1, 1.0)         # so rare that events exclude each other
+    assert log_half_balls(200_000, 0.1, 1.0, 7) == pytest.approx(far + np.log(7), abs=1e-9)
 
 
 def test_exponential_rates():

@@ -476,13 +476,13 @@ def what_the_definition_does(searches, variants):
     both = off.iloc[0], off.loc[nearest]
     (all_, all_by), (there, there_by), (rest, rest_by) = zip(*[
         (o.mean(), o[missed].mean(), o.drop(missed).mean()) for o in both])
-    return {"nearest": nearest, "missed": len(missed), "rest": len(mine) - len(missed), "all": all_,
+    return {"nearest": nearest, "outside": len(missed), "rest": len(mine) - len(missed), "all": all_,
             "all_by": all_by, "there": there, "there_by": there_by, "rest_off": rest, "rest_by": rest_by}
 
 
 run.say((searches, variants), what_the_definition_does,
         "The mean distance to the published values is {all:.3f} by the rule of this page and {all_by:.3f} by "
-        "the nearer of the two others, *{nearest}*. In the {missed} rows where the published value lies "
+        "the nearer of the two others, *{nearest}*. In the {outside} rows where the published value lies "
         "outside our networks, that convention takes the distance from {there:.3f} to {there_by:.3f}; in the "
         "{rest} others, from {rest_off:.3f} to {rest_by:.3f}.")
 

@@ -95,7 +95,8 @@ AGAIN = {"n": (1, 3, 10, 100, 1000, 3072, 100_000), "epsilon": (0.01, 0.1), "del
 #
 # ## Figure 2: noise at a plane, in two and in many dimensions
 #
-# In two dimensions a good part of the noise crosses the plane. The figure does not show how this part shrinks with the dimension.
+# In two dimensions a large share of the noise crosses the plane (left). The right half, which the paper's figure does not have, shows how
+# the share shrinks with the dimension.
 
 # %%
 def cap_picture(epsilon, delta):

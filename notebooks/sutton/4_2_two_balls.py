@@ -52,10 +52,11 @@ from shared.pages import curves, display
 from shared.pages.start import start
 from shared.pages.theorem import check, numpy_generator
 from shared.records.evidence import equality
+from shared.stability.susceptibility import percentage
 from shared.theory import gradient, statements
 from shared.theory.ball import density, log_tail, sample_points, tail
 from shared.theory.limits import two_balls_bound_rate, two_balls_margin_limit, two_balls_rate
-from shared.theory.models import classify, two_balls
+from shared.theory.models import classify, log_two_balls, two_balls
 from shared.theory.quadrature import cap_share, crossing
 
 run = start("sutton/4_2_two_balls", globals())
@@ -98,7 +99,7 @@ COARSE = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 50_000, 200_000)
 #
 # ## Definition 3: bounded density
 #
-# Nothing could be said about data that sit in a single point. Definition 3 asks for a density $p$ that is zero outside a ball of radius
+# Theorems 4 to 6 would fail if all points of a class could lie in one place of its ball. Definition 3 excludes this. It asks for a density $p$ that is zero outside a ball of radius
 # $r$ around some $c$, and at most $K$ times the uniform density inside:
 #
 # $$\sup_x p(x) \le \frac{K}{r^n V^n}, \qquad K = A^n .$$
@@ -153,14 +154,16 @@ allowed = {n: (SMALL / SHRINK) ** n for n in (2, 20, 200)}
 hit = {}
 for n in allowed:
     points = sample_points(n, scale.draws // 10, numpy_generator(run, "smeared", n), radius=SHRINK)
-    hit[n] = float((np.linalg.norm(points, axis=1) <= SMALL).mean())
+    hit[n] = percentage(int((np.linalg.norm(points, axis=1) <= SMALL).sum()), len(points))
 definition_2 = run.statement("definition-2", data={
     "A": SMALL, "B": SMALL / SHRINK, "C": 1.0, "allowed": {str(n): v for n, v in allowed.items()},
-    "found": {str(n): v for n, v in hit.items()}},
+    "found": {str(n): v["percent"] / 100 for n, v in hit.items()}},
     note="Formula in part from the cited work; not used in any result.")
-display.table(["dimension n", "allowed, C Bⁿ", "found"], [[n, allowed[n], hit[n]] for n in allowed],
-             f"Mass that a convex set of relative volume {SMALL:g}ⁿ receives from data in a ball of radius "
-             f"{SHRINK:g}.")
+display.table(["dimension n", "allowed, C Bⁿ, %", "random points, %", "95% interval"],
+             [[n, 100 * allowed[n], v["percent"], f"{v['low']:.4g} to {v['high']:.4g}"]
+              for n, v in hit.items()],
+             f"Share of data in a ball of radius {SHRINK:g} that a ball of relative volume {SMALL:g}ⁿ inside "
+             "it receives: what the definition allows, which these balls attain, and random points.")
 
 
 # %% [markdown]
@@ -262,7 +265,7 @@ figure_3 = run.figure(
 #
 # for $0 \le \epsilon \le 1$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
-# A point of class 1 is misread if it lies beyond the plane, in a cap of height $1 - \epsilon$. The density there is at most $K$ times the uniform
+# A point of class 1 is misclassified if it lies beyond the plane, in a cap of height $1 - \epsilon$. The density there is at most $K$ times the uniform
 # one, and Lemma 23 bounds the cap. Exact for uniform data: accuracy $1 - \tau_n(\epsilon)$. The bound has the right rate.
 
 # %%
@@ -291,7 +294,7 @@ theorem_4 = check(
 #
 # for $\epsilon \ge 0\text{ and }\epsilon \le \delta \le 1 + \epsilon$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
-# A point of class 1 resists all pushes of length $\delta$ only if it lies more than $\delta$ from the plane, in a cap of height
+# No perturbation of norm up to $\delta$ flips the label of a point of class 1 only if it lies more than $\delta$ from the plane, in a cap of height
 # $1 - (\delta - \epsilon)$. Such a cap is as small as any other at a fixed distance from the centre: data concentrate near the plane through the centre
 # of their ball, at distance $\epsilon$ from the boundary. Exact for uniform data: $1 - \tau_n(\delta - \epsilon)$.
 
@@ -308,7 +311,7 @@ CAPTION = (
     "ε. Lines: exact; dashes: the bound; dots and bars: random trials with 95% intervals (none "
     "without a hit).")
 ALT = (
-    "Three falling curves over the dimension with dashed bounds just above; the longer the push, the "
+    "Three falling curves over the dimension with dashed bounds just above; the longer the perturbation, the "
     "earlier the fall.")
 
 
@@ -329,8 +332,8 @@ display.picture(draw_resisting(steady), CAPTION, ALT)
 #
 # for $\delta > 0$, $0 \le \epsilon \le 1 + \delta$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
-# Point and push are both random. Together they must cover the distance $\epsilon$ to the plane. Cut it in two: either the point has covered
-# at least $\epsilon - \tau$ of it, or the push covers more than $\tau$. Both are caps, and the two bounds of Lemma 23 are equal at
+# Point and noise are both random. Together they must cover the distance $\epsilon$ to the plane. Cut it in two: either the point has covered
+# at least $\epsilon - \tau$ of it, or the noise covers more than $\tau$. Both are caps, and the two bounds of Lemma 23 are equal at
 # $\tau = \epsilon\delta/(1 + \delta)$, which gives the theorem as reconstructed [derived; whether its factor is $A^n$ or $A$ is
 # lost]. Exact for uniform data:
 #
@@ -504,9 +507,9 @@ directions = {"points": len(points), "dimension": N_GRADIENT, "share_that_point_
 
 # %%
 CAPTION = (
-    "Why Theorem 7 needs a condition on σ. Left: a strictly increasing, continuously differentiable "
-    "σ (built here with finitely many steps). Right: its derivative, zero on a Cantor set of "
-    "positive length; the ticks below mark where it is zero.")
+    "Why Theorem 7 needs a condition on σ. Left: σ after finitely many steps of the construction, constant "
+    "on short intervals; its limit is strictly increasing and continuously differentiable. Right: "
+    "its derivative, zero on a Cantor set of positive length; the ticks below mark where it is zero.")
 ALT = (
     "Left: a smooth rising curve. Right: a derivative made of many triangles of different sizes, "
     "touching zero on a dense pattern marked in orange below.")
@@ -547,12 +550,12 @@ theorem_7 = run.statement(
 #
 # for $0 \le \gamma \le 2$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
-# Take two points $x$ and $z$ of one class, and any push that carries $z$ across with a margin of at least $\gamma$. Write $d_\ell(z, s)$ for that
-# margin and $S_\gamma(z)$ for the set of these pushes. All of them carry $x$ across as soon as $x$ lies at most $\gamma$ farther from the plane
+# Take two points $x$ and $z$ of one class, and any perturbation that carries $z$ across with a margin of at least $\gamma$. Write $d_\ell(z, s)$ for that
+# margin and $S_\gamma(z)$ for the set of these perturbations. All of them carry $x$ across as soon as $x$ lies at most $\gamma$ farther from the plane
 # than $z$, and this condition is not only enough but necessary. It holds if $x$ is not more than $\gamma/2$ behind the centre of the ball and $z$ not more
 # than $\gamma/2$ before it; hence the square, and half of the margin for each. Exact for uniform data: $\Pr(T_z - T_x \le \gamma)$, which
 # depends neither on $\epsilon$ nor on the class. The random trials in the picture push $z$ just past the margin and look at $x$: they
-# test this equivalence, not each of the pushes.
+# test this equivalence, not each of the perturbations.
 
 # %%
 theorem_8 = check(run, "theorem-8", again=lambda n, gamma: crossing(n, gamma, 1.0), grid=AGAIN)
@@ -584,7 +587,7 @@ display.picture(draw_spared(spared), CAPTION, ALT)
 # ## Beyond the paper: how good are the bounds?
 #
 # *This part is ours.* A probability that falls exponentially has a rate, $-\frac1n \ln \Pr$ for large $n$. The bounds of Theorems 4 and 5 have the true
-# rate. That of Theorem 6, as reconstructed, falls more slowly than the truth. It adds up the cases in which the point or the push alone covers its share of the distance $\epsilon$,
+# rate. That of Theorem 6, as reconstructed, falls more slowly than the truth. It adds up the cases in which the point or the noise alone covers its share of the distance $\epsilon$,
 # the shares being $1 : \delta$. In truth both must do their part, so the two small probabilities multiply, and the cheapest shares are
 # $1 : \delta^2$. The true rate is
 #
@@ -667,16 +670,17 @@ PICTURE = 3072  # numbers in a colour picture of 32 by 32 pixels
 turned = 100 * float(STATEMENTS["theorem-6"].exact(n=PICTURE, epsilon=epsilon, delta=biggest))
 noisy = float(STATEMENTS["theorem-6"].exact(n=PICTURE, epsilon=epsilon, delta=1.0))
 by_noise = display.number(noisy, digits=2)
+by_many = f"{np.exp(log_two_balls(PICTURE, epsilon, 1.0, samples=2000)):.1%}"
 misread = display.number(float(10 ** log10_error[str(PICTURE)]), digits=2)
 resist = display.number(100 * float(tail(PICTURE, push - epsilon)), digits=2)
 display.say(
     f"At ε = {epsilon:g} and n = {PICTURE:,}, the size of a CIFAR-10 image, {misread} of the points are "
-    f"misread and {resist}% resist a push of length {push:g}. Noise of radius 1 turns {by_noise} of them. A "
-    f"random push of radius {biggest:g} still turns {turned:.0f}% of them, since it takes more dimensions to "
-    f"tame noise that long: "
+    f"misclassified, and an adversarial perturbation of norm {push:g} flips the label of all but {resist}%. "
+    f"Noise of norm up to 1 flips the label of {by_noise} of the points, noise of norm up to {biggest:g} "
+    f"still of {turned:.0f}%: larger noise takes more dimensions to become ineffective, "
     f"at n = {END:,} "
-    f"it is {display.number(float(noise[f'{biggest:g}']['exact_at_end']), digits=2)}. Theorems 4, 5, 6 and 8 "
-    f"were violated in "
+    f"the share is {display.number(float(noise[f'{biggest:g}']['exact_at_end']), digits=2)}. "
+    "Theorems 4, 5, 6 and 8 were violated in "
     f"{sum(d['violations'] for d in tested)} of {sum(d['cases'] for d in tested):,} cases. In Figure 4, "
     f"{np.mean(list(inside.values())):.0%} of the 95% intervals contain the exact value.")
 
@@ -694,7 +698,7 @@ run.minute(
     "at once? In this model it is: each class fills a unit ball, a plane lies midway between the centres, "
     f"and the centres are {apart:g} apart. In {PICTURE:,} dimensions, as for CIFAR-10 images, {misread} of "
     f"the points are misclassified, and random noise of norm up to 1 (one sample a point) flips the label of "
-    f"{by_noise} of them; "
+    f"{by_noise} of them (with 2,000 samples, at least one flips the label of {by_many} of them); "
     f"an adversarial perturbation of norm {push:g} flips the label of all but {resist}% (exact values). "
     "The distance of the centres must not shrink as the dimension n grows: at a distance of 2/√n, the share "
     f"that this noise flips tends to {float(two_balls_margin_limit(1.0, 1.0)):.0%}. The paper's formulas are "

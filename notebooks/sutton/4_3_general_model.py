@@ -233,7 +233,7 @@ equation_4 = run.statement(
 # for $n \ge 2$, $\eta \ge 0$, $L \ge 0$ [derived].
 #
 # A point is called 0 if it lies deeper below the plane than the surface dips there. *Proof idea.* Choose a
-# depth $\alpha$. Either the surface strays from the plane by more than $\alpha$ somewhere over the data, or
+# depth $\alpha$. Either the surface lies more than $\alpha$ from the plane above this point, or
 # the point is less than $\alpha$ below the plane, or all is well. The two bad chances are added, and
 # $\alpha$ is chosen to make the sum small.
 
@@ -266,7 +266,7 @@ corollary_10 = check("corollary-10", again=lambda n, eta, r: cap_share(n, eta / 
 #
 # for $n \ge 2$, $\eta \ge 0$, $L \ge 0$, $\delta > 0$ [derived].
 #
-# *Proof idea.* By {eq}`sutton-eq-2` a push of length $\delta$ straight along $v$ suffices if the surface is
+# *Proof idea.* By {eq}`sutton-eq-2` a perturbation of norm $\delta$ straight along $v$ suffices if the surface is
 # at most $\delta$ above the point. That fails only if the surface strays by more than $\alpha$ or the point
 # is more than $\delta - \alpha$ below the plane. The sum of these two chances bounds the share of points
 # that are safe.
@@ -341,18 +341,17 @@ corollary_15 = check("corollary-15", again=lambda n, eta, delta, r: crossing(n, 
 #
 # for $n \ge 2$, $\eta \ge 0$, $L \ge 0$, $\delta > 0$, $\gamma \ge 0$ [derived].
 #
-# Two points $x$ and $z$ of class 0 are drawn. $S_{\gamma,\delta}(z)$ is the set of pushes of length up to
-# $\delta$ that carry $z$ past the surface by at least $\gamma$. *Proof idea.* The same push moves $x$ and
+# Two points $x$ and $z$ of class 0 are drawn. $S_{\gamma,\delta}(z)$ is the set of perturbations of norm up to
+# $\delta$ that carry $z$ past the surface by at least $\gamma$. *Proof idea.* The same perturbation moves $x$ and
 # $z$ equally; over different ground the surface differs by at most $L\delta$ for each of them. So all these
-# pushes also work on $x$ if $x$ is not deeper than $z$ by more than $\xi = \gamma - 2L\delta$. Ask $z$ to
+# perturbations also work on $x$ if $x$ is not deeper than $z$ by more than $\xi = \gamma - 2L\delta$. Ask $z$ to
 # lie below a height $t$ and $x$ above $t - \xi$: two independent events, whose probabilities multiply.
 
 # %%
 theorem_16 = check("theorem-16", note="Sampled: the grid is judged by random trials, which try the worst "
-                                      "push over each of 201 "
-                                      "places of the plane. The witnesses are exact; they tell the 2 of the "
-                                      "bound as reconstructed from 0, 1 and 4. The paper's own constant is "
-                                      "lost.")
+                                      "perturbation over each of 201 places of the plane. The extremal "
+                                      "examples are exact; they refute the bound if the 2 in ξ is 0 or 1, "
+                                      "and detect 4 as too weak. The paper's own constant is lost.")
 
 # %% [markdown]
 # ## Corollary 17: universal attacks across a flat boundary
@@ -428,9 +427,8 @@ display.picture(draw_over_n(over_n), CAPTION, ALT)
 #
 # A roof bends in one of $n-1$ directions, and noise hardly notices. The worst surface of slope $L$ bends in all of them: a cone
 # $g = -L\|\pi x\|$ with the point under its apex. Noise has nearly all its length along the plane, where the cone has come down
-# by $L\delta$; the chance to cross is one integral over the angle of the push. It stays within a small factor of the bound,
-# so the condition $\eta > L\delta\sqrt{1+L^2}$, without which the bound is trivial, is no weakness of the proof: below it
-# noise does cross. The last column forgets the cone ($\kappa = 1$, $z = \tau$), and the truth refutes it.
+# by $L\delta$; the chance to cross is one integral over the angle of the noise. The table compares it with the bound. Below the
+# condition $\eta > L\delta\sqrt{1+L^2}$ the bound is trivial, and noise does cross. The last column forgets the cone ($\kappa = 1$, $z = \tau$), and the truth refutes it.
 
 # %%
 CONE_N, CONE_SLOPE = 3072, 0.1
@@ -496,7 +494,7 @@ def other_data(law, surface, n=50, delta=0.5):
 
 others = [other_data(law, surface) for law in ("even", "truncated Gaussian", "sphere")
           for surface in (surfaces.flat(), surfaces.wedge(0.1), surfaces.sine(0.02, 5.0))]
-display.table(["data", "surface", "misread", "≤ Thm 9", "safe", "≤ Thm 11", "noise works", "≤ Thm 14"],
+display.table(["data", "surface", "misclassified", "≤ Thm 9", "safe", "≤ Thm 11", "noise works", "≤ Thm 14"],
              [[o["law"], o["surface"], *(o[k + b] for k in ("wrong", "safe", "flipped")
                                          for b in ("", "_bound"))]
               for o in others],
@@ -620,30 +618,37 @@ display.table(["statement", "cases", "violations", "nearest truth / bound", "mut
               "All statements of this page: cases checked, violations, the largest ratio of truth to bound, "
               "and mutants of the formula that the same check detects.")
 last = {item: display.number(float(np.exp(rows[-1]["log_bound"])), digits=2) for item, rows in over_n.items()}
+
+
+def flat_bound(item, of):
+    """The bound of a theorem's corollary for a flat boundary, at the same n, eta and length."""
+    values = {"n": DIMENSIONS[-1], "eta": eta, "r": 1.0, "delta": SIZES.get(of)}
+    found = STATEMENTS[item].log_bound(**{k: values[k] for k in STATEMENTS[item].parameters})
+    return display.number(float(np.exp(found)), digits=2)
+
+
 display.say(
-    f"{sum(d['cases'] for d in data):,} cases and {sum(d['violations'] for d in data)} violations. Bent "
-    f"boundaries and "
-    f"other data change little: in {DIMENSIONS[-1]:,} dimensions and under a roof of slope {lipschitz:g}, "
-    f"the bounds leave "
-    f"at most {last['theorem-9']} for a wrong label, {last['theorem-11']} for a "
-    f"point that no attack of length {SIZES['theorem-11']:g} can move, and {last['theorem-14']} for "
-    f"noise of length {SIZES['theorem-14']:g}. For three kinds of data and three surfaces, {beyond} of "
-    f"{len(others)} rows exceed a bound.")
+    f"{sum(d['cases'] for d in data):,} cases and {sum(d['violations'] for d in data)} violations. In "
+    f"{DIMENSIONS[-1]:,} dimensions and under a roof of slope {lipschitz:g}, the bounds allow at most "
+    f"{last['theorem-9']} for a wrong label (plane: {flat_bound('corollary-10', 'theorem-9')}), "
+    f"{last['theorem-11']} for a point whose label no attack of norm {SIZES['theorem-11']:g} flips (plane: "
+    f"{flat_bound('corollary-12', 'theorem-11')}), and {last['theorem-14']} for noise of norm up to "
+    f"{SIZES['theorem-14']:g} (plane: {flat_bound('corollary-15', 'theorem-14')}). For three kinds of data "
+    f"and three surfaces, {beyond} of {len(others)} rows exceed a bound.")
 nearest = max((c for c in cone if c["bound"] < 0.5), key=lambda c: c["truth"] / c["bound"])
 display.say(
-    f"The slope matters if the surface bends on all sides. Under a cone of slope {CONE_SLOPE:g}, "
-    f"{nearest['depth']:g} above the "
-    f"data, noise of length 1 changes the label with probability {nearest['truth']:.3f} in {CONE_N:,} "
-    f"dimensions, and the bound is "
-    f"{nearest['bound']:.3f}; with "
-    f"the cone ignored it would be {display.number(float(nearest['ignored']), digits=2)}. Up to a small "
-    f"factor Theorem 14 cannot be improved there.")
+    f"Under a cone of slope {CONE_SLOPE:g}, {nearest['depth']:g} above the data, noise of norm up to 1 flips "
+    f"the label with probability {nearest['truth']:.3f} in {CONE_N:,} dimensions, and the bound is "
+    f"{nearest['bound']:.3f}; with the cone ignored it would be "
+    f"{display.number(float(nearest['ignored']), digits=2)}. Over the depths of the table the probability is "
+    f"{min(c['truth'] / c['bound'] for c in cone):.2f} to {max(c['truth'] / c['bound'] for c in cone):.2f} "
+    "times the bound.")
 
 # %% [markdown]
 # ## Try it
 #
 # - `-p lipschitz 0.2` bends the roof of the comparison over dimensions more. The bounds fall later, or not at all.
-# - `-p eta 0.1` moves the data to the boundary. More points are misread, and more dimensions are needed.
+# - `-p eta 0.1` moves the data to the boundary. More points are misclassified, and more dimensions are needed.
 # - `-p draws 200000` takes more random trials. Their intervals narrow, and some arrows become dots.
 
 # %%
@@ -656,10 +661,11 @@ run.minute(
     f"misclassified, at most {last['theorem-11']} withstand every attack of norm {SIZES['theorem-11']:g}, "
     f"and at most {last['theorem-14']} change their label under noise of norm up to {SIZES['theorem-14']:g}. "
     f"{sum(d['violations'] for d in data)} of {sum(d['cases'] for d in data):,} cases checked violate a "
-    f"bound; of {len(others)} combinations of other distributions and boundaries {beyond} do. A slope "
-    f"matters most where the boundary bends on all sides: for a point {nearest['depth']:g} from the tip of a "
-    f"cone of slope {CONE_SLOPE:g}, noise of norm 1 flips the label with probability {nearest['truth']:.3f} "
-    f"in {CONE_N:,} dimensions.",
+    f"bound, and {beyond} of {len(others)} combinations of three distributions and three boundaries do. A "
+    f"slope matters where the boundary bends on all sides: for a point {nearest['depth']:g} from the tip of "
+    f"a cone of slope {CONE_SLOPE:g}, noise of norm up to 1 flips the label with probability "
+    f"{nearest['truth']:.3f} in {CONE_N:,} dimensions; for a plane at that distance, with "
+    f"{display.number(float(cap_share(CONE_N, nearest['depth'])), digits=2)}.",
     picture=draw_over_n(over_n),
     alt="Four panels with falling curves over the dimension: points misclassified, points that no attack "
         "flips, points that noise flips, and points that another point's attack spares.")

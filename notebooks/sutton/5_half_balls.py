@@ -94,12 +94,13 @@ AGAIN = dict(n=(2, 30, 1000, 200_000), epsilon=(0.0, 0.01, 0.1), delta=(0.1, 0.3
 # | Theorems 18 to 20 | proved again along the lines of Appendix C, then checked | [derived] |
 # | auxiliary constants in the proof of Theorem 20 | not needed: the bound is shown in a form that holds for each $n$ | [lost] |
 # | parameters of Figure 6 | $\epsilon = 0$, and the parameter `epsilon` of this page beside it; $\delta$ = 0.1, 1, 10; $n$ from 1 to 200,000 | [lost], ours |
-# | Definitions 21 and 22 | stable: no push up to $\delta$ changes the label; stable with confidence $\upsilon$: noise keeps it with probability at least $\upsilon$ | [derived] |
+# | Definitions 21 and 22 | stable: no perturbation up to $\delta$ changes the label; stable with confidence $\upsilon$: noise keeps it with probability at least $\upsilon$ | [derived] |
 #
 # What *exact* and *bound not violated* mean for a bound, and what changed formulas and *witnesses* are, is said on
 # {doc}`the opening page </book/sutton>`. A residue (an exact value beyond its bound, in logarithms, or the relative
 # difference of two ways to compute it) may be $10^{-8}$.
-# For Figure 6 and the definitions the page says what was compared.
+# For Figure 6 and the definitions the page says what was compared. $\tau_n(x)$ is the share of the $n$-dimensional unit ball beyond a
+# plane at distance $x$ from its centre; $\Phi$ and $\phi$ are the standard normal distribution function and density.
 #
 # ## Equation 5: the classifier
 #
@@ -154,8 +155,8 @@ theorem_19 = check(
                                                                   epsilon=0, delta=1).tolist()},
     claims={"zero margin": lambda d: (
         min(d["bound_without_margin"]) > 0.1,
-                       f"the bound at ε = 0 lies between {min(d['bound_without_margin']):.2f} and "
-                       f"{max(d['bound_without_margin']):.2f} for n from {TRIED[0]} to {TRIED[-1]:,}")})
+                       f"the bound at ε = 0 lies between {min(d['bound_without_margin']):.4g} and "
+                       f"{max(d['bound_without_margin']):.4g} for n from {TRIED[0]} to {TRIED[-1]:,}")})
 
 
 # %% [markdown]
@@ -234,8 +235,10 @@ figure_6 = run.figure(
               and all(np.ptp(y) < 0.5 * np.max(y) for y in drawn)},
     claims={"roughly constant": lambda d: (all(min(p) > 0.01 and max(p) - min(p) < 0.5 * max(p)
                            for p in d["trials_without_margin"].values()),
-                       "; ".join(f"δ = {k}: {min(p):.4f} to {max(p):.4f}" for k,
-                                 p in d["trials_without_margin"].items())
+                       "random trials: " + "; ".join(
+                           f"δ = {k}: {min(p):.4f} to {max(p):.4f} (exact: "
+                           + " to ".join(f"{end:.4f}" for end in d["exact_without_margin"][k]) + ")"
+                           for k, p in d["trials_without_margin"].items())
                        + f" over n from {d['dimensions'][0]} to {d['dimensions'][-1]:,}")},
     note="The paper's parameters are lost; the curves are exact, the circles random trials.")
 
@@ -258,7 +261,8 @@ figure_6 = run.figure(
 # with a chance that does not shrink, at least the cap beyond $\beta_p/\delta$. For large $n$ the cap
 # becomes a tail of the normal law $\Phi$, and $p$ is chosen to make the product large.
 #
-# The first formula holds for each $n$; the second is its limit, which is the paper's statement.
+# The first formula holds for each $n$; the second is its limit and, as far as the surviving words tell, the form of the paper's
+# statement.
 
 # %%
 LAST = DIMENSIONS[-1]
@@ -278,7 +282,8 @@ theorem_20 = check(
     claims={"what hides": lambda d: (min(d["flipped_without_margin"].values()) > 0.1
                        and max(d["flipped_with_margin"].values()) < 1e-3
                                      and d["attackable_with_margin"] > 0.999,
-                       f"n = {d['n']:,}: noise flips at least "
+                       f"n = {d['n']:,}, δ from {min(map(float, d['flipped_without_margin'])):g} to "
+                       f"{max(map(float, d['flipped_without_margin'])):g}: noise flips at least "
                        f"{min(d['flipped_without_margin'].values()):.3f} of the "
                        f"points without a margin and at most "
                        f"{display.number(float(max(d['flipped_with_margin'].values())), digits=2)} "
@@ -289,8 +294,8 @@ theorem_20 = check(
 # ## Beyond the paper: the limit itself
 #
 # The bound of Theorem 20 need not be the end. In high dimension $\sqrt n\,x_1$ and $\sqrt n\,s_1$ are two
-# independent normal numbers, the second scaled by $\delta$. Noise wins if it is the larger of the two and
-# has the right sign. The ratio of two normal numbers is a Cauchy number, so the limit is
+# independent normal numbers, the second scaled by $\delta$. The label flips if the second is the larger one in absolute value and has
+# the opposite sign. The ratio of two normal numbers is a Cauchy number, so the limit is
 # $\arctan(\delta)/\pi$. With the next term:
 #
 # $$\Pr(f(x+s)\ne\ell) = \frac{\arctan\delta}{\pi} - \frac{\delta(1-\delta^2)}{2\pi n(1+\delta^2)^2} + O(n^{-2}) .$$ (sutton-arctan)
@@ -302,7 +307,7 @@ theorem_20 = check(
 #
 # $$\liminf_{n\to\infty} \Pr(f(x+s)\ne\ell) \ge \sup_{q>0}\,(2\Phi(q)-1)\,\Phi(-q/\delta) ,$$ (sutton-sharper)
 #
-# which falls with $\delta$ as slowly as the truth does, where the paper's bound falls with its square. All
+# which falls in proportion to $\delta$, as the limit does, whereas the bound of Theorem 20 as reconstructed falls with $\delta^2$. All
 # of this is ours [derived].
 
 # %%
@@ -315,8 +320,8 @@ exact = np.exp(models.log_half_balls(np.array([[1], *([k] for k in ORDERS)]), 0.
 display.table(["δ", "Theorem 20", "sharper", "limit", "n = 1", *(f"n = {k:,}" for k in ORDERS)],
              [[f"{d:g}", *(f"{v:.5f}" for v in (paper_bound[i], sharper[i], limit[i], *exact[:, i]))]
               for i, d in enumerate(DELTAS)],
-             "Half-balls without a margin: the paper's bound for large n, the sharper one, the limit, and "
-             "exact probabilities.")
+             "Half-balls without a margin: the bound of Theorem 20 as reconstructed, for large n, the "
+             "sharper one, the limit, and exact probabilities.")
 first_order = -delta * (1 - delta**2) / (2 * np.pi * (1 + delta**2) ** 2)
 display.table(["δ", *(f"n = {k:,}" for k in ORDERS), "predicted"],
              [[f"{d:g}",
@@ -328,11 +333,11 @@ display.table(["δ", *(f"n = {k:,}" for k in ORDERS), "predicted"],
 
 # %%
 CAPTION = (
-    "Half-balls without a margin, large n: the limit arctan(δ)/π, the sharper bound and the paper's "
-    "bound over the size of the noise (left), and how far each bound lies below the limit (right). "
-    "Ours.")
+    "Half-balls without a margin, large n: the limit arctan(δ)/π, the sharper bound and that of Theorem 20 "
+    "as reconstructed, over the size of the noise (left), and how far each bound lies below the limit "
+    "(right). Ours.")
 ALT = (
-    "Left: three rising curves over delta, the limit on top, the paper's bound lowest. Right: ratio "
+    "Left: three rising curves over delta, the limit on top, the bound of Theorem 20 lowest. Right: ratio "
     "of limit and bound, falling to one for large delta.")
 
 
@@ -356,30 +361,35 @@ def draw_limit():
 
 display.picture(draw_limit(), CAPTION, ALT)
 
-
 # %% [markdown]
 # ## Beyond the paper: how small a margin is enough?
 #
-# Points and noise live on the scale $1/\sqrt n$, so a margin begins to hide attacks when it is a few times
-# that. With $\epsilon = c/\sqrt n$ the probability tends to
-# $2\int_0^\infty \phi(u)\,\Phi(-(c+u)/\delta)\,du$. The table turns this around: the margin at which one
-# noise sample in 2,000 still works, the number of samples that the experiments of the paper try for each
-# picture.
+# The distance of a typical point, and what noise adds along the normal, are of the order $1/\sqrt n$. So noise rarely flips a label if
+# $\epsilon$ is a few times that. The experiments of the paper try 2,000 noise samples around each image; the table has the $\epsilon$ at
+# which at least one of them flips the label of only 1% of the points.
 
 # %%
-def hiding_margin(n, delta, share=1 / 2000):
-    """The epsilon at which noise of size delta changes the label of exactly this share of the half-balls."""
-    return optimize.brentq(lambda e: models.log_half_balls(n, e, delta) - np.log(share), 0.0, 0.999 * delta)
+TRIES, RARE = 2000, 0.01    # samples around a point, and the share of points that is called rare here
+
+
+def hiding_margin(n, delta, samples=TRIES, share=RARE):
+    """The epsilon at which one of these samples of noise changes the label of just this share of points."""
+    return optimize.brentq(lambda e: models.log_half_balls(n, e, delta, samples) - np.log(share),
+                           0.0, 0.999 * delta)
 
 
 SIZES = {"28 × 28 grey": 784, "32 × 32 colour": 3072, "224 × 224 colour": 150_528}
-LARGE = {d: optimize.brentq(lambda c, d=d: limits.half_balls_margin_limit(c, d) - 1 / 2000, 0, 10 * (1 + d))
-         for d in DELTAS if d >= 0.5}
-display.table(["δ", *(f"{name}, n = {k:,}" for name, k in SIZES.items()), "√n ε for large n"],
-             [[f"{d:g}", *(f"{hiding_margin(k, d):.4f}" for k in SIZES.values()), f"{LARGE[d]:.3f}"]
-              for d in LARGE],
-             "Half of the margin, ε, at which noise of size δ (in radii of the class) works once in 2,000 "
-             "samples.")
+display.table(["δ", *(f"{name}, n = {k:,}" for name, k in SIZES.items())],
+             [[f"{d:g}", *(f"{hiding_margin(k, d):.4f}" for k in SIZES.values())]
+              for d in DELTAS if d >= 0.5],
+             f"Half of the margin, ε, at which at least one of {TRIES:,} noise samples of size δ (in radii "
+             f"of the class) flips the label of {RARE:.0%} of the points.")
+once = hiding_margin(SIZES["32 × 32 colour"], 1.0, samples=1, share=1 / TRIES)
+found = float(np.exp(models.log_half_balls(SIZES["32 × 32 colour"], once, 1.0, TRIES)))
+display.say(
+    f"Averaged over points, one sample in {TRIES:,} flips a label at the smaller ε = {once:.3f} (n = "
+    f"{SIZES['32 × 32 colour']:,}, δ = 1); there at least one of {TRIES:,} samples flips the label of "
+    f"{found:.0%} of the points.")
 
 
 # %% [markdown]
@@ -418,14 +428,14 @@ display.piece(noise_explorer())
 # (sutton-6-5)=
 # ## 6.5 Two notions of stability
 #
-# The first notion is about the worst push, the second about a typical one: where some push moves a point across,
-# it is {term}`unstable`, and yet it can be {term}`stable` with confidence. For a plane at distance $a$ from
+# The first notion is about the worst perturbation, the second about a typical one: where some perturbation flips the label, a point
+# is {term}`unstable`, and yet it can be {term}`stable` with confidence. For a plane at distance $a$ from
 # $x$ both are solved by hand: stable means $a > \delta$, and the confidence is one minus the cap of the
-# noise ball beyond $a$. Below, points of the two balls model are asked both questions.
+# noise ball beyond $a$. Below, both definitions are evaluated at points of the two-ball model.
 #
 # ## Definition 21: stable against every perturbation
 #
-# A classifier is $\delta$-*stable* at $x$ if no push of length up to $\delta$ changes its answer:
+# A classifier is $\delta$-*stable* at $x$ if no perturbation of norm up to $\delta$ changes the label:
 #
 # $$f(x+s) = f(x) \quad\text{for all } s\in\mathbb B^n_\delta .$$ (sutton-def-21)
 #
@@ -595,29 +605,26 @@ display.say(
     + ", ".join((display.number(float(c["exact"][-1]), digits=2) if c["exact"][-1] > 0 else "below 10⁻³⁰⁰")
                 + f" (δ = {d:g})" for d, c in margin.items())
     + f" at n = {LAST:,}, while the share of points that an attack of length ε + 0.1 can move rises to "
-      f"{hidden['attackable_with_margin']:.4f}. The attacks have not become fewer; noise has become blind to "
-      f"them.")
+      f"{hidden['attackable_with_margin']:.4f}.")
 left_over = np.abs(exact[-1] - limits.half_balls_expansion(ORDERS[-1], delta)).max()
 display.say(
     "The limit is "
     + ", ".join(f"{top / b:.3g} (δ = {d:g})" for top, b, d in zip(limit, paper_bound, DELTAS))
     + " times the bound of Theorem 20 as reconstructed"
-    + ". The sharper form leaves " + ", ".join(f"{top / b:.3g}" for top, b in zip(limit, sharper))
-    + f". The 1/n term predicts the exact values at n = {ORDERS[-1]:,} to within "
+    + ", and of the sharper form " + ", ".join(f"{top / b:.3g}" for top, b in zip(limit, sharper))
+    + f" times. The 1/n term predicts the exact values at n = {ORDERS[-1]:,} to within "
     f"{display.number(float(left_over), digits=2)}.")
 display.say(
-    f"Little margin is needed. In the dimension of a 32 × 32 colour picture and for noise as large as the "
-    f"class itself (δ = 1), ε = {hiding_margin(3072, 1.0):.3f} leaves one working sample in 2,000; in that "
-    f"of a 224 × 224 "
-    f"picture ε = {hiding_margin(150_528, 1.0):.4f} does. And a point at distance ε that no noise of length "
-    f"10 ε seems to move "
-    f"(confidence {1 - tail(3072, 0.1):.9f} at n = 3,072) is not stable at all: a push of length ε is "
-    f"enough.")
+    f"In the dimension of a 32 × 32 colour image and for noise as large as the class itself (δ = 1), ε = "
+    f"{hiding_margin(3072, 1.0):.3f} is enough that {TRIES:,} samples flip the label of only {RARE:.0%} of "
+    f"the points; in that of a 224 × 224 image, ε = {hiding_margin(150_528, 1.0):.4f}. A point at distance ε "
+    f"whose label noise of norm up to 10 ε leaves as it is (confidence {1 - tail(3072, 0.1):.9f} at n = "
+    "3,072) is not stable: an adversarial perturbation of norm ε flips the label.")
 
 # %% [markdown]
 # ## Try it
 #
-# - `-p epsilon 0.01` narrows the margin. Noise finds the attack again in thousands of dimensions.
+# - `-p epsilon 0.01` narrows the margin. Noise flips labels again in thousands of dimensions.
 # - `-p n 30` draws Figure 7 where noise is not yet sideways. The cloud of noisy copies widens.
 # - `-p draws 1000000` takes more random trials. Their intervals narrow around the exact curves.
 
@@ -628,8 +635,9 @@ run.minute(
     f"them. Without a margin, noise of norm up to 1 flips the label of {touching} of the points, in every "
     f"dimension. If each class is moved away from the plane by {epsilon:g}, the same noise flips the label "
     f"of {apart} of the points in {n:,} dimensions, but an adversarial perturbation of norm {reach:g} still "
-    f"flips it for all but {withstand} (exact values). A shift of {hiding_margin(3072, 1.0):.3f} is enough "
-    "that one noise sample in 2,000 flips a label. This is a property of the model, whose formulas are "
+    f"flips it for all but {withstand} (exact values). In 3,072 dimensions, with {TRIES:,} samples of such "
+    f"noise tried around each point, a shift of {hiding_margin(3072, 1.0):.3f} leaves {RARE:.0%} of the "
+    "points with a flipped label. This is a property of the model, whose formulas are "
     "reconstructed here; it does not show how large the margins of trained networks are.",
     picture=draw_figure_6(without, margin),
     alt="Left: without a gap the chance that noise changes the label stays level over the dimension. Right: "

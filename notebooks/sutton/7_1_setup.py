@@ -88,9 +88,9 @@ scale = run.scale(
 # ## Table 2: the network
 #
 # The network is a shortened VGG: pairs of convolutions with 3 by 3 weights, each pair followed by a maximum over squares of 2 by 2, the last
-# by a maximum over the whole image. The sizes of the layers are lost in our copy of the text. The numbers of parameters are not, and they leave
-# no other weights between these layers. Dropout is used but is not in the table, so that batch normalisation may be missing there, too. The
-# table does not settle the *padding*: whether a convolution keeps the size of the image by adding zeros around it, or gives only the values
+# by a maximum over the whole image. The sizes of the layers are lost in our copy of the text. The numbers of parameters are
+# not: the listed layers have exactly the weights that 3 by 3 convolutions need. Dropout is used but is not in the table, so batch
+# normalisation may be used and missing there, too. The table does not settle the *padding*: whether a convolution keeps the size of the image by adding zeros around it, or gives only the values
 # for which all its inputs exist, which is the default of the authors' software.
 
 # %%
@@ -124,7 +124,7 @@ run.table("table-2", (), lambda: layers(net_of_table_2))
 short = sum(p.numel() for p in registry.build("sutton-vgg-short").parameters())
 recipe = sutton.PAPER
 display.say(
-    f"Together {total:,} parameters. For Fashion-MNIST and the traffic signs the network lacks the third "
+    f"The network has {total:,} parameters. For Fashion-MNIST and the traffic signs it lacks the third "
     f"pair of convolutions and has {short:,} parameters. All are trained alike: {recipe.epochs} epochs in "
     f"batches of {recipe.batch}, learning rate {recipe.rate:g}, halved {len(recipe.milestones)} times, "
     f"Nesterov momentum "
@@ -175,9 +175,10 @@ display.say(
     f"{left[0] or 'none'} without. Without padding the two layers must therefore be removed, and an image of "
     f"CIFAR-10 ends as exactly {across(0, 32)[7]} value a channel; with padding there is no reason to remove "
     "them. The paper removes them for traffic signs as well. The size of these images is lost in our copy of "
-    f"the text: from 30 pixels across {across(0, 30)[7] or 'nothing'} would be left, and at 32 the argument "
-    "does not hold. No padding is our reading, for this reason and because it is Tensorflow's default; the "
-    "page on {ref}`traffic signs <sutton-7-2-3>` measures what difference it makes.")
+    f"the text: an image of 30 by 30 would leave {across(0, 30)[7] or 'nothing'}, one of 32 by 32 a value a "
+    "channel, so that there the argument does not hold. No padding is our reading, for this reason and "
+    "because it is Tensorflow's default; the page on {ref}`traffic signs <sutton-7-2-3>` measures what "
+    "difference it makes.")
 
 
 # %% [markdown]
@@ -377,8 +378,8 @@ run.statement("equation-7", evidence=evidence(equal, caught), data={
 #
 # $$\text{random susceptibility at } \delta = 100\,\frac{|R^\delta|}{|A|}$$
 #
-# It is the share of images whose label at least one random perturbation flips among those with an attack. The norm of the perturbations is
-# $\delta$ times that of the image's own attack. [derived; the published values confirm the denominator.]
+# It is the share of images whose label at least one random perturbation flips among those with an attack. The perturbations are uniform
+# in a ball whose radius is $\delta$ times the norm of the image's own attack (in Section 4, $\delta$ is the radius itself). [derived; the published values confirm the denominator.]
 
 # %%
 def share(p, of, delta):
@@ -790,9 +791,9 @@ run.statement("procedure-imagenet", evidence=evidence(many_agree, noticed), data
 # |---|---|---|
 # | sizes in Table 2 | 3 by 3 convolutions, 2 by 2 pools | of the convolutions the parameter counts allow nothing else; pools have no parameters: these are VGG's, and the sizes that follow fit |
 # | padding | none | the default of the authors' software; the sizes above fit it. VGG pads: measured beside it in {ref}`sutton-7-2-3` |
-# | where dropout stands | after each pool | the paper gives the dropout rate, 0.4, and no place; another is measured beside it in {ref}`sutton-7-2-3` |
+# | where dropout stands | after each pool | the paper has dropout of 0.4 “on the convolutional layers” and does not say after which of them; another is measured beside it in {ref}`sutton-7-2-3` |
 # | range of the 256 steps | 0 to 5, images in [0, 1] | inferred from the norms printed with Figures 11 and 12 |
-# | $\delta$ | 1, 2, 5, 10 | 5 is printed; 10 is inferred; 1 and 2 are assumed |
+# | $\delta$ | 1, 2, 5, 10 | 5 is printed, and 10 for ImageNet, elsewhere inferred; 1 and 2 are assumed |
 # | a gradient of exactly 0 | no attack | it has no direction; the gradient of the logit stands beside it |
 # | perturbed pixels outside [0, 1] | kept | the printed norms are those of unclipped perturbations |
 

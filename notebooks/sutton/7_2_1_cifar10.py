@@ -810,7 +810,7 @@ run.figure("figure-14", shown, draw_detail, data=detail_data,
 # | a gradient of exactly zero | not attackable | not said: divided by its length it has no value, and a program may count such an image as attacked ({ref}`sutton-7-1`); the table *Where attacks fail* has the most that this could add, and the logit's gradient |
 # | pixels outside the interval | left as they are | no clipping is mentioned, and printed norms equal the sizes tried |
 # | padding of the convolutions | none | not said; the default of the authors' software, and {ref}`sutton-7-1` gives a reason; compared on the page about {ref}`traffic signs <sutton-7-2-3>` |
-# | place of dropout | after each pool | the paper gives the dropout rate, 0.4, and no place; compared on the page about {ref}`traffic signs <sutton-7-2-3>` |
+# | place of dropout | after each pool | the paper has dropout of 0.4 “on the convolutional layers” and does not say after which of them; compared on the page about {ref}`traffic signs <sutton-7-2-3>` |
 # | weight decay, initialisation | none; the defaults of the paper's software | not printed |
 # | the random perturbations | one set of 2,000 for all images, norms and networks | the text says one set; that all networks share it is our choice |
 # | number of networks | one a problem | as in the paper; the intervals do not cover differences between networks |

@@ -262,7 +262,7 @@ violins.publish(run, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[
 # | values of $\delta$ | 1, 2, 5, 10 | as for CIFAR-10: 5 is said, 10 follows, 1 and 2 are assumed |
 # | a gradient of exactly zero | not attackable | not said: divided by its length it has no value, and a program may count such an image as attacked ({ref}`sutton-7-1`); the table *Where attacks fail* has the most that this could add, and the logit's gradient |
 # | padding of the convolutions | none | not said; the default of the authors' software, and {ref}`sutton-7-1` gives a reason; compared on the page about {ref}`traffic signs <sutton-7-2-3>` |
-# | place of dropout | after each pool | the paper gives the dropout rate, 0.4, and no place; compared on the page about {ref}`traffic signs <sutton-7-2-3>` |
+# | place of dropout | after each pool | the paper has dropout of 0.4 “on the convolutional layers” and does not say after which of them; compared on the page about {ref}`traffic signs <sutton-7-2-3>` |
 # | number of networks, seeds | one a problem, seed 0 | as many as in the paper; the intervals do not cover differences between networks |
 # | images perturbed | the numbers given above | 2,000 random perturbations of four norms for every image cost more than all the rest |
 #

@@ -61,15 +61,6 @@ def two_balls_margin_limit(c, delta):
     return special.ndtr(-np.asarray(c, dtype=float) / np.sqrt(1 + np.square(delta)))
 
 
-def half_balls_margin_limit(c, delta):
-    """The same for Theorem 19: 2 Pr(U > 0, delta V > c + U), U and V standard normal.
-
-    In closed form Phi(-k) - 2 OwenT(k, 1/delta), k = c / sqrt(1 + delta^2); arctan(delta) / pi at c = 0.
-    """
-    k = np.asarray(c, dtype=float) / np.sqrt(1 + np.square(delta))
-    return two_balls_margin_limit(c, delta) - 2 * special.owens_t(k, 1 / np.asarray(delta, dtype=float))
-
-
 def two_balls_rate(epsilon, delta):
     """Exact exponential rate lim -(1/n) ln P of Theorem 6, 0 <= epsilon <= 1 + delta.
 

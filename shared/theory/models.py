@@ -11,10 +11,11 @@ from shared.theory.ball import broadcast, check_positive, log_density, log_tail,
 from shared.theory.integral import log_integral
 
 
-def _log_crossing(n, epsilon, delta, lowest):
-    """log Pr(T >= lowest and delta S > epsilon + T), S an independent copy of T; lowest is -1 or 0.
+def _log_crossing(n, epsilon, delta, lowest, samples):
+    """log Pr(T >= lowest and delta S > epsilon + T for one of `samples` S, copies of T); lowest is -1 or 0.
 
-    T is the depth below the equator in the ball or its far half: integral f_n(t) Pr(S > (epsilon+t)/delta).
+    T is the depth below the equator in the ball or its far half, p(t) = Pr(S > (epsilon + t) / delta): the
+    integral of f_n(t) (1 - (1 - p(t))^samples).
     """
     n, epsilon, delta = broadcast(n, epsilon, delta)
     check_positive(delta=delta)
@@ -24,26 +25,37 @@ def _log_crossing(n, epsilon, delta, lowest):
     breaks = np.concatenate([-epsilon + spread, (delta - epsilon)[None], (-delta - epsilon)[None]])
 
     def log_integrand(t):
-        return log_density(n, t) + log_tail(n, (epsilon + t) / delta)
+        return log_density(n, t) + _log_any(log_tail(n, (epsilon + t) / delta), samples)
 
     return log_integral(log_integrand, np.full(n.shape, lowest), np.minimum(1.0, delta - epsilon), breaks)
 
 
-def log_two_balls(n, epsilon, delta):
+def _log_any(log_p, samples):
+    """log Pr(at least one of `samples` independent events), each of the probability exp(log_p)."""
+    if samples == 1:
+        return log_p
+    with np.errstate(divide="ignore"):
+        found = np.log(-np.expm1(samples * np.log1p(-np.exp(log_p))))
+    return np.where(log_p > -30, found, log_p + np.log(samples))    # by then they exclude each other
+
+
+def log_two_balls(n, epsilon, delta, samples=1):
     """log Pr(noise of radius delta misclassifies a point of the two balls): the exact value of Theorem 6.
 
     epsilon >= 0, delta > 0; -inf where epsilon >= 1 + delta (out of reach). Also the exact complement of
-    Theorem 8: Pr(T_z - T_x > gamma) is log_two_balls(n, gamma, 1), by symmetry.
+    Theorem 8: Pr(T_z - T_x > gamma) is log_two_balls(n, gamma, 1), by symmetry. With several `samples` of
+    noise around each point: that at least one of them is misclassified.
     """
-    return _log_crossing(n, epsilon, delta, -1.0)
+    return _log_crossing(n, epsilon, delta, -1.0, samples)
 
 
-def log_half_balls(n, epsilon, delta):
+def log_half_balls(n, epsilon, delta, samples=1):
     """log Pr(noise of radius delta misclassifies a point of the half-balls): the exact value of Theorem 19.
 
     epsilon >= 0, delta > 0; -inf where epsilon >= delta. With epsilon = 0 it is P_n(delta) of Theorem 20.
+    `samples` as for the two balls.
     """
-    return np.log(2) + _log_crossing(n, epsilon, delta, 0.0)
+    return np.log(2) + _log_crossing(n, epsilon, delta, 0.0, samples)
 
 
 def two_balls(n, epsilon, draws, generator):
