@@ -492,11 +492,11 @@ def order_of_backgrounds(units):
     _, whole, inner, _ = by_convention(units)
     larger = [[at[f"{a} white"] > at[f"{a} black"] for at in (whole, inner)] for a in ARCHITECTURES.values()
               if {f"{a} white", f"{a} black"} <= {*whole}]
-    return larger and {"n": len(larger), "turned": sum(a != b for a, b in larger)}
+    return larger and {"n": len(larger), "reversed": sum(a != b for a, b in larger)}
 
 
 run.say(searches, order_of_backgrounds,
-        "With the Gaussian window and the rim dropped, the order of white and black is reversed for {turned} "
+        "With the Gaussian window and the rim dropped, the order of white and black is reversed for {reversed} "
         "of {n} architectures: only a mixture with white changes the black rim of a digit.")
 
 # %% [markdown]

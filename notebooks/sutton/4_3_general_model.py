@@ -110,7 +110,7 @@ AGAIN = dict(n=(2, 20, 300), eta=(0.1, 0.5), r=(0.5, 2.0), delta=(0.2, 1.0), gam
 # | the shift $\xi$ in Theorem 16 | $\gamma - 2L\delta$, which two Lipschitz steps give; the paper's constant is not known | [derived], paper's [lost] |
 # | a test surface | the roof $g(p) = -L\lvert p_1\rvert$ over an evenly filled unit ball: exact values exist, and it is the worst case of Lemma 13 | ours |
 #
-# What *exact* and *bound not violated* mean for a bound, and what changed formulas and *witnesses* are, is said on
+# What *exact* and *bound not violated* mean for a bound, and what mutants and extremal examples are, is said on
 # {doc}`the opening page </book/sutton>`. A residue (an exact value beyond its bound, in logarithms, or the relative
 # difference of two ways to compute it) may be $10^{-8}$.
 # Factors such as $10^{600}$ between bound and truth are no misprint: they occur where both are far too small to be observed.
@@ -311,7 +311,7 @@ corollary_12 = check("corollary-12", again=lambda n, eta, delta, r: cap_share(n,
 
 # %%
 theorem_14 = check("theorem-14", note="Sampled: no closed form is at hand for noise under a roof, so the "
-                                      "grid is judged by random trials. The witnesses are exact.")
+                                      "grid is judged by random trials. The extremal examples are exact.")
 
 # %% [markdown]
 # ## Corollary 15: noise at a flat boundary
