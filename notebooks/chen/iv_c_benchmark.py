@@ -491,7 +491,7 @@ ANSWER = ("Over our ten networks on {data}, its rank correlation with attack suc
           "{images_train} images.")
 best = run.best(natural)
 if len(best) and (found := ranking.answer(best, "third")):
-    run.minute(prose.fill(QUESTION + ANSWER, ranking.measured(best) | found), sets=[natural],
+    run.minute(prose.fill(QUESTION + ANSWER, ranking.measured(best, found["data"]) | found), sets=[natural],
                **ranking.picture(best, "third"))
 
 # %%

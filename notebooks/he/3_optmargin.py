@@ -69,8 +69,8 @@ run = start("he/3_optmargin", globals())
 # examples of its own attack, *OptMargin*, for which 19 noisy copies must be misclassified as well.
 #
 # Four networks are attacked: for MNIST and for CIFAR-10 one trained on clean images (“normal”) and one on adversarial images (“adv.”).
-# The training of the normal MNIST network is not published. Ours has learning rate and batches of the adversarially trained one, on
-# clean digits. The other three are *proxies*, networks other than the paper's (last rows of the table of choices). Values of a proxy are shown
+# The training of the normal MNIST network is not published. Ours has the learning rate and the batches of the adversarially trained
+# one, on clean digits. The other three are *proxies*, networks other than the paper's (last rows of the table of choices). Values of a proxy are shown
 # and decide no claim: claims about all four networks stay open, others are judged on the normal MNIST network.
 #
 # ✓ means that a value rounds to the published one, ✗ that it does not, even if only the last digit differs ({doc}`/book/how-to-read`).
@@ -259,8 +259,8 @@ run.table("table-1", attacked, lambda units: he.across(
         "in all four settings": he.every(
             "round(margin.success_pct) == 100 and margin.rms > brittle.rms", of_all=True,
             says="{network}: success {margin.success_pct:%} (n = {margin.correct}), mean distance "
-                 "{margin.rms} (OptBrittle {brittle.rms}, n = {brittle.correct}; OptStrong {strong.rms}, n = "
-                 "{strong.correct})",
+                 "{margin.rms} (OptBrittle {brittle.rms}, n = {brittle.successful}; OptStrong {strong.rms}, "
+                 "n = {strong.successful})",
             leaves="“below OptStrong” depends on OptStrong's unpublished settings"),
         "leaves the original class readable": "“visible” and “readable” are judged by eye, in Figure 5",
         "OptStrong drops": he.every(
@@ -479,13 +479,13 @@ if len(best) and (facts := he.facts(best)):
         "that they are farther from the digit: the mean RMS distance (pixels from 0 to 1) is {margin.rms} "
         "for OptMargin (paper: {margin.paper.rms}) and {brittle.rms} for OptBrittle (paper: "
         "{brittle.paper.rms}). "
-        + ("OptBrittle's distance, and the vote on it, depend on unpublished settings of the attack and of "
-           "the training: others give {range.OptBrittle.min} to {range.OptBrittle.max}, with {range.region."
-           "min:.0f} to {range.region.max:.0f}% restored (n = {range.n.min:.0f} digits each). "
+        + ("OptBrittle's distance, and the share that the vote restores, depend on unpublished settings: "
+           "others give mean distances of {range.OptBrittle.min} to {range.OptBrittle.max}, and the vote "
+           "restores {range.region.min:.0f} to {range.region.max:.0f}% (n = {range.n.min:.0f} digits each). "
            if "range" in facts else "")
         + "On our other MNIST network, a proxy ({why}), the vote is correct for {mnist_adv.margin.hits} of "
         "{mnist_adv.margin.of} digits attacked by OptMargin (paper: {mnist_adv.margin.paper.region:%}). "
-        "On CIFAR-10 only {cifar10_normal.margin.of} OptMargin examples a network are measured yet.", facts),
+        "On CIFAR-10 OptMargin has attacked only {cifar10_normal.margin.of} images a network so far.", facts),
         picture=he.draw_accuracy(table_2["rows"]),
         alt="Accuracy of point and region classification on clean images and three kinds of examples.")
 

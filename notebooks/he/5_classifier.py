@@ -647,7 +647,7 @@ def looks_in_words(surroundings):
         f"{name} {told[key]:,.0f}" for kind, name in {"benign": "images as they are", **KINDS}.items()
         if (key := f"{net.replace('-', '_')}_{kind}") in told) for net in he.COLUMNS
         if any(key.startswith(net.replace("-", "_")) for key in told))
-    return f"Mean number of forward passes an image. {each}." if each else "No search was made."
+    return f"The mean number of forward passes an image is: {each}." if each else "No search was made."
 
 
 run.tell(surroundings, looks_in_words)
@@ -663,9 +663,9 @@ def arithmetic(surroundings):
     again = sum(u["again"] * u["evaluations"] for u in looked) / sum(u["evaluations"] for u in looked)
     audited, otherwise = (sum(u[k] for u in looked) for k in ("audited", "otherwise"))
     return (f"The line searches evaluate the network in bfloat16, and again in 32-bit arithmetic if the two "
-            f"largest logits are close ({words(100 * again)} of all evaluations). Points of these searches "
-            "whose label differs from that in 32-bit arithmetic throughout: "
-            f"{otherwise or 'none'} of {audited:,}.")
+            f"largest logits are close ({words(100 * again)} of all evaluations). At "
+            f"{otherwise or 'none'} of {audited:,} audited points the label differs from that in 32-bit "
+            "arithmetic throughout.")
 
 
 run.tell(surroundings, arithmetic)
@@ -713,9 +713,10 @@ if best:
     told.append(f"Trained on {it['trained_on']:,} pairs of a digit and its {KINDS[attack]} example, it "
                 f"reaches a worst-case accuracy (100% minus its largest error rate) of {words(accuracy)} on "
                 f"{it['benign']:,} other pairs (95% interval {worst_interval(it)}; paper: {words(theirs)}).")
-    ran = min(each for each, name in zip(*(run.best(surroundings)[k] for k in ("iterations", "unit")))
-              if name.startswith(f"mnist-normal-{attack}"))
-    if attack == "margin" and ran < run.full.iterations:
+    around = run.best(surroundings)
+    ran = min((each for each, name in zip(around.iterations, around.unit)
+               if name.startswith(f"mnist-normal-{attack}-")), default=None) if len(around) else None
+    if attack == "margin" and ran is not None and ran < run.full.iterations:
         told.append(f"The attack ran {ran:,} of the paper's {run.full.iterations:,} iterations, which may "
                     "make its examples easier to detect.")
     if alone:

@@ -459,7 +459,7 @@ if {"benign", "margin"} <= found.keys():
     copies, = he.misread_under_noise(run.best(noises)) or [{"own": None}]
     overfits = "" if copies["own"] is None else (
         f" {words(copies['own'])} of the copies of these examples with OptMargin's own noise vectors are "
-        f"misclassified, but only {words(copies['others'])} with new noise of the same norm (n = "
+        f"misclassified, against {words(copies['others'])} with new noise of the same norm (n = "
         f"{copies['images']} examples measured so far)"
         f"{': the attack overfits its vectors.' if 2 * copies['others'] < copies['own'] else '.'}")
     run.minute("Does OptMargin, an attack made to survive noise, defeat region classification, a majority "

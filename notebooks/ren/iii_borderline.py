@@ -245,9 +245,10 @@ if len(compared):
     both = 2 * starts
     display.say(f"In {both:,} searches, from {starts:,} starts under either rule, the paper's steps and the "
                 f"fast search end with "
-                f"different pairs in {different:,} cases. The table counts the other pairs of *mutants*, the "
-                "steps with one error built in: those of the limit on mixtures under a rule that stops by "
-                "the limit alone, the rest under the published rule.")
+                f"different pairs in {different:,} cases. For each *mutant*, a copy of the steps with one "
+                "error built in, the table counts the searches that end with another pair. The two mutants "
+                "of the limit run under a rule that stops by the limit alone, the others under the published "
+                "rule.")
     display.table(["changed in the paper's steps", "searches", "other pairs"],
                   [[k.replace("_", " "), starts, int(compared[k].sum())] for k in CHANGED],
                   "How often changed steps end with another pair than the fast search")
@@ -550,7 +551,7 @@ if len(found):
         "out: digit and background have one predicted label, so the search cannot start. The last image "
         f"with the digit's label has a mean SSIM to the digit of {towards} (paper: {published}). The two "
         "backgrounds cannot be compared by these values, because only a mixture with white changes the black "
-        "border of the digit ({ref}`Section IV <ren-iv>` also measures without it).",
+        "border of the digit ({ref}`Section IV <ren-iv>` also measures without the border).",
         picture=draw_path(shown) if len(shown) else None, alt=PATH_ALT)
 
 # %%

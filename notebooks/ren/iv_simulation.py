@@ -419,18 +419,19 @@ def what_training_does(searches, variants):
     untried = sorted({*missed.architecture} - {*others.training.str[0]})
     wide = (trainings.spread > trainings.printed_spread).sum()
     return (
-        f"Networks of one training differ by {within.min():.2f} to {within.max():.2f}, the three published "
-        f"rows by {printed_range['white']:.2f} towards white and {printed_range['black']:.2f} towards black: "
-        "a difference between two single networks may be chance. "
+        "Networks of one architecture, trained by the recipe of this page, differ by "
+        f"{within.min():.2f} to {within.max():.2f}, the three published "
+        f"rows by {printed_range['white']:.2f} towards white and {printed_range['black']:.2f} towards black"
+        + (": a difference between two single networks may be chance. " if mine.networks.min() > 1
+           and within.max() >= printed_range.min() else ". ") +
         f"The published value lies more than 0.02 outside all our networks in {len(missed)} of {len(mine)} "
         "rows of the recipe of this page"
         + (": " + ", ".join(f"{r.architecture} towards {r.background}" for r in missed.itertuples())
            if len(missed) else "")
         + ". Variants within 0.02 of both published values of their architecture: "
         f"{'; '.join(met) or 'none'}. "
-        + (f"Of {', '.join(untried)} no variant was trained, so there the training is not excluded as the "
-           "cause. " if untried else "")
-        + f"Over digits our values spread more than the printed ones in {wide} of {len(trainings)} rows.")
+        + (f"Of {', '.join(untried)} no variant was trained. " if untried else "")
+        + f"Over digits our values spread more than the published ones in {wide} of {len(trainings)} rows.")
 
 
 run.tell((searches, variants), what_training_does)
@@ -496,8 +497,8 @@ def order_of_backgrounds(units):
 
 
 run.say(searches, order_of_backgrounds,
-        "With the Gaussian window and the rim dropped, the order of white and black is reversed for {reversed} "
-        "of {n} architectures: only a mixture with white changes the black rim of a digit.")
+        "Only a mixture with white changes the black rim of a digit. With the Gaussian window and the rim "
+        "dropped, the order of white and black is reversed for {reversed} of {n} architectures.")
 
 # %% [markdown]
 # ## What separability measures
@@ -625,8 +626,8 @@ if table_3 and figure_2:
     display.image_grid(axes, [first.original[shown_], first.inside[shown_], first.outside[shown_]],
                        ["a test digit", f"inside: label {first.inside_class[shown_]}",
                         f"outside: label {first.outside_class[shown_]}"])
-    causes = prose.fill("; another definition of SSIM brings these nearer (mean distance {there_by:.2f} "
-                        "instead of {there:.2f}) and moves the others away, and the cause is open", by) if (
+    causes = prose.fill("; another definition of SSIM brings ours nearer there (mean distance {there_by:.2f} "
+                        "instead of {there:.2f}) and elsewhere moves them away; the cause is open", by) if (
         by and by["there_by"] < by["there"] and by["rest_by"] > by["rest_off"]) else ""
     run.minute(
         "How much can a digit be mixed with white or black before a network changes its label? Robustness "

@@ -250,7 +250,8 @@ run.table("table-10", both, lambda sweeps, digits: [
 # %%
 run.extra("mobilenet-targets", sweeps, lambda units: shu_own.every_target(bim(units)),
           "All wrong classes with 80 examples or more around the aeroplane: kinds of boxes of all values, "
-          "and the mean rate of the others on the attack's own images (%)", header=shu_own.EVERY_TARGET)
+          "and the mean rate of the other networks on the attack's own images (%)",
+          header=shu_own.EVERY_TARGET)
 run.extra("mobilenet-fifty", fifty, lambda units: shu_own.over_images(units.assign(method="bim-l2")),
           "Images of all classes, the second class as target: share with a box of a kind at some size, and "
           "its 95% interval", header=shu_own.OVER_IMAGES | {"images": "images"})

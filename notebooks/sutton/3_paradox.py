@@ -274,7 +274,8 @@ if unit is not None and unit["test"]["attack"]["l2"]["count"]:
         f"correctly classified test images that were attacked (95% interval {words(found['low'])} to "
         f"{words(found['high'])}; paper: {printed_for('table-5')}); the median "
         f"norm of these attacks is {words(d['median_l2'], '')}. {d['perturbed']:,} of the attackable "
-        "images, drawn at random, were perturbed at random. At five times the norm of the attack at least "
+        "images, drawn at random, were perturbed at random. With noise of up to five "
+        "times the norm of the attack at least "
         f"one random perturbation flips the label for {turned(unit, 5)} (paper: {printed_for('table-11')}), "
         f"at ten times for {turned(unit, 10)} (paper: {printed_for('table-12')}).")
 
@@ -552,7 +553,8 @@ if unit is not None:
         f"interval {words(attack['low'], '')} to {words(attack['high'])}; paper: {printed_for('table-5')}). "
         f"For {d['perturbed']:,} attackable images we drew {samples}, of up to ten times the norm of the "
         "image's own attack. At least one of the samples flips the label for "
-        f"{turned(unit, 10)[:-1]}; paper: {printed_for('table-12')}); up to five times the norm, for "
+        f"{turned(unit, 10)[:-1]}; paper: {printed_for('table-12')}); with noise of up to five "
+        "times the norm, for "
         f"{turned(unit, 5)[:-1]}; paper: {printed_for('table-11')}).{few} {other_sets(run.best(recorded))}",
         picture=draw_paradox(shown), alt=ALT, sets=(example,))
 

@@ -99,7 +99,7 @@ COARSE = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 50_000, 200_000)
 #
 # ## Definition 3: bounded density
 #
-# Theorems 4 to 6 would fail if all points of a class could lie in one place of its ball. Definition 3 excludes this. It asks for a density $p$ that is zero outside a ball of radius
+# Theorems 4 to 6 can fail if all points of a class could lie in one place of its ball. Definition 3 excludes this. It asks for a density $p$ that is zero outside a ball of radius
 # $r$ around some $c$, and at most $K$ times the uniform density inside:
 #
 # $$\sup_x p(x) \le \frac{K}{r^n V^n}, \qquad K = A^n .$$
@@ -294,7 +294,7 @@ theorem_4 = check(
 #
 # for $\epsilon \ge 0\text{ and }\epsilon \le \delta \le 1 + \epsilon$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
-# No perturbation of norm up to $\delta$ flips the label of a point of class 1 only if it lies more than $\delta$ from the plane, in a cap of height
+# A point of class 1 keeps its label under every perturbation of norm up to $\delta$ only if it lies more than $\delta$ from the plane, in a cap of height
 # $1 - (\delta - \epsilon)$. Such a cap is as small as any other at a fixed distance from the centre: data concentrate near the plane through the centre
 # of their ball, at distance $\epsilon$ from the boundary. Exact for uniform data: $1 - \tau_n(\delta - \epsilon)$.
 
@@ -311,7 +311,7 @@ CAPTION = (
     "ε. Lines: exact; dashes: the bound; dots and bars: random trials with 95% intervals (none "
     "without a hit).")
 ALT = (
-    "Three falling curves over the dimension with dashed bounds just above; the longer the perturbation, the "
+    "Three falling curves over the dimension with dashed bounds just above; the larger its norm, the "
     "earlier the fall.")
 
 
@@ -677,7 +677,8 @@ display.say(
     f"At ε = {epsilon:g} and n = {PICTURE:,}, the size of a CIFAR-10 image, {misread} of the points are "
     f"misclassified, and an adversarial perturbation of norm {push:g} flips the label of all but {resist}%. "
     f"Noise of norm up to 1 flips the label of {by_noise} of the points, noise of norm up to {biggest:g} "
-    f"still of {turned:.0f}%: larger noise takes more dimensions to become ineffective, "
+    f"of {turned:.0f}%; with 2,000 samples of norm up to 1, at least one flips the label of {by_many}. "
+    "For the larger noise, "
     f"at n = {END:,} "
     f"the share is {display.number(float(noise[f'{biggest:g}']['exact_at_end']), digits=2)}. "
     "Theorems 4, 5, 6 and 8 were violated in "
@@ -701,8 +702,8 @@ run.minute(
     f"{by_noise} of them (with 2,000 samples, at least one flips the label of {by_many} of them); "
     f"an adversarial perturbation of norm {push:g} flips the label of all but {resist}% (exact values). "
     "The distance of the centres must not shrink as the dimension n grows: at a distance of 2/√n, the share "
-    f"that this noise flips tends to {float(two_balls_margin_limit(1.0, 1.0)):.0%}. The paper's formulas are "
-    "lost in our copy, so the theorems checked here are our reconstructions.",
+    f"that one sample of this noise flips tends to {float(two_balls_margin_limit(1.0, 1.0)):.0%}. "
+    "The paper's formulas are lost in our copy, so the theorems checked here are our reconstructions.",
     picture=draw_two_balls(centres, outlines),
     alt="Two almost coincident circles with a line between their centres, and beside them the law of the "
         "coordinate across the line: two humps that separate as the dimension grows.")

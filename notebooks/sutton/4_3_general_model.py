@@ -233,7 +233,7 @@ equation_4 = run.statement(
 # for $n \ge 2$, $\eta \ge 0$, $L \ge 0$ [derived].
 #
 # A point is called 0 if it lies deeper below the plane than the surface dips there. *Proof idea.* Choose a
-# depth $\alpha$. Either the surface lies more than $\alpha$ from the plane above this point, or
+# depth $\alpha$. Either, above this point, the surface lies more than $\alpha$ from the plane, or
 # the point is less than $\alpha$ below the plane, or all is well. The two bad chances are added, and
 # $\alpha$ is chosen to make the sum small.
 
@@ -376,7 +376,7 @@ corollary_17 = check("corollary-17", again=lambda n, gamma, r: crossing(n, gamma
 
 # %%
 DIMENSIONS = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
-PANELS = {"theorem-9": "a point is misread", "theorem-11": "no attack of length 0.8 works",
+PANELS = {"theorem-9": "a point is misclassified", "theorem-11": "no attack of length 0.8 works",
           "theorem-14": "noise of length 1 works", "theorem-16": "another point's attack fails"}
 FIXED = dict(n=DIMENSIONS, eta=(eta,), lipschitz=(lipschitz,), gamma=(0.5,))
 SIZES = {"theorem-11": 0.8, "theorem-14": 1.0, "theorem-16": 0.6}
@@ -427,8 +427,8 @@ display.picture(draw_over_n(over_n), CAPTION, ALT)
 #
 # A roof bends in one of $n-1$ directions, and noise hardly notices. The worst surface of slope $L$ bends in all of them: a cone
 # $g = -L\|\pi x\|$ with the point under its apex. Noise has nearly all its length along the plane, where the cone has come down
-# by $L\delta$; the chance to cross is one integral over the angle of the noise. The table compares it with the bound. Below the
-# condition $\eta > L\delta\sqrt{1+L^2}$ the bound is trivial, and noise does cross. The last column forgets the cone ($\kappa = 1$, $z = \tau$), and the truth refutes it.
+# by $L\delta$; the chance to cross is one integral over the angle of the noise. The table compares it with the bound. Where the
+# condition $\eta > L\delta\sqrt{1+L^2}$ fails, the bound is trivial, and noise does cross. The last column forgets the cone ($\kappa = 1$, $z = \tau$), and the truth refutes it.
 
 # %%
 CONE_N, CONE_SLOPE = 3072, 0.1
@@ -664,7 +664,7 @@ run.minute(
     f"bound, and {beyond} of {len(others)} combinations of three distributions and three boundaries do. A "
     f"slope matters where the boundary bends on all sides: for a point {nearest['depth']:g} from the tip of "
     f"a cone of slope {CONE_SLOPE:g}, noise of norm up to 1 flips the label with probability "
-    f"{nearest['truth']:.3f} in {CONE_N:,} dimensions; for a plane at that distance, with "
+    f"{nearest['truth']:.3f} in {CONE_N:,} dimensions; for a plane at that distance the probability is "
     f"{display.number(float(cap_share(CONE_N, nearest['depth'])), digits=2)}.",
     picture=draw_over_n(over_n),
     alt="Four panels with falling curves over the dimension: points misclassified, points that no attack "

@@ -307,7 +307,7 @@ theorem_20 = check(
 #
 # $$\liminf_{n\to\infty} \Pr(f(x+s)\ne\ell) \ge \sup_{q>0}\,(2\Phi(q)-1)\,\Phi(-q/\delta) ,$$ (sutton-sharper)
 #
-# which falls in proportion to $\delta$, as the limit does, whereas the bound of Theorem 20 as reconstructed falls with $\delta^2$. All
+# which for small $\delta$ falls in proportion to it, as the limit does, whereas the bound of Theorem 20 as reconstructed falls with $\delta^2$. All
 # of this is ours [derived].
 
 # %%
@@ -611,15 +611,15 @@ display.say(
     "The limit is "
     + ", ".join(f"{top / b:.3g} (δ = {d:g})" for top, b, d in zip(limit, paper_bound, DELTAS))
     + " times the bound of Theorem 20 as reconstructed"
-    + ", and of the sharper form " + ", ".join(f"{top / b:.3g}" for top, b in zip(limit, sharper))
-    + f" times. The 1/n term predicts the exact values at n = {ORDERS[-1]:,} to within "
-    f"{display.number(float(left_over), digits=2)}.")
+    + "; it is " + ", ".join(f"{top / b:.3g}" for top, b in zip(limit, sharper))
+    + f" times the sharper bound at the same δ. The 1/n term predicts the exact values at n = "
+    f"{ORDERS[-1]:,} to within {display.number(float(left_over), digits=2)}.")
 display.say(
     f"In the dimension of a 32 × 32 colour image and for noise as large as the class itself (δ = 1), ε = "
     f"{hiding_margin(3072, 1.0):.3f} is enough that {TRIES:,} samples flip the label of only {RARE:.0%} of "
-    f"the points; in that of a 224 × 224 image, ε = {hiding_margin(150_528, 1.0):.4f}. A point at distance ε "
-    f"whose label noise of norm up to 10 ε leaves as it is (confidence {1 - tail(3072, 0.1):.9f} at n = "
-    "3,072) is not stable: an adversarial perturbation of norm ε flips the label.")
+    f"the points; in that of a 224 × 224 image, ε = {hiding_margin(150_528, 1.0):.4f}. Noise of norm up to "
+    f"10 ε keeps the label of a point at distance ε with probability {1 - tail(3072, 0.1):.9f} at n = 3,072. "
+    "Still the point is not stable: an adversarial perturbation of norm ε flips the label.")
 
 # %% [markdown]
 # ## Try it

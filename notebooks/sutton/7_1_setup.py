@@ -175,10 +175,10 @@ display.say(
     f"{left[0] or 'none'} without. Without padding the two layers must therefore be removed, and an image of "
     f"CIFAR-10 ends as exactly {across(0, 32)[7]} value a channel; with padding there is no reason to remove "
     "them. The paper removes them for traffic signs as well. The size of these images is lost in our copy of "
-    f"the text: an image of 30 by 30 would leave {across(0, 30)[7] or 'nothing'}, one of 32 by 32 a value a "
-    "channel, so that there the argument does not hold. No padding is our reading, for this reason and "
-    "because it is Tensorflow's default; the page on {ref}`traffic signs <sutton-7-2-3>` measures what "
-    "difference it makes.")
+    f"the text: an image of 30 by 30 pixels would leave {across(0, 30)[7] or 'nothing'} after "
+    "Conv-6; one of 32 by 32 leaves one value a channel, and the argument does not hold for it. No padding "
+    "is our reading, for this reason and because it is Tensorflow's default; the page on "
+    "{ref}`traffic signs <sutton-7-2-3>` measures what difference it makes.")
 
 
 # %% [markdown]

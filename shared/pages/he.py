@@ -192,8 +192,9 @@ def of_both(one, other):
 
 
 # ---- tables with the networks across ---------------------------------------------------------------------
-COUNTS = ("images", "correct")      # behind the cells of a network and kind; not printed
+COUNTS = ("images", "correct", "successful")      # behind the cells of a network and kind; not printed
 CELLS = {"images": "{0}_{1}_images", "correct": "{0}_{1}_correct",
+         "successful": "{0}_{1}_successful",
          "success_pct": "{0}_{1}_success_pct", "rms": "{0}_{1}_rms",
          "region": "{0}_region_{1}_accuracy_pct", "point": "{0}_point_{1}_accuracy_pct"}
 
@@ -221,7 +222,8 @@ def across(rows, kinds, quantities):
             for name, of in quantities.items():
                 table[-1] |= {column(net, name): of(mine) if len(mine) else None,
                               f"{column(net, name)}_status": status(net, len(mine) or None)}
-            table[-1] |= {column(net, "images"): len(mine), column(net, "correct"): mine.correct.sum()}
+            table[-1] |= {column(net, "images"): len(mine), column(net, "correct"): mine.correct.sum(),
+                          column(net, "successful"): mine.counts.sum()}
     return table
 
 

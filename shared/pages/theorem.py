@@ -149,13 +149,14 @@ def details(data, statement):
     rows = [[near["witness"], f"{near['truth_over_bound']:.4g}", ", ".join(
         f"{symbols(name)} = {display.number(value)}" for name, value in near["at"].items())]
         for near in data["witnesses"]]
-    parts = [display.markdown_table(["witness", f"truth / bound{rare} where it is nearest", "there"], rows)]
-    text = (f"The same check detects {data['mutants_caught']} of {data['mutants_tried']} changed formulas "
-            "(constants halved and doubled, exponents raised and lowered by ½, terms dropped).")
+    header = ["extremal example", f"truth / bound{rare} where it is nearest", "there"]
+    parts = [display.markdown_table(header, rows)]
+    text = (f"The same check detects {data['mutants_caught']} of {data['mutants_tried']} mutants of the "
+            "formula (constants halved and doubled, exponents raised and lowered by ½, terms dropped).")
     parts.append(f"{text} {statement.remark}".rstrip())
     passed = [[f"`{symbols(m['change'])}`", *PASSED[m["claims"]]] for m in data["missed"]]
     if passed:
-        parts.append(display.markdown_table(["changed formula", "claims", "not detected because"], passed))
+        parts.append(display.markdown_table(["mutant", "claims", "not detected because"], passed))
     return "\n\n".join(parts)
 
 
