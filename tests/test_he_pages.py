@@ -115,13 +115,15 @@ def test_a_table_across_networks_is_found_again_by_network():
     assert margin["mnist_region_adv_accuracy_pct"] == 7.0 and margin["mnist_normal_images"] == 0
     assert margin["mnist_adv_success_pct_status"] == he.PROXIES["mnist-adv"]
     cells = he.by_network(pd.DataFrame(table))
-    assert cells["mnist-adv"]["margin"] == {"images": 2, "correct": 2, "success_pct": 50.0, "region": 7.0}
+    assert cells["mnist-adv"]["margin"] == {"images": 2, "correct": 2, "successful": 1,
+                                            "success_pct": 50.0, "region": 7.0}
     assert he.with_normal(pd.DataFrame(table))["mnist-adv"]["normal"] == cells["mnist-normal"]
 
 
 def test_what_the_paper_prints_has_the_same_form():
     once, twice = he.published("table-1"), he.published("table-2")
-    assert once["mnist-adv"]["strong"] == {"images": None, "correct": None, "success_pct": 28, "rms": 0.391}
+    assert once["mnist-adv"]["strong"] == {"images": None, "correct": None, "successful": None,
+                                           "success_pct": 28, "rms": 0.391}
     assert (twice["cifar10-adv"]["margin"]["region"], twice["cifar10-adv"]["margin"]["point"]) == (5, 6)
 
 
@@ -149,7 +151,7 @@ def test_facts_have_intervals_and_the_papers_values():
         facts["margin"]["low"] == pytest.approx(1.258, abs=1e-3) and facts["mnist_adv"]["margin"]["of"] == 0
     )
     paper = {"success_pct": 100, "rms": 0.0732, "region": 95, "point": 0}
-    assert facts["brittle"]["paper"] == paper | {"images": None, "correct": None}
+    assert facts["brittle"]["paper"] == paper | {"images": None, "correct": None, "successful": None}
     assert he.facts(units(both[0])) == {}
 
 
