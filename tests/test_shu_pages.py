@@ -86,7 +86,7 @@ def test_where_a_box_is_of_the_printed_kind(units):
     assert rows["CW2 1 → 6"]["here"] == "attacked network's boundary"
     assert rows["CW2 1 → 6"] | {"sizes": "none", "rules": "90% of them", "classes": "2"} == rows["CW2 1 → 6"]
     assert shu_own.of_suspects(units) == {"n": 3, "same": 2, "other": 1, "left": 0, "sizes": 0, "rules": 1,
-                                      "classes": 1}
+                                          "classes": 1}
     assert shu_own.suspects(units.iloc[3:]) == shu_own.of_suspects(units.iloc[3:]) == []
     told = [row for row in shu_own.by_rule(units, "table-2") if row["attack"] == "CW2 1 → 6"]
     assert [(row["changed in"], row["b"], row["attacked"], row["most"]) for row in told[:3]] == [
@@ -152,7 +152,7 @@ def test_boxes_of_two_digits_in_words():
     made = {b: held(80, 40, rates=[rate, 0.0, 0.25]) for b, rate in ((6, 0.125), (2, 0.5))}
     made[2]["boxes"]["any"] = made[2]["boxes"]["all"] | {"rates": [[1.0, 0.0, 0.5]] * 2}
     told = shu_own.box_by_box(pd.DataFrame([unit("cw2", {"6": made[6]}, label=5),
-                                        unit("cw2", {"2": made[2]}, label=7)]))
+                                            unit("cw2", {"2": made[2]}, label=7)]))
     assert told["strict"] == ("12.5% of the samples for 5 → 6 (paper: 94%) and 50% of the samples for 7 → 2 "
                               "(paper: 82%)")
     assert told["loose"] == "100%" and told["another"] == "50% (paper: 78%)"

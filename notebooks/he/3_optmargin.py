@@ -70,8 +70,8 @@ run = start("he/3_optmargin", globals())
 #
 # Four networks are attacked: for MNIST and for CIFAR-10 one trained on clean images (“normal”) and one on adversarial images (“adv.”).
 # The training of the normal MNIST network is not published. Ours has the learning rate and the batches of the adversarially trained
-# one, on clean digits. The other three are *proxies*, networks other than the paper's (last rows of the table of choices). Values of a proxy are shown
-# and decide no claim: claims about all four networks stay open, others are judged on the normal MNIST network.
+# one, on clean digits. The other three are *proxies*, networks other than the paper's (last rows of the table of choices). Values of a
+# proxy are shown and decide no claim: claims about all four networks stay open, others are judged on the normal MNIST network.
 #
 # ✓ means that a value rounds to the published one, ✗ that it does not, even if only the last digit differs ({doc}`/book/how-to-read`).
 # The line below a table says how much of the published scale is measured; a {term}`unit` is one attack on one block of images.

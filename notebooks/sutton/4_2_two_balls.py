@@ -670,14 +670,15 @@ PICTURE = 3072  # numbers in a colour picture of 32 by 32 pixels
 turned = 100 * float(STATEMENTS["theorem-6"].exact(n=PICTURE, epsilon=epsilon, delta=biggest))
 noisy = float(STATEMENTS["theorem-6"].exact(n=PICTURE, epsilon=epsilon, delta=1.0))
 by_noise = display.number(noisy, digits=2)
-by_many = f"{np.exp(log_two_balls(PICTURE, epsilon, 1.0, samples=2000)):.1%}"
+TRIES = 2000     # samples of noise around an image, in the paper's experiments
+by_many = f"{np.exp(log_two_balls(PICTURE, epsilon, 1.0, samples=TRIES)):.1%}"
 misread = display.number(float(10 ** log10_error[str(PICTURE)]), digits=2)
 resist = display.number(100 * float(tail(PICTURE, push - epsilon)), digits=2)
 display.say(
     f"At ε = {epsilon:g} and n = {PICTURE:,}, the size of a CIFAR-10 image, {misread} of the points are "
     f"misclassified, and an adversarial perturbation of norm {push:g} flips the label of all but {resist}%. "
     f"Noise of norm up to 1 flips the label of {by_noise} of the points, noise of norm up to {biggest:g} "
-    f"of {turned:.0f}%; with 2,000 samples of norm up to 1, at least one flips the label of {by_many}. "
+    f"of {turned:.0f}%; with {TRIES:,} samples of norm up to 1, at least one flips the label of {by_many}. "
     "For the larger noise, "
     f"at n = {END:,} "
     f"the share is {display.number(float(noise[f'{biggest:g}']['exact_at_end']), digits=2)}. "
@@ -699,7 +700,7 @@ run.minute(
     "at once? In this model it is: each class fills a unit ball, a plane lies midway between the centres, "
     f"and the centres are {apart:g} apart. In {PICTURE:,} dimensions, as for CIFAR-10 images, {misread} of "
     f"the points are misclassified, and random noise of norm up to 1 (one sample a point) flips the label of "
-    f"{by_noise} of them (with 2,000 samples, at least one flips the label of {by_many} of them); "
+    f"{by_noise} of them (with {TRIES:,} samples, at least one flips the label of {by_many} of them); "
     f"an adversarial perturbation of norm {push:g} flips the label of all but {resist}% (exact values). "
     "The distance of the centres must not shrink as the dimension n grows: at a distance of 2/√n, the share "
     f"that one sample of this noise flips tends to {float(two_balls_margin_limit(1.0, 1.0)):.0%}. "

@@ -384,11 +384,13 @@ display.table(["δ", *(f"{name}, n = {k:,}" for name, k in SIZES.items())],
               for d in DELTAS if d >= 0.5],
              f"Half of the margin, ε, at which at least one of {TRIES:,} noise samples of size δ (in radii "
              f"of the class) flips the label of {RARE:.0%} of the points.")
-once = hiding_margin(SIZES["32 × 32 colour"], 1.0, samples=1, share=1 / TRIES)
-found = float(np.exp(models.log_half_balls(SIZES["32 × 32 colour"], once, 1.0, TRIES)))
+COLOUR = SIZES["32 × 32 colour"]
+enough = hiding_margin(COLOUR, 1.0)
+once = hiding_margin(COLOUR, 1.0, samples=1, share=1 / TRIES)
+found = float(np.exp(models.log_half_balls(COLOUR, once, 1.0, TRIES)))
 display.say(
     f"Averaged over points, one sample in {TRIES:,} flips a label at the smaller ε = {once:.3f} (n = "
-    f"{SIZES['32 × 32 colour']:,}, δ = 1); there at least one of {TRIES:,} samples flips the label of "
+    f"{COLOUR:,}, δ = 1); there at least one of {TRIES:,} samples flips the label of "
     f"{found:.0%} of the points.")
 
 
@@ -616,10 +618,11 @@ display.say(
     f"{ORDERS[-1]:,} to within {display.number(float(left_over), digits=2)}.")
 display.say(
     f"In the dimension of a 32 × 32 colour image and for noise as large as the class itself (δ = 1), ε = "
-    f"{hiding_margin(3072, 1.0):.3f} is enough that {TRIES:,} samples flip the label of only {RARE:.0%} of "
-    f"the points; in that of a 224 × 224 image, ε = {hiding_margin(150_528, 1.0):.4f}. Noise of norm up to "
-    f"10 ε keeps the label of a point at distance ε with probability {1 - tail(3072, 0.1):.9f} at n = 3,072. "
-    "Still the point is not stable: an adversarial perturbation of norm ε flips the label.")
+    f"{enough:.3f} is enough that {TRIES:,} samples flip the label of only {RARE:.0%} of "
+    f"the points; in that of a 224 × 224 image, ε = {hiding_margin(SIZES['224 × 224 colour'], 1.0):.4f}. "
+    "Noise of norm up to 10 ε keeps the label of a point at distance ε with probability "
+    f"{1 - tail(COLOUR, 0.1):.9f} at n = {COLOUR:,}. Still the point is not stable: an "
+    "adversarial perturbation of norm ε flips the label.")
 
 # %% [markdown]
 # ## Try it
@@ -635,8 +638,8 @@ run.minute(
     f"them. Without a margin, noise of norm up to 1 flips the label of {touching} of the points, in every "
     f"dimension. If each class is moved away from the plane by {epsilon:g}, the same noise flips the label "
     f"of {apart} of the points in {n:,} dimensions, but an adversarial perturbation of norm {reach:g} still "
-    f"flips it for all but {withstand} (exact values). In 3,072 dimensions, with {TRIES:,} samples of such "
-    f"noise tried around each point, a shift of {hiding_margin(3072, 1.0):.3f} leaves {RARE:.0%} of the "
+    f"flips it for all but {withstand} (exact values). In {COLOUR:,} dimensions, with {TRIES:,} samples of "
+    f"such noise tried around each point, a shift of {enough:.3f} leaves {RARE:.0%} of the "
     "points with a flipped label. This is a property of the model, whose formulas are "
     "reconstructed here; it does not show how large the margins of trained networks are.",
     picture=draw_figure_6(without, margin),

@@ -90,8 +90,8 @@ scale = run.scale(
 # The network is a shortened VGG: pairs of convolutions with 3 by 3 weights, each pair followed by a maximum over squares of 2 by 2, the last
 # by a maximum over the whole image. The sizes of the layers are lost in our copy of the text. The numbers of parameters are
 # not: the listed layers have exactly the weights that 3 by 3 convolutions need. Dropout is used but is not in the table, so batch
-# normalisation may be used and missing there, too. The table does not settle the *padding*: whether a convolution keeps the size of the image by adding zeros around it, or gives only the values
-# for which all its inputs exist, which is the default of the authors' software.
+# normalisation may be used and missing there, too. The table does not settle the *padding*: whether a convolution keeps the size of
+# the image by adding zeros around it, or gives only the values for which all its inputs exist, which is the default of the authors' software.
 
 # %%
 def layers(net):
@@ -379,7 +379,8 @@ run.statement("equation-7", evidence=evidence(equal, caught), data={
 # $$\text{random susceptibility at } \delta = 100\,\frac{|R^\delta|}{|A|}$$
 #
 # It is the share of images whose label at least one random perturbation flips among those with an attack. The perturbations are uniform
-# in a ball whose radius is $\delta$ times the norm of the image's own attack (in Section 4, $\delta$ is the radius itself). [derived; the published values confirm the denominator.]
+# in a ball whose radius is $\delta$ times the norm of the image's own attack (in Section 4, $\delta$ is the radius itself).
+# [derived; the published values confirm the denominator.]
 
 # %%
 def share(p, of, delta):
