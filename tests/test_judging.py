@@ -13,7 +13,7 @@ from scipy import stats
 from shared import ROOT, reference, runtime
 from shared.pages import display
 from shared.records import claims, comparison, numbers, pattern, record
-from shared.records.comparison import INTERVAL, PRECISION, TOLERANCE
+from shared.records.comparison import INTERVAL, PRECISION, SAMPLING, TOLERANCE
 from shared.records.verdict import VERDICTS, verdict
 from shared.units import store
 
@@ -158,6 +158,25 @@ def test_an_interval_of_a_quarter_of_the_scale_cannot_tell(values, column, value
 def test_what_is_printed_as_measured_agrees_however_wide_the_interval_and_a_proxy_stays_one():
     assert judged(scaled([50.0], unit="%"), 50.0, 90.0) == (True, None)
     assert judged(scaled([50.0], unit="%"), 40.0, 90.0, status="proxy: other data") == (True, "proxy")
+
+
+@pytest.mark.parametrize("printed, share, more, told", [
+    (39.3, 34.0, {"of": 50}, (None, "cannot tell")), (39.3, 15.0, {"of": 100}, (False, None)),
+    (0.36, 0.0, {"of": 50}, (None, "cannot tell")), (11.0, 0.0, {"of": 50}, (False, None)),   # up to 10.1%
+    (39.3, 34.0, {"of": 50, "settled": True}, (False, None)),        # all images of the set
+    (39.3, 34.0, {}, (False, None)), (34.0, 34.0, {"of": 50}, (True, None))])
+def test_a_share_of_few_images_cannot_tell_what_lies_in_its_interval(printed, share, more, told):
+    found, = comparison.compare(scaled([printed], unit="%"),
+                                [{"n": "0", "x": share} | {f"x_{key}": value for key, value in more.items()}])
+    assert (found["agrees"], found["status"]) == told
+    assert (found["how"] == SAMPLING) is (told[1] is not None)
+
+
+def test_the_interval_of_a_share_is_the_exact_one():
+    low, high = comparison.sampled(34.0, 50, 100)
+    for end, tail in ((low, stats.binom.sf(16, 50, low / 100)), (high, stats.binom.cdf(17, 50, high / 100))):
+        assert tail == pytest.approx(0.005), end
+    assert comparison.sampled(0.0, 50, 1)[0] == 0
 
 
 def test_the_scale_of_a_quantity_is_that_of_its_like_in_the_item():
@@ -473,6 +492,19 @@ def test_verdicts(judged, compared, word):
     assert verdict(judged, compared)[0] == word and word in VERDICTS
 
 
+UNSURE = [c | {"agrees": None, "how": SAMPLING} for c in cells(1, status="cannot tell")]
+
+
+@pytest.mark.parametrize("judged, compared, word", [
+    ([claim(True)], cells(19), "matches"), ([claim(True)], cells(19) + UNSURE, "matches"),
+    ([claim(True)], cells(1) + UNSURE, "holds"),      # what cannot tell does not make the rest a match
+    ([claim(True)], cells(1, 1) + UNSURE, "trend"), ([], cells(1) + UNSURE, "cannot tell"),
+    ([], cells(0, 1) + UNSURE, "differs"), ([claim(False)], UNSURE, "differs"), ([], UNSURE, "cannot tell")])
+def test_values_within_sampling_error_neither_agree_nor_differ(judged, compared, word):
+    assert verdict(judged, compared)[0] == word
+    assert verdict(judged, UNSURE, waiting="1 unit")[0] == ("differs" if claim(False) in judged else "in part")
+
+
 def test_values_wait_for_the_full_scale_and_claims_that_fail_do_not():
     some, waiting = cells(0, 2), "44 of 45 units"
     assert verdict([WAITING], some)[0] == "in part"     # the claim waits for another item
@@ -602,6 +634,6 @@ def test_every_committed_record_has_the_form_of_one():
         assert all(c.keys() == {"claim", "holds", "evidence"} and c["holds"] in (True, False, None)
                    for c in made["claims"]), place
         assert {c["status"] for c in made["cells"]} <= {None, *comparison.STATUSES}, place
-        assert {c["how"] for c in made["cells"]} <= {None, PRECISION, TOLERANCE, INTERVAL}, place
+        assert {c["how"] for c in made["cells"]} <= {None, PRECISION, TOLERANCE, INTERVAL, SAMPLING}, place
         assert made.get("verdict") is None if extra else (
             made["verdict"] in VERDICTS and isinstance(made["reason"], str)), place

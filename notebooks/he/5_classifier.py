@@ -269,14 +269,22 @@ def table_3(classifiers, surroundings):
             for attack in ("brittle", "margin"):
                 u = found.get(f"{dataset}-{training}-{attack}")
                 row = {"dataset": title, "model_training": told, "training_attack": KINDS[attack],
-                       "false_pos_benign_pct": percent(u["flagged"], u["benign"]) if u else None}
-                for kind in ("brittle", "margin"):
-                    row[f"false_neg_opt{kind}_pct"] = percent(u["missed"].get(kind),
-                                                              u["adversarial"].get(kind)) if u else None
-                row |= {f"{c}_status": he.status(f"{dataset}-{training}", row[c])
-                        for c in list(row)[3:]}
+                       **counted(u, f"{dataset}-{training}", {
+                           "false_pos_benign_pct": None, "false_neg_optbrittle_pct": "brittle",
+                           "false_neg_optmargin_pct": "margin"})}
                 row["worst_case_pct"] = best[dataset].get((training, attack))
                 made.append(row)
+    return made
+
+
+def counted(u, net, columns):
+    """Errors of a classifier's unit, or of none, in percent: `{column: kind of example, None for images}`."""
+    made = {}
+    for column, kind in columns.items():
+        wrong, of = (u["flagged"], u["benign"]) if u and kind is None else (
+            u["missed"].get(kind), u["adversarial"].get(kind)) if u else (None, None)
+        made |= {column: percent(wrong, of) if u else None, f"{column}_of": of}
+        made[f"{column}_status"] = he.status(net, made[column])
     return made
 
 
@@ -544,10 +552,8 @@ def table_4(classifiers):
     made = []
     for dataset, title in DATASETS.items():
         u = by_name(classifiers).get(f"{dataset}-normal-fgsm")
-        row = {"dataset": title, "false_pos_pct": percent(u["flagged"], u["benign"]) if u else None,
-               "false_neg_pct": percent(u["missed"].get("fgsm"), u["adversarial"].get("fgsm")) if u else None}
-        made.append(row | {f"{c}_status": he.status(f"{dataset}-normal", row[c])
-                           for c in ("false_pos_pct", "false_neg_pct")})
+        made.append({"dataset": title, **counted(u, f"{dataset}-normal", {
+            "false_pos_pct": None, "false_neg_pct": "fgsm"})})
     return made
 
 

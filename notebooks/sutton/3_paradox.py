@@ -322,10 +322,10 @@ READ = [("accuracy", None, tables.accuracy), ("adversarial_susceptibility", None
         *(("random_susceptibility", delta, tables.disturbed(delta)) for delta in (2, 5, 10))]
 
 
-def values_of(units, dataset, of, split, failed=()):
+def values_of(units, dataset, of, split, failed=(), key="percent"):
     """One number of each problem of a data set, None left out, and problems named in `failed`."""
-    found = [of(u[split])["percent"] for u in parts_of(units, dataset) if u["unit"] not in failed]
-    return [v for v in found if v is not None]
+    found = [of(u[split]) for u in parts_of(units, dataset) if u["unit"] not in failed]
+    return [each[key] for each in found if each["percent"] is not None]
 
 
 def failures(units, dataset):
@@ -381,6 +381,8 @@ def table_1(units):
             for split in tables.SPLITS:
                 found = values_of(units, dataset, of, split)
                 row[dataset] |= {split: float(np.median(found)) if found else None}
+                if found and quantity != "accuracy":   # a median over problems: the images of one, at least
+                    row[dataset][f"{split}_of"] = min(values_of(units, dataset, of, split, key="of"))
                 if why := incomplete(dataset, units, found) or (
                         quantity == "adversarial_susceptibility" and chosen(units, dataset)):
                     row[dataset][f"{split}_status"] = why

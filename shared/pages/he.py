@@ -222,6 +222,9 @@ def across(rows, kinds, quantities):
             for name, of in quantities.items():
                 table[-1] |= {column(net, name): of(mine) if len(mine) else None,
                               f"{column(net, name)}_status": status(net, len(mine) or None)}
+                if name != "rms":
+                    table[-1][f"{column(net, name)}_of"] = (
+                        mine.correct.sum() if name == "success_pct" else len(mine))
             table[-1] |= {column(net, "images"): len(mine), column(net, "correct"): mine.correct.sum(),
                           column(net, "successful"): mine.counts.sum()}
     return table

@@ -21,7 +21,7 @@ def cell(value, printed=None, column=None, sd=None, signs=None, name=""):
         inner = printed if isinstance(printed, dict) else {}
         own = column and {**column, "decimals": None}   # of a part, such as the probability beside a class
         told = [_part(k, cell(v, inner.get(k), own, value.get(f"{k}_sd"), signs, f"{name}.{k}"))
-                for k, v in value.items() if not k.endswith(("_sd", "_n", "_status", "_settled"))]
+                for k, v in value.items() if not k.endswith(("_sd", "_n", "_of", "_status", "_settled"))]
         return " · ".join(t for t in told if t)
     text = _plain(value, printed, column, sd)
     return f"{text} {signs[name]}" if text and name in signs else text

@@ -3,6 +3,9 @@
 A value agrees by *printed precision* (half a unit of the last printed decimal), within a *tolerance* fixed
 with its reason before the run, or because the paper's single run lies in the *interval* in which a single new
 net would fall, estimated from several of ours. The three are told apart wherever they are counted.
+
+A share of some of the images has a sampling error of its own: where the printed value lies inside it, the two
+neither agree nor differ.
 """
 import math
 import numbers
@@ -12,10 +15,11 @@ from decimal import Decimal
 from shared import runtime
 
 PRECISION, TOLERANCE, INTERVAL = "printed precision", "tolerance", "interval"
+SAMPLING = "sampling error"
 CANNOT_TELL = "cannot tell"
 STATUSES = ("proxy", "fitted", CANNOT_TELL, "not run")
 WIDE = 0.25        # share of its scale that an interval covers inside which agreement tells nothing
-CONFIDENCE = 0.99  # of the interval for a single new net
+CONFIDENCE = 0.99  # of the interval for a single new net, and of that of a share of images
 NETS = 5           # fewer nets than this give no interval
 
 
@@ -61,6 +65,13 @@ def agreement(printed, measured, places, *, tolerance=None, sd=None, nets=None):
     distance, slack = abs(measured - printed), 1 + 1e-9  # a sum in floats may end just outside
     return next(((way, width) for way, width in ways.items()
                  if width is not None and distance <= width * slack), (None, None))
+
+
+def sampled(measured, of, whole):
+    """The 99% interval (Clopper and Pearson, exact) of a share of `of` images, on a scale from 0 to `whole`."""
+    from scipy.stats import binomtest
+    found = binomtest(round(of * measured / whole), of).proportion_ci(CONFIDENCE, method="exact")
+    return whole * float(found.low), whole * float(found.high)
 
 
 @dataclass(frozen=True)
@@ -122,7 +133,9 @@ def compare(item, rows, tolerances=None):
                 printed names (a part of a printed cell under `column.part`, or nested as printed). Beside a
                 value `c` may stand `c_sd` (standard deviation over nets), `c_n` (number of nets), `c_status`
                 ("proxy: why", "fitted: why" or "not run: why"), `c_settled` (what is still missing elsewhere
-                cannot move it); `status` and `settled` hold for all values of their row. None, NaN: no value
+                cannot move it), `c_of` (images that a share is one of, where they are not all: the share
+                then differs only if the printed one lies outside its 99% interval); `status` and `settled`
+                hold for all values of their row. None, NaN: no value
     tolerances  {column: (largest difference, why that much is allowed)}
     Returns dicts: `row` {key: value}, `column`, `printed`, `measured`, `sd`, `nets`, `agrees` (None where
     nothing was measured, and where agreement tells nothing), `how` (the way of agreement or None), `status`
@@ -186,6 +199,11 @@ def _cell(item, key, name, printed, places, mine, tolerances):
             if covered >= WIDE:
                 agrees, word = None, CANNOT_TELL
                 why = f"the {how} covers {'all' if covered >= 1 else f'{covered:.0%}'} of the scale"
+        elif how is None and word is None and not settled and (of := mine.get(f"{name}_of")):
+            low, high = sampled(measured, int(of), scale_of(item, name, mine).possible[1])
+            if low <= printed <= high:
+                agrees, word, how = None, CANNOT_TELL, SAMPLING
+                why = f"inside the 99% interval of a share of {int(of)} images"
     elif type(printed) is type(measured):
         agrees = printed == measured
         how = PRECISION if agrees else None

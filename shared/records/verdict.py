@@ -2,7 +2,8 @@
 from shared import runtime
 from shared.records import claims as judging
 from shared.records import comparison
-from shared.records.comparison import CANNOT_TELL, CONFIDENCE, INTERVAL, PRECISION, STATUSES, TOLERANCE
+from shared.records.comparison import (
+    CANNOT_TELL, CONFIDENCE, INTERVAL, PRECISION, SAMPLING, STATUSES, TOLERANCE)
 
 # What each word means, and in `LABELS` how a badge says it to a reader who has not met it.
 VERDICTS = {
@@ -11,13 +12,14 @@ VERDICTS = {
     "consistent": "a bound that is not violated; the page says how near the nearest extremal example comes",
     "matches": "no claim fails, and at least 95% of the values that can be compared agree with the published "
                "ones",
-    "holds": "every judged claim holds, and no published value can be compared",
+    "holds": "every judged claim holds, and no published value that can be compared differs",
     "trend": "every judged claim holds, and published values differ",
     "differs": "a claim of the paper fails here, or values differ and no claim is judged",
     "shown": "nothing published or claimed to compare with",
     "proxy": "measured only on another network or other data than the paper's",
     "fitted": "chosen with the published values in sight, so that agreement shows nothing",
-    "cannot tell": "values agree, but only within intervals too wide to have excluded much",
+    "cannot tell": "no value differs by more than chance, and none agrees within an interval narrow enough to "
+                   "have excluded much",
     "in part": "measured in part, and the missing part can still decide",
     "not run": "no result at full scale yet",
 }
@@ -30,6 +32,7 @@ WAYS = {PRECISION: "to the printed precision", TOLERANCE: "within a stated toler
 SAID = {"proxy": "measured on a proxy", "fitted": "fitted to the published values",
         CANNOT_TELL: "undecided", "not run": "not measured"}
 TOO_WIDE = "the interval covers a quarter or more of the scale"
+TOO_FEW = "the published value lies in the 99% interval of our share of images"
 EVIDENCE = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations", "nearest_witness")
 
 
@@ -48,24 +51,27 @@ def verdict(claims, cells, evidence=None, status=None, waiting=None, published=N
     if evidence is not None:
         return _statement(claims, failed, evidence)
     real = [c for c in cells if c["status"] is None and c["agrees"] is not None]
+    unsure = [c for c in cells if c["how"] == SAMPLING]   # measured as the paper did, on too few images
     reason = "; ".join([_claims(claims), *_values(real, waiting), *_statuses(cells), *_failed(failed)])
     if status is not None and not real:
         word, why = comparison.status(status, "verdict")
         return word, f"{reason}; {SAID[word]} ({why})"
     # What was measured on other things says nothing on the paper's own values, nor on its claims about these.
-    if cells and not real:
+    if cells and not real and not unsure:
         counts = {s: sum(c["status"] == s for c in cells) for s in STATUSES}
         return max(STATUSES, key=counts.get), reason
     if failed:
         return "differs", reason
-    own = (len(cells) if published is None else published) - (len(cells) - len(real))
+    others = len(cells) - len(real) - len(unsure)
+    own = (len(cells) if published is None else published) - others
     if any(map(judging.waits, claims)) or (waiting and _may_match(real, own)):
         return "in part", f"{reason}; the rest waits for {waiting}" if waiting else reason
-    if real and _enough(sum(c["agrees"] for c in real), len(real)):
+    if real and _enough(sum(c["agrees"] for c in real), len(real) + len(unsure)):
         return "matches", reason
+    apart = not all(c["agrees"] for c in real)
     if any(c["holds"] is not None for c in claims):
-        return ("trend" if real else "holds"), reason
-    return ("differs" if real else "shown"), reason
+        return ("trend" if apart else "holds"), reason
+    return ("differs" if apart else CANNOT_TELL if unsure else "shown"), reason
 
 
 def _enough(agree, count):
@@ -141,8 +147,15 @@ def _statuses(cells):
     """Values left out of the verdict, and why."""
     for status in STATUSES:
         if theirs := [c for c in cells if c["status"] == status]:
-            why = TOO_WIDE if status == CANNOT_TELL else ", ".join(dict.fromkeys(c["why"] for c in theirs))
-            yield f"{_counted(len(theirs), 'value')} {SAID[status]} ({why})"
+            why = dict.fromkeys(_why(c) for c in theirs)
+            yield f"{_counted(len(theirs), 'value')} {SAID[status]} ({', '.join(why)})"
+
+
+def _why(cell):
+    """Why a value is left out; those that cannot tell are counted together."""
+    if cell["status"] == CANNOT_TELL:
+        return TOO_FEW if cell["how"] == SAMPLING else TOO_WIDE
+    return cell["why"]
 
 
 def _failed(failed):
