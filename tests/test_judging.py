@@ -502,7 +502,8 @@ UNSURE = [c | {"agrees": None, "how": SAMPLING} for c in cells(1, status="cannot
     ([], cells(0, 1) + UNSURE, "differs"), ([claim(False)], UNSURE, "differs"), ([], UNSURE, "cannot tell")])
 def test_values_within_sampling_error_neither_agree_nor_differ(judged, compared, word):
     assert verdict(judged, compared)[0] == word
-    assert verdict(judged, UNSURE, waiting="1 unit")[0] == ("differs" if claim(False) in judged else "in part")
+    part = "differs" if claim(False) in judged else "in part"
+    assert verdict(judged, UNSURE, waiting="1 unit")[0] == part
 
 
 def test_values_wait_for_the_full_scale_and_claims_that_fail_do_not():

@@ -68,7 +68,7 @@ def agreement(printed, measured, places, *, tolerance=None, sd=None, nets=None):
 
 
 def sampled(measured, of, whole):
-    """The 99% interval (Clopper and Pearson, exact) of a share of `of` images, on a scale from 0 to `whole`."""
+    """The exact 99% interval (Clopper and Pearson) of a share of `of` images, scale 0 to `whole`."""
     from scipy.stats import binomtest
     found = binomtest(round(of * measured / whole), of).proportion_ci(CONFIDENCE, method="exact")
     return whole * float(found.low), whole * float(found.high)

@@ -2,8 +2,7 @@
 from shared import runtime
 from shared.records import claims as judging
 from shared.records import comparison
-from shared.records.comparison import (
-    CANNOT_TELL, CONFIDENCE, INTERVAL, PRECISION, SAMPLING, STATUSES, TOLERANCE)
+from shared.records.comparison import CANNOT_TELL, INTERVAL, PRECISION, SAMPLING, STATUSES, TOLERANCE
 
 # What each word means, and in `LABELS` how a badge says it to a reader who has not met it.
 VERDICTS = {
@@ -18,8 +17,8 @@ VERDICTS = {
     "shown": "nothing published or claimed to compare with",
     "proxy": "measured only on another network or other data than the paper's",
     "fitted": "chosen with the published values in sight, so that agreement shows nothing",
-    "cannot tell": "no value differs by more than chance, and none agrees within an interval narrow enough to "
-                   "have excluded much",
+    "cannot tell": "no value differs by more than chance, and none agrees within an interval narrow enough "
+                   "to have excluded much",
     "in part": "measured in part, and the missing part can still decide",
     "not run": "no result at full scale yet",
 }
@@ -139,7 +138,7 @@ def _values(real, waiting):
     said += " so far" if waiting else ""
     told = [f"{said} ({', '.join(ways)})" if ways else said]
     if tried := sum(comparison.half_width(c["sd"], c["nets"]) is not None for c in real):
-        told.append(f"a 99% interval misses {(1 - CONFIDENCE) * tried:.2g} of {tried} by chance")
+        told.append(f"a 99% interval misses {(1 - comparison.CONFIDENCE) * tried:.2g} of {tried} by chance")
     return told
 
 
