@@ -172,6 +172,11 @@ def test_a_share_of_few_images_cannot_tell_what_lies_in_its_interval(printed, sh
     assert (found["how"] == SAMPLING) is (told[1] is not None)
 
 
+def test_a_number_of_images_beside_what_is_no_share_is_refused():
+    with pytest.raises(runtime.UserError, match="no share"):
+        comparison.compare(scaled([10.0]), [{"n": "0", "x": 9.0, "x_of": 50}])
+
+
 def test_the_interval_of_a_share_is_the_exact_one():
     low, high = comparison.sampled(34.0, 50, 100)
     for end, tail in ((low, stats.binom.sf(16, 50, low / 100)), (high, stats.binom.cdf(17, 50, high / 100))):

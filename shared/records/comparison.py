@@ -200,7 +200,7 @@ def _cell(item, key, name, printed, places, mine, tolerances):
                 agrees, word = None, CANNOT_TELL
                 why = f"the {how} covers {'all' if covered >= 1 else f'{covered:.0%}'} of the scale"
         elif how is None and word is None and not settled and (of := mine.get(f"{name}_of")):
-            low, high = sampled(measured, int(of), scale_of(item, name, mine).possible[1])
+            low, high = sampled(measured, int(of), _whole(item, name, mine, where))
             if low <= printed <= high:
                 agrees, word, how = None, CANNOT_TELL, SAMPLING
                 why = f"inside the 99% interval of a share of {int(of)} images"
@@ -213,6 +213,15 @@ def _cell(item, key, name, printed, places, mine, tolerances):
     why = why or (reason if how == TOLERANCE else None)
     return [{"row": key, "column": name, "printed": printed, "measured": measured, "sd": sd, "nets": nets,
              "agrees": agrees, "how": how, "status": word, "why": why, "settled": settled}]
+
+
+def _whole(item, name, row, where):
+    """What a share of a column is at most: 1 or 100."""
+    most = scale_of(item, name, row).possible[1]
+    if not math.isfinite(most):
+        raise runtime.UserError(f"{where}: a number of images (`{name}_of`) stands beside what is no share; "
+                                "leave it out, or state the column's unit in the reference")
+    return most
 
 
 def status(text, where):
