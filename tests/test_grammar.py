@@ -148,7 +148,8 @@ def test_proxies_are_told_and_decide_nothing():
     assert one(low)[0] is True and one({"b": NETS["b"]}) == (
         None, "b 0% (not judged: proxies are among these networks)")
     everywhere = every("network", FAR, says="{network} {far.rate:%}", proxies=("b",), of_all=True)
-    assert everywhere(NETS) == (None, "a 2%; b 0% (it holds for a; the other networks are proxies)")
+    assert everywhere(NETS) == (
+        None, "a 2%; b 0% (nothing on a contradicts it; the other networks are proxies)")
     assert everywhere(NETS | {"a": low["b"]})[0] is False
 
 

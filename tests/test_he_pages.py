@@ -137,7 +137,7 @@ def test_a_claim_on_every_network_is_judged_on_the_papers_own():
     assert claim(pd.DataFrame(made)) == (
         None,
         "MNIST, normal: 50%; MNIST, adv.: 50%; CIFAR-10, normal: no value; "
-        "CIFAR-10, adv.: no value (it holds for MNIST, normal; the other networks "
+        "CIFAR-10, adv.: no value (nothing on MNIST, normal contradicts it; the other networks "
         "are proxies)",
     )
 

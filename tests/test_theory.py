@@ -377,7 +377,7 @@ REFUSED = {
     "theorem-1": ["0.5 halved", "0.5 doubled", "exponent 2 -0.5"], "theorem-4": ["0.5 halved", "0.5 doubled"],
     "theorem-5": ["0.5 doubled", "-epsilon dropped"],
     "theorem-6": ["1 dropped from (1 + delta)", "delta dropped"],
-    "theorem-8": ["0.5 halved"],
+    "theorem-8": ["0.5 halved", "2 halved in n/2"],
     "theorem-9": ["exceeds(alpha) dropped"], "theorem-11": ["exceeds(alpha) dropped"],
     "corollary-10": ["0.5 halved"], "corollary-12": ["0.5 doubled", "-eta dropped"],
     "lemma-13": ["exponent -0.5 +0.5", "exponent -0.5 -0.5", "1 doubled in (1 + lip", "lipschitz^2 dropped"],
@@ -411,6 +411,17 @@ def test_changes_that_cannot_be_refused_are_true():
         assert (log_two_balls(d, epsilon, delta) <= log_tail(d, epsilon / (1 + delta)) + 1e-8).all()
 
 
+def test_points_in_two_opposite_slices_fail_once_in_four_times():
+    n, gamma = 3, 0.3
+    t = sample_coordinates(n, 400_000, np.random.default_rng(0))
+    inside = np.abs(np.abs(t) - gamma) < gamma / 2
+    x, z = np.resize(t[inside], (2, 100_000))
+    assert np.mean(z - x > gamma) == pytest.approx(0.25, abs=0.01)
+    case, = (c for c in cases(STATEMENTS["theorem-8"]) if c.name == "two opposite slices")
+    there = (case.cells["n"] == n) & (case.cells["gamma"] == gamma)
+    assert case.cells["K"][there] == pytest.approx(1 / np.mean(inside), rel=0.01)
+
+
 @pytest.mark.parametrize("item", sorted(SAMPLED))
 def test_random_trials_alone_catch_a_gross_mistake(item):
     grid = {**STATEMENTS[item].grid, "n": (20,), "eta": (0.1,)}
@@ -427,7 +438,7 @@ def test_mutants_are_made_from_the_tree():
     expected = {"0.5 halved": 0.25 * 0.64**2, "0.5 doubled": 0.64**2, "exponent n/2 +0.5": 0.5 * 0.64**2.5,
                 "exponent n/2 -0.5": 0.5 * 0.64**1.5, "exponent 2 +0.5": 0.5 * (1 - 0.6**2.5) ** 2,
                 "1 halved in (1": 0.5 * (0.5 - 0.36) ** 2, "-x^2 dropped": 0.5,
-                "2 halved in 1/2": 0.5 * 0.64**4}
+                "2 halved in n/2": 0.5 * 0.64**4}
     for words, value in expected.items():
         tree, = (made[d] for d in made if d.startswith(words))
         assert np.exp(tree.log(values)) == pytest.approx(value, rel=1e-12)

@@ -91,6 +91,6 @@ def test_words_and_details():
     data, statement = evidence("theorem-6"), STATEMENTS["theorem-6"]
     assert "0 violations" in theorem.in_sentences(data, statement)
     told = theorem.details(data, statement)
-    assert "it is a valid bound as well" in told and statement.remark in told
+    assert "no case that was tried violates it" in told and statement.remark in told
     assert "(1 - (ε/(1 + δ))²)^(n/2)" in told
     assert not any(w in told.replace(statement.remark, "") for w in ("epsilon", "delta", "e+"))

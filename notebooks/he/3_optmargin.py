@@ -69,11 +69,14 @@ run = start("he/3_optmargin", globals())
 # examples of its own attack, *OptMargin*, for which 19 noisy copies must be misclassified as well.
 #
 # Four networks are attacked: for MNIST and for CIFAR-10 one trained on clean images (“normal”) and one on adversarial images (“adv.”).
-# The training of the normal MNIST network is not published. Ours has the learning rate and the batches of the adversarially trained
-# one, on clean digits. The other three are *proxies*, networks other than the paper's (last rows of the table of choices). Values of a
+# The training of the normal MNIST network is not published. Ours has the learning rate and the batches of the paper's recipe for the
+# adversarially trained one, on clean digits. The other three are *proxies*, networks other than the paper's (last rows of the table of choices). Values of a
 # proxy are shown and decide no claim: claims about all four networks stay open, others are judged on the normal MNIST network.
 #
-# ✓ means that a value rounds to the published one, ✗ that it does not, even if only the last digit differs ({doc}`/book/how-to-read`).
+# ✓ means that a value rounds to the published one. ? (cannot tell) marks a share of images that does not, but whose 99% interval
+# contains the published share: other images might have given it. ✗ marks all other values, even if only the last digit differs
+# ({doc}`/book/how-to-read`).
+#
 # The line below a table says how much of the published scale is measured; a {term}`unit` is one attack on one block of images.
 #
 # ## OptMargin loss (equation)
@@ -322,7 +325,7 @@ run.figure("figure-5", attacked, lambda units: display.image_table(he.pictures(u
 # ## Cost of OptMargin (procedure)
 #
 # The cost is counted in passes of single images through the network, which does not depend on the machine. The vote costs the defender
-# 100 passes instead of one. OptMargin costs the attacker its passes over those of OptBrittle; the paper counts 20, the models a step.
+# 100 passes instead of one. OptMargin costs the attacker its passes over those of OptBrittle; the paper counts 20, the models evaluated in each step.
 
 # %%
 def cost(units):
@@ -442,7 +445,7 @@ run.extra("networks", (nets, leads), lambda nets, leads: [
 # ## OptMargin under noise that it was not optimised on
 #
 # OptMargin's examples are misclassified under their own 19 noise vectors. The table counts misclassified copies under those, under
-# fresh noise (newly drawn vectors of the same norm), and at points of region classification's L∞ ball.
+# fresh noise (newly drawn vectors of the same norm), and at points of region classification's L∞ ball, for n of the examples.
 
 # %%
 run.extra("other-noises", noisy, he.misread_under_noise, "Misclassified noisy copies of OptMargin's examples",

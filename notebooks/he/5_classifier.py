@@ -537,14 +537,15 @@ run.picture(surroundings, draw_numbers, alt=ALT_NUMBERS,
                     "0: no other class was found)")
 run.extra("one-number", (surroundings, classifiers), one_number,
           "Errors in percent of a threshold on one number, beside the classifier's",
-          header={"network": "network", "attack": "set for", "number": "taken for an attack",
-                  "flagged": "images flagged", "brittle": "OptBrittle missed", "margin": "OptMargin missed"})
+          header={"network": "network", "attack": "threshold fitted on", "number": "taken for an attack",
+                  "flagged": "false positives", "brittle": "false negatives, OptBrittle",
+                  "margin": "false negatives, OptMargin"})
 
 
 # %% [markdown]
 # ## Table 4: errors on FGSM examples
 #
-# Trained and tested on FGSM's examples of the normally trained networks; on the others, the paper says, FGSM succeeds too rarely.
+# The classifier of Table 4 is trained and tested on FGSM's examples of the normally trained networks; on the others, the paper says, FGSM succeeds too rarely.
 
 # %%
 def table_4(classifiers):
@@ -650,7 +651,7 @@ def looks_in_words(surroundings):
     """Looks an image of each network and kind."""
     told = looks(surroundings)["looks"]
     each = "; ".join(f"{he.NAMED[net]}: " + ", ".join(
-        f"{name} {told[key]:,.0f}" for kind, name in {"benign": "images as they are", **KINDS}.items()
+        f"{name} {told[key]:,.0f}" for kind, name in {"benign": "benign", **KINDS}.items()
         if (key := f"{net.replace('-', '_')}_{kind}") in told) for net in he.COLUMNS
         if any(key.startswith(net.replace("-", "_")) for key in told))
     return f"The mean number of forward passes an image is: {each}." if each else "No search was made."
@@ -685,14 +686,14 @@ run.tell(surroundings, arithmetic)
 # | distances on CIFAR-10 | centred at 16 of 255, in units of half the range | the authors' code |
 # | loss | summed over the images that count | the authors' code |
 # | batch on CIFAR-10 | 128 | the paper; the authors' script has 150 |
-# | arithmetic of the walks | 16-bit numbers where their answer is sure, else 32-bit | speed; counted and audited above |
+# | arithmetic of the line searches | 16-bit where the predicted label is unambiguous, else 32-bit | speed; counted and audited above |
 # | iterations of OptMargin, at first | 250 of 1,000, counted as a quarter of the size | 10,000 images at 1,000 take days on a processor |
 # | images, at first | the first ones of the ten thousand test images, four fifths of them to train on | likewise |
 
 # %% [markdown]
 # ## Try it
 #
-# - `iterations`: fewer than the profile gives. OptMargin's examples get worse, and easier to tell.
+# - `iterations`: fewer than the profile gives. OptMargin's examples may be easier to detect; compare the errors.
 # - `seed=1`: another network, other directions; the pattern of Table 3 should stay.
 
 # %%

@@ -165,7 +165,8 @@ def most_accurate(rows):
     best = {part: max(of, key=of.get) for part, of in means.items()}
     return set(best.values()) == {"B"}, (
         f"best on training images: {best['train']}, on test images: {best['test']}; test accuracies "
-        + ", ".join(f"{name} {value:.2f}%" for name, value in means["test"].items()))
+        + ", ".join(f"{name} {value:.2f}%" for name, value in means["test"].items())
+        + " (one recipe for all three, so it did not decide their order)")
 
 
 table_1 = run.table(
@@ -178,8 +179,8 @@ table_1 = run.table(
 known = run.best(networks)
 if len(known):
     weights = known.groupby("architecture").parameters.first()
-    display.say("Numbers that training sets: " + ", ".join(
-        f"{n:,} in {ARCHITECTURES[a]}" for a, n in weights.items()) + ".")
+    display.say("The networks have " + ", ".join(
+        f"{n:,} ({ARCHITECTURES[a]})" for a, n in weights.items()) + " trainable parameters.")
 
 
 # %% [markdown]
@@ -190,17 +191,18 @@ if len(known):
 
 # %%
 def rows(networks):
-    """Table II: means over nets with their spread, and the most frequent answers (ties: the lowest)."""
+    """Table II: means over nets with their spread, and the most frequent answers; no class where two tie."""
     made = [{"row": f"{part}ing_accuracy", **{column: cell | {"value_pct_status": FITTED} for column,
                                               cell in
              by_architecture(networks, value_pct=f"{part}_pct").items()}} for part in ("train", "test")]
     for name in UNIFORM:
         given = networks.groupby("architecture")[f"{name}_class"]
-        most = given.agg(lambda classes: classes.mode()[0])
-        votes = {a: f"{sum(classes == most[a])} of {len(classes)}" + "".join(
-            f", as often as {other}" for other in classes.mode()[1:]) for a, classes in given}
+        most = {a: classes.mode().tolist() for a, classes in given}
+        tied = {a: f" each for {' and '.join(map(str, best))}" * (len(best) > 1) for a, best in most.items()}
+        votes = {a: f"{sum(classes == most[a][0])} of {len(classes)}{tied[a]}" for a, classes in given}
         made.append({"row": f"pure_{name}", **{
-            column: {"predicted_class": int(most[column[-1]]), "votes": votes[column[-1]]} | cell
+            column: {"predicted_class": most[column[-1]][0] if len(most[column[-1]]) == 1 else None,
+                     "votes": votes[column[-1]]} | cell
             for column, cell in by_architecture(networks, probability_pct=f"{name}_pct").items()}})
     return made
 
@@ -209,10 +211,11 @@ def answers(rows, picture):
     """The classes that the architectures most often give to an image, as text too; whether one is a tie."""
     row = rows[rows.row == picture].iloc[0]
     cells = {name: row[f"architecture_{a}"] for a, name in ARCHITECTURES.items()}
-    words = "; ".join(f"{name} most often predicts {c['predicted_class']} ({c['votes']}; mean probability "
-                      f"{c['probability_pct']:.1f}%)" for name, c in cells.items())
-    tie = any("as often" in c["votes"] for c in cells.values())
-    return [c["predicted_class"] for c in cells.values()], words, tie
+    tie = {name: c["predicted_class"] is None for name, c in cells.items()}
+    words = "; ".join(f"{name} most often predicts {'two classes' if tie[name] else c['predicted_class']} "
+                      f"({c['votes']}; mean probability {c['probability_pct']:.1f}%)"
+                      for name, c in cells.items())
+    return [c["predicted_class"] for c in cells.values()], words, any(tie.values())
 
 
 table_2 = run.table(
@@ -281,7 +284,7 @@ if len(known):
 # SSIM is 1 for equal images and falls as brightness, contrast and structure drift apart. The formula is applied in a window
 # that slides over the image, and the values are averaged. Our implementation filters whole batches at once; scikit-image,
 # written by others, computes the same numbers. Every pair of random images is compared twice: where the window lies
-# inside the image, and with the border repeated outwards, as the paper's software does it.
+# inside the image, and with the border repeated outwards, as MATLAB, the paper's software, does it.
 
 # %%
 PAIRS, ALLOWED = 50, 1e-5

@@ -84,7 +84,7 @@ scale = run.scale(
 # %% [markdown]
 # ## Algorithm 1: mixing towards the boundary
 #
-# The code follows the paper's steps. `uint8(a/2 + b/2)` is computed as the paper's software does: each half is rounded, .5 upwards,
+# The code follows the paper's steps. `uint8(a/2 + b/2)` is computed as MATLAB, the paper's software, does: each half is rounded, .5 upwards,
 # and the sum stops at 255.
 
 # %%

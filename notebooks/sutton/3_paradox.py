@@ -238,10 +238,11 @@ def mostly_stay(d):
     told = ", ".join(f"{words(v['turned_10_pct'])} of the {pictures.SETS[s]} (95% interval "
                      f"{words(v['turned_10_interval'][0])} to {words(v['turned_10_interval'][1])})"
                      for s, v in d.items())
-    told = f"label flipped by at least one perturbation of ten times the norm: {told}"
+    told = f"label flipped by at least one perturbation of up to ten times the norm: {told}"
     alone = [v["single_10_pct"] for v in d.values()]
     if None not in alone:
-        told += f"; a single one flips {' and '.join(map(words, alone))}"
+        told += "; the first one alone flips the label of " + " and ".join(
+            f"{words(v['single_10_pct'])} of the {pictures.SETS[s]}" for s, v in d.items())
         if all(v < 50 for v in alone) and any(v["turned_10_interval"][0] > 50 for v in d.values()):
             return None, f"{told}: whether it holds depends on which of the two is meant"
     if any(low <= 50 <= high for low, high in (v["turned_10_interval"] for v in d.values())):
@@ -265,6 +266,14 @@ def printed_for(item):
     return words(tables.printed(paper[item])[0, 3]["test"], "%")
 
 
+def outside(found):
+    """Whether the printed attackable share lies outside the interval of ours, in words."""
+    printed = tables.printed(paper["table-5"])[0, 3]["test"]
+    if found["low"] <= printed <= found["high"]:
+        return ", inside that interval"
+    return ", outside that interval; possible causes: {ref}`CIFAR-10 <sutton-7-2-1>`"
+
+
 shown = run.best(example)
 unit = the_example(shown) if len(shown) else None
 if unit is not None and unit["test"]["attack"]["l2"]["count"]:
@@ -272,7 +281,7 @@ if unit is not None and unit["test"]["attack"]["l2"]["count"]:
     display.say(
         f"The attack flips the label of {words(d['attacked_pct'])} of the {attacked_images(unit):,} "
         f"correctly classified test images that were attacked (95% interval {words(found['low'])} to "
-        f"{words(found['high'])}; paper: {printed_for('table-5')}); the median "
+        f"{words(found['high'])}; paper: {printed_for('table-5')}{outside(found)}); the median "
         f"norm of these attacks is {words(d['median_l2'], '')}. {d['perturbed']:,} of the attackable "
         "images, drawn at random, were perturbed at random. With noise of up to five "
         "times the norm of the attack at least "
@@ -282,6 +291,9 @@ if unit is not None and unit["test"]["attack"]["l2"]["count"]:
 
 # %% [markdown]
 # ## Table 1: all data sets
+#
+# The figure itself prints no numbers; those behind it stand in Tables 5, 11 and 12. Table 1 summarises pairs of a class and the next
+# one, such as aeroplane and automobile, so the pair of Figure 1 is not among them.
 #
 # The table's caption is lost in our copy. What its entries summarise can be found out from the other tables: the *median* over the problems of a class and the
 # next one, row by row, so that a column joins different problems.
@@ -442,7 +454,7 @@ def alike(rows):
     told = ", ".join(f"{DATASETS[d]} {display.number(v, digits=2)} points" for d, v in apart.items())
     told = f"largest difference: {told} (“nearly alike” is read as less than ten)"
     if max(sure.values()) < 10 <= max(apart.values()):
-        return None, f"{told}; only random susceptibilities differ more, on too few images to tell"
+        return None, f"{told}; random susceptibilities alone reach ten points, on too few images to tell"
     return max(apart.values()) < 10, told
 
 
@@ -462,8 +474,8 @@ def networks_in_words(units):
             told.setdefault(readings.READINGS[reading].name, []).append(name)
     rule = (" {ref}`A rule <which-network>` chose the reading on GTSRB by its attackable shares, which are "
             "therefore *fitted*." if chosen(units, "gtsrb") else "")
-    return (f"The networks follow {'; '.join(f'*{r}* on ' + ' and '.join(n) for r, n in told.items())}.{rule}"
-            if told else "")
+    each = "; ".join(f"*{reading}* on {' and '.join(names)}" for reading, names in told.items())
+    return f"The networks follow these readings of the paper's Table 2: {each}.{rule}" if told else ""
 
 
 run.tell(recorded, networks_in_words)
@@ -473,6 +485,7 @@ run.tell(recorded, networks_in_words)
 # A median hides how much the problems differ, so the next table gives the range as well. A training fails if the network classifies hardly
 # more training images correctly than a constant prediction of the larger class. No image of such a problem can be attacked. Table 1
 # includes failed trainings, except in the rows of random perturbations, where they have no value. The last but one column leaves them out.
+# A value of Table 1 without a mark is not compared: it is a median over a part of the problems.
 
 # %%
 def spread(units):
@@ -552,7 +565,8 @@ if unit is not None:
         "A network separates aeroplanes from cats (CIFAR-10). How many of its correctly classified test "
         "images can be attacked, and of how many does random noise flip the label? A step along the loss "
         f"gradient flips the label of {words(d['attacked_pct'])} of these images (n = {attack['of']:,}; 95% "
-        f"interval {words(attack['low'], '')} to {words(attack['high'])}; paper: {printed_for('table-5')}). "
+        f"interval {words(attack['low'], '')} to {words(attack['high'])}; paper: {printed_for('table-5')}"
+        f"{outside(attack)}). "
         f"For {d['perturbed']:,} attackable images we drew {samples}, of up to ten times the norm of the "
         "image's own attack. At least one of the samples flips the label for "
         f"{turned(unit, 10)[:-1]}; paper: {printed_for('table-12')}); with noise of up to five "

@@ -66,6 +66,8 @@ scale = run.scale(
 DIMENSIONS = np.unique(np.geomspace(1, 200_000, 60).round().astype(int))
 TRIED = (1, 2, 5, 10, 30, 100, 300, 1000, 3072, 10_000, 50_000, 200_000)  # dimensions with random trials
 DELTAS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
+SIZES = {"28 × 28 grey": 784, "32 × 32 colour": 3072, "224 × 224 colour": 150_528}
+COLOUR = SIZES["32 × 32 colour"]
 # values computed twice
 AGAIN = dict(n=(2, 30, 1000, 200_000), epsilon=(0.0, 0.01, 0.1), delta=(0.1, 0.3, 1.0, 5.0))
 
@@ -73,7 +75,8 @@ AGAIN = dict(n=(2, 30, 1000, 200_000), epsilon=(0.0, 0.01, 0.1), delta=(0.1, 0.3
 # %% [markdown]
 # ## The model
 #
-# Two classes may touch. Then every point is still easy to attack, but random noise flips labels as well, in every dimension. The paper
+# Two classes may touch. In high dimension nearly every point is then still easy to attack, but random noise flips labels as well, in
+# every dimension. The paper
 # shows this with two half-balls. It concludes that the margin between classes is what keeps random tests from finding that a classifier
 # can be attacked. This page computes the probabilities exactly, finds their limit, and ends with the two notions of stability of
 # Section 6.5.
@@ -97,8 +100,8 @@ AGAIN = dict(n=(2, 30, 1000, 200_000), epsilon=(0.0, 0.01, 0.1), delta=(0.1, 0.3
 # | Definitions 21 and 22 | stable: no perturbation up to $\delta$ changes the label; stable with confidence $\upsilon$: noise keeps it with probability at least $\upsilon$ | [derived] |
 #
 # What *exact* and *bound not violated* mean for a bound, and what mutants and extremal examples are, is said on
-# {doc}`the opening page </book/sutton>`. A residue (an exact value beyond its bound, in logarithms, or the relative
-# difference of two ways to compute it) may be $10^{-8}$.
+# {doc}`the opening page </book/sutton>`. A difference of up to $10^{-8}$ counts as rounding: of an exact value beyond its bound (in
+# logarithms), or between two ways to compute it (relative).
 # For Figure 6 and the definitions the page says what was compared. $\tau_n(x)$ is the share of the $n$-dimensional unit ball beyond a
 # plane at distance $x$ from its centre; $\Phi$ and $\phi$ are the standard normal distribution function and density.
 #
@@ -155,8 +158,8 @@ theorem_19 = check(
                                                                   epsilon=0, delta=1).tolist()},
     claims={"zero margin": lambda d: (
         min(d["bound_without_margin"]) > 0.1,
-                       f"the bound at ε = 0 lies between {min(d['bound_without_margin']):.4g} and "
-                       f"{max(d['bound_without_margin']):.4g} for n from {TRIED[0]} to {TRIED[-1]:,}")})
+                       f"the bound at ε = 0 is {min(d['bound_without_margin']):.4g} or more for n from "
+                       f"{TRIED[0]} to {TRIED[-1]:,}")})
 
 
 # %% [markdown]
@@ -275,6 +278,7 @@ def flips(n, epsilon):
 
 hidden = {"n": int(LAST), "epsilon": epsilon,
           "flipped_without_margin": flips(LAST, 0.0), "flipped_with_margin": flips(LAST, epsilon),
+          "flipped_at_picture": flips(COLOUR, epsilon),
           "attackable_with_margin": float(STATEMENTS["theorem-18"].exact(n=LAST, epsilon=epsilon,
                                                                          delta=epsilon + 0.1))}
 theorem_20 = check(
@@ -288,7 +292,8 @@ theorem_20 = check(
                        f"points without a margin and at most "
                        f"{display.number(float(max(d['flipped_with_margin'].values())), digits=2)} "
                        f"with ε = {d['epsilon']:g}, where an attack 0.1 longer than ε still works on "
-                       f"{d['attackable_with_margin']:.4f} of them")})
+                       f"{d['attackable_with_margin']:.4f} of them (at n = {COLOUR:,} noise of δ = "
+                       f"{DELTAS[-1]:g} still flips {d['flipped_at_picture'][f'{DELTAS[-1]:g}']:.3f})")})
 
 # %% [markdown]
 # ## Beyond the paper: the limit itself
@@ -301,7 +306,7 @@ theorem_20 = check(
 # $$\Pr(f(x+s)\ne\ell) = \frac{\arctan\delta}{\pi} - \frac{\delta(1-\delta^2)}{2\pi n(1+\delta^2)^2} + O(n^{-2}) .$$ (sutton-arctan)
 #
 # At $\delta = 1$, where noise and data have the same size, the probability is ¼ in every dimension. The
-# same proof as the paper's also gives more than it says: the share of points in the slab
+# same line of proof gives a sharper bound than that of Theorem 20 as reconstructed: the share of points in the slab
 # $|x_1|\le q/\sqrt n$ tends to $2\Phi(q)-1$, and using this number instead of its bound $1 - e^{-q^2/2}$
 # gives
 #
@@ -378,13 +383,11 @@ def hiding_margin(n, delta, samples=TRIES, share=RARE):
                            0.0, 0.999 * delta)
 
 
-SIZES = {"28 × 28 grey": 784, "32 × 32 colour": 3072, "224 × 224 colour": 150_528}
 display.table(["δ", *(f"{name}, n = {k:,}" for name, k in SIZES.items())],
              [[f"{d:g}", *(f"{hiding_margin(k, d):.4f}" for k in SIZES.values())]
               for d in DELTAS if d >= 0.5],
              f"Half of the margin, ε, at which at least one of {TRIES:,} noise samples of size δ (in radii "
              f"of the class) flips the label of {RARE:.0%} of the points.")
-COLOUR = SIZES["32 × 32 colour"]
 enough = hiding_margin(COLOUR, 1.0)
 once = hiding_margin(COLOUR, 1.0, samples=1, share=1 / TRIES)
 found = float(np.exp(models.log_half_balls(COLOUR, once, 1.0, TRIES)))
@@ -640,7 +643,8 @@ run.minute(
     f"of {apart} of the points in {n:,} dimensions, but an adversarial perturbation of norm {reach:g} still "
     f"flips it for all but {withstand} (exact values). In {COLOUR:,} dimensions, with {TRIES:,} samples of "
     f"such noise tried around each point, a shift of {enough:.3f} leaves {RARE:.0%} of the "
-    "points with a flipped label. This is a property of the model, whose formulas are "
+    f"points with a flipped label; for noise of norm up to {DELTAS[-1]:g} it takes "
+    f"{hiding_margin(COLOUR, DELTAS[-1]):.2f}. This is a property of the model, whose formulas are "
     "reconstructed here; it does not show how large the margins of trained networks are.",
     picture=draw_figure_6(without, margin),
     alt="Left: without a gap the chance that noise changes the label stays level over the dimension. Right: "

@@ -24,6 +24,8 @@ COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")    # of
 SMALL = "proxy: a small ResNet of the same residual blocks in place of w32-10"
 PROXIES = {"mnist-adv": "proxy: adversarially trained for a twelfth of the steps, on shorter attacks",
              "cifar10-normal": SMALL, "cifar10-adv": SMALL}
+FITTED = {("mnist", "brittle", "region"): "fitted: a weight of OptBrittle was chosen by this accuracy, on "
+                                          "another network"}
 NAMED = {"mnist-normal": "MNIST, normal", "mnist-adv": "MNIST, adv.", "cifar10-normal": "CIFAR-10, normal",
          "cifar10-adv": "CIFAR-10, adv."}
 KINDS = {"benign": "Benign", "brittle": "OptBrittle", "margin": "OptMargin", "strong": "OptStrong",
@@ -204,9 +206,12 @@ def column(net, quantity):
     return CELLS[quantity].format(*net.split("-"))
 
 
-def status(net, value):
-    """The status of a cell of a network's column: not run, measured on a proxy, or None."""
-    return NOT_RUN if value is None else PROXIES.get(net)
+def status(net, value, of=()):
+    """The status of a cell of a network's column: not run, measured on a proxy, fitted, or None.
+
+    of   (kind of example, quantity)
+    """
+    return NOT_RUN if value is None else PROXIES.get(net, FITTED.get((net.split("-")[0], *of)))
 
 
 def across(rows, kinds, quantities):
@@ -221,7 +226,7 @@ def across(rows, kinds, quantities):
             mine = only(rows, net, kind)
             for name, of in quantities.items():
                 table[-1] |= {column(net, name): of(mine) if len(mine) else None,
-                              f"{column(net, name)}_status": status(net, len(mine) or None)}
+                              f"{column(net, name)}_status": status(net, len(mine) or None, (kind, name))}
                 if name != "rms":
                     table[-1][f"{column(net, name)}_of"] = (
                         mine.correct.sum() if name == "success_pct" else len(mine))

@@ -8,8 +8,10 @@ from shared.pages import display
 from shared.theory import statement as theory
 from shared.theory.statements import STATEMENTS, verify
 
+RARE = "of the probability that the event does not occur"   # where the theorem's own is near 1
 # What a changed formula claims that the check does not detect, and why.
-PASSED = {"more": ("more", "it is a valid bound as well"), "less": ("less", "the bound is not attained")}
+PASSED = {"more": ("more", "no case that was tried violates it"),
+          "less": ("less", "where a case attains the right bound, the mutant is the same")}
 ALLOWED = 1e-8  # what rounding may cause: excess over a bound (in logarithms), difference of two integrations
 _MOVED = 1e-9   # logarithms that differ by less are the same bound
 # Names of a formula's parts as the papers write them.
@@ -131,7 +133,7 @@ def times(log10_ratio):
 
 def in_sentences(data, statement):
     """What the evidence comes to, as sentences."""
-    rare = " (of the rare event)" * statement.complement
+    rare = f" ({RARE})" * statement.complement
     text = f"{data['cases']:,} cases" + (f" up to $n$ = {data['largest_n']:,}" if "largest_n" in data else "")
     text += ", in part by random trials" * data["sampled"] + f": {data['violations']} violations. "
     if "loosest" in data:
@@ -145,7 +147,7 @@ def in_sentences(data, statement):
 
 def details(data, statement):
     """How near the nearest cases come, and which changed formulas pass, as Markdown."""
-    rare = " (of the rare event)" * statement.complement
+    rare = f" ({RARE})" * statement.complement
     rows = [[near["witness"], f"{near['truth_over_bound']:.4g}", ", ".join(
         f"{symbols(name)} = {display.number(value)}" for name, value in near["at"].items())]
         for near in data["witnesses"]]

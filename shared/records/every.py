@@ -118,7 +118,7 @@ def beside_proxies(holds, told, own, there, *, of_all=False, what="others"):
     there   whether proxies are among what is told
     """
     if holds and of_all:
-        return None, f"{told} (it holds for {own}; the other {what} are proxies)"
+        return None, f"{told} (nothing on {own} contradicts it; the other {what} are proxies)"
     if not there:
         return holds, told or "no value"
     if holds is None:

@@ -29,9 +29,9 @@ ENOUGH = 95  # percent of the comparable values that must agree for `matches`
 WAYS = {PRECISION: "to the printed precision", TOLERANCE: "within a stated tolerance",
         INTERVAL: "inside the 99% interval of a single new net"}
 SAID = {"proxy": "measured on a proxy", "fitted": "fitted to the published values",
-        CANNOT_TELL: "undecided", "not run": "not measured"}
+        CANNOT_TELL: "cannot tell", "not run": "not measured"}
 TOO_WIDE = "the interval covers a quarter or more of the scale"
-TOO_FEW = "the published value lies in the 99% interval of our share of images"
+TOO_FEW = "the 99% interval of our share of images contains the published value, and many others"
 EVIDENCE = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations", "nearest_witness")
 
 
@@ -58,7 +58,10 @@ def verdict(claims, cells, evidence=None, status=None, waiting=None, published=N
     # What was measured on other things says nothing on the paper's own values, nor on its claims about these.
     if cells and not real and not unsure:
         counts = {s: sum(c["status"] == s for c in cells) for s in STATUSES}
-        return max(STATUSES, key=counts.get), reason
+        word = max(STATUSES, key=counts.get)
+        if word == "not run" and any(c["holds"] is not None for c in claims):   # claims on what was measured
+            word = "differs" if failed else "in part"
+        return word, reason
     if failed:
         return "differs", reason
     others = len(cells) - len(real) - len(unsure)

@@ -271,6 +271,11 @@ def _shifted(exponent, by):
     return Constant(exponent.value + by) if isinstance(exponent, Constant) else exponent + by
 
 
+def _holder(tree, node):
+    """The node of which another one is a part; the tree itself has none and is its own."""
+    return next((n for n in nodes(tree) if any(p is node for p in n.parts)), tree)
+
+
 def mutants(tree):
     """(description, changed tree) of every single change of a formula, described by the part that is changed.
 
@@ -281,7 +286,8 @@ def mutants(tree):
     exponents |= {id(node.parts[0]) for node in nodes(tree) if isinstance(node, Either)}
     for node in nodes(tree):
         if isinstance(node, Constant) and id(node) not in exponents:
-            where = next(n for n in nodes(tree) if any(p is node for p in n.parts))
+            where = _holder(tree, node)
+            where = _holder(tree, where) if isinstance(where, Inverse) else where  # "n/2" tells, "1/2" not
             made += [(f"{node} {word} in {where}", _exchange(tree, node, Constant(node.value * factor)))
                      for word, factor in (("halved", 0.5), ("doubled", 2.0))]
         elif isinstance(node, Power):

@@ -23,12 +23,14 @@ class Witness:
 
     grid: name -> values, all combinations of which are cells. log_truth(**cell arrays): logarithm of the rare
     event. given: laws and levels for the statement's tree, where they differ from the statement's own.
+    follows: name -> what it is at the other parameters of a cell, of such as the grid leaves out.
     """
 
     name: str
     grid: dict
     log_truth: Callable
     given: Mapping = field(default_factory=dict)
+    follows: Mapping = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -217,6 +219,7 @@ def cases(statement, *, draws=0, generator=None):
     for witness in statement.witnesses:
         axes = np.meshgrid(*witness.grid.values(), indexing="ij")
         cells = dict(zip(witness.grid, (np.asarray(axis, float).ravel() for axis in axes)))
+        cells |= {name: of(**cells) for name, of in witness.follows.items()}
         truth = np.broadcast_to(witness.log_truth(**cells), axes[0].size)
         made.append(Case(witness.name, cells, {**statement.given, **witness.given}, truth, truth))
     return made

@@ -169,7 +169,7 @@ STATEMENTS: dict[str, Statement] = {
         rare=Either((Constant(2), named("p", _K * (number(0.5) * (1 - _gamma**2 / 4) ** (_n / 2))))),
         log_exact=lambda n, gamma: models.log_two_balls(n, gamma, 1.0),
         trials=lambda n, gamma, draws, generator: _universal(n, gamma, 1.0, draws, generator),
-        witnesses=(witnesses.half_ball(),), remark=_ONE_CAP_IS_ENOUGH,
+        witnesses=(witnesses.half_ball(), witnesses.two_slices()), remark=_ONE_CAP_IS_ENOUGH,
     ),
     "theorem-9": Statement(
         name="Theorem 9: accuracy with a curved surface",
@@ -276,7 +276,8 @@ STATEMENTS: dict[str, Statement] = {
         direction="lower", complement=True, grid={"n": _N, "gamma": _GAMMA, "r": _R},
         rare=Either((Constant(2), named("p", _K * _cap(_gamma / (2 * _r))))),
         log_exact=lambda n, gamma, r: models.log_two_balls(n, gamma / r, 1.0), trials=_universal,
-        witnesses=(witnesses.half_ball(r=(1.0, 2.0)),), remark=_ONE_CAP_IS_ENOUGH,
+        witnesses=(witnesses.half_ball(r=(1.0, 2.0)), witnesses.two_slices(r=(1.0, 2.0))),
+        remark=_ONE_CAP_IS_ENOUGH,
     ),
     "theorem-18": Statement(
         name="Theorem 18: susceptible points are typical in the half-balls",

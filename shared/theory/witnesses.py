@@ -51,6 +51,20 @@ def half_ball(**names):
                    lambda n, gamma, K, r=1.0: np.log(2) + log_half_balls(n, gamma / r, 1.0))
 
 
+def two_slices(**names):
+    """Theorem 8 and Corollary 17: half of the mass in each of two slices, gamma/2 to 3 gamma/2 away.
+
+    Two points fail if they lie in different slices, z in the far one: once in four times, since points of one
+    slice are less than gamma apart. K is the density that this takes.
+    """
+    def density(n, gamma, r=1.0):
+        near, far = (log_tail(n, times * gamma / (2 * r)) for times in (1, 3))
+        return 0.5 / (np.exp(near) * -np.expm1(far - near))
+
+    return Witness("two opposite slices", {"n": _N, "gamma": (0.1, 0.3, 1.0), **names},
+                   lambda **cell: np.log(0.25), follows={"K": density})
+
+
 # ---- Theorems 9 and 11: surfaces that are the plane, moved ----------
 def moved_plane(side):
     """The surface g = -c (side = -1, Theorem 9) or g = +c (side = 1, Theorem 11): the bound is attained."""
