@@ -85,8 +85,8 @@ def test_where_a_box_is_of_the_printed_kind(units):
     assert rows["NF 1 → 7"] | {"sizes": "10 to 80", "rules": "none", "classes": "none"} == rows["NF 1 → 7"]
     assert rows["CW2 1 → 6"]["here"] == "attacked network's boundary"
     assert rows["CW2 1 → 6"] | {"sizes": "none", "rules": "90% of them", "classes": "2"} == rows["CW2 1 → 6"]
-    assert shu_own.of_suspects(units) == {"n": 3, "same": 2, "other": 1, "left": 0, "sizes": 0, "rules": 1,
-                                          "classes": 1}
+    assert shu_own.of_suspects(units) == {"n": 3, "same": 2, "other": 1, "left": 0, "reached": 1,
+                                          "sizes": 0, "rules": 1, "classes": 1}
     assert shu_own.suspects(units.iloc[3:]) == shu_own.of_suspects(units.iloc[3:]) == []
     told = [row for row in shu_own.by_rule(units, "table-2") if row["attack"] == "CW2 1 → 6"]
     assert [(row["changed in"], row["b"], row["attacked"], row["most"]) for row in told[:3]] == [
@@ -97,8 +97,10 @@ def test_where_a_box_is_of_the_printed_kind(units):
 def test_rates_by_the_rule_of_keeping_beside_the_print(units):
     cw2 = units.classes[1]["6"]     # printed: 0 and, for NF, 0
     cw2["boxes"]["any"] = cw2["boxes"]["all"] | {"rates": [[0.25, 0.9, 0.1]] * 2}
+    assert not shu_own.off_by_rule(units.iloc[:2], "table-2")     # no attack has a box by each rule
+    cw2["boxes"]["most"] = cw2["boxes"]["all"] | {"rates": [[0.5, 0.9, 0.1]] * 2}
     assert shu_own.off_by_rule(units.iloc[:2], "table-2") == {
-        "told": "all examples, 45.0 points (n = 2); one at least, 25.0 points (n = 1)"}
+        "n": 1, "told": "all examples, 90.0 points; 90% of them, 50.0 points; one at least, 25.0 points"}
     assert not shu_own.off_by_rule(units.iloc[:0], "table-2")
 
 
@@ -124,7 +126,8 @@ def test_errors_are_alike_within_printed_bounds():
     rows = pd.DataFrame([{"printed_row": 1, "M1": 0.02, "M2": 0.03}, {"printed_row": 2, "M6": 0.035}])
     holds, told = shu.similar(0.02, 0.035)(rows)
     assert holds
-    assert told == "errors from 0.02 to 0.035, judged by the printed range; span 0.015 (paper: 0.015)"
+    assert told == ("span of the errors 0.015 (paper: 0.015); errors from 0.02 to 0.035, judged by the printed "
+                    "range")
     assert not shu.similar(0.021, 0.035)(rows)[0] and not shu.similar(0.02, 0.0349)(rows)[0]
 
 

@@ -75,6 +75,11 @@ class Region:
         return self.held["changed_values"][self.rule]
 
     @property
+    def perturbed(self):
+        """How many values at least one example changes, as the paper's text counts perturbed pixels."""
+        return self.held["changed_values"]["any"]
+
+    @property
     def box(self):
         """The `Box` of all values that the rule keeps."""
         clean = torch.as_tensor(self.unit["clean"])[None].float() / 255
@@ -161,7 +166,7 @@ def _rows(units, item, of):
 
 def _size(mine):
     """The number of intervals: where as many values are kept, that of the print."""
-    return {"n_intervals": mine.b, "kept": mine.kept, "n_intervals_status":
+    return {"n_intervals": mine.b, "perturbed": mine.perturbed, "n_intervals_status":
             None if mine.b == mine.kept else "fitted: the printed number is taken"}
 
 
@@ -172,8 +177,8 @@ def inside(units, item):
 
 
 def attacked(units, item, counted="n_perturbed_pixels"):
-    """Rows of Table 3, 7 or 9: rates on the examples themselves, and how many values they change."""
-    return _rows(units, item, lambda mine: _rates(mine.held["attack"]["rates"]) | {counted: mine.kept})
+    """Rows of Table 3, 7 or 9: rates on the examples themselves, and how many values any of them changes."""
+    return _rows(units, item, lambda mine: _rates(mine.held["attack"]["rates"]) | {counted: mine.perturbed})
 
 
 def distances(units, item, norm="squared"):
@@ -263,16 +268,19 @@ def similar(least, most):
         found = rows.filter(regex=r"^M\d+$").stack().astype(float)
         low, high = round(found.min(), 6), round(found.max(), 6)
         return low >= least and high <= most, prose.fill(
-            "errors from {low} to {high}, judged by the printed range; span {span} (paper: {theirs})",
+            "span of the errors {span} (paper: {theirs}); errors from {low} to {high}, judged by the printed "
+            "range",
             {"low": low, "high": high, "span": high - low, "theirs": most - least})
     return predicate
 
 
 def fewer(rows):
-    """A predicate on Table 2 or 6: each box has fewer intervals than its examples share changed pixels."""
+    """A predicate on Table 2 or 6: each box has fewer intervals than its examples change pixels."""
     known = rows.dropna(subset="n_intervals")
-    told = "; ".join(f"{row.attack}: {row.n_intervals:.0f} of {row.kept:.0f}" for row in known.itertuples())
-    return bool((known.n_intervals < known.kept).all()) if len(known) == len(rows) else None, told or "no box"
+    told = "; ".join(f"{row.attack}: {row.n_intervals:.0f} of {row.perturbed:.0f}"
+                     for row in known.itertuples())
+    holds = bool((known.n_intervals < known.perturbed).all()) if len(known) == len(rows) else None
+    return holds, told or "no box"
 
 
 def saving(attack, *, most=False, word="minor"):
