@@ -126,8 +126,8 @@ def test_errors_are_alike_within_printed_bounds():
     rows = pd.DataFrame([{"printed_row": 1, "M1": 0.02, "M2": 0.03}, {"printed_row": 2, "M6": 0.035}])
     holds, told = shu.similar(0.02, 0.035)(rows)
     assert holds
-    assert told == ("span of the errors 0.015 (paper: 0.015); errors from 0.02 to 0.035, judged by the printed "
-                    "range")
+    assert told == ("span of the errors 0.015 (paper: 0.015); errors from 0.02 to 0.035, judged by the "
+                    "printed range")
     assert not shu.similar(0.021, 0.035)(rows)[0] and not shu.similar(0.02, 0.0349)(rows)[0]
 
 
