@@ -819,10 +819,9 @@ run.tell(comparisons, told_by_grid)
 best = run.best(walks)
 found = all_data(best).get("mnist-normal", {})
 if {"benign", "brittle", "margin"} <= found.keys():
-    most = max(best.top[best.unit.str.startswith("mnist-normal")])
     digit, brittle, margin = (found[kind] for kind in ("benign", "brittle", "margin"))
     far_off = (f": for {margin['beyond']} OptMargin examples and {digit['beyond']} digits most directions "
-               f"reach no other class within {most:g}, the largest distance tried"
+               "reach no other class within the largest distance tried"
                if margin["beyond"] or digit["beyond"] else "")
     one_step = ", one step of the search," if brittle["least"] <= scale.mnist_step else ""
     rate = errs(margin, "least")
