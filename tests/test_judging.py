@@ -614,8 +614,12 @@ def test_verdicts_on_statements(changes, judged, word):
 
 def test_the_reason_of_a_statement_is_in_words():
     assert verdict([], [], evidence(mutants_caught=3))[1] == (
-        "bound: no violation; rounding within what is allowed; 3 of 4 mutants detected; "
+        "no case that was tried violates the bound; 3 of 4 mutants detected; "
         "the nearest extremal example comes to 0.998 of the bound")
+    for kind, told in (("equality", "the equality holds up to rounding"), ("bound", "no case that was")):
+        assert verdict([], [], evidence(kind=kind))[1].startswith(told)
+        assert f"the {kind} fails in 2 cases" in verdict([], [], evidence(kind=kind, violations=2))[1]
+        assert "by more than rounding" in verdict([], [], evidence(kind=kind, within_allowed=False))[1]
     with pytest.raises(runtime.UserError, match="evidence of a statement needs kind, within_allowed"):
         verdict([], [], {"kind": "bound"})
     with pytest.raises(runtime.UserError, match="kind equality or bound"):

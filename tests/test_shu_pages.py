@@ -123,11 +123,13 @@ def test_rules_of_keeping_and_classes_with_too_few_examples(units):
 
 
 def test_errors_are_alike_within_printed_bounds():
-    rows = pd.DataFrame([{"printed_row": 1, "M1": 0.02, "M2": 0.03}, {"printed_row": 2, "M6": 0.035}])
+    rows = pd.DataFrame([{"printed_row": 1, "tested": 200, "M1": 0.02, "M2": 0.03},
+                         {"printed_row": 2, "tested": 200, "M6": 0.035}])
     holds, told = shu.similar(0.02, 0.035)(rows)
     assert holds
-    assert told == ("span of the errors 0.015 (paper: 0.015); errors from 0.02 to 0.035, judged by the "
-                    "printed range")
+    assert told == ("errors from 0.02 to 0.035, judged by the printed range; their span is 0.015 (paper: "
+                    "0.015), within the sampling error of 200 test images (chi-squared test: p = 0.65)")
+    assert "more than the sampling error" in shu.similar(0.02, 0.035)(rows.assign(tested=20_000))[1]
     assert not shu.similar(0.021, 0.035)(rows)[0] and not shu.similar(0.02, 0.0349)(rows)[0]
 
 
@@ -158,8 +160,7 @@ def test_boxes_of_two_digits_in_words():
                                             unit("cw2", {"2": made[2]}, label=7)]))
     assert told["strict"] == ("12.5% of the samples for 5 → 6 (paper: 94%) and 50% of the samples for 7 → 2 "
                               "(paper: 82%)")
-    assert told["loose"] == "100%" and told["another"] == "50% (paper: 78%)"
+    assert told["loose"] == "100% for 7 → 2 (paper: 82%)" and told["another"] == "50% (paper: 78%)"
     assert told["far"] == "5 → 6, 2 (paper: 10.6) and 7 → 2, 2 (paper: 11.3)"
-    assert told["pixels"] == "40 (paper: 380) and 40 (paper: 491)"
     assert told["worst"] == "M2 (50% for 5 → 6, 50% for 7 → 2)"
     assert shu_own.box_by_box(pd.DataFrame(columns=["method", "label", "classes"])) == {}

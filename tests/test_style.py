@@ -140,6 +140,17 @@ def test_the_box_as_it_is_shown_uses_them(smoke, name):
     assert offences(box.split(":class: minute\n")[-1] for box in boxes) == []
 
 
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_box_can_be_read_in_a_minute(smoke, name):
+    """At most four sentences and some hundred words, without the remark of a small run and the verdicts."""
+    _, folder = smoke
+    for shown in (o["myst"] for o in outputs(folder, name) if o.get("kind") == "minute"):
+        text = shown.split("```\n\n")[-1].split(":class: minute\n")[-1].split("\n\n")[0]
+        text = re.sub(r"^\*Nothing on this question.*?\* ", "", text)
+        assert len(re.split(r"(?<=[.?!])\s+(?=[A-Z\d])", text)) <= 4, text
+        assert len(text.split()) <= 130, f"{len(text.split())} words: {text}"
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_converted_pages_use_them_throughout(name):
     found = offences(whole(name))

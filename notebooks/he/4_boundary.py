@@ -820,23 +820,19 @@ best = run.best(walks)
 found = all_data(best).get("mnist-normal", {})
 if {"benign", "brittle", "margin"} <= found.keys():
     digit, brittle, margin = (found[kind] for kind in ("benign", "brittle", "margin"))
-    far_off = (f": for {margin['beyond']} OptMargin examples and {digit['beyond']} digits most directions "
-               "reach no other class within the largest distance tried"
-               if margin["beyond"] or digit["beyond"] else "")
+    images = [each["images"] for each in (digit, margin, brittle)]
+    counts = f"{images[0]} each" if len(set(images)) == 1 else "{}, {} and {}".format(*images)
     one_step = ", one step of the search," if brittle["least"] <= scale.mnist_step else ""
     rate = errs(margin, "least")
     within = ", inside that interval" if rate["low"] <= 100 * ERRS["mnist-normal"] <= rate["high"] else ""
     run.minute("How far is the decision boundary from an MNIST digit and from its adversarial examples, "
                "along random directions? The median RMS distance to the nearest boundary (pixels from 0 to "
-               f"1) is {digit['least']:.3g} for digits (n = {digit['images']}), {margin['least']:.3g} for "
-               f"examples of OptMargin, an attack made to survive noise (n = {margin['images']}), and "
-               f"at most {brittle['least']:.3g}{one_step} for minimum-norm (OptBrittle) examples (n = "
-               f"{brittle['images']}). The best threshold on this distance, chosen on these images, "
-               f"misclassifies {RATE.format(**rate)} of the digits or of the OptMargin "
-               f"examples, whichever is more (paper's classifier, own network: {ERRS['mnist-normal']:.1%}"
-               f"{within}). "
-               "The best one on the median over all directions misclassifies "
-               f"{RATE.format(**errs(margin, 'median'))}{far_off}. All values are of one network.",
+               f"1) is {digit['least']:.3g} for digits, {margin['least']:.3g} for examples of OptMargin, an "
+               f"attack made to survive noise, and at most {brittle['least']:.3g}{one_step} for minimum-norm "
+               f"(OptBrittle) examples (n = {counts}). The best threshold on this distance misclassifies "
+               f"{RATE.format(**rate)} of the digits or of the OptMargin examples, whichever is more (paper's "
+               f"classifier, own network: {ERRS['mnist-normal']:.1%}{within}). All values are of one network, "
+               "and the threshold was chosen on the same images.",
                picture=draw_all(best[best.unit.str.startswith("mnist-normal")]), alt=ALT_ALL)
 
 # %%

@@ -245,8 +245,8 @@ run.figure("figure-4", (), draw_layers, data=architecture,
 # %% [markdown]
 # ## Table 3: errors in percent
 #
-# *False positive*: a correctly classified image is taken for an attack. *False negative*: a successful example is taken for an
-# image. The claims also speak of the accuracy in the worst mixture of the two.
+# A *false positive* is a correctly classified image that is taken for an attack, a *false negative* a successful example that is taken for
+# an image. The claims also speak of the worst-case accuracy.
 
 # %%
 def by_name(units):
@@ -261,7 +261,7 @@ def net_of(title, training):
 
 
 def table_3(classifiers, surroundings):
-    """False positives and negatives of each classifier, and its accuracy in the worst mixture."""
+    """False positives and negatives of each classifier, and its worst-case accuracy."""
     found, made = by_name(classifiers), []
     best = {d: worst_cases(classifiers, d) for d in DATASETS}
     for dataset, title in DATASETS.items():
@@ -313,8 +313,8 @@ def recognises(rows, nets):
     margin, brittle = (full[full.training_attack == k] for k in ("OptMargin", "OptBrittle"))
     if not len(margin) or not len(brittle):
         return None, ""
-    told = (f"trained on OptMargin, missed OptBrittle: "
-            f"{', '.join(map(words, margin.false_neg_optbrittle_pct))}; trained on OptBrittle, missed "
+    told = (f"false negatives, trained on OptMargin, of OptBrittle: "
+            f"{', '.join(map(words, margin.false_neg_optbrittle_pct))}; trained on OptBrittle, of "
             f"OptMargin: {', '.join(map(words, brittle.false_neg_optmargin_pct))}")
     return margin.false_neg_optbrittle_pct.max() < brittle.false_neg_optmargin_pct.min(), told
 
@@ -568,7 +568,7 @@ def harder(rows, nets, table_3):
         if f"{dataset}-normal" in nets and a and b and a[0] is not None and b[0] is not None \
                 and a[0] == a[0] and b[0] == b[0]:
             told.append((title, a[0], b[0]))
-    text = "; ".join(f"{d}: FGSM missed {words(a)}, OptMargin {words(b)}" for d, a, b in told)
+    text = "; ".join(f"{d}: false negatives of FGSM {words(a)}, of OptMargin {words(b)}" for d, a, b in told)
     gaps = {d: a - b for d, a, b in told}
     above_all = len(gaps) < 2 or gaps["CIFAR-10"] > gaps["MNIST"]
     return (above_all and all(gap > 0 for gap in gaps.values()) if told else None), text
@@ -712,8 +712,8 @@ def in_short(training):
 
 
 best, alone = in_short("normal")
-told = ["Can a small classifier detect adversarial digits from the distances to the decision boundary along "
-        "random directions and from the classes found there?"]
+told = ["Can a small classifier detect adversarial digits from the boundary distances along random directions "
+        "and the classes found there?"]
 if best:
     (accuracy, attack, it), item = best, reference.paper("he")["table-3"].raw
     theirs = {row["dataset"]: row["accuracy_ours_pct"] for row in item["spanning_cells"]}["MNIST"]
@@ -723,16 +723,15 @@ if best:
     around = run.best(surroundings)
     ran = min((each for each, name in zip(around.iterations, around.unit)
                if name.startswith(f"mnist-normal-{attack}-")), default=None) if len(around) else None
-    if attack == "margin" and ran is not None and ran < run.full.iterations:
-        told.append(f"The attack ran {ran:,} of the paper's {run.full.iterations:,} iterations, which may "
-                    "make its examples easier to detect.")
     if alone:
         told.append(f"A single threshold, chosen on the same training pairs, does "
-                    f"{'as well' if alone[0] >= accuracy else 'worse'}: an image "
+                    f"{'as well' if alone[0] >= accuracy else 'worse'}: if an image "
                     f"with its {alone[1]['number']} (RMS distance, pixels from 0 to 1) counts as "
-                    f"adversarial, with a worst-case accuracy of {words(alone[0])} on the other pairs.")
-    told.append(f"The paper trains on {item['settings']['train_examples']['MNIST']:,} pairs; whether more "
-                "pairs would favour the classifier is open.")
+                    f"adversarial, the worst-case accuracy is {words(alone[0])}.")
+    fewer = (f", attacked for {run.full.iterations:,} iterations (ours: {ran:,})"
+             if attack == "margin" and ran is not None and ran < run.full.iterations else "")
+    told.append(f"The paper trains on {item['settings']['train_examples']['MNIST']:,} pairs{fewer}; whether "
+                "the classifier would then do better than the threshold is open.")
 else:
     told.append("This run has too few examples to train it.")
 run.minute(" ".join(told), picture=draw_numbers(run.best(surroundings)), alt=ALT_NUMBERS)

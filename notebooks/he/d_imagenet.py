@@ -458,15 +458,13 @@ if {"benign", "margin"} <= found.keys():
     most = max(best.iterations[best.unit.str.contains("margin")])
     copies, = he.misread_under_noise(run.best(noises)) or [{"own": None}]
     overfits = "" if copies["own"] is None else (
-        f" {words(copies['own'])} of the copies of these examples with OptMargin's own noise vectors are "
-        f"misclassified, against {words(copies['others'])} with new noise of the same norm (n = "
-        f"{copies['images']} examples measured so far)"
+        f" {words(copies['own'])} of their copies with OptMargin's own noise vectors are misclassified, "
+        f"against {words(copies['others'])} with new noise of the same norm (n = {copies['images']} examples)"
         f"{': the attack overfits its vectors.' if 2 * copies['others'] < copies['own'] else '.'}")
-    run.minute("Does OptMargin, an attack made to survive noise, defeat region classification, a majority "
-               f"vote over noisy copies of the input, on ImageNet-size images? {votes(best)}"
-               f"{overfits} This does not test the published numbers: SqueezeNet 1.1 is a small proxy for "
-               f"the paper's network, the images are others, and the attack ran {most:,} of "
-               f"{run.full.iterations:,} iterations.",
+    run.minute("Does the attack OptMargin defeat region classification, a majority vote over noisy copies of "
+               f"the input, on ImageNet-size images? {votes(best)}"
+               f"{overfits} This does not test the published numbers: SqueezeNet 1.1 is a small proxy, the "
+               f"images are others, and the attack ran {most:,} of {run.full.iterations:,} iterations.",
                picture=draw_one(best), alt="An image, three attacks on it, and the boundary distances.")
 
 # %%

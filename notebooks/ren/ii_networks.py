@@ -426,8 +426,8 @@ if len(known):
                  if known[known.architecture == a].white_class.nunique() > 1]
     several = "Networks of one architecture agree on white." if each.size().max() > 1 else ""
     alone = (f"In {len(differing)} of the {len(each)} architectures, networks that differ only in the seed "
-             "of their training disagree on white. A single network's label of white, such as "
-             "a published one, therefore does not characterise its architecture." if differing else several)
+             "of their training disagree on white, so that a single network's label of white, such as a "
+             "published one, does not characterise its architecture." if differing else several)
     often, likely = known.white_class.value_counts(), each.white_pct.mean()
     theirs = {row["row"]: [row[f"architecture_{a}"]["predicted_class"] for a in ARCHITECTURES]
               for row in paper["table-2"].rows if row["row"].startswith("pure")}

@@ -257,12 +257,12 @@ if len(compared):
 # %% [markdown]
 # ## Figure 1: the steps of one search
 #
-# The path below starts from one test digit and a uniform picture to which the network gives another label. Each mixture takes the
-# place of one of the two ends: of the digit's where it keeps the digit's label, of the background's where it does not.
+# The path below starts from one test digit and a uniform image to which the network assigns another label. Each mixture replaces one of
+# the two ends: that of the digit if it keeps the digit's label, that of the background if it does not.
 
 # %%
 def walk(architecture, net, *, digit, recipe, dataset, threshold, iterations):
-    """One path of Algorithm 1 with all its pictures, of the first test image from `digit` on with one."""
+    """One path of Algorithm 1 with all its images, of the first test image from `digit` on with one."""
     digits = data.load(dataset)
     runtime.index("digit", digit, len(digits.x_test), "test images")
     classify = inference.classifier(zoo.net(f"ren-{architecture}", recipe, digits,
@@ -273,8 +273,8 @@ def walk(architecture, net, *, digit, recipe, dataset, threshold, iterations):
               if int(classify(image[None])) != labels[name])
     source, name = next(starts, (None, None))
     if source is None:
-        raise runtime.UserError(f"digit {digit}: the net gives every test image from there on the label of "
-                                f"white and of black; take a smaller index or train longer")
+        raise runtime.UserError(f"digit {digit}: the network assigns to every test image from there on the "
+                                f"label of white and of black; take a smaller index or train longer")
     pairs = borderline.search(classify, source, flat[name], threshold=threshold,
                               max_iterations=iterations, keep_path=True)
     taken = int(pairs.iterations)
@@ -303,7 +303,7 @@ path = run.units("path", walk, plan_walk)
 
 # %%
 def panels(units):
-    """The pictures of the path in order, as (picture, title, label)."""
+    """The images of the path in order, as (image, title, label)."""
     u = units.iloc[0]
     made = [(u.source, f"Digit: label {u.source_label}", u.source_label),
             (u.flat, f"Background: label {u.background_label}", u.background_label)]
@@ -316,7 +316,7 @@ def panels(units):
 
 
 def draw_path(units):
-    """The pictures of the path in rows of four, the final pair side by side; dashed: another label."""
+    """The images of the path in rows of four, the final pair side by side; dashed: another label."""
     shown = panels(units)
     before = len(shown) - 2
     last = before + (before % 4 == 3)
@@ -335,7 +335,7 @@ def draw_path(units):
 
 
 def apart(unit):
-    """Largest difference of a pixel between the two final pictures, in grey values."""
+    """Largest difference of a pixel between the two final images, in grey values."""
     return int(np.abs(unit.inside.astype(int) - unit.outside.astype(int)).max())
 
 
@@ -353,9 +353,9 @@ def followed(units):
             "halvings_of_255": [int(h) for h in halved]}
 
 
-PATH_ALT = ("A row of pictures: a digit, a uniform background, each mixture of the two with the label that "
-            "the network gives it, and "
-            "the final inside and outside pictures, which look alike and have different labels.")
+PATH_ALT = ("A row of images: a digit, a uniform background, each mixture of the two with the label that the "
+            "network assigns, and the final inside and outside images, which look alike and have different "
+            "labels.")
 figure_1 = run.figure(
     "figure-1", path, draw_path, data=followed, alt=PATH_ALT,
     caption="Figure 1 of Ren et al.: from a digit and a uniform background to a borderline pair. Above each "
@@ -461,7 +461,7 @@ if len(found):
         f"Of {starts:,} starts {excluded:,} are excluded, because the network gives digit and background one "
         f"label. Of the others "
         f"{converged:.1%} reach an SSIM above {above:g} within {most} mixtures; the mean is "
-        f"{mean['mixtures']:.1f} mixtures. The outside picture most like the original is another than the "
+        f"{mean['mixtures']:.1f} mixtures. The outside image most similar to the original is another than the "
         f"last one in {another:,} "
         f"of {searched:,} searches: where this is rare, the two goals come to the same.")
 
@@ -519,11 +519,11 @@ if len(asked):
 # | where the counter starts | at one, so that the limit is the number of mixtures | the text says the maximum number of iterations was nine; the pseudo-code never sets the counter |
 # | a source that already has the background's class | excluded and counted | no boundary lies between the two |
 # | the class to stay in | the predicted label of the source | as in the pseudo-code |
-# | how goal (3) is searched | among all outside pictures visited, the one most similar to the original | the text changes the goal and nothing else |
+# | how goal (3) is searched | among all outside images visited, the one most similar to the original | the text changes the goal and nothing else |
 #
 # ## Try it
 #
-# - `digit = 7`: walk from another digit, the test image of that index. The path stays as short, though the labels on its way may pass through third classes.
+# - `digit = 7`: start from another digit, the test image of that index. The path stays as short, though the labels on its way may pass through third classes.
 # - `architecture = "c"`: another network. Robustness moves; separability stays near one, as it must when the search only stops
 #   above the threshold.
 # - `threshold = 1`: never stop early. The pair becomes as alike as grey values in whole numbers allow, and goals 2 and 3 come
@@ -543,15 +543,12 @@ if len(found):
     alike = " and ".join(dict.fromkeys(f"{row['separability_published']:.3f}" for row in rows))
     run.minute(
         "How similar can two images be that one network labels differently? Algorithm 1 of Ren et al. mixes "
-        f"a digit again and again, half and half, with a {' or '.join(BACKGROUNDS)} image, and ends with two "
-        "images on either side of the decision boundary. Their mean SSIM (1 for equal images) is "
-        f"{mean['separability']:.3f} (n = {searched:,} searches, {networks}; paper: {alike}). That value "
-        f"reflects the stopping rule: a search ends above {above:g}, which {converged:.1%} of the searches "
-        f"reach, after {mean['mixtures']:.1f} mixtures on average. A further {excluded:,} searches are left "
-        "out: digit and background have one predicted label, so the search cannot start. The last image "
-        f"with the digit's label has a mean SSIM to the digit of {towards} (paper: {published}). The two "
-        "backgrounds cannot be compared by these values, because only a mixture with white changes the black "
-        "border of the digit ({ref}`Section IV <ren-iv>` also measures without the border).",
+        f"a digit again and again, half and half, with a {' or '.join(BACKGROUNDS)} image, until the two "
+        f"images on either side of the decision boundary have an SSIM above {above:g} (1 for equal images). "
+        f"The mean SSIM of {mean['separability']:.3f} (n = {searched:,} searches, {networks}; paper: {alike}) "
+        f"reflects this stopping rule: {converged:.1%} of the searches reach it, after "
+        f"{mean['mixtures']:.1f} mixtures on average. The last image with the digit's label has a mean SSIM "
+        f"to the digit of {towards} (paper: {published}).",
         picture=draw_path(shown) if len(shown) else None, alt=PATH_ALT)
 
 # %%

@@ -635,16 +635,15 @@ if len(best) and complete(rows(best)):
     decided = [r for name, r in tried.items() if name.startswith("128 becomes")]
     holding = {sum(r[k] for k in CLAIMS) for r in decided}
     why = ("" if not holding or min(holding) <= claims.count(True) else
-           "; with pixels of exactly 128, the mean of black and white, set to 255 or to 0, too, "
+           "; with pixels of exactly 128 set to 255 or to 0, too, "
            f"{' or '.join(map(str, sorted(holding)))} of {len(claims)}")
     sentences = (
-        "Does pixel pruning make the two images on either side of a decision boundary less similar, and at "
-        "what price? Pruning sets pixels below a threshold t to 0 and those above T to 255, while a search "
-        "mixes a digit with white or black. Between no and the strongest pruning (t = {}, T = {}) the mean "
-        "SSIM (1 for equal images) of the two images ".format(*SETTINGS[-1])
-        + f"(n = {best.seed.nunique()} networks) falls {in_words(made, 'separability')}. The "
-        "price is robustness: the mean SSIM between the digit and the last image with its label, where a "
-        f"higher value means less robust, rises {in_words(made, 'robustness')}. "
+        "Does pixel pruning make the two images on either side of a decision boundary less similar? Pruning sets "
+        "pixels below a threshold t to 0 and those above T to 255. The strongest pruning (t = {}, T = {}) "
+        "changes their mean SSIM (1 for equal images; ".format(*SETTINGS[-1])
+        + f"n = {best.seed.nunique()} networks) {in_words(made, 'separability')}, and that of the digit and "
+        "the last image with its label, where higher means less robust, "
+        f"{in_words(made, 'robustness')}. "
         + (f"Of the paper's {len(claims)} claims on how SSIM changes with pruning (Table IV), "
            f"{claims.count(True)} "
            f"{'holds' if claims.count(True) == 1 else 'hold'}{why}." if claims else ""))

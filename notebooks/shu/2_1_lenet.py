@@ -246,7 +246,8 @@ planes = run.units("planes", setting.measure_planes, plan_planes)
 def table_1(units):
     """The printed table has five networks a row."""
     found = shu.errors(units)
-    return [{"printed_row": row["printed_row"]} | {k: found[k] for k in row if k in found}
+    return [{"printed_row": row["printed_row"], "tested": units.tested.iloc[0]}
+            | {k: found[k] for k in row if k in found}
             for row in shu.PAPER["table-1"].rows] if found else []
 
 
@@ -480,18 +481,15 @@ run.extra("other-networks", others, shu_own.variants,
 found = run.best(sweeps)
 facts = shu_own.minute(found) if len(found) else {}
 if facts:
-    wider, suspects = shu_own.over_digits(run.best(fifty)), shu_own.of_suspects(found)
-    lacking = shu_own.scarce(found) or {"n": 0}
+    wider = shu_own.over_digits(run.best(fifty))
     run.minute(
         "Do networks that differ only in their training seed misclassify each other's adversarial examples? "
         + (f"{prose.fill(shu_own.OVER_DIGITS, wider)} " if wider else "") + prose.fill(
             "For one digit 1 the mean over the paper's {n} attacks is {others:.0%} (paper: "
-            "{paper.others:.0%}), but single attacks differ, most of all {farthest}. An attack's examples "
-            "span a box, an interval for each of some pixels; which networks err on samples of it agrees "
-            "with the paper for {same} of {n} attacks, and for {reached} more with another size, wrong class "
-            "or choice of pixels. The paper's digit and training are unpublished, and {lacking} boxes belong "
-            "to another wrong class, so this does not refute it.",
-            facts | suspects | {"lacking": lacking["n"]}),
+            "{paper.others:.0%}), but single attacks differ, most of all {farthest}. Which "
+            "networks err on samples of the box that an attack's examples span agrees with the paper for "
+            "{same} of {n} attacks; its digit and training are unpublished, so this does not refute it.",
+            facts | shu_own.of_suspects(found)),
         picture=shu.draw_curves(found, "table-2"), sets=(sweeps,),
         alt="Misclassification rates of ten networks in boxes of growing size, a panel an attack.")
 

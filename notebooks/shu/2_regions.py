@@ -24,7 +24,7 @@
 
 # %% [markdown]
 # (shu-2)=
-# # 2. Uncertainty regions: planes through one digit, seen by ten LeNets
+# # 2. Uncertainty regions: labels of ten LeNets in planes through one digit
 #
 # *Shu et al. {cite:p}`shu2022`, Sections 1 and 2*
 
@@ -56,10 +56,12 @@ run = start("shu/2_regions", globals())
 #
 # Networks of one structure that are trained on the same data from different seeds assign some images to different classes. The paper
 # calls a connected set of such images an *uncertainty region* and claims that several of them lie in a small ball around one clean image.
-# A single curve between two classes, as textbooks draw the {term}`decision boundary`, would leave no room for them.
+# It contrasts them with the textbook drawing of the {term}`decision boundary` as a single curve.
 #
 # The paper's figures are sketches. Ours are measured: the ten LeNets of {ref}`Section 2.1 <shu-2-1>` classify the points of planes
-# through the chosen digit 1. Two attacks' boxes span a plane, or two clean digits of other classes.
+# through the chosen digit 1. An attack's adversarial examples span a *box* of images, an interval for each pixel that they change. Each
+# pair of the eight attacks gives a plane through the digit and the centres of two boxes. The plane of Figure 1 contains two clean digits of
+# other classes.
 
 # %%
 scale = run.scale(
@@ -74,8 +76,9 @@ _, planes, _ = slices.of_section_2_1(run)
 # %% [markdown]
 # ## Definition 1
 #
-# An uncertainty region is a connected set of images on which two networks $M_i$, $M_j$ of a family disagree. The code asks whether any
-# network differs from the first, which must be the same set; two mutants must not be.
+# An uncertainty region is a connected set of images on each of which some two networks $M_i$, $M_j$ of a family disagree; the pair may
+# change from image to image. The fast code compares each network with the first one, which must give the same set. Two mutants, versions
+# with an error built in, must give another one.
 
 # %% tags=["show-input"]
 def disagree(answers):
@@ -134,14 +137,14 @@ run.statement("equation-ball-volume", data=volumes, claims={"goes to 0": falls},
               evidence=equality(apart < 1e-12, changed=[each > 1e-9 for each in mutants]))
 
 # %% [markdown]
-# The ball of radius $\sqrt 6$ is not inside the cube of images, so its volume exceeds that of the images in it. The ratio of volumes bounds
-# the number of disjoint balls in a cube from above only up to its edges; the paper's conclusion, that images of higher resolution leave
-# room for more clean images, concerns the packing and not the networks.
+# The second half of the claim, that images of higher resolution leave room for more clean images, is not tested. A ball of radius
+# $\sqrt 6$ does not fit into the cube $[0, 1]^d$ of images, so that the ratio of the volumes of cube and ball does not bound how many
+# clean images are possible. That number says nothing about networks.
 #
 # ## Figure 1: one curve between two classes
 #
-# Left, the popular view: two groups of points and one smooth curve, computed as the boundary between two Gaussian densities. Right, the
-# classes that $M_1$ assigns in the plane through three clean digits.
+# The left panel shows the popular view: two groups of points and one smooth curve, computed as the boundary between two Gaussian
+# densities. The right panel shows the classes that $M_1$ assigns in the plane through three clean digits.
 
 # %%
 rng = np.random.default_rng(0)
@@ -197,8 +200,8 @@ run.figure(
 # %% [markdown]
 # ## Figure 2: one region, or several
 #
-# Shaded: two of the ten networks disagree. The circle is the ball of radius $\delta$ with $\delta^2 = 6$. It may cut one area into several
-# pieces, and areas that are separate in a plane may be connected outside it.
+# At shaded points at least two of the ten networks assign different classes. The circle is the ball of radius $\delta$ with
+# $\delta^2 = 6$. It may cut one area into several pieces, and areas that are separate in a plane may be connected outside it.
 
 # %%
 def pieces(units):
@@ -259,37 +262,34 @@ run.figure("figure-2", planes, draw_regions, data=counts,
     contains={"one region": lambda d: d["fewest"] == 1, "two disjoint": lambda d: d["most"] > 1},
     claims={"Several separate": lambda d: (
         False if d["with_any"] == 0 else None,
-        prose.fill("in {with_several} of {planes} planes the disagreement inside the ball has several "
-                   "pieces, at most {most}; in {separate} of these they belong to more than one area of the "
-                   "plane; areas may be connected outside the plane", d))})
-run.say(planes, counts,
-        "In {with_any} of {planes} planes through two boxes some networks disagree inside the ball, and in "
-        "{with_several} of these the circle leaves more than one piece, at most {most}. The pieces "
-        "belong to more than one connected area of the plane in {separate} planes.")
+        prose.fill("in {with_any} of {planes} planes some networks disagree inside the ball, in "
+                   "{with_several} of these in several pieces (at most {most}); the pieces belong to more "
+                   "than one area of the plane in {separate} planes. Planes alone do not decide the claim: "
+                   "areas may be connected outside a plane, and other planes may have separate ones", d))})
 
 # %% [markdown]
 # ## Choices that the paper leaves open
 #
 # | choice | ours | reason |
 # |---|---|---|
-# | radius | $\delta^2 = 6$ | the printed distances are squared norms |
-# | planes | through the centres of two attacks' boxes; places beyond black and white are cut to them | the paper's figures are conceptual |
-# | connected | neighbours on a grid of the plane, side by side | the definition speaks of sets that cannot be separated |
+# | radius | $\delta^2 = 6$ | the printed distances are possible only as squared norms ({ref}`audit`) |
+# | planes | through the centres of two attacks' boxes; pixel values below 0 or above 1 are clipped, distances are those before clipping | the paper's figures are conceptual |
+# | connected | points of a grid of the plane with a common side | the definition speaks of sets that cannot be separated |
 #
 # ## Exercises
 #
-# - In the scale cell, set `size=81` for `quick`: a finer grid splits fewer areas and shows smaller ones.
+# - Set `size=81` in place of 41 in the cell of settings. Which areas join on the finer grid, and which small ones appear?
 
 # %%
 found = run.best(planes)
 if len(found) and (told := counts(found))["with_any"]:
     run.minute(prose.fill(
-        "Do networks that differ only in their training seed disagree near a clean image? We let {networks} "
-        "LeNets classify the points of {planes} planes through one digit 1 and the boxes of two attacks. In "
-        "{with_any} planes some networks disagree inside the paper's ball of squared radius 6, and in "
-        "{with_several} of these in several pieces. The pieces belong to more than one connected area of the "
-        "plane in {separate} planes, and areas that are separate in a plane may be connected outside it. So "
-        "the planes do not show separate regions in all 784 dimensions.", told),
+        "Do networks that differ only in their training seed disagree in several separate regions near a "
+        "clean image, as the paper claims? In {with_any} of {planes} planes through one digit 1 some of "
+        "{networks} LeNets disagree inside the paper's ball (squared radius 6). In {with_several} of these "
+        "planes the disagreement inside the ball has several pieces, which belong to more than one connected "
+        "area of the plane in {separate} planes. Planes through one digit do not decide the claim: "
+        "separate regions may lie elsewhere in the ball, and areas may be connected outside a plane.", told),
         picture=draw_regions(found), sets=(planes,),
         alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")
 

@@ -49,6 +49,8 @@ from shared.pages import display, shu
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.evidence import equality
+from shared.regions import setting
+from shared.stability.susceptibility import percentage
 from shared.units import handed
 
 run = start("shu/3_theorem", globals())
@@ -62,18 +64,18 @@ scale = run.scale(smoke=dict(draws=2_000, directions=20, steps=4),
 #
 # A network can have a small test error and still many {term}`adversarial examples <adversarial example>`. Section 3 offers an
 # explanation. Theorem 1 says that two networks that differ only on countably many regions of lower dimension have the same expected
-# loss. Conjecture 1 says that the uncertainty and transferable regions together have probability zero, Conjecture 2 that a network is
-# discontinuous at their edges.
+# loss, here the probability of an error. Conjecture 1 says that the “lower dimensional” uncertainty and transferable regions
+# ({ref}`Section 2.4 <shu-2-4>`) together have probability zero, Conjecture 2 that a network is discontinuous at their edges.
 #
-# The theorem is checked on two classifiers whose expected losses are known exactly, and on changed assumptions. The conjectures are held
-# against two facts that can be computed: the volume of the boxes found in {ref}`Section 2.1 <shu-2-1>`, and a bound on how fast the
-# outputs of a network of that architecture can change.
+# The theorem is checked on two classifiers whose expected losses are known exactly, and on violated assumptions. The conjectures are
+# compared with three quantities: how many test digits lie in such regions, the volume of the boxes found in {ref}`Section 2.1 <shu-2-1>`,
+# and a bound on how fast the outputs of a network of that architecture can change.
 #
 # ## Theorem 1
 #
 # Inputs $W$ are uniform on $[0, 1]^d$, and the true class is 1 where $W_1 > 1/2$. Classifier $M_1$ predicts 1 where $W_1 > 2/5$. Classifier
-# $M_2$ predicts the same, except on the slabs $\{W : W_1 = 2^{-i}\}$, $i = 1, 2, \dots$, of dimension $d - 1$, where it is wrong. All sets
-# here depend on $W_1$ alone, so that an expected loss is a length, or a probability by the distribution function of $W_1$. The sums
+# $M_2$ predicts the same, except on the slabs $\{W : W_1 = 2^{-i}\}$, $i = 2, 3, \dots$, of dimension $d - 1$, where it alone is wrong. All
+# sets here depend on $W_1$ alone, so that an expected loss is a length, or a probability by the distribution function of $W_1$. The sums
 # below use fractions, without rounding.
 
 # %% tags=["show-input"]
@@ -91,9 +93,9 @@ WRONG = (Fraction(2, 5), Fraction(1, 2))        # where M_1 errs
 
 
 def slabs(count, thickness):
-    """Intervals around 2^-i; slab i is thickness / 4^i wide."""
+    """Intervals around 2^-i from i = 2 on; slab i is thickness / 4^i wide."""
     return [(Fraction(1, 2**i) - thickness / 4**i / 2, Fraction(1, 2**i) + thickness / 4**i / 2)
-            for i in range(1, count + 1)]
+            for i in range(2, count + 2)]
 
 
 def losses(count, thickness, law=lambda v: v):
@@ -102,16 +104,17 @@ def losses(count, thickness, law=lambda v: v):
 
 
 # %% [markdown]
-# The slabs of the theorem have thickness 0. The first three rows thicken them: then the losses differ, by less than the thickness. The
-# equality is computed for the uniform law and for one with density $2v$. Three mutants break an assumption, and the losses must differ:
-# the slabs have a thickness; the pixel takes 256 grey levels and the slabs lie at these; or all pixels of an image are equal, a law
-# without atoms whose images all lie on the diagonal of the cube, a region of dimension 1.
+# The slabs of the theorem have thickness 0. In the first three rows of each distribution slab $i$ has thickness $t / 4^i$: then the losses
+# differ, by less than $t$. The equality is computed for the uniform distribution and for one with density $2v$. Three examples violate an
+# assumption, and the losses must differ. In the first the slabs have a thickness. In the second the pixel takes 256 grey levels, and a slab
+# lies at each. In the third all pixels of an image are equal: no single image has a positive probability, but all images lie on the diagonal
+# of the cube, a region of dimension 1.
 
 # %%
 SLABS = 40
 THICK = (Fraction(1, 10), Fraction(1, 1000), Fraction(1, 10**6), Fraction(0))
 LAWS = {"uniform": lambda v: v, "density 2v": lambda v: v * v}
-rows = [{"law of the first pixel": name, "thickness": float(thick), "loss of M_1": float(first),
+rows = [{"first pixel": name, "t": float(thick), "loss of M_1": float(first),
          "loss of M_2": float(second), "difference": float(second - first)}
         for name, law in LAWS.items() for thick in THICK for first, second in [losses(SLABS, thick, law)]]
 within = all(0 <= second - first <= 2 * thick for law in LAWS.values() for thick in THICK
@@ -123,15 +126,16 @@ thick = losses(SLABS, Fraction(1, 10))
 same = all(first == second for law in LAWS.values() for first, second in [losses(SLABS, 0, law)])
 generator = run.generator("images")
 images = torch.rand(scale.draws, generator=generator, dtype=torch.float64)
-hits = sum(int((images == 0.5**i).sum()) for i in range(1, SLABS + 1))
+hits = sum(int((images == 0.5**i).sum()) for i in range(2, SLABS + 2))
 run.extra("theorem-1-slabs", (), lambda: rows,
           f"Exact expected losses of two classifiers that differ on {SLABS} slabs",
-          header={k: k.replace("M_1", "$M_1$").replace("M_2", "$M_2$") for k in rows[0]})
+          header={k: {"t": "$t$"}.get(k, k.replace("M_1", "$M_1$").replace("M_2", "$M_2$")) for k in rows[0]})
 run.extra("theorem-1-laws", (), lambda: [
     {"images": told, "loss of M_1": float(first), "loss of M_2": float(second)}
-    for told, (first, second) in {"slabs with a thickness": thick, "256 grey levels, slabs at these": grey,
-                                  "all pixels equal, errors on the diagonal": diagonal}.items()],
-    "Laws and regions that the theorem excludes: the losses differ",
+    for told, (first, second) in {"256 grey levels, a slab at each: every image is on one": grey,
+                                  "all pixels equal, errors on the diagonal: every image is on it": diagonal
+                                  }.items()],
+    "Distributions that the theorem excludes: $M_2$ errs on every image by construction",
     header={"images": "images", "loss of M_1": "loss of $M_1$", "loss of M_2": "loss of $M_2$"})
 theorem = {"loss_first": float(losses(SLABS, 0)[0]), "loss_second": float(losses(SLABS, 0)[1]),
            "draws_on_a_slab": hits, "draws": len(images)}
@@ -139,18 +143,23 @@ run.statement("theorem-1", data=theorem, evidence=equality(
     same and within and hits == 0, changed=[a != b for a, b in (thick, grey, diagonal)]))
 
 # %% [markdown]
-# “Continuous distribution” in the proof must therefore mean a distribution with a density on $[0, 1]^d$. Images of 256 grey levels have
-# none: there the theorem says nothing, since every image is itself a region of dimension 0 with positive probability.
+# “Continuous distribution” in the proof must therefore mean one that gives each region of lower dimension probability 0, as every
+# distribution with a density on $[0, 1]^d$ does. Images of 256 grey levels have no density: there the theorem says nothing, since every
+# image is itself a region of dimension 0 with positive probability.
 #
 # ## Remark 1
 #
-# The paper's example: a classifier may be wrong on infinitely many slabs without any effect on its generalisation error. The difference of
-# the losses stays 0 for each number of slabs; with a thickness it grows with their number.
+# The paper's example is a classifier that is wrong on infinitely many slabs without any effect on its generalisation error. The difference
+# of the losses stays 0 for each number of slabs; with a thickness it grows with their number.
 
 # %%
 COUNTS = (1, 5, 10, SLABS)
 flat, fat = ([float(second - first) for n in COUNTS for first, second in [losses(n, width)]]
              for width in (Fraction(0), Fraction(1, 10)))
+run.extra("remark-1-slabs", (), lambda: [
+    {"slabs": count, "thickness 0": thin, "t": wide} for count, thin, wide in zip(COUNTS, flat, fat)],
+    "Difference of the losses by the number of slabs",
+    header={"slabs": "slabs", "thickness 0": "thickness 0", "t": "$t$ = 0.1"})
 run.statement("remark-1", data={"slabs": list(COUNTS), "difference": flat, "difference_with_thickness": fat},
               evidence=equality(not any(flat), changed=[any(fat)]))
 
@@ -158,7 +167,7 @@ run.statement("remark-1", data={"slabs": list(COUNTS), "difference": flat, "diff
 # ## Remark 2
 #
 # Another definition of the generalisation error subtracts the mean loss on the training data. Two classifiers that fit the training data
-# exactly have equal values by this definition, too, if their expected losses are equal. The mutant puts one training image on a slab:
+# exactly have equal values by this definition, too, if their expected losses are equal. In the mutant one training image lies on a slab:
 # then $M_2$ no longer fits it, and the values differ.
 
 # %%
@@ -181,12 +190,13 @@ run.statement("remark-2", data={"training_images": TRAINING, "excess_first": flo
 # (shu-3-lipschitz)=
 # ## Conjecture 2
 #
-# The outputs of a LeNet before the arg max are a chain of linear layers, max pooling over disjoint windows, and ReLU. Pooling and ReLU
-# enlarge no distance, and a linear layer enlarges one at most by its largest singular value. So the outputs are Lipschitz continuous
-# with the product of these values, whatever the weights. Only the label jumps, as that of every classifier does at its boundary. The
-# paper assumes networks with hard labels; under this reading Conjecture 2 is true and holds for every classifier with two labels. The
-# check uses a LeNet with random weights: along random directions the change of the outputs, divided by the length of the step, must not exceed
-# the bound, and it must not grow as the step shrinks.
+# Conjecture 2 comes first, because its bound is used for Conjecture 1. The outputs of a LeNet before the arg max are a chain of linear
+# layers, max pooling over disjoint windows, and ReLU. Pooling and ReLU do not increase distances, and a linear layer increases them at most
+# by the factor of its largest singular value. So the outputs are Lipschitz continuous with the product of these values, whatever the weights.
+# Only the label jumps, as that of every classifier does at its boundary. The paper assumes networks with hard labels; under this reading
+# Conjecture 2 is true and holds for every classifier with two labels. The check uses a LeNet with random weights: along random directions
+# the change of the outputs, divided by the length of the step, must not exceed the bound. At a jump it would grow in proportion to 1/step;
+# in the table it levels off.
 
 # %%
 def largest_singular_value(layer, shape):
@@ -222,11 +232,32 @@ run.statement("conjecture-2", data=lipschitz)
 # %% [markdown]
 # ## Conjecture 1
 #
+# By {ref}`Definition 1 <shu-2>` the uncertainty regions are all images on which some two networks disagree. That these together have
+# probability zero contradicts the test set, since clean test digits lie in them. The conjecture speaks of lower-dimensional regions alone.
+# Those have probability zero under every distribution with a density, so that the open question is whether the regions of adversarial
+# examples are of lower dimension.
+
+# %%
+clean = handed.borrowed("shu/2_1_lenet", "clean", ["seeds"])
+
+
+def disagreement(units):
+    """Share of clean test digits on which some two networks disagree, with its interval."""
+    for agreement in units.agreement if len(units) else ():
+        counts = [sum(column) for column in zip(*agreement)]
+        return percentage(sum(counts[:-1]), sum(counts)) | {"networks": len(counts)}
+    return {}
+
+
+run.say(clean, disagreement, "Some two of the {networks} LeNets of Section 2.1 disagree on {percent:%} of {of} clean "
+                             "test digits (95% interval {low:.1f} to {high:.1f}).")
+
+# %% [markdown]
 # A box with fewer intervals than the image has pixels has volume 0 in $[0, 1]^d$ by its construction, for any network. This does not
 # carry over to the set of all misclassified images around it. If the largest output leads by a margin $m$ and the outputs have the
-# Lipschitz constant $L$, the label is constant in the ball of radius $m / (\sqrt2\, L)$, and such a ball has a positive volume. So
-# errors with a positive margin have probability zero only under a law that has no mass in these balls. The check draws images from such
-# a ball of the LeNet above.
+# Lipschitz constant $L$, the label is constant in the ball of radius $m / (\sqrt2\, L)$, and such a ball has a positive volume. If the true
+# class is constant there, too, all images of the ball are misclassified. The region of an error with a positive margin is therefore not of
+# lower dimension. The check draws images from the surface of such a ball of the LeNet above.
 
 # %%
 with torch.no_grad():
@@ -245,19 +276,20 @@ display.say(prose.fill(
     "For the LeNet with random weights the bound is $L$ = {bound}; the steepest step reaches {share:.1%} of "
     "it. Around one random image with margin {margin} the radius is {radius}, and {other_labels} of "
     "{images_on_its_surface} images on the surface of that ball have another label. The volume of the ball, "
-    "about one in 10 to the power {power:.0f}, is as small as that of any such ball in {dimension} "
-    "dimensions, and above "
-    "0.", ball | {"bound": bound, "share": steepest / bound, "power": -ball["log10_volume"]}))
+    "one in 10 to the power {power:.0f} in {dimension} dimensions, is tiny and above 0. These numbers are "
+    "those of an untrained network; for trained ones the argument is the same, and the ball may be smaller.",
+    ball | {"bound": bound, "share": steepest / bound, "power": -ball["log10_volume"]}))
 
 # %% [markdown]
 # ## Beyond the paper: the boxes found in Section 2.1
 #
-# The table gives the volume of the box of Table 2 within its own dimensions, those of its $b$ intervals that have a width above 0, and the
-# edge of a cube of that volume. The volume falls with every interval that is added, since each is narrower than 1, except those of the
-# pointwise attack, which are [0, 1]. It says nothing about the probability of the region.
+# A box ({ref}`Section 2.1 <shu-2-1>`) consists of $b$ intervals, one for each pixel that varies. The table gives the volume of the boxes
+# of Table 2 in the dimensions of the intervals with a positive width, and the edge of a cube of that volume. The volume falls with every
+# interval that is added, since each is narrower than 1, except those of the pointwise attack, which are [0, 1]. It says nothing about the
+# probability of the region.
 
 # %%
-sweeps = handed.borrowed("shu/2_1_lenet", "sweeps", [name for name in shu.METHODS])
+sweeps = handed.borrowed("shu/2_1_lenet", "sweeps", list(setting.SWEEPS))
 
 
 def volumes(units):
@@ -266,7 +298,7 @@ def volumes(units):
     for _, mine in shu.of_rows(units.assign(method=units.unit), "table-2") if len(units) else ():
         wide = [width for width in mine.box.widths[:mine.b].tolist() if width > 0]
         log = sum(map(math.log, wide))
-        made.append({"box": mine.name, "b": mine.b, "with a width above 0": len(wide),
+        made.append({"box": mine.name, "b": mine.b, "of positive width": len(wide),
                      "log10 of the volume": log / math.log(10), "edge of a cube": math.exp(log / len(wide))})
     return made
 
@@ -296,7 +328,7 @@ run.picture(sweeps, draw_volumes, caption="Volume of a box in its own dimensions
 # | choice | ours | reason |
 # |---|---|---|
 # | the pair of classifiers | two thresholds on one pixel, errors on slabs | their losses are exact fractions |
-# | “continuous distribution” | one with a density | the proof needs it: the diagonal has probability 1 under a law without atoms |
+# | “continuous distribution” | one with a density | it suffices; that no single image has positive probability does not, as the diagonal shows |
 # | the network of the conjectures | a LeNet with random weights | the argument holds for all weights |
 #
 # ## Exercises
@@ -306,28 +338,26 @@ run.picture(sweeps, draw_volumes, caption="Volume of a box in its own dimensions
 
 # %%
 def draw_slabs():
-    """The difference of the losses against the thickness of the slabs, for the two laws."""
+    """The difference of the losses against the thickness of the slabs, for the two distributions."""
     figure, ax = plt.subplots(figsize=(display.WIDEST, 2.8))
     widths = [Fraction(1, 10**k) for k in range(7)]
     for n, (name, law) in enumerate(LAWS.items()):
         gaps = [float(second - first) for w in widths for first, second in [losses(SLABS, w, law)]]
         ax.loglog(list(map(float, widths)), gaps, display.MARKERS[n] + display.LINES[n], label=name)
-    ax.set(xlabel="thickness of the slabs", ylabel="difference of the losses")
-    ax.legend(title="law of the first pixel")
+    ax.set(xlabel="t (slab i has thickness $t / 4^i$)", ylabel="difference of the losses")
+    ax.legend(title="first pixel")
     return figure
 
 
 run.minute(prose.fill(
-    "Can a network err on infinitely many inputs without any effect on its expected error? Theorem 1 says so "
-    "for errors on regions of lower dimension, and in our exact example two classifiers have the same "
-    "expected loss {loss_first}, although one errs on {slabs} more slabs, thin sets of volume 0. The theorem "
-    "needs a distribution with a density: for pixels of 256 grey levels errors on such sets raise the loss "
-    "from {grey_first} to {grey_second}. Conjecture 1, that the misclassified regions of a network have "
-    "probability 0, does not follow, nor is it refuted: every image that is misclassified with a positive "
-    "margin lies in a ball of such images, and whether images can come from these balls is not known. "
-    "Conjecture 2, that a network is discontinuous at the edges of "
-    "these regions, is true of its labels, as for every classifier; its outputs are continuous, whatever "
-    "its weights.",
+    "Can a classifier err on infinitely many inputs without any effect on its expected error? Theorem 1 says "
+    "so for regions of lower dimension, under a distribution that gives these probability 0: in our exact "
+    "example two classifiers have the error {loss_first}, although one also errs on {slabs} slabs of volume "
+    "0; with 256 grey levels, a slab at each, errors rise from {grey_first} to {grey_second}. Conjecture 1, "
+    "that lower-dimensional regions of disagreement or of common errors have probability 0, leaves open "
+    "whether the regions of adversarial examples are of lower dimension: an error with a positive margin "
+    "fills a ball. Conjecture 2, that a network is discontinuous at their edges, is true of the labels of "
+    "every classifier; the outputs are continuous.",
     theorem | {"slabs": SLABS, "grey_first": float(grey[0]), "grey_second": float(grey[1])}),
     picture=draw_slabs(), sets=(),
     alt="On logarithmic axes the difference of losses falls in proportion to thickness.")

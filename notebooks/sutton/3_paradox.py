@@ -271,7 +271,7 @@ def outside(found):
     printed = tables.printed(paper["table-5"])[0, 3]["test"]
     if found["low"] <= printed <= found["high"]:
         return ", inside that interval"
-    return ", outside that interval; possible causes: {ref}`CIFAR-10 <sutton-7-2-1>`"
+    return ", outside that interval; {ref}`Section 7.2.1 <sutton-7-2-1>` names possible causes"
 
 
 shown = run.best(example)
@@ -528,8 +528,7 @@ def other_sets(units):
         lost = len(mine) - len(good)
         without = f", without {pictures.counted(lost, 'network')} whose training failed" if lost else ""
         why = "; the network was chosen by this share" if chosen(mine, dataset) else ""
-        told.append(f"{ours['attack']} on {DATASETS[dataset]} (mean over "
-                    f"{pictures.counted(len(good), 'pair')}"
+        told.append(f"{ours['attack']} on {DATASETS[dataset]} ({pictures.counted(len(good), 'pair')}"
                     f"{without}; paper, same pairs: {theirs['attack']}{why})")
     return f"On other data sets, the attackable share is {' and '.join(told)}." if told else ""
 
@@ -556,22 +555,16 @@ run.tell(recorded, other_sets)
 # %%
 if unit is not None:
     d = paradox_data(shown)["test"]
-    samples = f"{unit['draws']:,} noise samples each" if unit.get("draws") else "noise"
-    low, high = d["turned_10_interval"]
-    few = (" Whether the larger noise leaves most labels unchanged cannot be told from so few images."
-           if None not in (low, high) and low <= 50 <= high else "")
+    samples = f"{unit['draws']:,} noise samples" if unit.get("draws") else "the noise samples"
     attack = tables.attacked(unit["test"])
     run.minute(
-        "A network separates aeroplanes from cats (CIFAR-10). How many of its correctly classified test "
-        "images can be attacked, and of how many does random noise flip the label? A step along the loss "
-        f"gradient flips the label of {words(d['attacked_pct'])} of these images (n = {attack['of']:,}; 95% "
-        f"interval {words(attack['low'], '')} to {words(attack['high'])}; paper: {printed_for('table-5')}"
-        f"{outside(attack)}). "
-        f"For {d['perturbed']:,} attackable images we drew {samples}, of up to ten times the norm of the "
-        "image's own attack. At least one of the samples flips the label for "
-        f"{turned(unit, 10)[:-1]}; paper: {printed_for('table-12')}); with noise of up to five "
-        "times the norm, for "
-        f"{turned(unit, 5)[:-1]}; paper: {printed_for('table-11')}).{few} {other_sets(run.best(recorded))}",
+        "How many correctly classified test images of aeroplanes and cats (CIFAR-10) can be attacked, and of "
+        f"how many does random noise flip the label? A step along the loss gradient flips the label of "
+        f"{words(d['attacked_pct'])} of these images (n = {attack['of']:,}; 95% interval "
+        f"{words(attack['low'], '')} to {words(attack['high'])}; paper: {printed_for('table-5')}). Of {d['perturbed']:,} attackable images, at least one of {samples} flips the "
+        f"label for {turned(unit, 10)[:-1]}; paper: {printed_for('table-12')}) at ten times the norm of the "
+        f"image's own attack, and for {turned(unit, 5)[:-1]}; paper: {printed_for('table-11')}) at five "
+        f"times. {other_sets(run.best(recorded))}",
         picture=draw_paradox(shown), alt=ALT, sets=(example,))
 
 # %%

@@ -387,14 +387,12 @@ run.minute(
     "How often does random noise cross a flat decision boundary, compared with the shortest adversarial "
     f"perturbation? Noise of up to {1 / TENTH:g} times the norm of that perturbation crosses once in "
     f"{power(needed[low]['exact'])} samples in {int(low):,} dimensions, but once in {draws_needed} samples "
-    f"in {int(high):,}, the dimension of a CIFAR-10 image (exact values). Theorem 1 of the paper, "
-    f"reconstructed here, bounds this probability; {held['violations']} of {held['cases']:,} cases violate "
-    "the bound. With 2,000 noise samples an image, a flat boundary at the norm of the attack predicts that "
-    f"such noise flips the label of {turned_by_planes}% of the CIFAR-10 images; the paper reports "
-    f"{cifar['printed']:g}%, as we read its Table 1. So either attacks along the gradient are longer than "
-    "the shortest perturbation, or boundaries of trained networks are not flat. The theorem explains why "
-    "noise is inefficient at a flat boundary, but does not predict how often noise succeeds on trained "
-    "networks.",
+    f"in {int(high):,}, the dimension of a CIFAR-10 image (exact values; {held['violations']} of "
+    f"{held['cases']:,} cases violate Theorem 1, as reconstructed here). With 2,000 noise samples an "
+    "image, a flat boundary at the norm of the attack predicts that such noise flips the label of "
+    f"{turned_by_planes}% of the CIFAR-10 images; the paper reports {cifar['printed']:g}%, as we read its "
+    "Table 1. So either attacks along the gradient are longer than the shortest perturbation, or boundaries "
+    "of trained networks are not flat.",
     picture=draw_theorem_1(crossing),
     alt="The chance that noise crosses a plane falls to almost nothing as the dimension grows, for noise "
         "of three lengths.")

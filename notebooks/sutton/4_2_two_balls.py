@@ -195,7 +195,7 @@ equation_1 = run.statement(
 # %% [markdown]
 # ## Figure 3: the model
 #
-# In two dimensions this is a poor classifier for nearly coincident balls. The right picture shows why it becomes a perfect one:
+# In two dimensions this is a poor classifier for nearly coincident balls. The right panel shows why it becomes a perfect one:
 # the balls keep overlapping, but hardly any volume is left where they do.
 
 # %%
@@ -558,8 +558,8 @@ theorem_7 = run.statement(
 # margin and $S_\gamma(z)$ for the set of these perturbations. All of them carry $x$ across as soon as $x$ lies at most $\gamma$ farther from the plane
 # than $z$, and this condition is not only enough but necessary. It holds if $x$ is not more than $\gamma/2$ behind the centre of the ball and $z$ not more
 # than $\gamma/2$ before it; hence the square, and half of the margin for each. Exact for uniform data: $\Pr(T_z - T_x \le \gamma)$, which
-# depends neither on $\epsilon$ nor on the class. The random trials in the picture push $z$ just past the margin and look at $x$: they
-# test this equivalence, not each of the perturbations.
+# depends neither on $\epsilon$ nor on the class. In the random trials of the figure a perturbation carries $z$ just past the margin, and the
+# label of $x$ is compared: they test this equivalence, not each of the perturbations.
 
 # %%
 theorem_8 = check(run, "theorem-8", again=lambda n, gamma: crossing(n, gamma, 1.0), grid=AGAIN)
@@ -700,15 +700,13 @@ display.say(
 apart = 2 * epsilon
 run.minute(
     "Can a classifier be accurate, robust to random noise and vulnerable to small adversarial perturbations "
-    "at once? In this model it is: each class fills a unit ball, a plane lies midway between the centres, "
-    f"and the centres are {apart:g} apart. In {PICTURE:,} dimensions, as for CIFAR-10 images, a share of "
-    f"{misread} of the points is misclassified. One noise sample of norm up to 1 flips the label of "
-    f"{by_noise} of all points, at least one of {TRIES:,} samples that of {by_many}; one sample of norm up "
-    f"to {biggest:g} flips {turned:.0f}%. An adversarial perturbation of norm {push:g} flips all but "
-    f"{resist}% (exact values). "
-    "The distance of the centres must not shrink as the dimension n grows: at a distance of 2/√n, the share "
-    f"that one sample of this noise flips tends to {float(two_balls_margin_limit(1.0, 1.0)):.0%}. "
-    "The paper's formulas are lost in our copy, so the theorems checked here are our reconstructions.",
+    f"at once? In a model of two unit balls in {PICTURE:,} dimensions, their centres "
+    f"{apart:g} apart and a plane midway, a share of {misread} of the points is misclassified (exact value). "
+    f"One noise sample of norm up to 1 flips the label of {by_noise} of the points, at least one of "
+    f"{TRIES:,} samples that of {by_many}, one of norm up to {biggest:g} that of {turned:.0f}%, and an "
+    f"adversarial perturbation of norm {push:g} that of all but {resist}%. The distance must not shrink as "
+    "the dimension n grows: at 2/√n the first of these shares tends to "
+    f"{float(two_balls_margin_limit(1.0, 1.0)):.0%} (formulas as reconstructed here).",
     picture=draw_two_balls(centres, outlines),
     alt="Two almost coincident circles with a line between their centres, and beside them the law of the "
         "coordinate across the line: two humps that separate as the dimension grows.")

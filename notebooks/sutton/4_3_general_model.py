@@ -87,11 +87,11 @@ AGAIN = dict(n=(2, 20, 300), eta=(0.1, 0.5), r=(0.5, 2.0), delta=(0.2, 1.0), gam
 #
 # $$\mathrm{dist}(x, S) \le |d_S(x)| .$$ (sutton-eq-2)
 #
-# The classifier asks on which side of the surface a point lies:
+# The classifier assigns the side of the surface on which a point lies:
 #
 # $$f(x) = \begin{cases} 0 & \text{if } d_S(x) < 0, \\ 1 & \text{otherwise.} \end{cases}$$ (sutton-eq-3)
 #
-# Everything below is about class 0; for class 1 turn the picture over. $\eta$ is the distance of the data's
+# Everything below is about class 0; for class 1 the figure is mirrored. $\eta$ is the distance of the data's
 # centre from the plane, $r$ the radius of the ball that holds them, $L$ the steepest slope of $g$ (its
 # Lipschitz constant), and $G(\alpha)=\Pr(|g(\pi x)|\le\alpha)$ says how often the surface is near the plane
 # where data lie.
@@ -170,7 +170,7 @@ equation_2 = run.statement("equation-2", data={"surfaces": list(ratios), "points
 # %% [markdown]
 # ## Equation 3: one classifier
 #
-# The classifier must change its answer exactly where the directed distance changes sign, and never within
+# The predicted label must change exactly where the directed distance changes sign, and never within
 # the true distance of a point.
 
 # %%
@@ -654,17 +654,15 @@ display.say(
 # %%
 run.minute(
     "Are classifiers still accurate, robust to noise and vulnerable to attacks at once if the boundary is "
-    "curved or the data are not uniform? The paper's bounds, reconstructed here, say so for a roof-shaped "
-    f"boundary (two planes of slope {lipschitz:g} that meet in a ridge) and points uniform in a ball of "
-    f"radius 1, its centre {eta:g} from the ridge, in {DIMENSIONS[-1]:,} dimensions. At most "
-    f"{last['theorem-9']} of the points are "
-    f"misclassified, at most {last['theorem-11']} withstand every attack of norm {SIZES['theorem-11']:g}, "
-    f"and at most {last['theorem-14']} change their label under noise of norm up to {SIZES['theorem-14']:g}. "
+    "curved or the data are not uniform? For a roof-shaped boundary (two planes of slope "
+    f"{lipschitz:g}) and points uniform in a unit ball in {DIMENSIONS[-1]:,} dimensions, the paper's bounds, "
+    f"reconstructed here, say so: at most {last['theorem-9']} of the points are misclassified, "
+    f"{last['theorem-11']} withstand every attack of norm {SIZES['theorem-11']:g}, and "
+    f"{last['theorem-14']} change their label under noise of norm up to {SIZES['theorem-14']:g}. "
     f"{sum(d['violations'] for d in data)} of {sum(d['cases'] for d in data):,} cases checked violate a "
-    f"bound, and {beyond} of {len(others)} combinations of three distributions and three boundaries do. A "
-    f"slope matters where the boundary bends on all sides: for a point {nearest['depth']:g} from the tip of "
-    f"a cone of slope {CONE_SLOPE:g}, noise of norm up to 1 flips the label with probability "
-    f"{nearest['truth']:.3f} in {CONE_N:,} dimensions; for a plane at that distance the probability is "
+    f"bound. A boundary that bends on all sides differs: {nearest['depth']:g} from the tip of "
+    f"a cone of slope {CONE_SLOPE:g}, this noise flips the label with probability "
+    f"{nearest['truth']:.3f} in {CONE_N:,} dimensions, at a plane with "
     f"{display.number(float(cap_share(CONE_N, nearest['depth'])), digits=2)}.",
     picture=draw_over_n(over_n),
     alt="Four panels with falling curves over the dimension: points misclassified, points that no attack "

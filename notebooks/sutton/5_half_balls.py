@@ -81,7 +81,7 @@ AGAIN = dict(n=(2, 30, 1000, 200_000), epsilon=(0.0, 0.01, 0.1), delta=(0.1, 0.3
 # can be attacked. This page computes the probabilities exactly, finds their limit, and ends with the two notions of stability of
 # Section 6.5.
 #
-# Cut a unit ball of $\mathbb R^n$ through its centre. One half, pushed back by $\epsilon$ from the plane
+# A unit ball of $\mathbb R^n$ is cut through its centre. One half, moved back by $\epsilon$ from the plane
 # $x_1 = 0$, holds class 0, its mirror image class 1; both are filled evenly. The classes are $2\epsilon$
 # apart, and the plane between them separates them without a mistake.
 #
@@ -107,7 +107,7 @@ AGAIN = dict(n=(2, 30, 1000, 200_000), epsilon=(0.0, 0.01, 0.1), delta=(0.1, 0.3
 #
 # ## Equation 5: the classifier
 #
-# The classifier asks on which side of the plane a point lies. It must get every random point of the half-balls right:
+# The classifier assigns the side of the plane on which a point lies. It must classify every random point of the half-balls correctly:
 #
 # $$f(x) = \begin{cases} 0 & \text{if } x_1 < 0, \\ 1 & \text{otherwise.} \end{cases}$$ (sutton-eq-5)
 
@@ -133,7 +133,7 @@ equation_5 = run.statement("equation-5", data={"points_per_case": scale.draws, "
 # *Proof idea.* A point is out of reach of all attacks of length $\delta$ only if it is deeper than
 # $\delta - \epsilon$ in its half-ball. These points form a cap, and the cap fits into a half ball of radius
 # $\sqrt{1-(\delta-\epsilon)^2}$ (Lemma 23). In high dimension a cap at any fixed depth holds almost
-# nothing. The margin does not matter: only the length of the attack beyond $\epsilon$ does.
+# nothing. Only the norm of the attack beyond $\epsilon$ matters, not the margin.
 
 # %%
 theorem_18 = check(run, "theorem-18", grid=AGAIN, again=lambda n, epsilon,
@@ -515,8 +515,8 @@ definition_22 = run.statement(
 # %% [markdown]
 # ## Figure 7: a typical point
 #
-# The picture shows points of the two balls in many dimensions as they are: across, the first coordinate;
-# upwards, the length of all the others. In these two numbers nothing is distorted that matters here. Nearly
+# The figure shows points of the two balls in many dimensions: the horizontal axis is the first coordinate, the
+# vertical axis the norm of all the others. In these two numbers nothing is distorted that matters here. Nearly
 # all points sit at the equator of their ball, a little more or less than $\epsilon$ from the plane. The
 # strongest attack is the short way to the plane. Random noise is much longer, but almost all of it is
 # sideways: it lengthens the other coordinates and leaves the first one nearly where it was.
@@ -637,15 +637,13 @@ display.say(
 # %%
 run.minute(
     "Does the margin between two classes decide whether random noise finds adversarial perturbations? In "
-    "the half-ball model each class fills one half of a unit ball, and the boundary is the plane between "
-    f"them. Without a margin, noise of norm up to 1 flips the label of {touching} of the points, in every "
-    f"dimension. If each class is moved away from the plane by {epsilon:g}, the same noise flips the label "
-    f"of {apart} of the points in {n:,} dimensions, but an adversarial perturbation of norm {reach:g} still "
-    f"flips it for all but {withstand} (exact values). In {COLOUR:,} dimensions, with {TRIES:,} samples of "
-    f"such noise tried around each point, a shift of {enough:.3f} leaves {RARE:.0%} of the "
-    f"points with a flipped label; for noise of norm up to {DELTAS[-1]:g} it takes "
-    f"{hiding_margin(COLOUR, DELTAS[-1]):.2f}. This is a property of the model, whose formulas are "
-    "reconstructed here; it does not show how large the margins of trained networks are.",
+    "a model of two half-balls of radius 1 with a plane between them, noise of norm up to 1 flips the label "
+    f"of {touching} of the points, in every dimension. If each class is moved away from the plane by "
+    f"{epsilon:g}, the same noise flips the label of {apart} of the points in {n:,} dimensions, but an "
+    f"adversarial perturbation of norm {reach:g} still that of all but {withstand} (exact values; formulas "
+    f"as reconstructed here). A margin that leaves {RARE:.0%} of the points with a flipped label after "
+    f"{TRIES:,} samples of norm up to {DELTAS[-1]:g} is {hiding_margin(COLOUR, DELTAS[-1]):.2f}; the margins "
+    "of trained networks are not known.",
     picture=draw_figure_6(without, margin),
     alt="Left: without a gap the chance that noise changes the label stays level over the dimension. Right: "
         "with a gap it falls to almost nothing.")

@@ -812,20 +812,14 @@ run.statement("procedure-imagenet", evidence=evidence(many_agree, noticed), data
 found = literal["a bent boundary"]
 agree = "all" if attacks_agree and flips_agree and many_agree else "only some"
 run.minute(
-    "The experiments of this paper measure adversarial susceptibility (the share of correctly classified "
-    "images whose label a step along the loss gradient flips) and random susceptibility (the share of those "
-    "attackable images whose label at least one random perturbation flips). Does the fast implementation of "
-    "this book follow the "
-    f"paper's steps? The fast code and plain loops written from the paper agree on {agree} images of three "
-    f"small test problems: a flat boundary, a curved "
-    f"boundary, and a network with six classes (n = {scale.images} images each). The attack has one limit: "
-    f"for images of class 1 whose logit exceeds about {ends['class 1, z > 0']:.0f}, the sigmoid saturates in "
-    "single precision and the loss gradient is exactly zero. We count such an image as not attackable, "
-    "however near the boundary is; a program that divides by the gradient's norm would count it as attacked, "
-    "and which of the two the paper did is not known. Where the paper leaves a step open, such as the "
-    "padding of convolutions, the check "
-    "covers only our "
-    "reading of it.",
+    "Does the fast implementation of this book follow the paper's steps for adversarial susceptibility (the "
+    "share of correctly classified images whose label a step along the loss gradient flips) and random "
+    "susceptibility (the share of those whose label at least one random perturbation flips)? The fast code "
+    f"and plain loops written from the paper agree on {agree} images of three small test problems (n = "
+    f"{scale.images} images each). For images of class 1 whose logit exceeds about "
+    f"{ends['class 1, z > 0']:.0f} the loss gradient is exactly zero in single precision; we count them as "
+    "not attackable, and whether the paper does is not known. Where the paper leaves a step open, such as "
+    "the padding of convolutions, the check covers only our reading of it.",
     picture=draw_saturation(),
     alt="The loss gradient falls as the network gets more confident, and vanishes for class 1 long before "
         "class 0.")

@@ -736,7 +736,7 @@ def trained(kind):
 
 
 def box_facts():
-    """Attackable shares, norms, accuracies and vanished gradients without noise and with it, by level."""
+    """Attackable shares, accuracies and vanished gradients without noise and with it, by level."""
     told, _ = trained("cube")
     levels = [told.get(f"level {n}") for n in range(4)]
     shares = [v and v["readings"]["found"]["susceptibility"] for v in levels]
@@ -747,20 +747,13 @@ def box_facts():
     printed_free, top = tables.printed(paper["table-5"]), int(np.argmax(shares))
     mine = [u for u in run.best(plain).to_dict("records") if tables.problem(u) in problems]
 
-    def theirs(n, panel, kind="cube"):
-        return words(printed_of(kind, n, panel, "train", problems))
+    def theirs(n, panel):
+        return words(printed_of("cube", n, panel, "train", problems))
 
-    def by_level(found, kind):
-        return ", ".join(f"{words(share)} (paper: {theirs(n, 'susceptibility', kind)})"
-                         for n, share in enumerate(found, start=1))
-
-    balls = [v and v["readings"]["found"]["susceptibility"]
-             for v in map(trained("ball")[0].get, (f"level {n}" for n in (1, 2, 3)))]
-    norms = [levels[n]["readings"]["found"]["l2"] for n in (0, 3)]
-    return {"problems": len(problems), "free": words(free), "shares": by_level(noisy_shares, "cube"),
+    return {"problems": len(problems), "free": words(free),
+            "shares": ", ".join(f"{words(share)} (paper: {theirs(n, 'susceptibility')})"
+                                for n, share in enumerate(noisy_shares, start=1)),
             "radii": ", ".join(f"{levels[n]['size']:g}" for n in (1, 2, 3)),
-            "balls": "" if None in balls else by_level(balls, "ball"),
-            "norms": [] if None in norms else [f"{display.number(v, digits=3)}" for v in norms],
             "tried": sum(tables.attacked(u["train"])["of"] for u in mine),
             "theirs_free": words(average([printed_free[u["class_a"], u["class_b"]]["train"] for u in mine])),
             "top": top if zero[top] < zero[0] else 0, "zero": [words(zero[0]), words(zero[top])],
@@ -777,20 +770,14 @@ if len(units_shown):
     if box:
         rise = "" if not box["top"] else (
             f" The largest share, at radius {box['radii'].split(', ')[box['top'] - 1]}, reflects vanishing "
-            f"gradients: the loss gradient is exactly "
-            f"zero, so that no attack counts, for {box['zero'][0]} of the images without noise and for "
-            f"{box['zero'][1]} there.")
+            f"gradients (no attack counts where the loss gradient is exactly zero: {box['zero'][0]} of the "
+            f"images without noise, {box['zero'][1]} there), and the largest noise lowers training accuracy "
+            f"from {box['known'][0]} to {box['known'][1]} (paper: {box['theirs_known']}).")
         answer = (
             f"Without noise, {box['free']} of the correctly classified training images can be attacked "
             f"({'mean over ' if box['problems'] > 1 else ''}{box['problems']} of 9 class pairs, one network "
-            f"each; n = {box['tried']:,} images; paper: {box['theirs_free']}). With uniform noise from an "
-            f"L∞ ball of radius {box['radii']} the share is {box['shares']}"
-            + (f"; with noise from an L2 ball of the same mean norms, {box['balls']}" if box["balls"] else "")
-            + f".{rise} " + ("The mean norm of the successful attacks is {} without noise and {} with the "
-                             "largest L∞ noise. ".format(*box["norms"]) if box["norms"] else "")
-            + f"The largest L∞ noise costs accuracy: training accuracy is {box['known'][1]} instead of "
-              f"{box['known'][0]} (paper: "
-            f"{box['theirs_known']}). ")
+            f"each; n = {box['tried']:,} images; paper: {box['theirs_free']}); with uniform noise from an "
+            f"L∞ ball of radius {box['radii']} the share is {box['shares']}.{rise} ")
     else:
         answer = "This run has too few attacked images for a comparison. "
     run.minute(question + answer + limits, picture=draw_curves("cube")(*frames),

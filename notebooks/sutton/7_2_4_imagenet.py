@@ -423,9 +423,9 @@ if f is not None:
         f"Can images of {f['dimension']:,} values, as those of ImageNet, be attacked, and does random noise "
         f"flip the same labels? Of {len(f['l2']):,} images that the network classifies correctly, "
         f"{beside(small, theirs_small)} have an adversarial perturbation along the loss gradient in which "
-        "no value changes by a tenth of its range or more. For each attackable image we drew "
-        f"{f['draws']:,} noise samples of ten times the norm of its own attack. At least one flips the label "
-        f"for {beside(ten, theirs)} of these images.{proxy}",
+        f"no value changes by a tenth of its range or more. At least one of {f['draws']:,} noise samples of ten "
+        f"times the norm of an image's own attack flips the label for {beside(ten, theirs)} of these "
+        f"images.{proxy}",
         picture=draw_sizes(run.best(tested)), alt=ALT)
 
 # %%

@@ -354,8 +354,8 @@ def minute_words(units, printed, of, classes, failed=0, full=0, cause=None):
     full     training images that a problem has; a network that learned from fewer is told of
     cause    a sentence on why the shares differ from the published ones; None tells the networks' reading
     """
-    question = (f"A network separates two {classes}. How many of its correctly classified test images can be "
-                "attacked, and does random noise flip the same labels?")
+    question = (f"How many correctly classified test images of two {classes} can be attacked, and does "
+                "random noise flip the same labels?")
     if averages(units)["attack"] is None:
         return f"{question} The networks of this run classify too few images correctly to attack one."
     ours, theirs = mean_shares(units, printed)
@@ -367,27 +367,24 @@ def minute_words(units, printed, of, classes, failed=0, full=0, cause=None):
     small = spread([each["percent"] for p in parts if (each := tables.disturbed(1)(p))["of"]])
     tried = sum(each["of"] for each in found)
     several = len(units) > 1
-    attack = (f"A step along the loss gradient flips the label of {ours['attack']} "
-              f"({'mean over ' if several else ''}{len(units)} of {counted(of, 'pair')}; n = {tried:,} "
-              f"images; {by_pair}paper, same {'pairs' if several else 'pair'}: {theirs['attack']}).")
-    kept, zero = tried - sum(each["hits"] for each in found), sum(p["saturated"] for p in parts)
-    farther = f"no step up to the largest norm tried, {float(scalings()[-1]):g}, flips the label"
-    why_not = "" if not kept else (
-        f"For {zero:,} of the other {counted(kept, 'image')} the loss gradient is exactly zero"
-        + (". We count them as not attackable, the paper does not say; with all of them the share is "
-           f"{counting_zero(units)}"
-           if zero else "") + ("." if zero >= kept else f". For the rest {farther}."))
+    zero = sum(p["saturated"] for p in parts)
+    with_zero = "" if not zero else (
+        f"; with the {counted(zero, 'image')} whose loss gradient is exactly zero it is "
+        f"{counting_zero(units)}")
+    of_pairs = f"{'mean over ' if several else ''}{len(units)} of {counted(of, 'pair')}" + (
+        f"; {counted(failed, 'failed training')} left out" if failed else "") + (
+        f"; {'at least ' if several else ''}{learned_from:,} of {full:,} training images"
+        if learned_from < full else "")
+    attack = (f"A step along the loss gradient flips the label of {ours['attack']} ({of_pairs}; n = "
+              f"{tried:,} images; {by_pair}paper, same {'pairs' if several else 'pair'}: "
+              f"{theirs['attack']}){with_zero}.")
     noise = ("None was perturbed at random." if not drawn else
              f"Of {sum(each['of'] for each in drawn):,} attackable images, at least one of "
              f"{int(units.draws.max()):,} noise samples flips the label of {ours[1]} at the norm of the "
              f"image's own attack ({small}paper: {theirs[1]}), and of {ours[10]} at ten times that norm "
              f"(paper: {theirs[10]}).")
-    fewer = "" if learned_from >= full else (
-        f"The networks learned from {'at least ' if len(units) > 1 else ''}{learned_from:,} of {full:,} "
-        "training images.")
-    without = f"Left out: {counted(failed, 'network')} whose training failed." if failed else ""
     cause = reading_in_words(units) if cause is None else cause
-    return " ".join(filter(None, (question, attack, why_not, noise, cause, fewer, without)))
+    return " ".join(filter(None, (question, attack, noise, cause)))
 
 
 def bars(units, printed):

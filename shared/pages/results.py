@@ -150,8 +150,9 @@ def scale_words(record):
     share, parts = record["scale"]["fraction"], record["scale"]["parts"]
     if share == 1:
         return "full scale"
-    parts = ", ".join(f"{a:,} of {f:,} {display.in_words(k)}" for k, (a, f) in parts.items() if a < f)
-    return f"{display.percent(share)} of full scale ({parts})"
+    parts = [f"{a:,} of {f:,} {display.in_words(k)}" for k, (a, f) in parts.items() if a < f]
+    product = "the product of " if len(parts) > 1 else ""
+    return f"{display.percent(share)} of the published scale ({product}{', '.join(parts)})"
 
 
 def freshness(sets):
@@ -221,14 +222,14 @@ class _Pieces:
         """The verdict, which only a record at full scale earns, with its reason, scale and age of code."""
         record, scale, small = self.record, self.record["scale"], self.main != "recorded"
         if small and scale["proxies"]:
-            text = "**No verdict**: stand-in data earn none, and there is no record at full scale."
+            text = "**No verdict**: embedded sample data earn none, and nothing is measured at full scale."
             return text, text
         if small and scale["parts"]:
-            text = f"{display.badge('not run')} There is no record at full scale yet; shown is {self.main}."
+            text = f"{display.badge('not run')} Nothing is measured at full scale yet; shown is {self.main}."
             return text, text
         told = [display.sentence(record["reason"])]
         if scale["fraction"] < 1:
-            told.append(f"Recorded at {scale_words(record)}.")
+            told.append(f"Measured at {scale_words(record)}.")
         if fresh := freshness(sets):
             told.append(f"{fresh}.")
         if record.get("note"):
@@ -242,12 +243,13 @@ class _Pieces:
             return
         held = [c["holds"] for c in self.record["claims"]]
         words = {True: "hold", False: "fail", None: "open"}
-        summary = ", ".join(f"{held.count(h)} {word}" for h, word in words.items() if h in held)
+        summary = ", ".join(f"{held.count(h)} {word}{'s' * (held.count(h) == 1 and h is not None)}"
+                            for h, word in words.items() if h in held)
         summary = f": {summary}" if self.main == "recorded" else ", on a small run"  # which judges nothing
         judged = zip(*(record["claims"] for record in self.runs.values()))
         body = [[display.symbols(each[0]["claim"]), *(f"{MARK[c['holds']]} {c['evidence']}" for c in each)]
                 for each in judged]
-        text = markdown_table(["claim of the paper", *self.told.values()], body)
+        text = markdown_table(["claim of the paper, summarised", *self.told.values()], body)
         yield text, display.folded(f"The paper's claims{summary}", text)
 
     def lacks(self):

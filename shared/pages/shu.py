@@ -3,6 +3,7 @@ from dataclasses import dataclass, replace
 
 import matplotlib.pyplot as plt
 import torch
+from scipy import stats
 
 from shared import reference, runtime
 from shared.data.archives import SPECS
@@ -238,12 +239,14 @@ def draw_curves(units, item):
 def others(*attacks, every=False):
     """A view for claims: rows of these attacks (or all), with the least and most rate of the networks.
 
-    every  the attacked one counts, too, else those that were not attacked
+    every  the attacked one counts, too, else those that were not attacked; of these, which differ in their
+           seed only, `second` is the second largest rate
     """
     def view(rows):
         mine = rows[rows.attack.isin(attacks)] if attacks else rows
         rates = mine.filter(regex=r"^M\d+$" if every else r"^M([2-9]|\d\d)$").astype(float)
-        return mine.assign(least=rates.min(axis=1), most=rates.max(axis=1))
+        return mine.assign(least=rates.min(axis=1), most=rates.max(axis=1),
+                           second=[sorted(row)[-2] if len(row) > 1 else None for row in rates.to_numpy()])
     return view
 
 
@@ -263,14 +266,22 @@ def some(passes, *, reads):
 
 
 def similar(least, most):
-    """A predicate: all errors of a table lie within printed bounds; the evidence has their spans, too."""
+    """A predicate: all errors of a table lie within printed bounds; the evidence has their spans, too.
+
+    It also says whether they differ among each other by more than chance: a chi-squared test of equal rates
+    on the images that the rows call `tested`.
+    """
     def predicate(rows):
-        found = rows.filter(regex=r"^M\d+$").stack().astype(float)
+        found = rows.filter(regex=r"^M\d+$").stack().dropna().astype(float)
+        images = int(rows.tested.iloc[0])
         low, high = round(found.min(), 6), round(found.max(), 6)
+        wrong = (found * images).round()
+        p = stats.chi2_contingency([wrong, images - wrong]).pvalue if 0 < wrong.mean() < images else 1.0
         return low >= least and high <= most, prose.fill(
-            "span of the errors {span} (paper: {theirs}); errors from {low} to {high}, judged by the printed "
-            "range",
-            {"low": low, "high": high, "span": high - low, "theirs": most - least})
+            "errors from {low} to {high}, judged by the printed range; their span is {span} (paper: "
+            "{theirs}), {chance} of {images} test images (chi-squared test: p = {p:.2g})",
+            {"low": low, "high": high, "span": high - low, "theirs": most - least, "p": p, "images": images,
+             "chance": "within the sampling error" if p > 0.05 else "more than the sampling error"})
     return predicate
 
 

@@ -2,7 +2,6 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from shared.pages.shu import METHODS
 from shared.regions import setting
 from shared.units import handed
 
@@ -33,7 +32,7 @@ def of_section_2_1(run):
     handed.give(run.name, own.mine)
     own = {"sweeps": own, "planes": run.units("planes", setting.measure_planes, planes),
            "clean": run.units("clean", setting.measure_clean, clean)}
-    names = {"sweeps": list(METHODS), "planes": ["planes"], "clean": ["seeds"]}
+    names = {"sweeps": list(setting.SWEEPS), "planes": ["planes"], "clean": ["seeds"]}
     return [handed.borrowed("shu/2_1_lenet", name, names[name], own=own[name]) for name in names]
 
 

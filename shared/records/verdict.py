@@ -93,8 +93,9 @@ def _statement(claims, failed, evidence):
                                 f"bound; it has {', '.join(map(str, evidence)) or 'nothing'}")
     tried, caught, violations = (evidence[k] for k in ("mutants_tried", "mutants_caught", "violations"))
     equality, within = evidence["kind"] == "equality", evidence["within_allowed"]
-    said = [_counted(violations, "violation") if violations else "no violation",
-            f"rounding {'within' if within else 'beyond'} what is allowed"]
+    said = [f"the {evidence['kind']} fails in {_counted(violations, 'case')}" if violations else
+            f"the {evidence['kind']} fails by more than rounding" if not within else
+            "the equality holds up to rounding" if equality else "no case that was tried violates the bound"]
     if tried:
         said.append(f"{caught} of {_counted(tried, 'mutant')} detected")
     if evidence["nearest_witness"] is not None:
@@ -106,7 +107,7 @@ def _statement(claims, failed, evidence):
         word = "exact"
     else:
         word = "consistent"
-    return word, f"{evidence['kind']}: {'; '.join(said)}"
+    return word, "; ".join(said)
 
 
 # ---- in words --------------------------------------------------------------------------------------------
