@@ -1,4 +1,4 @@
-"""Terms of the field: in titles, captions and boxes, and in all visible text of converted pages."""
+"""Terms of the field in all visible text, and boxes that can be read in a minute."""
 import ast
 import re
 
@@ -46,15 +46,9 @@ WORDS = {
 }
 FOUND = re.compile("|".join(rf"\b(?:{word})\b" for word in WORDS), re.IGNORECASE)
 
-# Pages whose text is not converted yet: this list only shrinks. What is written from now on is not in it.
-UNCONVERTED = {
-    "he/5_classifier", "ren/iii_borderline", "sutton/4_2_two_balls", "sutton/4_3_general_model",
-    "sutton/5_half_balls", "book/data", "book/glossary", "book/he", "book/how-to-read", "book/how-to-run",
-    "book/protocol", "book/ren", "book/shu", "book/sutton", "book/symbols", "book/troubleshooting"}
 # What speaks for several pages, function by function: the words of boxes.
 SHARED = {"shared/pages/pairs.py": ("minute_words", "reading_in_words", "spread", "minute", "bars")}
 PAGES = NOTEBOOKS + sorted(str(p.relative_to(ROOT).with_suffix("")) for p in ROOT.glob("book/*.md"))
-PUBLISHES = ("extra", "picture", "figure", "table")  # methods whose strings are captions, titles, alt texts
 
 
 def visible(text):
@@ -100,29 +94,10 @@ def parts(name):
             [ast.parse(c.source) for c in cells if c.cell_type == "code"])
 
 
-def shown_first(name):
-    """Titles, captions and the box of a page."""
-    markdown, code = parts(name)
-    texts = re.findall(r"^#{1,2} (.+)$", markdown, re.MULTILINE)
-    for tree in code:
-        for call in (n for n in ast.walk(tree) if isinstance(n, ast.Call)):
-            if isinstance(call.func, ast.Attribute) and call.func.attr in PUBLISHES:
-                given = [*call.args, *(k.value for k in call.keywords if k.arg in ("caption", "alt", "fold"))]
-                texts += [s for a in given for s in strings(a) if " " in s]
-        if "run.minute(" in ast.unparse(tree):
-            texts += told(tree)
-    return texts
-
-
 def whole(name):
     """All visible text of a page, claims' evidence included."""
     markdown, code = parts(name)
     return [markdown, *(s for tree in code for s in told(tree))]
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_titles_captions_and_boxes_use_the_terms_of_the_field(name):
-    assert offences(shown_first(name)) == []
 
 
 @pytest.mark.parametrize("path", SHARED)
@@ -152,12 +127,8 @@ def test_a_box_can_be_read_in_a_minute(smoke, name):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_converted_pages_use_them_throughout(name):
-    found = offences(whole(name))
-    if name in UNCONVERTED:
-        assert found, f"{name} is converted: delete it from the list UNCONVERTED"
-    else:
-        assert found == []
+def test_pages_use_them_throughout(name):
+    assert offences(whole(name)) == []
 
 
 def test_the_list_names_pages_that_are_there():

@@ -78,7 +78,7 @@ def execution(_):
     rows = [[paged(n), s["profile"], s["when"], device(s["device"]), f"{s['wall_seconds']:.0f} s",
              f"{s['peak_gb']:.1f} GB", ", ".join(f"{k} → {v}" for k, v in s["substitutes"].items()) or "none",
              s["revision"]] for n, s in facts.items()]
-    header = ["notebook", "profile", "when", "device", "time", "peak memory", "stand-ins", "revision"]
+    header = ["notebook", "profile", "when", "device", "time", "peak memory", "embedded data", "revision"]
     versions = next((", ".join(f"{k} {v}" for k, v in {"Python": s["python"], **s["versions"]}.items())
                      for s in facts.values()), "")
     units = [[paged(n), u["set"], f"{u['recorded']:,} of {u['published']:,}",
@@ -120,7 +120,7 @@ def parameters(_):
             s = seen[name]
             full = sum(u["seconds"] for u in s["state"])
             cost = [f"`{s['profile']}`: {s['wall_seconds']:.0f} s, {s['peak_gb']:.1f} GB"]
-            cost += [f"recorded units: {duration(full)}"] if full else []
+            cost += [f"committed units: {duration(full)}"] if full else []
         paper = reference.SHORT.get(name.split("/")[0])
         parts.append(folded(f"{paper}, " * bool(paper) + catalogue.title(name), "\n\n".join([
             f"{link(f'notebooks/{name}.ipynb', name)} · {'; '.join(cost) or 'not measured yet'}",
@@ -147,13 +147,13 @@ def costs(_):
         else:
             rows.append([paged(name), "0", "not computed yet", ""])
     return "\n\n".join([
-        markdown_table(["notebook", "recorded units", "computing time", "memory a job asks for"], rows),
+        markdown_table(["notebook", "committed units", "computing time", "memory a job asks for"], rows),
         "The networks that they measure are kept with the book. Training them took:",
-        markdown_table(["network", "kept nets", "training time"], training())])
+        markdown_table(["network", "kept networks", "training time"], training())])
 
 
 def training():
-    """A row for each architecture of the kept nets: how many there are, and the time their training took."""
+    """A row for each architecture of the kept networks: their number, and the time their training took."""
     from shared import reference
     from shared.training import zoo
     kept = {}

@@ -308,7 +308,7 @@ run.statement("procedure-robust-classification", both, data=alarm_data,
 #
 # ## Exercises
 #
-# - Compare the alarms of two and of three networks: with each further network the rate rises, on clean digits, too.
+# - Compare the alarms of two and of three networks: each further network raises the share of images with an alarm, on clean digits, too.
 
 # %%
 found = run.best(*both)

@@ -138,8 +138,8 @@ run.statement("equation-ball-volume", data=volumes, claims={"goes to 0": falls},
 
 # %% [markdown]
 # The second half of the claim, that images of higher resolution leave room for more clean images, is not tested. A ball of radius
-# $\sqrt 6$ does not fit into the cube $[0, 1]^d$ of images, so that the ratio of the volumes of cube and ball does not bound how many
-# clean images are possible. That number says nothing about networks.
+# $\sqrt 6$ does not fit into the cube $[0, 1]^d$ of images, so that the ratio of the two volumes does not bound how many clean images
+# are possible. That number says nothing about networks.
 #
 # ## Figure 1: one curve between two classes
 #
