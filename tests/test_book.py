@@ -222,7 +222,7 @@ def test_stand_ins_are_said_on_their_pages(book, smoke):
     for name in NOTEBOOKS:
         stamp, = [o for o in outputs(folder, name) if o.get("kind") == "stamp"]
         page = (book / "notebooks" / f"{name}.html").read_text()
-        assert all(f"stood in for {display.in_words(k)}" in page for k in stamp["facts"]["substitutes"])
+        assert all(f"in place of {display.in_words(k)}" in page for k in stamp["facts"]["substitutes"])
 
 
 def test_no_path_of_this_machine_and_no_bare_directive_is_shown(pages):

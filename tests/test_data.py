@@ -153,7 +153,7 @@ def test_smoke_touches_neither_folder_nor_network(monkeypatch, name, stand_in, s
     assert (dataset.name, dataset.source, dataset.stand_in) == (name, "stand-in", stand_in)
     assert dataset.x_test.shape[1:] == shape and dataset.x_test.dtype == torch.uint8
     assert dataset.y_train.dtype == torch.int64 and dataset.y_train.max() < len(dataset.classes)
-    assert dataset.describe().startswith(f"STAND-IN, NOT {archives.SPECS[name].title}")
+    assert dataset.describe().startswith(f"EMBEDDED SAMPLE DATA, NOT {archives.SPECS[name].title}")
     assert set(dataset.extra) == extra
 
 
@@ -331,7 +331,7 @@ def test_a_bad_download_is_refused_or_replaced(small, places, serve, caplog, spo
     said_all = str(error.value)
     assert address in said_all and "make data" in said_all and "\n" not in said_all
     dataset = sets.load("mnist", profile="quick", **places)
-    assert dataset.stand_in == "digits" and "STAND-IN" in dataset.describe() and said in caplog.text
+    assert dataset.stand_in == "digits" and "EMBEDDED SAMPLE DATA" in dataset.describe() and said in caplog.text
     assert not (places["cache"] / "data" / "mnist.safetensors").exists()
 
 

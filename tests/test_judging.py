@@ -557,7 +557,7 @@ def test_the_reason_counts_the_ways_apart_and_names_what_fails():
     assert reason == (
         "1 of 2 judged claims hold, 1 claim waits, 1 claim cannot be judged; 6 of 10 published values agree "
         "(3 to the printed precision, 2 within a stated tolerance, "
-        "1 inside the 99% interval of a single new net); "
+        "1 inside the 99% interval of a single new network); "
         "2 values measured on a proxy (a reason); fails: “It is robust.”")
     assert verdict([], [])[1] == "no claim to judge; no published value to compare"
 

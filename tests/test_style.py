@@ -131,10 +131,6 @@ def test_pages_use_them_throughout(name):
     assert offences(whole(name)) == []
 
 
-def test_the_list_names_pages_that_are_there():
-    assert sorted(UNCONVERTED - set(PAGES)) == []
-
-
 # One sentence for each of `WORDS`, in their order.
 BEFORE = (
     "a net learns", "mix two pictures", "of the known images", "the answer changes", "images turned by noise",

@@ -92,7 +92,7 @@ def totals(_):
     from shared import reference
     from shared.pages.display import badge, markdown_table
     from shared.records import verdict
-    header = ["recorded", *reference.SHORT.values(), "all"]
+    header = ["measured", *reference.SHORT.values(), "all"]
     rows = []
     for name, which in KINDS.items():
         mine = [(i, r) for i, r, *_ in results() if i.kind in which]

@@ -51,7 +51,7 @@ class Dataset:
                  f"{len(self.classes):,} classes, fingerprint {self.fingerprint}")
         if self.stand_in:
             title = SPECS[self.name].title
-            return (f"STAND-IN, NOT {title}: the embedded {self.stand_in} ({facts}) take its place; "
+            return (f"EMBEDDED SAMPLE DATA, NOT {title}: the embedded {self.stand_in} ({facts}) replace it; "
                     f"no number from them says anything about {title}.")
         title = SPECS[self.name].title if self.name in SPECS else self.name
         return f"{title}, {SOURCES[self.source]}: {facts}."

@@ -19,7 +19,7 @@ from shared.records.every import every as in_every
 from shared.stability.susceptibility import percentage
 
 PAPER = reference.paper("he")
-NOT_RUN = "not run: nothing of it is recorded yet"
+NOT_RUN = "not run: not measured yet"
 COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")    # of Tables 1 and 2
 SMALL = "proxy: a small ResNet of the same residual blocks in place of w32-10"
 PROXIES = {"mnist-adv": "proxy: adversarially trained for a twelfth of the steps, on shorter attacks",

@@ -176,7 +176,7 @@ class Run:
                 figure = draw(*frames)
                 pictures[label] = None if figure is None else display.png_for_page(figure)
         if not made:
-            display.show(f"{printed.title}: nothing is recorded, and this run has not measured it.")
+            display.show(f"{printed.title}: not measured yet.")
             return None
         if self.at_full_scale and "recorded" in made:
             record.write(made["recorded"])
@@ -330,7 +330,7 @@ class Run:
             path = runtime.ROOT / STATE / f"{self.name.replace('/', '-')}.json"
             runtime.write_atomically(path, lambda part: part.write_text(json.dumps(facts)))
         words = ", ".join(f"{k} {v}" for k, v in facts["versions"].items())
-        stood_in = "; ".join(f"**{v} stood in for {display.in_words(k)}**"
+        stood_in = "; ".join(f"**embedded {v} in place of {display.in_words(k)}**"
                              for k, v in facts["substitutes"].items())
         text = (f"`{self.name}` · profile {self.profile} · seed {self.seed} · {facts['device']} · Python "
                 f"{facts['python']}, {words} · revision {facts['revision']} · {facts['when']} · "

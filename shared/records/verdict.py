@@ -27,7 +27,7 @@ LABELS = {"consistent": "bound not violated", "holds": "claims hold",
           "not run": "not measured"}
 ENOUGH = 95  # percent of the comparable values that must agree for `matches`
 WAYS = {PRECISION: "to the printed precision", TOLERANCE: "within a stated tolerance",
-        INTERVAL: "inside the 99% interval of a single new net"}
+        INTERVAL: "inside the 99% interval of a single new network"}
 SAID = {"proxy": "measured on a proxy", "fitted": "fitted to the published values",
         CANNOT_TELL: "cannot tell", "not run": "not measured"}
 TOO_WIDE = "the interval covers a quarter or more of the scale"
