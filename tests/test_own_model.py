@@ -115,7 +115,7 @@ def test_what_is_no_logits_is_refused(name, what):
 def test_probabilities_and_changing_answers_are_refused(name):
     one_line(lambda: STRICT[name](lambda a: function(a).softmax(1), X, Y), inference.Probabilities, "softmax")
     one_line(lambda: STRICT[name](lambda a: function(a) + torch.rand(len(a), 3), X, Y), inference.Unsteady,
-             "differently")
+             "different logits")
 
 
 @pytest.mark.parametrize("name", GRADIENT)
@@ -157,7 +157,7 @@ def test_a_function_around_a_network_in_training_mode_is_told():
     torch.manual_seed(0)
     net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.Flatten(), nn.Linear(4 * 14 * 14, 3))
     one_line(lambda: ATTACKS["PGD"](lambda a: net(a), X, Y, generator=seeded()), inference.Unsteady,
-             "evaluation mode")
+             r"eval\(\)")
 
 
 def test_robust_accuracy_counts_images_that_stay_correct():

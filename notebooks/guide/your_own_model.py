@@ -20,9 +20,10 @@
 # (your-own-model)=
 # # Your own model: every instrument in a few lines
 #
-# The instruments of this book work on any image classifier. This page trains a small network in a few seconds and applies each
-# instrument to it. Every section states the code, what each number means, and which direction is better. A table at the
-# end lists what each instrument costs. Replace `model`, `x` and `y` by your own; the rest of the code stays as it is.
+# The instruments of this book work on image classifiers that return logits. SSIM alone needs no model, ROBY needs at least three classes, and
+# the boxes need re-trained copies of the model. This page trains a small network in a few seconds and applies each instrument to it. Each
+# section shows the code, what each number means, and which direction is better. A table at the end lists the costs. To use your own model,
+# replace `data`, `x_test`, `trained`, `model`, `x` and `y` of the first section; the later code stays the same.
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
@@ -52,10 +53,11 @@ from shared.data import sets
 from shared.models import inference
 from shared.pages import display
 from shared.pages.start import start
+from shared.records import prose
 from shared.regions import boxes
 from shared.runtime import UserError
 from shared.similarity import ssim
-from shared.stability.susceptibility import susceptibility
+from shared.stability.susceptibility import percentage, susceptibility
 
 run = start("guide/your_own_model", globals())
 scale = run.scale(smoke=dict(images=24), quick=dict(images=100), paper=dict(images=100))
@@ -65,18 +67,14 @@ _ = torch.manual_seed(seed)
 # %% tags=["hide-cell"]
 # What this page draws and measures beside the instruments themselves.
 class Meter:
-    """Passes of the model an image, and processor seconds, from `start` to `stop`, by name in `rows`."""
+    """Forward passes an image and processor seconds, from `start` to `stop`, by name in `rows`."""
 
     def __init__(self):
         self.rows = {}
-        self.start()
 
-    def watch(self, model):
-        """Count the images of every forward pass of a module from now on."""
-        def count(module, given, _):
-            self.passes += len(given[0])
-
-        model.register_forward_hook(count)
+    def count(self, module, given, _):
+        """A hook of modules: so many images went forward."""
+        self.passes += len(given[0])
 
     def start(self):
         self.passes, self.began = 0, time.process_time()
@@ -89,8 +87,7 @@ class Meter:
 
 def strip(rows, titles):
     """A figure of images: a row of tensors [n, C, H, W] for each name; titles above the first row."""
-    count = len(next(iter(rows.values())))
-    figure, axes = plt.subplots(len(rows), count, figsize=(7.2, 1.25 * len(rows) + 0.4), squeeze=False)
+    figure, axes = plt.subplots(len(rows), len(titles), figsize=(7.2, 1.25 * len(rows) + 0.4), squeeze=False)
     for n, (line, (name, images)) in enumerate(zip(axes, rows.items())):
         display.image_grid(line, images.cpu(), titles if n == 0 else None)
         line[0].set_ylabel(name, rotation=0, ha="right", va="center")
@@ -98,25 +95,27 @@ def strip(rows, titles):
 
 
 def percent(share):
-    """A share as a person writes it; nothing of nothing."""
-    return f"{100 * float(share):.0f}%" if float(share) == float(share) else ""
+    """A share as a person writes it: 99.8% is not 100%."""
+    return display.percent(float(share)).replace(".0%", "%")
 
 
-def middle(values):
-    """Median of the numbers that are there, or None."""
-    there = values[values.isfinite()]
-    return float(there.median()) if len(there) else None
+def shown(share):
+    """A `percentage` and its interval, for two cells of a table."""
+    hits, of, _, low, high = share.values()
+    return (percent(hits / of), f"{low:.0f}% to {high:.0f}%") if of else ("", "")
 
 
 draws, meter = run.generator("draws"), Meter()
+meter.start()
 
 
 # %% [markdown]
 # ## Your model: a callable from images to logits
 #
-# A model is any callable, a module or a plain function. It takes float32 images `[N, C, H, W]` in [0, 1], grey or colour, of any size,
-# and returns logits `[N, K]`. Normalisation belongs into the model, and a softmax does not. The network below is
-# ordinary PyTorch code that uses nothing of this book. Its data are the embedded colour images `shapes`.
+# A model is any callable, a module or a plain function. It takes float32 images `[N, C, H, W]` in [0, 1], grey or colour, of any size, and
+# returns logits `[N, K]`. The model includes its normalisation but no softmax. The network below is ordinary PyTorch code that uses nothing of
+# this book; its data are the embedded colour images `shapes`. The instruments switch a module to evaluation mode during a call; a network
+# inside a function needs its own `eval()`.
 
 # %% tags=["show-input"]
 def block(inputs, outputs):
@@ -138,7 +137,7 @@ def trained():
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
-    return net
+    return net.eval()
 
 
 model = trained()
@@ -147,7 +146,7 @@ x, y = x_test[:scale.images], data.y_test[:scale.images]
 
 # %%
 meter.stop("training")
-meter.watch(model)
+model.register_forward_hook(meter.count)
 display.say(
     f"The network classifies {percent(accuracy)} of the {len(x_test)} test images correctly. Training took "
     f"{meter.rows['training'][1]:.0f} s of processor time. The instruments below work on the first "
@@ -156,13 +155,14 @@ display.say(
 # %% [markdown]
 # ## Attacks: how small a perturbation changes the label
 #
-# A *threat* states what an attacker may do. An attack proposes images; the library projects them into the threat, classifies
-# them again and counts only those that succeed. All attacks share one call.
-# FGSM and PGD follow the gradient inside a ball of fixed size. Carlini-Wagner and the line search look for the smallest
-# perturbation. The random search uses no gradient.
+# A *threat* (threat model) sets the allowed perturbations: norm, limit and, if wanted, a target class. The library clips the images of each
+# attack to this set, classifies them again and counts only successes. All attacks share one call. FGSM takes one gradient step as large as the
+# limit, PGD several smaller ones. Carlini-Wagner minimises the norm of the perturbation. LineSearch takes the first of `count` equal steps
+# along the gradient that changes the label, up to the norm `largest`. RandomSearch tries `draws` random perturbations within the limit and uses
+# no gradient.
 
 # %% tags=["show-input"]
-small = Linf(8 / 255)    # no pixel moves by more than 8 grey levels of 255
+small = Linf(8 / 255)    # no pixel value changes by more than 8 grey levels of 255
 attacks = {"FGSM": FGSM(small), "PGD": PGD(small, steps=10, step=2 / 255),
            "Carlini-Wagner": CarliniWagner(rate=0.01, c=1.0, iterations=60),
            "LineSearch": LineSearch(count=128, largest=5.0, loss="margin"),
@@ -170,32 +170,31 @@ attacks = {"FGSM": FGSM(small), "PGD": PGD(small, steps=10, step=2 / 255),
 result = attacks["PGD"](model, x, y, generator=draws)
 
 # %%
-results = {}
+results, rates, rows, limit = {}, {}, [], f"{255 * small.size:.0f}/255"
 for name, attack in attacks.items():  # the same call for each, measured
     meter.start()
-    results[name] = attack(model, x, y, generator=draws)
+    results[name] = r = attack(model, x, y, generator=draws)
     meter.stop(name)
-rates = {n: float(r.success[r.was_correct].float().mean()) for n, r in results.items()}
-norms = {n: attack.threat.norm.replace("Linf", "L∞") for n, attack in attacks.items()}
-display.table(["attack", "limit", "success", "norm", "median distance"],
-              [[n, "8/255" if attacks[n].threat.size < 1 else "none", percent(rates[n]), norms[n],
-                middle(r.distance)] for n, r in results.items()],
+    rates[name] = percentage(int((r.success & r.was_correct).sum()), int(r.was_correct.sum()))
+    within = limit if attack.threat == small else getattr(attack, "largest", "none")
+    distance = "–" if within == limit else float(r.distance.nanmedian())
+    rows.append([name, attack.threat.norm.replace("Linf", "L∞"), within, *shown(rates[name]), distance])
+display.table(["attack", "norm", "limit", "success", "95% interval", "median distance"], rows,
               f"Attacks on {len(x)} test images, limit and distance on pixels in [0, 1].")
-shown = results["Carlini-Wagner"].success.nonzero()[:6, 0]
-got = inference.labels(model, results["Carlini-Wagner"].x_adv[shown])
-seen = {"clean": x[shown], "attacked": results["Carlini-Wagner"].x_adv[shown]}
-picture = strip(seen, [f"{data.classes[a]}\n→ {data.classes[b]}" for a, b in zip(y[shown], got)])
+first = results["Carlini-Wagner"].success.nonzero()[:6, 0]
+got = inference.labels(model, results["Carlini-Wagner"].x_adv[first])
+seen = {"clean": x[first], "attacked": results["Carlini-Wagner"].x_adv[first]}
+picture = strip(seen, [f"{data.classes[a]}\n→ {data.classes[b]}" for a, b in zip(y[first], got)])
 display.picture(picture, "Clean images and their Carlini-Wagner examples. Titles: true → predicted class.",
                 "Two rows of small coloured shapes; those of the second row look like those of the first.")
 meter.start()
 
 # %% [markdown]
-# *Success* is the fraction of correctly classified images whose label the attack changes: larger is worse for the model.
-# *Median distance* is the median norm of the successful perturbations: larger is better for the model.
-# `result.x_adv`, `success`, `distance`, `was_correct` and `passes` hold one row an image.
-# Where the papers use them: {ref}`he-3` (Carlini-Wagner), {ref}`he-5` (FGSM), {ref}`sutton-7-1` (line search).
-#
-# A targeted threat asks for a given class instead of any other one. The next lines ask for the class after the true one.
+# *Success* is the fraction of correctly classified images whose label the attack changes: lower is better for the model. *Median distance* is
+# the median norm over the images on which the attack succeeds: larger is better if the success rates are equal. For attacks with a fixed limit
+# it would only reflect this limit. The fields of `result` hold one row per image; where the attack fails, `x_adv` is the clean image. The
+# papers' pages are {ref}`he-3` (Carlini-Wagner), {ref}`he-5` (FGSM) and {ref}`sutton-7-1` (line search). An attack with a target class succeeds
+# only if this class is predicted. Here the target is the class after the true one.
 
 # %% tags=["show-input"]
 target = (y + 1) % len(data.classes)
@@ -204,14 +203,15 @@ targeted = attack(model, x, y, target=target, generator=draws)
 
 # %%
 meter.stop("PGD, targeted")
-display.say(f"Targeted PGD reaches the requested class for {percent(targeted.success.float().mean())} of "
-            f"{len(x)} images. Untargeted PGD with the same limit changes {percent(rates['PGD'])} of labels.")
+display.say(f"Targeted PGD reaches the target class for {percent(targeted.success.float().mean())} "
+            f"of {len(x)} images. Untargeted, PGD changes {shown(rates['PGD'])[0]} of labels at this limit.")
 meter.start()
 
 # %% [markdown]
 # ## Region classification: a majority vote over noisy copies
 #
-# Region classification assigns the most frequent label among noisy copies of an image. `radius` is the largest change of a pixel.
+# Region classification assigns the most frequent label among `samples` noisy copies of an image, with uniform noise of at most `radius` per
+# pixel value.
 
 # %% tags=["show-input"]
 region = Region(radius=0.05, samples=50)
@@ -220,22 +220,23 @@ votes = {"clean": region(model, x, generator=draws),
          "attacked": region(model, attacked, generator=draws)}
 
 # %%
-meter.stop("region classification, clean and attacked")
-plain = {"clean": inference.labels(model, x), "attacked": inference.labels(model, attacked)}
-right = {(how, what): float((found[what] == y).float().mean())
-         for how, found in (("point", plain), ("region", votes)) for what in found}
+meter.stop("region classification", 2 * len(x))
+found = {"clean": (inference.labels(model, x), votes["clean"]),
+         "attacked": (inference.labels(model, attacked), votes["attacked"])}
 display.table(["images", "point classification", "region classification"],
-              [[what, *(percent(right[how, what]) for how in ("point", "region"))] for what in plain],
-              f"Fraction of {len(x)} images that get their true label; attacked: Carlini-Wagner.")
+              [[what, *(percent((labels == y).float().mean()) for labels in both)]
+               for what, both in found.items()],
+              f"Fraction of {len(x)} images that get their true label, with {region.samples} copies and "
+              f"radius {region.radius:g}; attacked: Carlini-Wagner.")
 meter.start()
 
 # %% [markdown]
-# Larger is better in both columns. Region classification restores labels of examples that lie barely beyond the boundary;
-# {ref}`he-3` shows an attack against which it fails.
+# Larger is better in both columns. {ref}`he-3` shows an attack against which region classification fails.
 #
 # ## Boundary distances: the boundary in many directions
 #
-# A survey moves each image in steps along random orthogonal directions until its label changes.
+# A survey moves each image in equal steps along random orthogonal directions and their opposites until its label changes, at most to the
+# distance `top`. Distances are root mean squares (RMS) over all pixel values.
 
 # %% tags=["show-input"]
 dirs = directions(x[0].numel(), 20, negatives=True, generator=draws)
@@ -244,65 +245,70 @@ nearest, censored = found.nearest, found.censored
 
 # %%
 meter.stop("boundary distances")
-order = nearest.cpu().argsort()
-near, far = nearest.cpu()[order], censored.cpu()[order]
-rank, (figure, ax) = torch.arange(len(near)), plt.subplots(figsize=(7.2, 3))
+near, order = nearest.cpu().sort()
+far, rank, (figure, ax) = censored.cpu()[order], torch.arange(len(near)), plt.subplots(figsize=(7.2, 3))
 ax.plot(rank[~far], near[~far], "o", ms=4, color=display.PALETTE[0], label="another label was found")
 if far.any():
     ax.plot(rank[far], near[far], "^", ms=6, mfc="none", color=display.PALETTE[3],
             label="none was found: the distance is larger")
-ax.set(xlabel="test images, in order of distance", ylabel="nearest boundary (RMS)",
-       ylim=(0, 1.08 * found.top))
+ax.set(xlabel="test images, in order of distance", ylabel="nearest boundary (RMS)", ylim=(0, 1.1 * found.top))
 ax.legend()
 display.picture(figure, f"Smallest boundary distance of {len(x)} images over {len(dirs)} "
-                "directions, in steps of 0.02. Triangles are censored: no label changed up to 0.5.",
-                "A rising curve of dots from small distances upwards; triangles at 0.5.")
-pure = purity(found, 3)[found.found.any(1)].mean(0)
-display.say(
-    f"The median distance to the nearest boundary is {nearest.median():.2f} (RMS over all pixels). For "
-    f"{int(censored.sum())} of {len(x)} images the distance is censored: no direction led to another label "
-    f"up to 0.5. The mean top-1 purity is {pure[0]:.2f}: this share of an image's directions leads to its "
-    "most frequent neighbouring class.")
+                f"directions, in steps of {found.step:g}. Triangles are censored: no label changed up to "
+                f"{found.top:g}.", "A rising curve of dots from small distances up; triangles at its end.")
+display.say(prose.fill(
+    "The median RMS distance to the nearest boundary is {near:.2f} (n = {images}; L2 = {root * near}, since "
+    "L2 = {root} × RMS for {values} pixel values). It is {root * near / wagner:.0f} times the median norm of "
+    "the Carlini-Wagner examples (L2 = {wagner}, RMS = {wagner / root:.3f}). For {censored} images the "
+    "distance is censored: no direction reached another label up to {top}. Over the other {rest} images the "
+    "mean top-1 purity is {pure:.2f}: of the directions that reach another label, this share leads to the "
+    "most frequent one.", dict(
+        near=float(near.median()), root=x[0].numel() ** 0.5, values=x[0].numel(), images=len(x),
+        wagner=float(results["Carlini-Wagner"].distance.nanmedian()), censored=int(far.sum()), top=found.top,
+        rest=int((~far).sum()), pure=float(purity(found, 1)[~censored].mean()))))
 meter.start()
 
 # %% [markdown]
-# A larger distance is better: the label is stable in that direction. The distance is a multiple of `step`, so its resolution is `step`.
-# `found.distance` and `found.adjacent` hold distance and neighbouring class for each image and direction; purity has no
-# better direction. The paper's page is {ref}`he-4`.
+# A larger distance is better; for purity neither direction is. Distances are multiples of `step`. `found.distance` and `found.adjacent` hold
+# the distance and the neighbouring class of each image and direction. The paper's page is {ref}`he-4`.
 #
 # ## Borderline pairs: two similar images with different labels
 #
-# The search takes the mean of two images of different classes and repeats this with the mean until two neighbours across the boundary remain.
+# The search bisects between an image (source) and an image of another class. The mean of both replaces the end with the source's label if it
+# has this label too, else the other end. The search stops when the structural similarity (SSIM) of the two ends exceeds `threshold`. The end
+# with the source's label is called *inside*, the other one *outside*.
 
 # %% tags=["show-input"]
 partners = borderline.backgrounds("digit", x, y, draws)   # of another class
-pairs = borderline.search(model, x, partners, max_iterations=20)
+pairs = borderline.search(model, x, partners, threshold=0.99, max_iterations=20)
 facts = borderline.summary(pairs)
 
 # %%
 meter.stop("borderline pairs")
 rows = (~pairs.excluded).nonzero()[:6, 0]
-pair_picture = strip({side: getattr(pairs, name)[rows] for side, name in
-                      {"source": "original", "inside": "inside", "outside": "outside"}.items()},
-                     [f"{data.classes[a]}\n| {data.classes[b]}"
-                      for a, b in zip(pairs.inside_class[rows], pairs.outside_class[rows])])
-display.picture(pair_picture, "Sources and both sides of their borderline pairs, with the labels of both.",
+sides = {"source": pairs.original, "inside": pairs.inside, "outside": pairs.outside}
+picture = strip({name: images[rows] for name, images in sides.items()},
+                [f"{data.classes[a]}\n| {data.classes[b]}"
+                 for a, b in zip(pairs.inside_class[rows], pairs.outside_class[rows])])
+display.picture(picture, "Sources and both sides of their borderline pairs, with the labels of both.",
                 "Three rows of coloured shapes: a shape, then two nearly equal blends of it with another.")
-display.table(["similarity (SSIM)", "between", "mean", "better"],
-              [["separability", "outside, inside", f"{facts['separability_mean']:.3f}", "lower"],
+display.table(["measure", "SSIM of", "mean", "better"],
+              [["separability", "outside, inside", f"{facts['separability_mean']:.3f}", "–"],
                ["robustness", "inside, source", f"{facts['robustness_mean']:.3f}", "lower"],
                ["adversarial", "outside, source", f"{facts['adversarial_mean']:.3f}", "lower"]],
-              f"Borderline pairs of {facts['searched']} images; the search of {facts['converged']} reached "
-              f"SSIM above 0.99.")
+              f"Mean SSIM of {facts['searched']} borderline pairs; {facts['converged']} of the searches "
+              "exceeded the threshold.")
 meter.start()
 
 # %% [markdown]
-# The search stops at an SSIM above 0.99, so separability reflects this rule. A low robustness value means that the
-# source changes much before its label does. The search accepts grey and colour images, float32 or uint8. The paper's page is {ref}`ren-iii`.
+# Separability reflects the threshold, so neither direction is better. The other two measures are lower if the source must change more before
+# its label does. The paper's page is {ref}`ren-iii`.
 #
 # ## Susceptibility: attacks against random perturbations of the same norm
 #
-# Each correctly classified image is attacked along its gradient. Random perturbations of the attack's norm, and of multiples of it, follow.
+# The attack moves each correctly classified image along its gradient until the label changes, up to the L2 norm `largest`. It takes the
+# direction of LineSearch but, as in the paper, does not clip the image to [0, 1]. Random perturbations are then drawn uniformly from L2 balls
+# around the image, whose radius is a multiple (`deltas`) of the norm of its attack.
 
 # %% tags=["show-input"]
 told = susceptibility(model, x, y, generator=draws, draws=100, deltas=(1, 2, 5),
@@ -311,58 +317,65 @@ told = susceptibility(model, x, y, generator=draws, draws=100, deltas=(1, 2, 5),
 # %%
 meter.stop("susceptibility")
 shares = [("attack along the gradient", told.adversarial_share),
-          *((f"random, {d} × the attack's norm", share)
+          *((f"random, up to {d} × the attack's norm", share)
             for d, share in zip(told.deltas, told.random_shares))]
 display.table(["perturbation", "images", "label changed", "95% interval"],
-              [[what, s["of"], percent(s["hits"] / max(1, s["of"])),
-                f"{s['low']:.0f}% to {s['high']:.0f}%" if s["of"] else ""] for what, s in shares],
-              f"Susceptibility to attacks (of the correctly classified images) and to {told.draws} random "
-              "perturbations (of the images with an attack).")
+              [[what, s["of"], *shown(s)] for what, s in shares],
+              "Susceptibility. Attack: correctly classified images; median L2 norm of the successful attacks "
+              f"{display.number(told.attack.nanmedian(), digits=3)}. Random: images with an attack; at least "
+              f"one of {told.draws} random perturbations changes the label.")
 meter.start()
 
 # %% [markdown]
-# Larger is worse in every row. A low random share beside a high attack share means that noise of this norm misses the attacks.
-# `told.attack` holds the norm of each attack, nan where none was found. The paper's page is {ref}`sutton-7-2-1`.
+# Lower is better in every row. A low random share beside a high attack share means that random perturbations of this norm do not find the
+# attacks. `told.attack` holds the norm of each attack, nan where none was found. The paper's page is {ref}`sutton-7-2-1`.
 #
 # ## ROBY: how much the classes overlap
 #
-# ROBY needs no attack. It compares the width of each class among the logits with the distances between the centres of the classes.
+# ROBY needs no attack. The width of a class is the mean distance of its logits from their centre. The overlap of two classes is the sum of
+# their widths minus the distance of their centres. At least three classes are needed.
 
 # %% tags=["show-input"]
 layout = roby.measure(model, x_test, data.y_test)    # p=2; p=float("inf") is the other norm
 
 # %%
 meter.stop("ROBY", len(x_test))
-display.table(["measure", "value", "claimed to be more robust"],
-              [["FSA, tightness of the classes", display.number(layout.fsa), "larger"],
-               ["FSD, distance of the classes", display.number(layout.fsd), "larger"],
-               ["ROBY, overlap of the classes", display.number(layout.roby), "smaller"],
-               ["mean overlap over mean distance", display.number(layout.overlap), "smaller"]],
-              f"Layout of the {len(data.classes)} classes of {len(x_test)} test images. The first three are "
-              "scaled from 0 to 1 inside the model.")
+display.table(["measure", "value", "more robust if"],
+              [["FSA, feature subspace aggregation", display.number(layout.fsa), "larger (Chen et al.)"],
+               ["FSD, feature subspace distance", display.number(layout.fsd), "larger (Chen et al.)"],
+               ["ROBY, overlap of the classes", display.number(layout.roby), "smaller (Chen et al.)"],
+               ["mean overlap over mean distance", display.number(layout.overlap), "smaller (ours)"]],
+              f"Layout of the {len(data.classes)} classes of {len(x_test)} test images. The first three "
+              "values are scaled, the last is not.")
+display.say("If all classes were equally wide, ROBY would be 1 - FSD by definition, and add nothing to it. "
+            f"Here the two differ by {display.number(abs(layout.roby + layout.fsd - 1), digits=2)}.")
 meter.start()
 
 # %% [markdown]
-# The scaling inside the model hides how far apart the classes lie, so compare models by the last row as well. At least three classes
-# are needed. Whether ROBY ranks models as an attack does is the question of {ref}`chen-iv-c`.
+# FSA averages the widths, FSD the distances and ROBY the overlaps, each after they are scaled from 0 (the smallest of this model) to 1 (the
+# largest). So these three do not show how far apart the classes lie; the last row does. It is negative if the mean distance of two centres
+# exceeds the mean sum of two widths. Whether ROBY ranks models as an attack does is the question of {ref}`chen-iv-c`.
 #
-# ## Boxes of adversarial examples: do re-trained models share the errors?
+# ## Boxes of adversarial examples: error rates of re-trained models
 #
-# An attack from many random starts finds many adversarial examples around one image. The box that they span holds many more: `b` values of
-# the image vary, each in its own interval. Re-trainings of the model tell whether the errors in the box are shared.
+# An attack from many random starts finds many adversarial examples of one image. The values that all examples with the same wrong label change
+# span a box: each varies between its smallest and its largest value in the examples. The curves show the share of samples from the box of the
+# `b` widest intervals that each model misclassifies.
 
 # %% tags=["show-input"]
 models = [model, *(trained() for _ in range(2))]    # the first is the attacked one
 
 # %%
 meter.stop("re-training")
+for each in models[1:]:
+    each.register_forward_hook(meter.count)
 
 # %% tags=["show-input"]
 chosen = (boxes.answers(models, x) == y).all(0).nonzero()[:1, 0]   # all models are right there
 found = boxes.sweep(model, x[chosen], y[chosen], PGD(L2(1.5), 10, 0.4), generator=draws)
 box = boxes.intervals(x[chosen], found.of(found.classes.mode().values), least=20)
-sizes = boxes.spaced(20, len(box.values))
-curve = boxes.curve(models, y[chosen], box, sizes, samples=100, generator=draws)
+sizes, samples = boxes.spaced(20, len(box.values)), 100
+curve = boxes.curve(models, y[chosen], box, sizes, samples=samples, generator=draws)
 
 # %%
 meter.stop("boxes around one image, three models", 1)
@@ -372,38 +385,45 @@ for n, error in enumerate(zip(*curve["rates"])):
             label=f"re-training {n}" if n else "attacked model")
 ax.set(xlabel="varied values b of the image", ylabel="errors in the box", ylim=(-0.03, 1.05))
 ax.legend()
-display.picture(figure, f"Error rates on 100 samples of boxes of growing size, around one image of the class "
-                f"“{data.classes[int(y[chosen])]}”.", "Error rates of three models over the size of the box.")
-display.say(f"The attack found {len(found.images)} different adversarial examples from 100 starts. All of "
-            f"one class change {len(box.values)} of {x[0].numel()} values. In the box of all these values "
-            f"the attacked model misclassifies {percent(curve['rates'][-1][0])} of the samples, the "
-            "re-trainings " + " and ".join(map(percent, curve["rates"][-1][1:])) + ".")
+display.picture(figure, f"Error rates on {samples} samples of boxes of growing size, around one image of the "
+                f"class “{data.classes[int(y[chosen])]}”.", "Error rates of three models over the size.")
+wrong = int(found.classes.mode().values)
+attacked_error, *others = map(percent, curve["rates"][-1])
+display.say(f"{found.succeeded} random starts gave {len(found.images)} different adversarial examples of "
+            f"this image, {len(found.of(wrong))} of them with the label “{data.classes[wrong]}”. Each of the "
+            f"latter changes the same {len(box.values):,} of {x[0].numel():,} values. Of {samples} samples "
+            f"from the box of all these values, the attacked model misclassifies {attacked_error}, its "
+            f"re-trained copies {' and '.join(others)} (one image; no general result).")
 meter.start()
 
 # %% [markdown]
-# Errors that the re-trainings do not share do not transfer; `boxes.kind` names the kind of region, and `boxes.alarm` gives the share of
-# images on which the models disagree. The paper's pages are {ref}`shu-2-1` and {ref}`shu-2-4`.
+# A lower error rate is better for each model. If only the attacked model misclassifies the samples, the errors are specific to it. `boxes.kind`
+# names the kind of region, and `boxes.alarm` gives the share of images on which the models disagree. The paper's pages are {ref}`shu-2-1` and
+# {ref}`shu-2-4`.
 #
 # ## SSIM: how similar two images are
 #
-# SSIM compares two images window by window; Ren et al. describe borderline pairs by it ({ref}`ren-iii`).
+# SSIM compares two images window by window and needs no model. Ren et al. describe borderline pairs by it ({ref}`ren-iii`).
 
 # %% tags=["show-input"]
 alike = ssim(x, results["PGD"].x_adv, data_range=1.0)   # from 11 x 11 pixels on
 
 # %%
 meter.stop("SSIM")
-hit = results["PGD"].success
-display.say(f"The mean SSIM of clean and PGD images is {display.number(alike.mean())} (n = {len(x)}; PGD "
-            f"succeeds on {int(hit.sum())}). The value 1 means equal images; lower means less similar. SSIM "
-            f"needs no model.")
+alike = alike[results["PGD"].success]
+display.say(f"Over the {len(alike)} images on which PGD succeeds, the mean SSIM of the clean and the "
+            f"adversarial image is {display.number(alike.mean(), digits=3)}. The value 1 means equal images; "
+            "lower means less similar.")
 meter.start()
 
 
 # %% [markdown]
 # ## Other kinds of models
 #
-# A function without parameters and a network with a single logit work in the same way. One logit above 0 means class 1.
+# A function without parameters and a network with a single logit work in the same way. One logit above 0 means class 1. The function below
+# compares the mean pixel value with a constant; the network is linear with random weights. Their own predicted labels serve as `y`. A short
+# script in {ref}`how to run the book <any-folder>` applies the instruments to three untrained models in any other folder. There ROBY takes
+# arbitrary groups of images as classes, and no re-trained models are used. {doc}`/book/api` lists the functions by task.
 
 # %% tags=["show-input"]
 def bright(images):
@@ -416,27 +436,29 @@ two = {name: attacks["PGD"](each, x, inference.labels(each, x), generator=draws)
        for name, each in {"function": bright, "one-logit network": one_logit}.items()}
 
 # %%
-display.say("PGD changes " + " and ".join(
-    f"{int(r.success.sum())} of {len(x)} predicted labels of the {name}" for name, r in two.items()) + ".")
+display.say(f"PGD with limit {limit} changes " + " and ".join(
+    f"{int(r.success.sum())} of {len(x)} predicted labels of the {name}" for name, r in two.items())
+    + ". These numbers only show that the calls work.")
 
 # %% [markdown]
 # (your-own-model-refused)=
 # ## Models and images that raise an error
 #
-# Unsuitable models, images and labels end in one line that says what was found and what is needed.
-# An error raised inside your model reaches you unchanged. Two limits apply. A single probability (a sigmoid) cannot be told from a logit.
-# The borderline search uses labels alone, so it accepts probabilities and does not notice labels that change between calls.
+# An unsuitable model, image or label raises an error of one line that names what was found and what is needed. An error raised inside your
+# model reaches you unchanged. Two limits apply. A single probability (a sigmoid) cannot be distinguished from a logit. The borderline search
+# evaluates labels alone, so it accepts probabilities and labels that change between calls.
 
 # %%
+few, true = x[:8], y[:8]
 cases = {
-    "probabilities": (lambda a: model(a).softmax(1), x, y),
-    "NaN": (lambda a: model(a) * torch.nan, x, y),
-    "wrong shape": (lambda a: model(a)[:1], x, y),
-    "changing logits": (lambda a: model(a) + torch.randn_like(model(a)), x, y),
-    "no gradient": (lambda a: model(a).detach(), x, y),
-    "labels out of range": (model, x, y + 10),
-    "pixels beyond 1": (model, 255 * x, y),
-    "integer images": (model, (255 * x).byte(), y),
+    "probabilities": (lambda a: model(a).softmax(1), few, true),
+    "NaN": (lambda a: model(a) * torch.nan, few, true),
+    "wrong shape": (lambda a: model(a)[:1], few, true),
+    "changing logits": (lambda a: model(a) + torch.randn_like(model(a)), few, true),
+    "no gradient": (lambda a: model(a).detach(), few, true),
+    "labels out of range": (model, few, true + 10),
+    "pixels beyond 1": (model, 255 * few, true),
+    "integer images": (model, (255 * few).byte(), true),
 }
 messages = []
 for what, given in cases.items():
@@ -446,39 +468,32 @@ for what, given in cases.items():
     except UserError as error:
         messages.append([what, f"`{type(error).__name__}: {error}`"])
 display.table(["given", "message"], messages,
-              "Messages of PGD; the other attacks share them.", sentences=True)
+              f"Messages of PGD on {len(few)} images. The other attacks share them, but RandomSearch needs "
+              "no gradient.", sentences=True)
 
 # %% [markdown]
 # ## What it costs
 #
-# Costs scale with the number of images that pass through the model. Each count includes the classification before and after an
-# attack and the {ref}`checks <your-own-model-refused>` of the model.
+# A pass is one forward pass of one image. Backward passes are not counted; FGSM and PGD need one at each step. The count of an attack includes
+# the classification before and after it. Each call also {ref}`checks <your-own-model-refused>` the model by two forward passes of a few images.
+# The boxes do not include the re-training.
 
 # %%
 display.table(["instrument", "passes per image", "processor seconds"],
-              [[name, f"{passes:,.0f}", f"{seconds:.2f}"]
+              [[name, f"{passes:,.0f}" if passes > 100 else f"{passes:.1f}", f"{seconds:.2f}"]
                for name, (passes, seconds) in meter.rows.items() if "training" not in name],
-              f"Cost on {len(x)} images (ROBY: {len(x_test)}, boxes: 1), measured while this page was "
-              "made; a pass is one image through the model.")
-
-# %% [markdown]
-# ## Outside the repository
-#
-# A script of 30 lines in {ref}`how to run the book <any-folder>` applies each instrument to three other models without training: a
-# torchvision network with random weights, a function without parameters, and a network with one logit.
-# {doc}`/book/api` lists the functions by task.
+              f"Cost on {len(x)} images (region classification: {2 * len(x)}, ROBY: {len(x_test)}, boxes: 1 "
+              "image), measured while this page was made.")
 
 # %%
+flipped, random = (" (95% interval ".join(shown(rates[n])) for n in ("PGD", "RandomSearch"))
 run.minute(
-    "How does one apply the methods of this book (attacks, random perturbations, searches for the decision "
-    "boundary, layout of the classes) to one's own classifier? Each takes a callable, images and labels, in "
-    "three to five lines of code. The example is a small network, trained here, with accuracy "
-    f"{percent(accuracy)} on "
-    f"{len(x_test)} test images. The PGD attack, with changes of at most 8/255 a pixel value, flips the "
-    f"label of {percent(rates['PGD'])} of {len(x)} images; the best of 100 random perturbations within the "
-    f"same limit flips {percent(rates['RandomSearch'])}. These numbers describe this "
-    "network only, not the papers.",
-    picture=strip(seen, [data.classes[a] for a in y[shown]]),
+    "How does one apply the methods of this book to one's own classifier? This page shows it with a few "
+    f"lines of code each, on a small network that is trained here (accuracy {percent(accuracy)}, n = "
+    f"{len(x_test)} test images). PGD with limit {limit} (L∞) flips the label of {flipped}; n = {len(x)}); "
+    f"{attacks['RandomSearch'].draws} random perturbations of each image within the same limit flip "
+    f"{random}). These numbers describe this network only, not the papers.",
+    picture=strip(seen, [data.classes[a] for a in y[first]]),
     alt="Small coloured shapes above their adversarial versions, which look the same.")
 
 # %%

@@ -278,8 +278,8 @@ facts = (curves(found) or None) if len(found) else None
 if facts:
     rates = facts["in_the_box"]
     run.minute(prose.fill(
-        "How do networks that differ only in their training seed classify samples of a box of adversarial "
-        "examples of one of them? In a box of size b the b most variable of an image's values vary. For one "
+        "Do networks that differ only in their training seed share errors on the samples of a box, in which "
+        "the b most variable of an image's values vary between those of adversarial examples? For one "
         "aeroplane the attacked network is wrong on all samples {settled} (paper: from about b = {paper} "
         "on). In the box of {intervals} values its error rate is {own}, and the lowest and highest rate of "
         "the other networks (n = {rest}) are {least} and {most} (paper, 2,000 values: one of them is never "

@@ -214,8 +214,9 @@ def checked_logits(model, x, *classes, chunk=None):
     if len(x):
         first, second = (logits(model, few, chunk=size) for size in (len(few), max(1, len(few) // 2)))
         if not torch.allclose(first, second, rtol=1e-3, atol=1e-3 * float(first.abs().max())):
-            raise Unsteady("the model answers two equal calls differently; switch off what it draws at "
-                           "random, and put what normalises by the batch into evaluation mode")
+            raise Unsteady("the model gives different logits for equal images (in a second call or in "
+                           "smaller batches); call eval() on the network (dropout, batch normalisation), "
+                           "inside a function too, and switch off what is drawn at random")
     return scores
 
 
