@@ -30,7 +30,8 @@ def unit(model, n, data="mnist", **more):
     flipped = np.where(np.arange(IMAGES) < 3 * n, (labels + 1) % 10, labels)
     resampled = {p: roby.bootstrap(features, y, p=float(p), draws=20,
                                    generator=torch.Generator().manual_seed(1)).numpy() for p in chen.NORMS}
-    found = {"logits": {"true": {p: classes(p) for p in chen.NORMS}}}
+    there = {p: classes(p) for p in chen.NORMS}
+    found = {features: {"true": there, "predicted": there} for features in chen.FEATURES}
     return {"unit": f"{data}-{model}", "data": data, "model": model, "dataset": data, "test_accuracy": 0.9,
             "correct": np.ones(IMAGES, bool), "labels": labels, "margins": np.full(10, 5.0 - n / 10),
             "near_random": np.array([0.1, np.nan, np.nan]), "near_gradient": np.array([1.0, 2.0, 3.0]),
@@ -155,17 +156,37 @@ def test_rank_agreement_with_intervals():
     whole = made["ROBY, L2"]
     assert -1 <= whole["low, images"] <= whole["high, images"] <= 1
     assert ranking.rank_agreement(TEN, "third", draws=50) == list(made.values())
+    assert margin["networks"] == "-1.00 (-1.00 to -1.00)" and margin["images"] == ""
+    assert made["accuracy"]["networks"] == made["accuracy"]["r"] == ""
+
+
+def test_networks_are_ranked_by_features_and_classes():
+    assert ranking.by_features(TEN[:9]) == []
+    made = ranking.by_features(TEN)
+    assert [row["reading"] for row in made] == list(chen.VARIANTS) and set(ranking.READINGS) < set(made[0])
+    whole = ranking.rank_agreement(TEN, "third")[0]     # ROBY, L2, of the logits and true classes
+    assert made[0]["third_2"] == whole["networks"] and made[0]["third_2_low"] == whole["low"]
+
+
+def test_attacks_stand_beside_the_published_ones():
+    made = {row["attack"]: row for row in ranking.attacks(TEN, earlier=["mnist-lenet"])}
+    text, steps = (made[chen.ATTACKS[name]] for name in ("text", "steps"))
+    assert (text["n"], text["ours"], text["paper"]) == (10, "7.5% to 75%", "65.6% to 98.6%")
+    assert text["by_third"] == "1.00 (1.00 to 1.00)" and made[chen.ATTACKS["third"]]["by_third"] == ""
+    assert steps["n"] == 9 and "by_paper" not in steps and ranking.attacks(TEN[:9]) == []
+    row = ranking.readings(TEN, earlier=["mnist-lenet"])[-1]
+    assert row["network"] == "LeNet" and row["asr_steps"] is row["asr_code_steps"] is None
+    assert row["asr_text"] == 75 and ranking.readings(pd.DataFrame()) == []
 
 
 def test_sentences_wait_for_ten_networks():
-    assert ranking.answer(TEN[:9], "third") == {} and ranking.measured(pd.DataFrame()) == {}
-    found = ranking.answer(TEN, "third")
-    assert found["data"] == "MNIST" and found["margin"]["spearman"] == pytest.approx(-1)
-    assert found["roby"]["low"] <= found["roby"]["spearman"] <= found["roby"]["high"]
-    told = ranking.measured(TEN.assign(images_train=9, epochs=1, images_attack=IMAGES))
-    assert (told["networks"], told["text"], told["paper_inf"]) == (10, "7.5% to 75%", "65.6% to 98.6%")
-    one = ranking.measured(TEN[-1:].assign(images_train=9, epochs=1, images_attack=IMAGES))
-    assert (one["networks"], one["names"], one["paper_inf"]) == (1, "LeNet", "85.4%")   # the paper's LeNet
+    assert ranking.answer(TEN[:9]) == {} and ranking.measured(pd.DataFrame()) == {}
+    sized = TEN.assign(images_train=9, epochs=1, images_attack=IMAGES)
+    found = ranking.answer(sized)
+    assert (found["tried"], found["apart"]) == (24, "1.00 (1.00 to 1.00)") and 0 <= found["sure"] <= 24
+    assert found["clear"]["third"] == found["clear"]["code"] >= 1     # the margin is perfect
+    assert ranking.measured(sized).items() <= found.items() and found["left"] == "CIFAR-10, Fashion-MNIST"
+    assert (found["networks"], found["text"]) == (10, "7.5% to 75%")
 
 
 def test_intervals_are_of_the_coefficients_of_the_draws():
@@ -246,4 +267,4 @@ def test_equally_wide_classes_have_one_roby_at_any_separation():
     assert np.ptp(sweep["roby"]) < 1e-3 and np.all(np.diff(sweep["overlap"]) < 0)
     assert sweep["error"][0] > sweep["error"][2]
     found = handmade.property_1(np.random.default_rng(3), 30, 2.0, draws=20)
-    assert found["low"] <= found["roby"] <= found["high"] and found["overlap"] < -0.8
+    assert found["roby_low"] <= found["roby"] <= found["roby_high"] and found["overlap"] < -0.8

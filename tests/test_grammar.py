@@ -139,6 +139,12 @@ def test_many_cases_are_counted_and_those_that_fail_are_told():
     assert every("case", "x >= 0", says="{case}: {x}")(many) == (True, "it holds in 11 of 11 cases")
     fails = every("case", "x > 1", says="{case}: {x}")(many)
     assert fails == (False, "it holds in 9 of 11 cases; c0: 0; c1: 1")
+    assert every("case", "x > 99", says="{case}: {x}")(many)[1] == (
+        "it holds in 0 of 11 cases; for example c0: 0")
+    few = many | {f"c{n}": {"x": None} for n in range(2, 11)}     # nor are these counted
+    assert every("case", "x > 0", says="{case}: {x}")(few) == (
+        False, "values for 2 of 11 cases, it holds in 1 of these; c0: 0; c1: 1")
+    assert every("case", "x > 0", says="")({case: {"x": None} for case in many}) == (None, "no value")
 
 
 def test_proxies_are_told_and_decide_nothing():

@@ -24,8 +24,8 @@ PARTS = ("images_train", "epochs", "images_attack")
 METRICS = {"fsa": "FSA", "fsd": "FSD", "roby": "ROBY"}
 NORMS = {"inf": "L∞", "2": "L2"}
 ATTACKS = {"text": "PGD as in the text", "third": "a third of its ε",
-           "code": "10 steps of 2 (published code)", "ball": "L2 ball of the same ε",
-           "steps": "L2 steps in the L∞ ball", "code_steps": "L2 steps of 2 in the L∞ ball",
+           "code": "10 L∞ steps of 2 (published code)", "ball": "L2 ball of the same ε",
+           "steps": "short L2 steps in the L∞ ball", "code_steps": "10 L2 steps of 2 in the L∞ ball",
            "wide": "L2 ball of 2"}
 LIMITS = {"near_random": 0.5, "near_gradient": 10.0}    # where the searches of the unit function end
 
@@ -167,7 +167,7 @@ def networks(*frames):
     """
     return pd.DataFrame([{
         "dataset": DATASETS[u["dataset"]], "model": SPELT[u["model"]], "acc": u["test_accuracy"],
-        "n": int(np.sum(u["correct"])), "margin": float(np.mean(u["margins"])),
+        "tested": len(u["margins"]), "n": int(np.sum(u["correct"])), "margin": float(np.mean(u["margins"])),
         **{name: float(np.median(np.where(np.isnan(u[name]), end, u[name]))) for name, end in LIMITS.items()},
         **{f"asr_{name}": success(u, name) for name in ATTACKS},
         **dict(zip(("roby_low", "roby_high"), map(float, np.quantile(
@@ -183,9 +183,11 @@ SERIES = {norm: {f"asr_{norm}": f"ASR, {words}"} | {f"{name}_{norm}": f"{told}, 
 
 
 def table_1(units):
-    """A row a network, as Table I prints them."""
+    """A row a network, as Table I prints them, with the images of which its rates of success are."""
     rows = networks(units).rename(columns={"asr_text": "asr_inf", "asr_ball": "asr_2"})
-    return rows[["dataset", "model", "acc", "asr_inf", "asr_2", *PAIRS]] if len(rows) else rows
+    return rows.assign(asr_inf_of=rows.n, asr_2_of=rows.n)[
+        ["dataset", "model", "acc", "asr_inf", "asr_2", *PAIRS, "asr_inf_of", "asr_2_of"]
+    ] if len(rows) else rows
 
 
 def named(units, columns, *, sort=None, percent=()):
@@ -200,7 +202,8 @@ def named(units, columns, *, sort=None, percent=()):
 
 
 NAMED = {"data set": "data set", "network": "network"}
-VARIANTS = {f"{features}, {by}": (features, by) for features in ("logits", "softmax", "hidden")
+FEATURES = {"logits": "logits", "hidden": "last hidden layer", "softmax": "softmax outputs"}
+VARIANTS = {f"{words}, {by} classes": (features, by) for features, words in FEATURES.items()
             for by in ("true", "predicted")}
 
 
@@ -211,7 +214,7 @@ def variants(units):
         batch = u["batch_statistics"]
         made.append({"data set": DATASETS[u["dataset"]], "network": SPELT[u["model"]]} | {
             name: metrics(u["classes_test"], *how)["roby_2"] for name, how in VARIANTS.items()} | {
-            "by the batch": metrics(batch["classes"])["roby_2"] if batch else None})
+            "batch statistics": metrics(batch["classes"])["roby_2"] if batch else None})
     return made
 
 

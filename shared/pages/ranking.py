@@ -11,6 +11,7 @@ from shared.records import pattern
 from shared.records.every import every
 
 COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
+PRINTED = chen.PAPER["table-1"].rows
 FEWER = "fewer than {asked} networks are measured"
 
 
@@ -157,13 +158,22 @@ def all_positive(data):
 # ---- intervals -------------------------------------------------------------------------------------------
 # What may rank networks: its name, and the sign of its correlation with attack success if it ranks them well.
 QUANTITIES = {"roby_2": ("ROBY, L2", 1), "roby_inf": ("ROBY, L∞", 1), "fsa_2": ("FSA, L2", -1),
-              "fsd_2": ("FSD, L2", -1), "overlap_2": ("overlap, not scaled, L2", 1), "acc": ("accuracy", -1),
-              "margin": ("mean margin of the logits", -1),
-              "near_random": ("boundary distance, random directions", -1),
-              "near_gradient": ("boundary distance, along the gradient", -1)}
+              "fsd_2": ("FSD, L2", -1), "overlap_2": ("overlap / mean centre distance, L2", 1),
+              "acc": ("accuracy", -1), "margin": ("mean margin of the logits", -1),
+              "near_random": ("boundary distance in random directions, RMS", -1),
+              "near_gradient": ("boundary distance along the gradient, L2", -1)}
+APART = {"third": "PGD at ε/3", "code": "10 steps of 2"}   # L∞ attacks that flip unlike shares of networks
 
 
-def rank_agreement(units, attack, *, draws=1_000):
+def ranked(x, y, *, draws=1_000):
+    """`agreement` of two columns over networks, with Spearman's 95% interval over resampled networks."""
+    x, y = (np.asarray(column, float) for column in (x, y))
+    chosen = np.random.default_rng(0).integers(len(x), size=(draws, len(x)))
+    low, high = interval(x[chosen], y[chosen])
+    return agreement(x, y) | {"low": low, "high": high}
+
+
+def rank_agreement(units, attack="third", *, draws=1_000):
     """Rows (data set, quantity): coefficients with the success of an attack, and 95% intervals of Spearman's.
 
     over networks: the networks of a data set are drawn with replacement; over images: the images of metrics
@@ -171,26 +181,62 @@ def rank_agreement(units, attack, *, draws=1_000):
     """
     rows, made = chen.networks(units), []
     for data, mine in chen.complete(rows, chen.TEN).items():
-        rate = mine[f"asr_{attack}"].to_numpy(float)
-        generator = np.random.default_rng(0)
-        chosen = generator.integers(len(mine), size=(draws, len(mine)))
         drawn = [units.iloc[n] for n in mine.index]
-        rates = _rates(drawn, attack, draws, generator)
+        rates = _rates(drawn, attack, draws)
         for name, (words, sign) in QUANTITIES.items():
-            values = mine[name].to_numpy(float)
-            told = {"data set": data, "quantity": words, "sign": sign, **agreement(values, rate)}
-            told |= dict(zip(("low", "high"), interval(values[chosen], rate[chosen])))
+            told = {"data set": data, "quantity": words, "sign": sign,
+                    **ranked(mine[name], mine[f"asr_{attack}"], draws=draws)}
             metric, norm = name.rsplit("_", 1) if "_" in name else (name, "")
             if metric in chen.RESAMPLED:
                 column = chen.RESAMPLED.index(metric)
                 again = np.stack([np.asarray(u["resampled_test"][norm])[:draws, column] for u in drawn], 1)
                 told |= dict(zip(("low, images", "high, images"), interval(again, rates[:len(again)])))
+            made.append(told | {"networks": spanned(told), "images": spanned(told, ", images"),
+                                "r": _two(told["pearson"])})
+    return made
+
+
+HEADER = {"data set": "data set", "quantity": "quantity", "sign": "sign of a good measure",
+          "networks": "Spearman (95% interval, other networks)", "r": "Pearson",
+          "images": "95% interval, other test images of the same networks"}
+
+
+def by_features(units):
+    """Rows (data set, features and classes): how ROBY ranks the networks by each reading of the text.
+
+    For both norms and each attack of `APART`, Spearman's coefficient with its interval over networks.
+    """
+    rows, made = chen.networks(units), []
+    for data, mine in chen.complete(rows, chen.TEN).items():
+        for reading, how in chen.VARIANTS.items():
+            found = pd.DataFrame([chen.metrics(units.iloc[n]["classes_test"], *how) for n in mine.index])
+            told = {"data set": data, "reading": reading}
+            for norm in chen.NORMS:
+                for attack in APART:
+                    name = f"{attack}_{norm}"
+                    rank = ranked(found[f"roby_{norm}"], mine[f"asr_{attack}"])
+                    told |= {name: spanned(rank)} | {f"{name}_{k}": rank[k]
+                                                     for k in ("spearman", "low", "high")}
             made.append(told)
     return made
 
 
-HEADER = {"data set": "data set", "quantity": "quantity", "sign": "sign if good", **COEFFICIENTS,
-          "low": "networks, low", "high": "high", "low, images": "images, low", "high, images": "high"}
+READINGS = {"data set": "data set", "reading": "features, classes"} | {
+    f"{attack}_{norm}": f"ROBY, {chen.NORMS[norm]}: {words}"
+    for norm in reversed(chen.NORMS) for attack, words in APART.items()}
+
+
+def _two(value):
+    return "" if value is None or np.isnan(value) else f"{value:.2f}"
+
+
+def spanned(told, which=""):
+    """Spearman's coefficient with its interval: "0.75 (0.21 to 0.96)"; of `which` the interval alone."""
+    low, high = (told.get(f"{end}{which}") for end in ("low", "high"))
+    if low is None or told["spearman"] is None:
+        return ""
+    span = f"{low:.2f} to {high:.2f}"
+    return span if which else f"{_two(told['spearman'])} ({span})"
 
 
 def interval(x, y):
@@ -203,35 +249,92 @@ def interval(x, y):
     return tuple(map(float, np.quantile(found, (0.025, 0.975)))) if len(found) else (None, None)
 
 
-def _rates(units, attack, draws, generator):
+def _rates(units, attack, draws):
     """Attack success of each unit over `draws` resamples of its images, the same for all: [draws, units]."""
     count = min(len(u["labels"]) for u in units)
-    times = generator.multinomial(count, np.full(count, 1 / count), draws)
+    times = np.random.default_rng(1).multinomial(count, np.full(count, 1 / count), draws)
     correct = np.stack([np.asarray(u["correct"], bool)[:count] for u in units], 1)
     wrong = np.stack([(np.asarray(u["attacks"][attack]["predicted"]) != np.asarray(u["labels"]))[:count]
                       for u in units], 1)
     return (times @ (correct & wrong)) / np.maximum(times @ correct, 1)
 
 
+def attacks(units, earlier=()):
+    """Rows (data set, attack): success on the ten networks beside the published one, and rank correlations.
+
+    earlier  names of units whose L2 steps in the L∞ ball have a wrong length: these do not count
+    """
+    rows, made = chen.networks(units), []
+    for data, mine in chen.complete(rows, chen.TEN).items():
+        printed = pd.DataFrame([row for row in PRINTED if row["dataset"] == data]).set_index("model")
+        for name, words in chen.ATTACKS.items():
+            some = mine[~units.unit[mine.index].isin(earlier)] if name.endswith("steps") else mine
+            theirs = 100 * some.model.map(printed[f"asr_{'inf' if name in LINF else '2'}"])
+            rate = 100 * some[f"asr_{name}"]
+            told = {"data set": data, "attack": words, "n": len(some)}
+            if len(some):
+                told |= {"ours": chen.between(rate), "paper": chen.between(theirs),
+                         "off": f"{(rate - theirs).abs().mean():.0f}"}
+            if len(some) == chen.TEN:
+                told["by_paper"] = spanned(ranked(rate, theirs))
+                told["by_third"] = "" if name == "third" else spanned(ranked(rate, some.asr_third))
+            made.append(told)
+    return made
+
+
+LINF = "text", "third", "code"    # attacks of the L∞ form; the others are readings of the L2 form
+ATTACKS = {"data set": "data set", "attack": "attack", "n": "networks", "ours": "success",
+           "paper": "published", "off": "mean absolute difference, points",
+           "by_paper": "rank correlation with the published success", "by_third": "with success at ε/3"}
+
+
+def readings(units, earlier=()):
+    """A row a network: the success of each attack, in percent of its n images; `earlier` as in `attacks`."""
+    success = [f"asr_{name}" for name in chen.ATTACKS]
+    gaps = dict.fromkeys(name for name in success if name.endswith("steps"))
+    return [row | (gaps if name in earlier else {}) for row, name in zip(
+        chen.named(units, ["n", *success], percent=success), units.get("unit", ()))]
+
+
+EACH = chen.NAMED | {"n": "n"} | {f"asr_{name}": words for name, words in chen.ATTACKS.items()}
+VALUES = chen.NAMED | {"asr_third": "ASR at ε/3, %"} | {
+    name: words for name, (words, _) in QUANTITIES.items()}
+
+
 # ---- sentences -------------------------------------------------------------------------------------------
-def answer(units, attack):
-    """For sentences: `rank_agreement` of ROBY and of the margin on the first data set that has ROBY's."""
-    found = {}
-    for row in rank_agreement(units, attack):
-        found.setdefault(row["data set"], {})[row["quantity"]] = row
-    roby_2, margin = (QUANTITIES[name][0] for name in ("roby_2", "margin"))
-    return next(({"data": data, "roby": rows[roby_2], "margin": rows[margin]} for data, rows in found.items()
-                 if rows[roby_2]["spearman"] is not None), {})
+def answer(units, data="MNIST"):
+    """For sentences on the ten networks of a data set: which readings and attacks rank them how; {} of fewer.
+
+    Beside `measured`: `logits` and `softmax` are rows of `by_features`, of which `sure` counts intervals that
+    exclude 0, as `clear` does for `rank_agreement`. `apart` ranks the two of `APART` by each other,
+    `by_paper` the success in the L2 ball by the published one.
+    """
+    if (mine := chen.complete(chen.networks(units), chen.TEN).get(data)) is None:
+        return {}
+    reading = {row["reading"]: row for row in by_features(units) if row["data set"] == data}
+    printed = {row["model"]: row["asr_2"] for row in PRINTED if row["dataset"] == data}
+    ends = [(row[f"{attack}_{norm}_low"], row[f"{attack}_{norm}_high"])
+            for row in reading.values() for attack in APART for norm in chen.NORMS]
+    clear = {attack: _clear((row["low"], row["high"]) for row in rank_agreement(units, attack)
+                            if row["data set"] == data) for attack in APART}
+    return measured(units, data) | {
+        "logits": reading["logits, true classes"], "softmax": reading["softmax outputs, true classes"],
+        "sure": _clear(ends), "tried": len(ends), "chance": 0.05 * len(ends), "clear": clear,
+        "quantities": len(QUANTITIES), "apart": spanned(ranked(mine.asr_third, mine.asr_code)),
+        "by_paper": spanned(ranked(mine.asr_ball, mine.model.map(printed)))}
+
+
+def _clear(ends):
+    """How many intervals exclude 0."""
+    return sum(low is not None and low * high > 0 for low, high in ends)
 
 
 def measured(units, data="MNIST"):
-    """For sentences: the networks on a data set, what attacks flip on them, and what is printed of them."""
+    """For sentences: the networks on a data set, what attacks flip on them, how large their training was."""
     rows = chen.networks(units)
+    left = [name for name in chen.DATASETS.values() if not len(rows) or name not in {*rows.dataset}]
     rows = rows[rows.dataset == data] if len(rows) else rows
-    printed = [row for row in chen.PAPER["table-1"].rows
-               if row["dataset"] == data and row["model"] in set(rows.get("model", ()))]
-    return {} if not printed else {
-        "networks": len(rows), "all": chen.TEN, "names": ", ".join(rows.model),
-        **{part: int(units[part].max()) for part in chen.PARTS},
-        **{f"paper_{norm}": chen.between(100 * row[f"asr_{norm}"] for row in printed) for norm in chen.NORMS},
+    return {} if not len(rows) else {
+        "networks": len(rows), "all": chen.TEN, "names": ", ".join(rows.model), "data": data,
+        "left": ", ".join(left) or "none", **{part: int(units[part].max()) for part in chen.PARTS},
         **{name: chen.between(100 * rows[f"asr_{name}"]) for name in chen.ATTACKS}}

@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from shared.records import expression, prose
 from shared.runtime import UserError
 
-MANY = 8  # more cases are counted, and only those where the expression fails are told one by one
+MANY = 8  # more cases are counted, and few of them are told one by one
 
 
 @dataclass(frozen=True)
@@ -93,14 +93,21 @@ class every:  # a word of the pages, like `functools.partial`
         return str(self.named.get(case, ", ".join(map(str, case)) if isinstance(case, tuple) else case))
 
     def _told(self, judged, found):
-        """What the cases show; where they are many, how many hold, and what the others show."""
-        told = list(judged)
+        """What the cases show. Where they are many, how many of those with a value hold, and what few show.
+
+        Told one by one are cases with a value, if these are few, else those that fail, or one of these.
+        """
+        if len(judged) <= MANY:
+            return "; ".join(self._tell(case, holds, found[case]) for case, holds in judged.items())
+        valued = {case: holds for case, holds in judged.items() if holds is not None}
+        told = [case for case, holds in valued.items() if not holds or len(valued) <= MANY]
+        words = [self._tell(case, valued[case], found[case]) for case in told[:MANY]]
         if len(told) > MANY:
-            told = [case for case in told if judged[case] is not True][:MANY]
-        words = [self._tell(case, judged[case], found[case]) for case in told]
-        if len(judged) > MANY:
-            words.insert(0, f"it holds in {sum(v is True for v in judged.values())} of {len(judged)} cases")
-        return "; ".join(words)
+            words = [f"for example {words[0]}"]
+        held = f"it holds in {sum(map(bool, valued.values()))} of"
+        count = (f"{held} {len(judged)} cases" if len(valued) == len(judged) else
+                 f"values for {len(valued)} of {len(judged)} cases, {held} these" if valued else "no value")
+        return "; ".join([count, *words])
 
     def _tell(self, case, holds, names):
         """What one case shows."""
