@@ -183,7 +183,7 @@ def test_sentences_wait_for_ten_networks():
     assert ranking.answer(TEN[:9]) == {} and ranking.measured(pd.DataFrame()) == {}
     sized = TEN.assign(images_train=9, epochs=1, images_attack=IMAGES)
     found = ranking.answer(sized)
-    assert (found["tried"], found["apart"]) == (24, "1.00 (1.00 to 1.00)") and 0 <= found["sure"] <= 24
+    assert (found["tried"], found["apart"]) == (24, "1.00 (1.00 to 1.00)") and 0 <= found["clear_of_0"] <= 24
     assert found["clear"]["third"] == found["clear"]["code"] >= 1     # the margin is perfect
     assert ranking.measured(sized).items() <= found.items() and found["left"] == "CIFAR-10, Fashion-MNIST"
     assert (found["networks"], found["text"]) == (10, "7.5% to 75%")

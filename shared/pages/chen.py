@@ -167,7 +167,7 @@ def networks(*frames):
     """
     return pd.DataFrame([{
         "dataset": DATASETS[u["dataset"]], "model": SPELT[u["model"]], "acc": u["test_accuracy"],
-        "tested": len(u["margins"]), "n": int(np.sum(u["correct"])), "margin": float(np.mean(u["margins"])),
+        "n": int(np.sum(u["correct"])), "margin": float(np.mean(u["margins"])),
         **{name: float(np.median(np.where(np.isnan(u[name]), end, u[name]))) for name, end in LIMITS.items()},
         **{f"asr_{name}": success(u, name) for name in ATTACKS},
         **dict(zip(("roby_low", "roby_high"), map(float, np.quantile(

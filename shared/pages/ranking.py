@@ -319,7 +319,7 @@ def answer(units, data="MNIST"):
                             if row["data set"] == data) for attack in APART}
     return measured(units, data) | {
         "logits": reading["logits, true classes"], "softmax": reading["softmax outputs, true classes"],
-        "sure": _clear(ends), "tried": len(ends), "chance": 0.05 * len(ends), "clear": clear,
+        "clear_of_0": _clear(ends), "tried": len(ends), "chance": 0.05 * len(ends), "clear": clear,
         "quantities": len(QUANTITIES), "apart": spanned(ranked(mine.asr_third, mine.asr_code)),
         "by_paper": spanned(ranked(mine.asr_ball, mine.model.map(printed)))}
 
