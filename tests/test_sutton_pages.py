@@ -139,15 +139,20 @@ def test_the_minute_tells_of_fewer_training_images_nets_left_out_and_pairs_that_
     assert "1 of 9 pairs; 2 failed trainings left out; 200 of 1,000 training images; n = " in fewer
     assert pairs.minute_words(made_up(NEXT[:1]), shares, 9, "digits", cause="Why.").endswith("Why.")
     alike = pairs.minute_words(made_up(NEXT[:2]), shares, 9, "digits", full=200)
-    assert "own attack (paper:" in alike  # 2% of either pair
+    assert "(mean; paper: 2.0%)" in alike  # as many of either pair
     assert "by pair; paper, same pairs: 80.0%" in alike
-    assert "is 10.1% of all correctly" in pairs.shares_in_words(made_up(NEXT[:2]), shares)
-    assert "whose loss gradient is exactly zero it is " in alike
+    told = pairs.shares_in_words(made_up(NEXT[:2]), shares)
+    assert "10.1% of all correctly" in told and "in 0 of 2 problems (published: in 0 of 9)" in told
+    assert "along the logit's gradient" in alike and "no evidence" not in alike
+    assert "no evidence" in pairs.minute_words(made_up(NEXT[:1]), shares, 9, "digits", fitted=True)
+    means = pairs.mean_rows(made_up(NEXT[:2]), shares)
+    assert [r["of"] for r in means] == 3 * [sum(u["tried"] for u in made_up(NEXT[:2]).test)] + 4 * [100]
+    assert [r["published"] for r in means] == ["80.0%", None, None, *4 * ["2.0%"]]
     for name, told in (("sutton-vgg", "lists no batch"), ("sutton-vgg-bn", "have batch normalisation")):
         mixed = pairs.minute_words(made_up(NEXT[:2]).assign(architecture=name), shares, 9, "digits")
         assert told in mixed and "Section 7.2.3" in mixed
     unlike = pd.concat([made_up(NEXT[:1]), made_up(NEXT[1:2], attackable=20)])
-    assert "(2.0% to 5.0% by pair; paper" in pairs.minute_words(unlike, shares, 9, "digits", full=200)
+    assert "(mean; 20.0% to 50.0%; paper" in pairs.minute_words(unlike, shares, 9, "digits", full=200)
 
 
 # ---- tables and pictures ---------------------------------------------------------------------------------
@@ -200,13 +205,42 @@ def test_a_problem_without_any_attack_is_shown_too():
     assert {r["random_5"] for r in pairs.interval_rows(none, NEXT, NAMES)} == {"no image"}
     assert [each[5] for each in pairs.mean_shares(none, shares)] == ["no image", "no image"]
     assert not violins.both_sets(violins.medians(none, NAMES, tables.attack_size, "l2"))
-    assert "No test image" in planes.in_words(none, NEXT)
+    assert "No test image" in planes.in_words(none, NEXT, NAMES)
     told = pairs.failures_in_words(none, NEXT, NAMES)
     assert "200 test images attacked, 200 keep" in told and "197 keep" in told and "failed" not in told
     minute = pairs.minute_words(none, shares, 9, "digits")
     theirs = pairs.in_percent(shares["attack"][1, 2]["test"])
     assert "None was perturbed at random" in minute and f"paper, same pair: {theirs})" in minute
-    assert "no image was perturbed at random" in pairs.shares_in_words(none, shares)
+    assert pairs.shares_in_words(none, shares) == "No image was perturbed at random."
+    assert [r["ours"] for r in pairs.mean_rows(none, shares)] == ["0%", "1.5%", "1.5%"]
+
+
+def test_what_a_plane_predicts_is_told_with_the_problem_that_deviates_most():
+    told = planes.in_words(made_up(NEXT[:2]), NEXT, NAMES)
+    assert "means over 2 problems" in told and "is largest on " in told
+    assert "it is not the distance" not in told
+
+
+def test_norms_are_told_beside_the_published_ones_and_within_their_sampling_error():
+    item = reference.paper("sutton")["table-6"]
+    rows = [r | {"mean": 1.1 * r["mean"], "std": 1.0, "count": 10_000} for r in item.rows[:2]]
+    told = pairs.norms_in_words(item, rows)
+    assert "110% to 110%" in told and "In none of these" in told
+    assert "In 2 of these" in pairs.norms_in_words(item, [r | {"count": 16} for r in rows])
+    assert pairs.norms_in_words(item, [r | {"mean": None} for r in rows]) == "No attack was found."
+
+
+def test_both_readings_are_compared_on_the_problems_of_both():
+    units, plain = (pd.DataFrame([u | {"test": u["test"] | {"tried": 100, "saturated": 5}}
+                                  for u in trained(r, [share] * 3)]) for r, share in (("bn", 60), ("", 50)))
+    told = readings.deviation_in_words(units, plain[:2], PUBLISHED, RIGHT, NAMES)
+    assert "2 problems (zero – one and one – two)" in told and "by 10.0 points" in told and "20.0" in told
+    assert "other rows" in told and "15.0 points" in told
+    box = readings.both_in_words(units, plain[:2], PUBLISHED, RIGHT)
+    assert "on 2 pairs the step misclassifies 60.0% with it and 50.0% without (paper: 70.0%)" in box
+    assert readings.both_in_words(units, plain[:0], PUBLISHED, RIGHT) is None
+    ends = readings.vanished_in_words(units, PUBLISHED, RIGHT, NAMES)
+    assert "by 5.0 points on average instead of 10.0 (n = 3 problems)" in ends and "rises" not in ends
 
 
 def test_shares_are_told_as_a_person_tells_them():

@@ -3,6 +3,7 @@
 `units` is a DataFrame with a row a problem (`shared.stability.tables`), `problems` the pairs of classes that
 have a place in a picture, measured or not, and `names` the classes' names by index.
 """
+import math
 import re
 
 import matplotlib.pyplot as plt
@@ -13,9 +14,11 @@ from shared.attacks.line import scalings
 from shared.pages import display
 from shared.records.comparison import compare
 from shared.stability import tables
+from shared.stability.susceptibility import percentage
 
 SETS = {"train": "training images", "test": "test images"}
 DELTAS = (1, 2, 5, 10)  # norms of random perturbations, in norms of the image's attack
+LARGEST = float(scalings()[-1])  # norm of a step along the gradient
 PRINTED = "0.25"  # grey of published values
 # How pages and units call the classes of a data set, in its order; of the traffic signs see Section 7.2.3.
 CLASSES = {
@@ -32,16 +35,19 @@ SIGNS = (210, 240, 2070, 689, 1500, 1200)  # images of the six traffic signs in 
 HELD_OUT = (65, 69, 605, 231, 469, 348)    # of these, of each sign, for testing: inferred, see Section 7.2.3
 # Percent of a problem's images that are of its larger class, where the classes are not equally large.
 LARGER_SIGN = {(a, a + 1): 100 * max(SIGNS[a:a + 2]) / sum(SIGNS[a:a + 2]) for a in range(len(SIGNS) - 1)}
+SATURATED = 25 * math.log(2)  # logits above it have a sigmoid of exactly 1 in 32-bit arithmetic
 # Why an attack may fail, before `gradient_rows`.
-WHY_NOT_ALL = """\
-An attack can fail for two reasons. The other class may be farther away than the largest step tried. Or the
-loss gradient vanishes: in 32-bit arithmetic, as in the paper's software, the output of a network that is
-very confident of the second class is exactly 1, its error 0 and its gradient exactly zero; for the first
-class this happens at a still higher confidence ({ref}`Section 7.1 <sutton-7-1>`). A program that divides
-such a gradient by its norm gets NaN, which compares as the first class: it counts an image of the second
-class as attacked, and one of the first class not. The column "both together" is the most that such a
-program could count. The gradient of the *logit*, the value before the sigmoid, has the same direction where
-both exist and never vanishes, so that it separates the two reasons."""
+WHY_NOT_ALL = f"""\
+An attack can fail for two reasons. Along its direction the label may not change up to the largest norm tried,
+although the boundary may be nearer in another direction. Or the loss gradient vanishes: for an image of the
+second class with a logit above about {SATURATED:.0f} the output of the network is exactly 1 in 32-bit
+arithmetic, which the paper's software uses. The error is then 0 and its gradient exactly zero. For the first
+class the gradient vanishes only at a much higher confidence ({{ref}}`Section 7.1 <sutton-7-1>`).
+
+A program that divides such a gradient by its norm gets NaN, which compares as the first class. Such a program
+counts images of the second class as attacked and images of the first class as not attacked. The column "both
+together, at most" is an upper limit of what it could count. The gradient of the *logit*, the value before the
+sigmoid, has the same direction where both exist and never vanishes, so that it separates the two reasons."""
 
 
 def name(problem, names):
@@ -110,7 +116,22 @@ def scale_words(units, of):
             f"training and test images together: {total['known']:,} of {total['images']:,} images are "
             f"correctly classified, {total['tried']:,} of these were attacked, {total['attackable']:,} of "
             f"them with success, and {total['perturbed']:,} of the attackable images were perturbed at "
-            "random.")
+            f"random.\n\n{marks_in_words(units)}")
+
+
+def marks_in_words(units):
+    """What the marks in the tables mean, and what they leave out."""
+    few = min((n for u in measured(units).values() for s in tables.SPLITS
+               if (n := tables.disturbed(DELTAS[0])(u[s])["of"])), default=None)
+    noise = ("" if few is None else
+             f" A share of labels flipped by noise rests on {few} images or more: 0 of {few} is compatible "
+             f"with every share up to {in_percent(percentage(0, few)['high'])} (95% interval), so that ✓ at "
+             "0.00 is weak evidence.")
+    return ("In the tables, ✓ means that all published digits agree, and ? that the published value lies in "
+            "the 99% interval of our share, which rests on a sample of the images. ✗ means that the value "
+            "differs; for mean norms and accuracies only digits are compared. One network is trained for "
+            "each problem. Networks of other seeds differ by an amount that the marks do not cover, so that "
+            f"✗ alone does not contradict the paper's network.{noise}")
 
 
 STEPS = {"adversarial_susceptibility": "accuracy", "random_susceptibility": "adversarial_susceptibility"}
@@ -166,7 +187,8 @@ def interval_rows(units, problems, names):
 
 INTERVAL_HEADER = {"problem": "problem", "images": "set", "tried": "images attacked",
                    "attack": "attackable, % (95% interval)", "perturbed": "images perturbed",
-                   **{f"random_{d}": f"label flipped by noise, {d} × the norm, %" for d in DELTAS}}
+                   **{f"random_{d}": f"label flipped by noise, {d} × the norm, % (95% interval)"
+                      for d in DELTAS}}
 
 
 # ---- where attacks fail ----------------------------------------------------------------------------------
@@ -194,7 +216,7 @@ GRADIENT_HEADER = {"problem": "problem", "tried": "test images attacked",
                    "attack": "attackable along the loss gradient", "saturated": "loss gradient exactly 0",
                    "counted": "both together, at most",
                    "logit_attack": "attackable along the logit's gradient",
-                   "margin": "logit of the attackable, median"}
+                   "margin": "absolute logit of the attackable, median"}
 
 
 def failures_in_words(units, problems, names, larger=None):
@@ -211,9 +233,9 @@ def failures_in_words(units, problems, names, larger=None):
     without = (f"Without {' and '.join(name(p, names) for p in failed)}, whose training failed: of" if failed
                else "Of")
     return (f"{without} {counted(tried, 'test image')} attacked, {kept:,} keep their class. {zero:,} of all "
-            f"have a gradient of exactly zero. Along the gradient of the logit {logit:,} keep their class: "
-            "in this direction the other class is farther than the largest norm tried, "
-            f"{float(scalings()[-1]):g}.")
+            f"have a loss gradient of exactly zero. Along the gradient of the logit {logit:,} keep their "
+            "class: in this direction the label does not change up to the largest norm tried, "
+            f"{LARGEST:g}.")
 
 
 # ---- claims ----------------------------------------------------------------------------------------------
@@ -249,12 +271,6 @@ def averages(units, printed=None):
     return told
 
 
-def counting_zero(units):
-    """The mean of `with_zero` over the problems that are there, as text."""
-    return in_percent(float(np.mean([with_zero(u["test"]) for u in measured(units).values()
-                                     if u["test"]["tried"]])))
-
-
 def mean_shares(units, printed):
     """`averages`, ours and printed, as texts."""
     both = averages(units), averages(units, printed)
@@ -279,23 +295,21 @@ def learned(units, larger=None):
 
 
 def learned_in_words(units, printed, names, larger=None):
-    """How well the nets know the test images beside the paper's, which falls behind most, which failed."""
+    """How well the nets know the test images beside the paper's, and which training failed."""
     known = {p: (tables.accuracy(u["test"])["percent"], printed[p]["test"])
              for p, u in measured(units).items() if p in printed}
     if not known:
         return "No network is measured yet."
-    ours, theirs = (" to ".join(in_percent(v) for v in sorted({min(each), max(each)}))
+    ours, theirs = (" to ".join(f"{v:.2f}%" for v in sorted({min(each), max(each)}))
                     for each in zip(*known.values()))
-    worst = min(known, key=lambda p: known[p][0] - known[p][1])
-    here, there = known[worst]
-    behind = (f" The largest gap is that of {name(worst, names)}: {in_percent(here)} (paper: "
-              f"{in_percent(there)})." if here < there else "")
+    ends = [end(here - there for here, there in known.values()) for end in (min, max)]
+    behind = " to ".join(dict.fromkeys(f"{off:+.2f}" for off in ends))
     failed = [name(p, names) for p in measured(units) if p not in measured(learned(units, larger))]
     lost = (f" The training on {' and '.join(failed)} failed: that network is hardly better than one that "
             "always predicts the larger class. It stays in the tables; means and sums leave it out."
             if failed else "")
-    return (f"Test accuracy is {ours} over {counted(len(known), 'network')} (paper, same problems: {theirs})."
-            f"{behind}{lost}")
+    return (f"Test accuracy is {ours} over {counted(len(known), 'network')} (paper, same problems: "
+            f"{theirs}); ours minus published is {behind} points.{lost}")
 
 
 def of_all(units, delta=10):
@@ -309,21 +323,79 @@ def of_all(units, delta=10):
     return float(np.mean(found)) if found else None
 
 
+def logit_share(part):
+    """The share of attackable images along the gradient of the logit, in percent."""
+    return part["logit_attack"]["susceptibility"]["percent"]
+
+
+def mean_rows(units, printed):
+    """Rows of a table of our own: means over the problems, their range, the images, the published means."""
+    parts, theirs, made = [u["test"] for u in measured(units).values()], averages(units, printed), []
+    tried = [p for p in parts if p["tried"]]
+    drawn = [p for p in tried if tables.disturbed(DELTAS[0])(p)["of"]]
+    for words, some, of, images, paper in (
+            ("attackable along the loss gradient", tried, lambda p: tables.attacked(p)["percent"],
+             lambda p: p["tried"], theirs["attack"]),
+            ("attackable along the gradient of the logit", tried, logit_share, lambda p: p["tried"], None),
+            ("attackable, if every zero gradient counts (upper limit)", tried, with_zero,
+             lambda p: p["tried"], None),
+            *((f"label flipped by noise, δ = {d}", drawn, lambda p, d=d: tables.disturbed(d)(p)["percent"],
+               lambda p, d=d: tables.disturbed(d)(p)["of"], theirs[d]) for d in DELTAS)):
+        if some:
+            made.append({"share": words, "ours": in_percent(np.mean([of(p) for p in some])),
+                         "ends": ends_in_words([of(p) for p in some]), "of": sum(map(images, some)),
+                         "published": None if paper is None else in_percent(paper)})
+    return made
+
+
+def ends_in_words(shares):
+    """The range of shares: "2.0% to 5.0%"; one share where all are equal."""
+    return " to ".join(dict.fromkeys(in_percent(end(shares)) for end in (min, max)))
+
+
 def shares_in_words(units, printed):
-    """The mean shares in three sentences."""
-    if averages(units)["attack"] is None:
-        return "No test image is correctly classified and attacked."
-    ours, theirs = mean_shares(units, printed)
-    told = (f"Means over {counted(len(units), 'problem')}, test images: the attack flips the label of "
-            f"{ours['attack']} (paper: {theirs['attack']}; {counting_zero(units)} if an image whose gradient "
-            "is exactly zero counts as attackable)")
-    if not any(tables.disturbed(d)(u["test"])["of"] for d in DELTAS for u in measured(units).values()):
-        return f"{told}, so that no image was perturbed at random."
-    return (f"{told} of the correctly classified images. Of the attackable images, random perturbations of δ "
-            "times the norm of the attack flip "
-            + ", ".join(f"{ours[d]} (δ = {d}; paper: {theirs[d]})" for d in DELTAS)
-            + f". Counting images without an attack as unflipped, this is {in_percent(of_all(units))} of all "
-            "correctly classified images at δ = 10.")
+    """What `mean_rows` leaves out: the largest perturbations among all images, and in how many problems."""
+    delta = DELTAS[-1]
+    found = [share for u in measured(units).values()
+             if (share := tables.disturbed(delta)(u["test"])["percent"]) is not None]
+    if not found:
+        return "No image was perturbed at random."
+    theirs = [row["test"] for row in printed[delta].values()]
+    return (f"At δ = {delta} noise flips the label of more than half of the attackable test images in "
+            f"{sum(share > 50 for share in found)} of {counted(len(found), 'problem')} (published: in "
+            f"{sum(share > 50 for share in theirs)} of {len(theirs)}). Counting images without an attack as "
+            f"unflipped, noise flips the label of {in_percent(of_all(units))} of all correctly classified "
+            "images, on average over the problems.")
+
+
+def show_means(run, slug, units, printed, names, right, larger=None):
+    """Show the means over the problems whose training succeeded, and how well the networks know the images.
+
+    printed, right   the published shares and accuracies, see `averages` and `learned_in_words`
+    """
+    run.tell(units, lambda u: learned_in_words(u, right, names, larger))
+    run.extra(slug, units, lambda u: mean_rows(learned(u, larger), printed),
+              "Means over the measured problems, test images. Noise is tried on attackable images only.",
+              header={"share": "share of test images", "ours": "mean", "ends": "by problem", "of": "images",
+                      "published": "published, same problems"})
+    run.tell(units, lambda u: shares_in_words(learned(u, larger), printed))
+
+
+def norms_in_words(item, rows, norm="Euclidean"):
+    """How our mean norms lie to the published ones, and how many differ by sampling error alone.
+
+    norm  its name; of a table of several norms the Euclidean one is told of
+    """
+    theirs, ours = ({(r["class_a"], r["class_b"], r["split"]): r for r in some
+                     if r.get("norm", "l2") == "l2" and r["mean"] is not None} for some in (item.rows, rows))
+    both = [(ours[key], theirs[key]["mean"]) for key in ours if key in theirs]
+    if not both:
+        return "No attack was found."
+    ratios = [100 * r["mean"] / paper for r, paper in both]
+    near = sum(abs(r["mean"] - paper) <= 2 * r["std"] / math.sqrt(r["count"]) for r, paper in both)
+    return (f"Our mean {norm} norm is {min(ratios):.0f}% to {max(ratios):.0f}% of the published one "
+            f"({counted(len(both), 'cell')}, training and test images). In {near or 'none'} of these cells "
+            "the published mean lies within two standard errors of ours, which the marks ignore.")
 
 
 def reading_in_words(units):
@@ -342,48 +414,50 @@ def reading_in_words(units):
 
 def spread(shares):
     """The range of shares over pairs, in brackets' words: "2.0% to 5.0% by pair; "; nothing where equal."""
-    ends = list(dict.fromkeys(in_percent(end(shares)) for end in (min, max) if shares))
-    return f"{ends[0]} to {ends[1]} by pair; " if len(ends) > 1 else ""
+    told = ends_in_words(shares) if shares else ""
+    return f"{told} by pair; " if " to " in told else ""
 
 
-def minute_words(units, printed, of, classes, failed=0, full=0, cause=None):
-    """A page in one minute: attacked, why not, perturbed at random, the published values, why they differ.
+def minute_words(units, printed, of, images, failed=0, full=0, cause=None, fitted=False):
+    """A page in one minute: attacked, perturbed at random, the published values, what they do not show.
 
     of       how many pairs the page has
     failed   how many more networks are measured whose training failed
     full     training images that a problem has; a network that learned from fewer is told of
-    cause    a sentence on why the shares differ from the published ones; None tells the networks' reading
+    cause    a sentence on which networks these are; None tells their reading of Table 2
+    fitted   whether the networks were chosen by their attackable share
     """
-    question = (f"How many correctly classified test images of two {classes} can be attacked, and does "
-                "random noise flip the same labels?")
+    question = (f"How many correctly classified {images} does a gradient step of norm at most {LARGEST:g} "
+                "misclassify, and how many does random noise?")
     if averages(units)["attack"] is None:
         return f"{question} The networks of this run classify too few images correctly to attack one."
     ours, theirs = mean_shares(units, printed)
-    parts = [u["test"] for u in measured(units).values()]
-    found = [tables.attacked(p) for p in parts]
-    drawn = [noise for p in parts if (noise := tables.disturbed(DELTAS[-1])(p))["of"]]
+    parts = [u["test"] for u in measured(units).values() if u["test"]["tried"]]
+    least, most = ([noise for p in parts if (noise := tables.disturbed(d)(p))["of"]]
+                   for d in (DELTAS[0], DELTAS[-1]))
     learned_from = min(tables.accuracy(u["train"])["of"] for u in measured(units).values())
-    by_pair = spread([each["percent"] for each in found if each["of"]])
-    small = spread([each["percent"] for p in parts if (each := tables.disturbed(1)(p))["of"]])
-    tried = sum(each["of"] for each in found)
     several = len(units) > 1
-    zero = sum(p["saturated"] for p in parts)
-    with_zero = "" if not zero else (
-        f"; with the {counted(zero, 'image')} whose loss gradient is exactly zero it is "
-        f"{counting_zero(units)}")
-    of_pairs = f"{'mean over ' if several else ''}{len(units)} of {counted(of, 'pair')}" + (
+    more = ("; the network was chosen by this share, so agreement is no evidence" if fitted else
+            "; along the logit's gradient, which never vanishes, "
+            f"{in_percent(np.mean([logit_share(p) for p in parts]))}" if any(p["saturated"] for p in parts)
+            else "")
+    of_pairs = f"{'mean of ' if several else ''}{len(units)} of {counted(of, 'pair')}" + (
         f"; {counted(failed, 'failed training')} left out" if failed else "") + (
         f"; {'at least ' if several else ''}{learned_from:,} of {full:,} training images"
         if learned_from < full else "")
-    attack = (f"A step along the loss gradient flips the label of {ours['attack']} ({of_pairs}; n = "
-              f"{tried:,} images; {by_pair}paper, same {'pairs' if several else 'pair'}: "
-              f"{theirs['attack']}){with_zero}.")
-    noise = ("None was perturbed at random." if not drawn else
-             f"Of {sum(each['of'] for each in drawn):,} attackable images, at least one of "
-             f"{int(units.draws.max()):,} noise samples flips the label of {ours[1]} at the norm of the "
-             f"image's own attack ({small}paper: {theirs[1]}), and of {ours[10]} at ten times that norm "
-             f"(paper: {theirs[10]}).")
+    attack = (f"The step misclassifies {ours['attack']} ({of_pairs}; n = {sum(p['tried'] for p in parts):,}; "
+              f"{spread([tables.attacked(p)['percent'] for p in parts])}paper, same "
+              f"{'pairs' if several else 'pair'}: {theirs['attack']}){more}.")
     cause = reading_in_words(units) if cause is None else cause
+    if not least:
+        return " ".join(filter(None, (question, attack, "None was perturbed at random.", cause)))
+    own = percentage(*(sum(each[key] for each in least) for key in ("hits", "of")))
+    noise = (f"Of {own['of']:,} attackable images, {int(units.draws.max()):,} noise samples of the attack's "
+             f"own norm flip {own['hits'] or 'none'} (95% interval {in_percent(own['low'])} to "
+             f"{in_percent(own['high'])}; paper, δ = {DELTAS[0]} assumed: {theirs[DELTAS[0]]}), those of "
+             f"{DELTAS[-1]} times that norm {ours[DELTAS[-1]]} ({'mean; ' if several else ''}"
+             f"{spread([each['percent'] for each in most]).replace(' by pair', '')}paper: "
+             f"{theirs[DELTAS[-1]]}).")
     return " ".join(filter(None, (question, attack, noise, cause)))
 
 
@@ -413,16 +487,17 @@ def bars(units, printed):
     return figure
 
 
-def minute(run, units, printed, classes, *, larger=None, full=0, cause=None):
+def minute(run, units, printed, images, *, larger=None, full=0, cause=None, fitted=False):
     """Show a page in one minute: the shares over the networks whose training succeeded, in words and as bars.
 
-    larger  see `learned`; classes, full and cause: see `minute_words`
+    larger  see `learned`; images, full, cause and fitted: see `minute_words`
     """
     chosen = run.best(units)
     if len(chosen):
         good = learned(chosen, larger)
         run.minute(
-            minute_words(good, printed, len(units.published), classes, len(chosen) - len(good), full, cause),
+            minute_words(good, printed, len(units.published), images, len(chosen) - len(good), full, cause,
+                         fitted),
             picture=bars(good, printed),
             alt="Five bars: images whose label the attack flips, and those whose label noise flips, at one "
                 "to ten times the norm of the attack. Lines mark the published values.")

@@ -160,16 +160,18 @@ def chosen(units, others, right, printed):
 
 # ---- what tables and the picture say of a network --------------------------------------------------------
 def facts(part):
-    """Of a set, or of its images of one class: shares in percent; of a set the attacks' norm and ratio."""
+    """Of a set, or of its images of one class: shares in percent, images attacked; a set's norm and ratio."""
     l1, l2 = (part["attack"].get(norm, {}).get("mean") for norm in ("l1", "l2"))
     return {"test": tables.accuracy(part)["percent"],
+            "tried": part["tried"],
             "attack": part["attack"].get("susceptibility", part["attack"])["percent"],
             "size": l2, "ratio": l1 / l2 if l2 else None,
             "lost": 100 * part["saturated"] / part["tried"] if part["tried"] else None}
 
 
 HEADER = {"problem": "problem", "reading": "reading", "seed": "seed", "train": "training accuracy",
-          "test": "test accuracy", "attack": "attackable", "lost": "zero gradient"}
+          "test": "test accuracy", "tried": "images attacked", "attack": "attackable",
+          "lost": "zero gradient"}
 
 
 def rows(units, others, published, names):
@@ -235,33 +237,113 @@ def draw(units, others, published, right, names):
     return figure
 
 
+# ---- results of the networks in words --------------------------------------------------------------------
+def noisiest(units):
+    """`(problem, share), shares` of test labels that noise of the attack's own norm flips: the most, all."""
+    found = {p: share for p, u in pairs.measured(units).items()
+             if (share := tables.disturbed(1)(u["test"]))["of"]}
+    return max(found.items(), key=lambda each: each[1]["percent"], default=(None, None)), found
+
+
+def printed_in_words(units, printed, names):
+    """What Table 2 as printed gives: the range of the attackable share, and where noise flips most labels.
+
+    units     those networks whose training did not fail
+    printed   {problem: row} with the published share that noise of the attack's norm flips, "test"
+    """
+    (problem, noise), found = noisiest(units)
+    if noise is None:
+        return "No image was perturbed at random under Table 2 as printed."
+    ends = pairs.ends_in_words([tables.attacked(u["test"])["percent"] for u in units.to_dict("records")])
+    rest = [each["percent"] for p, each in found.items() if p != problem]
+    others = f", and of at most {pairs.in_percent(max(rest))} on the other problems" if rest else ""
+    return (f"With Table 2 as printed, {ends} of the test images are attackable "
+            f"({pairs.counted(len(units), 'problem')} whose training did not fail). Noise of the attack's "
+            f"own norm flips the label of {pairs.in_percent(noise['percent'])} of the attackable test images "
+            f"of *{pairs.name(problem, names)}* (n = {noise['of']}; paper: "
+            f"{pairs.in_percent(printed[problem]['test'])}){others}.")
+
+
+def classes_in_words(units, others):
+    """Vanished gradients by label, with and without batch normalisation."""
+    told = []
+    for words, there in (("with batch normalisation", True), ("without it", False)):
+        nets = [u["test"]["by_class"] for (_, r), mine in networks(units, others).items()
+                if (r in NORMALISED) == there for u in mine.values() if "by_class" in u["test"]]
+        lost, tried = ([sum(each[label][key] for each in nets) for label in (0, 1)]
+                       for key in ("saturated", "tried"))
+        if all(tried):
+            told.append(f"{words} ({pairs.counted(len(nets), 'network')}), " + " and ".join(
+                f"{pairs.in_percent(100 * lost[n] / tried[n])} of {tried[n]:,} images of label {n}"
+                for n in (0, 1)))
+    return ("The loss gradient of correctly classified test images is exactly zero for these shares: "
+            f"{'; '.join(told)}." if told else "No network was measured by class.")
+
+
+def vanished_in_words(units, shares, right, names):
+    """How far the shares lie from the published ones if an undefined step counts as an attack."""
+    (without, where), (counting, _) = (deviation(units, shares, right, zero=zero) for zero in (False, True))
+    if without is None:
+        return "No network has learned its problem in this run."
+    each = {p: [deviation(units, shares, right, {p}, zero=zero)[0] for zero in (False, True)] for p in where}
+    change = {p: after - before for p, (before, after) in each.items()}
+    moved = [f"{verb} most on *{pairs.name(p, names)}* ({each[p][0]:.1f} to {each[p][1]:.1f} points)"
+             for verb, p in (("falls", min(change, key=change.get)), ("rises", max(change, key=change.get)))
+             if (change[p] > 0) == (verb == "rises") and change[p] != 0]
+    ends = f" The deviation {' and '.join(moved)}." if moved else ""
+    return ("Divided by its norm, such a gradient has no value, and a program may count the image as "
+            "attacked ({ref}`sutton-7-1`); ours does not. If these images count as attacked, the networks of "
+            f"Table 23 deviate from the published test shares by {counting:.1f} points on average instead of "
+            f"{without:.1f} (n = {pairs.counted(len(where), 'problem')}).{ends} The paper does not state "
+            "what its software does.")
+
+
+def seeds_in_words(units, others, printed, names):
+    """How mean norms of another training differ, and on which problem ours differ most from the published."""
+    size = {p: facts(u["test"])["size"] for p, u in pairs.measured(units).items()}
+    size = {p: mean for p, mean in size.items() if mean is not None}
+    seeds = [mean for (p, r), nets in networks(others).items() if (p, r) == (SEEDED, "bn")
+             for u in nets.values() if (mean := facts(u["test"])["size"]) is not None]
+    if not size or not seeds:
+        return ""
+    worst = max(size, key=lambda p: abs(size[p] - printed[p]["mean"]))
+    return (f"Another training changes these values: on *{pairs.name(SEEDED, names)}* the mean ℓ₂ norm on "
+            f"test images is {min(seeds):.2f} to {max(seeds):.2f} over "
+            f"{pairs.counted(len(seeds), 'further network')} (paper: {printed[SEEDED]['mean']:.2f}). The "
+            f"difference is largest on *{pairs.name(worst, names)}*: {size[worst]:.2f} (paper: "
+            f"{printed[worst]['mean']:.2f}).")
+
+
 # ---- on data sets that have no part in the choice ---------------------------------------------------------
-def compare(run, name, units, plain, shares, right, names):
+def compare(run, name, units, plain, shares, right, norms, names):
     """Show networks with batch normalisation beside Table 2 as printed, and how far both are off.
 
-    units, plain    the `UnitSet`s of both
-    shares, right   {problem: row} with the published share of attackable images and the accuracy, "test"
+    units, plain           the `UnitSet`s of both
+    shares, right, norms   {problem: row} with the published share of attackable images and the accuracy,
+                           "test", and the mean norm of the attacks on test images, "mean"
     """
-    display.say("{ref}`A rule <which-network>` chooses a reading of Table 2 on the traffic signs of "
-                "{ref}`Section 7.2.3 <sutton-7-2-3>`; the problems of this page have no part in it. The "
-                f"other sections show the chosen one, *{READINGS['bn'].name}*. This section sets "
-                f"*{READINGS[''].name}* beside it.")
-    run.extra(name, (units, plain), lambda u, p: test_rows(u, p, shares, right, names),
-              "Both readings, test images. Shares are percentages.",
-              header={"problem": "problem", "reading": "reading", "test": "test accuracy",
+    bn, plainly = READINGS["bn"].name, READINGS[""].name
+    display.say(f"The paper's Table 2 lists the layers of its network. *{plainly}* follows that list. *{bn}* "
+                "adds batch normalisation after every rectifier, with a running momentum of 0.9. "
+                "{ref}`A rule <which-network>` chose the second on the traffic signs of {ref}`Section 7.2.3 "
+                "<sutton-7-2-3>`; the problems of this page have no part in it. The other sections of this "
+                "page show the second.")
+    run.extra(name, (units, plain), lambda u, p: test_rows(u, p, shares, right, norms, names),
+              "Both networks, test images. Shares are percentages.",
+              header={"problem": "problem", "reading": "network", "test": "test accuracy",
                       "tried": "images attacked", "attack": "attackable", "lost": "zero gradient",
                       "size": "mean ℓ₂ norm"})
-    run.tell((units, plain), lambda u, p: deviation_in_words(u, p, shares, right))
+    run.tell((units, plain), lambda u, p: deviation_in_words(u, p, shares, right, names))
 
 
-def test_rows(units, plain, shares, right, names):
+def test_rows(units, plain, shares, right, norms, names):
     """A row for each network of a problem, the published one first."""
     nets, made = networks(units, plain), []
     for problem in dict.fromkeys(p for p, _ in nets):
         made.append({"problem": pairs.name(problem, names), "reading": "published",
-                     "test": right[problem]["test"], "attack": shares[problem]["test"]})
-        made += [{"problem": pairs.name(problem, names), "reading": READINGS[r].name,
-                  "tried": u["test"]["tried"], **facts(u["test"])}
+                     "test": right[problem]["test"], "attack": shares[problem]["test"],
+                     "size": norms[problem]["mean"]})
+        made += [{"problem": pairs.name(problem, names), "reading": READINGS[r].name, **facts(u["test"])}
                  for (p, r), there in nets.items() if p == problem for u in there.values()]
     return made
 
@@ -280,25 +362,41 @@ def deviation(frame, shares, right, problems=None, *, zero=False):
     return float(np.mean(list(off.values()))) if off else None, set(off)
 
 
-def deviation_in_words(units, plain, shares, right):
-    """How far both readings are from the published attackable shares: on all problems, and on the same."""
-    (_, where), (_, there) = (deviation(f, shares, right) for f in (units, plain))
-    if not where:
-        return "No network with batch normalisation has learned its problem in this run."
+def of_both(units, plain, right):
+    """The problems that a network of either reading has learned, in their order."""
+    learned = [{(u["class_a"], u["class_b"]) for u in frame.to_dict("records")
+                if u["test"]["tried"] and not failed(u, right)} for frame in (units, plain)]
+    return sorted(set.intersection(*learned))
 
-    def in_points(frame, problems=None, zero=False):
-        return display.number(deviation(frame, shares, right, problems, zero=zero)[0], digits=3)
 
-    bn, plainly, told = READINGS["bn"].name, READINGS[""].name, []
-    if both := where & there:
-        told.append(f"On the {pairs.counted(len(both), 'problem')} under both, the attackable share lies "
-                    f"{in_points(units, both)} points from the published one on average with *{bn}* and "
-                    f"{in_points(plain, both)} with *{plainly}*; where an image whose gradient is exactly "
-                    f"zero counts as attackable, {in_points(units, both, zero=True)} and "
-                    f"{in_points(plain, both, zero=True)}.")
-    if where != there or not both:
-        each = [f"{in_points(frame)} points with *{name}* (n = {len(some)}; {in_points(frame, zero=True)} if "
-                "zero gradients count)" for frame, name, some in ((units, bn, where), (plain, plainly, there))
-                if some]
-        told.append(f"Over all problems of a reading, which differ, it lies {' and '.join(each)} away.")
-    return " ".join(told)
+def deviation_in_words(units, plain, shares, right, names):
+    """How far both readings are from the published attackable shares, on the problems of both."""
+    both = of_both(units, plain, right)
+    if not both:
+        return "No problem has a network of either kind that has learned it."
+
+    def points(frame, zero=False):
+        return f"{deviation(frame, shares, right, both, zero=zero)[0]:.1f}"
+
+    bn, plainly, many = READINGS["bn"].name, READINGS[""].name, len(both) > 1
+    where = " and ".join(pairs.name(p, names) for p in both)
+    others = ("" if len(units) == len(plain) == len(both) else
+              " The other rows are of different problems and cannot be compared.")
+    return (f"Both networks have learned {pairs.counted(len(both), 'problem')} ({where}). There the "
+            f"attackable share deviates from the published one by {points(units)} points with *{bn}* and by "
+            f"{points(plain)} points with *{plainly}*{', on average' if many else ''}. If every image with a "
+            f"zero gradient counts as attackable, the deviations are {points(units, True)} and "
+            f"{points(plain, True)} points.{others}")
+
+
+def both_in_words(units, plain, shares, right):
+    """For the box: the attackable share under both readings and the published one, on problems of both."""
+    both = of_both(units, plain, right) if len(plain) else []
+    if not both:
+        return None
+    ours = [pairs.in_percent(_share([u for u in frame.to_dict("records")
+                                     if (u["class_a"], u["class_b"]) in both])) for frame in (units, plain)]
+    theirs = pairs.in_percent(float(np.mean([shares[p]["test"] for p in both])))
+    return ("Our networks have batch normalisation, unlike the paper's Table 2; on "
+            f"{pairs.counted(len(both), 'pair')} the step misclassifies {ours[0]} with it and {ours[1]} "
+            f"without (paper: {theirs}).")
