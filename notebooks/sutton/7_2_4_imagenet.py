@@ -51,6 +51,7 @@ from shared.data import sets
 from shared.models import sutton
 from shared.pages import display
 from shared.pages.start import start
+from shared.pages.sums import words
 from shared.stability import labels as many
 from shared.stability.susceptibility import percentage
 from shared.theory.ball import log_tail
@@ -65,12 +66,13 @@ PIXELS = 3 * 224 * 224  # values of a photograph
 #
 # A colour image of 224 by 224 pixels has 150,528 values, about fifty times as many as a CIFAR-10 image. By the theory, random noise
 # should flip still fewer of the labels that an attack flips. The paper uses two published networks and 20,480 images. An *attack* is a
-# step along the gradient of the loss that changes the predicted label, whatever the new label is. Then 2,000 *random perturbations* of
-# up to ten times the norm of its own attack are added to each image.
+# step along the gradient of the loss that changes the predicted label, whatever the new label is. Then 2,000 *random perturbations* are
+# added to each attackable image, uniform in a ball whose radius is $\delta$ times the norm of the image's own attack ($\delta$ at most 10).
 #
 # The weights of the paper's networks are not part of this book's data. SqueezeNet 1.1, a small network for the same thousand classes with
-# weights that can be checked, is a proxy for ResNet50, on the thousand images of the data folder, one of each class. The published values
-# stand beside those of the proxy for orientation only. Full scale means these thousand images here, not the paper's 20,480.
+# weights that can be checked, is a proxy for ResNet50. The published values stand beside those of the proxy for orientation only; they
+# are not compared, because ours are measured on another network. The data folder has a thousand images, one of each class; full scale
+# means these here, not the paper's 20,480.
 
 # %%
 scale = run.scale(
@@ -82,7 +84,8 @@ scale = run.scale(
 
 # %% [markdown]
 # For each image the page measures whether the network classifies it correctly, the smallest attack, and for each norm of the random
-# perturbations the first one that flips the label. All images get the same perturbations.
+# perturbations the first one that flips the label. All images get the same perturbations. Images are taken in the order of their
+# classes, which begins with fish and birds. The 95% intervals treat them as a random sample, so they do not hold for the other classes.
 
 # %%
 def model_of(network, seed):
@@ -173,7 +176,8 @@ def in_words(share):
 # %% [markdown]
 # ## Table 25: accuracy and both susceptibilities
 #
-# *Accuracy* is the share of correctly classified images; *adversarial susceptibility* is the share of these with an attack; *random
+# *Accuracy* is the share of correctly classified images. *Adversarial susceptibility* is the share of these that a step along the gradient
+# misclassifies, with a norm of at most 5 (256 equally spaced norms). *Random
 # susceptibility* is the share of the attackable images whose label at least one random perturbation flips. All are percentages.
 
 # %%
@@ -208,7 +212,7 @@ def nearly_none(rows):
         return None, "no image with an attack"
     told = ", ".join(f"{display.number(float(found[d]), digits=3)}% at δ = {d}" for d in DELTAS[:-1])
     return max(found[d] for d in DELTAS[:-1]) < 1, (
-        f"label flipped: {told} (“virtually zero” is read as below 1%)")
+        f"label flipped: {told} (“virtually zero”: we ask for less than 1%)")
 
 
 def rarer(rows, cifar10, fashion, signs):
@@ -223,8 +227,8 @@ def rarer(rows, cifar10, fashion, signs):
     if mine is None:
         return None, "no image with an attack"
     return mine < min(medians.values()) / 2, (
-        f"ImageNet {display.number(float(mine), digits=3)}%; medians over problems: {told} (“only” is read "
-        "as below half of the smallest of these)")
+        f"ImageNet {display.number(float(mine), digits=3)}%; medians over problems: {told} (“only”: we ask "
+        f"for less than half of the smallest of these, {words(min(medians.values()) / 2)})")
 
 
 run.table("table-25", tested, table_25, claims={
@@ -245,7 +249,7 @@ if (f := pooled(run.best(tested))) is not None:
 
 
 # %% [markdown]
-# Each row gives the share of images whose label at least one of the first perturbations flips.
+# The table repeats this for the first perturbations only, in the order in which they are drawn.
 
 # %%
 def by_draws(units):
@@ -264,18 +268,20 @@ run.extra("sutton-imagenet-draws", tested, by_draws,
           "Images whose label at least one of the first random perturbations flips, % of the attackable "
           "images; last, the upper end of the 95% interval at δ = 10",
           header={"draws": "perturbations", **{f"delta_{d}": f"δ\u00a0=\u00a0{d}" for d in DELTAS},
-                  "at_most": "at most"})
+                  "at_most": "at most, δ\u00a0=\u00a010"}, fold="After fewer perturbations")
 
 # %%
 if f is not None:
-    because = ("The flipped labels here therefore mean that boundaries are curved, or nearer than the attack "
-               "finds.")
     exponent = float(-log_tail(f["dimension"], 1 / max(DELTAS)) / np.log(10))
+    because = ("The flipped labels here therefore mean that boundaries are curved, or nearer than the attack "
+               "finds." if found[max(DELTAS)]["hits"] else
+               f"No label was flipped here: 0 of {own} images (95% interval up to "
+               f"{words(found[max(DELTAS)]['high'])}). This agrees with the assumption but hardly tests it; "
+               "on smaller images the published shares are far above those of a plane.")
     display.say(
         "If the boundary near each image were a plane at the norm of its attack, a perturbation of ten times "
         f"that norm would cross it once in about $10^{{{exponent:.0f}}}$ samples ({{ref}}`Theorem 1 "
-        "<sutton-4-1>`), which is practically never. "
-        f"{because if found[max(DELTAS)]['hits'] else 'No label was flipped here either.'}")
+        f"<sutton-4-1>`), which is practically never. {because}")
 
 # %% [markdown]
 # ## Figure 21: norms of the attacks
@@ -293,7 +299,7 @@ def draw_sizes(units):
     f = pooled(units)
     hit = f["l2"] > 0
     figure, axes = plt.subplots(1, 3, figsize=(8, 3.2))
-    for ax, (norm, words), colour in zip(axes, NORMS.items(), display.PALETTE):
+    for ax, (norm, name), colour in zip(axes, NORMS.items(), display.PALETTE):
         values = f[norm][hit]
         if len(values) > 1 and values.min() < values.max():
             parts = ax.violinplot([values], showmedians=True, showextrema=True, widths=0.9)
@@ -306,7 +312,7 @@ def draw_sizes(units):
         if norm == "linf":
             ax.axhline(LIMIT, color="black", lw=1, ls="--")
             ax.text(0.52, LIMIT, "0.1", va="bottom")
-        ax.set(title=words, xticks=[], xlim=(0.5, 1.5))
+        ax.set(title=name, xticks=[], xlim=(0.5, 1.5))
         ax.set_ylim(bottom=0)
     return figure
 
@@ -333,8 +339,8 @@ def mostly_small(d):
     if share is None:
         return None, "not run" if "known" not in d else "no image is classified correctly"
     return share > 90, (f"{display.number(share, digits=3)}% of {d['known']:,} correctly classified images "
-                        "have an attack that changes every value by less than a tenth of its range (the "
-                        "share is to exceed 90%)")
+                        "have an attack that changes every value by less than a tenth of its range (we "
+                        "ask for more than 90%)")
 
 
 there = {"distribution of l1": lambda d: "median" in d, "share of images": lambda d: "below" in d}
@@ -342,7 +348,8 @@ ALT = ("Three violins: the norms of successful attacks; nearly all largest chang
        "at a tenth.")
 run.figure("figure-21", tested, draw_sizes if scale.network != "vgg19" else None, data=sizes("resnet50"),
            contains=there, claims={"93.3% of images": mostly_small}, alt=ALT,
-           note="The share is of the correctly classified images; the paper does not say of which.")
+           note="The share is of the correctly classified images; the paper does not say of which. It does "
+                "not name the network of this figure; we infer ResNet50.")
 
 # %%
 if f is not None and (f["l2"] > 0).any():
@@ -351,14 +358,15 @@ if f is not None and (f["l2"] > 0).any():
     middle = {norm: display.number(float(np.median(f[norm][hit])), digits=2) for norm in NORMS}
     steps = round(float(np.median(f["l2"][hit])) / step)
     display.say(
-        f"The median attack has a Euclidean norm of {middle['l2']}, which is {steps} of the 256 steps; "
-        f"half of the attacks change no value by more than {middle['linf']}. No attack needs more than "
-        f"{float(f['l2'].max()):.2f} of the {f['largest']:g} that are searched.")
+        f"The median attack has a Euclidean norm of {middle['l2']}, which is {steps} of the 256 steps of "
+        f"{words(step, '')}; a norm is known to within one step. Half of the attacks change no value by more "
+        f"than {middle['linf']}. No attack needs more than {words(f['l2'].max(), '')} of the "
+        f"{f['largest']:g} that are searched.")
 
 
 # %% [markdown]
 # The attack follows the gradient of the squared error, which vanishes where the network is very confident. The margin between the
-# correct class and the runner-up has a gradient everywhere. The table compares the attacks along both.
+# correct class and the runner-up has a gradient there, too. The table compares the attacks along both.
 
 # %%
 def both_gradients(units):
@@ -369,8 +377,8 @@ def both_gradients(units):
                          ("margin to the runner-up", f["margin_l2"])):
         hit = values > 0
         made.append({"gradient": name, "found": int(hit.sum()), "of": int(hit.size),
-                     "median": float(np.median(values[hit])) if hit.any() else None,
-                     "largest": float(values.max()) if hit.any() else None,
+                     "median": round(float(np.median(values[hit])), 2) if hit.any() else None,
+                     "largest": round(float(values.max()), 2) if hit.any() else None,
                      "lost": f["saturated"] if values is f["l2"] else 0})
     return made
 
@@ -378,6 +386,18 @@ def both_gradients(units):
 run.extra("sutton-imagenet-gradients", tested, both_gradients, "Attacks along two gradients",
           header={"gradient": "along the gradient of", "found": "attacks found", "of": "of images",
                   "median": "median norm", "largest": "largest norm", "lost": "gradients of exactly 0"})
+
+
+def gradients_in_words(units):
+    """Whether gradients vanish, and whether the margin finds more."""
+    loss, margin = both_gradients(units)
+    vanished = f"{loss['lost'] or 'none'} of the {loss['of']} images"
+    return (f"The gradient of the squared error vanishes for {vanished}. Attacks along it succeed on "
+            f"{loss['found']}, those along the margin on {margin['found']}; their median norms are "
+            f"{words(loss['median'], '')} and {words(margin['median'], '')}.")
+
+
+run.tell(tested, gradients_in_words)
 
 # %% [markdown]
 # ## Figure 22: the same for VGG19
@@ -395,12 +415,12 @@ run.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else None
 # | choice | ours | why |
 # |---|---|---|
 # | network | SqueezeNet 1.1 for ResNet50 | published weights that can be checked, small enough for a processor; VGG19 is not run |
-# | images | a thousand, one of each class | what the data folder has; the paper has 20,480 of all classes |
+# | images | at most a thousand, one of each class, in the order of the classes | what the data folder has; the paper has 20,480 of all classes |
 # | preparation of images | middle square of 224 by 224 pixels, mean and deviation of the network's own training | the paper's is not described, and its accuracies are below those of the published networks |
-# | loss | squared error between probabilities and the label's, mean over classes as in TensorFlow | "the mean square error loss function" of all experiments |
-# | largest scaling | 5, as for the small images | lost in our copy of the text; 5 is inferred there. Scaled up with the dimension, one step would have the norm of a typical attack |
+# | loss | squared difference between the predicted probabilities and the one-hot label, averaged over classes (TensorFlow's default) | "the mean square error loss function" of all experiments |
+# | largest scaling | 5, as for the small images | the number is lost in our copy; for the small images 5 is inferred. A limit that grows with the square root of the dimension would make one step as large as a typical attack |
 # | $\delta$ | 10 as printed; also 1, 2, 5 | the text reports "virtually zero" for the smaller ones |
-# | order of perturbations | as drawn | in so many dimensions their norms differ by less than one in ten thousand |
+# | order of perturbations | as drawn | in so many dimensions nearly all points of a ball lie close to its surface, so their norms hardly differ |
 
 # %% [markdown]
 # ## Try it
@@ -414,18 +434,17 @@ if f is not None:
     ten = found[max(DELTAS)]
     small = percentage(int(((f["linf"] > 0) & (f["linf"] < LIMIT)).sum()), len(f["linf"]))
     proxy = "" if f["network"] == "resnet50" else (
-        f" {who} is a proxy for the paper's ResNet50, and the images are others, so these values do not "
-        "test the paper.")
+        f" {who} is a proxy for the paper's ResNet50, and only {f['correct'].size:,} other images were "
+        "tried, so these values do not test the paper.")
     theirs_small = float(re.search(r"[\d.]+", next(
         c for c in reference.paper("sutton")["figure-21"].claims if "% of images" in c))[0])
     theirs, = (row["resnet50"] for row in reference.paper("sutton")["table-25"].rows if row["delta"])
     run.minute(
-        f"Can images of {f['dimension']:,} values, as those of ImageNet, be attacked, and does random noise "
-        f"flip the same labels? Of {len(f['l2']):,} images that the network classifies correctly, "
-        f"{beside(small, theirs_small)} have an adversarial perturbation along the loss gradient in which "
-        f"no value changes by a tenth of its range or more. At least one of {f['draws']:,} noise samples of ten "
-        f"times the norm of an image's own attack flips the label for {beside(ten, theirs)} of these "
-        f"images.{proxy}",
+        "Which share of ImageNet images can a step along the loss gradient misclassify, and does random "
+        f"noise flip their labels too? Of the correctly classified images, {beside(small, theirs_small)} "
+        "have an adversarial perturbation that changes every value by less than a tenth of its range. For "
+        f"{beside(ten, theirs)} of the attackable images, at least one of {f['draws']:,} noise samples of "
+        f"ten times the norm of the image's own attack flips the label.{proxy}",
         picture=draw_sizes(run.best(tested)), alt=ALT)
 
 # %%

@@ -306,8 +306,9 @@ def mean_purity(found):
 
 
 # What `setting.under_noise` counts, as the heads of a table.
-NOISES = {"own": "the attack's own noise, %", "others": "fresh noise, %", "cube": "region's L∞ ball, %",
-          "clean": "clean images, fresh noise, %"}
+NOISES = {"own": "the attack's own vectors, %", "others": "new vectors of the same norm, %",
+          "cube": "noise of region classification (uniform, L∞ ball), %",
+          "clean": "benign images, new vectors, %"}
 
 
 def misread_under_noise(units):

@@ -8,10 +8,8 @@ from shared.pages import display
 from shared.theory import statement as theory
 from shared.theory.statements import STATEMENTS, verify
 
-RARE = "of the probability that the event does not occur"   # where the theorem's own is near 1
-# What a changed formula claims that the check does not detect, and why.
-PASSED = {"more": ("more", "no case that was tried violates it"),
-          "less": ("less", "where a case attains the right bound, the mutant is the same")}
+RARE = "the probability that the event does not occur"   # where the theorem's own is near 1
+ATTAINED = 0.9995  # of a bound, and more: what the page shows as all of it
 ALLOWED = 1e-8  # what rounding may cause: excess over a bound (in logarithms), difference of two integrations
 _MOVED = 1e-9   # logarithms that differ by less are the same bound
 # Names of a formula's parts as the papers write them.
@@ -131,15 +129,34 @@ def times(log10_ratio):
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
+def passed(data):
+    """`[mutant, its bound, why the check does not detect it]`; the same change in several places is one."""
+    ratio = data["nearest_witness"]["truth_over_bound"] if data["nearest_witness"] else 0
+    near = min(ratio, 1 / ratio) if ratio else 0    # the other way round for a bound from below
+    why = {"more": ("stronger", "no case that was tried violates it"),
+           "less": ("weaker", "wherever a case attains the bound, both formulas have the same value"
+                    if near >= ATTAINED else
+                    f"no case comes nearer to the bound than {100 * near:.3g}%, so a weaker formula passes")}
+    told = [(f"`{symbols(m['change'])}`", *why[m["claims"]]) for m in data["missed"]]
+    return [[f"{change} (in {n} places)" if (n := told.count((change, *rest))) > 1 else change, *rest]
+            for change, *rest in dict.fromkeys(told)]
+
+
+def _named(near):
+    """An extremal example as the page calls it."""
+    return "a case of the grid" if near["witness"] == "own grid" else near["witness"]
+
+
 def in_sentences(data, statement):
     """What the evidence comes to, as sentences."""
-    rare = f" ({RARE})" * statement.complement
+    whose = f", both of {RARE}," * statement.complement
     text = f"{data['cases']:,} cases" + (f" up to $n$ = {data['largest_n']:,}" if "largest_n" in data else "")
     text += ", in part by random trials" * data["sampled"] + f": {data['violations']} violations. "
     if "loosest" in data:
-        text += ("Bound and truth coincide. " if data["loosest"] < 1e-6 else
-                 f"On the grid bound and truth{rare} differ by a factor of {times(data['tightest'])} to "
-                 f"{times(data['loosest'])} (median {data['median_bound_over_truth']:.3g}). ")
+        text += ("Bound and exact value coincide. " if data["loosest"] < 1e-6 else
+                 f"On the grid, bound and exact value{whose} differ by a factor of "
+                 f"{times(data['tightest'])} to {times(data['loosest'])} "
+                 f"(median {data['median_bound_over_truth']:.3g}). ")
     if data.get("says_nothing"):
         text += f"In {data['says_nothing']} of the cases the bound says nothing."
     return text.rstrip()
@@ -147,25 +164,24 @@ def in_sentences(data, statement):
 
 def details(data, statement):
     """How near the nearest cases come, and which changed formulas pass, as Markdown."""
-    rare = f" ({RARE})" * statement.complement
-    rows = [[near["witness"], f"{near['truth_over_bound']:.4g}", ", ".join(
+    rows = [[_named(near), f"{near['truth_over_bound']:.4g}", ", ".join(
         f"{symbols(name)} = {display.number(value)}" for name, value in near["at"].items())]
         for near in data["witnesses"]]
-    header = ["extremal example", f"truth / bound{rare} where it is nearest", "there"]
+    whose = f" (of {RARE})" * statement.complement
+    header = ["extremal example", f"exact value / bound{whose}, nearest to 1", "where"]
     parts = [display.markdown_table(header, rows)]
     text = (f"The same check detects {data['mutants_caught']} of {data['mutants_tried']} mutants of the "
             "formula (constants halved and doubled, exponents raised and lowered by ½, terms dropped).")
     parts.append(f"{text} {statement.remark}".rstrip())
-    passed = [[f"`{symbols(m['change'])}`", *PASSED[m["claims"]]] for m in data["missed"]]
-    if passed:
-        parts.append(display.markdown_table(["mutant", "claims", "not detected because"], passed))
+    if rows := passed(data):
+        parts.append(display.markdown_table(["mutant", "its bound", "not detected because"], rows))
     return "\n\n".join(parts)
 
 
 def for_record(data):
     """The part of the evidence from which a record makes its verdict."""
     near = data["nearest_witness"]
-    told = None if near is None else f"{near['truth_over_bound']:.4g} of the bound ({near['witness']})"
+    told = None if near is None else f"{100 * near['truth_over_bound']:.4g}% of the bound ({_named(near)})"
     names = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations", "sampled")
     return {name: data[name] for name in names} | {"nearest_witness": told}
 
@@ -173,7 +189,7 @@ def for_record(data):
 def sampled_bound(*, within_allowed, nearest):
     """The same for a bound tried at random points only; `nearest` is the largest truth / bound met there."""
     return {"kind": "bound", "within_allowed": bool(within_allowed), "mutants_tried": 0, "mutants_caught": 0,
-            "violations": 0, "nearest_witness": f"{nearest:.4g} of the bound (a random point)"}
+            "violations": 0, "nearest_witness": f"{100 * nearest:.4g}% of the bound (a random point)"}
 
 
 def check(run, item, *, draws=0, grid=None, claims=None, note=None, extra=None, again=None):
