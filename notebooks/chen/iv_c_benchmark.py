@@ -461,8 +461,8 @@ run.extra("by-features", natural, ranking.by_features,
 run.say(natural, ranking.answer,
         "The choice of features and attack decides the sign. With success at ε/3, ROBY (L2, true classes) "
         "has rank correlation {logits.third_2} for logits and {softmax.third_2} for softmax outputs; with "
-        "the 10 steps of 2, {logits.code_2} and {softmax.code_2}. Of {tried} intervals {clear_of_0} exclude 0; "
-        "chance alone gives about {chance:.0f}. Ten networks of short training give no verdict for or "
+        "the 10 steps of 2, {logits.code_2} and {softmax.code_2}. Of {tried} intervals {clear_of_0} exclude "
+        "0; chance alone gives about {chance:.0f}. Ten networks of short training give no verdict for or "
         "against the paper.")
 run.extra("variants", ours, chen.variants, "ROBY (L2) of each network; no value by batch statistics where "
           "there is no batch normalisation", fold="ROBY of each network by features and classes")

@@ -118,7 +118,7 @@ def by_reading(*frames):
     made = []
     for reading, (how, name) in READINGS.items():
         made.append({"reading": reading} | dict.fromkeys(
-            f"{samples}_{kind}" for samples in SAMPLES for kind in KINDS))
+            [f"{samples}_{kind}" for samples in SAMPLES for kind in KINDS] + list(SAMPLES)))
         for samples in SAMPLES:
             found = [[chen.metrics(places(u)[samples], *how)[name] for u in pair] for pair in whole(*frames)]
             found = np.array([values for values in found if None not in values], float)

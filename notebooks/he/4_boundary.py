@@ -830,9 +830,9 @@ if {"benign", "brittle", "margin"} <= found.keys():
                f"1) is {digit['least']:.3g} for digits, {margin['least']:.3g} for examples of OptMargin, an "
                f"attack made to survive noise, and at most {brittle['least']:.3g}{one_step} for minimum-norm "
                f"(OptBrittle) examples (n = {counts}). The best threshold on this distance misclassifies "
-               f"{RATE.format(**rate)} of the digits or of the OptMargin examples, whichever is more (paper's "
-               f"classifier, own network: {ERRS['mnist-normal']:.1%}{within}). All values are of one network, "
-               "and the threshold was chosen on the same images.",
+               f"{RATE.format(**rate)} of the digits or of the OptMargin examples, whichever is more "
+               f"(paper's classifier, own network: {ERRS['mnist-normal']:.1%}{within}). All values are of "
+               "one network, and the threshold was chosen on the same images.",
                picture=draw_all(best[best.unit.str.startswith("mnist-normal")]), alt=ALT_ALL)
 
 # %%

@@ -712,8 +712,8 @@ def in_short(training):
 
 
 best, alone = in_short("normal")
-told = ["Can a small classifier detect adversarial digits from the boundary distances along random directions "
-        "and the classes found there?"]
+told = ["Can a small classifier detect adversarial digits from the boundary distances along random "
+        "directions and the classes found there?"]
 if best:
     (accuracy, attack, it), item = best, reference.paper("he")["table-3"].raw
     theirs = {row["dataset"]: row["accuracy_ours_pct"] for row in item["spanning_cells"]}["MNIST"]

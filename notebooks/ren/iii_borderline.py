@@ -461,8 +461,8 @@ if len(found):
         f"Of {starts:,} starts {excluded:,} are excluded, because the network gives digit and background one "
         f"label. Of the others "
         f"{converged:.1%} reach an SSIM above {above:g} within {most} mixtures; the mean is "
-        f"{mean['mixtures']:.1f} mixtures. The outside image most similar to the original is another than the "
-        f"last one in {another:,} "
+        f"{mean['mixtures']:.1f} mixtures. The outside image most similar to the original is another than "
+        f"the last one in {another:,} "
         f"of {searched:,} searches: where this is rare, the two goals come to the same.")
 
 # %% [markdown]
@@ -545,8 +545,8 @@ if len(found):
         "How similar can two images be that one network labels differently? Algorithm 1 of Ren et al. mixes "
         f"a digit again and again, half and half, with a {' or '.join(BACKGROUNDS)} image, until the two "
         f"images on either side of the decision boundary have an SSIM above {above:g} (1 for equal images). "
-        f"The mean SSIM of {mean['separability']:.3f} (n = {searched:,} searches, {networks}; paper: {alike}) "
-        f"reflects this stopping rule: {converged:.1%} of the searches reach it, after "
+        f"The mean SSIM of {mean['separability']:.3f} (n = {searched:,} searches, {networks}; paper: "
+        f"{alike}) reflects this stopping rule: {converged:.1%} of the searches reach it, after "
         f"{mean['mixtures']:.1f} mixtures on average. The last image with the digit's label has a mean SSIM "
         f"to the digit of {towards} (paper: {published}).",
         picture=draw_path(shown) if len(shown) else None, alt=PATH_ALT)

@@ -638,9 +638,9 @@ if len(best) and complete(rows(best)):
            "; with pixels of exactly 128 set to 255 or to 0, too, "
            f"{' or '.join(map(str, sorted(holding)))} of {len(claims)}")
     sentences = (
-        "Does pixel pruning make the two images on either side of a decision boundary less similar? Pruning sets "
-        "pixels below a threshold t to 0 and those above T to 255. The strongest pruning (t = {}, T = {}) "
-        "changes their mean SSIM (1 for equal images; ".format(*SETTINGS[-1])
+        "Does pixel pruning make the two images on either side of a decision boundary less similar? Pruning "
+        "sets pixels below a threshold t to 0 and those above T to 255. The strongest pruning (t = {}, T = "
+        "{}) changes their mean SSIM (1 for equal images; ".format(*SETTINGS[-1])
         + f"n = {best.seed.nunique()} networks) {in_words(made, 'separability')}, and that of the digit and "
         "the last image with its label, where higher means less robust, "
         f"{in_words(made, 'robustness')}. "

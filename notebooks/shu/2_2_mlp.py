@@ -145,9 +145,9 @@ run.table("table-6", sweeps, lambda units: shu.inside(cw2(units), "table-6"), cl
                                            reads="“fools” is read as more than half", named=DIGITS)})
 
 run.say(sweeps, lambda units: shu_own.box_by_box(cw2(units)),
-        "These boxes vary the pixels that all images of the attack change. If they vary up to $b$ of the pixels "
-        "that at least one image changes, as in the paper's text, the error rate of the attacked network is "
-        "{loose}, the largest of another network {another}.")
+        "These boxes vary the pixels that all images of the attack change. If they vary up to $b$ of the "
+        "pixels that at least one image changes, as in the paper's text, the error rate of the attacked "
+        "network is {loose}, the largest of another network {another}.")
 
 # %% [markdown]
 # ## Table 7: errors on the attack's own images
@@ -164,9 +164,9 @@ run.table("table-7", sweeps, lambda units: shu.attacked(cw2(units), "table-7"), 
                               reads="judged by the printed rates; that some other network is always right "
                                     "holds if the least rate is 0")})
 run.say(sweeps, lambda units: shu_own.minute(cw2(units), "table-6"),
-        "The table rests on {examples} different images, found by the untargeted and the targeted attack with "
-        "100 settings each. On average over the {n} digits the other networks misclassify {others:.1%} of "
-        "them (paper: {paper.others:.1%}).")
+        "The table rests on {examples} different images, found by the untargeted and the targeted attack "
+        "with 100 settings each. On average over the {n} digits the other networks misclassify {others:.1%} "
+        "of them (paper: {paper.others:.1%}).")
 
 # %% [markdown]
 # ## Figure 6: images of the attack and of the box
@@ -184,8 +184,8 @@ run.figure("figure-6", sweeps, lambda units: shu.draw_pairs(cw2(units), "table-6
 
 # %%
 run.say(sweeps, lambda units: shu_own.box_by_box(cw2(units)),
-        "Mean squared L2 distance of the samples of Table 6 from the clean digit, pixels from 0 to 1: {far}. A "
-        "small distance indicates that the digit lies near the boundary of the attacked network.")
+        "Mean squared L2 distance of the samples of Table 6 from the clean digit, pixels from 0 to 1: {far}. "
+        "A small distance indicates that the digit lies near the boundary of the attacked network.")
 
 # %% [markdown]
 # The curves show the rate of each network as $b$ grows; the dotted line is the box of Table 6. Its pixels are those that all examples
@@ -211,8 +211,8 @@ run.say(sweeps, lambda units: shu_own.off_by_rule(cw2(units), "table-6"), shu_ow
 
 # %%
 run.extra("mlp-targets", sweeps, lambda units: shu_own.every_target(cw2(units)),
-          "All wrong classes with at least 80 examples, one row per digit: kinds of boxes of all kept pixels, "
-          "and the mean rate of the other networks on the attack's own images (%)",
+          "All wrong classes with at least 80 examples, one row per digit: kinds of boxes of all kept "
+          "pixels, and the mean rate of the other networks on the attack's own images (%)",
           header={"label": "digit"} | shu_own.EVERY_TARGET)
 run.extra("mlp-fifty-digits", fifty, lambda units: shu_own.over_images(cw2(units)),
           "Digits of all classes, towards the class that the attacked network finds second likeliest: share "

@@ -153,10 +153,10 @@ run.table("table-8", networks, table_8, claims={"similar clean error": shu.simil
 # %%
 run.table("table-9", sweeps, lambda units: shu.attacked(bim(units), "table-9", "n_perturbed_dims"), claims={
     "always fools M_1": every("attack", "M1 == 1 and most > 0.5 and second == 0", view=shu.others(),
-                              says="attacked network {M1}; of the others the most often fooled one {most}, the "
-                                   "next {second}",
-                              reads="“often” is read as more than half, of one network; “never” holds for the "
-                                    "others")})
+                              says="attacked network {M1}; of the others the most often fooled one {most}, "
+                                   "the next {second}",
+                              reads="“often” is read as more than half, of one network; “never” holds for "
+                                    "the others")})
 
 
 # %% [markdown]

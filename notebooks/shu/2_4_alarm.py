@@ -195,12 +195,13 @@ run.figure("figure-10", planes, draw_types, data=shares,
               "solid segments": lambda d: d["planes"] > 0, "dashed": lambda d: d["planes"] > 0},
     claims={"belong to M_1": "it holds by definition: the attacked network is wrong at types 1 and 2 alone",
             "Types 1 and "
-            "3": "a definition: one network is right and another wrong at types 1 and 3, all are wrong at type 2",
+            "3": "a definition: one network is right and another wrong at types 1 and 3, all are wrong at "
+                 "type 2",
             "larger perturbation than "
             "delta": "a choice of the paper for its drawing; Section 2.4 names the boxes outside the ball"})
 run.say(planes, shares,
-        "Of {points} grid points inside the ball, in {planes} planes, {type_1:.1%} are of type 1, {type_2:.1%} "
-        "of type 2 and {type_3:.1%} of type 3; all networks classify the others correctly.")
+        "Of {points} grid points inside the ball, in {planes} planes, {type_1:.1%} are of type 1, "
+        "{type_2:.1%} of type 2 and {type_3:.1%} of type 3; all networks classify the others correctly.")
 run.tell(sweeps, left_out)
 
 
@@ -256,11 +257,18 @@ def helps(data):
 
 
 def alarm_data(sweeps, clean):
-    """Mean alarms of all networks by type of box, and over all images; how many attacks and images."""
+    """Mean alarms of all networks by type of box, and over all images; how many attacks and images.
+
+    Of the clean digits by whether the attacked network is right: then the alarm is a false positive.
+    """
     told = {}
     for kind in (1, 2, 3):
         mine = [row["alarm"] for row in per_class(sweeps) if row["type"] == kind]
         told |= {f"alarm_type_{kind}": mean(mine), f"boxes_type_{kind}": len(mine)}
+    if len(clean):
+        right, wrong = ((sum(row[:-1]), sum(row)) for row in np.sum(clean.agreement.tolist(), 0).tolist())
+        told |= {"false": percentage(*right), "true": percentage(*wrong),
+                 "clean": percentage(right[0] + wrong[0], right[1] + wrong[1])}
     return told | {"attacks": len(sweeps), "digits": sum(clean.images) if len(clean) else 0, "examples": sum(
         each["examples"] for unit in sweeps.to_dict("records") for each in unit["classes"].values()
         if "attack" in each)} | {f"alarm_{name.replace(' ', '_')}": values[-1]
@@ -275,21 +283,16 @@ run.extra("alarm", both, rows_of_alarms, "Images with an alarm (%), by number of
 
 
 def false_alarms(*units):
-    """`alarm_data`, and the shares of clean digits with an alarm, by whether the attacked network is right."""
-    facts, (_, clean) = alarm_data(*units), units
-    if not len(clean):
-        return {}
-    right, wrong = ((sum(row[:-1]), sum(row)) for row in np.sum(clean.agreement.tolist(), 0).tolist())
-    return facts | {"networks": 1 + len(next(iter(alarms(*units).values()))),
-                    "false": percentage(*right), "true": percentage(*wrong),
-                    "clean": percentage(right[0] + wrong[0], right[1] + wrong[1])}
+    """`alarm_data` and the number of networks, where clean digits are measured."""
+    facts = alarm_data(*units)
+    return facts | {"networks": 1 + len(next(iter(alarms(*units).values())))} if "clean" in facts else {}
 
 
 run.say(both, false_alarms,
         "All {networks} networks together raise an alarm on {clean.percent:.1f}% of {clean.of} clean digits "
-        "(95% interval {clean.low:.1f} to {clean.high:.1f}): on {false.percent:.1f}% of the {false.of} digits "
-        "that the attacked network classifies correctly, the false positives, and on {true.percent:.1f}% of "
-        "the {true.of} others.")
+        "(95% interval {clean.low:.1f} to {clean.high:.1f}): on {false.percent:.1f}% of the {false.of} "
+        "digits that the attacked network classifies correctly, the false positives, and on "
+        "{true.percent:.1f}% of the {true.of} others.")
 run.statement("procedure-robust-classification", both, data=alarm_data,
               claims={"Helps in uncertainty": helps})
 
@@ -317,8 +320,8 @@ if facts.get("alarm_adversarial") is not None:
     run.minute(prose.fill(
         "Can networks that differ only in their training seed expose adversarial examples by disagreement? "
         "At least two of our {networks} LeNets disagree on {alarm_adversarial:.1%} of {examples} examples "
-        "that {attacks} attacks on one of them find around one digit 1, and on {alarm_random_noise:.1%} of as "
-        "many images with random noise of the same L2 norms (the paper has no rates). They disagree on "
+        "that {attacks} attacks on one of them find around one digit 1, and on {alarm_random_noise:.1%} of "
+        "as many images with random noise of the same L2 norms (the paper has no rates). They disagree on "
         "{false.percent:.1f}% of the clean digits that the attacked network classifies correctly (n = "
         "{false.of}; 95% interval {false.low:.1f} to {false.high:.1f}). An attack that uses all networks may "
         "avoid the alarm, and was not tested.", facts),

@@ -249,8 +249,9 @@ def disagreement(units):
     return {}
 
 
-run.say(clean, disagreement, "Some two of the {networks} LeNets of Section 2.1 disagree on {percent:%} of {of} clean "
-                             "test digits (95% interval {low:.1f} to {high:.1f}).")
+run.say(clean, disagreement,
+        "Some two of the {networks} LeNets of Section 2.1 disagree on {percent:%} of {of} clean test digits "
+        "(95% interval {low:.1f} to {high:.1f}).")
 
 # %% [markdown]
 # A box with fewer intervals than the image has pixels has volume 0 in $[0, 1]^d$ by its construction, for any network. This does not

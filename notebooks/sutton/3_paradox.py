@@ -561,8 +561,9 @@ if unit is not None:
         "How many correctly classified test images of aeroplanes and cats (CIFAR-10) can be attacked, and of "
         f"how many does random noise flip the label? A step along the loss gradient flips the label of "
         f"{words(d['attacked_pct'])} of these images (n = {attack['of']:,}; 95% interval "
-        f"{words(attack['low'], '')} to {words(attack['high'])}; paper: {printed_for('table-5')}). Of {d['perturbed']:,} attackable images, at least one of {samples} flips the "
-        f"label for {turned(unit, 10)[:-1]}; paper: {printed_for('table-12')}) at ten times the norm of the "
+        f"{words(attack['low'], '')} to {words(attack['high'])}; paper: {printed_for('table-5')}). "
+        f"Of {d['perturbed']:,} attackable images, at least one of {samples} flips the label for "
+        f"{turned(unit, 10)[:-1]}; paper: {printed_for('table-12')}) at ten times the norm of the "
         f"image's own attack, and for {turned(unit, 5)[:-1]}; paper: {printed_for('table-11')}) at five "
         f"times. {other_sets(run.best(recorded))}",
         picture=draw_paradox(shown), alt=ALT, sets=(example,))

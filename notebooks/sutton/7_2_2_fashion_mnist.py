@@ -167,9 +167,10 @@ def as_cifar(rows):
     there = {(row.class_a, row.class_b) for row in rows.dropna(subset=["test"]).itertuples()}
     printed = middle([SHARES["attack"][p][s] for p in sorted(there) for s in tables.SPLITS])
     return None if right > 95 and turned < 1 else False, (
-        f"in the median {in_percent(right)} of the images are classified correctly and {in_percent(attacked)} "
-        f"of these can be attacked (published, same problems: {in_percent(printed)}; “sizeable” names no least "
-        f"share); noise flips the label of {noise} of the attackable images, {in_percent(turned)} over both")
+        f"in the median {in_percent(right)} of the images are classified correctly and "
+        f"{in_percent(attacked)} of these can be attacked (published, same problems: {in_percent(printed)}; "
+        f"“sizeable” names no least share); noise flips the label of {noise} of the attackable "
+        f"images, {in_percent(turned)} over both")
 
 
 run.table("table-20", pairs, lambda u: pictures.settled(tables.summary_shares(u)),
@@ -221,9 +222,9 @@ planes.show(run, "fashion-planes", pairs, NEXT, CLASSES, PRINTED, data_set="Fash
 # %%
 run.table("table-21", pairs, tables.summary_sizes, rests=pictures.ATTACKED)
 run.tell(pairs, lambda u: pictures.norms_in_words(PAPER["table-21"], tables.summary_sizes(u)))
-run.tell(pairs, lambda u: "The noise of Table 20 is scaled by these norms. At δ = {} it flips the label of {} of the "
-         "attackable test images (paper: {}).".format(FAR, *(in_percent(pictures.averages(u, p)[FAR]) for p in
-                                                            (None, SHARES))))
+run.tell(pairs, lambda u: "The noise of Table 20 is scaled by these norms. At δ = {} it flips the label "
+         "of {} of the attackable test images (paper: {}).".format(
+             FAR, *(in_percent(pictures.averages(u, p)[FAR]) for p in (None, SHARES))))
 
 # %% [markdown]
 # ## Figure 17: norms of the attacks, image by image

@@ -223,8 +223,9 @@ def still_attackable(rows):
     if not both:
         return None, "no problem has a value"
     return None, ("“still attackable” names no least share; the attackable share of a problem and set is "
-                  f"{in_percent(min(both))} to {in_percent(max(both))} (n = {counted(len(these), 'problem')}; "
-                  "fitted: the network was chosen by this share)" + (f"; the training on {', '.join(failed)} failed" if failed else ""))
+                  f"{in_percent(min(both))} to {in_percent(max(both))} (n = "
+                  f"{counted(len(these), 'problem')}; fitted: the network was chosen by this share)"
+                  + (f"; the training on {', '.join(failed)} failed" if failed else ""))
 
 
 def shares(units):
@@ -300,12 +301,13 @@ def leak_in_words(images, whole, others):
              if (share := tables.attacked(u["test"])["percent"]) is not None]
     if not moves or not seeds:
         return "Too few images are attacked to compare the two splits."
-    return (f"Means over {counted(len(both), 'problem')}: test accuracy is {single} with single images held out "
-            f"and {held} with whole tracks held out. The attackable share rises on {sum(m > 0 for m in moves)} "
-            f"problems and falls on {sum(m < 0 for m in moves)}, by at most {max(map(abs, moves)):.0f} points. "
-            f"One network is trained for each; {len(seeds)} seeds on *{pictures.name(SEEDED, CLASSES)}* lie up "
-            f"to {max(seeds) - min(seeds):.0f} points apart, so that no effect of the split on this share is "
-            "shown." + (f" Left out because a training failed: {' and '.join(failed)}." if failed else ""))
+    return (f"Means over {counted(len(both), 'problem')}: test accuracy is {single} with single images held "
+            f"out and {held} with whole tracks held out. The attackable share rises on "
+            f"{sum(m > 0 for m in moves)} problems and falls on {sum(m < 0 for m in moves)}, by at most "
+            f"{max(map(abs, moves)):.0f} points. One network is trained for each; {len(seeds)} seeds on "
+            f"*{pictures.name(SEEDED, CLASSES)}* lie up to {max(seeds) - min(seeds):.0f} points "
+            "apart, so that no effect of the split on this share is shown."
+            + (f" Left out because a training failed: {' and '.join(failed)}." if failed else ""))
 
 
 run.tell((printed, tracks, others), leak_in_words)
@@ -387,9 +389,10 @@ def choice_in_words(units, others):
     best = min(told.compared, key=told.deviation.get)
     points = {r: f"{display.number(told.deviation[r], digits=3)} points" for r in told.compared}
     second = sorted(told.compared, key=told.deviation.get)[1:2]
-    return (f"The rule chooses *{READINGS[told.winner].name}* (mean absolute deviation = {points[told.winner]}"
-            + "".join(f"; next complete reading: *{READINGS[r].name}*, {points[r]}" for r in second
-                      if best == told.winner) + ")."
+    return (f"The rule chooses *{READINGS[told.winner].name}* (mean absolute deviation = "
+            f"{points[told.winner]}" + "".join(
+                f"; next complete reading: *{READINGS[r].name}*, {points[r]}" for r in second
+                if best == told.winner) + ")."
             + ("" if best == told.winner else
                f" *{READINGS[best].name}* deviates less, by {points[best]}, and changes more.")
             + ("" if own == told.winner else
@@ -430,10 +433,11 @@ def evidence_in_words(units, others):
             f"one on {normalised}, with Table 2 as printed on {plain}."
             "\n\n*Against it*: Table 2 lists the parameters of each layer, and none of batch normalisation. "
             f"The ratio ℓ₁/ℓ₂, which is √n for n equally large changes, is {ratio[READINGS['bn'].name]} "
-            f"with it and {ratio[READINGS[''].name]} with Table 2 as printed (published: {ratio['published']}). The "
-            f"published mean ℓ₂ norm on *{where}* is {norm:.2f}; the nearest of {len(sizes)} networks has "
-            f"{nearest:.2f} (*{READINGS[whose].name}*). The authors' code is not known, so that the "
-            "comparison does not show which network they trained.\n\n*Running momentum*: training on "
+            f"with it and {ratio[READINGS[''].name]} with Table 2 as printed (published: "
+            f"{ratio['published']}). The published mean ℓ₂ norm on *{where}* is {norm:.2f}; the "
+            f"nearest of {len(sizes)} networks has {nearest:.2f} (*{READINGS[whose].name}*). The authors' code is "
+            "not known, so that the comparison does not show which network they trained.\n\n*Running momentum*: "
+            "training on "
             f"*{pictures.name(SEEDED, CLASSES)}* takes 300 steps. With momentum 0.99 the running mean and "
             "variance average over some 100 steps and lag behind the weights. Mean test accuracy = "
             f"{'; '.join(means)}; paper: {in_percent(RIGHT[SEEDED]['test'])}.")
@@ -456,8 +460,9 @@ run.extra("gtsrb-printed", printed, lambda u: pictures.interval_rows(u, NEXT, CL
 run.tell(printed, lambda u: readings.printed_in_words(pictures.learned(u, LARGER_SIGN), RANDOM[1], CLASSES))
 run.tell((printed, others), evidence_in_words)
 run.extra("gtsrb-nets", (printed, others), lambda u, o: readings.rows(u, o, published, CLASSES),
-          "Every network, test images. Shares are percentages. Networks with batch normalisation were trained "
-          "anew, in part on processors without 16-bit arithmetic; those of seed 0 need not be those of Table 23.",
+          "Every network, test images. Shares are percentages. Networks with batch normalisation were "
+          "trained anew, in part on processors without 16-bit arithmetic; those of seed 0 need not be those "
+          "of Table 23.",
           header=readings.HEADER | {"size": "mean ℓ₂ norm", "ratio": "ℓ₁/ℓ₂"}, fold="Every network")
 run.extra("gtsrb-nets-by-class", (printed, others), lambda u, o: readings.class_rows(u, o, CLASSES),
           "Networks measured by class, test images of each sign. Shares are percentages.",

@@ -453,8 +453,8 @@ def minute_words(units, printed, of, images, failed=0, full=0, cause=None, fitte
         return " ".join(filter(None, (question, attack, "None was perturbed at random.", cause)))
     own = percentage(*(sum(each[key] for each in least) for key in ("hits", "of")))
     noise = (f"Of {own['of']:,} attackable images, {int(units.draws.max()):,} noise samples of the attack's "
-             f"own norm flip {own['hits'] or 'none'} (95% interval {in_percent(own['low'])} to "
-             f"{in_percent(own['high'])}; paper, δ = {DELTAS[0]} assumed: {theirs[DELTAS[0]]}), those of "
+             f"own norm flip {own['hits'] or 'none'} (paper, δ = {DELTAS[0]} assumed: "
+             f"{theirs[DELTAS[0]]}), those of "
              f"{DELTAS[-1]} times that norm {ours[DELTAS[-1]]} ({'mean; ' if several else ''}"
              f"{spread([each['percent'] for each in most]).replace(' by pair', '')}paper: "
              f"{theirs[DELTAS[-1]]}).")

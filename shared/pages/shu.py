@@ -269,19 +269,23 @@ def similar(least, most):
     """A predicate: all errors of a table lie within printed bounds; the evidence has their spans, too.
 
     It also says whether they differ among each other by more than chance: a chi-squared test of equal rates
-    on the images that the rows call `tested`.
+    on the images that the rows call `tested`, where they do.
     """
-    def predicate(rows):
-        found = rows.filter(regex=r"^M\d+$").stack().dropna().astype(float)
-        images = int(rows.tested.iloc[0])
-        low, high = round(found.min(), 6), round(found.max(), 6)
+    def chance(found, images):
         wrong = (found * images).round()
         p = stats.chi2_contingency([wrong, images - wrong]).pvalue if 0 < wrong.mean() < images else 1.0
-        return low >= least and high <= most, prose.fill(
-            "errors from {low} to {high}, judged by the printed range; their span is {span} (paper: "
-            "{theirs}), {chance} of {images} test images (chi-squared test: p = {p:.2g})",
-            {"low": low, "high": high, "span": high - low, "theirs": most - least, "p": p, "images": images,
-             "chance": "within the sampling error" if p > 0.05 else "more than the sampling error"})
+        return prose.fill(
+            ", {chance} of {images} test images (chi-squared test: p = {p:.2g})", {"p": p, "images": images,
+            "chance": "within the sampling error" if p > 0.05 else "more than the sampling error"})
+
+    def predicate(rows):
+        found = rows.filter(regex=r"^M\d+$").stack().dropna().astype(float)
+        low, high = round(found.min(), 6), round(found.max(), 6)
+        told = prose.fill("errors from {low} to {high}, judged by the printed range; their span is {span} "
+                          "(paper: {theirs})",
+                          {"low": low, "high": high, "span": high - low, "theirs": most - least})
+        return low >= least and high <= most, told + (
+            chance(found, int(rows.tested.iloc[0])) if "tested" in rows else "")
     return predicate
 
 
