@@ -435,9 +435,9 @@ def evidence_in_words(units, others):
             f"The ratio ℓ₁/ℓ₂, which is √n for n equally large changes, is {ratio[READINGS['bn'].name]} "
             f"with it and {ratio[READINGS[''].name]} with Table 2 as printed (published: "
             f"{ratio['published']}). The published mean ℓ₂ norm on *{where}* is {norm:.2f}; the "
-            f"nearest of {len(sizes)} networks has {nearest:.2f} (*{READINGS[whose].name}*). The authors' code is "
-            "not known, so that the comparison does not show which network they trained.\n\n*Running momentum*: "
-            "training on "
+            f"nearest of {len(sizes)} networks has {nearest:.2f} (*{READINGS[whose].name}*). The authors' "
+            "code is not known, so that the comparison does not show which network they trained.\n\n"
+            "*Running momentum*: training on "
             f"*{pictures.name(SEEDED, CLASSES)}* takes 300 steps. With momentum 0.99 the running mean and "
             "variance average over some 100 steps and lag behind the weights. Mean test accuracy = "
             f"{'; '.join(means)}; paper: {in_percent(RIGHT[SEEDED]['test'])}.")
