@@ -158,8 +158,6 @@ def test_boxes_of_two_digits_in_words():
     made[2]["boxes"]["any"] = made[2]["boxes"]["all"] | {"rates": [[1.0, 0.0, 0.5]] * 2}
     told = shu_own.box_by_box(pd.DataFrame([unit("cw2", {"6": made[6]}, label=5),
                                             unit("cw2", {"2": made[2]}, label=7)]))
-    assert told["strict"] == ("12.5% of the samples for 5 → 6 (paper: 94%) and 50% of the samples for 7 → 2 "
-                              "(paper: 82%)")
     assert told["loose"] == "100% for 7 → 2 (paper: 82%)" and told["another"] == "50% (paper: 78%)"
     assert told["far"] == "5 → 6, 2 (paper: 10.6) and 7 → 2, 2 (paper: 11.3)"
     assert told["worst"] == "M2 (50% for 5 → 6, 50% for 7 → 2)"

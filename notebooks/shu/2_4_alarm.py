@@ -47,7 +47,6 @@ from shared.records import prose
 from shared.records.evidence import equality
 from shared.regions import boxes
 from shared.regions.setting import Family
-from shared.stability.susceptibility import percentage
 
 run = start("shu/2_4_alarm", globals())
 
@@ -257,18 +256,12 @@ def helps(data):
 
 
 def alarm_data(sweeps, clean):
-    """Mean alarms of all networks by type of box, and over all images; how many attacks and images.
-
-    Of the clean digits by whether the attacked network is right: then the alarm is a false positive.
-    """
+    """Mean alarms of all networks by type of box, and over all images; how many attacks and images."""
     told = {}
     for kind in (1, 2, 3):
         mine = [row["alarm"] for row in per_class(sweeps) if row["type"] == kind]
         told |= {f"alarm_type_{kind}": mean(mine), f"boxes_type_{kind}": len(mine)}
-    if len(clean):
-        right, wrong = ((sum(row[:-1]), sum(row)) for row in np.sum(clean.agreement.tolist(), 0).tolist())
-        told |= {"false": percentage(*right), "true": percentage(*wrong),
-                 "clean": percentage(right[0] + wrong[0], right[1] + wrong[1])}
+    told |= slices.disagreement(clean)
     return told | {"attacks": len(sweeps), "digits": sum(clean.images) if len(clean) else 0, "examples": sum(
         each["examples"] for unit in sweeps.to_dict("records") for each in unit["classes"].values()
         if "attack" in each)} | {f"alarm_{name.replace(' ', '_')}": values[-1]
@@ -280,15 +273,7 @@ run.picture(both, draw_alarms, caption="Share of images on which some two networ
             alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
 run.extra("alarm", both, rows_of_alarms, "Images with an alarm (%), by number of networks",
           fold="Numbers of the curves")
-
-
-def false_alarms(*units):
-    """`alarm_data` and the number of networks, where clean digits are measured."""
-    facts = alarm_data(*units)
-    return facts | {"networks": 1 + len(next(iter(alarms(*units).values())))} if "clean" in facts else {}
-
-
-run.say(both, false_alarms,
+run.say(clean, slices.disagreement,
         "All {networks} networks together raise an alarm on {clean.percent:.1f}% of {clean.of} clean digits "
         "(95% interval {clean.low:.1f} to {clean.high:.1f}): on {false.percent:.1f}% of the {false.of} "
         "digits that the attacked network classifies correctly, the false positives, and on "
@@ -315,7 +300,7 @@ run.statement("procedure-robust-classification", both, data=alarm_data,
 
 # %%
 found = run.best(*both)
-facts = false_alarms(*found) if all(map(len, found)) else {}
+facts = alarm_data(*found) if all(map(len, found)) else {}
 if facts.get("alarm_adversarial") is not None:
     run.minute(prose.fill(
         "Can networks that differ only in their training seed expose adversarial examples by disagreement? "

@@ -45,12 +45,11 @@ import torch
 from torch import nn
 
 from shared.models import registry
-from shared.pages import display, shu
+from shared.pages import display, shu, slices
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.evidence import equality
 from shared.regions import setting
-from shared.stability.susceptibility import percentage
 from shared.units import handed
 
 run = start("shu/3_theorem", globals())
@@ -122,7 +121,7 @@ within = all(0 <= second - first <= 2 * thick for law in LAWS.values() for thick
 LEVELS = [Fraction(k, 255) for k in range(256)]
 grey = Fraction(sum(WRONG[0] < v <= WRONG[1] for v in LEVELS), len(LEVELS)), Fraction(1)
 diagonal = losses(0, 0)[0], Fraction(1)         # every image is on the diagonal, where M_2 is wrong
-thick = losses(SLABS, Fraction(1, 10))
+thick = losses(SLABS, THICK[0])
 same = all(first == second for law in LAWS.values() for first, second in [losses(SLABS, 0, law)])
 generator = run.generator("images")
 images = torch.rand(scale.draws, generator=generator, dtype=torch.float64)
@@ -155,11 +154,11 @@ run.statement("theorem-1", data=theorem, evidence=equality(
 # %%
 COUNTS = (1, 5, 10, SLABS)
 flat, fat = ([float(second - first) for n in COUNTS for first, second in [losses(n, width)]]
-             for width in (Fraction(0), Fraction(1, 10)))
+             for width in (THICK[-1], THICK[0]))
 run.extra("remark-1-slabs", (), lambda: [
     {"slabs": count, "thickness 0": thin, "t": wide} for count, thin, wide in zip(COUNTS, flat, fat)],
     "Difference of the losses by the number of slabs",
-    header={"slabs": "slabs", "thickness 0": "thickness 0", "t": "$t$ = 0.1"})
+    header={"slabs": "slabs", "thickness 0": "thickness 0", "t": f"$t$ = {float(THICK[0]):g}"})
 run.statement("remark-1", data={"slabs": list(COUNTS), "difference": flat, "difference_with_thickness": fat},
               evidence=equality(not any(flat), changed=[any(fat)]))
 
@@ -239,19 +238,9 @@ run.statement("conjecture-2", data=lipschitz)
 
 # %%
 clean = handed.borrowed("shu/2_1_lenet", "clean", ["seeds"])
-
-
-def disagreement(units):
-    """Share of clean test digits on which some two networks disagree, with its interval."""
-    for agreement in units.agreement if len(units) else ():
-        counts = [sum(column) for column in zip(*agreement)]
-        return percentage(sum(counts[:-1]), sum(counts)) | {"networks": len(counts)}
-    return {}
-
-
-run.say(clean, disagreement,
-        "Some two of the {networks} LeNets of Section 2.1 disagree on {percent:%} of {of} clean test digits "
-        "(95% interval {low:.1f} to {high:.1f}).")
+run.say(clean, slices.disagreement,
+        "Some two of the {networks} LeNets of Section 2.1 disagree on {clean.percent:%} of {clean.of} clean "
+        "test digits (95% interval {clean.low:.1f} to {clean.high:.1f}).")
 
 # %% [markdown]
 # A box with fewer intervals than the image has pixels has volume 0 in $[0, 1]^d$ by its construction, for any network. This does not

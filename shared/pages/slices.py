@@ -3,6 +3,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from shared.regions import setting
+from shared.stability.susceptibility import percentage
 from shared.units import handed
 
 DELTA = 6**0.5      # radius of the paper's ball; its 6 is a squared distance, as those of Table 4
@@ -48,6 +49,20 @@ def of_units(units):
             axis = np.linspace(-plane["reach"], plane["reach"], plane["answers"].shape[-1])
             found[name] = np.asarray(plane["answers"]).astype(int), axis, plane["at"]
     return found
+
+
+def disagreement(clean):
+    """Facts on the clean digits on which some two networks disagree; {} without units.
+
+    Shares of all digits, "clean", of those that the attacked network classifies correctly, "false", whose
+    alarm is a false positive, and of the others, "true".
+    """
+    if not len(clean):
+        return {}
+    counts = np.sum(clean.agreement.tolist(), 0)        # [right or wrong, others that agree with the first]
+    right, wrong = ((int(row[:-1].sum()), int(row.sum())) for row in counts)
+    return {"networks": counts.shape[1], "false": percentage(*right), "true": percentage(*wrong),
+            "clean": percentage(right[0] + wrong[0], right[1] + wrong[1])}
 
 
 def near(axis, radius=DELTA):
