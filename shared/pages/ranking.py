@@ -306,8 +306,8 @@ def answer(units, data="MNIST"):
     """For sentences on the ten networks of a data set: which readings and attacks rank them how; {} of fewer.
 
     Beside `measured`: `logits` and `softmax` are rows of `by_features`, of which `clear_of_0` counts the
-    intervals that exclude 0, as `clear` does for `rank_agreement`. `apart` ranks the two of `APART` by each other,
-    `by_paper` the success in the L2 ball by the published one.
+    intervals that exclude 0, as `clear` does for `rank_agreement`. `apart` ranks the two of `APART` by each
+    other, `by_paper` the success in the L2 ball by the published one.
     """
     if (mine := chen.complete(chen.networks(units), chen.TEN).get(data)) is None:
         return {}
