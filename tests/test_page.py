@@ -150,3 +150,19 @@ def test_a_column_names_the_unit_that_its_cells_do_not_show():
     assert header("chen", "table-10")[-2:] == ["ROBY metrics, ms", "PGD Attack, ms"]
     assert header("ren", "table-2")[-3:] == ["Architecture A", "Architecture B", "Architecture C"]
     assert "symbols as extracted" not in header("chen", "table-8")
+
+
+def test_what_a_result_waits_for_stands_once_above_its_claims():
+    item = reference.paper("chen")["table-6"]
+    first, second = item.claims
+
+    def shown(reason):
+        record = {"cells": [], "rows": [], "verdict": "in part", "reason": reason,
+                  "scale": {"fraction": 1, "parts": {}, "proxies": {}},
+                  "claims": [{"claim": first, "holds": None, "evidence": "waits for 2 of 9; so far: 97%"},
+                             {"claim": second, "holds": None, "evidence": "waits for 2 of 9"}]}
+        return results.page(item, {"recorded": record})[0]
+
+    above = shown("2 claims wait; the rest waits for 2 of 9")
+    assert "– so far: 97% |" in above and above.count("waits for 2 of 9") == 2
+    assert "– waits for 2 of 9; so far: 97% |" in shown("2 claims wait for other tables")

@@ -3,6 +3,7 @@ import math
 
 from shared.pages import display, scatter
 from shared.pages.display import MARK, markdown_table, number
+from shared.records import claims as judging
 from shared.records import numbers
 from shared.records.comparison import CANNOT_TELL, peers, unit
 
@@ -247,10 +248,15 @@ class _Pieces:
                             for h, word in words.items() if h in held)
         summary = f": {summary}" if self.main == "recorded" else ", on a small run"  # which judges nothing
         judged = zip(*(record["claims"] for record in self.runs.values()))
-        body = [[display.symbols(each[0]["claim"]), *(f"{MARK[c['holds']]} {c['evidence']}" for c in each)]
-                for each in judged]
+        body = [[display.symbols(each[0]["claim"]), *map(self._judged, each)] for each in judged]
         text = markdown_table(["claim of the paper, summarised", *self.told.values()], body)
         yield text, display.folded(f"The paper's claims{summary}", text)
+
+    def _judged(self, claim):
+        """Mark and evidence of a claim, without what it waits for where the verdict above says the same."""
+        waits, so_far, shown = claim["evidence"].partition(judging.SO_FAR)
+        once = so_far and waits in self.record["reason"]
+        return f"{MARK[claim['holds']]} {f'so far: {shown}' if once else claim['evidence']}"
 
     def lacks(self):
         """What the reference asks a figure to contain and the record does not."""
