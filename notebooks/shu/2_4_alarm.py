@@ -76,10 +76,11 @@ sweeps, planes, clean = slices.of_section_2_1(run)
 # %% [markdown]
 # ## Region types (procedure)
 #
-# The paper names no thresholds. Here “most” means at least half of the samples of a box, “right” an error rate of at most 5%, and “a
-# significant share” at least a quarter. With these, the six boxes of the paper's Table 2 are of the types that the paper gives them. A box may
-# be of none of the types. Samples of a box of type 2 raise an alarm if one network classifies them correctly, or if networks assign different
-# wrong classes. The steps below must agree with the function that the tables use; two mutants, versions with an error built in, must not.
+# The paper names no thresholds. Here a box is of type 1 if the attacked network misclassifies at least half of its samples and another one at
+# most 5%. It is of type 2 if every network misclassifies at least a quarter. It is of type 3 if the attacked network misclassifies at most 5%
+# and another one at least half. With these, the six boxes of the paper's Table 2 are of the types that the paper gives them. Samples of a box
+# of type 2 raise an alarm if one network classifies them correctly, or if networks assign different wrong classes. The steps below must agree
+# with the function that the tables use; two mutants, versions with an error built in, must not.
 
 # %% tags=["show-input"]
 def kind_by_the_paper(attacked, others, *, most=0.5, right=0.05, significant=0.25):
@@ -118,11 +119,12 @@ def by_type(units):
     """A row a type: boxes, and the mean share of their samples on which all networks raise the alarm."""
     found = per_class(units)
     return [{"type": name, "boxes": len(mine), "alarm": mean([100 * row["alarm"] for row in mine])}
-            for kind, name in TYPES.items() for mine in [[row for row in found if row["type"] == kind]]]
+            for kind, name in THRESHOLDS.items() for mine in [[row for row in found if row["type"] == kind]]]
 
 
-TYPES = {1: "1: attacked network wrong, another right", 2: "2: all networks wrong",
-         3: "3: attacked network right, another wrong", None: "none of these"}
+THRESHOLDS = {1: "1: attacked network wrong on at least half, another on at most 5%",
+              2: "2: every network wrong on at least a quarter",
+              3: "3: attacked network wrong on at most 5%, another on at least half", None: "none of these"}
 run.statement("procedure-region-types", sweeps, data=lambda units: {
     f"type_{row['type'][0]}": row["boxes"] for row in by_type(units)},
     evidence=equality(by_hand == fast, changed=[each != fast for each in mutants]))
@@ -139,6 +141,8 @@ run.extra("types", sweeps, by_type,
 # point is of type 1 if the attacked network misclassifies it and another does not, and so on, without thresholds.
 
 # %%
+TYPES = {1: "1: attacked network wrong, another right", 2: "2: all networks wrong",
+         3: "3: attacked network right, another wrong"}     # of a point
 COLOURS = {0: "white", 1: display.PALETTE[1], 2: display.PALETTE[3], 3: display.PALETTE[0]}
 
 
@@ -175,17 +179,21 @@ def draw_types(units):
         ax.set(title=" and ".join(map(shu.called, name.split())), xlabel="L2 distance")
     axes[0].set_ylabel("L2 distance")
     figure.legend(loc="outside lower center", handles=[
-        Patch(facecolor=COLOURS[k], edgecolor="k", ls="--" if k == 3 else "-", label=TYPES[k])
-        for k in (1, 2, 3)])
+        Patch(facecolor=COLOURS[k], edgecolor="k", ls="--" if k == 3 else "-", label=words)
+        for k, words in TYPES.items()])
     return figure
 
 
 def left_out(units):
-    """Which boxes of Table 2 have samples outside the ball, by Table 4."""
+    """Where the samples of the boxes of Table 2 lie, by their smallest and largest distance in Table 4."""
     rows = [row for row in shu.distances(units.assign(method=units.unit), "table-4") if "status" not in row]
-    far = [row["attack"].replace("Linf", "L∞") for row in rows if row["sampled_l2_max"] > slices.DELTA**2]
-    return rows and (f"{len(far)} of {len(rows)} boxes of Table 2 have samples outside the ball: "
-                     f"{', '.join(far) or 'none'}.")
+    places = {"outside": [], "partly inside": [], "inside": []}
+    for row in rows:
+        near, far = (row[f"sampled_l2_{end}"] <= slices.DELTA**2 for end in ("min", "max"))
+        places[("outside", "partly inside", "inside")[near + far]].append(
+            row["attack"].replace("Linf", "L∞"))
+    told = "; ".join(f"{place} for {', '.join(names)}" for place, names in places.items() if names)
+    return rows and f"Samples of the boxes of Table 2 lie, in relation to the ball, {told}."
 
 
 run.figure("figure-10", planes, draw_types, data=shares,
@@ -209,7 +217,7 @@ run.tell(sweeps, left_out)
 #
 # An image raises an alarm if some two of $k$ networks assign different classes. The curves give the share of images with an alarm, averaged
 # over all choices of the $k - 1$ networks beside the attacked one. An alarm on a clean digit is a false positive if the attacked network
-# classifies the digit correctly.
+# classifies the digit correctly. Random noise has the L2 norms of the adversarial perturbations and is added to the same digit.
 
 # %%
 def alarms(sweeps, clean):
@@ -221,7 +229,9 @@ def alarms(sweeps, clean):
                 if key in held:
                     told[name].append([a + b for a, b in zip(*held[key]["agreement"])])
     for unit in clean.to_dict("records"):
-        told["clean digits"] = [[a + b for a, b in zip(*unit["agreement"])]]
+        right, wrong = unit["agreement"]
+        told["clean digits"] = [[a + b for a, b in zip(right, wrong)]]
+        told["correctly classified clean digits"] = [right]
     return {name: boxes.alarm(np.sum(found, 0)).tolist() for name, found in told.items() if found}
 
 
@@ -262,7 +272,10 @@ def alarm_data(sweeps, clean):
         mine = [row["alarm"] for row in per_class(sweeps) if row["type"] == kind]
         told |= {f"alarm_type_{kind}": mean(mine), f"boxes_type_{kind}": len(mine)}
     told |= slices.disagreement(clean)
-    return told | {"attacks": len(sweeps), "digits": sum(clean.images) if len(clean) else 0, "examples": sum(
+    pairs = [[sum(each) for each in zip(*held["attack"]["agreement"])] for unit in sweeps.to_dict("records")
+             for held in unit["classes"].values() if "attack" in held]
+    return told | {"pairs": len(pairs), "pair_mean": mean([float(boxes.alarm(each)[-1]) for each in pairs]),
+                   "attacks": len(sweeps), "digits": sum(clean.images) if len(clean) else 0, "examples": sum(
         each["examples"] for unit in sweeps.to_dict("records") for each in unit["classes"].values()
         if "attack" in each)} | {f"alarm_{name.replace(' ', '_')}": values[-1]
                                  for name, values in alarms(sweeps, clean).items()}
@@ -273,10 +286,13 @@ run.picture(both, draw_alarms, caption="Share of images on which some two networ
             alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
 run.extra("alarm", both, rows_of_alarms, "Images with an alarm (%), by number of networks",
           fold="Numbers of the curves")
+run.say(both, alarm_data,
+        "The {examples} adversarial images come from {pairs} pairs of an attack and a wrong class. With "
+        "equal weight for each pair, all networks together raise an alarm on {pair_mean:.1%} of them.")
 run.say(clean, slices.disagreement,
         "All {networks} networks together raise an alarm on {clean.percent:.1f}% of {clean.of} clean digits "
-        "(95% interval {clean.low:.1f} to {clean.high:.1f}): on {false.percent:.1f}% of the {false.of} "
-        "digits that the attacked network classifies correctly, the false positives, and on "
+        "(95% interval {clean.low:.1f} to {clean.high:.1f}). The share is {false.percent:.1f}% of the "
+        "{false.of} digits that the attacked network classifies correctly (the false positives) and "
         "{true.percent:.1f}% of the {true.of} others.")
 run.statement("procedure-robust-classification", both, data=alarm_data,
               claims={"Helps in uncertainty": helps})

@@ -59,7 +59,7 @@ run = start("shu/2_regions", globals())
 # It contrasts them with the textbook drawing of the {term}`decision boundary` as a single curve.
 #
 # The paper's figures are sketches. Ours are measured: the ten LeNets of {ref}`Section 2.1 <shu-2-1>` classify the points of planes
-# through the chosen digit 1. An attack's adversarial examples span a *box* of images, an interval for each pixel that they change. Each
+# through the chosen digit 1. An attack's adversarial examples span a *box* of images, an interval for each pixel that they all change. Each
 # pair of the eight attacks gives a plane through the digit and the centres of two boxes. The plane of Figure 1 contains two clean digits of
 # other classes.
 
@@ -130,16 +130,15 @@ def falls(data):
     large = [v for d, v in zip(data["dimensions"], data["log10_volume"]) if d >= 100]
     told = "; ".join(f"{d:,} dimensions: 10 to the power {v:,.0f}"
                      for d, v in zip(data["dimensions"], data["log10_volume"]) if d >= 100)
-    return all(a > b for a, b in zip(large, large[1:])), told
+    return all(a > b for a, b in zip(large, large[1:])), f"{told}; the second half of the claim is not tested"
 
 
 run.statement("equation-ball-volume", data=volumes, claims={"goes to 0": falls},
               evidence=equality(apart < 1e-12, changed=[each > 1e-9 for each in mutants]))
 
 # %% [markdown]
-# The second half of the claim, that images of higher resolution leave room for more clean images, is not tested. A ball of radius
-# $\sqrt 6$ does not fit into the cube $[0, 1]^d$ of images, so that the ratio of the two volumes does not bound how many clean images
-# are possible. That number says nothing about networks.
+# The second half of the claim, that images of higher resolution leave room for more clean images, is not tested. Most of a ball of radius
+# $\sqrt 6$ lies outside the cube $[0, 1]^d$ of images, so that its volume does not bound the number of clean images.
 #
 # ## Figure 1: one curve between two classes
 #
@@ -254,7 +253,8 @@ def counts(units):
     return {"networks": max((len(answers) for answers, *_ in slices.of_units(units).values()), default=0),
             "planes": len(found), "with_any": sum(c > 0 for c in found),
             "fewest": min(filter(None, found), default=0), "most": max(found, default=0),
-            "with_several": sum(c > 1 for c in found), "separate": sum(areas > 1 for _, areas in both)}
+            "with_several": sum(c > 1 for c in found),
+            "joined": sum(c > 1 and areas == 1 for c, areas in both)}
 
 
 run.figure("figure-2", planes, draw_regions, data=counts,
@@ -263,9 +263,9 @@ run.figure("figure-2", planes, draw_regions, data=counts,
     claims={"Several separate": lambda d: (
         False if d["with_any"] == 0 else None,
         prose.fill("in {with_any} of {planes} planes some networks disagree inside the ball, in "
-                   "{with_several} of these in several pieces (at most {most}); the pieces belong to more "
-                   "than one area of the plane in {separate} planes. Planes alone do not decide the claim: "
-                   "areas may be connected outside a plane, and other planes may have separate ones", d))})
+                   "{with_several} of these in several pieces (at most {most}), which are connected outside "
+                   "the ball in {joined}. Planes alone do not decide the claim: areas may be connected "
+                   "outside a plane, and other planes may have separate ones", d))})
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -287,9 +287,9 @@ if len(found) and (told := counts(found))["with_any"]:
         "Do networks that differ only in their training seed disagree in several separate regions near a "
         "clean image, as the paper claims? In {with_any} of {planes} planes through one digit 1 some of "
         "{networks} LeNets disagree inside the paper's ball (squared radius 6). In {with_several} of these "
-        "planes the disagreement inside the ball has several pieces, which belong to more than one connected "
-        "area of the plane in {separate} planes. Planes through one digit do not decide the claim: "
-        "separate regions may lie elsewhere in the ball, and areas may be connected outside a plane.", told),
+        "planes the disagreement inside the ball has several pieces, which are connected outside the ball in "
+        "{joined}. Planes through one digit do not decide the claim: separate regions may lie elsewhere in "
+        "the ball, and areas may be connected outside a plane.", told),
         picture=draw_regions(found), sets=(planes,),
         alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")
 

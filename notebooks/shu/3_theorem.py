@@ -105,9 +105,9 @@ def losses(count, thickness, law=lambda v: v):
 # %% [markdown]
 # The slabs of the theorem have thickness 0. In the first three rows of each distribution slab $i$ has thickness $t / 4^i$: then the losses
 # differ, by less than $t$. The equality is computed for the uniform distribution and for one with density $2v$. Three examples violate an
-# assumption, and the losses must differ. In the first the slabs have a thickness. In the second the pixel takes 256 grey levels, and a slab
-# lies at each. In the third all pixels of an image are equal: no single image has a positive probability, but all images lie on the diagonal
-# of the cube, a region of dimension 1.
+# assumption, and the losses must differ. The rows with $t > 0$ are the first, the second table has the other two. In one the pixel takes 256
+# grey levels, and a slab lies at each. In the other all pixels of an image are equal: no single image has a positive probability, but all
+# images lie on the diagonal of the cube, a region of dimension 1.
 
 # %%
 SLABS = 40
@@ -166,8 +166,8 @@ run.statement("remark-1", data={"slabs": list(COUNTS), "difference": flat, "diff
 # ## Remark 2
 #
 # Another definition of the generalisation error subtracts the mean loss on the training data. Two classifiers that fit the training data
-# exactly have equal values by this definition, too, if their expected losses are equal. In the mutant one training image lies on a slab:
-# then $M_2$ no longer fits it, and the values differ.
+# exactly have equal values by this definition, too, if their expected losses are equal. If one training image lies on a slab, $M_2$ no
+# longer fits it, and the values differ.
 
 # %%
 TRAINING = 1000
@@ -233,8 +233,8 @@ run.statement("conjecture-2", data=lipschitz)
 #
 # By {ref}`Definition 1 <shu-2>` the uncertainty regions are all images on which some two networks disagree. That these together have
 # probability zero contradicts the test set, since clean test digits lie in them. The conjecture speaks of lower-dimensional regions alone.
-# Those have probability zero under every distribution with a density, so that the open question is whether the regions of adversarial
-# examples are of lower dimension.
+# Those have probability zero under every distribution with a density, so that the question is whether the regions of adversarial examples
+# are of lower dimension. Where networks disagree with positive margins, as shown below, they are not.
 
 # %%
 clean = handed.borrowed("shu/2_1_lenet", "clean", ["seeds"])
@@ -245,9 +245,9 @@ run.say(clean, slices.disagreement,
 # %% [markdown]
 # A box with fewer intervals than the image has pixels has volume 0 in $[0, 1]^d$ by its construction, for any network. This does not
 # carry over to the set of all misclassified images around it. If the largest output leads by a margin $m$ and the outputs have the
-# Lipschitz constant $L$, the label is constant in the ball of radius $m / (\sqrt2\, L)$, and such a ball has a positive volume. If the true
-# class is constant there, too, all images of the ball are misclassified. The region of an error with a positive margin is therefore not of
-# lower dimension. The check draws images from the surface of such a ball of the LeNet above.
+# Lipschitz constant $L$, the label is constant in the ball of radius $m / (\sqrt2\, L)$, and such a ball has a positive volume. Two networks
+# that disagree on an image with positive margins therefore disagree in a whole ball. If the true class is constant there, too, one network
+# that misclassifies the image misclassifies the ball. The check draws images from the surface of such a ball of the LeNet above.
 
 # %%
 with torch.no_grad():
@@ -265,9 +265,10 @@ run.statement("conjecture-1", data=ball)
 display.say(prose.fill(
     "For the LeNet with random weights the bound is $L$ = {bound}; the steepest step reaches {share:.1%} of "
     "it. Around one random image with margin {margin} the radius is {radius}, and {other_labels} of "
-    "{images_on_its_surface} images on the surface of that ball have another label. The volume of the ball, "
-    "one in 10 to the power {power:.0f} in {dimension} dimensions, is tiny and above 0. These numbers are "
-    "those of an untrained network; for trained ones the argument is the same, and the ball may be smaller.",
+    "{images_on_its_surface} images on the surface of that ball have another label. The ball has a volume of "
+    "one in 10 to the power {power:.0f} in {dimension} dimensions; its part inside the cube of images is "
+    "smaller, and above 0, too. These numbers are those of an untrained network; for trained ones the "
+    "argument is the same, and the ball may be smaller.",
     ball | {"bound": bound, "share": steepest / bound, "power": -ball["log10_volume"]}))
 
 # %% [markdown]
@@ -340,15 +341,12 @@ def draw_slabs():
 
 
 run.minute(prose.fill(
-    "Can a classifier err on infinitely many inputs without any effect on its expected error? Theorem 1 says "
-    "so for regions of lower dimension, under a distribution that gives these probability 0: in our exact "
-    "example two classifiers have the error {loss_first}, although one also errs on {slabs} slabs of volume "
-    "0; with 256 grey levels, a slab at each, errors rise from {grey_first} to {grey_second}. Conjecture 1, "
-    "that lower-dimensional regions of disagreement or of common errors have probability 0, leaves open "
-    "whether the regions of adversarial examples are of lower dimension: an error with a positive margin "
-    "fills a ball. Conjecture 2, that a network is discontinuous at their edges, is true of the labels of "
-    "every classifier; the outputs are continuous.",
-    theorem | {"slabs": SLABS, "grey_first": float(grey[0]), "grey_second": float(grey[1])}),
+    "Can a classifier err on infinitely many inputs without any effect on its expected error? By Theorem 1 "
+    "it can, on regions of lower dimension to which the distribution of inputs gives probability 0; images "
+    "of 256 grey levels are excluded. In our exact example two classifiers have the error {loss_first}, "
+    "although one also errs on {slabs} slabs of volume 0. Regions in which two networks disagree with "
+    "positive margins contain a ball; Conjecture 1, that regions of lower dimension have probability 0, does "
+    "not cover them.", theorem | {"slabs": SLABS}),
     picture=draw_slabs(), sets=(),
     alt="On logarithmic axes the difference of losses falls in proportion to thickness.")
 
