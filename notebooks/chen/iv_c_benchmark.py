@@ -74,9 +74,10 @@ run = start("chen/iv_c_benchmark", globals())
 # ## What the paper claims, and how it is tested
 #
 # The paper trains ten architectures on each of three data sets and attacks them with *projected gradient descent* (PGD)
-# {cite:p}`madry2018`; the share of flipped labels is the *attack success rate* (ASR). FSA, FSD and ROBY
-# ({ref}`Section III <chen-iii>`) come from 10,000 clean test images. On each data set the success rate is claimed to fall as FSA
-# and FSD grow and as ROBY shrinks.
+# {cite:p}`madry2018`; the share of flipped labels is the *attack success rate* (ASR). Three numbers come from 10,000 clean test images
+# ({ref}`Section III <chen-iii>`): FSD is the mean distance of two class centres, FSA grows as samples lie closer to the centre of their
+# class, and ROBY is the mean overlap of two classes. Each is scaled inside one network. On each data set the success rate is claimed to fall
+# as FSA and FSD grow and as ROBY shrinks.
 #
 # ## Research questions (procedure)
 #
@@ -293,15 +294,14 @@ natural = chen.only(ours, chen.PRINTED)
 # ASR∞ is the success of the text's PGD on correctly classified images (pixels in [0, 1]: ε = 0.3 with 40 steps of 0.01; on CIFAR-10
 # ε = 1/255 with 10 steps of 0.25/255). ASR₂ is the success in the L2 ball of the same ε, which is the literal reading.
 #
-# As no architecture was trained twice, a value agrees (✓) only to its printed digits. A success rate is marked “?” where the published
-# one lies in the 99% interval of our share of the attacked images.
+# Values agree (✓) only to their printed digits. A success rate is marked “?” if the published one lies in the 99% interval of ours.
 
 # %%
 run.say(natural, lambda units: ranking.measured(units) | {"whole": vars(run.full)},
         "Networks measured on {data}: {names} (n = {networks} of {all}). Each was trained once, for {epochs} "
-        "epochs on {images_train} images (published script: about {whole.epochs} on {whole.images_train}); "
-        "{images_attack} test images were attacked (paper: {whole.images_attack}). Data sets not measured: "
-        "{left}.")
+        "epochs on {images_train} images (published script: about {whole.epochs} epochs). Of {images_attack} "
+        "test images (paper: {whole.images_attack}) the correctly classified ones were attacked. Data sets "
+        "not measured: {left}.")
 run.table("table-1", natural, chen.table_1, claims={
     "Accuracies are around": chen.accuracies,
     "equals ranking by L2": ranking.with_status(
@@ -407,16 +407,17 @@ run.figure("figure-4", natural, ranking.drawn(BOTH), data=ranking.of_figure(BOTH
 # %% [markdown]
 # ## Where it differs: the attack
 #
-# The code of the later journal version takes 10 steps of 2 from a random point of the ball. PGD in a third of the text's ε is ours: it
-# leaves room for networks to differ. Networks that earlier code attacked with L2 steps of a wrong length are left out there.
+# The code of the later journal version takes 10 steps of 2 from a random point of the ball. PGD in a third of the text's ε is ours, since
+# it does not flip all images. Networks whose L2 steps in the L∞ ball had a wrong length in an earlier run are left out of these two rows.
 
 # %%
 run.extra("attacks", natural, lambda units: ranking.attacks(units, natural.stale),
           "Success of each attack, lowest to highest, beside the published success of its norm (L∞ or L2); "
           "rank correlations with 95% intervals over networks", header=ranking.ATTACKS)
 run.say(natural, ranking.answer,
-        "In the L2 norm the published success is near that of the steps of 2 and far from that of the ball, "
-        "which has rank correlation {by_paper} with it. PGD at ε/3 and the 10 L∞ steps of 2 order our "
+        "In the L2 norm the level of the published success is nearest to that of the 10 steps of 2, which "
+        "flip {code_steps} and so order no networks. The success in the L2 ball of the same ε has rank "
+        "correlation {by_paper} with the published one. PGD at ε/3 and the 10 L∞ steps of 2 order our "
         "networks differently, too: their rank correlation is {apart}. The printed L∞ attack flips {text} of "
         "the same images within ε, so an image that the steps of 2 do not flip is no evidence of robustness.")
 run.extra("readings-of-pgd", ours, lambda units: ranking.readings(units, ours.stale),
@@ -426,7 +427,7 @@ run.extra("readings-of-pgd", ours, lambda units: ranking.readings(units, ours.st
 # %% [markdown]
 # ## Does ROBY rank networks? Rank agreement and baselines
 #
-# Next to the metrics stand quantities that any evaluation has: accuracy, the mean margin of the logits (true class over the best other),
+# Four baselines are compared with the metrics: accuracy, the mean margin of the logits (true class over the best other),
 # and median distances to the boundary. The distance along the gradient is that of the first label change on one straight line, so it
 # is only an upper bound. Intervals over test images do not cover the choice of networks.
 
@@ -436,9 +437,8 @@ for attack, words in ranking.APART.items():
               lambda units, attack=attack: ranking.rank_agreement(units, attack),
               f"Agreement of each quantity with the success of {words}, over the ten networks of a data set",
               header=ranking.HEADER, fold=None if attack == "third" else f"The same for {words}")
-run.say(natural, ranking.answer,
-        "With PGD at ε/3, {clear.third} of {quantities} quantities have an interval over networks without 0; "
-        "with the 10 steps of 2, {clear.code}. Ten networks do not tell ROBY and these baselines apart.")
+run.say(natural, ranking.answer, "With PGD at ε/3, {clear.third} of {quantities} quantities have an interval "
+        "over networks without 0; with the 10 steps of 2, {clear.code}. Differences were not tested.")
 run.extra("quantities", ours, lambda units: chen.named(
     units, ["asr_third", *ranking.QUANTITIES], sort="asr_third", percent=("asr_third",)),
           f"Quantities by success at ε/3; distances are medians over at most {run.full.near} images",
@@ -459,9 +459,10 @@ run.extra("by-features", natural, ranking.by_features,
           "Spearman's correlation of ROBY with attack success, by features and classes, over ten networks "
           "(95% interval, other networks; perfect: 1)", header=ranking.READINGS)
 run.say(natural, ranking.answer,
-        "The choice of features and attack decides the sign. With success at ε/3, ROBY (L2, true classes) "
-        "has rank correlation {logits.third_2} for logits and {softmax.third_2} for softmax outputs; with "
-        "the 10 steps of 2, {logits.code_2} and {softmax.code_2}. Of {tried} intervals {clear_of_0} exclude "
+        "The sign of the estimate changes with features and attack. With success at ε/3, ROBY (L2) has rank "
+        "correlation {logits.third_2} for logits and true classes, {hidden.third_2} for the text's reading "
+        "(last hidden layer, predicted classes) and {softmax.third_2} for softmax outputs and true classes. "
+        "Of {tried} intervals {clear_of_0} exclude "
         "0; chance alone gives about {chance:.0f}. Ten networks of short training give no verdict for or "
         "against the paper.")
 run.extra("variants", ours, chen.variants, "ROBY (L2) of each network; no value by batch statistics where "
@@ -480,21 +481,20 @@ run.extra("variants", ours, chen.variants, "ROBY (L2) of each network; no value 
 # ## Exercises
 #
 # - `epochs=2` in a quick run: compare accuracy, mean margin and success at a third of ε with those after one epoch.
-# - A further network is one entry in `MODELS` of `shared/models/chen.py`; it needs no new training of the others. The tables of
-#   attacks, quantities and variants show it; the paper's tables keep to the paper's networks.
+# - A further network is one entry in `MODELS` of `shared/models/chen.py`; it needs no new training of the others.
 
 # %%
 best = run.best(natural)
 if len(best) and (found := ranking.answer(best)):
     run.minute(prose.fill(
-        "Does ROBY, the overlap of the classes, rank networks by robustness as an attack does? Over "
-        "{networks} networks on {data}, ROBY of the logits has rank correlation "
-        "{logits.third_2_spearman:.2f} (95% interval {logits.third_2_low:.2f} to {logits.third_2_high:.2f}; "
-        "paper: 1) with the success of a PGD attack at a third of the paper's ε; at the full ε it flips "
-        "{text} of the images. Choices that the text leaves open turn the sign: softmax outputs in place of "
-        "logits give {softmax.third_2}, but {softmax.code_2} with the attack of the published code. Each "
-        "network was trained once, for {epochs} epochs on {images_train} images, so this gives no verdict on "
-        "the paper.", found), sets=[natural], **ranking.picture(best, "third"))
+        "Does ROBY, the overlap of the classes, rank networks by robustness as an attack does? The paper's "
+        "PGD flips {text} of the images of our {networks} {data} networks, so they are ranked by success at "
+        "a third of its ε. ROBY has rank correlation {hidden.third_2} with that success for the features and "
+        "classes that the text names, and {logits.third_2} for logits and true classes, as in the later code "
+        "(95% intervals; paper, at the full ε: 1). Of {tried} intervals over features, classes, norms and "
+        "attacks {clear_of_0} exclude 0, and each network was trained once, for {epochs} epochs on "
+        "{images_train} images: no verdict on the paper.", found),
+        sets=[natural], **ranking.picture(best, "third"))
 
 # %%
 run.stamp()

@@ -197,8 +197,8 @@ def rank_agreement(units, attack="third", *, draws=1_000):
 
 
 HEADER = {"data set": "data set", "quantity": "quantity", "sign": "sign of a good measure",
-          "networks": "Spearman (95% interval, other networks)", "r": "Pearson",
-          "images": "95% interval, other test images of the same networks"}
+          "networks": "Spearman (95% interval, other networks)",
+          "images": "Spearman's 95% interval, other test images of the same networks", "r": "Pearson"}
 
 
 def by_features(units):
@@ -305,9 +305,9 @@ VALUES = chen.NAMED | {"asr_third": "ASR at ε/3, %"} | {
 def answer(units, data="MNIST"):
     """For sentences on the ten networks of a data set: which readings and attacks rank them how; {} of fewer.
 
-    Beside `measured`: `logits` and `softmax` are rows of `by_features`, of which `clear_of_0` counts the
-    intervals that exclude 0, as `clear` does for `rank_agreement`. `apart` ranks the two of `APART` by each
-    other, `by_paper` the success in the L2 ball by the published one.
+    Beside `measured`: `logits`, `hidden` (as in the text) and `softmax` are rows of `by_features`, of which
+    `clear_of_0` counts the intervals that exclude 0, as `clear` does for `rank_agreement`. `apart` ranks the
+    two of `APART` by each other, `by_paper` the success in the L2 ball by the published one.
     """
     if (mine := chen.complete(chen.networks(units), chen.TEN).get(data)) is None:
         return {}
@@ -318,7 +318,9 @@ def answer(units, data="MNIST"):
     clear = {attack: _clear((row["low"], row["high"]) for row in rank_agreement(units, attack)
                             if row["data set"] == data) for attack in APART}
     return measured(units, data) | {
-        "logits": reading["logits, true classes"], "softmax": reading["softmax outputs, true classes"],
+        "logits": reading["logits, true classes"],
+        "hidden": reading["last hidden layer, predicted classes"],
+        "softmax": reading["softmax outputs, true classes"],
         "clear_of_0": _clear(ends), "tried": len(ends), "chance": 0.05 * len(ends), "clear": clear,
         "quantities": len(QUANTITIES), "apart": spanned(ranked(mine.asr_third, mine.asr_code)),
         "by_paper": spanned(ranked(mine.asr_ball, mine.model.map(printed)))}

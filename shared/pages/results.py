@@ -262,7 +262,7 @@ class _Pieces:
         """What the reference asks a figure to contain and the record does not."""
         lacks = [c["what"] for c in self.record.get("contains") or () if not c["there"]]
         if lacks and self.main == "recorded":
-            text = ("This figure lacks something that the published one shows: "
+            text = ("Parts of the published figure that are missing here: "
                     f"{'; '.join(lacks).replace(' (inferred)', '')}.")
             yield text, text
 
