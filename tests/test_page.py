@@ -166,3 +166,14 @@ def test_what_a_result_waits_for_stands_once_above_its_claims():
     above = shown("2 claims wait; the rest waits for 2 of 9")
     assert "– so far: 97% |" in above and above.count("waits for 2 of 9") == 2
     assert "– waits for 2 of 9; so far: 97% |" in shown("2 claims wait for other tables")
+
+
+def test_published_rows_without_a_counterpart_are_folded():
+    item = reference.paper("chen")["table-1"]
+    record = {"cells": [], "verdict": "in part", "reason": "so", "claims": [],
+              "scale": {"fraction": 1, "parts": {}, "proxies": {}}}
+    ours = {"dataset": "MNIST", "model": "LeNet", "acc": 0.9}
+    for row, shown in ((ours, 1), (dict.fromkeys(item.keys), 0)):
+        plain, myst, _ = results.page(item, {"recorded": record | {"rows": [row]}})
+        table, _, rest = myst.partition("{dropdown} Published rows that are not reproduced yet")
+        assert [text.count("| LeNet |") for text in (table, rest, plain)] == [shown, 3 - shown, shown or 3]

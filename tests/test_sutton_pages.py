@@ -159,9 +159,10 @@ def test_the_minute_tells_of_fewer_training_images_nets_left_out_and_pairs_that_
 def test_a_triangle_is_laid_out_as_printed():
     item = reference.paper("sutton")["table-6"]
     few = made_up([(2, 3)])
-    header, body = results.comparison(item, "reproduced", tables.sizes(few, "l2"), {})
-    assert header[-9:] == [str(k) for k in range(1, 10)] and all(len(row) == len(header) for row in body)
-    assert len(body) == len(item.raw["rows"]) + 2  # a line of ours under each printed one that has any
+    header, body, rest = results.comparison(item, "reproduced", tables.sizes(few, "l2"), {})
+    assert header[-9:] == [str(k) for k in range(1, 10)] and {*map(len, body + rest)} == {len(header)}
+    assert len(body) == 4   # a line of ours under each printed one that has any: training and test images
+    assert len(rest) == len(item.raw["rows"]) - 2 and not any("reproduced" in row for row in rest)
     printed, ours = next((p, o) for p, o in zip(body, body[1:]) if o[2] == "reproduced")
     assert printed[0] == "2" and printed[5] == "0.40 (0.31)"
     facts = few.train[0]["attack"]["l2"]

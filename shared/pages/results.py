@@ -59,8 +59,9 @@ def legend(signs):
 
 
 def comparison(item, source, rows, signs):
-    """Header and body of the printed table; under each printed row that one of `rows`, called `source`.
+    """Header, body and rest of the printed table: under each printed row that one of `rows`, called `source`.
 
+    The rest are the printed rows that none of `rows` stands beside.
     signs  `marks` of their cells
     """
     if any("cells" in row for row in item.raw["rows"]):
@@ -73,7 +74,7 @@ def comparison(item, source, rows, signs):
     shown = {k: c for k, c in columns.items() if any(row.get(k) is not None for row in there)}
     header = [*(_label(item, k) for k in item.keys), "source", *(_label(item, k) for k in shown)]
     by_key = {tuple(r.get(k) for k in item.keys): r for r in rows}
-    body = []
+    body, rest = [], []
     for printed in item.rows:
         key = tuple(printed.get(k) for k in item.keys)
         lines = [[PUBLISHED, *(cell(printed.get(c), printed.get(c), column) for c, column in shown.items())]]
@@ -87,13 +88,10 @@ def comparison(item, source, rows, signs):
             lines = [[f"{PUBLISHED}, {lines[1][0]}", *lines[0][1:]]]
         first = [cell(printed["label"])] if named else [
             display.in_words(cell(printed.get(k))) for k in item.keys]
-        for n, (who, *cells) in enumerate(lines):
-            if len(shown) > 4:  # a wide table: a spread goes under its mean
-                cells = [c.replace(" ± ", "<br>± ") for c in cells]
-            if any(cells) or n == 0:  # what has no value takes no line
-                body.append([*first, who, *cells])
-            first = [""] * len(item.keys)
-    return header, body
+        if len(shown) > 4:  # a wide table: a spread goes under its mean
+            lines = [[c.replace(" ± ", "<br>± ") for c in line] for line in lines]
+        _add(body, rest, first, lines)
+    return header, body, rest
 
 
 def _across(item, source, rows, signs):
@@ -105,16 +103,20 @@ def _across(item, source, rows, signs):
     heads = list(dict.fromkeys(c[head] for row in item.raw["rows"] for c in row["cells"]))
     given = [(who, {tuple(r.get(k) for k in item.keys): r for r in theirs}, marked)
              for who, theirs, marked in ((PUBLISHED, item.rows, {}), (source, rows, signs))]
-    body = []
+    body, rest = [], []
     for row in item.raw["rows"]:
         key = tuple(row.get(k) for k in outer)
-        first = [display.in_words(cell(k)) for k in key]
-        for who, theirs, marked in given:
-            cells = [_side_by_side(item, theirs.get((*key, h), {}), marked, (*key, h)) for h in heads]
-            if any(cells):
-                body.append([*first, who, *cells])
-                first = [""] * len(outer)
-    return [*(_label(item, k) for k in outer), "source", *map(str, heads)], body
+        lines = [[who, *(_side_by_side(item, theirs.get((*key, h), {}), marked, (*key, h)) for h in heads)]
+                 for who, theirs, marked in given]
+        _add(body, rest, [display.in_words(cell(k)) for k in key], lines)
+    return [*(_label(item, k) for k in outer), "source", *map(str, heads)], body, rest
+
+
+def _add(body, rest, first, lines):
+    """Put the lines of a printed row that have values behind its name: into the rest without one of ours."""
+    told = [line for n, line in enumerate(lines) if n == 0 or any(line[1:])]
+    (rest if [who for who, *_ in told] == [PUBLISHED] else body).extend(
+        [*(first if n == 0 else [""] * len(first)), *line] for n, line in enumerate(told))
 
 
 def _side_by_side(item, row, signs, key):
@@ -194,7 +196,7 @@ class _Pieces:
         return f"{self.key}-{'recorded' if label == 'recorded' else 'run'}.png"
 
     def _tables(self, label):
-        """Tables of the results of a run, as (header, body, caption)."""
+        """Tables of the results of a run, as (header, body, rest, caption)."""
         item, run, told = self.item, self.runs[label], self.told[label]
         signs = marks(item, run["cells"])
         meant = f" ({words})" if (words := legend(signs)) else ""
@@ -203,7 +205,7 @@ class _Pieces:
             yield *comparison(item, told, run["rows"], signs), caption
         data = run.get("data") if item.printed_numbers else None
         if data and (made := published_numbers(item, told, data, signs))[1]:
-            yield *made, f"{item.title}: published numbers{meant}"
+            yield *made, [], f"{item.title}: published numbers{meant}"
 
     def results(self):
         """The picture and the tables of the first run."""
@@ -214,10 +216,16 @@ class _Pieces:
         elif self.pictures:
             yield f"*{self.title}* ({told})", display.myst_figure(
                 self.file(self.main), captioned(self.title, told), self.alt, self.key)
-        for n, (header, body, words) in enumerate(self._tables(self.main)):
+        for n, (header, body, rest, words) in enumerate(self._tables(self.main)):
             name = self.key if not self.pictures and n == 0 else None
-            yield (f"**{words}**\n\n{markdown_table(header, body)}",
-                   display.myst_table(header, body, words, name=name))
+            if body:
+                yield (f"**{words}**\n\n{markdown_table(header, body)}",
+                       display.myst_table(header, body, words, name=name))
+            if rest:
+                words = f"{self.item.title}: published rows {'not reproduced yet' if body else 'alone'}"
+                yield "" if body else f"**{words}**\n\n{markdown_table(header, rest)}", display.folded(
+                    "Published rows that are not reproduced yet",
+                    display.myst_table(header, rest, words, name=None if body else name))
 
     def verdict(self, sets):
         """The verdict, which only a record at full scale earns, with its reason, scale and age of code."""
@@ -284,7 +292,9 @@ class _Pieces:
         inner, more = [], []
         if self.pictures.get(label) is not None:
             inner.append(display.myst_figure(self.file(label), captioned(self.title, label), self.alt))
-        for header, body, words in self._tables(label):
+        for header, body, _, words in self._tables(label):
+            if not body:
+                continue
             inner.append(display.myst_table(header, body, captioned(words, label)))
             more.append(f"**{words}** ({label})\n\n{markdown_table(header, body)}")
         if inner:
