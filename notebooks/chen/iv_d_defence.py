@@ -184,9 +184,9 @@ def natural_facts(units):
 
 
 run.say(natural, natural_facts,
-        "Of the natural networks, {ours} of {n} have a smaller ROBY on adversarial than on clean images "
-        "(paper: {paper} of {all}), although PGD flips {rate} of their correctly classified images. A small "
-        "ROBY on adversarial images is therefore not by itself a sign of robustness.")
+        "With true classes, {ours} of {n} natural networks have a smaller ROBY on adversarial than on clean "
+        "images (paper: {paper} of {all}), although PGD flips {rate} of their correctly classified images. "
+        "By true classes, a small ROBY on adversarial images is therefore no sign of robustness by itself.")
 
 
 # %% [markdown]
@@ -199,7 +199,7 @@ def smaller(samples):
     """The claim that robust networks have a smaller ROBY."""
     return every("dataset model", f"roby_{samples}_robust < roby_{samples}_natural",
                  says=f"{{dataset}} {{model}}: natural {{roby_{samples}_natural}}, "
-                      f"robust {{roby_{samples}_robust}}", reads="it is read of each network")
+                      f"robust {{roby_{samples}_robust}}", reads="counted for each network")
 
 
 DECLINES = np.array([[row[f"roby_{samples}_natural"] - row[f"roby_{samples}_robust"] for samples in SAMPLES]
@@ -213,7 +213,7 @@ run.table("table-5", BOTH, pairs, claims={
         says="{dataset} {model}: natural minus robust is "
              "{roby_adversarial_natural - roby_adversarial_robust} on adversarial and "
              "{roby_original_natural - roby_original_robust} on clean images",
-        reads="it is read of each network; in the published table it holds for "
+        reads="counted for each network; in the published table it holds for "
               f"{(DECLINES[:, 1] > DECLINES[:, 0]).sum()} of {len(DECLINES)} networks and for the mean "
               f"decline, {DECLINES[:, 1].mean():.3f} against {DECLINES[:, 0].mean():.3f}")})
 
@@ -354,11 +354,12 @@ MINUTE = (
     "Is ROBY, the overlap of the classes among the logits, smaller for adversarially trained (robust) "
     "networks than for natural ones? The paper reports so for {paper.original} of {all} networks on clean "
     "and for {paper.adversarial} on adversarial images. We measured {networks} of {all} pairs ({names}): "
-    "ROBY is {true.original_natural:.3f} (natural) and {true.original_robust:.3f} (robust) on clean images, "
-    "{true.adversarial_natural:.3f} and {true.adversarial_robust:.3f} on adversarial images, and there "
-    "{predicted.adversarial_natural:.3f} and {predicted.adversarial_robust:.3f} with predicted instead of "
-    "true classes. Training of {epochs} epochs, after which PGD still flips {robust} of the correctly "
-    "classified images of the robust network (natural: {natural}), gives no verdict.")
+    "for true classes ROBY of the robust network is {true.original_robust:.3f} on clean images (natural: "
+    "{true.original_natural:.3f}) and {true.adversarial_robust:.3f} on adversarial images (natural: "
+    "{true.adversarial_natural:.3f}), there for predicted classes {predicted.adversarial_robust:.3f} "
+    "(natural: {predicted.adversarial_natural:.3f}). Training of {epochs} epochs, after which PGD still "
+    "flips {robust} of the correctly classified images of the robust network (natural: {natural}), gives no "
+    "verdict.")
 best = run.best(*BOTH)
 if all(map(len, best)) and (facts := facts_of(*best)) and prose.complete(MINUTE, facts):
     run.minute(prose.fill(MINUTE, facts), picture=drawn("original")(*best), sets=BOTH,

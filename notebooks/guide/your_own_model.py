@@ -257,12 +257,12 @@ display.picture(figure, f"Smallest boundary distance of {len(x)} images over {le
                 f"directions, in steps of {found.step:g}. Triangles are censored: no label changed up to "
                 f"{found.top:g}.", "A rising curve of dots from small distances up; triangles at its end.")
 display.say(prose.fill(
-    "The median RMS distance to the nearest boundary is {near:.2f} (n = {images}; L2 = {root * near}, since "
-    "L2 = {root} × RMS for {values} pixel values). It is {root * near / wagner:.0f} times the median norm of "
-    "the Carlini-Wagner examples (L2 = {wagner}, RMS = {wagner / root:.3f}). For {censored} images the "
-    "distance is censored: no direction reached another label up to {top}. Over the other {rest} images the "
-    "mean top-1 purity is {pure:.2f}: of the directions that reach another label, this share leads to the "
-    "most frequent one.", dict(
+    "The median of each image's smallest RMS distance along a direction is {near:.2f} (n = {images}; L2 = "
+    "{root * near}, since L2 = {root} × RMS for {values} pixel values), {root * near / wagner:.0f} times the "
+    "median norm of the Carlini-Wagner examples (L2 = {wagner}, RMS = {wagner / root:.3f}). For {censored} "
+    "images the distance is censored: no direction reached another label up to {top}. Over the other {rest} "
+    "images the mean top-1 purity is {pure:.2f}: of the directions that reach another label, this share "
+    "leads to the most frequent one.", dict(
         near=float(near.median()), root=x[0].numel() ** 0.5, values=x[0].numel(), images=len(x),
         wagner=float(results["Carlini-Wagner"].distance.nanmedian()), censored=int(far.sum()), top=found.top,
         rest=int((~far).sum()), pure=float(purity(found, 1)[~censored].mean()))))
@@ -304,7 +304,7 @@ meter.start()
 # Separability reflects the threshold, so neither direction is better. The other two measures are lower if the source must change more before
 # its label does. The paper's page is {ref}`ren-iii`.
 #
-# ## Susceptibility: attacks against random perturbations of the same norm
+# ## Susceptibility: attacks against random perturbations
 #
 # The attack moves each correctly classified image along its gradient until the label changes, up to the L2 norm `largest`. It takes the
 # direction of LineSearch but, as in the paper, does not clip the image to [0, 1]. Random perturbations are then drawn uniformly from L2 balls
@@ -327,7 +327,7 @@ display.table(["perturbation", "images", "label changed", "95% interval"],
 meter.start()
 
 # %% [markdown]
-# Lower is better in every row. A low random share beside a high attack share means that random perturbations of this norm do not find the
+# Lower is better in every row. A low random share beside a high attack share means that random perturbations of such norms miss the
 # attacks. `told.attack` holds the norm of each attack, nan where none was found. The paper's page is {ref}`sutton-7-2-1`.
 #
 # ## ROBY: how much the classes overlap
@@ -347,8 +347,9 @@ display.table(["measure", "value", "more robust if"],
                ["mean overlap over mean distance", display.number(layout.overlap), "smaller (ours)"]],
               f"Layout of the {len(data.classes)} classes of {len(x_test)} test images. The first three "
               "values are scaled, the last is not.")
-display.say("If all classes were equally wide, ROBY would be 1 - FSD by definition, and add nothing to it. "
-            f"Here the two differ by {display.number(abs(layout.roby + layout.fsd - 1), digits=2)}.")
+display.say("If all classes were equally wide, ROBY would be 1 - FSD by definition. Here the two differ by "
+            f"{display.number(abs(layout.roby + layout.fsd - 1), digits=2)}. On artificial classes the first "
+            "three values hardly follow the distance to the boundary ({ref}`chen-iii`); the last one does.")
 meter.start()
 
 # %% [markdown]
@@ -422,8 +423,7 @@ meter.start()
 #
 # A function without parameters and a network with a single logit work in the same way. One logit above 0 means class 1. The function below
 # compares the mean pixel value with a constant; the network is linear with random weights. Their own predicted labels serve as `y`. A short
-# script in {ref}`how to run the book <any-folder>` applies the instruments to three untrained models in any other folder. There ROBY takes
-# arbitrary groups of images as classes, and no re-trained models are used. {doc}`/book/api` lists the functions by task.
+# script in {ref}`how to run the book <any-folder>` applies the instruments in any other folder; {doc}`/book/api` lists the functions by task.
 
 # %% tags=["show-input"]
 def bright(images):
@@ -437,16 +437,16 @@ two = {name: attacks["PGD"](each, x, inference.labels(each, x), generator=draws)
 
 # %%
 display.say(f"PGD with limit {limit} changes " + " and ".join(
-    f"{int(r.success.sum())} of {len(x)} predicted labels of the {name}" for name, r in two.items())
-    + ". These numbers only show that the calls work.")
+    f"{int(r.success.sum())} of {len(x)} predicted labels of the {name}" for name, r in two.items()) + ".")
 
 # %% [markdown]
 # (your-own-model-refused)=
 # ## Models and images that raise an error
 #
 # An unsuitable model, image or label raises an error of one line that names what was found and what is needed. An error raised inside your
-# model reaches you unchanged. Two limits apply. A single probability (a sigmoid) cannot be distinguished from a logit. The borderline search
-# evaluates labels alone, so it accepts probabilities and labels that change between calls.
+# model reaches you unchanged. Two limits apply. A single probability (a sigmoid) cannot be distinguished from a logit: it is above 0, so
+# that every image counts as class 1 and no error is raised; remove the sigmoid. The borderline search evaluates labels alone, so it accepts
+# probabilities and labels that change between calls.
 
 # %%
 few, true = x[:8], y[:8]
@@ -474,9 +474,9 @@ display.table(["given", "message"], messages,
 # %% [markdown]
 # ## What it costs
 #
-# A pass is one forward pass of one image. Backward passes are not counted; FGSM and PGD need one at each step. The count of an attack includes
-# the classification before and after it. Each call also {ref}`checks <your-own-model-refused>` the model by two forward passes of a few images.
-# The boxes do not include the re-training.
+# A pass is one forward pass of one image. Backward passes are not counted; attacks by gradients need them, too. The count of an attack
+# includes the classification before and after it. Each call also {ref}`checks <your-own-model-refused>` the model by two forward passes of
+# a few images. The boxes do not include the re-training.
 
 # %%
 display.table(["instrument", "passes per image", "processor seconds"],
