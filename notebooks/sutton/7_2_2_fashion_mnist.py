@@ -71,10 +71,10 @@ FAR = DELTAS[2]
 #    the loss, tried at 256 equally spaced norms from 0 to 5. An image whose gradient is exactly zero
 #    counts as not attackable.
 # 2. *Random susceptibility*: the share of the attackable images for which at least one of 2,000 **random perturbations** flips the label.
-#    Their norm is $\delta$ times that of the image's own attack.
+#    They are uniform in an L2 ball whose radius is $\delta$ times the norm of the image's own attack.
 #
 # The paper reports the effects of CIFAR-10 again (Tables 20 and 21, Figures 17 and 18): accurate networks, many attackable images, and random
-# perturbations of the norm of the attack that flip almost no label. This page does not compare the two data sets.
+# perturbations of the norm of the attack that flip almost no label.
 
 # %%
 scale = run.scale(

@@ -75,7 +75,7 @@ SIZES = {norm: tables.printed(PAPER["table-24"], norm=norm, split="test") for no
 #    the loss, tried at 256 equally spaced norms from 0 to 5. An image whose gradient is exactly zero
 #    counts as not attackable.
 # 2. *Random susceptibility*: the share of the attackable images for which at least one of 2,000 **random perturbations** flips the label.
-#    Their norm is $\delta$ times that of the image's own attack.
+#    They are uniform in an L2 ball whose radius is $\delta$ times the norm of the image's own attack.
 #
 # Table 23 of the paper gives both shares, Table 24 the norms of the attacks; Figures 19 and 20 show the distributions of these norms.
 #

@@ -358,10 +358,10 @@ if f is not None and (f["l2"] > 0).any():
     middle = {norm: display.number(float(np.median(f[norm][hit])), digits=2) for norm in NORMS}
     steps = round(float(np.median(f["l2"][hit])) / step)
     display.say(
-        f"The median attack has a Euclidean norm of {middle['l2']}, which is {steps} of the 256 steps of "
+        f"The median attack has a Euclidean norm of {middle['l2']}, which is {steps} steps of "
         f"{words(step, '')}; a norm is known to within one step. Half of the attacks change no value by more "
-        f"than {middle['linf']}. No attack needs more than {words(f['l2'].max(), '')} of the "
-        f"{f['largest']:g} that are searched.")
+        f"than {middle['linf']}. The largest norm is {words(f['l2'].max(), '')}; the search goes "
+        f"up to {f['largest']:g}.")
 
 
 # %% [markdown]
@@ -426,7 +426,6 @@ run.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else None
 # ## Try it
 #
 # - `largest=1`: finer steps and a shorter range. The norms of attacks fall by up to a step, and some images have no attack in the range.
-# - `draws=400`: random susceptibility cannot rise. Does it fall to a fifth, or are most labels flipped by early samples?
 # - `network="resnet50"`: the paper's own architecture, where its weights can be downloaded.
 
 # %%

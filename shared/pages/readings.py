@@ -381,7 +381,7 @@ def deviation_in_words(units, plain, shares, right, names):
     bn, plainly, many = READINGS["bn"].name, READINGS[""].name, len(both) > 1
     where = " and ".join(pairs.name(p, names) for p in both)
     others = ("" if len(units) == len(plain) == len(both) else
-              " The other rows are of different problems and cannot be compared.")
+              " Rows of other problems compare with the published row of their own problem alone.")
     return (f"Both networks have learned {pairs.counted(len(both), 'problem')} ({where}). There the "
             f"attackable share deviates from the published one by {points(units)} points with *{bn}* and by "
             f"{points(plain)} points with *{plainly}*{', on average' if many else ''}. If every image with a "
