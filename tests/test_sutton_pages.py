@@ -236,7 +236,7 @@ def test_both_readings_are_compared_on_the_problems_of_both():
                                   for u in trained(r, [share] * 3)]) for r, share in (("bn", 60), ("", 50)))
     told = readings.deviation_in_words(units, plain[:2], PUBLISHED, RIGHT, NAMES)
     assert "2 problems (zero – one and one – two)" in told and "by 10.0 points" in told and "20.0" in told
-    assert "other rows" in told and "15.0 points" in told
+    assert "Rows of other problems" in told and "15.0 points" in told
     box = readings.both_in_words(units, plain[:2], PUBLISHED, RIGHT)
     assert "on 2 pairs the step misclassifies 60.0% with it and 50.0% without (paper: 70.0%)" in box
     assert readings.both_in_words(units, plain[:0], PUBLISHED, RIGHT) is None

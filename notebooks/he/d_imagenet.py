@@ -486,8 +486,9 @@ found = pooled(best)
 if {"benign", "margin"} <= found.keys():
     most = max(best.iterations[best.unit.str.contains("margin")])
     copies, = he.misread_under_noise(run.best(noises)) or [{"own": None}]
+    OVERFITS = "In our run OptMargin overfits its noise vectors: "
     overfits = "" if copies["own"] is None else (
-        f" {'In our run OptMargin overfits its noise vectors: ' if 2 * copies['others'] < copies['own'] else ''}"
+        f" {OVERFITS if 2 * copies['others'] < copies['own'] else ''}"
         f"{words(copies['own'])} of the copies with its own vectors are misclassified, against "
         f"{words(copies['others'])} with new vectors of the same norm (n = {copies['images']} images).")
     run.minute("Does OptMargin, an attack built to withstand noise, defeat region classification, a majority "
