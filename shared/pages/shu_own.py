@@ -39,9 +39,10 @@ def every_target(units):
 
 
 def by_rule(units, item):
-    """For each printed box, the published row and a row a rule of keeping: values kept, and rates.
+    """For each printed box, the published row and a row a rule of keeping: values kept, rates, distances.
 
-    The boxes are of the printed size, or of all kept values where these are fewer.
+    The boxes are of the printed size, or of all kept values where these are fewer. A published row has rates
+    or, in a table of distances, the mean distance.
     """
     def ends(rates):
         return {"attacked": rates[0], "least": min(rates[1:]), "most": max(rates[1:])}
@@ -50,7 +51,7 @@ def by_rule(units, item):
     for row, mine in of_rows(units, item):
         made.append({"attack": f"{called(mine.unit['method'])} {row['source_class']} → {row['target_class']}",
                      "changed in": "published", "b": row["n_intervals"],
-                     **ends(_in_print(row))})
+                     **(ends(rates) if (rates := _in_print(row)) else {"squared": row["sampled_l2_mean"]})})
         for rule in RULES:
             made.append({"attack": mine.name, "changed in": RULES[rule],
                          "kept": mine.held["changed_values"][rule]})
