@@ -301,15 +301,18 @@ run.extra("mobilenet-fifty", fifty, lambda units: shu_own.over_images(units.assi
 found = run.best(sweeps)
 facts = (curves(found) or None) if len(found) else None
 if facts:
-    rates = facts["in_the_box"]
+    rates, PRINTED = facts["in_the_box"], shu.printed("table-10", attack="BIM L2")
+    distance, = shu.distances(bim(found), "table-10")
     run.minute(prose.fill(
         "Do networks that differ only in their training seed share errors on the samples of a box, in which "
         "the b most variable of an image's values vary between those of adversarial examples? For one "
         "aeroplane the attacked network is wrong on all samples {settled} (paper: from about b = {paper} "
         "on). In the box of {intervals} values its error rate is {own}, and the lowest and highest rate of "
         "the other networks (n = {rest}) are {least} and {most} (paper, 2,000 values: one of them is never "
-        "wrong). One image gives no rate for others.",
-        facts | {"own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,
+        "wrong). One image gives no rate for others, and the attack's images lie at a mean squared L2 "
+        "distance of {far} from ours (paper: {theirs}).",
+        facts | {"far": distance["attack_l2_mean"], "theirs": PRINTED["attack_l2_mean"],
+                 "own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,
                  "settled": f"from b = {b} on" if (b := facts["m1_saturation_dims"]) else "at no size",
                  "intervals": min(facts["sizes"][-1], INTERVALS),
                  "paper": shu.PAPER["figure-7"].printed_numbers["m1_saturation_dims"]}),
