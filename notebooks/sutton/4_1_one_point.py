@@ -194,7 +194,7 @@ lemma_23 = check(run, "lemma-23", again=lambda n, r, h: cap_share(n, 1 - h / r),
 # %%
 CAPTION = (
     "Lemma 23. Left: three caps (orange) and the half balls that contain them (outlines), to scale. "
-    "Right: the volume of the half ball over that of the cap, the factor that the bound gives away, "
+    "Right: the volume of the half ball over that of the cap, the factor by which the bound exceeds it, "
     "over the relative distance x = 1 − h/r of the cap.")
 ALT = (
     "Left: three discs with caps inside half discs. Right: the ratio of bound to exact value grows "
@@ -238,8 +238,9 @@ display.picture(draw_envelopes(), CAPTION, ALT)
 #
 # The perturbations that cross the plane are a cap of height $\delta - \epsilon$. Its share of the ball is exactly
 # $\tau_n(\epsilon/\delta)$; Lemma 23 with $r = \delta$ gives the bound. Both fall at the same exponential rate,
-# $-\tfrac12\ln(1-\epsilon^2/\delta^2)$ per dimension: the bound loses a factor of order $\sqrt n$, no more. The bound is attained
-# only in the limit of a plane through the point, where both sides equal ½.
+# $-\tfrac12\ln(1-\epsilon^2/\delta^2)$ per dimension: for a fixed ratio $\epsilon/\delta$ the bound loses a factor of order $\sqrt n$.
+# The factor also grows as $\epsilon$ approaches $\delta$. The bound is attained only in the limit of a plane through the point, where both
+# sides equal ½.
 
 # %%
 NEEDED_AT = (10, 100, 1000, 3072, 10_000, 150_528)
@@ -398,8 +399,8 @@ display.say(
     f"{np.mean([row['test'] for row in pairs]):.1f}%). If the ratio of boundary distance to attack norm were "
     f"the same for all images, it would have to be {listed(f'{p:.2f}' for p in ratios)} for CIFAR-10 at "
     f"noise of {listed(map(str, cifar))} times the norm. One ratio for all images therefore does not explain "
-    f"the published values. {SEVERAL} For a flat boundary Theorem 1 implies that noise rarely succeeds. It "
-    "does not predict how often noise succeeds on the networks of Table 1.")
+    f"the published values. {SEVERAL} For a flat boundary Theorem 1 implies that noise rarely succeeds "
+    "in high dimensions. It does not predict how often noise succeeds on the networks of Table 1.")
 
 # %% [markdown]
 # ## Try it
