@@ -272,6 +272,19 @@ run.extra("mobilenet-keep-rules", sweeps, lambda units: shu_own.by_rule(bim(unit
           "Boxes of the printed size, or of all kept values where these are fewer: rates of the attacked "
           "network and of the others, mean squared L2 norm", header=shu_own.BY_RULE)
 
+
+def looser(units):
+    """Facts: size and rate of the attacked network in the box by the rule of the tables and by 90%."""
+    rows = {row["changed in"]: row for row in shu_own.by_rule(bim(units), "table-10") if "attacked" in row}
+    strict, most = (rows.get(shu_own.RULES[rule]) for rule in ("all", "most"))
+    return strict and most and {"b": strict["b"], "own": strict["attacked"], "looser": most["b"],
+                                "most": most["attacked"]}
+
+
+LOOSER = ("If 90% of the examples, not all, must change a value, as in one of the authors' two scripts, the "
+          "box has {looser} values, and the attacked network errs on {most:.1%} of its samples.")
+run.say(sweeps, looser, LOOSER)
+
 # %% [markdown]
 # ## Beyond the printed rows: all target classes, and fifty images
 
@@ -305,17 +318,16 @@ if facts:
     distance, = shu.distances(bim(found), "table-10")
     run.minute(prose.fill(
         "Do networks that differ only in their training seed share errors on the samples of a box, in which "
-        "the b most variable of an image's values vary between those of adversarial examples? For one "
-        "aeroplane the attacked network is wrong on all samples {settled} (paper: from about b = {paper} "
-        "on). In the box of {intervals} values its error rate is {own}, and the lowest and highest rate of "
-        "the other networks (n = {rest}) are {least} and {most} (paper, 2,000 values: one of them is never "
-        "wrong). One image gives no rate for others, and the attack's images lie at a mean squared L2 "
-        "distance of {far} from ours (paper: {theirs}).",
-        facts | {"far": distance["attack_l2_mean"], "theirs": PRINTED["attack_l2_mean"],
-                 "own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,
-                 "settled": f"from b = {b} on" if (b := facts["m1_saturation_dims"]) else "at no size",
-                 "intervals": min(facts["sizes"][-1], INTERVALS),
-                 "paper": shu.PAPER["figure-7"].printed_numbers["m1_saturation_dims"]}),
+        "the b most variable of an image's values vary between those of adversarial examples? In the box of "
+        "{intervals} values that all examples of one aeroplane change, the attacked network errs on "
+        "{own:.1%} of the samples (paper, {paper} values: all), and the lowest and highest rate of the other networks "
+        "(n = {rest}) are {least:.0%} and {most:.0%} (paper: one of them is never wrong). {looser} The "
+        "attack's images lie at a mean squared L2 distance of {far} from our one image (paper: {theirs}), "
+        "which may explain other differences.", {
+            "far": distance["attack_l2_mean"], "theirs": PRINTED["attack_l2_mean"], "paper": INTERVALS,
+            "own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,
+            "intervals": min(facts["sizes"][-1], INTERVALS),
+            "looser": prose.fill(LOOSER, looser(found)) if looser(found) else ""}),
         picture=shu.draw_curves(bim(found), "table-10"), sets=(sweeps,),
         alt="Misclassification rates of five networks against the number of intervals of the box.")
 
