@@ -321,8 +321,9 @@ if facts:
         "the b most variable of an image's values vary between those of adversarial examples? In the box of "
         "{intervals} values that all examples of one aeroplane change, the attacked network errs on "
         "{own:.1%} of the samples (paper, {paper} values: all), and the lowest and highest rate of the other "
-        "networks (n = {rest}) are {least:.0%} and {most:.0%} (paper: one of them is never wrong). {looser} The "
-        "attack's images lie at a mean squared L2 distance of {far} from our one image (paper: {theirs}), "
+        "networks (n = {rest}) are {least:.0%} and {most:.0%} (paper: one of them is never wrong). {looser} "
+        "The attack's images lie at a mean squared L2 distance of {far} from our one image (paper: "
+        "{theirs}), "
         "which may explain other differences.", {
             "far": distance["attack_l2_mean"], "theirs": PRINTED["attack_l2_mean"], "paper": INTERVALS,
             "own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,
