@@ -230,11 +230,15 @@ def test_the_numbers_of_the_book_are_those_of_its_measured_items_once():
 def test_a_table_of_many_like_values_is_told_as_a_pattern():
     item = scaled([float(v) for v in range(1, 11)])
     rising = comparison.compare(item, [{"n": str(n), "x": 2.0 * n + 3} for n in range(10)])
-    said, = pattern.words(rising)
-    assert said.startswith("10 values of x: rank correlation 1.00 (1.00 to 1.00), mean difference 6.5 (95%")
-    assert pattern.words(rising[:pattern.FEWEST - 1]) == []
-    falling, = pattern.words(comparison.compare(item, [{"n": str(n), "x": 9.0 - n} for n in range(10)]))
-    assert "rank correlation -1.00" in falling
+    told, = pattern.rows(rising)
+    mean, low, high = told["mean difference"]
+    assert (told["values of"], told["values"], mean) == ("x", 10, 6.5) and low < mean < high
+    assert np.allclose(told["rank correlation"], 1)
+    assert pattern.rows(rising[:pattern.FEWEST - 1]) == []
+    falling, = pattern.rows(comparison.compare(item, [{"n": str(n), "x": 9.0 - n} for n in range(10)]))
+    assert np.allclose(falling["rank correlation"], -1)
+    flat, = pattern.rows(comparison.compare(item, [{"n": str(n), "x": 9.0} for n in range(10)]))
+    assert flat["rank correlation"] is None
     a, b = np.random.default_rng(0).normal(size=(2, 5, 12)).round(1)
     assert np.allclose(pattern.correlations(a, b), [stats.spearmanr(*each).statistic for each in zip(a, b)])
 
@@ -629,7 +633,7 @@ def test_the_reason_of_a_statement_is_in_words():
 # ---- the form of a record --------------------------------------------------------------------------------
 FIELDS = {"item": str, "paper": str, "scale": dict, "claims": list, "cells": list}
 FURTHER = {"units": list, "rows": list, "data": (dict, list), "contains": list, "evidence": dict,
-           "provenance": dict, "verdict": str, "reason": str, "note": str}
+           "provenance": dict, "verdict": str, "reason": str, "note": str, "patterns": list}
 
 
 def test_every_committed_record_has_the_form_of_one():

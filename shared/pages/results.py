@@ -10,6 +10,7 @@ from shared.records.comparison import CANNOT_TELL, peers, unit
 PUBLISHED, REPRODUCED = "published", "reproduced"   # how tables call the paper's values and the recorded ones
 EXTRACTED = "string list"   # type of a column of signs as extracted; others have them as yes and no
 UNITS = "ms", "RMS", "%"    # of columns whose cells are bare numbers
+PATTERNS = "values of", "n", "rank correlation", "mean difference"  # of the values of a table's column
 SIGNS = {CANNOT_TELL: "?", "proxy": "(proxy)", "fitted": "(fitted)"}
 
 
@@ -173,6 +174,11 @@ def freshness(sets):
     return "; ".join(told)
 
 
+def _spread(value):
+    """A value with the ends of its interval; a dash where there is none."""
+    return "–" if value is None else "{:.3g} ({:.3g} to {:.3g})".format(*value)
+
+
 def captioned(words, label):
     """A caption; what a small run shows says so, for a page speaks of the record."""
     whole = label in ("recorded", REPRODUCED)
@@ -274,9 +280,12 @@ class _Pieces:
                     f"{'; '.join(lacks).replace(' (inferred)', '')}.")
             yield text, text
 
-    def scattered(self):
-        """The table's reproduced numbers drawn against the published ones, folded."""
-        if self.main == "recorded" and self.item.sort == "measured":
+    def overall(self):
+        """The table's reproduced numbers against the published ones, drawn and by column; folded."""
+        if self.main != "recorded":
+            return
+        inner, plain = [], ""
+        if self.item.sort == "measured":
             found = numbers.of(self.item, self.record)
             columns = {n.column: [o for o in found if o.column == n.column] for n in found}
             group = {display.in_words(k): v for k, v in columns.items()}
@@ -284,8 +293,15 @@ class _Pieces:
             if figure is not None:
                 self.more[f"{self.key}-scatter.png"] = display.png_for_page(figure)
                 words = f"{self.item.title}: reproduced against published values. Grey: within a factor of 2."
-                yield "", display.folded("Published against reproduced", display.myst_figure(
-                    f"{self.key}-scatter.png", words, words))
+                inner.append(display.myst_figure(f"{self.key}-scatter.png", words, words))
+        if rows := self.record.get("patterns"):
+            words = f"{self.item.title}: how the reproduced values go with the published ones (95% intervals)"
+            body = [[display.in_words(row["values of"]), number(row["values"]),
+                     _spread(row["rank correlation"]), _spread(row["mean difference"])] for row in rows]
+            inner.append(display.myst_table(PATTERNS, body, words))
+            plain = f"**{words}**\n\n{markdown_table(PATTERNS, body)}"
+        if inner:
+            yield plain, display.folded("Published against reproduced", "\n\n".join(inner))
 
     def beside(self, label):
         """The picture and the tables of another run, folded."""
@@ -310,7 +326,7 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None, built=No
     built     what to call, in place of recorded, what has no units and this build has computed at its size
     """
     of = _Pieces(item, runs, pictures, caption, alt, built)
-    pieces = [*of.results(), of.verdict(sets), *of.scattered(), *of.claims(), *of.lacks(),
+    pieces = [*of.results(), of.verdict(sets), *of.overall(), *of.claims(), *of.lacks(),
               *(piece for label in of.others for piece in of.beside(label))]
     plain, myst = ("\n\n".join(filter(None, each)) for each in zip(*pieces))
     drawn = {of.file(label): png for label, png in of.pictures.items() if png is not None}

@@ -10,28 +10,36 @@ RESAMPLES = 1_000     # of the values, with replacement: 95% intervals by their 
 WITHIN = (*QUANTITIES, "dataset", "delta_inferred", "split")
 
 
-def words(cells):
-    """A sentence a column of at least `FEWEST` compared values; none where there are fewer."""
+def rows(cells):
+    """A row for each column of at least `FEWEST` compared values; none where there are fewer.
+
+    Its rank correlation and mean difference (reproduced less published) are [value, low, high]: with the ends
+    of a 95% interval. A column of one value throughout, published or reproduced, has no rank correlation.
+    """
     groups = {}
     for c in cells:
         if c["measured"] is not None and c["status"] in (None, "cannot tell") and is_number(c["printed"]):
             where = [str(c["row"][k]) for k in WITHIN if c["row"].get(k) is not None]
             groups.setdefault(", ".join([c["column"], *where]).replace("_", " "), []).append(c)
-    return [_told(name, mine) for name, mine in groups.items() if len(mine) >= FEWEST]
+    return [{"values of": name, **_compared(mine)} for name, mine in groups.items() if len(mine) >= FEWEST]
 
 
-def _told(name, cells):
+def _compared(cells):
+    """Number, rank correlation and mean difference of compared cells."""
     printed, measured = (np.array([c[k] for c in cells], float) for k in ("printed", "measured"))
     drawn = np.random.default_rng(0).integers(0, len(cells), (RESAMPLES, len(cells)))
     gap = measured - printed
-    low, high = np.percentile(gap[drawn].mean(1), (2.5, 97.5))
-    said = f"mean difference {gap.mean():.3g} (95% interval {low:.3g} to {high:.3g})"
+    rank = None
     if np.ptp(printed) and np.ptp(measured):
         draws = correlations(printed[drawn], measured[drawn])
-        low, high = np.percentile(draws[np.isfinite(draws)], (2.5, 97.5))
-        rank, = correlations(printed[None], measured[None])
-        said = f"rank correlation {rank:.2f} ({low:.2f} to {high:.2f}), {said}"
-    return f"{len(cells)} values of {name}: {said}"
+        rank = [*correlations(printed[None], measured[None]), *_interval(draws[np.isfinite(draws)])]
+    return {"values": len(cells), "rank correlation": rank,
+            "mean difference": [gap.mean(), *_interval(gap[drawn].mean(1))]}
+
+
+def _interval(draws):
+    """Ends of the 95% interval of draws."""
+    return np.percentile(draws, (2.5, 97.5))
 
 
 def correlations(a, b):

@@ -121,12 +121,11 @@ def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, conta
     printed = sum(comparison.comparable(value) for *_, value in comparison.printed_values(item))
     word, reason = verdict.verdict(judged, cells, evidence, status, waiting=waiting if whole else None,
                                    published=printed)
-    if evidence is None:
-        reason = "; ".join([reason, *pattern.words(cells)])
     record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data,
               "contains": _ticks(item, contains), "scale": how_much,
               "units": sorted(f"{s.name}/{n}" for s in sets for n in units[s.name]), "claims": judged,
-              "cells": cells, "evidence": evidence, "verdict": word, "reason": reason, "note": note}
+              "cells": cells, "evidence": evidence, "verdict": word, "reason": reason, "note": note,
+              "patterns": pattern.rows(cells)}
     if sets:
         record["provenance"] = provenance(sets, units)
     kept = ("claims", "cells", "scale")
