@@ -251,6 +251,18 @@ def test_exponential_rates():
     np.testing.assert_allclose(two_balls_bound_rate(gamma, 1.0), -np.log(1 - gamma**2 / 4) / 2, rtol=1e-12)
 
 
+def test_a_finer_search_comes_nearer_to_the_best_bound_and_stays_one():
+    cells = {"n": np.array([20.0, 5000.0]), "eta": 0.3, "lipschitz": 0.05, "delta": 0.8}
+    theorem = STATEMENTS["theorem-11"]
+    coarse, fine = theorem.log_bound(**cells), theorem.finer().log_bound(**cells)
+    alpha = np.linspace(0, 1.1, 200_001)   # an even grid, far finer than both
+    law, n = theorem.given, cells["n"][:, None]
+    at = {name: np.asarray(value)[..., None] for name, value in cells.items()} | {"n": n}
+    dense = np.logaddexp(law["exceeds"](alpha, at), law["below"](alpha - 0.8, at)).min(1)
+    assert (fine < coarse).all() and (fine > theorem.log_exact(**cells)).all()
+    np.testing.assert_allclose(fine, dense, rtol=1e-5)
+
+
 def test_prediction_of_a_planar_boundary():
     cifar, fashion, imagenet = planar_flip_probability([3072, 2352, 150_528])
     assert agrees(cifar, "2.7e-5") and agrees(fashion, "1.2e-3") and imagenet < 1e-300

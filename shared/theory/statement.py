@@ -66,6 +66,10 @@ class Statement:
         arrays = np.broadcast_arrays(*(np.asarray(parameters.get(name, 1.0), float) for name in names))
         return self.rare.log({**(self.given if given is None else given), **dict(zip(names, arrays))})
 
+    def finer(self, times=4):
+        """The same with the best places of its bound sought more finely, `times` over: slower, sharper."""
+        return replace(self, given={**self.given, "finer": times})
+
     @property
     def parameters(self):
         """Names of the parameters, those of the grid."""
