@@ -65,8 +65,8 @@ AGAIN = {"n": (1, 3, 10, 100, 1000, 3072, 100_000), "epsilon": (0.01, 0.1), "del
 #
 # An image lies at distance $\epsilon$ from a decision boundary that is flat near it. An adversarial perturbation of norm $\epsilon$
 # flips its label. How many random perturbations, each of norm up to $\delta > \epsilon$, must be tried before one of them does the
-# same? According to the paper, their number grows exponentially with the dimension $n$. This page needs no training and no data. Every
-# probability is computed exactly and bounded as in the paper; the dots in the figures are random trials.
+# same? According to the paper, their number grows exponentially with the dimension $n$. Every probability on this page is computed exactly
+# and bounded as in the paper; the dots in the figures are random trials.
 #
 # Theorem 1 bounds the probability that a uniform point of a ball of radius $\delta$ lies beyond a plane at distance $\epsilon$ from
 # the centre. Its proof needs the volume of a spherical cap, which Lemma 23 of Appendix A bounds. The paper adds that the uniform
@@ -83,7 +83,7 @@ AGAIN = {"n": (1, 3, 10, 100, 1000, 3072, 100_000), "epsilon": (0.01, 0.1), "del
 #
 # What *exact* and *bound not violated* mean for a bound, and what mutants and extremal examples are, is said on
 # {doc}`the opening page </book/sutton>`. A bound counts as violated if the logarithm of the exact value exceeds that of the bound by
-# more than $10^{-8}$. Two computations of one value agree if their relative difference is at most $10^{-8}$.
+# more than $10^{-8}$.
 #
 # All probabilities come from one number: the share of a ball that lies beyond a plane,
 #
@@ -95,7 +95,7 @@ AGAIN = {"n": (1, 3, 10, 100, 1000, 3072, 100_000), "epsilon": (0.01, 0.1), "del
 #
 # ## Figure 2: noise at a plane, in two and in many dimensions
 #
-# In two dimensions a large share of the noise crosses the plane (left). The right half, which the paper's figure does not have, shows how
+# In two dimensions a large share of the noise crosses the plane (left; the legend on the right gives it). The right half, which the paper's figure does not have, shows how
 # the share shrinks with the dimension.
 
 # %%
@@ -114,10 +114,10 @@ SHOWN_DIMENSIONS = (2, 20, 200, 2000)
 
 # %%
 CAPTION = (
-    "Sutton et al., Figure 2, to scale. Left: a point x at distance ε from a plane, with uniform noise "
-    "in a ball of radius δ in two dimensions; the cap beyond the plane is orange. Right: the same seen "
-    "along the normal of the plane. The distribution of the component of the noise along the normal has a "
-    "width that shrinks as 1/√n; the cap is the part beyond the orange line.")
+    f"Sutton et al., Figure 2, to scale. Left: a point x at distance ε = {epsilon:g} from a plane, with "
+    f"uniform noise in a ball of radius δ = {delta:g} in two dimensions; the cap beyond the plane is orange. "
+    "Right: the same seen along the normal of the plane. The distribution of the component of the noise "
+    "along the normal has a width that shrinks as 1/√n; the cap is the part beyond the orange line.")
 ALT = (
     "Left: a disc around a point, cut by a line; dots beyond the line are orange. Right: four bell- "
     "shaped densities that narrow as the dimension grows; only the widest reaches past the line.")
@@ -171,7 +171,7 @@ figure_2 = run.figure(
               "ball of radius": bool((geometry["cap"][:, 1] >= geometry["plane"] - 1e-9).all()
                                      and (np.hypot(*geometry["cap"].T) <= delta + 1e-9).all())},
     note="It is a drawing: what is checked is that the cap drawn is the part of the ball beyond the plane. "
-         "Values of ε and δ are ours; the paper gives none. The right half is not in the paper.")
+         "Values of ε and δ are ours; the paper gives none.")
 
 # %% [markdown]
 # ## Lemma 23: a cap fits into a small half ball
@@ -182,8 +182,7 @@ figure_2 = run.figure(
 #
 # The cap of height $h$ of a ball of radius $r$ stands on a disc of radius $\rho = \sqrt{h(2r-h)}$. A half ball on the same disc
 # contains it, as long as the cap is no larger than half of the ball. The half ball has volume $\tfrac12 V^n \rho^n$, and $\rho < r$
-# raised to the power $n$ is the whole effect of high dimension. Equality holds for $h = 0$ and $h = r$ only. (The half ball
-# could be a little smaller: as the check below finds, the exponent may be raised to $(n+1)/2$.)
+# raised to the power $n$ is the whole effect of high dimension. Equality holds for $h = 0$ and $h = r$ only.
 
 # %%
 RADII_SHOWN = (0.9, 0.6, 0.3)  # heights of the caps in the picture, in a unit ball
@@ -259,9 +258,11 @@ def exponential(data):
     """Does the logarithm of the draws needed grow at least at the rate of Theorem 1 with the dimension?"""
     rate = -0.5 * np.log10(1 - TENTH**2)
     gained = {int(n): e - np.log10(2) - int(n) * rate for n, e in data["log10_draws_needed"].items()}
+    (least, first), *_, (most, last) = ((int(n), e) for n, e in data["log10_draws_needed"].items())
     return min(gained.values()) >= 0, (
         f"for a flat boundary and noise of {1 / TENTH:g} times the norm of the attack, the number of samples "
-        f"needed (table below) is never below $2 \\cdot 10^{{{rate:.5f} n}}$")
+        f"needed (table below) rises from {power(first)} (n = {least:,}) to {power(last)} "
+        f"(n = {most:,}); it is never below $2 \\cdot 10^{{{rate:.5f} n}}$, the bound of Theorem 1")
 
 
 theorem_1 = check(run, "theorem-1", claims={"Exponentially many": exponential}, grid=AGAIN,
@@ -279,8 +280,8 @@ crossing = {f"δ = {1 / ratio:g} ε": curves.over_dimension(
 # %%
 CAPTION = (
     "Theorem 1: the probability that one random perturbation crosses the plane, for noise of 2, 10 and "
-    "50 times the norm of the attack. Lines: exact; dashes: the bound; dots and bars: random trials "
-    "with 95% intervals (none where no trial crossed).")
+    "50 times the norm of the attack. Lines: exact; dashes: the bound; dots and bars: "
+    f"{scale.draws:,} random trials each, with 95% intervals (none where no trial crossed).")
 ALT = (
     "Three curves fall from near one half to zero with growing dimension, the one for the largest "
     "noise last; dashed bounds run just above them.")
@@ -351,15 +352,15 @@ for row in printed:
             predictions.append({"data": label[name], "n": n, "factor": factor, "printed": percent,
                                 "planar": 100 * float(planar_flip_probability(n, 1 / factor)),
                                 "distance": effective_distance(n, percent / 100, factor)})
-display.table(["data", "n", "noise over attack", "published (test), %", "flat boundary, %",
-               "distance needed"],
+display.table(["data", "dimension n", "noise radius / attack norm", "published (test), %",
+               "flat boundary, %", "distance needed / attack norm"],
              [[p["data"], f"{p['n']:,}", p["factor"], p["printed"],
                display.number(p["planar"], digits=2) if p["planar"] > 0 else "below 10⁻³⁰⁰",
                f"{p['distance']:.2f}"]
               for p in predictions],
              "Share of the attackable images whose label at least one of 2,000 random perturbations flips: "
              "published in Table 1, and predicted by a flat boundary. Last column: the distance at which a "
-             "flat boundary would give the published share, in norms of the attack.")
+             "flat boundary would give the published share.")
 
 # %% [markdown]
 # ## Reading
@@ -399,8 +400,9 @@ display.say(
     f"{np.mean([row['test'] for row in pairs]):.1f}%). If the ratio of boundary distance to attack norm were "
     f"the same for all images, it would have to be {listed(f'{p:.2f}' for p in ratios)} for CIFAR-10 at "
     f"noise of {listed(map(str, cifar))} times the norm. One ratio for all images therefore does not explain "
-    f"the published values. {SEVERAL} For a flat boundary Theorem 1 implies that noise rarely succeeds "
-    "in high dimensions. It does not predict how often noise succeeds on the networks of Table 1.")
+    f"the published values. {SEVERAL} For a flat boundary and a fixed ratio of noise to distance, Theorem 1 "
+    "implies that noise rarely succeeds in high dimensions. It does not predict how often noise succeeds "
+    "on the networks of Table 1.")
 
 # %% [markdown]
 # ## Try it
@@ -416,9 +418,9 @@ run.minute(
     f"perturbation? Noise of up to {1 / TENTH:g} times the norm of that perturbation crosses once in "
     f"{power(needed[str(low)]['exact'])} samples in {low:,} dimensions, but once in {draws_needed} samples "
     f"in {ten['n']:,}, the dimension of a CIFAR-10 image (exact values; Theorem 1, as reconstructed here, is "
-    f"violated in {violated}). With 2,000 noise samples an image, a flat boundary at the norm of the attack "
-    f"predicts flipped labels for {share}% of the attackable CIFAR-10 images; the paper's Table 1 prints "
-    f"{ten['printed']:g}%, a median over class pairs. {SEVERAL}",
+    f"violated in {violated}). A flat boundary at a distance of that norm predicts that 2,000 such samples "
+    f"flip the label of {share}% of the attackable CIFAR-10 images; the paper's Table 1 prints "
+    f"{ten['printed']:g}%. {SEVERAL}",
     picture=draw_theorem_1(crossing),
     alt="The chance that noise crosses a plane falls to almost nothing as the dimension grows, for noise "
         "of three lengths.")

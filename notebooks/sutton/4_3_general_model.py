@@ -638,7 +638,7 @@ display.table(["event", "roof", "plane"],
               [[PANELS[of], last[of], flat_bound(flat, of)] for of, flat in FLAT.items()],
               f"What the bounds allow in {DIMENSIONS[-1]:,} dimensions, under a roof of slope {lipschitz:g} "
               "(Theorems 9, 11 and 14, with α and τ from a fine grid: the infima are a little smaller) and a "
-              f"plane (Corollaries 10, 12, 15); points uniform in a unit ball whose centre lies {eta:g} from it.")
+              f"plane (Corollaries 10, 12, 15); points uniform in a unit ball, its centre {eta:g} from it.")
 ratios_14 = [o["flipped_bound"] / o["flipped"] for o in others if o["flipped"]]
 display.say(
     f"For three kinds of data and three surfaces, {beyond or 'none'} of {len(others)} rows exceed a bound. "

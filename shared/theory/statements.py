@@ -103,16 +103,17 @@ def _log_distance_to_roof(lipschitz, depth, offset):
     return np.log(roof.distance_to_surface(wedge(lipschitz), offset, -lipschitz * np.abs(offset) - depth))
 
 
-_EXPONENT = (r"The exponent $(n+1)/2$ in place of $n/2$ cannot be caught: it is true, since "
-             r"$\tau_n(x)(1-x^2)^{-(n+1)/2}$ falls from $\tfrac12$ as $x$ grows from 0.")
+_EXPONENT = (r"The exponent $(n+1)/2$ in place of $n/2$ also gives a valid bound, so that the check cannot "
+             r"detect it: $\tau_n(x)(1-x^2)^{-(n+1)/2}$ falls from $\tfrac12$ as $x$ grows from 0.")
 _HALF_IS_ENOUGH = (
-    r"Half of the factor, $K/2$, cannot be caught in Theorem 6: it is true. The sum of two uniform points "
-    r"has a density that falls away from its centre, so it lies no farther out than a uniform point of "
-    r"the ball of radius $1+\delta$, and Lemma 23 applies to that one; other data have at most $K$ times "
-    r"the uniform density. For the same reason no case comes nearer to that bound than one half.")
+    r"The factor $K/2$ also gives a valid bound, so that the check cannot detect it. The sum of two uniform "
+    r"points has a density that falls away from its centre, so it lies no farther out than a uniform point "
+    r"of the ball of radius $1+\delta$, and Lemma 23 applies to that one; other data have at most $K$ times "
+    r"the uniform density. For uniform data ($K = 1$) no case comes nearer to the bound than one half.")
 _ONE_CAP_IS_ENOUGH = (
-    r"For uniform data $p$ in place of $1-(1-p)^2$ cannot be caught: it is true, by the remark on Theorem 6 "
-    r"with $\delta = 1$. No law with $K > 1$ that would refute it was found.")
+    r"For uniform data $p$ itself, in place of $1-(1-p)^2$, is a valid bound, so that the check cannot "
+    r"detect it: the remark on Theorem 6 applies with $\delta = 1$. No law with $K > 1$ that would refute it "
+    r"was found.")
 _IN_REACH = ("epsilon >= 0 and epsilon <= delta <= 1 + epsilon",
              lambda epsilon, delta: (0 <= epsilon) & (epsilon <= delta) & (delta <= 1 + epsilon))
 _REACHES = {"n": _N, "epsilon": _EPSILON, "delta": (*_DELTA, 0.7, 0.9, 1.2, 1.5)}
