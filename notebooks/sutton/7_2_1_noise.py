@@ -540,8 +540,8 @@ run.tell(noisy, failures_in_words)
 
 # %% [markdown]
 # The published training accuracy indicates how strong the paper's noise was. L∞ and L2 noise of one level have the same mean norm. The
-# column *equal at* gives the radius $a$ of L∞ noise at which our accuracy, averaged over both kinds, would equal the published one; it is
-# interpolated over the logarithm of $a$. The last columns repeat the attackable shares of Tables 13 to 18.
+# column *equal at* gives the radius $a$ of L∞ noise, or of the L∞ noise with the same mean norm as L2 noise, at which our accuracy would
+# equal the published one. It is interpolated over the logarithm of $a$ between the rows of one kind of noise.
 
 # %%
 BALL = matching_radius(1, DIMENSION)  # radius of the L2 ball over that of the L-infinity ball
@@ -565,18 +565,20 @@ def calibration(units, *_):
                          "problems": len(mine), "size": mine[0]["noise_size"] if mine else None,
                          "ours": average([tables.accuracy(u["train"])["percent"] for u in mine]),
                          "printed": printed_of(kind, n, "accuracy", "train", problems),
+                         "images": sum(tables.attacked(u["train"])["of"] for u in mine) or None,
                          **{r: average([susceptibility(u["train"], r) for u in mine]) for r in READINGS},
                          "printed_share": printed_of(kind, n, "susceptibility", "train", problems)})
-    levels = [[r for r in made[n:n + 2] if r["ours"] is not None] for n in (0, 2, 4)]
-    points = [(mean([r["size"] / (BALL if "L2" in r["noise"] else 1) for r in mine]),
-               mean([r["ours"] for r in mine])) for mine in levels if mine]
-    return [row | {"equal": half_width(points, row["printed"]) if row["printed"] else None} for row in made]
+    of_kind = [[(r["size"] / unit, r["ours"]) for r in made[first::2] if r["ours"] is not None]
+               for first, unit in ((0, 1), (1, BALL))]
+    return [row | {"equal": half_width(of_kind[n % 2], row["printed"]) if row["printed"] else None}
+            for n, row in enumerate(made)]
 
 
 run.extra("sutton-noise-calibration", noisy, calibration,
           "Training images, mean over the measured problems (one network for each problem and row)",
           header={"table": "table", "noise": "noise", "size": "radius", "ours": "accuracy, %",
-                  "printed": "published accuracy, %", "equal": "equal at a =", "found": "attackable, %",
+                  "printed": "published accuracy, %", "equal": "equal at a =",
+                  "images": "correctly classified", "found": "attackable, %",
                   "lost": "if zero gradients count, %", "printed_share": "published attackable, %"})
 
 
@@ -595,8 +597,8 @@ def rough(units, others):
         f" With {'another seed' if len(seeds) == 1 else 'other seeds'} the accuracy of the network for "
         f"{NINE[0]} at the largest L∞ level is {said(seeds, '%')} instead of {words(first[0])}.")
     return (f"At level {level} our accuracies for L∞ and L2 noise differ by {words(ours, ' points')} "
-            f"(published: {words(printed, '')}).{other} There is one network for each setting, so the "
-            "interpolated radii are rough; that those of one level are close does not measure their error.")
+            f"(published: {words(printed, '')}).{other} Otherwise there is one network for each setting, so "
+            "the interpolated radii are rough.")
 
 
 run.tell((noisy, again), rough)
@@ -765,16 +767,26 @@ def box():
         return ""
     problems, radii = levels[0]["problems"], [f"{v['size']:g}" for v in levels]
     mine = [u for u in run.best(plain).to_dict("records") if tables.problem(u) in problems]
-    tried = sum(tables.attacked(u["train"])["of"] for u in mine)
+    tried = [sum(tables.attacked(u["train"])["of"] for u in of) for of in (
+        mine, *([u for u in at(frames[0], "cube", n) if tables.problem(u) in problems] for n in (1, 2, 3)))]
     each = [f"{words(found[n])} at radius {radii[n]} (paper: {words(printed_share('cube', n, problems))})"
             for n in (1, 2, 3)]
-    turned = [radii[n] for n in (1, 2, 3) if (found[n] - found[0]) * (lost[n] - lost[0]) < 0]
+
+    def change(shares, n):
+        """The sign of a change that sampling of the images alone does not explain (95%); 0 for others."""
+        error = 1.96 * sum(shares[k] * (100 - shares[k]) / tried[k] for k in (0, n)) ** 0.5
+        return 0 if abs(shares[n] - shares[0]) < error else 1 if shares[n] > shares[0] else -1
+
+    turned = [radii[n] for n in (1, 2, 3) if change(found, n) * change(lost, n) < 0]
     depends = "" if not turned else (
         f": at radius {' and '.join(turned)} the direction of the change depends on that count")
     return (
         f"With L∞ noise, {each[0]}, {each[1]} and {each[2]} of the correctly classified training images are "
-        f"attackable, against {words(found[0])} without noise ({len(problems)} of {len(NINE)} class pairs, "
-        f"one network each; n = {tried:,}; paper: {words(printed_share('cube', 0, problems))}). If images "
+        f"attackable, against {words(found[0])} without noise (paper: "
+        f"{words(printed_share('cube', 0, problems))}; {len(problems)} of {len(NINE)} class pairs, n from "
+        f"{min(tried):,} to {max(tried):,}); training accuracy at radius {radii[3]} is "
+        f"{words(levels[3]['accuracy']['train'])} (paper: "
+        f"{words(printed_of('cube', 3, 'accuracy', 'train', problems))}). If images "
         f"with a loss gradient of exactly zero count as attackable, the shares are {said(lost[1:], '%')}, "
         f"against {words(lost[0])}{depends}. The noise levels are assumed, and over all nine pairs the "
         f"published mean goes from {words(printed_share('cube', 0, NINE))} only to "
