@@ -18,6 +18,9 @@ SUSPECTS = {"attack": "attack", "published": "published kind", "here": "kind her
             "sizes": "published kind at b", "rules": "with pixels changed in", "classes": "for classes"}
 TRANSFERS = {"attack": "attack", "published": "published", "here": "our networks",
              "epochs": "3 to 12 epochs", "zero": "test image 1918", "one": "training image 39533"}
+BALLS = {"of": "class and size of the balls", "examples": "examples", "squared": "mean squared L2 distance",
+         "own": "on them, least of the others", "own_most": "most", "b": "b", "attacked": "$M_1$",
+         "least": "least of the others", "most": "most of the others"}
 EVERY_TARGET = {"attack": "attack", "classes": "wrong classes", **{v: v for v in KINDS.values()},
                 "others": "attack's images, others' rate, %"}
 OVER_IMAGES = {"attack": "attack", "images": "digits", "boxes": "digits with a box",
@@ -44,20 +47,40 @@ def by_rule(units, item):
     The boxes are of the printed size, or of all kept values where these are fewer. A published row has rates
     or, in a table of distances, the mean distance.
     """
-    def ends(rates):
-        return {"attacked": rates[0], "least": min(rates[1:]), "most": max(rates[1:])}
-
     made = []
     for row, mine in of_rows(units, item):
         made.append({"attack": f"{called(mine.unit['method'])} {row['source_class']} → {row['target_class']}",
                      "changed in": "published", "b": row["n_intervals"],
-                     **(ends(rates) if (rates := _in_print(row)) else {"squared": row["sampled_l2_mean"]})})
+                     **(_ends(rates) if (rates := _in_print(row)) else {"squared": row["sampled_l2_mean"]})})
         for rule in RULES:
             made.append({"attack": mine.name, "changed in": RULES[rule],
                          "kept": mine.held["changed_values"][rule]})
             if curve := mine.held["boxes"].get(rule):
                 at = _at(curve, row["n_intervals"])
-                made[-1] |= {"b": at["sizes"], "squared": at["squared"][1], **ends(at["rates"])}
+                made[-1] |= {"b": at["sizes"], "squared": at["squared"][1], **_ends(at["rates"])}
+    return made
+
+
+def _ends(rates):
+    return {"attacked": rates[0], "least": min(rates[1:]), "most": max(rates[1:])}
+
+
+def in_balls(units, sizes):
+    """For each unit of `setting.measure_ball`: distances of its examples, and rates on them and in boxes.
+
+    sizes  of the boxes; of all kept values where these are fewer
+    """
+    made = []
+    for unit in units.to_dict("records"):
+        told = {"of": unit["of"], "examples": f"{unit['examples']} of {unit['tried']}"}
+        if not isinstance(unit.get("boxes"), dict) or "all" not in unit["boxes"]:    # too few examples
+            made.append(told)
+            continue
+        own = unit["attack"]["rates"][1:]
+        told |= {"squared": unit["squared"][1], "own": min(own), "own_most": max(own)}
+        for b in sizes:
+            at = _at(unit["boxes"]["all"], b)
+            made.append(told | {"b": at["sizes"], **_ends(at["rates"])})
     return made
 
 

@@ -44,6 +44,15 @@ SCRIPT = BasicIterative("L1", epsilon=tuple(i / 100 for i in range(1, 101)))    
 AIMLESS = ("nf", "fgsm", "pw")    # their class is whatever they reach
 
 
+def in_one_ball(least, most, count):
+    """BIM L2 without a search for the nearest example: the first one met in each of `count` balls.
+
+    least, most   sizes of the balls (root mean squares); the first step ends on the surface
+    """
+    sizes = torch.linspace(least, most, count).tolist()
+    return BasicIterative("L2", epsilon=tuple(sizes), step=most, growths=1, halvings=0)
+
+
 # ---- networks and images ---------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Family:
@@ -158,6 +167,28 @@ def measure_images(family, attack, *, label, images, aims, count, least, sizes, 
             row = {k: v for k, v in row.items() if not isinstance(v, torch.Tensor)}
         told.append(row)
     return {"images": len(told), "label": label, "rows": told}
+
+
+def measure_ball(family, attack, *, label, target, count, least, sizes, also, samples, seed):
+    """What `measure_image` tells of one class, without arrays, of one attack alone; a unit's function.
+
+    target   the class that the attack is to reach; None: any, and the class that most examples reach is told
+    """
+    models = family.models(seed)
+    number = family.chosen(models, label)[0]
+    x, y = family.image("test", number)
+    drawn = runtime.generator(seed, "shu", "ball", number)
+    wanted = None if target is None else torch.full_like(y, target)
+    attack = dataclasses.replace(attack, targeted=target is not None)
+    found = boxes.sweep(models[0], x, y, attack, count=count, target=wanted, generator=drawn)
+    if target is None and len(found.classes):
+        target = int(found.classes.mode().values)
+    examples = found.of(target)
+    told = {"number": number, "target": target, "tried": count, "examples": len(examples)}
+    if len(examples) >= least:
+        told |= _of_class(models, x, y, examples, drawn) | _boxes(
+            models, x, y, examples, drawn, RULES, sizes=sizes, also=also, whole=False, samples=samples)
+    return {k: v for k, v in told.items() if not isinstance(v, torch.Tensor)}
 
 
 def _swept(model, x, y, attack, aims, count, drawn):
