@@ -268,7 +268,7 @@ run.table("table-10", both, lambda sweeps, digits: [
 
 
 # %% [markdown]
-# ## Where it differs: the length of the training, and which values are kept
+# ## Where it differs: the length of the training, which values are kept, and how far the examples lie
 
 # %%
 def trained(units):
@@ -347,7 +347,7 @@ run.extra("mobilenet-targets", sweeps, lambda units: shu_own.every_target(bim(un
           header=shu_own.EVERY_TARGET)
 run.extra("mobilenet-fifty", fifty, lambda units: shu_own.over_images(units.assign(method="bim-l2")),
           "Images of all classes, the second class as target: share with a box of a kind at some size, and "
-          "its 95% interval", header=shu_own.OVER_IMAGES | {"images": "images"})
+          "its 95% interval", header=shu_own.OVER_IMAGES | {"images": "images", "boxes": "images with a box"})
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -368,18 +368,20 @@ facts = (curves(found) or None) if len(found) else None
 if facts:
     rates = facts["in_the_box"]
     distance, = shu.distances(bim(found), "table-10")
+    over = next(({"images": row["images"], "own": row[shu.KINDS["own"]]} for row in shu_own.over_images(
+        run.best(fifty).assign(method="bim-l2"))), {})
     run.minute(prose.fill(
-        "Do networks that differ only in their training seed share errors on the samples of a box, in which "
-        "the b most variable of an image's values vary between those of adversarial examples? In the box of "
-        "{intervals} values that all examples of one aeroplane change, the attacked network errs on "
+        "Do networks that differ only in their training seed share errors on random points between the "
+        "adversarial examples of one image (samples of a box)? In the box of {intervals} values that all examples of one aeroplane change, the attacked network errs on "
         "{own:.1%} of the samples (paper, {paper} values: all), the other networks (n = {rest}) on "
         "{least:.0%} to {most:.0%} (paper: one of them on none). {looser}"
-        "The attack's images lie at a mean squared L2 distance of {far} (paper: {theirs}), which may explain "
-        "other differences.", {
+        "The attack's images lie at a mean squared L2 distance of {far} (paper: {theirs}){fifty}.", {
+            "fifty": prose.fill("; of {images} images of all classes, {own} have a box on which this network "
+                                "mostly errs and another does not", over) if over else "",
             "far": distance["attack_l2_mean"], "theirs": PRINTED["attack_l2_mean"], "paper": INTERVALS,
             "own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,
             "intervals": min(facts["sizes"][-1], INTERVALS),
-            "looser": prose.fill("If 90% of the examples must change a value, as in one of the authors' two "
+            "looser": prose.fill("If 90% of the examples must change a value, as in one of the authors' "
                                  "scripts, it has {looser} values and that rate is {most:.1%}. ",
                                  looser(found)) if looser(found) else ""}),
         picture=shu.draw_curves(bim(found), "table-10"), sets=(sweeps,),
