@@ -372,11 +372,12 @@ if facts:
         run.best(fifty).assign(method="bim-l2"))), {})
     run.minute(prose.fill(
         "Do networks that differ only in their training seed share errors on random points between the "
-        "adversarial examples of one image (samples of a box)? In the box of {intervals} values that all examples of one aeroplane change, the attacked network errs on "
+        "adversarial examples of one image (samples of a box)? In the box of {intervals} values that all "
+        "examples of one aeroplane change, the attacked network errs on "
         "{own:.1%} of the samples (paper, {paper} values: all), the other networks (n = {rest}) on "
         "{least:.0%} to {most:.0%} (paper: one of them on none). {looser}"
         "The attack's images lie at a mean squared L2 distance of {far} (paper: {theirs}){fifty}.", {
-            "fifty": prose.fill("; of {images} images of all classes, {own} have a box on which this network "
+            "fifty": prose.fill("; of {images} images {own} have a box on which this network "
                                 "mostly errs and another does not", over) if over else "",
             "far": distance["attack_l2_mean"], "theirs": PRINTED["attack_l2_mean"], "paper": INTERVALS,
             "own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,
