@@ -313,16 +313,15 @@ NAMES = {name: f"{PRINTED['target_class'] if aimed else 'any class'}, {share:.0%
 
 
 def in_balls(units):
-    """Facts: rates of the attacked network in two boxes of the smaller balls; examples in the larger."""
-    told = {unit["of"]: unit for unit in units.to_dict("records")}
-    rows = shu_own.in_balls(units[units.of == "fifth"], (FEW, INTERVALS)) if len(units) else []
-    if len(told) < len(BALLS) or len(rows) < 2 or not isinstance(told["any"].get("attack"), dict):
+    """Facts: of the balls of the published length, distances, and rates in a small and in the printed box."""
+    mine = units[units.of == "published"] if len(units) else units
+    rows = shu_own.in_balls(mine, (FEW, INTERVALS))
+    if len(rows) < 2:
         return {}
-    return {"few": rows[0]["b"], "some": rows[0]["attacked"],
-            "many": rows[1]["b"], "all": rows[1]["attacked"],
-            "squared": rows[0]["squared"], "aimed": told["published"]["examples"],
-            "tried": told["published"]["tried"], "reached": PRINTED["target_class"],
-            "any": min(told["any"]["attack"]["rates"])}
+    small, large = rows
+    return {"reached": PRINTED["target_class"], "examples": small["examples"], "squared": small["squared"],
+            "theirs": PRINTED["attack_l2_mean"], "b": small["b"], "own": small["attacked"],
+            "least": small["least"], "more": large["b"], "all": min(large["attacked"], large["least"])}
 
 
 
@@ -331,11 +330,11 @@ run.extra("mobilenet-balls", balls,
           "Examples of the aeroplane without a search for the nearest: the first one in each ball; rates on "
           "them, and on samples of boxes by the rule of the tables", header=shu_own.BALLS)
 run.say(balls, in_balls,
-        "At a fifth of the published length (mean squared L2 distance {squared}) the attacked network errs "
-        "on {some:.1%} of the samples of a box of {few} values and on {all:.1%} in one of {many}. In balls "
-        "of the published length the attack reaches {reached} in {aimed} of {tried}; on the examples of any "
-        "class there, each network errs on at least {any:.1%}. Larger distances may therefore explain why "
-        "the attacked network errs in small boxes, but not why another network never errs.")
+        "In balls of the published length the attack reaches {reached} in {examples}, at a mean squared L2 "
+        "distance of {squared} (paper: {theirs}). The attacked network then errs on {own:.1%} of the samples "
+        "of a box of {b} values, the least of the others on {least:.1%} (paper: all and none); in a box of "
+        "{more} values each network errs on at least {all:.1%}. The distance may therefore explain why the "
+        "attacked network errs in small boxes, but not why another network never errs.")
 
 # %% [markdown]
 # ## Beyond the printed rows: all target classes, and fifty images
