@@ -61,7 +61,7 @@ INTERVALS, FEW = PRINTED["n_intervals"], 200    # of the printed box; where the 
 #
 # Five MobileNets $M_1, \dots, M_5$ for CIFAR-10 differ only in the seed of their training. The basic iterative method in L2 (BIM L2)
 # attacks $M_1$ on one aeroplane; the examples that $M_1$ assigns to one wrong class span a box as in {ref}`Section 2.1 <shu-2-1>`. The
-# paper claims that $M_1$ is wrong on all samples of the box from about 200 of its 3,072 values on, that another network is right on all
+# paper claims that $M_1$ is wrong on all samples of boxes of about 200 values or more (an image has 3,072), that another is right on all
 # samples, and that samples need far less perturbation than the attack.
 #
 # Our aeroplane is the first of the test set that all networks classify correctly; the paper's is not known.
@@ -205,7 +205,8 @@ def saturates(data):
 def always_right(data):
     """Whether a network that was not attacked is right on all samples of all boxes."""
     least = min(data["most_of_each"][1:])
-    return least == 0, f"the least of the others' largest rates is {least:.3g}"
+    return least == 0, ("one of the others errs on no sample at any size" if least == 0 else
+                        f"each of the others errs at some size, the least often one on {least:.3g}")
 
 
 def rises_and_falls(data):
@@ -219,7 +220,9 @@ def rises_and_falls(data):
 def disagree(data):
     """Whether networks disagree on the samples of the box: some wrong on most, some right on most."""
     rates = data["in_the_box"]
-    return max(rates) > 0.5 > min(rates), f"rates from {min(rates):.3g} to {max(rates):.3g}"
+    b = min(data["sizes"][-1], INTERVALS)
+    told = f"rates from {min(rates):.3g} to {max(rates):.3g} in our box of {b:,} values"
+    return max(rates) > 0.5 > min(rates), told
 
 
 run.figure("figure-7", sweeps, lambda units: shu.draw_curves(bim(units), "table-10"), data=curves,
@@ -268,7 +271,7 @@ run.table("table-10", both, lambda sweeps, digits: [
 
 
 # %% [markdown]
-# ## Where it differs: the length of the training, which values are kept, and how far the examples lie
+# ## Where it differs: errors on clean images, which values are kept, and how far the examples lie
 
 # %%
 def trained(units):
@@ -284,7 +287,7 @@ run.say(networks, trained,
         "After {epochs} epochs the errors of our {n} networks are {test_min:.1f}% to {test_max:.1f}% on test "
         "images (paper: {paper_min:.1f}% to {paper_max:.1f}%) and {train_min:.1f}% to {train_max:.1f}% on "
         "training images. The errors on training images leave room for longer training, whose length the "
-        "paper does not state.")
+        "paper does not state. We did not train longer, so what it does to the boxes is not measured.")
 run.extra("mobilenet-keep-rules", sweeps, lambda units: shu_own.by_rule(bim(units), "table-10"),
           "Boxes of the printed size, or of all kept values where these are fewer: rates of the attacked "
           "network and of the others, mean squared L2 norm", header=shu_own.BY_RULE)
@@ -293,19 +296,21 @@ run.extra("mobilenet-keep-rules", sweeps, lambda units: shu_own.by_rule(bim(unit
 def looser(units):
     """Facts: size and rate of the attacked network in the box by the rule of the tables and by 90%."""
     rows = {row["changed in"]: row for row in shu_own.by_rule(bim(units), "table-10") if "attacked" in row}
-    strict, most = (rows.get(shu_own.RULES[rule]) for rule in ("all", "most"))
-    return strict and most and {"b": strict["b"], "own": strict["attacked"], "looser": most["b"],
-                                "most": most["attacked"]}
+    strict, most, some = (rows.get(shu_own.RULES[rule]) for rule in ("all", "most", "any"))
+    return strict and most and some and {"looser": most["b"], "most": most["attacked"], "kept": most["kept"],
+                                         "some": some["attacked"]}
 
 
-LOOSER = ("If 90% of the examples, not all, must change a value, as in one of the authors' two scripts, the "
-          "box has {looser} values, and the attacked network errs on {most:.1%} of its samples.")
+LOOSER = ("If 90% of the examples, not all, must change a value, as in one of the authors' two scripts, "
+          "{kept} values are kept. In a box of {looser} of them the attacked network errs on {most:.1%} of "
+          "the samples; if one example suffices, on {some:.1%}.")
 run.say(sweeps, looser, LOOSER)
 
 # %% [markdown]
 # **Distance of the attack's images.** The published distances are far larger than ours. Foolbox 2 looks for the smallest ball that
 # has an example, and so do we. The table shows what comes without this search, in balls as large as the published distances and in
-# smaller ones.
+# smaller ones. Lengths are L2 norms, so that a fifth of the length is 4% of the squared distance. Images are cut to [0, 1] and so lie a
+# little nearer than the surface of their ball.
 
 # %%
 NAMES = {name: f"{PRINTED['target_class'] if aimed else 'any class'}, {share:.0%} of the published length"
@@ -334,10 +339,14 @@ run.say(balls, in_balls,
         "distance of {squared} (paper: {theirs}). The attacked network then errs on {own:.1%} of the samples "
         "of a box of {b} values, the least of the others on {least:.1%} (paper: all and none); in a box of "
         "{more} values each network errs on at least {all:.1%}. The distance may therefore explain why the "
-        "attacked network errs in small boxes, but not why another network never errs.")
+        "attacked network errs in small boxes, but not why another network never errs in larger ones.")
 
 # %% [markdown]
 # ## Beyond the printed rows: all target classes, and fifty images
+#
+# The kinds of boxes are those of {ref}`Section 2.1 <shu-2-1>`. At the *attacked network's boundary* this network errs on at least half of
+# the samples and another on at most 5%; *other networks' errors* are the reverse; *transferable* are boxes on which every network errs on at
+# least a quarter. The target of each of the fifty images is the class with the second largest logit; shares are of all fifty.
 
 # %%
 run.extra("mobilenet-targets", sweeps, lambda units: shu_own.every_target(bim(units)),
@@ -376,13 +385,13 @@ if facts:
         "{own:.1%} of the samples (paper, {paper} values: all), the other networks (n = {rest}) on "
         "{least:.0%} to {most:.0%} (paper: one of them on none). {looser}"
         "The attack's images lie at a mean squared L2 distance of {far} (paper: {theirs}){fifty}.", {
-            "fifty": prose.fill("; of {images} images {own} have a box on which this network "
-                                "mostly errs and another does not", over) if over else "",
+            "fifty": prose.fill("; of {images} images {own} have a box where that network mostly "
+                                "errs and another hardly does", over) if over else "",
             "far": distance["attack_l2_mean"], "theirs": PRINTED["attack_l2_mean"], "paper": INTERVALS,
             "own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,
             "intervals": min(facts["sizes"][-1], INTERVALS),
             "looser": prose.fill("If 90% of the examples must change a value, as in one of the authors' "
-                                 "scripts, it has {looser} values and that rate is {most:.1%}. ",
+                                 "scripts, the rate in a box of {looser} values is {most:.1%}. ",
                                  looser(found)) if looser(found) else ""}),
         picture=shu.draw_curves(bim(found), "table-10"), sets=(sweeps,),
         alt="Misclassification rates of five networks against the number of intervals of the box.")
