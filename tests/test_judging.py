@@ -235,6 +235,7 @@ def test_a_table_of_many_like_values_is_told_as_a_pattern():
     assert (told["values of"], told["values"], mean) == ("x", 10, 6.5) and low < mean < high
     assert np.allclose(told["rank correlation"], 1)
     assert pattern.rows(rising[:pattern.FEWEST - 1]) == []
+    assert pattern.rows(comparison.compare(item, [{"n": str(n), "x": n + 1.0} for n in range(10)])) == []
     falling, = pattern.rows(comparison.compare(item, [{"n": str(n), "x": 9.0 - n} for n in range(10)]))
     assert np.allclose(falling["rank correlation"], -1)
     flat, = pattern.rows(comparison.compare(item, [{"n": str(n), "x": 9.0} for n in range(10)]))

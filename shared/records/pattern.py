@@ -11,7 +11,7 @@ WITHIN = (*QUANTITIES, "dataset", "delta_inferred", "split")
 
 
 def rows(cells):
-    """A row for each column of at least `FEWEST` compared values; none where there are fewer.
+    """A row for each column of at least `FEWEST` compared values that do not all agree.
 
     Its rank correlation and mean difference (reproduced less published) are [value, low, high]: with the ends
     of a 95% interval. A column of one value throughout, published or reproduced, has no rank correlation.
@@ -21,7 +21,8 @@ def rows(cells):
         if c["measured"] is not None and c["status"] in (None, "cannot tell") and is_number(c["printed"]):
             where = [str(c["row"][k]) for k in WITHIN if c["row"].get(k) is not None]
             groups.setdefault(", ".join([c["column"], *where]).replace("_", " "), []).append(c)
-    return [{"values of": name, **_compared(mine)} for name, mine in groups.items() if len(mine) >= FEWEST]
+    return [{"values of": name, **_compared(mine)} for name, mine in groups.items()
+            if len(mine) >= FEWEST and not all(c["agrees"] for c in mine)]
 
 
 def _compared(cells):
