@@ -391,7 +391,7 @@ if facts:
             "own": rates[0], "least": min(rates[1:]), "most": max(rates[1:]), "rest": len(rates) - 1,
             "intervals": min(facts["sizes"][-1], INTERVALS),
             "looser": prose.fill("If 90% of the examples must change a value, as in one of the authors' "
-                                 "scripts, the rate in a box of {looser} values is {most:.1%}. ",
+                                 "scripts, it errs on {most:.1%} of those of a box of {looser}. ",
                                  looser(found)) if looser(found) else ""}),
         picture=shu.draw_curves(bim(found), "table-10"), sets=(sweeps,),
         alt="Misclassification rates of five networks against the number of intervals of the box.")
