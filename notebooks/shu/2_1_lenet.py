@@ -407,10 +407,10 @@ run.figure("figure-4", sweeps, lambda units: shu.draw_pairs(units, "table-2"),
 run.picture(sweeps, lambda units: shu.draw_curves(units, "table-2"),
             caption="Misclassification rates of the ten networks in boxes of growing size",
             alt="A panel an attack: rates of the attacked network and of the nine others against b.")
+run.tell(sweeps, lambda units: shu.MEANT)
 run.extra("kinds", sweeps, shu_own.suspects,
-          "Boxes of Table 2 by the kind of region. Attacked network's boundary: it misclassifies at least "
-          "half of the samples, another network at most 5%. Other networks' errors: the attacked network "
-          "misclassifies at most 5%, another at least half. Transferable: all misclassify at least a quarter",
+          "Boxes of Table 2 by the kind of region, as published and here, and where ours is of the published "
+          "kind",
           header=shu_own.SUSPECTS)
 run.say(sweeps, shu_own.of_suspects,
         "Boxes of the published kind: {same} of {n}. Of the other {other}, {reached} are of the published "
@@ -470,7 +470,7 @@ run.extra("other-networks", others, shu_own.variants,
 # | settings of a sweep | 100 sizes of the first ball from 0.005 to 0.5 for the iterative attacks; 50 weights and 2 margins for CW2; 100 step lengths for NF; 100 sizes from the first successful one on for FGSM; 200 starts for PW | the published script has 100 sizes from 0.01 to 1 for BIM L1, of which the upper half gives one image |
 # | semantics of the attacks | those of Foolbox 2: the size of the ball is searched for, and the nearest example met is kept | the published script uses its interface |
 # | NewtonFool's gradient | that of the probability, as published | Foolbox 2 divides the gradient of the cross-entropy by the probability where the chain rule multiplies, so that its steps end shorter |
-# | thresholds of the kinds | half for “most”, 5% for “correct”, a quarter for “significant” | the paper names none |
+# | thresholds of the kinds | those {ref}`above <shu-2-1-size>` for “most”, “correct” and “significant” | the paper names none |
 #
 # ## Exercises
 #

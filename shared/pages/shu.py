@@ -8,7 +8,7 @@ from shared import reference, runtime
 from shared.data.archives import SPECS
 from shared.pages import display
 from shared.records import prose
-from shared.regions import setting
+from shared.regions import boxes, setting
 from shared.regions.boxes import Box
 
 PAPER = reference.paper("shu")
@@ -18,6 +18,12 @@ SIZES = {"table-3": "table-2", "table-4": "table-2", "table-7": "table-6", "tabl
 CIFAR10 = SPECS["cifar10"].classes
 KINDS = {"own": "attacked network's boundary", "foreign": "other networks' errors",
          "transferable": "transferable", None: "none of these"}
+MEANT = prose.fill(     # by `boxes.kind`
+    "A box lies at the *attacked network's boundary* if this network misclassifies at least {mostly:.0%} of "
+    "its samples and another network at most {right:.0%}. *Other networks' errors* are the reverse: the "
+    "attacked network misclassifies at most {right:.0%}, another at least {mostly:.0%}. A box is "
+    "*transferable* if every network misclassifies at least {significant:.0%}.",
+    {"mostly": boxes.MOSTLY, "right": boxes.RIGHT, "significant": boxes.SIGNIFICANT})
 ENDS = ("min", "max", "mean")       # of distances, as the tables order them
 
 # The sweeps of `smoke` and `quick`.

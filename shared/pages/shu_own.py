@@ -19,7 +19,8 @@ SUSPECTS = {"attack": "attack", "published": "published kind", "here": "kind her
 TRANSFERS = {"attack": "attack", "published": "published", "here": "our networks",
              "epochs": "3 to 12 epochs", "zero": "test image 1918", "one": "training image 39533"}
 BALLS = {"of": "class and size of the balls", "examples": "examples", "squared": "mean squared L2 distance",
-         "own": "on them, least of the others", "own_most": "most", "b": "b", "attacked": "$M_1$",
+         "own": "on them, least of the others", "own_most": "most", "b": "b",
+         "sampled": "samples' mean squared L2 distance", "attacked": "$M_1$",
          "least": "least of the others", "most": "most of the others"}
 EVERY_TARGET = {"attack": "attack", "classes": "wrong classes", **{v: v for v in KINDS.values()},
                 "others": "attack's images, others' rate, %"}
@@ -80,7 +81,7 @@ def in_balls(units, sizes):
         told |= {"squared": unit["squared"][1], "own": min(own), "own_most": max(own)}
         for b in sizes:
             at = _at(unit["boxes"]["all"], b)
-            made.append(told | {"b": at["sizes"], **_ends(at["rates"])})
+            made.append(told | {"b": at["sizes"], "sampled": at["squared"][1], **_ends(at["rates"])})
     return made
 
 

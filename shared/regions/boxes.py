@@ -185,7 +185,11 @@ def alarm(agreed):
     return torch.stack(shares)
 
 
-def kind(rates, *, mostly=0.5, right=0.05, significant=0.25):
+# Rates from, up to and from which models err on most, are right, and err on a significant share.
+MOSTLY, RIGHT, SIGNIFICANT = 0.5, 0.05, 0.25
+
+
+def kind(rates, *, mostly=MOSTLY, right=RIGHT, significant=SIGNIFICANT):
     """What a region is, by the misclassification rates [K] in it: the three of Section 2.1, or None.
 
     "own"           the attacked model, the first, errs on most, another is right: on its boundary
