@@ -1,5 +1,7 @@
 """A hundred settings of an attack on one image, together and in a hundred calls of Foolbox; ten LeNets."""
+import contextlib
 import dataclasses
+import os
 import warnings
 from functools import partial
 
@@ -43,8 +45,19 @@ def peers():
             "cw2": ([cw(c, kappa) for c, kappa in zip(setting.WEIGHTS, 50 * setting.MARGINS)], [None] * 100)}
 
 
-def sweeps(net, x, y):
-    """Seconds and passes of both, for each attack; passes are images that go forward."""
+@contextlib.contextmanager
+def on(threads):
+    """So many threads of torch, within."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def sweeps(net, x, y, threads):
+    """Rows of seconds and passes of both, one an attack; passes are images that go forward."""
     fewer = dict(searches=SEARCHES, iterations=ITERATIONS, stop="never")
     ours = setting.SWEEPS | {"cw2": dataclasses.replace(setting.SWEEPS["cw2"], **fewer)}
     rows = []
@@ -58,13 +71,10 @@ def sweeps(net, x, y):
         mine, theirs = zip(*rounds(partial(boxes.sweep, net, x, y, ours[name]),
                                    partial(calls, net, x, y, attacks, sizes), repeats=3))
         each = [[1e6 * t / count for t in times] for times, count in zip((mine, theirs), counts)]
-        rows.append((name, *(f"{count:,}" for count in counts), f"{median(mine):.1f}",
+        rows.append((name, str(threads), *(f"{count:,}" for count in counts), f"{median(mine):.1f}",
                      f"{median(theirs):.1f}", *(f"{median(times):.0f}" for times in each),
                      f"{factor(each[1], each[0]):.1f}"))
-    table("A hundred settings of an attack on one image: together, and in a hundred calls of Foolbox, LeNet",
-          ("attack", "passes, ours", "Foolbox", "s, ours", "Foolbox", "us a pass, ours", "Foolbox", "times"),
-          rows, "Ours looks for the size of the ball and so makes more passes; Foolbox 3 does not. The last "
-          "column compares equally many passes.")
+    return rows
 
 
 def looped(nets, x, y):
@@ -105,5 +115,13 @@ def run(dataset):
     net = trained("shu-lenet", dataset)
     x, y = dataset.x_test[:50].float() / 255, dataset.y_test[:50]
     first = (boxes.answers([net], x)[0] == y).nonzero()[0]
-    sweeps(net, x[first], y[first])
+    rows = []
+    for threads in sorted({1, os.cpu_count()}):
+        with on(threads):
+            rows += sweeps(net, x[first], y[first], threads)
+    table("A hundred settings of an attack on one image: together, and in a hundred calls of Foolbox, LeNet",
+          ("attack", "threads", "passes, ours", "Foolbox", "s, ours", "Foolbox", "us a pass, ours", "Foolbox",
+           "times"), rows,
+          "Ours looks for the size of the ball and so makes more passes; Foolbox 3 does not. The last column "
+          "compares equally many passes. A call of Foolbox has one image, which a second thread hardly helps.")
     lenets(dataset)
