@@ -123,5 +123,5 @@ def run(dataset):
           ("attack", "threads", "passes, ours", "Foolbox", "s, ours", "Foolbox", "us a pass, ours", "Foolbox",
            "times"), rows,
           "Ours looks for the size of the ball and so makes more passes; Foolbox 3 does not. The last column "
-          "compares equally many passes. A call of Foolbox has one image, which a second thread hardly helps.")
+          "compares equally many passes. Foolbox has one image a call, which a second thread hardly helps.")
     lenets(dataset)

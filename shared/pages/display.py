@@ -216,7 +216,7 @@ SIGNS = {"l-infinity": "ℓ∞", "Linf": "L∞", "L_inf": "L∞", "l1": "ℓ₁"
 
 
 def symbols(text):
-    """A caption or claim of the reference, which is plain text, with its signs: `x_s`, `L_inf`, `->`."""
+    """A caption or claim of the reference, or words that quote it, with its signs: `x_s`, `L_inf`, `->`."""
     for plain, sign in SIGNS.items():
         text = re.sub(rf"\b{plain}\b", sign, text)
     return re.sub(r"\b([A-Za-z])_(\d+|[a-z])(?![A-Za-z_])", r"$\1_{\2}$", text).replace("->", "→")

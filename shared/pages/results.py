@@ -242,7 +242,7 @@ class _Pieces:
         if small and scale["parts"]:
             text = f"{display.badge('not run')} Nothing is measured at full scale yet; shown is {self.main}."
             return text, text
-        told = [display.sentence(record["reason"])]
+        told = [display.sentence(display.symbols(record["reason"]))]
         if scale["fraction"] < 1:
             told.append(f"Measured at {scale_words(record)}.")
         if fresh := freshness(sets):
