@@ -635,10 +635,10 @@ if len(best) and complete(rows(best)):
     decided = [r for name, r in tried.items() if name.startswith("128 becomes")]
     holding = {sum(r[k] for k in CLAIMS) for r in decided}
     why = ("" if not holding or min(holding) <= claims.count(True) else
-           "; with pixels of exactly 128 set to 255 or to 0, too, "
+           "; with pixels of exactly 128 pruned, too, "
            f"{' or '.join(map(str, sorted(holding)))} of {len(claims)}")
     sentences = (
-        "Does pixel pruning make the two images on either side of a decision boundary less similar? Pruning "
+        "Does pixel pruning make the images on either side of a decision boundary less similar? Pruning "
         "sets pixels below a threshold t to 0 and those above T to 255. The strongest pruning (t = {}, T = "
         "{}) changes their mean SSIM (1 for equal images; ".format(*SETTINGS[-1])
         + f"n = {best.seed.nunique()} networks) {in_words(made, 'separability')}, and that of the digit and "
