@@ -134,7 +134,9 @@ def facts_of(*frames):
     named = [(chen.DATASETS[u["dataset"]], chen.SPELT[u["model"]]) for u, _ in both]
     sides = {"paper": PRINTED, "same": [row for row in PRINTED if (row["dataset"], row["model"]) in named]}
     return {} if not both else {
-        "networks": len(both), "all": len(PRINTED), "names": ", ".join(f"{b} on {a}" for a, b in named),
+        "networks": len(both), "all": len(PRINTED), "names": "; ".join(
+            f"{data}: {', '.join(b for a, b in named if a == data)}"
+            for data in dict.fromkeys(a for a, _ in named)),
         "epochs": int(max(u["epochs"] for u, _ in both)), "true": made["logits, true classes"],
         "predicted": made["logits, predicted classes"],
         **{kind: chen.between(100 * chen.success(pair[n], "text") for pair in both)
