@@ -408,10 +408,10 @@ run.figure("figure-4", natural, ranking.drawn(BOTH), data=ranking.of_figure(BOTH
 # ## Where it differs: the attack
 #
 # The code of the later journal version takes 10 steps of 2 from a random point of the ball. PGD in a third of the text's ε is ours, since
-# it does not flip all images. Networks whose L2 steps in the L∞ ball had a wrong length in an earlier run are left out of these two rows.
+# it does not flip all images.
 
 # %%
-run.extra("attacks", natural, lambda units: ranking.attacks(units, natural.stale),
+run.extra("attacks", natural, ranking.attacks,
           "Success of each attack, lowest to highest, beside the published success of its norm (L∞ or L2); "
           "rank correlations with 95% intervals over networks", header=ranking.ATTACKS)
 run.say(natural, ranking.answer,
@@ -420,7 +420,7 @@ run.say(natural, ranking.answer,
         "correlation {by_paper} with the published one. PGD at ε/3 and the 10 L∞ steps of 2 order our "
         "networks differently, too: their rank correlation is {apart}. The printed L∞ attack flips {text} of "
         "the same images within ε, so an image that the steps of 2 do not flip is no evidence of robustness.")
-run.extra("readings-of-pgd", ours, lambda units: ranking.readings(units, ours.stale),
+run.extra("readings-of-pgd", ours, ranking.readings,
           "Success of each attack in percent of the n correctly classified images", header=ranking.EACH,
           fold="The success of each attack on each network")
 

@@ -228,7 +228,7 @@ def drawn(samples):
     """Units -> a panel a data set: ROBY of natural and robust models."""
     series = {f"roby_{samples}_{kind}": f"ROBY, {kind}" for kind in ("natural", "robust")}
     first = f"roby_{samples}_natural"
-    return lambda *units: chen.draw_networks(pd.DataFrame(pairs(*units)), series, sort=first)
+    return lambda *units: chen.draw_networks(pd.DataFrame(pairs(*units)), series, sort=first, axis="ROBY")
 
 
 def data(samples):

@@ -270,10 +270,11 @@ def draw_maps(panels):
 
 
 # ---- figures ---------------------------------------------------------------------------------------------
-def draw_networks(rows, series, *, sort=None):
+def draw_networks(rows, series, *, sort=None, axis="success rate or measure"):
     """A panel a data set: columns of a table over its networks; None without any.
 
     series  {column: label};  sort: the column that orders networks, None keeps the order of the rows
+    axis    the label of the vertical axis
     """
     there = [data for data in DATASETS.values() if len(rows) and (rows.dataset == data).any()]
     if not there:
@@ -287,6 +288,6 @@ def draw_networks(rows, series, *, sort=None):
             ax.plot(range(len(mine)), mine[column].astype(float), display.LINES[n % len(display.LINES)], ms=6,
                     marker=display.MARKERS[n], color=display.PALETTE[n], label=label)
         ax.set_xticks(range(len(mine)), mine.model, rotation=25, ha="right")
-        ax.set(title=data, ylim=(-0.03, 1.05), ylabel="rate or measure")
+        ax.set(title=data, ylim=(-0.03, 1.05), ylabel=axis)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(series))
     return figure

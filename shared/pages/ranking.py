@@ -259,26 +259,19 @@ def _rates(units, attack, draws):
     return (times @ (correct & wrong)) / np.maximum(times @ correct, 1)
 
 
-def attacks(units, earlier=()):
-    """Rows (data set, attack): success on the ten networks beside the published one, and rank correlations.
-
-    earlier  names of units whose L2 steps in the L∞ ball have a wrong length: these do not count
-    """
+def attacks(units):
+    """Rows (data set, attack): success on the ten networks, the published one, and rank correlations."""
     rows, made = chen.networks(units), []
     for data, mine in chen.complete(rows, chen.TEN).items():
         printed = pd.DataFrame([row for row in PRINTED if row["dataset"] == data]).set_index("model")
         for name, words in chen.ATTACKS.items():
-            some = mine[~units.unit[mine.index].isin(earlier)] if name.endswith("steps") else mine
-            theirs = 100 * some.model.map(printed[f"asr_{'inf' if name in LINF else '2'}"])
-            rate = 100 * some[f"asr_{name}"]
-            told = {"data set": data, "attack": words, "n": len(some)}
-            if len(some):
-                told |= {"ours": chen.between(rate), "paper": chen.between(theirs),
-                         "off": f"{(rate - theirs).abs().mean():.0f}"}
-            if len(some) == chen.TEN:
-                told["by_paper"] = spanned(ranked(rate, theirs))
-                told["by_third"] = "" if name == "third" else spanned(ranked(rate, some.asr_third))
-            made.append(told)
+            theirs = 100 * mine.model.map(printed[f"asr_{'inf' if name in LINF else '2'}"])
+            rate = 100 * mine[f"asr_{name}"]
+            made.append({"data set": data, "attack": words, "n": len(mine),
+                         "ours": chen.between(rate), "paper": chen.between(theirs),
+                         "off": f"{(rate - theirs).abs().mean():.0f}",
+                         "by_paper": spanned(ranked(rate, theirs)),
+                         "by_third": "" if name == "third" else spanned(ranked(rate, mine.asr_third))})
     return made
 
 
@@ -288,12 +281,10 @@ ATTACKS = {"data set": "data set", "attack": "attack", "n": "networks", "ours": 
            "by_paper": "rank correlation with the published success", "by_third": "with success at ε/3"}
 
 
-def readings(units, earlier=()):
-    """A row a network: the success of each attack, in percent of its n images; `earlier` as in `attacks`."""
+def readings(units):
+    """A row a network: the success of each attack, in percent of its n images."""
     success = [f"asr_{name}" for name in chen.ATTACKS]
-    gaps = dict.fromkeys(name for name in success if name.endswith("steps"))
-    return [row | (gaps if name in earlier else {}) for row, name in zip(
-        chen.named(units, ["n", *success], percent=success), units.get("unit", ()))]
+    return chen.named(units, ["n", *success], percent=success)
 
 
 EACH = chen.NAMED | {"n": "n"} | {f"asr_{name}": words for name, words in chen.ATTACKS.items()}
