@@ -132,6 +132,9 @@ def test_a_claim_may_compare_with_another_item_case_by_case():
     assert judge(rows, other) == (None, "u: 60 of 403; v: no value")
     assert judge(rows[:1], other) == (True, "u: 60 of 403")
     assert judge(rows[:1], other.assign(n=9)) == (False, "u: 60 of 9")
+    seen = every("attack", "n < most", says="{attack}: {n}", view=lambda rows, other: {
+        row.attack: {"n": row.n, "most": other.n.max()} for row in rows.itertuples()})
+    assert seen(rows, other) == (True, "u: 60; v: 375") and seen(rows, other.assign(n=99))[0] is False
 
 
 def test_many_cases_are_counted_and_those_that_fail_are_told():

@@ -10,7 +10,7 @@ import torch
 
 from shared.boundary import setting
 from shared.models import he as recipes
-from shared.pages import display, he
+from shared.pages import display, he, he_detection
 from shared.pages.tidy import named
 
 SCALE = dict(
@@ -210,3 +210,42 @@ def test_the_small_network_is_the_same_for_a_seed():
     (network, image), (again, _) = (he.small_network(4, hidden=12, classes=5) for _ in range(2))
     assert network(image).shape == (1, 5) and torch.equal(network(image), again(image))
     assert 0.2 <= image.min() and image.max() <= 0.8
+
+
+# ---- boundary classifiers ----------------------------------------------------------------------------------
+def classifier_of(**more):
+    return pd.DataFrame([{"network": "mnist-normal", "attack": "margin", "sample": 4, "share": 0.5,
+                          "flagged": 1, "benign": 2, "missed": {"margin": 0, "brittle": 2},
+                          "adversarial": {"margin": 2, "brittle": 3}} | more])
+
+
+def test_the_worst_case_is_the_largest_error():
+    unit = next(classifier_of().itertuples())
+    assert he_detection.worst(unit)["percent"] == pytest.approx(100 / 3)
+    assert he_detection.in_row(unit) == {"network": "MNIST, normal", "attack": "OptMargin", "flagged": 50.0,
+                                         "brittle": 66.67, "margin": 0.0}
+    assert he_detection.errors(None) == {} and he_detection.worst(None)["low"] is None
+    fgsm = next(classifier_of(attack="fgsm", missed={"fgsm": 0}, adversarial={"fgsm": 2}).itertuples())
+    assert he_detection.worst(fgsm)["percent"] is None and he_detection.in_row(fgsm)["margin"] is None
+
+
+def around(kind, block, steps, counts=(True, True)):
+    return {"network": "mnist-normal", "kind": kind, "block": block, "images": 2, "step": 0.02,
+            "counts": list(counts), "steps": np.array(steps, np.uint8),
+            "purities": np.full((len(steps), 3), 0.5, np.float32)}
+
+
+def test_features_are_of_images_that_count_in_blocks_of_all_kinds():
+    near, far = [[1, 2, 3, 255]] * 2, [[9, 9, 255, 255]]
+    blocks = [around(kind, block, near if kind != "benign" else far,
+                     (True, True) if kind != "benign" else (False, True))
+              for block in (3, 5) for kind in ("benign", "margin", "brittle")]
+    rows = he_detection.features(units(*blocks, around("benign", 4, far, (True, False))))
+    assert rows[rows.kind == "benign"].place.tolist() == [1, 3] and len(rows) == 10
+    benign, margin = (rows[rows.kind == kind].iloc[0] for kind in ("benign", "margin"))
+    assert (benign["least"], benign["median"]) == pytest.approx((0.18, 0.18))
+    assert (margin["least"], margin["median"], margin["purity"]) == pytest.approx((0.02, 0.04, 0.5))
+    rule, = [row for row in he_detection.one_number(units(*blocks), classifier_of())
+             if row["number"].startswith("nearest")]
+    assert (rule["known"], rule["flagged"], rule["brittle"], rule["margin"]) == (100, 0, 0, 0)
+    assert he_detection.draw_features(units(*blocks[:2])) is None

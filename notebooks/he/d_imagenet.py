@@ -38,15 +38,16 @@ directions: int | None = None  # random directions around each image; None takes
 import matplotlib.pyplot as plt
 import torch
 
-from shared import reference, runtime
+from shared import runtime
 from shared.attacks import judge
 from shared.attacks.region import Region
 from shared.attacks.threat import rms
 from shared.boundary import classifier, setting
 from shared.boundary.survey import purity, survey
-from shared.pages import display, he
+from shared.pages import display, he, he_detection
 from shared.pages.start import start
-from shared.pages.sums import mean, middle, percent, share, words
+from shared.pages.sums import mean, middle, share, words
+from shared.records import prose
 from shared.stability.susceptibility import percentage
 from shared.units import handed
 
@@ -55,7 +56,7 @@ NAMES = {"benign": "Benign", "brittle": "OptBrittle", "margin": "OptMargin", "fg
 LEAST = 150     # images that a classifier of surroundings is trained and tested on
 
 # %% [markdown]
-# ## The claim, and how it is tested
+# ## What the paper claims, and how it is tested
 #
 # Appendix D repeats three attacks on images of 224 by 224 pixels and a thousand classes. OptBrittle finds a minimum-norm adversarial
 # example, OptMargin one that also withstands noise; FGSM takes one step of fixed size ({ref}`Section 3 <he-3>`). *Point classification*
@@ -175,10 +176,10 @@ def pooled(units):
     """`{kind: results}`: the blocks of a kind laid end to end, and the first image in full."""
     together = {}
     for u in units.to_dict("records"):
-        mine = together.setdefault(u["unit"].split("-")[1], {k: [] for k in LISTS} | {"first": None})
+        mine = together.setdefault(u["kind"], {k: [] for k in LISTS} | {"first": None})
         for k in LISTS:
             mine[k] += list(u[k])
-        if u["unit"].endswith("-b0"):
+        if u["block"] == 0:
             mine["first"] = u
     return together
 
@@ -186,14 +187,14 @@ def pooled(units):
 def table_5(examples, classifiers=None):
     """A row a kind of example; distances over successful examples, accuracies over all images."""
     found = pooled(examples)
-    learned = {u["attack"]: u for u in ([] if classifiers is None else classifiers.to_dict("records"))}
+    learned = {} if classifiers is None else {u.attack: u for u in classifiers.itertuples()}
     made = []
     for kind, name in NAMES.items():
         f, u = found.get(kind), learned.get(kind)
+        errors = he_detection.errors(u)
         row = {"attack": name, "distortion_rms": None, "point_accuracy_pct": None,
-               "region_accuracy_pct": None,
-               "false_pos_pct": percent(u["flagged"], u["benign"]) if u else None,
-               "false_neg_pct": percent(u["missed"].get(kind), u["adversarial"].get(kind)) if u else None}
+               "region_accuracy_pct": None, "false_pos_pct": errors.get("benign", {}).get("percent"),
+               "false_neg_pct": errors.get(kind, {}).get("percent") if kind != "benign" else None}
         if f:
             row |= {"point_accuracy_pct": share(f["point"]), "region_accuracy_pct": share(f["region"])}
             if kind != "benign":
@@ -258,40 +259,30 @@ run.table("table-5", both, table_5, claims={
 })
 
 # %%
-PRINTED = {kind: row["region_accuracy_pct"] for row in reference.paper("he")["table-5"].rows
-           for kind, name in NAMES.items() if name == row["attack"]}
-
-
-def vote(found, kind):
-    """Accuracy of region classification on the images of a kind, with interval and published value."""
-    told = percentage(int(sum(found[kind]["region"])), len(found[kind]["region"]))
-    return told | {"says": f"{words(told['percent'])}; 95% interval {words(told['low'], '')} to "
-                           f"{words(told['high'])}; paper: {words(PRINTED[kind])}"}
-
-
-def before_and_after(found):
-    """How many votes are correct on benign images and after OptMargin."""
-    benign, margin = vote(found, "benign"), vote(found, "margin")
-    return (f"the vote is correct on {benign['hits']} of {benign['of']} benign images ({benign['says']}) and "
-            f"on {margin['hits']} of {margin['of']} after OptMargin ({margin['says']}).")
+PRINTED = {row["attack"]: row["region_accuracy_pct"] for row in he.PAPER["table-5"].rows}
+VOTE = ("he vote is correct on {benign.hits} of {benign.of} benign images ({benign.percent:%}; 95% interval "
+        "{benign.low} to {benign.high:%}; paper: {benign.paper:%}) and on {margin.hits} of {margin.of} after "
+        "OptMargin ({margin.percent:%}; 95% interval {margin.low} to {margin.high:%}; paper: "
+        "{margin.paper:%}).")
 
 
 def votes(units):
-    """The same of the units, and which attack lowers the share most."""
+    """Facts: accuracy of region classification by kind, and which attack lowers it most; {} of fewer kinds."""
     found = pooled(units)
     if found.keys() < set(NAMES):
-        return "Not all kinds of example are measured yet."
-    ours = {kind: vote(found, kind)["percent"] for kind in NAMES}
-    lowest, theirs = min(ours, key=ours.get), min(PRINTED, key=PRINTED.get)
-    most = "" if lowest == theirs else (
-        f" In our run {NAMES[lowest]} lowers the accuracy of the vote most, from {words(ours['benign'])} to "
-        f"{words(ours[lowest])} (paper: {words(PRINTED['benign'])} to {words(PRINTED[lowest])}); in the "
-        f"paper {NAMES[theirs]} does.")
-    return (f"T{before_and_after(found)[1:]} OptMargin attacked the {int(sum(found['benign']['correct']))} "
-            f"images that the network classifies correctly.{most}")
+        return {}
+    told = {kind: percentage(int(sum(found[kind]["region"])), len(found[kind]["region"])) | {
+        "paper": PRINTED[name]} for kind, name in NAMES.items()}
+    lowest = min(told, key=lambda kind: told[kind]["percent"])
+    return told | {"attacked": int(sum(found["benign"]["correct"])), "lowest": NAMES[lowest],
+                   "least": told[lowest], "theirs": min(PRINTED, key=PRINTED.get)}
 
 
-run.tell(examples, votes)
+run.say(examples, votes,
+        f"T{VOTE} OptMargin attacked the {{attacked}} images that the network classifies correctly. The "
+        "attack that lowers the accuracy of the vote most is {lowest} here, from {benign.percent:%} to "
+        "{least.percent:%} (paper: {benign.paper:%} to {least.paper:%}), and {theirs} in the paper.",
+        nothing="Not all kinds of example are measured yet.")
 
 # %% [markdown]
 # ## Figure 8: boundary distances around one image
@@ -433,7 +424,7 @@ run.figure("figure-9", examples, draw_all, data=all_data,
 
 
 # %% [markdown]
-# ## A possible cause: OptMargin overfits its noise vectors
+# ## Where it differs: OptMargin under noise that it was not optimised on
 #
 # OptMargin searches for an image of which 19 copies with fixed noise vectors are misclassified; region classification draws other
 # noise. As in {ref}`Section 3 <he-3>`, the table gives the mean share of misclassified copies of OptMargin's examples. If other noise
@@ -441,29 +432,32 @@ run.figure("figure-9", examples, draw_all, data=all_data,
 # since network, images and number of iterations differ as well.
 
 # %%
-def fitted(units):
-    """How far the examples' success under their own noises carries over to others."""
-    found, = he.misread_under_noise(units) or [None]
-    if found is None or found["own"] is None:
-        return "No OptMargin example has been measured under other noise."
-    rows = run.each(units, "counts", "others")
-    shares, attacked = 100 * rows.others[rows.counts], run.best(examples).unit.str.contains("margin").sum()
-    return (f"Misclassified copies: {words(found['own'])} with the attack's own noise vectors, "
-            f"{words(found['others'])} with {units.noises.max()} new vectors of the same norm for each image "
-            f"(from {words(shares.min(), '')} to {words(shares.max())} over the n = {found['images']} "
-            f"images, which are those of {len(units)} of the {attacked} blocks that OptMargin attacked).")
+def fitted(noises, examples):
+    """Facts: how far the examples' success under their own noise carries over to other noise; {} of none."""
+    found, = he.misread_under_noise(noises) or [{"own": None}]
+    if found["own"] is None:
+        return {}
+    rows = run.each(noises, "counts", "others")
+    shares = 100 * rows.others[rows.counts]
+    return found | {"noises": noises.noises.max(), "low": shares.min(), "high": shares.max(),
+                    "blocks": len(noises), "attacked": (examples.kind == "margin").sum(),
+                    "fits": "overfits" if 2 * found["others"] < found["own"] else "does not overfit"}
 
 
 run.extra("other-noises-imagenet", noises, lambda u: [r | {"network": "SqueezeNet 1.1"}
                                                       for r in he.misread_under_noise(u)],
           "Misclassified noisy copies of OptMargin's examples, mean over images",
           header={"network": "network", "images": "images"} | he.NOISES)
-run.tell(noises, fitted)
+run.say((noises, examples), fitted,
+        "Misclassified copies: {own:%} with the attack's own noise vectors, {others:%} with {noises} new "
+        "vectors of the same norm for each image (from {low} to {high:%} over the n = {images} images, which "
+        "are those of {blocks} of the {attacked} blocks that OptMargin attacked).",
+        nothing="No OptMargin example has been measured under other noise.")
 
 # %% [markdown]
-# ## What the paper leaves open
+# ## Choices that the paper leaves open
 #
-# | choice | ours | why |
+# | choice | ours | reason |
 # |---|---|---|
 # | network | SqueezeNet 1.1 | the paper's Inception-ResNet is far larger, and its weights were published for Tensorflow |
 # | images | the first of a thousand, one of each class | the paper's are a private subset |
@@ -473,31 +467,28 @@ run.tell(noises, fitted)
 # | step of the line search | 0.01 up to 0.49 | the authors' code |
 # | settings of OptBrittle | the same as OptMargin's | as in the authors' code |
 # | directions and iterations | fewer than published | an image costs minutes on a processor |
-
-# %% [markdown]
-# ## Try it
+#
+# ## Exercises
 #
 # - `directions=300`: more directions. The nearest distances cannot rise by adding directions; do the medians move?
 # - `iterations=1000`: the paper's number. Is the share of misclassified copies under new noise still far below that under the attack's own?
 
 # %%
-best = run.best(examples)
-found = pooled(best)
-if {"benign", "margin"} <= found.keys():
-    most = max(best.iterations[best.unit.str.contains("margin")])
-    copies, = he.misread_under_noise(run.best(noises)) or [{"own": None}]
-    OVERFITS = "In our run OptMargin overfits its noise vectors: "
-    overfits = "" if copies["own"] is None else (
-        f" {OVERFITS if 2 * copies['others'] < copies['own'] else ''}"
-        f"{words(copies['own'])} of the copies with its own vectors are misclassified, against "
-        f"{words(copies['others'])} with new vectors of the same norm (n = {copies['images']} images).")
-    run.minute("Does OptMargin, an attack built to withstand noise, defeat region classification, a majority "
-               "vote over noisy copies of the input, on ImageNet-size images? "
-               f"{'Not for most' if vote(found, 'margin')['percent'] > 50 else 'For many'} images here: "
-               f"{before_and_after(found)}{overfits} SqueezeNet 1.1 is a small proxy, the images are others, "
-               f"and the attack ran {most:,} of {run.full.iterations:,} iterations, so the paper's numbers "
-               "are not tested.",
-               picture=draw_one(best), alt="An image, three attacks on it, and the boundary distances.")
+MINUTE = (
+    "Does OptMargin, an attack built to withstand noise, defeat region classification, a majority vote over "
+    f"noisy copies of the input, on ImageNet-size images? Here t{VOTE} In our run OptMargin {{fits}} its "
+    "noise vectors: {own:%} of the copies with its own vectors are misclassified, against {others:%} with "
+    "new vectors of the same norm (n = {images} images). SqueezeNet 1.1 is a small proxy, the images are "
+    "others, and the attack ran {ran} of {full} iterations, so the paper's numbers are not tested.")
+best, under_noise = run.best(examples), run.best(noises)
+facts = votes(best) | fitted(under_noise, best) if len(best) and len(under_noise) else {}
+if "own" in facts and "benign" in facts:
+    sentences = prose.fill(MINUTE, facts | {"ran": best.iterations[best.kind == "margin"].max(),
+                                               "full": run.full.iterations})
+else:
+    sentences = "This run has too few examples."
+run.minute(sentences, picture=draw_one(best) if len(best) else None,
+           alt="An image, three attacks on it, and the boundary distances.")
 
 # %%
 run.stamp()

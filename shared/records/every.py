@@ -23,7 +23,8 @@ class every:  # a word of the pages, like `functools.partial`
                 rows of another item, given beside the claim, are `other`: "n_intervals < other.n_pixels"
     says        a template (`prose.fill`) of what each case shows; `{network}` is the case itself, by its name
     by          the column that tells the rows of a case apart
-    view        rows -> a table or dict of such a form, where the printed rows are none
+    view        rows -> a table or dict of such a form, where the printed rows are none. It takes the rows of
+                another item, too, where they are given
     named       {case: how it is called}
     reads       how a word of the claim is read that names no bound: "“restores” is read as more than half"
     leaves      what of the claim the expression leaves open, and why: then it may fail, not hold
@@ -56,7 +57,9 @@ class every:  # a word of the pages, like `functools.partial`
 
     def cases(self, rows, other=None):
         """`{case: names for the expression}`."""
-        found = self._grouped(self.view(rows) if self.view else rows)
+        if self.view:
+            return self._grouped(self.view(rows) if other is None else self.view(rows, other))
+        found = self._grouped(rows)
         if other is not None:
             beside = self._grouped(other)
             found = {case: names | {"other": beside.get(case)} for case, names in found.items()}

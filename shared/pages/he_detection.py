@@ -1,0 +1,131 @@
+"""Boundary classifiers on the pages of `he`: their errors, and thresholds on single features beside them."""
+from itertools import product
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import torch
+from torch import nn
+
+from shared.boundary import classifier
+from shared.pages import display, he
+from shared.stability.susceptibility import percentage
+
+ERRORS = {"flagged": "benign", "brittle": "brittle", "margin": "margin"}    # of Table 3, and on what
+HEADS = {"flagged": "false positives", "brittle": "false negatives, OptBrittle",
+         "margin": "false negatives, OptMargin"}
+FEATURES = {"least": "nearest boundary", "median": "median distance", "purity": "purity of the top 1"}
+
+
+def by_name(classifiers):
+    """`{(network, training attack): unit}`."""
+    return {(unit.network, unit.attack): unit for unit in classifiers.itertuples()}
+
+
+def errors(unit):
+    """`{kind: a classifier's errors in percent, of how many, 95% interval}`: benign images, examples.
+
+    Of None, where there is no classifier, no kind.
+    """
+    return {} if unit is None else {"benign": percentage(unit.flagged, unit.benign)} | {
+        kind: percentage(unit.missed[kind], of) for kind, of in unit.adversarial.items()}
+
+
+def worst(unit):
+    """Worst-case accuracy of a classifier in percent, 100 minus the largest of `ERRORS`, with interval."""
+    found = [errors(unit).get(kind, {"of": 0}) for kind in ERRORS.values()]
+    if not all(each["of"] for each in found):
+        return dict.fromkeys(("percent", "low", "high"))
+    most = max(found, key=lambda each: each["percent"])
+    return {"percent": 100 - most["percent"], "low": 100 - most["high"], "high": 100 - most["low"]}
+
+
+def in_row(unit):
+    """Network, training attack and `ERRORS` of a classifier, in percent with two decimals, for a table."""
+    found = {name: errors(unit).get(kind, {"percent": None})["percent"] for name, kind in ERRORS.items()}
+    return {"network": he.NAMED[unit.network], "attack": he.KINDS[unit.attack],
+            **{name: value if value is None else round(value, 2) for name, value in found.items()}}
+
+
+def draw_layers(net, distances):
+    """A `BoundaryNet` as a row of boxes, each with the size of its output."""
+    x, boxes = torch.zeros(1, 1, distances), [f"sorted\ndistances\n{distances:,}"]
+    for layer in net.convolutions:
+        x = layer(x)
+        if isinstance(layer, nn.Conv1d):
+            boxes.append(f"convolution\nwidth {layer.kernel_size[0]}\nstride {layer.stride[0]}\n"
+                         f"{x.shape[1]} × {x.shape[2]}")
+    boxes += [f"flattened,\nand three\npurities\n{x.numel() + classifier.PURITIES:,}", *(
+        f"linear\n{layer.out_features}" for layer in net.linears if isinstance(layer, nn.Linear))]
+    figure, ax = plt.subplots(figsize=(display.WIDEST, 1.6))
+    for n, words in enumerate(boxes):
+        ax.text(n, 0, words, ha="center", va="center",
+                bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": "0.4"})
+        if n:
+            ax.annotate("", (n - 0.38, 0), (n - 0.62, 0), arrowprops={"arrowstyle": "->", "color": "0.4"})
+    ax.set(xlim=(-0.6, len(boxes) - 0.4), ylim=(-1, 1))
+    ax.set_axis_off()
+    return figure
+
+
+# ---- thresholds ------------------------------------------------------------------------------------------
+def features(units):
+    """A row an image that counts, of blocks with all kinds of `ERRORS`: its features, its `place` among all.
+
+    A distance is 1, a purity 0, where no other class is found.
+    """
+    made = [pd.DataFrame(columns=["network", "kind", "place", *FEATURES])]
+    for net, mine in units[units.kind.isin(ERRORS.values())].groupby("network", sort=False):
+        whole = mine[mine.groupby("block").kind.transform("count") == len(ERRORS)]
+        firsts = whole.images * (whole.block.rank(method="dense") - 1)
+        for first, unit in zip(firsts, whole.itertuples()):
+            steps = np.asarray(unit.steps, np.float32)      # in ascending order; 255 is never
+            distances = np.where(steps < 255, unit.step * steps, 1)
+            made.append(pd.DataFrame({
+                "network": net, "kind": unit.kind, "place": first + np.flatnonzero(unit.counts),
+                "least": distances[:, 0], "median": distances[:, (distances.shape[1] - 1) // 2],
+                "purity": np.asarray(unit.purities)[:, 0]}))
+    return pd.concat([rows for rows in made if len(rows)] or made)
+
+
+def one_number(surroundings, classifiers):
+    """A row for each network, attack and feature: the errors of the threshold that is best on the training
+    images (there its worst-case accuracy is `known`), beside those of the classifier.
+    """
+    rows, made = features(surroundings), []
+    for unit in classifiers[classifiers.attack != "fgsm"].itertuples():
+        mine, train = rows[rows.network == unit.network], round(unit.share * unit.sample)
+        halves = mine[mine.place < train], mine[(mine.place >= train) & (mine.place < unit.sample)]
+        for feature, name in FEATURES.items():
+            learn, test = ({kind: torch.tensor(half[feature][half.kind == kind].to_numpy(np.float32))
+                            for kind in ERRORS.values()} for half in halves)
+            if len(learn["benign"]) and len(learn[unit.attack]):
+                rule = classifier.threshold(learn[unit.attack], learn["benign"])
+                found = {kind: rule.rates(test[kind], test["benign"]) for kind in ("brittle", "margin")}
+                made.append(in_row(unit) | {
+                    "number": f"{name} {'below' if rule.below else 'above'} {rule.value:.3g}",
+                    "known": 100 * rule.rates(learn[unit.attack], learn["benign"]).accuracy,
+                    "flagged": 100 * found[unit.attack].false_positive,
+                    **{kind: 100 * each.false_negative for kind, each in found.items()}})
+        made.append(in_row(unit) | {"number": "the classifier"})
+    return made
+
+
+def draw_features(units):
+    """A row of panels a network: how many images of each kind lie at or below a number; None without any."""
+    found = features(units)
+    if not len(found):
+        return None
+    nets = found.network.unique()
+    figure, axes = plt.subplots(len(nets), len(FEATURES), squeeze=False, sharey=True,
+                                figsize=(display.WIDEST, 2.3 * len(nets) + 0.5))
+    for (row, net), kind in product(zip(axes, nets), ("benign", "margin", "brittle")):
+        mine = found[(found.network == net) & (found.kind == kind)]
+        for ax, (feature, name) in zip(row, FEATURES.items()):
+            if len(mine):
+                ax.ecdf(mine[feature].astype(float), color=he.COLOURS[kind], linestyle=he.STYLES[kind],
+                        label=he.KINDS[kind])
+            ax.set(xlabel=name)
+        row[0].set_ylabel(f"{he.NAMED[net]}\nshare of images")
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    return figure
