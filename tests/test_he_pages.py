@@ -253,5 +253,7 @@ def test_the_nearest_other_label_of_a_plane():
     labels[:, 3:] = 1
     plane = {"network": "mnist-normal", "classes": labels, "reach": 4.0, "pixels": 4, "brittle": [2.0, 0.0],
              "margin": [0.0, 0.0]}
-    assert he_boundary.to_the_next_label(units(plane)) == {"mnist_normal": {"image": 1.0, "OptBrittle": 1.0}}
-    assert he_boundary.to_the_next_label(units(plane | {"classes": 0 * labels})) == {"mnist_normal": {}}
+    found = {"image": 1.0, "OptBrittle": 1.0, "OptMargin": None}
+    assert he_boundary.to_the_next_label(units(plane)) == {"mnist_normal": found}
+    nowhere = he_boundary.to_the_next_label(units(plane | {"classes": 0 * labels}))
+    assert nowhere == {"mnist_normal": dict.fromkeys(found)}

@@ -212,10 +212,11 @@ def draw_plane(units):
 
 
 def to_the_next_label(units):
-    """`{network: {mark: RMS distance in the plane to the nearest point of another label}}`."""
+    """`{network: {mark: RMS distance in the plane to the nearest point of another label, or None}}`."""
     told = {}
     for u in units.to_dict("records"):
-        labels, mine = np.asarray(u["classes"]), told.setdefault(u["network"].replace("-", "_"), {})
+        labels, mine = np.asarray(u["classes"]), dict.fromkeys(MARKS)
+        told[u["network"].replace("-", "_")] = mine
         line = np.linspace(-u["reach"], u["reach"], len(labels)) / u["pixels"]**0.5
         for mark, (x, y) in places(u).items():
             away = np.hypot(line[None, :] - x, line[:, None] - y)
