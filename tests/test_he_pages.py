@@ -10,7 +10,7 @@ import torch
 
 from shared.boundary import setting
 from shared.models import he as recipes
-from shared.pages import display, he, he_detection
+from shared.pages import display, he, he_boundary, he_detection
 from shared.pages.tidy import named
 
 SCALE = dict(
@@ -249,3 +249,50 @@ def test_features_are_of_images_that_count_in_blocks_of_all_kinds():
              if row["number"].startswith("nearest")]
     assert (rule["known"], rule["flagged"], rule["brittle"], rule["margin"]) == (100, 0, 0, 0)
     assert he_detection.draw_features(units(*blocks[:2])) is None
+
+
+# ---- boundary distances ------------------------------------------------------------------------------------
+def searched(kind, least, median, one=None, network="mnist-normal"):
+    return {"network": network, "kind": kind, "block": 0, "least": least, "median": median, "one": one,
+            "never": [0.5] * len(least), "purity": [[0.5, 1.0]] * len(least),
+            "least_linf": [3 * v for v in least], "median_linf": [3 * v for v in median]}
+
+
+def test_boundary_distances_are_capped_and_counted():
+    found = units(searched("benign", [0.3, 0.4], [1.0, 1.0]), searched("brittle", [0.02], [0.4]),
+                  searched("margin", [], []))
+    data = he_boundary.all_data(found)["mnist-normal"]
+    assert data.keys() == {"benign", "brittle"} and he_boundary.all_data(found[2:]) == {}
+    assert (data["benign"]["least"], data["benign"]["beyond"], data["benign"]["scale"]) == (0.35, 2, 1)
+    assert (data["brittle"]["above"], data["brittle"]["least_threshold"]) == (1, 0)
+    assert data["brittle"]["line"] == pytest.approx(0.3 / 3**0.5)
+    linf = he_boundary.all_data(found, linf=True)["mnist-normal"]["brittle"]
+    assert (linf["least"], linf["median"], linf["beyond"], linf["line"]) == (0.06, 1, 1, 0.3)
+    assert he_boundary.purity_data(found) == {"mnist-normal": {"benign": 0.5, "brittle": 0.5}}
+    assert he_boundary.draw_all(found[2:]) is None and he_boundary.draw_purity(found[2:]) is None
+
+
+def test_directions_of_one_image_lead_home_or_nowhere():
+    one = {"distance": np.array([0.1, 0.2, 1.0]), "linf": np.array([0.3, 1.4, 1.0]),
+           "adjacent": np.array([7, 7, -1]), "label": 7}
+    found = units(searched("brittle", [0.1], [0.2], one), searched("fgsm", [], [], network="mnist-adv"))
+    told = he_boundary.one_data(found)
+    assert told["mnist-adv"] == {} and told["mnist-normal"]["brittle"] == {
+        "median": 0.2, "scale": 1, "home": 2 / 3, "line": pytest.approx(0.1732, abs=1e-4), "back": 1 / 3,
+        "directions": 3}
+    assert he_boundary.one_data(found, linf=True)["mnist-normal"]["brittle"]["median"] == 1
+    figure = he_boundary.draw_one(found)
+    assert [ax.get_title() for ax in figure.axes[:4]] == ["Benign", "OptBrittle", "OptMargin", "FGSM"]
+    assert [text.get_text() for ax in figure.axes for text in ax.texts].count("not measured") == 6
+    plt.close(figure)
+
+
+def test_the_nearest_other_label_of_a_plane():
+    labels = np.zeros((5, 5), int)
+    labels[:, 3:] = 1
+    plane = {"network": "mnist-normal", "classes": labels, "reach": 4.0, "pixels": 4, "brittle": [2.0, 0.0],
+             "margin": [0.0, 0.0]}
+    found = {"image": 1.0, "OptBrittle": 1.0, "OptMargin": None}
+    assert he_boundary.to_the_next_label(units(plane)) == {"mnist_normal": found}
+    nowhere = he_boundary.to_the_next_label(units(plane | {"classes": 0 * labels}))
+    assert nowhere == {"mnist_normal": dict.fromkeys(found)}

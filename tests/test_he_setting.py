@@ -100,23 +100,6 @@ def test_the_classifier_learns_from_the_blocks_that_are_complete():
 
 
 # ---- judging --------------------------------------------------------------------------------------------
-def above_one(looks, nets):
-    have = {net: looks[net] for net in nets if net in looks}
-    return (all(v > 1 for v in have.values()) if have else None), ", ".join(map(str, have.values()))
-
-
-@pytest.mark.parametrize("looks, holds, of_all, words", [
-    ({}, None, None, "no value"),
-    ({"mnist-normal": 2}, True, None, "2"),
-    ({"mnist-normal": 2, "mnist-adv": 0}, True, None, "2, 0 (judged for MNIST, normal alone"),
-    ({"mnist-normal": 0, "mnist-adv": 2}, False, False, "0, 2 (judged for MNIST, normal alone"),
-    ({"cifar10-normal": 0}, None, None, "0 (not judged: proxies")])
-def test_a_proxy_is_told_of_and_decides_nothing(looks, holds, of_all, words):
-    found, told = he.without_proxies(above_one)(looks)
-    assert found is holds and told.startswith(words)
-    assert he.without_proxies(above_one, of_all=True)(looks)[0] is of_all
-
-
 def test_cells_of_proxies_have_their_status():
     assert he.status("mnist-normal", 1.0) is None
     assert he.status("cifar10-adv", 0.0) == he.SMALL

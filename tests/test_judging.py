@@ -1,6 +1,7 @@
 """comparison, claims, verdict, forms of records: on hand-made items and on the papers' own numbers."""
 import json
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +15,7 @@ from shared import ROOT, reference, runtime
 from shared.pages import display
 from shared.records import claims, comparison, numbers, pattern, record
 from shared.records.comparison import INTERVAL, PRECISION, SAMPLING, TOLERANCE
+from shared.records.every import every
 from shared.records.verdict import VERDICTS, verdict
 from shared.units import store
 
@@ -387,17 +389,17 @@ def test_claims_wait_for_units_and_say_what_is_seen_so_far():
 
 
 def test_a_claim_that_some_units_decide_waits_for_no_others():
-    first = claims.Decided(rises, by=("a-", "b-"))
-    decided = claims.judge(ITEM, ROWS, {"rises": first, "larger": larger},
-                           lacking=lambda decides: None if decides is first else "1 of 3 nets")
+    first = every("net", "value > 0", says="{net}: {value}", proxies=("b",))
+    decided = claims.judge(ITEM, ROWS, {"rises": rises, "larger": larger},
+                           lacking=lambda decides: None if decides is rises else "1 of 3 nets")
     assert decided[0]["holds"] is True and decided[1]["evidence"].startswith("waits for 1 of 3 nets; so far")
-    sets = [SimpleNamespace(name="s", published=dict.fromkeys(("a-1", "b-1", "c-1")), labels={})]
-    whole = store.Unit("a-1", {}, {"images": [5, 9]}, {}, {}, {})
-    lacking = record.lacking(sets, {"s": {"a-1": whole}}, " of Table 1")
-    assert lacking(claims.Decided(rises, ("a-",))) is None and lacking() == "2 of 3 units of Table 1"
-    assert lacking(claims.Decided(rises, ("b-", "c-"))) == "2 of 2 units of “b” and “c” of Table 1"
-    with pytest.raises(runtime.UserError, match="no unit of Table 1 has a name that begins with d-"):
-        lacking(claims.Decided(rises, ("d-",)))
+    sets = [SimpleNamespace(name="s", published=dict.fromkeys(("a-1", "b-1", "c-1")),
+                            labels={f"{net}-1": {"net": net} for net in "abc"})]
+    lacking = record.lacking(sets, {"s": {"a-1": store.Unit("a-1", {}, {"images": [5, 9]}, {}, {}, {})}},
+                             " of Table 1")
+    first = every("net", "value > 0", says="{net}: {value}", proxies=("b",))
+    assert lacking() == "2 of 3 units of Table 1" and lacking(first) == "1 of 2 units of Table 1"
+    assert lacking(replace(first, proxies=("b", "c"))) is None
 
 
 def test_with_all_units_there_a_broken_predicate_is_not_hidden():

@@ -13,8 +13,6 @@ from shared.boundary import setting
 from shared.pages import display
 from shared.pages.sums import mean, percent
 from shared.pages.tidy import each
-from shared.records.claims import Decided
-from shared.records.every import beside_proxies
 from shared.records.every import every as in_every
 from shared.stability.susceptibility import percentage
 
@@ -276,24 +274,6 @@ def draw_accuracy(table):
 # ---- claims ----------------------------------------------------------------------------------------------
 # A claim on every network, of rows as in Tables 1 and 2; a figure's data takes `view=None`.
 every = partial(in_every, "network", view=by_network, named=NAMED, proxies=tuple(PROXIES))
-
-
-def without_proxies(judge, *, of_all=False):
-    """The predicate of a claim on several networks: a proxy is told of, and decides nothing.
-
-    So it waits for the units of the others alone.
-
-    judge   (looks, networks, *others) -> (holds, evidence) on those that have values; (None, "") on none
-    of_all  the claim speaks of networks that have only proxies here: on the others it may fail, not hold
-    """
-    own = [net for net in COLUMNS if net not in PROXIES]
-
-    def predicate(looks, *others):
-        (holds, mine), (_, told) = (judge(looks, nets, *others) for nets in (own, COLUMNS))
-        named = " and ".join(NAMED[net] for net in own)
-        return beside_proxies(holds, told, mine and named, told != mine, of_all=of_all, what="networks")
-
-    return Decided(predicate, by=tuple(f"{net}-" for net in own))
 
 
 # ---- results ---------------------------------------------------------------------------------------------

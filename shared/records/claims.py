@@ -1,7 +1,5 @@
 """What a paper says of a result, judged on our rows: each claim once, by one predicate."""
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 
 from shared import runtime
 
@@ -14,20 +12,6 @@ NOT_WORDS = re.compile(r"[\[({]\s*['\"]|['\"]\s*:|\[[^\]]*,[^\]]*,|\[\s*\]|\{\s*
                        r"\w\.(?:float|int)\d+\(|\barray\(|dtype|<\w+|\d\.\d{9,}|\n")
 
 
-@dataclass(frozen=True)
-class Decided:
-    """A predicate that not all units decide, but those whose names begin with one of `by`."""
-    predicate: Callable
-    by: tuple
-
-    def counts(self, labels):
-        """Whether a unit with these labels decides."""
-        return labels["unit"].startswith(self.by)
-
-    def __call__(self, *rows):
-        return self.predicate(*rows)
-
-
 def judge(item, rows, predicates, *, lacking=None, others=None):
     """Every claim of the item, judged, in the paper's order: `[{"claim": its words, "holds", "evidence"}]`.
 
@@ -36,7 +20,7 @@ def judge(item, rows, predicates, *, lacking=None, others=None):
                 gives (holds, evidence in words). `(predicate, "table-4", ...)` is given these items' rows
                 too. A text in a predicate's place says why the claim cannot be judged.
     lacking     what the rows lack, such as "41 of 45 units", or None: a function of the predicate if that
-                `counts` only some units by their labels (`Decided`, `every`), else of None. A claim for which
+                `counts` only some units by their labels (`every`), else of None. A claim for which
                 something is lacking waits, with what the present rows show
     others      {item id: (rows, lacking)} of the other items
     Raises UserError naming the phrase, and the claims it may mean, where a claim is not judged exactly once,

@@ -54,14 +54,9 @@ def lacking(sets, units, of=""):
     def lacks(decides=None):
         asked = [(s.name, n) for s in sets for n in s.published
                  if decides is None or decides.counts({"unit": n, **s.labels.get(n, {})})]
-        begin = decides.by if isinstance(decides, judging.Decided) else ()
-        if begin and not asked and any(s.published for s in sets):
-            raise runtime.UserError(f"no unit{of} has a name that begins with {' or '.join(begin)}")
         away = sum(n not in units[s] for s, n in asked)
-        names = " and ".join(f"“{each.strip('-').replace('-', ' ')}”" for each in begin)
-        which = f" of {names}" if names else ""
         if away:
-            return f"{away} of {len(asked)} units{which}{of}"
+            return f"{away} of {len(asked)} units{of}"
         less = min((units[s][n] for s, n in asked), key=lambda u: u.share(TRAINING), default=None)
         told = [] if less is None else [f"{actual:,} of {published:,} {TRAINING[part]}" for part, (
             actual, published) in less.parts.items() if part in TRAINING and actual < published]

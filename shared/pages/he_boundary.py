@@ -1,0 +1,225 @@
+"""Boundary distances of `he`, as numbers and figures: of one image, of all, purity, labels in a plane."""
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from scipy import ndimage
+
+from shared.attacks.region import Region
+from shared.boundary import classifier
+from shared.data.archives import SPECS
+from shared.pages import he
+from shared.pages.tidy import each
+
+STATISTICS = {"least": "nearest", "median": "median"}       # over the directions of an image
+PIXELS = {net: 1 if net.startswith("mnist") else 255 for net in he.COLUMNS}     # largest value of a pixel
+REGIONS = {net: Region(0.3 if net.startswith("mnist") else 0.02) for net in he.COLUMNS}
+MARKS = {"image": "o", "OptBrittle": "^", "OptMargin": "s"}
+HUES = plt.get_cmap("tab10")        # a colour for each class
+
+
+def examples(units, linf=False):
+    """A row an example that counts: its `STATISTICS`, pixels from 0 to 1, and its share of `never` found.
+
+    linf   distances in the L∞ norm instead of RMS, at most 1, the range of a pixel
+    """
+    columns = {f"{k}_linf" if linf else k: k for k in STATISTICS}
+    rows = each(units, "never", *columns)[["network", "kind", "never", *columns]].rename(columns=columns)
+    return rows.assign(**{k: rows[k].astype(float).clip(upper=1) for k in STATISTICS})
+
+
+def distances(one, linf=False):
+    """The same of each direction from the one image that is drawn."""
+    return np.minimum(one["linf" if linf else "distance"], 1)
+
+
+def purities(units):
+    """`{(network, kind): mean purities of the top k}` of those that have any."""
+    rows = each(units, "purity").groupby(["network", "kind"], sort=False)
+    return {key: values for key, mine in rows if (values := he.mean_purity(mine))}
+
+
+def black_line(net, linf=False):
+    """Expected RMS distance of a point of region classification, or its radius; pixels from 0 to 1."""
+    return REGIONS[net].radius if linf else REGIONS[net].expected_rms
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------
+def one_data(units, linf=False):
+    """Of the image shown: median distance, and how many directions lead to its true class, and how near."""
+    told = {net: {} for net in units.network}
+    for u in units.itertuples():
+        if u.one:
+            home, lengths = u.one["adjacent"] == u.one["label"], distances(u.one, linf)
+            line = black_line(u.network, linf)
+            told[u.network][u.kind] = {
+                "median": np.median(lengths), "scale": PIXELS[u.network], "home": home.mean(),
+                "line": line, "back": (home & (lengths <= line)).mean(), "directions": len(home)}
+    return told
+
+
+def parted(near, far):
+    """The larger error rate of the threshold that best parts two kinds, and of how many images it is."""
+    near, far = (torch.tensor(each.tolist()) for each in (near, far))
+    rates = classifier.threshold(near, far).rates(near, far)
+    return max((rates.false_negative, len(near)), (rates.false_positive, len(far)))
+
+
+def all_data(units, linf=False):
+    """Of each network and kind: medians over images, counts, and the best threshold against benign."""
+    rows, told = examples(units, linf), {}
+    for (net, kind), mine in rows.groupby(["network", "kind"], sort=False):
+        benign, line = he.only(rows, net, "benign"), black_line(net, linf)
+        told.setdefault(net, {})[kind] = facts = {
+            "images": len(mine), "line": line, "scale": PIXELS[net], "never": mine.never.mean(),
+            "beyond": (mine["median"] == 1).sum(), "above": (mine["median"] > line).mean(),
+            **mine[[*STATISTICS]].median()}
+        if kind != "benign" and len(benign):
+            for k in STATISTICS:
+                facts |= zip((f"{k}_threshold", f"{k}_of"), parted(mine[k], benign[k]))
+    return told
+
+
+def purity_data(units):
+    """Mean purity of the top 1 of each network and kind."""
+    found = {key: values[0] for key, values in purities(units).items()}
+    return {net: {kind: value for (other, kind), value in found.items() if other == net} for net, _ in found}
+
+
+# ---- figures ---------------------------------------------------------------------------------------------
+def in_order(nets):
+    """Networks in the paper's order."""
+    return [net for net in he.COLUMNS if net in nets]
+
+
+def axis(net, linf):
+    """The label of an axis of distances."""
+    return f"{'L∞' if linf else 'RMS'} distance (0–{PIXELS[net]})"
+
+
+def draw_line(ax, net, linf):
+    """The black line of region classification."""
+    ax.axhline(PIXELS[net] * black_line(net, linf), color="black", linewidth=1)
+
+
+def curve(ax, kind, places, values, marker):
+    """A curve in the style of its kind of example."""
+    ax.plot(places, values, he.STYLES[kind], color=he.COLOURS[kind], label=he.KINDS[kind], marker=marker)
+
+
+def legend(figure, columns):
+    """One legend for all panels."""
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=columns)
+
+
+def draw_one(units, linf=False):
+    """A row a network, a column a kind: directions from one image, in the colours of adjacent classes."""
+    ones = {(u.network, u.kind): u.one for u in units[units.block == 0].itertuples()}
+    if not ones:
+        return None
+    nets = in_order({net for net, _ in ones})
+    figure, axes = plt.subplots(len(nets), len(he.COLOURS), figsize=(10, 2.1 * len(nets) + 0.4),
+                                squeeze=False, sharey="row")
+    for net, row in zip(nets, axes):
+        names, classes, true = SPECS[net.split("-")[0]].classes, set(), None
+        for ax, kind in zip(row, he.COLOURS):
+            ax.set(xticks=[])
+            if not (one := ones.get((net, kind))):
+                ax.text(0.5, 0.5, "no example" if (net, kind) in ones else "not measured",
+                        transform=ax.transAxes, ha="center")
+                continue
+            lengths, adjacent, true = distances(one, linf), one["adjacent"], one["label"]
+            order = lengths.argsort(kind="stable")
+            order = order[adjacent[order] >= 0]
+            classes |= {*adjacent[order].tolist(), true}
+            draw_line(ax, net, linf)
+            ax.scatter(range(len(order)), PIXELS[net] * lengths[order], c=HUES(adjacent[order]), s=4,
+                       linewidths=0)
+            ax.set_xlim(-0.03 * len(lengths), 1.03 * len(lengths))
+        if true is None:
+            row[0].set_yticks([])
+        row[0].set_ylabel(f"{he.NAMED[net]}\n{axis(net, linf)}")
+        row[-1].legend(handles=[plt.Line2D(
+            [], [], marker="o", linestyle="", markersize=4, color=HUES(c),
+            label=f"{names[c]} (true class)" if c == true else names[c]) for c in sorted(classes)],
+            loc="center left", bbox_to_anchor=(1.02, 0.5), labelspacing=0.2)
+    for ax, kind in zip(axes[0], he.COLOURS):
+        ax.set_title(he.KINDS[kind])
+    figure.supxlabel("directions, sorted")
+    return figure
+
+
+def draw_all(units, linf=False):
+    """A row a network, a column a statistic: one curve a kind over sorted images; None where none counts."""
+    rows = examples(units, linf)
+    if not len(rows):
+        return None
+    nets = in_order(set(rows.network))
+    figure, axes = plt.subplots(len(nets), 2, figsize=(9, 2.3 * len(nets) + 0.6), squeeze=False)
+    for net, line in zip(nets, axes):
+        for ax, (statistic, name) in zip(line, STATISTICS.items()):
+            draw_line(ax, net, linf)
+            for kind in he.COLOURS:
+                values = PIXELS[net] * he.only(rows, net, kind)[statistic].sort_values()
+                curve(ax, kind, np.linspace(0, 1, len(values)), values, "." if len(values) == 1 else None)
+            ax.set(title=f"{he.NAMED[net]}: {name}", xticks=[], ylabel=axis(net, linf),
+                   xlabel="images, sorted" if net == nets[-1] else "")
+    legend(figure, len(he.COLOURS))
+    return figure
+
+
+def draw_purity(units):
+    """A panel a network: mean purity of the top k classes, a curve a kind; None where no image counts."""
+    found = purities(units)
+    if not found:
+        return None
+    nets = in_order({net for net, _ in found})
+    figure, axes = plt.subplots(1, len(nets), figsize=(10, 3.4), squeeze=False, sharey=True)
+    for net, ax in zip(nets, axes[0]):
+        for kind in he.COLOURS:
+            values = found.get((net, kind), [])
+            curve(ax, kind, range(1, len(values) + 1), values, ".")
+        ax.set(title=he.NAMED[net], xlabel="k", xticks=range(1, 10, 2))
+    axes[0][0].set_ylabel("purity of the top k")
+    legend(figure, len(he.COLOURS))
+    return figure
+
+
+# ---- a plane through an image and two examples -----------------------------------------------------------
+def places(unit):
+    """`{mark: its place in the plane}`, as RMS distances; an attack that found nothing has none."""
+    found = dict(zip(MARKS, ([0, 0], unit["brittle"], unit["margin"])))
+    return {mark: np.array(place) / unit["pixels"]**0.5 for mark, place in found.items()
+            if mark == "image" or any(place)}
+
+
+def draw_plane(units):
+    """The predicted labels, a panel a network; a label is written where its area is widest."""
+    figure, axes = plt.subplots(1, len(units), figsize=(4.6 * len(units), 4.2), squeeze=False)
+    for ax, u in zip(axes[0], units.to_dict("records")):
+        reach, labels = u["reach"] / u["pixels"]**0.5, np.asarray(u["classes"])
+        ax.imshow(labels, origin="lower", extent=(-reach, reach) * 2, cmap=HUES, vmin=0, vmax=9, alpha=0.7)
+        for label in np.unique(labels):
+            inside = ndimage.distance_transform_edt(np.pad(labels == label, 1))[1:-1, 1:-1]
+            if inside.max() > len(labels) / 20:
+                row, column = np.unravel_index(inside.argmax(), inside.shape)
+                x, y = (2 * reach * (n + 0.5) / len(labels) - reach for n in (column, row))
+                ax.text(x, y, f"“{label}”", ha="center", va="center")
+        for mark, (x, y) in places(u).items():
+            ax.plot(x, y, MARKS[mark], color="black", label=mark)
+        ax.set(title=he.NAMED[u["network"]], xlabel="RMS distance", ylabel="RMS distance")
+    legend(figure, len(MARKS))
+    return figure
+
+
+def to_the_next_label(units):
+    """`{network: {mark: RMS distance in the plane to the nearest point of another label, or None}}`."""
+    told = {}
+    for u in units.to_dict("records"):
+        labels, mine = np.asarray(u["classes"]), dict.fromkeys(MARKS)
+        told[u["network"].replace("-", "_")] = mine
+        line = np.linspace(-u["reach"], u["reach"], len(labels)) / u["pixels"]**0.5
+        for mark, (x, y) in places(u).items():
+            away = np.hypot(line[None, :] - x, line[:, None] - y)
+            if (others := labels != labels.flat[away.argmin()]).any():
+                mine[mark] = away[others].min()
+    return told
