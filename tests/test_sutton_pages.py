@@ -1,4 +1,6 @@
 """Rows, violins, heat maps and planes of Section 7.2, on small made-up units."""
+from types import SimpleNamespace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -6,7 +8,8 @@ import pytest
 import torch
 
 from shared import reference
-from shared.pages import pairs, planes, readings, results, violins
+from shared.pages import pairs, planes, readings, results, saturation, violins
+from shared.pages.mutants import Checks
 from shared.pages.pairs import DELTAS
 from shared.records.comparison import compare
 from shared.stability import tables
@@ -446,3 +449,23 @@ def test_every_network_has_its_row_and_marker_and_a_failed_one_is_hollow():
     markers = [line for line in figure.axes[0].lines if line.get_marker() != "None"]
     assert [line.get_fillstyle() for line in markers] == ["full", "full", "none"]
     assert readings.draw(units, units, paper, RIGHT, NAMES) is None
+
+
+# ---- definitions and their mutants -----------------------------------------------------------------------
+def test_a_check_counts_the_mutants_that_it_detects():
+    told = {}
+    checks = Checks(SimpleNamespace(paper_key="sutton", statement=lambda item, **made: told.update(made)))
+    checks.check("equation-6", lambda form: form(2) == 4, lambda x: x * x,
+                 {"a sum that is equal at 2": lambda x: x + x, "a third power": lambda x: x**3},
+                 noticed=True, at=2)
+    assert told["data"] == {"at": 2, "changes_noticed": 1}
+    assert told["evidence"]["within_allowed"] and told["evidence"]["mutants_caught"] == 1
+    assert checks.show() == {"caught": 1, "mutants": 2}
+    checks.check("equation-7", lambda form: True, None, {}, exact=False)
+    assert told["evidence"]["within_allowed"] is False and told["data"] == {}
+
+
+def test_the_gradient_of_class_1_vanishes_first_where_its_output_rounds_to_1():
+    assert saturation.end(1) == pytest.approx(pairs.SATURATED, abs=1)
+    assert saturation.end(1) < saturation.end(0, saturation.TINY) < saturation.end(0)
+    assert len(saturation.draw().axes[0].lines) == 5
