@@ -389,15 +389,14 @@ def test_claims_wait_for_units_and_say_what_is_seen_so_far():
 
 
 def test_a_claim_that_some_units_decide_waits_for_no_others():
-    first = every("net", "value > 0", says="{net}: {value}", proxies=("b",))
-    decided = claims.judge(ITEM, ROWS, {"rises": rises, "larger": larger},
-                           lacking=lambda decides: None if decides is rises else "1 of 3 nets")
+    first = every("name", "value > 0", says="{name}: {value}", proxies=("b",))
+    decided = claims.judge(ITEM, ROWS, {"rises": first, "larger": larger},
+                           lacking=lambda decides: None if decides is first else "1 of 3 nets")
     assert decided[0]["holds"] is True and decided[1]["evidence"].startswith("waits for 1 of 3 nets; so far")
     sets = [SimpleNamespace(name="s", published=dict.fromkeys(("a-1", "b-1", "c-1")),
-                            labels={f"{net}-1": {"net": net} for net in "abc"})]
+                            labels={f"{name}-1": {"name": name} for name in "abc"})]
     lacking = record.lacking(sets, {"s": {"a-1": store.Unit("a-1", {}, {"images": [5, 9]}, {}, {}, {})}},
                              " of Table 1")
-    first = every("net", "value > 0", says="{net}: {value}", proxies=("b",))
     assert lacking() == "2 of 3 units of Table 1" and lacking(first) == "1 of 2 units of Table 1"
     assert lacking(replace(first, proxies=("b", "c"))) is None
 
