@@ -45,9 +45,6 @@ threshold: float = 0.99  # stop when the SSIM of the pair is above this (0..1]
 iterations: int = 9  # most mixtures per search [1..]
 
 # %% tags=["hide-cell"]
-import textwrap
-
-import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
@@ -55,7 +52,9 @@ from shared import borderline, reference, runtime, similarity
 from shared.data import sets as data
 from shared.models import inference, ren
 from shared.pages import display, mixer
+from shared.pages import ren as page
 from shared.pages.start import start
+from shared.records import prose
 from shared.records.summary import over_nets
 from shared.training import zoo
 
@@ -63,15 +62,15 @@ run = start("ren/iii_borderline", globals())
 BACKGROUNDS = {"white": 255, "black": 0}
 
 # %% [markdown]
-# ## The claim, and how it is tested
+# ## What the paper claims, and how it is tested
 #
 # Algorithm 1 mixes a digit half and half with an image of another class and evaluates the network on the mixture. If the predicted label
-# is still that of the digit, the mixture replaces the digit; otherwise it replaces the other image. After a few mixtures the two ends
-# are almost equal, and their predicted labels still differ. The paper measures the pair that the search ends with: $x_s$, the last image
+# is still that of the digit, the mixture replaces the digit; otherwise it replaces the other image. After a few mixtures the two images
+# are almost equal, and their predicted labels still differ. The paper measures the pair at the end of the search: $x_s$, the last image
 # inside the class of the original $x_o$, and $x_b$, the last one outside.
 #
-# Here the algorithm runs in the paper's own steps, one digit at a time, and as a fast search over all digits at once; both must
-# find the same pairs. Then each search is checked for what the paper promises of it.
+# Here the algorithm runs in the paper's own steps, one digit at a time, and as a fast search over all digits at once. Both must find the
+# same pairs. Then each search is checked for what the paper states of it.
 
 # %%
 scale = run.scale(
@@ -150,22 +149,22 @@ def compare(architecture, net, background, *, compared, recipe, dataset, thresho
             "halves_cut_off": differing(*either, threshold, iterations, cut_off)}
 
 
+def given(scale, **chosen):
+    """What a search is given: settings of this run, and what is `chosen` for its unit."""
+    names = "architecture", "recipe", "dataset", "threshold", "iterations"
+    return {name: getattr(scale, name) for name in names} | chosen
+
+
 def plan_compared(scale):
     """One unit for each background, on the first network."""
-    return {f"{scale.architecture}-s{scale.seed}-{b}": dict(
-        architecture=scale.architecture, net=scale.seed, background=b, compared=scale.compared,
-        recipe=scale.recipe,
-        dataset=scale.dataset, threshold=scale.threshold, iterations=scale.iterations) for b in BACKGROUNDS}
+    return {f"{scale.architecture}-s{scale.seed}-{b}": given(
+        scale, net=scale.seed, background=b, compared=scale.compared) for b in BACKGROUNDS}
 
 
 steps = run.units("steps", compare, plan_compared)
 
 
-# %% [markdown]
-# Every search is checked, on every digit, network and background: the final images are classified again, and the search must have
-# stopped for one of its two reasons.
-
-# %%
+# Every search is checked: the final images are classified again, and it must have stopped for one of two reasons.
 def check(architecture, net, background, *, images, recipe, dataset, threshold, iterations):
     """Algorithm 1 from all sources: what it promises, counted, and the mean similarities under both goals."""
     digits = data.load(dataset)
@@ -192,29 +191,23 @@ def check(architecture, net, background, *, images, recipe, dataset, threshold, 
 
 def plan(scale):
     """One unit for each network and background."""
-    return {f"{scale.architecture}-s{scale.seed + n}-{b}": dict(
-        architecture=scale.architecture, net=scale.seed + n, background=b, images=scale.images,
-        recipe=scale.recipe,
-        dataset=scale.dataset, threshold=scale.threshold, iterations=scale.iterations)
-        for n in range(scale.nets) for b in BACKGROUNDS}
+    return {f"{scale.architecture}-s{net}-{b}": given(scale, net=net, background=b, images=scale.images)
+            for net in range(scale.seed, scale.seed + scale.nets) for b in BACKGROUNDS}
 
 
 searches = run.units("searches", check, plan)
 
 # %%
 CHANGED = ("threshold_twice_as_near_to_1", "threshold_half_as_near_to_1", "one_mixture_less",
-           "one_mixture_more",
-           "halves_cut_off")
+           "one_mixture_more", "halves_cut_off")
+PROMISED = "searched", "excluded", "inside_wrong", "outside_wrong", "by_threshold", "by_limit"
 
 
 def promises(searches, steps):
     """Sums over all searches of what they promise, and over the compared digits of what differs."""
-    total = {k: int(searches[k].sum()) for k in ("searched", "excluded", "inside_wrong",
-                                                 "outside_wrong", "by_threshold",
-                                                 "by_limit")}
-    compared = {k: int(steps[k].sum()) for k in ("digits", "as_printed", *CHANGED)}
+    total = {k: int(searches[k].sum()) for k in PROMISED}
     return total | {"otherwise": total["searched"] - total["by_threshold"] - total["by_limit"],
-                    "compared": compared}
+                    "compared": {k: int(steps[k].sum()) for k in ("digits", "as_printed", *CHANGED)}}
 
 
 def evidence(d):
@@ -225,7 +218,7 @@ def evidence(d):
             "violations": d["inside_wrong"] + d["outside_wrong"] + d["otherwise"], "nearest_witness": None}
 
 
-algorithm = run.statement(
+run.statement(
     "algorithm-1", (searches, steps), data=promises, evidence=evidence,
     claims={
         "x_s always keeps the class": lambda d: (
@@ -235,23 +228,17 @@ algorithm = run.statement(
         "Stops when": lambda d: (
             d["otherwise"] == 0 and d["by_threshold"] > 0,
             f"{d['by_threshold']:,} stopped by the threshold, {d['by_limit']:,} by the limit, "
-            f"{d['otherwise']:,} otherwise"),
-    })
-
-# %%
-found, compared = run.best(searches), run.best(steps)
-if len(compared):
-    starts, different = int(compared.digits.sum()), int(compared.as_printed.sum())
-    both = 2 * starts
-    display.say(f"In {both:,} searches, from {starts:,} starts under either rule, the paper's steps and the "
-                f"fast search end with "
-                f"different pairs in {different:,} cases. For each *mutant*, a copy of the steps with one "
-                "error built in, the table counts the searches that end with another pair. The two mutants "
-                "of the limit run under a rule that stops by the limit alone, the others under the published "
-                "rule.")
-    display.table(["changed in the paper's steps", "searches", "other pairs"],
-                  [[k.replace("_", " "), starts, int(compared[k].sum())] for k in CHANGED],
-                  "How often changed steps end with another pair than the fast search")
+            f"{d['otherwise']:,} otherwise")})
+run.say((searches, steps), promises,
+        "In {2 * compared.digits} searches, from {compared.digits} starts under either rule, the paper's "
+        "steps and the fast search end with different pairs in {compared.as_printed} cases. For each "
+        "*mutant*, a copy of the steps with one error built in, the table counts the searches that end with "
+        "another pair. The two mutants of the limit run under a rule that stops by the limit alone, the "
+        "others under the published rule.")
+run.extra("mutants", steps, lambda units: [
+    {"changed": k.replace("_", " "), "searches": int(units.digits.sum()), "others": int(units[k].sum())}
+    for k in CHANGED], "How often changed steps end with another pair than the fast search",
+          header={"changed": "changed in the paper's steps", "searches": "searches", "others": "other pairs"})
 
 
 # %% [markdown]
@@ -292,61 +279,22 @@ def walk(architecture, net, *, digit, recipe, dataset, threshold, iterations):
 
 def plan_walk(scale):
     """One unit: the path of one digit."""
-    return {f"{scale.architecture}-digit-{scale.digit}": dict(
-        architecture=scale.architecture, net=scale.seed, digit=scale.digit,
-        recipe=scale.recipe, dataset=scale.dataset,
-        threshold=scale.threshold, iterations=scale.iterations)}
+    return {f"{scale.architecture}-digit-{scale.digit}": given(scale, net=scale.seed, digit=scale.digit)}
 
 
 path = run.units("path", walk, plan_walk)
 
 
 # %%
-def panels(units):
-    """The images of the path in order, as (image, title, label)."""
-    u = units.iloc[0]
-    made = [(u.source, f"Digit: label {u.source_label}", u.source_label),
-            (u.flat, f"Background: label {u.background_label}", u.background_label)]
-    for n, (image, label, inside, likeness) in enumerate(zip(u.mixed, u.mixed_labels,
-                                                             u.replaces_digit, u.likeness), start=1):
-        end = "digit" if inside else "background"
-        made.append((image, f"Mix {n}: label {label}\nreplaces {end}; SSIM {likeness:.3f}", label))
-    return [*made, (u.inside, f"Inside at the end: {u.inside_label}", u.inside_label),
-            (u.outside, f"Outside at the end: {u.outside_label}", u.outside_label)]
-
-
-def draw_path(units):
-    """The images of the path in rows of four, the final pair side by side; dashed: another label."""
-    shown = panels(units)
-    before = len(shown) - 2
-    last = before + (before % 4 == 3)
-    height = -(-(last + 2) // 4)
-    figure, axes = plt.subplots(height, 4, figsize=(10.4, 3.1 * height), squeeze=False)
-    used = [*axes.flat[:before], *axes.flat[last:last + 2]]
-    titles = ["\n".join(textwrap.wrap(title.replace("\n", ", "), 22)) for _, title, _ in shown]
-    display.image_grid(used, [image for image, _, _ in shown], titles)
-    for ax in set(axes.flat) - set(used):
-        ax.set_axis_off()
-    for ax, (_, _, label) in zip(used, shown):
-        kept = label == shown[0][2]
-        ax.spines[:].set(color=display.PALETTE[0 if kept else 1], linewidth=3,
-                         linestyle="-" if kept else "--")
-    return figure
-
-
-def apart(unit):
-    """Largest difference of a pixel between the two final images, in grey values."""
-    return int(np.abs(unit.inside.astype(int) - unit.outside.astype(int)).max())
-
-
 def followed(units):
     """The path in words and numbers, and how fast halving makes 255 small."""
     u = units.iloc[0]
     halved = [torch.full((1, 1, 1, 1), 255, dtype=torch.uint8)]
     for _ in range(8):
         halved.append(borderline.mix(halved[-1], torch.zeros_like(halved[-1])))
-    return {"background": u.background, "largest_difference": apart(u),
-            "titles": [title.replace("\n", ", ") for _, title, _ in panels(units)],
+    return {"background": u.background, "largest_difference": int(
+                np.abs(u.inside.astype(int) - u.outside.astype(int)).max()),
+            "titles": [title.replace("\n", ", ") for _, title, _ in page.panels(units)],
             "labels": u.mixed_labels, "labels_hold": u.mixed_labels == u.asked_again,
             "inside": u.inside_label,
             "outside": u.outside_label, "robustness": u.robustness, "separability": u.separability,
@@ -356,17 +304,15 @@ def followed(units):
 PATH_ALT = ("A row of images: a digit, a uniform background, each mixture of the two with the label that the "
             "network assigns, and the final inside and outside images, which look alike and have different "
             "labels.")
-figure_1 = run.figure(
-    "figure-1", path, draw_path, data=followed, alt=PATH_ALT,
+run.figure(
+    "figure-1", path, page.draw_path, data=followed, alt=PATH_ALT,
     caption="Figure 1 of Ren et al.: from a digit and a uniform background to a borderline pair. Above each "
-            "mixture stand the label "
-            "that the network gives it, the end it replaces, and the SSIM of the two ends after that. A "
-            "dashed frame: no longer the digit's label",
+            "mixture stand its predicted label, the end that it replaces, and the SSIM of the two ends after "
+            "that. A dashed frame: another label than the digit's",
     contains={"source digit x_o": lambda d: d["titles"][0].startswith("Digit")
               and d["titles"][1].startswith("Background"),
               "each iteration": lambda d: d["labels_hold"] and all(
-                  f"Mix {n}: label {label}" in d["titles"][n + 1] for n,
-                  label in enumerate(d["labels"], start=1)),
+                  f"Mix {n}: label {label}" in d["titles"][n + 1] for n, label in enumerate(d["labels"], 1)),
               "it replaces": lambda d: all("replaces" in title for title in d["titles"][2:-2]),
               "final inside": lambda d: d["inside"] != d["outside"]},
     claims={"Halving converges fast": lambda d: (
@@ -377,8 +323,8 @@ figure_1 = run.figure(
 # %% [markdown]
 # ## Robustness (definition): how far a digit may change
 #
-# The gap between $x_o$ and $x_s$: how far the image can be distorted and keep its label. It is reported as an SSIM, so **a small
-# number is a large gap**: lower means more robust.
+# The gap between $x_o$ and $x_s$: how far the image can be distorted and keep its label. The paper reports the gap as an SSIM, so **a
+# small number is a large gap**: lower means more robust.
 
 # %%
 def means(units, columns):
@@ -386,18 +332,16 @@ def means(units, columns):
     return {row.pop("background"): row for row in over_nets(units, ("background",), columns)}
 
 
-robustness = run.statement("definition-robustness", searches,
-                           data=lambda units: means(units, {"ssim": "robustness"}))
+run.statement("definition-robustness", searches, data=lambda units: means(units, {"ssim": "robustness"}))
 
 # %% [markdown]
 # ## Separability (definition): similarity of the two sides of the boundary
 #
-# The gap between $x_s$ and $x_b$: how different two images must be to get different labels. Again an SSIM, and again lower is
-# better: the two sides look less alike.
+# The gap between $x_s$ and $x_b$: how different two images must be to get different labels. It is an SSIM, too, and lower is better:
+# the two sides are less similar.
 
 # %%
-separability = run.statement("definition-separability", searches,
-                             data=lambda units: means(units, {"ssim": "separability"}))
+run.statement("definition-separability", searches, data=lambda units: means(units, {"ssim": "separability"}))
 
 # %% [markdown]
 # ## Equation 2: closing in on the boundary
@@ -407,7 +351,7 @@ separability = run.statement("definition-separability", searches,
 # This is the goal of Algorithm 1 as printed: it keeps the last image outside the class.
 
 # %%
-equation_2 = run.statement("equation-2", searches, data=lambda units: means(
+run.statement("equation-2", searches, data=lambda units: means(
     units, {"ssim_of_the_pair": "separability",
             "ssim_of_the_outside_picture_to_the_original": "adversarial"}))
 
@@ -417,16 +361,12 @@ equation_2 = run.statement("equation-2", searches, data=lambda units: means(
 # $$\text{maximise } \mathrm{SSIM}(x_b, x_o) \quad\text{such that}\quad C(x_s) = C(x_o),\; C(x_b) \neq C(x_o) \tag{3}$$
 #
 # The same search with another goal, an adversarial example: of all outside images that it visits, it keeps the one most similar to
-# the original.
+# the original. The table gives the mean SSIM of both definitions and of both goals.
 
 # %%
-equation_3 = run.statement("equation-3", searches, data=lambda units: means(
+run.statement("equation-3", searches, data=lambda units: means(
     units, {"ssim_of_the_outside_picture_to_the_original": "nearest_adversarial"}))
 
-# %% [markdown]
-# The table gives the mean SSIM of both definitions and of both goals.
-
-# %%
 TABLE_3 = {row["background"]: row for row in reference.paper("ren")["table-3"].rows
            if row["architecture"] == architecture.upper()}
 
@@ -448,29 +388,36 @@ run.extra(
             "adversarial": "last outside image to original (Equation 2)",
             "nearest_adversarial": "most similar outside image to original (Equation 3)"})
 
+
 # %%
-if len(found):
-    weights = found.searched
-    mean = {k: float(np.average(found[k], weights=weights))
-            for k in ("separability", "robustness", "mixtures")}
-    searched, excluded = int(weights.sum()), int(found.excluded.sum())
-    another = int(found.another_picture.sum())
-    starts, converged = searched + excluded, found.by_threshold.sum() / searched
-    above, most = found.threshold.iloc[0], found.iterations.iloc[0]
-    display.say(
-        f"Of {starts:,} starts {excluded:,} are excluded, because the network gives digit and background one "
-        f"label. Of the others "
-        f"{converged:.1%} reach an SSIM above {above:g} within {most} mixtures; the mean is "
-        f"{mean['mixtures']:.1f} mixtures. The outside image most similar to the original is another than "
-        f"the last one in {another:,} "
-        f"of {searched:,} searches: where this is rare, the two goals come to the same.")
+def facts_of(searches):
+    """For sentences: counts of the searches, their means, and the goals beside the published values."""
+    total = {k: int(searches[k].sum()) for k in (*PROMISED, "another_picture")}
+    rows, networks = goals(searches), searches.net.nunique()
+    return total | {
+        "starts": total["searched"] + total["excluded"], "networks": networks, "s": "s" * (networks > 1),
+        "architecture": searches.architecture.iloc[0].upper(),
+        "converged": 100 * total["by_threshold"] / total["searched"],
+        "above": searches.threshold.iloc[0], "most": int(searches.iterations.iloc[0]),
+        **{k: float(np.average(searches[k], weights=searches.searched))
+           for k in ("separability", "mixtures")},
+        **{k: " and ".join(f"{row[k]:.3f} towards {row['background']}" for row in rows)
+           for k in ("robustness", "robustness_published")},
+        "published": " and ".join(dict.fromkeys(f"{row['separability_published']:.3f}" for row in rows))}
+
+
+run.say(searches, facts_of,
+        "Of {starts} starts {excluded:,} are excluded, because the network gives digit and background one "
+        "label. Of the others {converged:.1f}% reach an SSIM above {above} within {most} mixtures; the mean "
+        "is {mixtures:.1f} mixtures. The outside image most similar to the original is another than the "
+        "last one in {another_picture:,} of {searched:,} searches. Where this is rare, the two goals give "
+        "the same image.")
 
 # %% [markdown]
 # ## Mix it yourself
 #
-# Move the slider (mouse, or Tab and arrow keys) to put more and more of another image into the digit, or click into the table,
-# which has the predicted label of every mixture. Nothing is computed while you look: images and labels were kept when the
-# network was evaluated.
+# Move the slider (mouse, or Tab and arrow keys) to mix more and more of another image into the digit, or click into the table with the
+# predicted label of every mixture. Images and labels were computed with the page.
 
 # %%
 STEPS = 20  # mixtures from the digit to the other picture
@@ -496,24 +443,22 @@ def mixtures(architecture, net, *, digit, recipe, dataset):
 
 def plan_mixtures(scale):
     """One unit: the mixtures of one digit."""
-    return {f"{scale.architecture}-mixtures-{scale.digit}": dict(
-        architecture=scale.architecture, net=scale.seed, digit=scale.digit, recipe=scale.recipe,
-        dataset=scale.dataset)}
+    names = "architecture", "digit", "recipe", "dataset"
+    return {f"{scale.architecture}-mixtures-{scale.digit}": {name: getattr(scale, name) for name in names} | {
+        "net": scale.seed}}
 
 
 mixed_with = run.units("mixtures", mixtures, plan_mixtures)
 
-# %%
-asked = run.best(mixed_with)
-if len(asked):
-    one = asked.iloc[0]
-    display.piece(mixer.Mixer("digit", f"When does a {one.source_label} stop being a {one.source_label}?",
-                     dict(zip(one["with"], zip(one.mixed, one.chances)))))
+
+for one in run.best(mixed_with).to_dict("records"):
+    display.piece(mixer.Mixer("digit", "When does a {0} stop being a {0}?".format(one["source_label"]),
+                              dict(zip(one["with"], zip(one["mixed"], one["chances"])))))
 
 # %% [markdown]
-# ## What the paper leaves open
+# ## Choices that the paper leaves open
 #
-# | open in the paper | chosen here | why |
+# | choice | ours | reason |
 # | --- | --- | --- |
 # | arithmetic of `uint8(xb/2 + xs/2)` | each half is rounded half up on its own, sums stop at 255 | what the paper's software does with 8-bit operands; white and black mix to 128, two equal odd values $v$ to $v+1$ |
 # | where the counter starts | at one, so that the limit is the number of mixtures | the text says the maximum number of iterations was nine; the pseudo-code never sets the counter |
@@ -521,35 +466,27 @@ if len(asked):
 # | the class to stay in | the predicted label of the source | as in the pseudo-code |
 # | how goal (3) is searched | among all outside images visited, the one most similar to the original | the text changes the goal and nothing else |
 #
-# ## Try it
+# ## Exercises
 #
-# - `digit = 7`: start from another digit, the test image of that index. The path stays as short, though the labels on its way may pass through third classes.
-# - `architecture = "c"`: another network. Robustness moves; separability stays near one, as it must when the search only stops
-#   above the threshold.
-# - `threshold = 1`: never stop early. The pair becomes as alike as grey values in whole numbers allow, and goals 2 and 3 come
-#   closer to each other.
-# - `dataset = "fashion_mnist"`: start from a shirt or a boot, towards white. The search again stops at two nearly equal images.
+# - `digit=7`: start from another digit, the test image of that index. The path stays as short, though the labels on its way may pass
+#   through third classes.
+# - `architecture="c"`: another network. Robustness moves; separability stays near one, as it must when the search only stops above the
+#   threshold.
+# - `threshold=1`: never stop early. The pair becomes as similar as whole grey values allow, and goals 2 and 3 come closer to each other.
+# - `dataset="fashion_mnist"`: start from a shirt or a boot. The search again stops at two nearly equal images.
 
 # %%
-if len(found):
-    shown = run.best(path)
-    count = found.net.nunique()
-    networks = "one network" if count == 1 else f"{count} networks of one architecture"
-    networks = f"{networks} ({architecture.upper()})"
-    rows = goals(found)
-    towards, published = (
-        " and ".join(f"{row[k]:.3f} towards {row['background']}" for row in rows)
-        for k in ("robustness", "robustness_published"))
-    alike = " and ".join(dict.fromkeys(f"{row['separability_published']:.3f}" for row in rows))
-    run.minute(
-        "How similar can two images be that one network labels differently? Algorithm 1 of Ren et al. mixes "
-        f"a digit again and again, half and half, with a {' or '.join(BACKGROUNDS)} image, until the two "
-        f"images on either side of the decision boundary have an SSIM above {above:g} (1 for equal images). "
-        f"The mean SSIM of {mean['separability']:.3f} (n = {searched:,} searches, {networks}; paper: "
-        f"{alike}) reflects this stopping rule: {converged:.1%} of the searches reach it, after "
-        f"{mean['mixtures']:.1f} mixtures on average. The last image with the digit's label has a mean SSIM "
-        f"to the digit of {towards} (paper: {published}).",
-        picture=draw_path(shown) if len(shown) else None, alt=PATH_ALT)
+MINUTE = (
+    "How similar can two images be that one network labels differently? Algorithm 1 of Ren et al. mixes a "
+    "digit again and again, half and half, with a white or black image, until the two images on either side "
+    "of the decision boundary have an SSIM above {above} (1 for equal images). The mean SSIM of "
+    "{separability:.3f} (n = {searched} searches, {networks} network{s} of architecture {architecture}; "
+    "paper: {published}) reflects this stopping rule: {converged:.1f}% of the searches reach it, after "
+    "{mixtures:.1f} mixtures on average. The last image with the digit's label has a mean SSIM to the digit "
+    "of {robustness} (paper: {robustness_published}).")
+best, shown = run.best(searches), run.best(path)
+if len(best) and len(shown) and (facts := facts_of(best)) and prose.complete(MINUTE, facts):
+    run.minute(prose.fill(MINUTE, facts), picture=page.draw_path(shown), alt=PATH_ALT)
 
 # %%
 run.stamp()
