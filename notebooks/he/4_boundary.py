@@ -246,7 +246,7 @@ same_distances = slow == [(round(d / 0.02), label) if found else None for d, lab
 same_purity = np.allclose([purity_by_the_paper(slow, k) for k in (1, 2, 3)], purity(fast, 3)[0], atol=1e-6)
 run.statement("procedure-boundary-distance", data={"directions": len(dirs), "same": same_distances},
               evidence=equality(same_distances), claims={
-                  "Slowest case": "the slowest case is w32-10, which needs a GPU; it is not measured"})
+                  "Slowest case": "the wide ResNet w32-10, the slowest case, needs a GPU: not measured"})
 run.statement("procedure-purity", data={"directions": len(dirs), "same": same_purity},
               evidence=equality(same_purity))
 
@@ -255,9 +255,9 @@ run.statement("procedure-purity", data={"directions": len(dirs), "same": same_pu
 # ## Figure 1: boundary distances around one image
 #
 # A panel shows all line searches from one image. Each dot is a direction with a boundary, at its boundary distance, in the colour of the
-# adjacent class; directions are sorted by distance, and those without a boundary have no dot. The black line is the expected distance of a
-# point of {term}`region classification` before it is clipped. A panel is empty where the network misclassifies the image or the attack
-# fails. Distances are on the paper's scales of pixel values: 0 to 1 for MNIST, 0 to 255 for CIFAR-10.
+# adjacent class; directions are sorted by distance, and those without a boundary have no dot. The black line is the expected
+# root-mean-square (RMS) norm of the noise of {term}`region classification` before clipping. A panel is empty where the network
+# misclassifies the image or the attack fails. Distances are on the paper's scales of pixel values: 0 to 1 for MNIST, 0 to 255 for CIFAR-10.
 
 # %%
 def beside(data):
@@ -332,7 +332,8 @@ run.figure("figure-2", walks, he_boundary.draw_all, data=he_boundary.all_data, a
     "more robust to random noise": every(
         "brittle.rank < margin.rank < benign.rank and (no_fgsm or brittle.rank < fgsm.rank < benign.rank)",
         says="{network}: benign {benign.told}, OptBrittle {brittle.told}, OptMargin {margin.told}, FGSM "
-             "{fgsm.told}"),
+             "{fgsm.told}", reads="medians beyond the largest distance are ordered by directions without a "
+                                  "boundary"),
     "black line lies below": every(
         "margin.above > 0.5", says="{network}: {margin.above * margin.images:.0f} of {margin.images} images",
         reads="“below” is read as a median distance above the line for more than half of the images"),
@@ -413,7 +414,7 @@ run.say(cuts, he_boundary.to_the_next_label,
 # ## Where it differs: the authors' step, and a fault of their scripts
 #
 # The authors' code evaluates the network at steps of 0.01 where the paper states 0.02. Where all directions of an image have a boundary,
-# their scripts for MNIST and CIFAR-10 lose the boundary in those directions that cross it last. Both effects are measured on a few digits.
+# their scripts for MNIST and CIFAR-10 discard the directions with the largest boundary distance. Both effects are measured on a few digits.
 
 # %%
 MEANS = he_boundary.STATISTICS | {"mean": "mean over directions", "never": "not found (%)",
@@ -456,8 +457,7 @@ run.say(comparisons, by_step,
 
 # %% [markdown]
 # Where every direction crosses the boundary at the first step, the scripts with the fault find no boundary at all. The paper's OptBrittle
-# curves lie close to zero, so its figures do not show this effect: either some directions cross later on its networks, or the figures were
-# made without the fault.
+# curves lie close to zero, so its figures do not show this effect; the reason is not known.
 #
 # ## Choices that the paper leaves open
 #
@@ -467,13 +467,13 @@ run.say(comparisons, by_step,
 # | largest distance tried | 0.48 on MNIST, 126 of 255 on CIFAR-10 | the authors' code |
 # | pixels | perturbed images are clipped to the pixel range; distances are those before clipping | the authors' code |
 # | direction without a boundary | counts as the top of the pixel range, in either norm | the authors' code; in the L∞ norm directions with a boundary reach this value, too, so that Figures 6 and 7 do not distinguish the two |
-# | directions that cross at the last step | are kept | a fault of the authors' scripts loses them, as measured above |
+# | directions with the largest boundary distance of an image | are kept | a fault of the authors' scripts discards them, as measured above |
 # | denominator of purity | the directions with a boundary | the authors' code |
 # | directions | one draw for all images and networks | the authors' file of directions is not available |
 #
 # ## Exercises
 #
-# - `mnist_step=0.01`: the step of the authors' code. Distances should fall by half a step where boundaries are farther than one.
+# - `mnist_step=0.01`: the step of the authors' code. Distances should fall by about half of that step where the boundary is farther away.
 # - `seed=1`: other directions and another network; the order of the four curves should stay.
 
 # %%

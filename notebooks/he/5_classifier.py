@@ -161,7 +161,7 @@ def plan_classifiers(scale):
 
 
 def plan_fewer(scale):
-    """For MNIST, classifiers trained on a tenth, a fifth and two fifths of the pairs, tested on the others."""
+    """For MNIST, classifiers trained on a tenth, a fifth and two fifths of the pairs, tested on the rest."""
     return {(net, attack, tenths): given | {"share": tenths / 10}
             for (net, attack), given in plan_classifiers(scale).items() for tenths in scale.tenths
             if net.startswith("mnist") and attack != "fgsm"}
@@ -243,7 +243,7 @@ def by_network(rows):
 
 
 def best(rows, table_2=None):
-    """`{network: best worst-case accuracy there and on its normal network, cells of OptMargin in Table 2}`."""
+    """`{network: best worst-case accuracy there and on its normal network, OptMargin cells of Table 2}`."""
     ours = {net: pd.Series([row["worst_case_pct"] for row in mine.values()], dtype=float).max()
             for net, mine in by_network(rows).items()}
     return {net: {"best": value, "normal": ours[net.replace("adv", "normal")],
@@ -262,7 +262,8 @@ run.table("table-3", (classifiers, surroundings), table_3, claims={
         "best > region", view=best, says="{network}: best classifier {best:%}, region classification of "
                                          "OptMargin examples {region:%}", of_all=True), "table-2"),
     "the normally trained model gives better": he.every(
-        "(normal > best) == (network == 'mnist-adv')", named={"mnist-adv": "MNIST", "cifar10-adv": "CIFAR-10"},
+        "(normal > best) == (network == 'mnist-adv')",
+        named={"mnist-adv": "MNIST", "cifar10-adv": "CIFAR-10"},
         view=lambda rows: {net: mine for net, mine in best(rows).items() if net.endswith("adv")},
         says="{network}: best worst-case accuracy {normal:%} on the normal, {best:%} on the adversarially "
              "trained network"),
@@ -328,7 +329,7 @@ run.table("table-4", classifiers, table_4, claims={
 # %% [markdown]
 # ## Boundary classifier (procedure): training sets and time
 #
-# A pair is an image and its example. It counts if the network classifies the image correctly and misclassifies the example.
+# A pair, an image and its adversarial example, counts if the network classifies the image correctly and misclassifies the example.
 
 # %%
 def minute(data):
@@ -384,12 +385,12 @@ run.statement("procedure-cost-boundary", surroundings, data=cost, claims={"varie
     says="{network}: benign {benign:,.0f}, OptBrittle {brittle:,.0f} forward passes an image")})
 run.say(surroundings, arithmetic,
         "The line searches evaluate the network in bfloat16, and again in 32-bit arithmetic if the two "
-        "largest logits are close ({again:%} of all evaluations). At {otherwise} of {audited} audited points "
-        "the label differs from that in 32-bit arithmetic throughout.")
+        "largest logits are close ({again:%} of all evaluations). At {otherwise} of {audited} checked points "
+        "the label differs from the label in 32-bit arithmetic alone.")
 
 
 # %% [markdown]
-# ## Where it differs: fewer training pairs
+# ## Where it differs: errors by number of training pairs
 #
 # Each row is a classifier for digits that was trained on the first of our pairs and tested on all the others, so that the rows of a network
 # have different test images.
@@ -408,7 +409,7 @@ def over_pairs(*units):
     """Facts of the normal MNIST network: errors with fewest and with most pairs, and the paper's."""
     rows = [row | {"benign": row["flagged"]} for row in by_pairs(*units)
             if row["network"] == he.NAMED["mnist-normal"]]
-    found = {attack: [row for row in rows if row["attack"] == attack] for attack in ("OptBrittle", "OptMargin")}
+    found = {name: [row for row in rows if row["attack"] == name] for name in ("OptBrittle", "OptMargin")}
     paper = by_network(pd.DataFrame(PRINTED.rows))["mnist-normal"]
     return {"pairs": PAIRS} | {attack: {"first": mine[0], "last": mine[-1], "paper": paper[attack]}
                                for attack, mine in found.items() if mine}
@@ -422,10 +423,10 @@ run.say((fewer, classifiers), over_pairs,
         "On the normal MNIST network, from {OptBrittle.first.learned} to {OptBrittle.last.learned} training "
         "images, the false negatives of OptMargin go from {OptBrittle.first.margin:%} to "
         "{OptBrittle.last.margin:%} if the classifier is trained on OptBrittle (paper, {pairs} pairs: "
-        "{OptBrittle.paper.false_neg_optmargin_pct:%}). The false positives go from "
-        "{OptMargin.first.benign:%} to {OptMargin.last.benign:%} if it is trained on OptMargin (paper: "
-        "{OptMargin.paper.false_pos_benign_pct:%}). The effect of more pairs than ours, and of more "
-        "iterations of OptMargin, is not measured.")
+        "{OptBrittle.paper.false_neg_optmargin_pct:%}). Test images differ, so this shows no trend. The "
+        "false positives go from {OptMargin.first.benign:%} to {OptMargin.last.benign:%} if it is trained on "
+        "OptMargin (paper: {OptMargin.paper.false_pos_benign_pct:%}). The effect of more pairs than "
+        "ours, and of more iterations of OptMargin, is not measured.")
 
 # %% [markdown]
 # ## A threshold on one feature, instead of the classifier (not in the paper)

@@ -64,10 +64,9 @@ LEAST = 150     # images that a classifier of surroundings is trained and tested
 # directions give its boundary distances ({ref}`Section 4 <he-4>`), from which the *boundary classifier* detects attacks
 # ({ref}`Section 5 <he-5>`). The paper reports that OptMargin defeats the vote (accuracy 16%) and that the boundary classifier still detects it.
 #
-# The paper's network is Inception-ResNet; our proxy is SqueezeNet 1.1, a far smaller one, with its published weights. The images are those of
-# the data folder, one of each class in their order, which begins with fish and birds (the paper's are a private subset). Whether these
-# were among the images that the network was trained on is not known. So published values are shown beside ours, but they are not
-# compared, because ours come from a proxy.
+# The paper's network is Inception-ResNet; our proxy is SqueezeNet 1.1, a far smaller one, with its published weights. The images are
+# the first of a set with one image a class, whose first classes are fish and birds (the paper's are a private subset). Whether the network
+# was trained on them is not known. Published values are shown beside ours, but not compared, because ours come from a proxy.
 
 # %%
 scale = run.scale(
@@ -160,7 +159,7 @@ noises = run.units("noises", setting.under_noise, plan_noises, parts=("iteration
                    names="{network}-{kind}-b{block}-noise")
 
 # %% [markdown]
-# ## Table 5: distances, both classifications, and the boundary classifier
+# ## Table 5: distortion, accuracy, and the boundary classifier
 #
 # *Point cls.* is the accuracy of the network and *region cls.* that of the vote, on all images. The distortion is the mean RMS norm of successful
 # perturbations, for pixels from 0 to 1. The last two columns are the error rates of the boundary classifier.
@@ -349,7 +348,7 @@ def withstand(d):
     return right["brittle"] > 50 > right["margin"], (
         f"the vote assigns the correct label to {words(right['brittle'])} of the images after OptBrittle and "
         f"to {words(right['margin'])} after OptMargin (benign: {words(right['benign'])}; “change class”: we "
-        "ask for more than half, “withstand”: for less than half)")
+        "ask for a correct vote on more than half, “withstand”: on less than half)")
 
 
 run.figure("figure-8", examples, draw_one, data=one_data,
@@ -428,8 +427,8 @@ run.figure("figure-9", examples, draw_all, data=all_data,
 #
 # OptMargin searches for an image of which 19 copies with fixed noise vectors are misclassified; region classification draws other
 # noise. As in {ref}`Section 3 <he-3>`, the table gives the mean share of misclassified copies of OptMargin's examples. If other noise
-# succeeds far less often, the attack has overfitted its 19 vectors. Whether this explains the difference from the paper's 16% is not shown,
-# since network, images and number of iterations differ as well.
+# flips far fewer labels, the attack has overfitted its 19 vectors. Whether overfitting explains the difference from the paper's 16% is not
+# shown, since network, images and number of iterations differ as well.
 
 # %%
 def fitted(noises, examples):
@@ -478,8 +477,9 @@ MINUTE = (
     "Does OptMargin, an attack built to withstand noise, defeat region classification, a majority vote over "
     f"noisy copies of the input, on ImageNet-size images? Here t{VOTE} In our run OptMargin {{fits}} its "
     "noise vectors: {own:%} of the copies with its own vectors are misclassified, against {others:%} with "
-    "new vectors of the same norm (n = {images} images). SqueezeNet 1.1 is a small proxy, the images are "
-    "others, and the attack ran {ran} of {full} iterations, so the paper's numbers are not tested.")
+    "new vectors of the same norm (n = {images} images); whether this explains the difference is not shown. "
+    "SqueezeNet 1.1 is a small proxy, and the attack ran {ran} of {full} iterations, so the paper's numbers "
+    "are not tested.")
 best, under_noise = run.best(examples), run.best(noises)
 facts = votes(best) | fitted(under_noise, best) if len(best) and len(under_noise) else {}
 if "own" in facts and "benign" in facts:

@@ -154,9 +154,11 @@ def scale_words(record):
     share, parts = record["scale"]["fraction"], record["scale"]["parts"]
     if share == 1:
         return "full scale"
-    parts = [f"{a:,} of {f:,} {display.in_words(k)}" for k, (a, f) in parts.items() if a < f]
-    product = "the product of " if len(parts) > 1 else ""
-    return f"{display.percent(share)} of the published scale ({product}{', '.join(parts)})"
+    parts = {display.in_words(k): pair for k, pair in parts.items() if pair[0] < pair[1]}
+    same = math.isclose(share, math.prod(a / f for a, f in parts.values()), rel_tol=0.02)  # all units alike
+    how = "" if len(parts) < 2 else "the product of " if same else "a mean over the units; in all "
+    told = ", ".join(f"{a:,} of {f:,} {name}" for name, (a, f) in parts.items())
+    return f"{display.percent(share)} of the published scale ({how}{told})"
 
 
 def freshness(sets):
