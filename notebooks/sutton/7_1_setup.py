@@ -139,8 +139,9 @@ run.say((), lambda: {name: widths[-2] for name, widths in WIDTHS.items()} | {"si
 # ## The paper's steps, as a loop over images
 #
 # The steps define three sets of images: $C$, the correctly classified ones; $A$, those in $C$ with an attack; and $R^\delta$, those in $A$
-# whose label at least one random perturbation of $\delta$ times the norm of the attack flips. The loop below is run on three small
-# problems. In the first the network is linear, so that its nearest boundary, its shortest attack and, by {ref}`Theorem 1 <sutton-4-1>`, the
+# whose label flips under at least one random perturbation, uniform in a ball of $\delta$ times the norm of the attack. The loop below
+# is run on three small problems. In the first the network is linear, so that its nearest boundary, its shortest attack and, by
+# {ref}`Theorem 1 <sutton-4-1>`, the
 # probability of every random perturbation have closed forms. The other two networks have forty hidden units and a curved boundary, between
 # two and six classes. Every fifth label is wrong, so that some images are misclassified.
 
@@ -274,8 +275,7 @@ run.say((), lambda: facts,
 #
 # $$\text{accuracy} = 100\,\frac{|C|}{|X|}$$
 #
-# It is the share of correctly classified images among the images $X$ of both classes, in percent. [derived; the formula is lost; the
-# published values are whole numbers of images under it.]
+# $X$ are the images of both classes. [derived; the formula is lost; the published values are whole numbers of images under it.]
 
 # %%
 checks.check("equation-6", gives(0), lambda s: 100 * s.C.mean(), {
@@ -289,8 +289,7 @@ checks.check("equation-6", gives(0), lambda s: 100 * s.C.mean(), {
 #
 # $$\text{adversarial susceptibility} = 100\,\frac{|A|}{|C|}$$
 #
-# It is the share of images with an attack among the correctly classified ones; others count neither above nor below the line. [derived; the
-# published values confirm the denominator.]
+# Misclassified images count neither above nor below the line. [derived; the published values confirm the denominator.]
 
 # %%
 checks.check("equation-7", gives(1), lambda s: 100 * s.A.sum() / s.C.sum(), {
@@ -305,9 +304,8 @@ checks.check("equation-7", gives(1), lambda s: 100 * s.A.sum() / s.C.sum(), {
 #
 # $$\text{random susceptibility at } \delta = 100\,\frac{|R^\delta|}{|A|}$$
 #
-# It is the share of images whose label at least one random perturbation flips among those with an attack. The perturbations are uniform in
-# a ball whose radius is $\delta$ times the norm of the image's own attack (in Section 4, $\delta$ is the radius itself). [derived; the
-# published values confirm the denominator.]
+# The perturbations are uniform in a ball whose radius is $\delta$ times the norm of the image's own attack (in Section 4, $\delta$ is the
+# radius itself). [derived; the published values confirm the denominator.]
 
 # %%
 checks.check("equation-8", gives(slice(2, None)), lambda s: 100 * s[R].sum() / s.A.sum(), {
@@ -337,7 +335,7 @@ checks.check("procedure-adversarial-attack", equals(shares, "norm"), {}, {
     attacks_compared=sum(int((found[name].norm == fast[name].norm)[OF[name].A].sum()) for name in shares))
 
 # %% [markdown]
-# ## Random perturbation (procedure): 2,000 samples of each norm
+# ## Random perturbation (procedure): 2,000 samples of each ball
 #
 # One set of random points is drawn from the unit ball and used for every $\delta$ and all images. Each point is multiplied by $\delta$
 # times the norm of the image's attack and added to the image. For a plane the probability that one perturbation crosses it is exact: the
@@ -369,7 +367,8 @@ display.table(["n", *(f"{what}, δ\u00a0=\u00a0{d}" for d in DELTAS[1:] for what
               "Random perturbations that cross a plane at the distance of the attack, % (99.99% interval)")
 run.say((), lambda: {"inside": inside, "all": len(crossings)} | crossings.iloc[-1].to_dict(),
         "{inside} of {all} exact values lie inside their intervals. With {n:,.0f} values, as in a CIFAR-10 "
-        "image, and δ = {delta:.0f}, 2,000 perturbations flip {image:.2g}% of the labels beside planes.")
+        "image, and δ = {delta:.0f}, at least one of 2,000 perturbations crosses the plane with a probability "
+        "of {image:.2g}%.")
 checks.check("procedure-random-perturbation", equals(shares, R), {}, {
     "all must succeed": {"result": lambda flips: 0 if flips.all() else len(flips)},
     "not in norms of the attack": {"radius": lambda delta, norm: delta},
@@ -421,7 +420,7 @@ checks.check("procedure-training-noise", sound, (cube, ball), {
     noticed=True, mean_lengths_agree_within_2_percent=all(abs(row[2] / row[3] - 1) < NEAR for row in norms))
 
 # %% [markdown]
-# ## ImageNet (procedure): a thousand classes
+# ## ImageNet (procedure): checked on six classes
 #
 # Networks for a thousand classes are taken as they are published. Any change of the predicted label counts. The loss is again the squared
 # error ("the mean square error loss function"), now between the network's probabilities and the label's; sum and mean over the classes have
@@ -439,7 +438,7 @@ checks.check("procedure-imagenet", equals([SIX], ["C", "norm", *R]), {}, {
 facts |= checks.show()
 
 # %% [markdown]
-# ## Where it differs: the gradient vanishes in single precision
+# ## A zero gradient in single precision
 #
 # The network's output is $\sigma(z) = 1/(1 + e^{-z})$, with the logit $z$. In exact arithmetic the squared error always has a gradient. In
 # single precision (32 bits) $\sigma(z)$ is exactly 1 where $z$ is large, the error is 0 and the gradient exactly zero. Such an image of
@@ -456,8 +455,8 @@ run.say((), lambda: {
     "The gradient vanishes at $z$ = {one:.1f} for class 1 and at −{zero:.1f} for class 0 (at −{flushed:.1f} "
     "in software that takes the smallest, *subnormal* numbers for 0). A program that divides such a gradient "
     "by its norm gets 0/0, and the perturbed image is NaN. Its output compares as class 0. An image of class "
-    "1 then counts as attacked, with norm {norm}, and the label of an image of class 0 flips at {flips} of "
-    "the steps. Ours counts both as not attackable. {{ref}}`The page on training with noise "
+    "1 then counts as attacked, with norm {norm}; the label of an image of class 0 flips at {flips} of the "
+    "steps. Our code counts images of both classes as not attackable. {{ref}}`The page on training with noise "
     "<sutton-7-2-1-noise>` gives the consequences.")
 
 # %% [markdown]
@@ -483,12 +482,13 @@ run.say((), lambda: {
 # %%
 MINUTE = (
     "Does this book's fast code follow the paper's steps for adversarial susceptibility (the share of "
-    "correctly classified images whose label a step along the loss gradient flips) and random susceptibility "
-    "(the share of those whose label random noise flips)? Plain loops written from the text and the fast "
-    "code agree on {same} of {images} images of three small test problems, and {caught} of {mutants} errors "
-    "built into the steps are detected; where the paper leaves a step open, this checks only our reading. "
-    "For images of class 1 whose logit exceeds about {end:.0f} the loss gradient is exactly zero in single "
-    "precision: we count them as not attackable. Whether the paper does is not known.")
+    "correctly classified images whose label a step along the loss gradient flips) and random "
+    "susceptibility (the share of these attackable images whose label random noise flips)? Plain loops "
+    "written from the text and the fast code agree on {same} of {images} images of three small test "
+    "problems, and {caught} of {mutants} errors built into the steps are detected; where the paper leaves a "
+    "step open or our copy has lost it, this checks only our reading. For images of class 1 whose logit "
+    "exceeds about {end:.0f} the loss gradient is exactly zero in single precision: we count them as not "
+    "attackable. Whether the paper does is not known.")
 run.minute(prose.fill(MINUTE, facts), picture=saturation.draw(),
            alt="The loss gradient falls with the confidence of the network; for class 1 it vanishes first.")
 
