@@ -109,10 +109,17 @@ def unflippable(predicate, item, given, printed, holds):
         return [] if any(flips(predicate, g, holds, item.keys) for g in (given, printed)) else [""]
     stuck = []
     for part in comparisons(predicate):
-        now = [(g, part(*g)[0]) for g in (given, printed)]
-        if not any(flips(part, g, holds, item.keys) for g, holds in now if holds is not None):
+        some = [(with_values(part, g), g) for g in (given, printed)]
+        now = [(mine, g, mine(*g)[0]) for mine, g in some]
+        if not any(flips(mine, g, holds, item.keys) for mine, g, holds in now if holds is not None):
             stuck.append(part.expression)
     return stuck
+
+
+def with_values(part, given):
+    """The comparison judged on the cases alone that have a value: the small run may lack some."""
+    return replace(part, proxies=tuple(case for case, names in part.cases(*given).items()
+                                       if expression.value(part.expression, names) is None))
 
 
 # ---- in the process that runs a notebook -----------------------------------------------------------------
@@ -151,6 +158,8 @@ def stuck(item, rows, predicates, others, judged):
         predicate, *names = predicate if isinstance(predicate, tuple) else (predicate,)
         if isinstance(predicate, every) or found["holds"] is not None and not isinstance(predicate, str):
             given = [rows if rows is not None else {}, *(others[n][0] for n in names)]
+            if any(other is None for other in given[1:]):
+                continue    # it waits for the record of another item
             printed = [pd.DataFrame(item.rows)] if item.rows and not names else given
             if parts := unflippable(predicate, item, given, printed, found["holds"]):
                 lines.append(f"{item.title}: {found['claim']} cannot change {' or '.join(parts)}")

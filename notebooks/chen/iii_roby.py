@@ -421,13 +421,11 @@ run.statement("property-3", data={"models": len(MODELS), "same": same_everywhere
 # ## Figure 1: a natural and a robust network
 #
 # t-SNE places the logits of the attacked images in the plane, so that near neighbours stay near. Colours are true classes. Networks and
-# attack are those of {ref}`Section IV.C <chen-iv-c>`. The figure needs an adversarially trained ResNet101.
+# attack are those of {ref}`Section IV.C <chen-iv-c>`, the robust network that of {ref}`Section IV.D <chen-iv-d>`.
 
 # %%
-natural = chen.lent(run, "natural", ("resnet101",))
-robust = chen.lent(run, "robust", ("resnet101",))
-
-
+natural, robust = (chen.only(chen.lent(run, kind, ("resnet101",)), data="mnist")
+                   for kind in ("natural", "robust"))
 PANELS = {"natural_clean": (0, "map_clean", "natural, clean images"),
           "natural_adversarial": (0, "map_text", "natural, adversarial images"),
           "robust_adversarial": (1, "map_text", "robust, adversarial images")}
@@ -436,7 +434,7 @@ PANELS = {"natural_clean": (0, "map_clean", "natural, clean images"),
 def panels(*frames):
     """Of the networks that are there: title -> (coordinates, classes)."""
     return {words: (u[key], u["labels"]) for which, key, words in PANELS.values()
-            for u in frames[which].to_dict("records") if u["dataset"] == "mnist"}
+            for u in frames[which].to_dict("records")}
 
 
 def figure_1(*frames):

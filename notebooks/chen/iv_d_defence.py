@@ -57,7 +57,7 @@ run = start("chen/iv_d_defence", globals())
 #
 # Each pair has one architecture and one data set ({ref}`Section IV.C <chen-iv-c>`). Half of each training batch of a robust network is
 # adversarial, as in the text. Adversarial images are those of the text's PGD, made against the network that they are measured on. Both
-# networks of a pair are trained alike, and less than published: the line below each table states how much.
+# networks of a pair are trained alike, and less than published: the line below Table V states how much.
 
 # %%
 scale = run.scale(**chen.small("lenet"))
@@ -153,15 +153,16 @@ run.extra("natural-and-robust", BOTH, lambda *frames: [
      **{f"asr_{kind}": f"{100 * chen.success(u, 'text'):.1f} (n = {np.sum(u['correct'])})"
         for kind, u in zip(KINDS, pair)},
      **{samples: difference(pair, samples) for samples in SAMPLES}} for pair in whole(*frames)],
-    "Natural and robust networks: accuracy, success of the text's PGD on the n correctly classified images, "
-    "and ROBY (L2) of the robust minus that of the natural network (95% interval over test images; one "
-    "training each)", header={
+    "Natural and robust networks: accuracy on the test images, attack success rate (ASR) of the text's PGD "
+    "on the n correctly classified of the attacked images, and ROBY (L2) of the robust minus that of the "
+    "natural network (95% interval over test images; one training each)", header={
         "network": "network", "acc_natural": "accuracy, natural, %", "acc_robust": "robust, %",
         "asr_natural": "ASR, natural, %", "asr_robust": "robust, %",
         **{samples: f"difference, {words}" for samples, words in SAMPLES.items()}})
 run.extra("defence-by-features", BOTH, by_reading,
           "ROBY (L2) by features and classes: mean over the pairs, and in how many pairs the robust network "
-          "has the smaller value", header={"reading": "features, classes"} | {
+          "has the smaller value; a pair counts if no class of either network is empty",
+          header={"reading": "features, classes"} | {
               name: words for samples, told in SAMPLES.items() for name, words in (
                   (f"{samples}_natural", f"{told}: natural"), (f"{samples}_robust", "robust"),
                   (samples, "robust smaller in"))})
@@ -183,15 +184,17 @@ def natural_facts(units):
     """For sentences: on how many natural networks ROBY falls under attack, here and in the paper."""
     rows = [row for row in pairs(units) if None not in (row["roby_adversarial_natural"],
                                                         row["roby_original_natural"])]
-    return {"ours": falls(rows), "n": len(rows), "paper": falls(PRINTED), "all": len(PRINTED),
+    same = {(row["dataset"], row["model"]) for row in rows}
+    return {"ours": falls(rows), "n": len(rows),
+            "paper": falls([row for row in PRINTED if (row["dataset"], row["model"]) in same]),
             "rate": chen.between(100 * chen.success(u, "text") for u in units.to_dict("records"))
             } if rows else {}
 
 
 run.say(natural, natural_facts,
         "With true classes, {ours} of {n} natural networks have a smaller ROBY on adversarial than on clean "
-        "images (paper: {paper} of {all}), although PGD flips {rate} of their correctly classified images. "
-        "By true classes, a small ROBY on adversarial images is therefore no sign of robustness by itself.")
+        "images (paper, same networks: {paper}), although PGD flips {rate} of their correctly classified "
+        "images. A fall of ROBY from clean to adversarial images is thus no sign of robustness by itself.")
 
 
 # %% [markdown]
@@ -358,12 +361,13 @@ run.figure("figure-9", robust_digits, drawn_maps("map_text"), data=neighbours("m
 MINUTE = (
     "Is ROBY, the overlap of the classes among the logits, smaller for adversarially trained (robust) "
     "networks than for natural ones? The paper reports so for {paper.original} of {all} networks on clean "
-    "and for {paper.adversarial} on adversarial images. We measured {networks} of {all} pairs ({names}): for "
-    "true classes the robust network has the smaller ROBY in {true.original} on clean and in "
-    "{true.adversarial} on adversarial images; the overlap over the distance of the classes, without ROBY's "
-    "scaling, is smaller in {overlap.original} and in {overlap.adversarial}. Training of {epochs} epochs, "
-    "after which PGD still flips {robust} of the correctly classified images of the robust network (natural: "
-    "{natural}), gives no verdict.")
+    "and for {paper.adversarial} on adversarial images. In our {networks} pairs ({names}) the robust "
+    "network has the smaller ROBY in {true.original} on clean and in {true.adversarial} on adversarial "
+    "images (by predicted classes, as in the text: {predicted.original}, {predicted.adversarial}); the "
+    "overlap divided by the mean distance of the classes, without ROBY's scaling, is smaller in "
+    "{overlap.original} and in {overlap.adversarial}. Training of {epochs} epochs, after which PGD still "
+    "flips {robust} of the correctly classified images of the robust network (natural: {natural}), gives no "
+    "verdict.")
 best = run.best(*BOTH)
 if all(map(len, best)) and (facts := facts_of(*best)) and prose.complete(MINUTE, facts):
     run.minute(prose.fill(MINUTE, facts), picture=drawn("original")(*best), sets=BOTH,

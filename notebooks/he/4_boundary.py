@@ -75,7 +75,7 @@ run = start("he/4_boundary", globals())
 
 # %%
 scale = run.scale(
-    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, sample=3, whole=3, size=3, blocks=1, iterations=3,
+    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, sample=15, whole=15, size=15, blocks=1, iterations=9,
                directions=18, cifar_directions=18, coarser=3, side=9, compared=2),
     quick=dict(nets=setting.subjects("quick"), rate=0.1, sample=8, whole=8, size=8, blocks=1, iterations=20,
                directions=98, cifar_directions=100, coarser=1, side=31, compared=3),
@@ -314,10 +314,7 @@ ERROR = {k: f"{{{k}.percent:.0f}}% (95% interval {{{k}.low:.0f}} to {{{k}.high:.
 
 
 def thresholds(data):
-    """On the MNIST networks: the error of the best threshold on each statistic, and the paper's classifier's.
-
-    The interval is that of a threshold fixed in advance; this one is chosen on the images it is tried on.
-    """
+    """On MNIST: the error of the best threshold on each statistic, its interval as if fixed in advance."""
     return {net: {"images": margin["images"], "paper": ERRORS[net]} | {
         k: percentage(round(margin[f"{k}_threshold"] * margin[f"{k}_of"]), margin[f"{k}_of"])
         for k in he_boundary.STATISTICS} for net, kinds in data.items() if net in ERRORS
@@ -332,7 +329,7 @@ run.figure("figure-2", walks, he_boundary.draw_all, data=he_boundary.all_data, a
     "more robust to random noise": every(
         "brittle.rank < margin.rank < benign.rank and (no_fgsm or brittle.rank < fgsm.rank < benign.rank)",
         says="{network}: benign {benign.told}, OptBrittle {brittle.told}, OptMargin {margin.told}, FGSM "
-             "{fgsm.told}", reads="medians beyond the largest distance are ordered by directions without a "
+             "{fgsm.told}", reads="medians beyond that: by the share of directions without a "
                                   "boundary"),
     "black line lies below": every(
         "margin.above > 0.5", says="{network}: {margin.above * margin.images:.0f} of {margin.images} images",
@@ -368,8 +365,7 @@ run.figure("figure-3", walks, he_boundary.draw_purity, data=he_boundary.purity_d
     contains={"x: k": True, "y: average purity": True, "curves": True, "panels": lambda d: len(d) == 4},
     claims={
         "especially high purity": every(
-            "brittle == highest and (mnist.brittle - mnist.benign > brittle - benign or "
-            "network == 'mnist-normal' or network == 'mnist-adv')", view=highest, of_all=True,
+            "brittle == highest and mnist.brittle - mnist.benign >= brittle - benign", view=highest, of_all=True,
             says="{network}: OptBrittle {brittle:.2f}, benign {benign:.2f}"),
         "much harder to tell": every(
             "abs(margin - benign) < abs(brittle - benign) / 2 and "
@@ -379,15 +375,19 @@ run.figure("figure-3", walks, he_boundary.draw_purity, data=he_boundary.purity_d
             reads="“much harder” is read as a difference to benign of less than half of OptBrittle's")})
 
 # %% [markdown]
-# ## Figures 6 and 7: Figures 1 and 2 in the L∞ norm
+# ## Figure 6: Figure 1 in the L∞ norm
 #
-# The line searches are the same. Distance is the largest change of any pixel before clipping, at most the pixel range, and the black line
-# is the radius of region classification.
+# Distance is the largest change of any pixel before clipping, at most the pixel range; the black line is the radius of the noise.
 
 # %%
 run.figure("figure-6", walks, partial(he_boundary.draw_one, linf=True), alt=ALT_ONE,
            data=partial(he_boundary.one_data, linf=True),
            contains={"as Figure 1": lambda d: len(d) == 4, "black line": True})
+
+# %% [markdown]
+# ## Figure 7: Figure 2 in the L∞ norm
+
+# %%
 run.figure("figure-7", walks, partial(he_boundary.draw_all, linf=True), alt=ALT_ALL,
            data=partial(he_boundary.all_data, linf=True),
            contains={"as Figure 2": lambda d: len(d) == 4, "curves": True, "black line": True})
@@ -457,7 +457,7 @@ run.say(comparisons, by_step,
 
 # %% [markdown]
 # Where every direction crosses the boundary at the first step, the scripts with the fault find no boundary at all. The paper's OptBrittle
-# curves lie close to zero, so its figures do not show this effect; the reason is not known.
+# curves lie close to zero; the reason is not known.
 #
 # ## Choices that the paper leaves open
 #
@@ -487,7 +487,7 @@ MINUTE = (
     "classifier of boundary distances on another network). All values are of one network, and the threshold "
     "was chosen on the same images.")
 best = run.best(walks)
-facts = he_boundary.all_data(best).get("mnist-normal", {})
+facts = he_boundary.all_data(best).get("mnist-normal", {}) if len(best) else {}
 if {"benign", "brittle", "margin"} <= facts.keys():
     mine, errors = best[best.network == "mnist-normal"], thresholds({"mnist-normal": facts})["mnist-normal"]
     run.minute(prose.fill(MINUTE, facts | errors | {"step": mine.step.max()}), alt=ALT_ALL,

@@ -266,7 +266,7 @@ VOTE = ("he vote is correct on {benign.hits} of {benign.of} benign images ({beni
 
 
 def votes(units):
-    """Facts: accuracy of region classification by kind, and which attack lowers it most; {} of fewer kinds."""
+    """Facts: accuracy of region classification by kind, and which attack lowers it most; {} of fewer."""
     found = pooled(units)
     if found.keys() < set(NAMES):
         return {}

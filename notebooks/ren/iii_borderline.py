@@ -164,7 +164,7 @@ def plan_compared(scale):
 steps = run.units("steps", compare, plan_compared)
 
 
-# Every search is checked: the final images are classified again, and it must have stopped for one of two reasons.
+# Every search is checked: the final images are classified again, and it stopped for one of two reasons.
 def check(architecture, net, background, *, images, recipe, dataset, threshold, iterations):
     """Algorithm 1 from all sources: what it promises, counted, and the mean similarities under both goals."""
     digits = data.load(dataset)

@@ -464,18 +464,17 @@ run.figure(
 
 # %%
 MINUTE = (
-    "Does pixel pruning, which sets pixels below a threshold t to 0 and those above T to 255, make the two "
-    "images on either side of a decision boundary less similar? With the strongest pruning (t = {t}, T = "
-    "{T}) their mean SSIM (1 for equal images; n = {n} networks) is {ours.white.separability_ssim:.3f} "
-    "towards white (paper: {paper.white.separability_ssim:.3f}) and {ours.black.separability_ssim:.3f} "
-    "towards black (paper: {paper.black.separability_ssim:.3f}), without pruning "
-    "{plain.white.separability_ssim:.3f} and {plain.black.separability_ssim:.3f}; but only {reached:.2g}% "
-    "of these searches reach the SSIM of {threshold} at which a search ends. The SSIM of the digit and the "
-    "last image with its label (higher: less robust) is {ours.white.robustness_ssim:.3f} (without pruning "
-    "{plain.white.robustness_ssim:.3f}; paper: {paper.white.robustness_ssim:.3f}) and "
-    "{ours.black.robustness_ssim:.3f} ({plain.black.robustness_ssim:.3f}; paper: "
-    "{paper.black.robustness_ssim:.3f}). Our values agree with {hold} of the paper's {claims} claims on "
-    "SSIM, and with {decided} if pixels of exactly 128 are pruned, too.")
+    "Does pixel pruning, which sets pixels below t to 0 and those above T to 255, make the two images on "
+    "either side of a decision boundary less similar? With t = {t} and T = {T} their mean SSIM (1 for equal "
+    "images; n = {n} networks) is {ours.white.separability_ssim:.3f} towards white (paper: "
+    "{paper.white.separability_ssim:.3f}) and {ours.black.separability_ssim:.3f} towards black (paper: "
+    "{paper.black.separability_ssim:.3f}), without pruning {plain.white.separability_ssim:.3f} and "
+    "{plain.black.separability_ssim:.3f}; but only {reached:.2g}% of these searches reach the SSIM of "
+    "{threshold} at which a search ends. The SSIM of the digit and the last image with its label (higher: "
+    "less robust) is {ours.white.robustness_ssim:.3f} (unpruned {plain.white.robustness_ssim:.3f}; paper: "
+    "{paper.white.robustness_ssim:.3f}) and {ours.black.robustness_ssim:.3f} "
+    "({plain.black.robustness_ssim:.3f}; {paper.black.robustness_ssim:.3f}). Our values agree with {hold} "
+    "of {claims} claims on SSIM, and with {decided} if pixels of exactly 128 are pruned, too.")
 
 
 def facts_of(units):

@@ -367,8 +367,8 @@ display.table(["n", *(f"{what}, δ\u00a0=\u00a0{d}" for d in DELTAS[1:] for what
               "Random perturbations that cross a plane at the distance of the attack, % (99.99% interval)")
 run.say((), lambda: {"inside": inside, "all": len(crossings)} | crossings.iloc[-1].to_dict(),
         "{inside} of {all} exact values lie inside their intervals. With {n:,.0f} values, as in a CIFAR-10 "
-        "image, and δ = {delta:.0f}, at least one of 2,000 perturbations crosses the plane with a probability "
-        "of {image:.2g}%.")
+        "image, and δ = {delta:.0f}, at least one of 2,000 perturbations crosses the plane with "
+        "probability of {image:.2g}%.")
 checks.check("procedure-random-perturbation", equals(shares, R), {}, {
     "all must succeed": {"result": lambda flips: 0 if flips.all() else len(flips)},
     "not in norms of the attack": {"radius": lambda delta, norm: delta},
@@ -456,8 +456,8 @@ run.say((), lambda: {
     "in software that takes the smallest, *subnormal* numbers for 0). A program that divides such a gradient "
     "by its norm gets 0/0, and the perturbed image is NaN. Its output compares as class 0. An image of class "
     "1 then counts as attacked, with norm {norm}; the label of an image of class 0 flips at {flips} of the "
-    "steps. Our code counts images of both classes as not attackable. {{ref}}`The page on training with noise "
-    "<sutton-7-2-1-noise>` gives the consequences.")
+    "steps. Our code counts images of both classes as not attackable. {{ref}}`The page on training with "
+    "noise <sutton-7-2-1-noise>` gives the consequences.")
 
 # %% [markdown]
 # ## Choices that the paper leaves open
