@@ -210,12 +210,10 @@ comparisons = run.units("comparisons", compare, plan_comparisons, parts=("iterat
 
 
 # %% [markdown]
-# ## Boundary distance and purity (procedures)
+# ## Boundary distance (procedure): line search along a direction
 #
 # A line search moves one image along a direction in equal steps and returns the first step at which the predicted label differs from that
-# of the image, with this label. Top-$k$ {term}`purity` is the fraction of directions whose adjacent class is among the $k$ most frequent
-# ones; it equals 1 if only $k$ classes occur. Directions without a boundary are left out. On a small random network, the steps below must
-# give the same results as the batched code of the figures.
+# of the image, with this label. On a small random network, these steps must give the same results as the batched code of the figures.
 
 # %% tags=["show-input"]
 def search_by_the_paper(model, x, dirs, step, top):
@@ -230,6 +228,22 @@ def search_by_the_paper(model, x, dirs, step, top):
     return found
 
 
+network, image = he.small_network(seed=4, hidden=12, classes=5)
+dirs = setting.directions_for(image, 36, negatives=True, seed=0)
+slow, fast = (search(network, image, dirs, step=0.02, top=0.48) for search in (search_by_the_paper, survey))
+by_direction = zip(fast.distance[0].tolist(), fast.adjacent[0].tolist(), fast.found[0].tolist())
+same = slow == [(round(d / 0.02), label) if found else None for d, label, found in by_direction]
+run.statement("procedure-boundary-distance", data={"directions": len(dirs), "same": same},
+              evidence=equality(same), claims={
+                  "Slowest case": "the wide ResNet w32-10, the slowest case, needs a GPU: not measured"})
+
+
+# %% [markdown]
+# ## Purity (procedure): classes behind the boundary
+#
+# Top-$k$ {term}`purity` is the fraction of the directions with a boundary whose adjacent class is among the $k$ most frequent ones.
+
+# %% tags=["show-input"]
 def purity_by_the_paper(found, k):
     """The largest share of the directions with a boundary that k classes cover."""
     classes = [each[1] for each in found if each]
@@ -237,18 +251,8 @@ def purity_by_the_paper(found, k):
     return sum(counts[:k]) / max(1, len(classes))
 
 
-# %%
-network, image = he.small_network(seed=4, hidden=12, classes=5)
-dirs = setting.directions_for(image, 36, negatives=True, seed=0)
-slow, fast = (search(network, image, dirs, step=0.02, top=0.48) for search in (search_by_the_paper, survey))
-by_direction = zip(fast.distance[0].tolist(), fast.adjacent[0].tolist(), fast.found[0].tolist())
-same_distances = slow == [(round(d / 0.02), label) if found else None for d, label, found in by_direction]
-same_purity = np.allclose([purity_by_the_paper(slow, k) for k in (1, 2, 3)], purity(fast, 3)[0], atol=1e-6)
-run.statement("procedure-boundary-distance", data={"directions": len(dirs), "same": same_distances},
-              evidence=equality(same_distances), claims={
-                  "Slowest case": "the wide ResNet w32-10, the slowest case, needs a GPU: not measured"})
-run.statement("procedure-purity", data={"directions": len(dirs), "same": same_purity},
-              evidence=equality(same_purity))
+same = np.allclose([purity_by_the_paper(slow, k) for k in (1, 2, 3)], purity(fast, 3)[0], atol=1e-6)
+run.statement("procedure-purity", data={"directions": len(dirs), "same": same}, evidence=equality(same))
 
 
 # %% [markdown]
@@ -365,7 +369,8 @@ run.figure("figure-3", walks, he_boundary.draw_purity, data=he_boundary.purity_d
     contains={"x: k": True, "y: average purity": True, "curves": True, "panels": lambda d: len(d) == 4},
     claims={
         "especially high purity": every(
-            "brittle == highest and mnist.brittle - mnist.benign >= brittle - benign", view=highest, of_all=True,
+            "brittle == highest and mnist.brittle - mnist.benign >= brittle - benign",
+            view=highest, of_all=True,
             says="{network}: OptBrittle {brittle:.2f}, benign {benign:.2f}"),
         "much harder to tell": every(
             "abs(margin - benign) < abs(brittle - benign) / 2 and "
@@ -466,9 +471,8 @@ run.say(comparisons, by_step,
 # | step on MNIST | 0.02 | the paper; the authors' code has 0.01, compared above |
 # | largest distance tried | 0.48 on MNIST, 126 of 255 on CIFAR-10 | the authors' code |
 # | pixels | perturbed images are clipped to the pixel range; distances are those before clipping | the authors' code |
-# | direction without a boundary | counts as the top of the pixel range, in either norm | the authors' code; in the L∞ norm directions with a boundary reach this value, too, so that Figures 6 and 7 do not distinguish the two |
+# | direction without a boundary | counts as the top of the pixel range, in either norm, and is left out of purity | the authors' code; in the L∞ norm directions with a boundary reach this value, too, so that Figures 6 and 7 do not distinguish the two |
 # | directions with the largest boundary distance of an image | are kept | a fault of the authors' scripts discards them, as measured above |
-# | denominator of purity | the directions with a boundary | the authors' code |
 # | directions | one draw for all images and networks | the authors' file of directions is not available |
 #
 # ## Exercises

@@ -238,7 +238,7 @@ def by_network(rows):
     """`{network: {training attack: its row of Table 3}}`, for claims."""
     nets, made = {names: net for net, names in NETWORKS.items()}, {net: {} for net in NETWORKS}
     for row in rows.to_dict("records"):
-        ours = {"worst_case_pct": None} | {f"{name}_of": None for name in row}     # the printed rows have none
+        ours = {"worst_case_pct": None} | {f"{name}_of": None for name in row}  # the printed rows have none
         made[nets[row["dataset"], row["model_training"]]][row["training_attack"]] = ours | row
     return made
 
@@ -308,7 +308,7 @@ def table_4(classifiers):
 
 
 def beside_margin(rows, table_3):
-    """`{network: false negatives of FGSM and OptMargin, by the classifier trained on each; those on MNIST}`."""
+    """`{network: false negatives of FGSM and OptMargin, classifiers trained on each; those on MNIST}`."""
     fgsm = {row["dataset"]: row["false_neg_pct"] for row in rows.to_dict("records")}
     both = {net: {"fgsm": fgsm[NETWORKS[net][0]],
                   "margin": by_network(table_3)[net]["OptMargin"]["false_neg_optmargin_pct"]}
@@ -408,8 +408,8 @@ def over_pairs(*units):
             if row["network"] == he.NAMED["mnist-normal"]]
     found = {name: [row for row in rows if row["attack"] == name] for name in ("OptBrittle", "OptMargin")}
     paper = by_network(pd.DataFrame(PRINTED.rows))["mnist-normal"]
-    return {"pairs": PAIRS} | {attack: {"first": mine[0], "last": mine[-1], "paper": paper[attack]}
-                               for attack, mine in found.items() if mine}
+    return {"pairs": PAIRS} | {attack: mine and {"first": mine[0], "last": mine[-1], "paper": paper[attack]}
+                               or None for attack, mine in found.items()}
 
 
 run.extra("fewer-pairs", (fewer, classifiers), by_pairs,
