@@ -259,7 +259,7 @@ run.table("table-5", both, table_5, claims={
 
 # %%
 PRINTED = {row["attack"]: row["region_accuracy_pct"] for row in he.PAPER["table-5"].rows}
-VOTE = ("he vote is correct on {benign.hits} of {benign.of} benign images ({benign.percent:%}; 95% interval "
+VOTE = ("the vote is correct on {benign.hits} of {benign.of} benign images ({benign.percent:%}; 95% interval "
         "{benign.low} to {benign.high:%}; paper: {benign.paper:%}) and on {margin.hits} of {margin.of} after "
         "OptMargin ({margin.percent:%}; 95% interval {margin.low} to {margin.high:%}; paper: "
         "{margin.paper:%}).")
@@ -278,7 +278,7 @@ def votes(units):
 
 
 run.say(examples, votes,
-        f"T{VOTE} OptMargin attacked the {{attacked}} images that the network classifies correctly. The "
+        f"Here {VOTE} OptMargin attacked the {{attacked}} images that the network classifies correctly. The "
         "attack that lowers the accuracy of the vote most is {lowest} here, from {benign.percent:%} to "
         "{least.percent:%} (paper: {benign.paper:%} to {least.paper:%}), and {theirs} in the paper.",
         nothing="Not all kinds of example are measured yet.")
@@ -475,7 +475,7 @@ run.say((noises, examples), fitted,
 # %%
 MINUTE = (
     "Does OptMargin, an attack built to withstand noise, defeat region classification, a majority vote over "
-    f"noisy copies of the input, on ImageNet-size images? Here t{VOTE} In our run OptMargin {{fits}} its "
+    f"noisy copies of the input, on ImageNet-size images? Here {VOTE} In our run OptMargin {{fits}} its "
     "noise vectors: {own:%} of the copies with its own vectors are misclassified, against {others:%} with "
     "new vectors of the same norm (n = {images} images); whether this explains the difference is not shown. "
     "SqueezeNet 1.1 is a small proxy, and the attack ran {ran} of {full} iterations, so the paper's numbers "

@@ -149,15 +149,9 @@ def compare(architecture, net, background, *, compared, recipe, dataset, thresho
             "halves_cut_off": differing(*either, threshold, iterations, cut_off)}
 
 
-def given(scale, **chosen):
-    """What a search is given: settings of this run, and what is `chosen` for its unit."""
-    names = "architecture", "recipe", "dataset", "threshold", "iterations"
-    return {name: getattr(scale, name) for name in names} | chosen
-
-
 def plan_compared(scale):
     """One unit for each background, on the first network."""
-    return {f"{scale.architecture}-s{scale.seed}-{b}": given(
+    return {f"{scale.architecture}-s{scale.seed}-{b}": page.given(
         scale, net=scale.seed, background=b, compared=scale.compared) for b in BACKGROUNDS}
 
 
@@ -191,7 +185,7 @@ def check(architecture, net, background, *, images, recipe, dataset, threshold, 
 
 def plan(scale):
     """One unit for each network and background."""
-    return {f"{scale.architecture}-s{net}-{b}": given(scale, net=net, background=b, images=scale.images)
+    return {f"{scale.architecture}-s{net}-{b}": page.given(scale, net=net, background=b, images=scale.images)
             for net in range(scale.seed, scale.seed + scale.nets) for b in BACKGROUNDS}
 
 
@@ -279,7 +273,7 @@ def walk(architecture, net, *, digit, recipe, dataset, threshold, iterations):
 
 def plan_walk(scale):
     """One unit: the path of one digit."""
-    return {f"{scale.architecture}-digit-{scale.digit}": given(scale, net=scale.seed, digit=scale.digit)}
+    return {f"{scale.architecture}-digit-{scale.digit}": page.given(scale, net=scale.seed, digit=scale.digit)}
 
 
 path = run.units("path", walk, plan_walk)

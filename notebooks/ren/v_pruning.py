@@ -53,6 +53,7 @@ from shared import borderline, reference, runtime
 from shared.data import sets as data
 from shared.models import inference, ren
 from shared.pages import display
+from shared.pages import ren as page
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.every import every
@@ -123,17 +124,12 @@ def measure(architecture, seed, background, t, T, place, *, images, recipe, data
                    "changed": float((pruning(x) != x).double().mean())}
 
 
-def arguments(scale, **chosen):
-    """What a search is given: settings of this run, and what is `chosen` for its unit."""
-    names = "architecture", "images", "recipe", "dataset", "threshold", "iterations"
-    return {name: getattr(scale, name) for name in names} | chosen
-
-
 def plan(scale):
     """One unit for each network, background, pruning and place, and two beside t = T = 128."""
     named = {"plain": (*UNPRUNED, "mixed")} | {f"t{t}-T{T}-{place}": (t, T, place) for t, T, place in (
         *((*pair, place) for place in PLACES for pair in SETTINGS), *((t, t, "mixed") for t in (127, 129)))}
-    return {f"s{seed}-{b}-{name}": arguments(scale, seed=seed, background=b, t=t, T=T, place=place)
+    return {f"s{seed}-{b}-{name}": page.given(
+                scale, images=scale.images, seed=seed, background=b, t=t, T=T, place=place)
             for seed in range(scale.seed, scale.seed + scale.nets)
             for name, (t, T, place) in named.items() for b in BACKGROUNDS}
 
@@ -287,7 +283,8 @@ run.say(searches, lambda units: min(suspects(units), key=lambda row: row["distan
 def plan_curve(scale):
     """One unit for each background, threshold and rule for T, on the first network."""
     levels = range(scale.step, 256, scale.step)
-    return {f"{b}-t{t}-T{T}": arguments(scale, seed=scale.seed, background=b, t=t, T=T, place=scale.place)
+    return {f"{b}-t{t}-T{T}": page.given(
+                scale, images=scale.images, seed=scale.seed, background=b, t=t, T=T, place=scale.place)
             for b in BACKGROUNDS
             for t, T in (UNPRUNED, *((t, 255) for t in levels), *((t, t) for t in levels))}
 
@@ -379,9 +376,8 @@ def examples(architecture, background, digit, place, *, seed, recipe, dataset, t
 
 def plan_examples(scale):
     """One unit for each background, of the first network."""
-    names = "architecture", "digit", "place", "seed", "recipe", "dataset", "threshold", "iterations"
-    given = {name: getattr(scale, name) for name in names}
-    return {f"{b}-examples": given | {"background": b} for b in BACKGROUNDS}
+    return {f"{b}-examples": page.given(
+        scale, seed=scale.seed, digit=scale.digit, place=scale.place, background=b) for b in BACKGROUNDS}
 
 
 pictures = run.units("pictures", examples, plan_examples)

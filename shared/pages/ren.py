@@ -1,9 +1,15 @@
-"""Figures of `ren`: the path of one search of Algorithm 1."""
+"""What the pages of `ren` share: the settings of a search, and the figure of the path of one."""
 import textwrap
 
 import matplotlib.pyplot as plt
 
 from shared.pages import display
+
+
+def given(scale, **chosen):
+    """What a search of Algorithm 1 is given: settings of this run, and what is `chosen` for its unit."""
+    names = "architecture", "recipe", "dataset", "threshold", "iterations"
+    return {name: getattr(scale, name) for name in names} | chosen
 
 
 def panels(units):
