@@ -68,13 +68,16 @@ def _held_out(tracks, part, generator):
 
 
 def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=None, noise_size=0.0,
-                 held_out=None, by_track=False, seed=0, epochs=100, images_train=None, images_test=None,
-                 images_attack=None, images_random=None, draws=2000, deltas=(1, 2, 5, 10), panels=False):
+                 held_out=None, by_track=False, seed=0, epochs=100, dropout=None, weight_decay=0.0,
+                 images_train=None, images_test=None, images_attack=None, images_random=None, draws=2000,
+                 deltas=(1, 2, 5, 10), panels=False):
     """Train the net of one binary problem and measure all that tables and figures of Section 7.2 say of it.
 
     dataset, class_a, class_b, held_out, by_track   see `problem`
     noise           None, "cube" (noise_size is its half-width) or "ball" (its radius), added while training
     epochs          of training; the rate is halved after every fifth of them
+    dropout         its share; None takes the architecture's own, 0.4 as in the paper
+    weight_decay    of the optimiser: twice the weight penalty of Keras, whose gradient it is
     images_train    training images used; None for all, as in the paper
     images_test     test images used; None for all
     images_attack   images of each set that are attacked, drawn at random; None for all
@@ -111,8 +114,10 @@ def measure_pair(dataset, class_a, class_b, *, architecture="sutton-vgg", noise=
     x_train, y_train = data.x_train[rows], data.y_train[rows]
     rows = share(data.y_test, images_test)
     x_test, y_test = data.x_test[rows], data.y_test[rows]
-    recipe = replace(sutton.PAPER, epochs=epochs, milestones=tuple(epochs * k / 5 for k in range(1, 5)))
-    net = registry.build(architecture, generator=runtime.generator(*names, "weights"))
+    recipe = replace(sutton.PAPER, epochs=epochs, milestones=tuple(epochs * k / 5 for k in range(1, 5)),
+                     weight_decay=weight_decay)
+    net = registry.build(architecture, generator=runtime.generator(*names, "weights"),
+                         **({} if dropout is None else {"dropout": dropout}))
     fit(net, x_train, y_train, recipe, generator=runtime.generator(*names, "training"), device=device,
         hook=None if noise is None else NOISES[noise](noise_size))
 
