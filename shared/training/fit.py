@@ -11,7 +11,7 @@ from shared.models.inference import pixels
 from shared.units.checkpoint import checkpoint
 
 
-def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
+def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, label="training"):
     """Train `net` in place and return it, on `device` and in evaluation mode.
 
     x          training images [N, C, H, W], uint8 or float in [0, 1]
@@ -22,6 +22,8 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
     hook       `hook(net, images, labels, generator) -> images`, float32 [B, C, H, W] in [0, 1] both: what the
                net shall learn from instead of an (augmented) batch, as in training with noise or on
                adversarial examples. It finds and leaves the net in training mode, with bf16 under autocast.
+    after_epoch  `after_epoch(epochs, net) -> bool`, called after each epoch with how many are done: whether the
+               training ends there. It leaves the net in training mode.
     label      names the progress bar and, inside a unit, the state kept after every epoch: a killed training
                goes on from there with the bits of one that ran through. Each net of a unit has its own.
 
@@ -61,7 +63,10 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, label="training"):
                 value.backward()
                 optimiser.step()
                 bar.update()
+            ends = after_epoch is not None and after_epoch(epoch + 1, net)
             progress.save(epoch + 1)
+            if ends:
+                break
     for module in net.modules():
         if hasattr(module, "settle"):
             module.settle(augmented(x, recipe, generator))
