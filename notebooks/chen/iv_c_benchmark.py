@@ -39,11 +39,12 @@ device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
 dataset: str = "all"  # whose networks are wanted {all, mnist, fashion_mnist, cifar10}
 images_train: int | None = None  # training images of a network; None takes the profile's value [10..]
-epochs: int | None = None  # of training; None takes the profile's value [1..]
+longest: int | None = None  # epochs after which training ends at the latest; None: the profile's [1..16]
 images_attack: int | None = None  # test images that are attacked; None takes the profile's value [10..]
 
 # %% tags=["hide-cell"]
 import contextlib
+import copy
 import dataclasses
 
 import numpy as np
@@ -124,12 +125,11 @@ run.statement("procedure-pgd-and-training", data={"steps": 40, "same_image": sam
 
 # %%
 scale = run.scale(
-    smoke=dict(datasets=("mnist",), models=("lenet",), recipe=recipes.SMOKE, robust_epochs=0,
-               images_train=200, epochs=1, images_attack=20, draws=20, near=2, directions=2),
-    quick=dict(datasets=("mnist",), models=("lenet", "squeezenet"), recipe=recipes.NATURAL, robust_epochs=0,
-               images_train=2_000, epochs=1, images_attack=60, draws=50, near=5, directions=5),
-    paper=dict(datasets=tuple(chen.DATASETS), models=None, recipe=recipes.NATURAL, robust_epochs=73,
-               images_train=60_000, epochs=91, images_attack=10_000, draws=1_000, near=50, directions=20),
+    smoke=chen.SMALL["smoke"] | dict(models=("lenet",), robust=False),
+    quick=chen.SMALL["quick"] | dict(models=("lenet", "squeezenet"), robust=False),
+    paper=dict(datasets=tuple(chen.DATASETS), models=None, recipe=recipes.NATURAL, robust=True,
+               images_train=55_000, held_out=5_000, longest=16, images_attack=10_000, draws=1_000, near=50,
+               directions=20),
 )
 
 
@@ -138,13 +138,16 @@ scale = run.scale(
 # %%
 def attacked(net, x, y, attack, generator, bf16):
     """The last iterates of an attack on float32 images x; `bf16` as in a recipe."""
+    moves = attack.draw(x, generator)
+    moves = torch.zeros_like(x) if moves is None else moves.to(x.device)
+
     def part(images, labels, moves):
         with runtime.bf16(images.device, bf16):
             images = images.contiguous(memory_format=torch.channels_last)
             return attack.propose(net, images, labels, moves)[0]
 
     with frozen(net):
-        return runtime.chunked(part, x, y, attack.draw(x, generator).to(x.device), chunk=chunk_for(net, x))
+        return runtime.chunked(part, x, y, moves, chunk=chunk_for(net, x))
 
 
 def layout(features, groups, p):
@@ -179,21 +182,83 @@ def flat_map(scores, seed):
     return made.fit_transform(scores.numpy()).astype(np.float16)
 
 
-def measure(dataset, architecture, options, recipe, hook, attacks, *, images_train, epochs, images_attack,
-            draws, near, directions, seed):
-    """Train one network; its accuracy, classes, attacks, distances and seconds.
+def trained(net, data, recipe, hook, accuracy_asked, states_of, *, images_train, held_out, longest, seed, label):
+    """Train a network to an accuracy: `({epochs: weights}, {epochs: accuracy}, its length, whether reached)`.
 
+    accuracy_asked   share of the held-out training images; the length is the first of 1, 2, 4, 8, 16 epochs
+                     (up to `longest`) at which it is reached, the last where it never is
+    states_of        length -> lengths whose weights are wanted beside those of the length itself
+    """
+    order = torch.randperm(len(data.x_train), generator=runtime.generator(seed, "chen", "held out"))
+    out, rest = order[:held_out], order[held_out:]
+    rows = rest[share(data.y_train[rest], min(images_train, len(rest)))].sort().values
+    lengths = [n for n in LENGTHS if n <= longest]
+    kept = checkpoint("looks")
+    weights, found = kept.load() or ({}, {})
+    found = {int(n): value for n, value in found.items()}
+
+    def length():
+        return next((n for n in lengths if found.get(n, 0) >= accuracy_asked), None)
+
+    def enough():
+        n = length()
+        return lengths[-1] in found if n is None else max(found) >= max([n, *states_of(n)])
+
+    def look(epochs, net):
+        if epochs not in LENGTHS:
+            return False
+        with frozen(net):
+            found[epochs] = accuracy(net, data.x_train[out], data.y_train[out])
+        weights.update({f"{epochs}/{k}": v.cpu().clone() for k, v in net.state_dict().items()})
+        kept.save(weights, found)
+        return enough()
+
+    if not found or not enough():
+        recipe = dataclasses.replace(recipe, epochs=max([lengths[-1], *states_of(lengths[-1])]))
+        fit(net, data.x_train[rows], data.y_train[rows], recipe, device=runtime.device(), hook=hook,
+            after_epoch=look, generator=runtime.generator(seed, "chen", *label, "order"))
+    n = length()
+    return weights, found, n or lengths[-1], n is not None
+
+
+LENGTHS = (1, 2, 4, 8, 16, 32)
+
+
+def measure(dataset, architecture, options, recipe, hook, attacks, *, asked, other_lengths, images_train,
+            held_out, longest, images_attack, draws, near, directions, seed):
+    """Train one network to the published accuracy; its accuracy, classes, attacks, distances and seconds.
+
+    asked           the published accuracy: training ends where the held-out images reach it
+    other_lengths   whether states of half and of double the length are measured, too: "half" and "double"
     near, directions   images around which the boundary is looked for, and in how many directions
     """
-    data, device = sets.load(dataset), runtime.device()
+    data, label = sets.load(dataset), (architecture, dataset)
     channels, size = data.x_train.shape[1:3]
-    x_test, y_test = data.x_test.to(device), data.y_test
-    recipe = dataclasses.replace(recipe, images=min(images_train, len(data.x_train)), epochs=epochs)
-    net = registry.build(architecture, generator=runtime.generator(seed, "chen", architecture, dataset),
-                         channels=channels, size=size, **options)
-    fit(net, data.x_train, data.y_train, recipe, device=device, hook=hook,
-        generator=runtime.generator(seed, "chen", architecture, dataset, "order"))
+    net = registry.build(architecture, generator=runtime.generator(seed, "chen", *label), channels=channels,
+                         size=size, **options)
+    others = {"half": lambda n: n // 2, "double": lambda n: 2 * n} if other_lengths else {}
+    weights, found, length, reached = trained(
+        net, data, recipe, hook, asked, lambda n: [other(n) for other in others.values()], seed=seed,
+        label=label, images_train=images_train, held_out=held_out, longest=longest)
 
+    def state(epochs):
+        own = copy.deepcopy(net)    # what measures it leaves its hooks behind
+        own.load_state_dict({k.partition("/")[2]: v for k, v in weights.items() if k.startswith(f"{epochs}/")})
+        return {"epochs": epochs} | measured(
+            own.eval(), data, recipe, attacks, images_attack=images_attack, draws=draws, near=near,
+            directions=directions, seed=seed, label=f"{epochs}-")
+
+    return {"images_train": min(images_train, len(data.x_train) - held_out), "reached": reached,
+            "held_out_accuracy": {str(n): value for n, value in found.items()},
+            **{name: state(other(length)) for name, other in others.items() if reached and other(length)},
+            **state(length)}
+
+
+def measured(net, data, recipe, attacks, *, images_attack, draws, near, directions, seed, label):
+    """What `measure` returns of one state of a network; `label` begins the names of its checkpoints."""
+    device = runtime.device()
+    net = net.to(device, memory_format=torch.channels_last)
+    x_test, y_test = data.x_test.to(device), data.y_test
     look, classes, seconds, clock = roby.Penultimate(net), len(data.classes), {}, provenance.clock
 
     def both(images):
@@ -212,8 +277,7 @@ def measure(dataset, architecture, options, recipe, hook, attacks, *, images_tra
         with contextlib.suppress(runtime.UserError):    # of a network that has learned nothing
             roby.roby(roby.layout(scores, y_test, p=p))
     seconds["roby"] = clock() - start
-    result = {"images_train": recipe.images, "epochs": epochs, "classes": classes,
-              "parameters": sum(each.numel() for each in net.parameters()),
+    result = {"classes": classes, "parameters": sum(each.numel() for each in net.parameters()),
               "test_accuracy": float((scores.argmax(1) == y_test).double().mean()),
               "train_accuracy": accuracy(net, data.x_train[:1000], data.y_train[:1000]),
               "margins": label_margins(scores, y_test),
@@ -234,12 +298,15 @@ def measure(dataset, architecture, options, recipe, hook, attacks, *, images_tra
                "map_clean": flat_map(clean, seed), "attacks": {}, "seconds": seconds,
                "classes_clean": layouts(clean, hidden, y),
                "resampled_clean": resampled(clean, y, draws, seed)}
+    # A targeted attack aims at another class, drawn at random.
+    other = torch.randint(1, classes, y.shape, generator=runtime.generator(seed, "chen", "target"))
+    goals = {True: (y + other) % classes, False: y}
     for name, attack in attacks.items():
-        kept = checkpoint(f"attack-{name}")
+        kept = checkpoint(f"{label}attack-{name}")
         if (state := kept.load()) is None:
             start = clock()
-            z = attacked(net, x, y.to(device), attack, runtime.generator(seed, "chen", "attack", name),
-                         recipe.bf16)
+            z = attacked(net, x, goals[attack.threat.targeted].to(device), attack,
+                         runtime.generator(seed, "chen", "attack", name), recipe.bf16)
             state = {"z": z.cpu()}, {"seconds": clock() - start}
             kept.save(*state)
         scores, hidden = seen(state[0]["z"].to(device))
@@ -249,8 +316,8 @@ def measure(dataset, architecture, options, recipe, hook, attacks, *, images_tra
         if name == "text":
             result |= {"map_text": flat_map(scores, seed),
                        "resampled_text": resampled(scores, y, draws, seed)}
-    return result | distances(net, x[:near], directions, seed) | {
-        "batch_statistics": by_batches(net, x, y, seen)}
+    result |= distances(net, x[:near], directions, seed)
+    return result | {"batch_statistics": by_batches(net, x, y, seen, attacks.get("text"), seed)}
 
 
 def distances(net, x, count, seed):
@@ -269,8 +336,11 @@ def distances(net, x, count, seed):
             "near_gradient": torch.where(steps.found, steps.size, torch.nan)}
 
 
-def by_batches(net, x, y, seen):
-    """`layouts` and accuracy where batch normalisation works by the batch of 50; None where there is none."""
+def by_batches(net, x, y, seen, attack, seed):
+    """`layouts` and accuracy where batch normalisation works by the batch of 50; None where there is none.
+
+    "flipped": how many of the images that are "correct" in batches of 200 an attack on these batches flips.
+    """
     norms = [m for m in net.modules() if isinstance(m, torch.nn.BatchNorm2d)]
     if not norms:
         return None
@@ -278,12 +348,21 @@ def by_batches(net, x, y, seen):
         norm.track_running_stats, norm.running_mean, norm.running_var = False, None, None
     parts = [seen(part, len(part)) for part in x.tensor_split(-(-len(x) // 50))]
     scores, hidden = (torch.cat(each) for each in zip(*parts))
-    return {"accuracy": float((scores.argmax(1) == y).double().mean()), "classes": layouts(scores, hidden, y)}
+    moves = attack.draw(x, runtime.generator(seed, "chen", "attack", "batches")).to(x.device)
+    correct = flipped = 0
+    with frozen(net):
+        for part, labels, start in zip(*(each.split(200) for each in (x, y.to(x.device), moves))):
+            right = seen(part, len(part))[0].argmax(1) == labels.cpu()
+            z = attack.propose(net, part, labels, start)[0]
+            correct += int(right.sum())
+            flipped += int((right & (seen(z, len(part))[0].argmax(1) != labels.cpu())).sum())
+    return {"accuracy": float((scores.argmax(1) == y).double().mean()), "classes": layouts(scores, hidden, y),
+            "correct": correct, "flipped": flipped}
 
 
 # %%
 # The sets of this page and of the others of this paper; `natural` are the paper's networks among ours.
-ours, robust, dense, convolutional = (
+ours, robust, dense, convolutional, suspects = (
     run.units(kind, measure, chen.plan(kind), parts=chen.PARTS, names=names)
     for kind, (_, _, names) in chen.SETS.items())
 natural = chen.only(ours, chen.PRINTED)

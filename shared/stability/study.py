@@ -44,7 +44,8 @@ def measured(unit, *, zero):
         if not part["tried"] or norms["mean"] is None:
             return None
         hits = share["hits"] + (part["saturated"] if zero else 0)
-        found |= {(split, "accuracy"): part["accuracy"]["percent"], (split, "share"): 100 * hits / share["of"],
+        found |= {(split, "accuracy"): part["accuracy"]["percent"],
+                  (split, "share"): 100 * hits / share["of"],
                   (split, "mean"): norms["mean"], (split, "std"): norms["std"]}
     return found
 

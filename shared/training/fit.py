@@ -22,7 +22,7 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
     hook       `hook(net, images, labels, generator) -> images`, float32 [B, C, H, W] in [0, 1] both: what the
                net shall learn from instead of an (augmented) batch, as in training with noise or on
                adversarial examples. It finds and leaves the net in training mode, with bf16 under autocast.
-    after_epoch  `after_epoch(epochs, net) -> bool`, called after each epoch with how many are done: whether the
+    after_epoch  `after_epoch(epochs, net) -> bool`, called after each epoch with how many are done: whether
                training ends there. It leaves the net in training mode.
     label      names the progress bar and, inside a unit, the state kept after every epoch: a killed training
                goes on from there with the bits of one that ran through. Each net of a unit has its own.
