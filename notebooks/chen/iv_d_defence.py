@@ -40,10 +40,9 @@ units: str = "missing"  # the networks at full scale are those of Section IV.C
 import numpy as np
 import pandas as pd
 
-from shared.pages import chen
+from shared.pages import chen, ranking
 from shared.pages.start import start
 from shared.records import prose
-from shared.records.every import every
 
 run = start("chen/iv_d_defence", globals())
 
@@ -139,7 +138,7 @@ def facts_of(*frames):
         "networks": len(both), "all": len(PRINTED), "names": "; ".join(
             f"{data}: {f'all {chen.TEN}' if len(mine) == chen.TEN else ', '.join(mine)}"
             for data, mine in ours.items()),
-        "epochs": int(max(u["epochs"] for u, _ in both)), "true": made["logits, true classes"],
+        "epochs": chen.spans([u["epochs"] for pair in both for u in pair]), "true": made["logits, true classes"],
         "predicted": made["logits, predicted classes"], "overlap": made[OVERLAP],
         **{kind: chen.between(100 * chen.success(pair[n], "text") for pair in both)
            for n, kind in enumerate(KINDS)},
@@ -205,17 +204,17 @@ run.say(natural, natural_facts,
 # %%
 def smaller(samples):
     """The claim that robust networks have a smaller ROBY."""
-    return every("dataset model", f"roby_{samples}_robust < roby_{samples}_natural",
+    return ranking.with_status("dataset model", f"roby_{samples}_robust < roby_{samples}_natural",
                  says=f"{{dataset}} {{model}}: natural {{roby_{samples}_natural}}, "
                       f"robust {{roby_{samples}_robust}}", reads="counted for each network")
 
 
 DECLINES = np.array([[row[f"roby_{samples}_natural"] - row[f"roby_{samples}_robust"] for samples in SAMPLES]
                      for row in PRINTED])
-run.table("table-5", BOTH, pairs, claims={
+run.table("table-5", BOTH, chen.with_lengths(pairs), claims={
     "On original samples": smaller("original"),
     "On adversarial samples robust": smaller("adversarial"),
-    "decline is larger": every(
+    "decline is larger": ranking.with_status(
         "dataset model", "roby_adversarial_natural - roby_adversarial_robust > "
                          "roby_original_natural - roby_original_robust",
         says="{dataset} {model}: natural minus robust is "
@@ -247,7 +246,7 @@ def data(samples):
 
 CONTAINS = {"panels per dataset": lambda d: d["panels"] == 3, "natural and robust ROBY": lambda d: any(
     None not in each.values() for each in d["networks"].values())}
-SMALLER = every("network", "robust < natural", view=lambda d: d["networks"],
+SMALLER = ranking.with_status("network", "robust < natural", view=lambda d: d["networks"],
                 says="{network}: natural {natural}, robust {robust}")
 run.figure("figure-5", BOTH, drawn("original"), data=data("original"), contains=CONTAINS,
            alt="For each data set, ROBY of natural and robust networks on clean images over the networks.",

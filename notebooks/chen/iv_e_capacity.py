@@ -76,15 +76,14 @@ def sizes():
     parts = {chen.DATASETS[unit.arguments["dataset"]]: unit.parts for unit in there}
     whole = {data: mine["images_train"][1] for data, mine in parts.items()}
     fewer = "".join(f"; {data}: of {n:,}" for data, n in whole.items() if n < max(whole.values()))
-    return parts and {"fewer": fewer, **{
+    return parts and {"fewer": fewer, "epochs": chen.spans([unit.result["epochs"] for unit in there]), **{
         part: dict(zip(("run", "published"), size)) for part, size in next(iter(parts.values())).items()}}
 
 
 run.say((), lambda: sizes() and sizes() | {
     "pgd": vars(PGD) | {"size": PGD.threat.size}, "colour": vars(COLOUR),
     "epsilon": chen.PAPER["table-9"].raw["settings"]["pgd"]["CIFAR-10"]["epsilon"]},
-    "Each network was trained once, for {epochs.run} of {epochs.published} epochs on {images_train.run} "
-    "training images (of {images_train.published}{fewer}). Of {images_attack.run} test images (paper: "
+    "Each network was trained once, for {epochs} epochs on {images_train.run} training images (of {images_train.published}{fewer}). Of {images_attack.run} test images (paper: "
     "{images_attack.published}) the correctly classified ones were attacked. *The paper's PGD* (L∞) has ε "
     "= {pgd.size} and {pgd.steps} steps of {pgd.step} on MNIST and Fashion-MNIST. On CIFAR-10 the paper "
     "gives ε = {epsilon} without the "
@@ -97,8 +96,8 @@ def printed(asked):
     def rows(units):
         found = chen.networks(units).rename(columns={"asr_text": "asr", "roby_2": "roby"})
         mine = found[found.model.isin(asked)] if len(found) else found
-        return mine.assign(asr_of=mine.n)[["dataset", "model", "acc", "asr", "roby", "asr_of"]] \
-            if len(mine) else mine
+        columns = ["dataset", "model", "acc", "asr", "roby", "asr_of", *chen.STATUS]
+        return mine.assign(asr_of=mine.n).reindex(columns=columns) if len(mine) else mine
     return rows
 
 
@@ -127,7 +126,7 @@ def falls(asked, words):
 # Two hidden layers of 100 to 4,000 neurons each.
 
 # %%
-run.table("table-6", chen.only(dense, WIDER), printed(WIDER), claims={
+run.table("table-6", chen.only(dense, WIDER), chen.with_lengths(printed(WIDER)), claims={
     "about 97%": chen.accuracies, "More neurons": falls(WIDER, "wider networks")})
 
 # %% [markdown]
@@ -136,7 +135,7 @@ run.table("table-6", chen.only(dense, WIDER), printed(WIDER), claims={
 # Two to five hidden layers of 4,000 neurons each.
 
 # %%
-run.table("table-7", chen.only(dense, DEEPER), printed(DEEPER), claims={
+run.table("table-7", chen.only(dense, DEEPER), chen.with_lengths(printed(DEEPER)), claims={
     "about 96%": chen.accuracies, "More layers": falls(DEEPER, "deeper networks")})
 
 # %% [markdown]
@@ -199,7 +198,7 @@ def both(data):
 SHRINK = ranking.with_status(
     "panel", "asr_text < 0 and roby_2 < 0", view=both, says="{panel}: rank correlations with the size are "
     "{asr_text:.2f} for attack success{why} and {roby_2:.2f} for ROBY (n = {networks})")
-run.figure("figure-10", dense, draw_capacity, data=figure_10,
+run.figure("figure-10", dense, draw_capacity, data=chen.with_lengths(figure_10),
            alt="Attack success of two attacks and ROBY over the number of neurons and of layers.",
            contains={"FCN-1": lambda d: d["neurons"]["networks"] == len(WIDER),
                      "FCN-9": lambda d: d["layers"]["networks"] == len(DEEPER)},
@@ -286,7 +285,7 @@ def published_pairs():
     return f"in the published table that holds for {sum(less)} of {len(less)} pairs of networks"
 
 
-run.table("table-9", convolutional, printed(CNNS), claims={
+run.table("table-9", convolutional, chen.with_lengths(printed(CNNS)), claims={
     "Accuracies of the four CNNs": chen.accuracies,
     "The lower the attack success": ranking.with_status(
         "dataset", "round(spearman, 6) == 1", view=of_cnns,
@@ -429,7 +428,7 @@ run.say(convolutional, on_colour,
 # | sizes of the CNNs | two 5×5 convolutions of 32 and 64 channels, 1,024 dense neurons | unpublished; those of a common MNIST network |
 # | without pooling | convolutions of stride 2 | the dense layer keeps its size |
 # | training | Adam, batches of 50, the same images for all networks of a data set | {ref}`Section IV.C <chen-iv-c>` |
-# | epochs of a full run | as many as 100,000 batches of 50 of 55,000 images | the most in the authors' later code |
+# | length of training | the first of 1, 2, 4, 8, 16 epochs that reaches the published accuracy on held-out images | the paper prints accuracies, and no length |
 #
 # ## Exercises
 #
@@ -461,8 +460,7 @@ if len(best) and (facts := summary(best)):
         "{neurons.first.paper.roby:.3f} to {neurons.last.paper.roby:.3f}); the overlap without that scaling "
         "goes from {neurons.first.overlap_2:.2f} to {neurons.last.overlap_2:.2f}. With depth (n = "
         "{layers.networks}) the rank correlation is {layers.rank.asr_third:.2f} for success at ε/3 and "
-        "{layers.rank.roby_2:.2f} for ROBY. Each network was trained once, for {epochs.run} of "
-        "{epochs.published} epochs, and the paper's own PGD flips {text} of the digits (paper: {paper}), so "
+        "{layers.rank.roby_2:.2f} for ROBY. Each network was trained once, for {epochs} epochs, and the paper's own PGD flips {text} of the digits (paper: {paper}), so "
         "this does not refute the paper.", facts),
         picture=draw_capacity(best), sets=[dense],
         alt="Attack success of two attacks and ROBY over the number of neurons and of layers.")

@@ -25,6 +25,7 @@ from shared.models.registry import architecture
 # 100,000 steps (80,000 of adversarial training) on 55,000 images. The length follows from the accuracy.
 NATURAL = Recipe(epochs=16, batch=50, rate=1e-3, weight_decay=0.0, bf16=True, optimiser="adam",
                  schedule="constant")
+LENGTHS = (1, 2, 4, 8, 16, 32)      # epochs after which a network is looked at
 # Without normalisation the first two stay at chance at that rate. A CPU computes the depthwise convolutions
 # of the others half as fast in bfloat16 as in float32.
 OWN = {"chen-alexnet": {"rate": 3e-4}, "chen-squeezenet": {"rate": 3e-4},

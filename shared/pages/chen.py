@@ -168,6 +168,41 @@ def only(units, asked=None, data=None):
 RESAMPLED = ("fsa", "fsd", "roby", "width", "overlap")     # the columns of a unit's resamples
 
 
+# ---- other lengths of training ---------------------------------------------------------------------------
+LENGTHS = {"half": "half", "double": "twice"}      # of the cheapest networks' epochs, in words
+
+
+def with_lengths(rows):
+    """`rows` (units -> rows or data) that also gives what the cheapest networks' other lengths give.
+
+    Rows have it under "half" and "double", data (a dict) under "other_lengths": see `at_lengths`.
+    """
+    def made(*frames):
+        found = rows(*frames)
+        others = {length: rows(*(_at(units, length) for units in frames)) for length in LENGTHS
+                  if any(length in units and units[length].notna().any() for units in frames)}
+        if isinstance(found, dict):
+            return found | ({"other_lengths": others} if others else {})
+        mine, *theirs = (pd.DataFrame(each).to_dict("records") for each in (found, *others.values()))
+        return [row | dict(zip(others, each)) for row, *each in zip(mine, *theirs)]
+    return made
+
+
+def _at(units, length):
+    """Units with the states of another length in place of the matched one, where a network has it."""
+    return pd.DataFrame([u | u[length] if isinstance(u.get(length), dict) else u
+                         for u in units.to_dict("records")])
+
+
+def at_lengths(found):
+    """`(rows or data of the matched length, {length: the same at that length})` of `with_lengths`."""
+    if isinstance(found, dict):
+        core = dict(found)
+        return core, core.pop("other_lengths", {})
+    core = found.drop(columns=[length for length in LENGTHS if length in found])
+    return core, {length: pd.DataFrame(list(found[length])) for length in LENGTHS if length in found}
+
+
 # ---- rows a network --------------------------------------------------------------------------------------
 def metrics(classes, features="logits", by="true"):
     """`{"fsa_2": ..., "roby_inf": ...}` of classes as a unit has them; None where they give no number.
@@ -196,14 +231,28 @@ def success(unit, attack):
     return float(wrong[correct].mean())
 
 
+def _of_training(unit):
+    """Statuses of a row: its accuracy is fitted; a network below its accuracy counts for nothing."""
+    if pd.isna(unit.get("asked")):
+        return {}
+    if unit["reached"]:
+        return {"acc_status": "fitted: the length of training was chosen by it", "status": None}
+    return {"acc_status": None, "status": "proxy: a network below the published accuracy after "
+                                          f"{unit['epochs']} epochs"}
+
+
+STATUS = ("acc_status", "status")
+
+
 def networks(*frames):
     """A row a network of the units: its printed names, accuracy, success of each attack, metrics, distances.
 
     asr_<attack> counts correctly classified images. Where no boundary is found around an image, its distance
-    is that at which the search ended.
+    is that at which the search ended. A network that stayed below its published accuracy has a `status`.
     """
     return pd.DataFrame([{
         "dataset": DATASETS[u["dataset"]], "model": SPELT[u["model"]], "acc": u["test_accuracy"],
+        "epochs": u["epochs"], **_of_training(u),
         "n": int(np.sum(u["correct"])), "margin": float(np.mean(u["margins"])),
         **{name: float(np.median(np.where(np.isnan(u[name]), end, u[name]))) for name, end in LIMITS.items()},
         **{f"asr_{name}": success(u, name) for name in ATTACKS},
@@ -222,9 +271,8 @@ SERIES = {norm: {f"asr_{norm}": f"ASR, {words}"} | {f"{name}_{norm}": f"{told}, 
 def table_1(units):
     """A row a network, as Table I prints them, with the images of which its rates of success are."""
     rows = networks(units).rename(columns={"asr_text": "asr_inf", "asr_ball": "asr_2"})
-    return rows.assign(asr_inf_of=rows.n, asr_2_of=rows.n)[
-        ["dataset", "model", "acc", "asr_inf", "asr_2", *PAIRS, "asr_inf_of", "asr_2_of"]
-    ] if len(rows) else rows
+    columns = ["dataset", "model", "acc", "asr_inf", "asr_2", *PAIRS, "asr_inf_of", "asr_2_of", *STATUS]
+    return rows.assign(asr_inf_of=rows.n, asr_2_of=rows.n).reindex(columns=columns) if len(rows) else rows
 
 
 def named(units, columns, *, sort=None, percent=()):
@@ -254,6 +302,11 @@ def variants(units):
             name: metrics(u["classes_test"], *how)["roby_2"] for name, how in VARIANTS.items()} | {
             "batch statistics": metrics(batch["classes"])["roby_2"] if batch else None})
     return made
+
+
+def spans(numbers):
+    """Whole numbers as words: "1 to 16"."""
+    return " to ".join(f"{n:,.0f}" for n in dict.fromkeys((min(numbers), max(numbers))))
 
 
 def accuracies(rows):

@@ -52,10 +52,11 @@ def _gap(rows, columns):
 def correlations(norm):
     """Units -> rows of Table II or III."""
     pairs = {name: columns for name, columns in chen.PAIRS.items() if name.endswith(f"_{norm}")}
-    return lambda units: [{"dataset": data, **found}
-                          for data, found in coefficients(chen.table_1(units), pairs).items()]
+    return chen.with_lengths(lambda units: [
+        {"dataset": data, **found} for data, found in coefficients(chen.table_1(units), pairs).items()])
 
 
+@chen.with_lengths
 def table_4(units):
     """A row an attack: means over the data sets, none where one of them has no coefficient."""
     made = []
@@ -78,8 +79,9 @@ def drawn(columns):
 def of_figure(columns):
     """Units -> how many panels and series of Table I are drawn, and rank correlations of the series."""
     pairs = {f"{a}_{b}": (a, b) for a in columns for b in columns if a < b}
-    return lambda units: {"panels": len({*chen.table_1(units).get("dataset", ())}), "series": len(columns),
-                          "ranks": coefficients(chen.table_1(units), pairs, kind="spearman")}
+    return chen.with_lengths(lambda units: {
+        "panels": len({*chen.table_1(units).get("dataset", ())}), "series": len(columns),
+        "ranks": coefficients(chen.table_1(units), pairs, kind="spearman")})
 
 
 def of_series(norm):
@@ -102,7 +104,19 @@ def picture(units, attack):
 
 # ---- claims ----------------------------------------------------------------------------------------------
 class with_status(every):  # a word of the pages, like `every`
-    """An `every` that tells of cases without a value why there is none, as `status` or `<name>_status` do."""
+    """An `every` that tells of cases without a value why there is none, as `status` or `<name>_status` do.
+
+    A claim that another length of training of the cheapest networks would flip is open.
+    """
+
+    def __call__(self, rows, *others):
+        rows, lengths = chen.at_lengths(rows)
+        holds, told = super().__call__(rows, *others)
+        for length, found in lengths.items():
+            if holds is not None and (other := super().__call__(found, *others)[0]) not in (holds, None):
+                return None, (f"{told}; with {chen.LENGTHS[length]} the epochs for the cheapest networks it "
+                              f"{'holds' if other else 'fails'}, so the claim is not judged")
+        return holds, told
 
     def _told(self, judged, found):
         without = {}
@@ -330,4 +344,5 @@ def measured(units, data="MNIST"):
     return {} if not len(rows) else {
         "networks": len(rows), "all": chen.TEN, "names": ", ".join(rows.model), "data": data,
         "left": ", ".join(left) or "none", **{part: int(units[part].max()) for part in chen.PARTS},
+        "epochs": chen.spans(rows.epochs),
         **{name: chen.between(100 * rows[f"asr_{name}"]) for name in chen.ATTACKS}}
