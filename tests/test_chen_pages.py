@@ -12,7 +12,7 @@ from shared.pages import chen, handmade, ranking, tidy
 from shared.units.run import UnitSet
 
 SCALE = SimpleNamespace(datasets=("mnist", "cifar10"), models=None, seed=0,
-                        recipe=models.NATURAL, robust_epochs=3, images_train=55_000, epochs=9,
+                        recipe=models.NATURAL, robust=True, images_train=55_000, held_out=500, longest=8,
                         images_attack=100, draws=5, near=2, directions=2)
 IMAGES = 40
 
@@ -36,7 +36,7 @@ def unit(model, n, data="mnist", **more):
             "correct": np.ones(IMAGES, bool), "labels": labels, "margins": np.full(10, 5.0 - n / 10),
             "near_random": np.array([0.1, np.nan, np.nan]), "near_gradient": np.array([1.0, 2.0, 3.0]),
             "attacks": {name: {"predicted": flipped, "classes": found} for name in chen.ATTACKS},
-            "classes_test": found, "resampled_test": resampled, "batch_statistics": None} | more
+            "classes_test": found, "resampled_test": resampled, "batch_statistics": None, "epochs": 2} | more
 
 
 TEN = pd.DataFrame([unit(name.lower().replace(" ", ""), n) for n, name in enumerate(models.MODELS, 1)])
@@ -50,15 +50,15 @@ def test_units_are_named_as_they_are_recorded(kind, count, one):
     planned, labels = tidy.named(chen.SETS[kind][2], chen.plan(kind)(SCALE))
     assert len(planned) == count and one in planned and set(labels[one]) == {"data", "model"}
     given = planned[one]
-    assert given["images_train"] == (50_000 if one.startswith("cifar10") else 55_000)
-    assert given["epochs"] == (3 if kind == "robust" else 9)
+    assert given["images_train"] == (45_000 if one.startswith("cifar10") else 55_000)
+    assert given["longest"] == 8 and 0.5 < given["asked"] < 1
     assert (given["hook"] is not None) == (kind == "robust")
 
 
 def test_a_scale_may_want_few_networks_or_none():
     few = SimpleNamespace(**vars(SCALE) | {"models": ("lenet",), "dataset": "mnist"})
     assert list(chen.plan("natural")(few)) == [("mnist", "lenet")]
-    assert chen.plan("robust")(SimpleNamespace(**vars(SCALE) | {"robust_epochs": 0})) == {}
+    assert chen.plan("robust")(SimpleNamespace(**vars(SCALE) | {"robust": False})) == {}
     small = chen.small("lenet")
     assert small["paper"]["models"] == () and small["smoke"]["models"] == ("lenet",)
 
@@ -180,7 +180,7 @@ def test_attacks_stand_beside_the_published_ones():
 
 def test_sentences_wait_for_ten_networks():
     assert ranking.answer(TEN[:9]) == {} and ranking.measured(pd.DataFrame()) == {}
-    sized = TEN.assign(images_train=9, epochs=1, images_attack=IMAGES)
+    sized = TEN.assign(images_train=9, images_attack=IMAGES)
     found = ranking.answer(sized)
     assert (found["tried"], found["apart"]) == (24, "1.00 (1.00 to 1.00)") and 0 <= found["clear_of_0"] <= 24
     assert found["clear"]["third"] == found["clear"]["code"] >= 1     # the margin is perfect

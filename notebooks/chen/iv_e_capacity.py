@@ -76,8 +76,9 @@ def sizes():
     parts = {chen.DATASETS[unit.arguments["dataset"]]: unit.parts for unit in there}
     whole = {data: mine["images_train"][1] for data, mine in parts.items()}
     fewer = "".join(f"; {data}: of {n:,}" for data, n in whole.items() if n < max(whole.values()))
-    return parts and {"fewer": fewer, "epochs": chen.spans([unit.result["epochs"] for unit in there]), **{
-        part: dict(zip(("run", "published"), size)) for part, size in next(iter(parts.values())).items()}}
+    return parts and {"fewer": fewer, **{
+        part: dict(zip(("run", "published"), size)) for part, size in next(iter(parts.values())).items()},
+        "epochs": chen.spans([unit.result["epochs"] for unit in there])}
 
 
 run.say((), lambda: sizes() and sizes() | {

@@ -295,6 +295,37 @@ ATTACKS = {"data set": "data set", "attack": "attack", "n": "networks", "ours": 
            "by_paper": "rank correlation with the published success", "by_third": "with success at ε/3"}
 
 
+def suspected(units):
+    """A row a reading of the text's PGD: success on each network (percent), and how far from the published.
+
+    `deviation` is the mean absolute one in points, over the networks that have the reading.
+    """
+    printed = {row["model"]: 100 * row["asr_inf"] for row in PRINTED if row["dataset"] == "MNIST"}
+    rates = {}
+    for u in units.to_dict("records"):
+        model, labels = chen.SPELT[u["model"]], np.asarray(u["labels"])
+        found = {words: chen.success(u, name) for name, words in chen.SUSPECTS.items()}
+        found["share of all images"] = float((np.asarray(u["attacks"]["text"]["predicted"]) != labels).mean())
+        if batch := u["batch_statistics"]:
+            found["batch normalisation by the batch"] = batch["flipped"] / max(1, batch["correct"])
+        for words, rate in found.items():
+            rates.setdefault(words, {})[model] = 100 * rate
+    return [{"reading": "published", **{m: printed[m] for m in next(iter(rates.values()), {})}}] + [
+        {"reading": words, **mine, "deviation": float(np.mean([abs(mine[m] - printed[m]) for m in mine]))}
+        for words, mine in rates.items()] if rates else []
+
+
+def of_suspects(units):
+    """For a sentence: the reading with the smallest deviation, and the text's; {} of fewer networks."""
+    rows = {row["reading"]: row["deviation"] for row in suspected(units)[1:]}
+    if len(units) < 3:
+        return {}
+    best, text = min(rows, key=rows.get), rows[chen.SUSPECTS["text"]]
+    return {"best": best, "off": rows[best], "text": text, "networks": len(units),
+            "verdict": "It becomes the main reading" if rows[best] <= text / 2 else
+                       "The text's reading stays the main one"}
+
+
 def readings(units):
     """A row a network: the success of each attack, in percent of its n images."""
     success = [f"asr_{name}" for name in chen.ATTACKS]
