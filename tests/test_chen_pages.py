@@ -267,3 +267,30 @@ def test_equally_wide_classes_have_one_roby_at_any_separation():
     assert sweep["error"][0] > sweep["error"][2]
     found = handmade.property_1(np.random.default_rng(3), 30, 2.0, draws=20)
     assert found["roby_low"] <= found["roby"] <= found["roby_high"] and found["overlap"] < -0.8
+
+
+# ---- matched on accuracy ---------------------------------------------------------------------------------
+def test_a_claim_that_another_length_flips_is_open():
+    judge = ranking.with_status("model", "asr_inf > 0.5", says="{model}: {asr_inf}")
+    short = TEN.iloc[[9]].assign(half=[unit("lenet", 1)], asked=0.9, reached=True)     # 7.5% instead of 75%
+    rows = pd.DataFrame(chen.with_lengths(chen.table_1)(short))
+    holds, told = judge(rows)
+    assert holds is None and "with half the epochs" in told and rows.acc_status[0].startswith("fitted")
+    assert judge(pd.DataFrame(chen.with_lengths(chen.table_1)(TEN.iloc[[9]])))[0] is True
+    other = TEN.iloc[[9]].assign(half=[unit("lenet", 9)], asked=0.9, reached=True)
+    assert judge(pd.DataFrame(chen.with_lengths(chen.table_1)(other)))[0] is True
+
+
+def test_a_network_below_its_published_accuracy_counts_for_nothing():
+    row, = chen.table_1(TEN.iloc[[9]].assign(asked=0.95, reached=False)).to_dict("records")
+    assert row["status"] == "proxy: a network below the published accuracy after 2 epochs"
+
+
+def test_suspects_are_compared_with_the_published_success():
+    attacks = dict.fromkeys(chen.SUSPECTS, TEN.attacks[9]["text"])
+    three = pd.DataFrame([u | {"attacks": attacks} for u in TEN.to_dict("records")
+                          if u["model"] in ("lenet", "mobilenetv2", "squeezenet")])
+    published, *rows = ranking.suspected(three)
+    assert published["LeNet"] == pytest.approx(85.4) and {row["reading"] for row in rows} == {
+        *chen.SUSPECTS.values(), "share of all images"}
+    assert ranking.of_suspects(three)["networks"] == 3 and ranking.of_suspects(three[:2]) == {}

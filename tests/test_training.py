@@ -48,6 +48,21 @@ def test_one_seed_gives_the_same_bits_with_dropout_hook_and_augmentation():
     assert furthest(first, second) == 0 and furthest(first, other) > 1e-3
 
 
+def test_training_ends_where_after_epoch_says_so_with_the_weights_of_that_epoch():
+    seen, states = [], {}
+
+    def look(epochs, net):
+        seen.append((epochs, net.training))
+        states[epochs] = {k: v.clone() for k, v in net.state_dict().items()}
+        return epochs == 2
+
+    net, (x, y) = tiny(), images()
+    fit(net, x, y, replace(EVERY, epochs=4, schedule="constant"), device=CPU, after_epoch=look,
+        generator=torch.Generator().manual_seed(1))
+    assert seen == [(1, True), (2, True)] and furthest(states[2], net.state_dict()) == 0 < furthest(
+        states[1], states[2])
+
+
 def test_dropout_follows_the_generator_and_the_global_one_stays_as_it_was():
     found = []
     for seed in (7, 8):

@@ -1,0 +1,48 @@
+"""shared.stability.study: which network (Sutton et al.): the score, and the choice by the protocol's rule."""
+from shared import reference
+from shared.stability import study
+
+PRINTED, UNIT = study.published(reference.paper("sutton"))
+PLAIN, OTHER = ("plain", 0.4, 0.0), ("bn", 0.2, 0.0)
+
+
+def as_published(pair, shift=0.0, saturated=0):
+    """A made-up unit with the published values of a pair; `shift` moves the mean norms."""
+    def part(split):
+        value = {what: PRINTED[pair][split, what] for what in ("accuracy", "share", "mean", "std")}
+        attack = {"susceptibility": {"hits": round(100 * value["share"]) - saturated, "of": 10_000},
+                  "l2": {"mean": value["mean"] + shift, "std": value["std"]}}
+        return {"accuracy": {"percent": value["accuracy"]}, "tried": 10_000, "saturated": saturated,
+                "attack": attack}
+    return {split: part(split) for split in ("train", "test")}
+
+
+def test_the_published_network_has_score_0_and_each_deviation_counts_in_units_of_its_column():
+    pair = study.PAIRS["deer-horse"]
+    assert study.score(study.measured(as_published(pair), zero=False), PRINTED[pair], UNIT) < 1e-9
+    moved = study.score(study.measured(as_published(pair, 0.3), zero=False), PRINTED[pair], UNIT)
+    assert abs(moved - sum((0.3 / UNIT[s, "mean"]) ** 2 for s in ("train", "test"))) < 1e-9
+    lost = as_published(pair, saturated=500)
+    assert study.score(study.measured(lost, zero=True), PRINTED[pair], UNIT) < 1e-9 \
+        < study.score(study.measured(lost, zero=False), PRINTED[pair], UNIT)
+    none = as_published(pair) | {"test": as_published(pair)["test"] | {"tried": 0}}
+    assert study.measured(none, zero=False) is None
+
+
+def test_the_screen_has_twelve_networks_and_begins_with_the_words_of_the_paper():
+    networks = study.networks()
+    assert len(networks) == len(set(networks)) == 12 and networks[0] == PLAIN
+    assert {(p, e, s) for p, _, e, s in study.runs(50)} >= {("deer-horse", 50, 0)}
+
+
+def test_the_choice_is_among_readings_on_both_pairs_and_prefers_fewer_departures_within_a_tenth():
+    def scores(plain, other, pairs=tuple(study.PAIRS)):
+        return {(pair, n, 100, 0, zero): value + zero for pair in pairs for zero in (False, True)
+                for n, value in ((PLAIN, plain), (OTHER, other))}
+
+    assert study.choice(scores(10.9, 10)) == (PLAIN, 100, False)
+    assert study.choice(scores(11.1, 10)) == (OTHER, 100, False)
+    assert study.choice(scores(1, 2, ["deer-horse"])) is None
+    assert study.best(scores(2, 1), ["deer-horse"], 1) == [OTHER]
+    without = scores(1, 2) | {("aeroplane-cat", PLAIN, 100, 0, zero): None for zero in (False, True)}
+    assert study.choice(without) == (OTHER, 100, False)
