@@ -5,11 +5,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from shared.units.run import UnitSet
 
 from shared import reference, roby
 from shared.models import chen as models
 from shared.pages import chen, handmade, ranking, tidy
-from shared.units.run import UnitSet
 
 SCALE = SimpleNamespace(datasets=("mnist", "cifar10"), models=None, seed=0,
                         recipe=models.NATURAL, robust=True, images_train=55_000, held_out=500, longest=8,

@@ -11,7 +11,7 @@ import torch
 from shared.boundary import setting
 from shared.models import he as recipes
 from shared.pages import display, he, he_boundary, he_detection
-from shared.pages.tidy import named
+from shared.units.tidy import named
 
 SCALE = dict(
     nets=setting.subjects("paper"),

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from shared.units.run import UnitSet
 
 from shared import reference
 from shared.pages import pairs, planes, readings, results, saturation, violins
@@ -14,7 +15,6 @@ from shared.pages.pairs import DELTAS
 from shared.records.comparison import compare
 from shared.stability import tables
 from shared.stability.susceptibility import percentage, summary
-from shared.units.run import UnitSet
 
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 

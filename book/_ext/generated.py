@@ -82,7 +82,7 @@ def execution(_):
     versions = next((", ".join(f"{k} {v}" for k, v in {"Python": s["python"], **s["versions"]}.items())
                      for s in facts.values()), "")
     units = [[paged(n), u["set"], f"{u['recorded']:,} of {u['published']:,}",
-              duration(u["seconds"]) if u["recorded"] else "", str(len(u["stale"])), str(len(u["doubtful"]))]
+              duration(u["seconds"]) if u["recorded"] else "", str(len(u["outdated"]))]
              for n, s in facts.items() for u in s["state"] if u["published"]]
     kept = []
     for item, made in record.everything():
@@ -93,11 +93,10 @@ def execution(_):
                          ", ".join(told.get("revisions", []))])
     return "\n\n".join([
         wide(header, rows), f"Versions: {versions}.",
-        "## Units at full scale",
-        display.markdown_table(
-            ["notebook", "units", "recorded", "computed in", "by earlier code", "doubtful"], units),
+        "## Runs at full scale",
+        display.markdown_table(["notebook", "experiment", "recorded", "computed in", "out of date"], units),
         "## Records",
-        wide(["item", "scale", "device", "revisions of its units"], kept)])
+        wide(["item", "scale", "device", "revisions of its runs"], kept)])
 
 
 def wide(header, rows):

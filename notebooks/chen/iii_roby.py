@@ -53,9 +53,10 @@ import numpy as np
 import torch
 from torch import nn
 
+from papers.chen import experiments, figures, handmade
+from papers.chen.handmade import CLASSES, arranged, boundary, described, draw_sweep, property_1, swept
 from shared import roby
-from shared.pages import chen, display, handmade
-from shared.pages.handmade import CLASSES, arranged, boundary, described, draw_sweep, property_1, swept
+from shared.pages import display
 from shared.pages.start import start
 from shared.pages.theorem import numpy_generator
 from shared.records import prose
@@ -80,7 +81,7 @@ run = start("chen/iii_roby", globals())
 
 # %%
 scale = run.scale(**{name: settings | {"trials": trials} for (name, settings), trials
-                     in zip(chen.small("lenet").items(), (20, 1_000, 1_000))})
+                     in zip(experiments.small("lenet").items(), (20, 1_000, 1_000))})
 
 
 # %% [markdown]
@@ -424,8 +425,8 @@ run.statement("property-3", data={"models": len(MODELS), "same": same_everywhere
 # attack are those of {ref}`Section IV.C <chen-iv-c>`, the robust network that of {ref}`Section IV.D <chen-iv-d>`.
 
 # %%
-natural, robust = (chen.only(chen.lent(run, kind, ("resnet101",)), data="mnist")
-                   for kind in ("natural", "robust"))
+natural, robust = (figures.only(figures.lent(run, experiment, ("resnet101",)), data="mnist")
+                   for experiment in (experiments.natural, experiments.robust))
 PANELS = {"natural_clean": (0, "map_clean", "natural, clean images"),
           "natural_adversarial": (0, "map_text", "natural, adversarial images"),
           "robust_adversarial": (1, "map_text", "robust, adversarial images")}
@@ -440,7 +441,7 @@ def panels(*frames):
 def figure_1(*frames):
     """Shares of images whose nearest neighbour in the map has their class; the accuracy on clean images."""
     maps, accuracy = panels(*frames), [u.test_accuracy for units in frames for u in units.itertuples()]
-    return {"neighbours_pct": {name: chen.grouped(*maps[words]) for name, (_, _, words) in PANELS.items()
+    return {"neighbours_pct": {name: figures.grouped(*maps[words]) for name, (_, _, words) in PANELS.items()
                                if words in maps}, "accuracy_on_originals_pct": 100 * min(accuracy)}
 
 
@@ -451,7 +452,7 @@ def ordered(expression, says):
                        "their class; “clearly” names no bound", says=says)
 
 
-run.figure("figure-1", (natural, robust), lambda *units: chen.draw_maps(panels(*units)), data=figure_1,
+run.figure("figure-1", (natural, robust), lambda *units: figures.draw_maps(panels(*units)), data=figure_1,
            alt="Three maps of points, coloured by class: a natural network on clean and on adversarial "
                "images, a robust one on adversarial images.",
            contains={"t-SNE scatter": lambda d: len(d["neighbours_pct"]) > 0, **{

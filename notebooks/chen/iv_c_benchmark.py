@@ -43,30 +43,17 @@ longest: int | None = None  # epochs after which training ends at the latest; No
 images_attack: int | None = None  # test images that are attacked; None takes the profile's value [10..]
 
 # %% tags=["hide-cell"]
-import contextlib
-import copy
-import dataclasses
 
 import numpy as np
 import torch
 
-from shared import roby, runtime
-from shared.attacks import line
-from shared.attacks.directions import directions
+from papers.chen import experiments, figures, ranking
 from shared.attacks.gradient import PGD
 from shared.attacks.threat import Linf
-from shared.boundary.survey import survey
-from shared.data import sets
-from shared.models import chen as recipes
-from shared.models import registry
-from shared.models.inference import Careful, accuracy, chunk_for, frozen, label_margins, pixels
-from shared.pages import chen, he, ranking
+from shared.pages import he
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.evidence import equality
-from shared.training.fit import fit, share
-from shared.units import provenance
-from shared.units.checkpoint import checkpoint
 
 run = start("chen/iv_c_benchmark", globals())
 
@@ -123,245 +110,18 @@ run.statement("procedure-pgd-and-training", data={"steps": 40, "same_image": sam
               evidence=equality(same < 1e-5, changed=[each > 1e-3 for each in changed]))
 
 # %%
-scale = run.scale(
-    smoke=chen.SMALL["smoke"] | dict(models=("lenet",), robust=False),
-    quick=chen.SMALL["quick"] | dict(models=("lenet", "squeezenet"), robust=False),
-    paper=dict(datasets=tuple(chen.DATASETS), models=None, recipe=recipes.NATURAL, robust=True,
-               images_train=55_000, held_out=5_000, longest=16, images_attack=10_000, draws=1_000, near=50,
-               directions=20),
-)
+scale = run.scale(**experiments.SCALE)
 
 
-# A unit is one network: it is trained, measured and attacked, and gone.
+# %% [markdown]
+# A run is one network: it is trained, measured and attacked ({download}`experiments.py <../../papers/chen/experiments.py>`).
 
 # %%
-def attacked(net, x, y, attack, generator, bf16):
-    """The last iterates of an attack on float32 images x; `bf16` as in a recipe."""
-    moves = attack.draw(x, generator)
-    moves = torch.zeros_like(x) if moves is None else moves.to(x.device)
-
-    def part(images, labels, moves):
-        with runtime.bf16(images.device, bf16):
-            images = images.contiguous(memory_format=torch.channels_last)
-            return attack.propose(net, images, labels, moves)[0]
-
-    with frozen(net):
-        return runtime.chunked(part, x, y, moves, chunk=chunk_for(net, x))
-
-
-def layout(features, groups, p):
-    """`roby.layout` as arrays, or None where the model never predicts a class, or predicts one alone."""
-    try:
-        found = roby.layout(features, groups, p=p)
-    except runtime.UserError:
-        return None
-    return {"count": found.count, "width": found.width.float(), "distance": found.distance.float()}
-
-
-def layouts(scores, hidden, y):
-    """Where classes lie: by logits, softmax and last hidden features, true and predicted classes, norms."""
-    every = {"logits": scores, "softmax": scores.softmax(1), "hidden": hidden}
-    return {name: {by: {p: layout(features, groups, float(p)) for p in ("2", "inf")}
-                   for by, groups in (("true", y), ("predicted", scores.argmax(1)))}
-            for name, features in every.items()}
-
-
-def resampled(scores, y, draws, seed):
-    """`roby.bootstrap` of logits in both norms; every network is resampled alike."""
-    return {p: roby.bootstrap(scores, y, p=float(p), draws=draws,
-                              generator=runtime.generator(seed, "chen", "bootstrap")).float()
-            for p in ("2", "inf")}
-
-
-def flat_map(scores, seed):
-    """t-SNE coordinates [n, 2] of logits [n, K]."""
-    from sklearn.manifold import TSNE  # here: it takes seconds to import
-
-    made = TSNE(2, perplexity=min(30, (len(scores) - 1) / 3), init="pca", random_state=seed)
-    return made.fit_transform(scores.numpy()).astype(np.float16)
-
-
-def trained(net, data, recipe, hook, accuracy_asked, states_of, *, images_train, held_out, longest, seed, label):
-    """Train a network to an accuracy: `({epochs: weights}, {epochs: accuracy}, its length, whether reached)`.
-
-    accuracy_asked   share of the held-out training images; the length is the first of 1, 2, 4, 8, 16 epochs
-                     (up to `longest`) at which it is reached, the last where it never is
-    states_of        length -> lengths whose weights are wanted beside those of the length itself
-    """
-    order = torch.randperm(len(data.x_train), generator=runtime.generator(seed, "chen", "held out"))
-    out, rest = order[:held_out], order[held_out:]
-    rows = rest[share(data.y_train[rest], min(images_train, len(rest)))].sort().values
-    lengths = [n for n in recipes.LENGTHS if n <= longest]
-    kept = checkpoint("looks")
-    weights, found = kept.load() or ({}, {})
-    found = {int(n): value for n, value in found.items()}
-
-    def length():
-        return next((n for n in lengths if found.get(n, 0) >= accuracy_asked), None)
-
-    def enough():
-        n = length()
-        return lengths[-1] in found if n is None else max(found) >= max([n, *states_of(n)])
-
-    def look(epochs, net):
-        if epochs not in recipes.LENGTHS:
-            return False
-        with frozen(net):
-            found[epochs] = accuracy(net, data.x_train[out], data.y_train[out])
-        weights.update({f"{epochs}/{k}": v.cpu().clone() for k, v in net.state_dict().items()})
-        kept.save(weights, found)
-        return enough()
-
-    if not found or not enough():
-        recipe = dataclasses.replace(recipe, epochs=max([lengths[-1], *states_of(lengths[-1])]))
-        fit(net, data.x_train[rows], data.y_train[rows], recipe, device=runtime.device(), hook=hook,
-            after_epoch=look, generator=runtime.generator(seed, "chen", *label, "order"))
-    n = length()
-    return weights, found, n or lengths[-1], n is not None
-
-
-def measure(dataset, architecture, options, recipe, hook, attacks, *, asked, other_lengths, images_train,
-            held_out, longest, images_attack, draws, near, directions, seed):
-    """Train one network to the published accuracy; its accuracy, classes, attacks, distances and seconds.
-
-    asked           the published accuracy: training ends where the held-out images reach it
-    other_lengths   whether states of half and of double the length are measured, too: "half" and "double"
-    near, directions   images around which the boundary is looked for, and in how many directions
-    """
-    data, label = sets.load(dataset), (architecture, dataset)
-    channels, size = data.x_train.shape[1:3]
-    net = registry.build(architecture, generator=runtime.generator(seed, "chen", *label), channels=channels,
-                         size=size, **options)
-    others = {"half": lambda n: n // 2, "double": lambda n: 2 * n} if other_lengths else {}
-    weights, found, length, reached = trained(
-        net, data, recipe, hook, asked, lambda n: [other(n) for other in others.values()], seed=seed,
-        label=label, images_train=images_train, held_out=held_out, longest=longest)
-
-    def state(epochs):
-        own = copy.deepcopy(net)    # what measures it leaves its hooks behind
-        own.load_state_dict({k.partition("/")[2]: v for k, v in weights.items() if k.startswith(f"{epochs}/")})
-        return {"epochs": epochs} | measured(
-            own.eval(), data, recipe, attacks, images_attack=images_attack, draws=draws, near=near,
-            directions=directions, seed=seed, label=f"{epochs}-")
-
-    return {"images_train": min(images_train, len(data.x_train) - held_out), "reached": reached,
-            "held_out_accuracy": {str(n): value for n, value in found.items()},
-            **{name: state(other(length)) for name, other in others.items() if reached and other(length)},
-            **state(length)}
-
-
-def measured(net, data, recipe, attacks, *, images_attack, draws, near, directions, seed, label):
-    """What `measure` returns of one state of a network; `label` begins the names of its checkpoints."""
-    device = runtime.device()
-    net = net.to(device, memory_format=torch.channels_last)
-    x_test, y_test = data.x_test.to(device), data.y_test
-    look, classes, seconds, clock = roby.Penultimate(net), len(data.classes), {}, provenance.clock
-
-    def both(images):
-        hidden = look(images)
-        return torch.cat([look.logits, hidden], 1)
-
-    def seen(images, chunk=None):
-        made = roby.embed(both, images, like=net, chunk=chunk)
-        return made[:, :classes], made[:, classes:]
-
-    start = clock()
-    scores, hidden = seen(x_test)
-    seconds["forward"] = clock() - start
-    start = clock()
-    for p in roby.NORMS:
-        with contextlib.suppress(runtime.UserError):    # of a network that has learned nothing
-            roby.roby(roby.layout(scores, y_test, p=p))
-    seconds["roby"] = clock() - start
-    result = {"classes": classes, "parameters": sum(each.numel() for each in net.parameters()),
-              "test_accuracy": float((scores.argmax(1) == y_test).double().mean()),
-              "train_accuracy": accuracy(net, data.x_train[:1000], data.y_train[:1000]),
-              "margins": label_margins(scores, y_test),
-              "sure": float(label_margins(scores.softmax(1), y_test).mean()),
-              "classes_test": layouts(scores, hidden, y_test),
-              "resampled_test": resampled(scores, y_test, draws, seed)}
-
-    order = torch.randperm(len(x_test), generator=runtime.generator(seed, "chen", "attacked"))
-    rows = order[share(y_test[order], min(images_attack, len(x_test)))].sort().values
-    x, y = pixels(x_test[rows.to(device)]), y_test[rows]
-    start = clock()
-    with torch.no_grad(), runtime.bf16(device, recipe.bf16):
-        runtime.chunked(net, x, chunk=chunk_for(net, x))
-    seconds["forward_attacked"] = clock() - start
-    clean, hidden = scores[rows], hidden[rows]
-    result |= {"images_attack": len(rows), "rows": rows.short(), "labels": y.byte(),
-               "correct": clean.argmax(1) == y,
-               "map_clean": flat_map(clean, seed), "attacks": {}, "seconds": seconds,
-               "classes_clean": layouts(clean, hidden, y),
-               "resampled_clean": resampled(clean, y, draws, seed)}
-    # A targeted attack aims at another class, drawn at random.
-    other = torch.randint(1, classes, y.shape, generator=runtime.generator(seed, "chen", "target"))
-    goals = {True: (y + other) % classes, False: y}
-    for name, attack in attacks.items():
-        kept = checkpoint(f"{label}attack-{name}")
-        if (state := kept.load()) is None:
-            start = clock()
-            z = attacked(net, x, goals[attack.threat.targeted].to(device), attack,
-                         runtime.generator(seed, "chen", "attack", name), recipe.bf16)
-            state = {"z": z.cpu()}, {"seconds": clock() - start}
-            kept.save(*state)
-        scores, hidden = seen(state[0]["z"].to(device))
-        seconds[name] = state[1]["seconds"]
-        result["attacks"][name] = {"predicted": scores.argmax(1).byte(),
-                                   "classes": layouts(scores, hidden, y)}
-        if name == "text":
-            result |= {"map_text": flat_map(scores, seed),
-                       "resampled_text": resampled(scores, y, draws, seed)}
-    result |= distances(net, x[:near], directions, seed)
-    return result | {"batch_statistics": by_batches(net, x, y, seen, attacks.get("text"), seed)}
-
-
-def distances(net, x, count, seed):
-    """RMS distance of the nearest boundary in random directions, and the L2 one along the margin's gradient.
-
-    From the model's class at images x to another; nan where there is none up to 0.5, or to a length of 10.
-    """
-    careful = Careful.measured(net, x)
-    draw = runtime.generator(seed, "chen", "near")
-    random = directions(x[0].numel(), count, negatives=True, generator=draw).to(x.device)
-    found = survey(careful, x, random, step=0.02, top=0.5)
-    own = careful(x).argmax(1)
-    direction, _ = line.unit(line.gradients(net, x, own, line.lost_margin)[0])
-    steps = line.smallest_steps(careful.flips, x, own, direction, line.scalings(256, 10.0))
-    return {"near_random": torch.where(found.censored, torch.nan, found.nearest),
-            "near_gradient": torch.where(steps.found, steps.size, torch.nan)}
-
-
-def by_batches(net, x, y, seen, attack, seed):
-    """`layouts` and accuracy where batch normalisation works by the batch of 50; None where there is none.
-
-    "flipped": how many of the images that are "correct" in batches of 200 an attack on these batches flips.
-    """
-    norms = [m for m in net.modules() if isinstance(m, torch.nn.BatchNorm2d)]
-    if not norms:
-        return None
-    for norm in norms:
-        norm.track_running_stats, norm.running_mean, norm.running_var = False, None, None
-    parts = [seen(part, len(part)) for part in x.tensor_split(-(-len(x) // 50))]
-    scores, hidden = (torch.cat(each) for each in zip(*parts))
-    moves = attack.draw(x, runtime.generator(seed, "chen", "attack", "batches")).to(x.device)
-    correct = flipped = 0
-    with frozen(net):
-        for part, labels, start in zip(*(each.split(200) for each in (x, y.to(x.device), moves))):
-            right = seen(part, len(part))[0].argmax(1) == labels.cpu()
-            z = attack.propose(net, part, labels, start)[0]
-            correct += int(right.sum())
-            flipped += int((right & (seen(z, len(part))[0].argmax(1) != labels.cpu())).sum())
-    return {"accuracy": float((scores.argmax(1) == y).double().mean()), "classes": layouts(scores, hidden, y),
-            "correct": correct, "flipped": flipped}
-
-
-# %%
-# The sets of this page and of the others of this paper; `natural` are the paper's networks among ours.
-ours, robust, dense, convolutional, suspects = (
-    run.units(kind, measure, chen.plan(kind), parts=chen.PARTS, names=names)
-    for kind, (_, _, names) in chen.SETS.items())
-natural = chen.only(ours, chen.PRINTED)
+# The experiments of this page and of the others of this paper; `natural` are the paper's networks among ours.
+ours, robust, dense, convolutional, suspects = map(run.results, (
+    experiments.natural, experiments.robust, experiments.dense, experiments.convolutional,
+    experiments.suspects))
+natural = figures.only(ours, experiments.PRINTED)
 
 # %% [markdown]
 # ## Table I: accuracy, attack success, FSA, FSD and ROBY
@@ -376,8 +136,8 @@ run.say(natural, lambda units: ranking.measured(units) | {"whole": vars(run.full
         "Networks measured on {data}: {names} (n = {networks} of {all}). Each was trained once, for {epochs} "
         "epochs on {images_train} images. Of {images_attack} test images (paper: {whole.images_attack}) the "
         "correctly classified ones were attacked. Data sets not measured: {left}.")
-run.table("table-1", natural, chen.with_lengths(chen.table_1), claims={
-    "Accuracies are around": chen.accuracies,
+run.table("table-1", natural, figures.with_lengths(figures.table_1), claims={
+    "Accuracies are around": figures.accuracies,
     "equals ranking by L2": ranking.with_status(
         "dataset", "round(attacks, 6) == 1", view=ranking.ranks,
         says="{dataset}: Spearman's rank correlation of the two is {attacks}"),
@@ -413,7 +173,7 @@ PRINTED = np.array([[row["asr_inf"], row["roby_inf"]] for row in ranking.PRINTED
                     if row["dataset"] == "MNIST"]).T
 right = ranking.agreement(*PRINTED)["pearson"]
 as_printed = pearson(*PRINTED, twice=True)
-run.statement("equation-pearson", data={"networks": chen.TEN, "r": right, "as_printed": as_printed},
+run.statement("equation-pearson", data={"networks": figures.TEN, "r": right, "as_printed": as_printed},
               evidence=equality(abs(pearson(*PRINTED) - right) < 1e-9,
                                 changed=[abs(as_printed - right) > 1e-3]))
 
@@ -470,7 +230,7 @@ run.figure("figure-3", natural, **ranking.of_series("2"), claims={"ROBY rises": 
 # ## Figure 4: both attacks and both forms of ROBY
 
 # %%
-BOTH = {name: words for series in chen.SERIES.values() for name, words in series.items()
+BOTH = {name: words for series in figures.SERIES.values() for name, words in series.items()
         if name.startswith(("asr", "roby"))}
 run.figure("figure-4", natural, ranking.drawn(BOTH), data=ranking.of_figure(BOTH),
            alt="For each data set, success of both attacks and both forms of ROBY over the networks.",
@@ -521,7 +281,7 @@ for attack, words in ranking.APART.items():
               header=ranking.HEADER, fold=None if attack == "third" else f"The same for {words}")
 run.say(natural, ranking.answer, "With PGD at ε/3, {clear.third} of {quantities} quantities have an interval "
         "over networks without 0; with the 10 steps of 2, {clear.code}. Differences were not tested.")
-run.extra("quantities", ours, lambda units: chen.named(
+run.extra("quantities", ours, lambda units: figures.named(
     units, ["asr_third", *ranking.QUANTITIES], sort="asr_third", percent=("asr_third",)),
           f"Quantities by success at ε/3; distances are medians over at most {run.full.near} images",
           header=ranking.VALUES, fold="The quantities behind it")
@@ -547,7 +307,7 @@ run.say(natural, ranking.answer,
         "Of {tried} intervals {clear_of_0} exclude "
         "0; chance alone gives about {chance:.0f}. Ten networks of short training give no verdict for or "
         "against the paper.")
-run.extra("variants", ours, chen.variants, "ROBY (L2) of each network; no value by batch statistics where "
+run.extra("variants", ours, figures.variants, "ROBY (L2) of each network; no value by batch statistics where "
           "there is no batch normalisation", fold="ROBY of each network by features and classes")
 
 # %% [markdown]

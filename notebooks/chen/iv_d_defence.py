@@ -40,7 +40,7 @@ units: str = "missing"  # the networks at full scale are those of Section IV.C
 import numpy as np
 import pandas as pd
 
-from shared.pages import chen, ranking
+from papers.chen import experiments, figures, ranking
 from shared.pages.start import start
 from shared.records import prose
 
@@ -59,9 +59,9 @@ run = start("chen/iv_d_defence", globals())
 # networks of a pair are trained alike, and less than published: the line below Table V states how much.
 
 # %%
-scale = run.scale(**chen.small("lenet"))
-natural = chen.lent(run, "natural")
-robust = chen.lent(run, "robust")
+scale = run.scale(**experiments.small("lenet"))
+natural = figures.lent(run, experiments.natural)
+robust = figures.lent(run, experiments.robust)
 BOTH = natural, robust
 SAMPLES = {"original": "clean images", "adversarial": "adversarial images"}
 KINDS = "natural", "robust"
@@ -79,8 +79,8 @@ def pairs(*frames):
     for kind, units in zip(KINDS, frames):
         for u in units.to_dict("records"):
             row = rows.setdefault((u["dataset"], u["model"]), {
-                "dataset": chen.DATASETS[u["dataset"]], "model": chen.SPELT[u["model"]]})
-            row |= {f"roby_{samples}_{kind}": chen.metrics(classes)["roby_2"]
+                "dataset": experiments.DATASETS[u["dataset"]], "model": experiments.SPELT[u["model"]]})
+            row |= {f"roby_{samples}_{kind}": figures.metrics(classes)["roby_2"]
                     for samples, classes in places(u).items()}
     columns = [f"roby_{samples}_{kind}" for samples in SAMPLES for kind in KINDS]
     return [dict.fromkeys(columns) | row for row in rows.values()]
@@ -91,15 +91,15 @@ def whole(*frames):
     sides = [{(u["dataset"], u["model"]): u for u in units.to_dict("records")} for units in frames]
     both = [tuple(side[name] for side in sides) for name in sides[0] if name in sides[1]]
     return [pair for pair in both if None not in [
-        chen.metrics(classes)["roby_2"] for u in pair for classes in places(u).values()]]
+        figures.metrics(classes)["roby_2"] for u in pair for classes in places(u).values()]]
 
 
 def difference(pair, samples):
     """ROBY of the robust network minus that of the natural one, with its 95% interval over test images."""
     low, high = np.quantile(np.subtract(*(
         np.asarray(u["resampled_test" if samples == "original" else "resampled_text"]["2"])[
-            :, chen.RESAMPLED.index("roby")] for u in reversed(pair))), (0.025, 0.975))
-    first, second = (chen.metrics(places(u)[samples])["roby_2"] for u in pair)
+            :, figures.RESAMPLED.index("roby")] for u in reversed(pair))), (0.025, 0.975))
+    first, second = (figures.metrics(places(u)[samples])["roby_2"] for u in pair)
     return f"{second - first:.3f} ({low:.3f} to {high:.3f})"
 
 
@@ -107,9 +107,9 @@ def difference(pair, samples):
 # ## Measured pairs of a natural and a robust network
 
 # %%
-PRINTED = chen.PAPER["table-5"].rows
+PRINTED = experiments.PAPER["table-5"].rows
 OVERLAP = "overlap / mean centre distance, logits, true classes"      # without ROBY's scaling
-READINGS = {reading: (how, "roby_2") for reading, how in chen.VARIANTS.items()} | {
+READINGS = {reading: (how, "roby_2") for reading, how in figures.VARIANTS.items()} | {
     OVERLAP: (("logits", "true"), "overlap_2")}
 
 
@@ -120,7 +120,7 @@ def by_reading(*frames):
         made.append({"reading": reading} | dict.fromkeys(
             [f"{samples}_{kind}" for samples in SAMPLES for kind in KINDS] + list(SAMPLES)))
         for samples in SAMPLES:
-            found = [[chen.metrics(places(u)[samples], *how)[name] for u in pair] for pair in whole(*frames)]
+            found = [[figures.metrics(places(u)[samples], *how)[name] for u in pair] for pair in whole(*frames)]
             found = np.array([values for values in found if None not in values], float)
             if len(found):
                 made[-1] |= {f"{samples}_{kind}": mean for kind, mean in zip(KINDS, found.mean(0))} | {
@@ -131,25 +131,25 @@ def by_reading(*frames):
 def facts_of(*frames):
     """For sentences: the pairs, attack success on them, ROBY by true and by predicted classes."""
     both, made = whole(*frames), {row["reading"]: row for row in by_reading(*frames)}
-    named = [(chen.DATASETS[u["dataset"]], chen.SPELT[u["model"]]) for u, _ in both]
+    named = [(experiments.DATASETS[u["dataset"]], experiments.SPELT[u["model"]]) for u, _ in both]
     sides = {"paper": PRINTED, "same": [row for row in PRINTED if (row["dataset"], row["model"]) in named]}
     ours = {data: [b for a, b in named if a == data] for data, _ in named}
     return {} if not both else {
         "networks": len(both), "all": len(PRINTED), "names": "; ".join(
-            f"{data}: {f'all {chen.TEN}' if len(mine) == chen.TEN else ', '.join(mine)}"
+            f"{data}: {f'all {figures.TEN}' if len(mine) == figures.TEN else ', '.join(mine)}"
             for data, mine in ours.items()),
-        "epochs": chen.spans([u["epochs"] for pair in both for u in pair]), "true": made["logits, true classes"],
+        "epochs": figures.spans([u["epochs"] for pair in both for u in pair]), "true": made["logits, true classes"],
         "predicted": made["logits, predicted classes"], "overlap": made[OVERLAP],
-        **{kind: chen.between(100 * chen.success(pair[n], "text") for pair in both)
+        **{kind: figures.between(100 * figures.success(pair[n], "text") for pair in both)
            for n, kind in enumerate(KINDS)},
         **{side: {samples: sum(row[f"roby_{samples}_robust"] < row[f"roby_{samples}_natural"] for row in rows)
                   for samples in SAMPLES} for side, rows in sides.items()}}
 
 
 run.extra("natural-and-robust", BOTH, lambda *frames: [
-    {"network": f"{chen.SPELT[pair[0]['model']]}, {chen.DATASETS[pair[0]['dataset']]}",
+    {"network": f"{experiments.SPELT[pair[0]['model']]}, {experiments.DATASETS[pair[0]['dataset']]}",
      **{f"acc_{kind}": 100 * u["test_accuracy"] for kind, u in zip(KINDS, pair)},
-     **{f"asr_{kind}": f"{100 * chen.success(u, 'text'):.1f} (n = {np.sum(u['correct'])})"
+     **{f"asr_{kind}": f"{100 * figures.success(u, 'text'):.1f} (n = {np.sum(u['correct'])})"
         for kind, u in zip(KINDS, pair)},
      **{samples: difference(pair, samples) for samples in SAMPLES}} for pair in whole(*frames)],
     "Natural and robust networks: accuracy on the test images, attack success rate (ASR) of the text's PGD "
@@ -186,7 +186,7 @@ def natural_facts(units):
     same = {(row["dataset"], row["model"]) for row in rows}
     return {"ours": falls(rows), "n": len(rows),
             "paper": falls([row for row in PRINTED if (row["dataset"], row["model"]) in same]),
-            "rate": chen.between(100 * chen.success(u, "text") for u in units.to_dict("records"))
+            "rate": figures.between(100 * figures.success(u, "text") for u in units.to_dict("records"))
             } if rows else {}
 
 
@@ -211,7 +211,7 @@ def smaller(samples):
 
 DECLINES = np.array([[row[f"roby_{samples}_natural"] - row[f"roby_{samples}_robust"] for samples in SAMPLES]
                      for row in PRINTED])
-run.table("table-5", BOTH, chen.with_lengths(pairs), claims={
+run.table("table-5", BOTH, figures.with_lengths(pairs), claims={
     "On original samples": smaller("original"),
     "On adversarial samples robust": smaller("adversarial"),
     "decline is larger": ranking.with_status(
@@ -233,7 +233,7 @@ def drawn(samples):
     """Units -> a panel a data set: ROBY of natural and robust models."""
     series = {f"roby_{samples}_{kind}": f"ROBY, {kind}" for kind in ("natural", "robust")}
     first = f"roby_{samples}_natural"
-    return lambda *units: chen.draw_networks(pd.DataFrame(pairs(*units)), series, sort=first, axis="ROBY")
+    return lambda *units: figures.draw_networks(pd.DataFrame(pairs(*units)), series, sort=first, axis="ROBY")
 
 
 def data(samples):
@@ -270,32 +270,32 @@ run.figure("figure-6", BOTH, drawn("adversarial"), data=data("adversarial"), con
 # %%
 def maps(key):
     """Units -> {network: (coordinates, classes)} on MNIST."""
-    return lambda units: {chen.SPELT[u["model"]]: (u[key], u["labels"]) for u in units.to_dict("records")
+    return lambda units: {experiments.SPELT[u["model"]]: (u[key], u["labels"]) for u in units.to_dict("records")
                           if u["dataset"] == "mnist"}
 
 
 def drawn_maps(key):
     """Units -> maps with their shares of neighbours of one class."""
-    return lambda units: chen.draw_maps({f"{name} ({chen.grouped(*panel):.0f}%)": panel
+    return lambda units: figures.draw_maps({f"{name} ({figures.grouped(*panel):.0f}%)": panel
                                          for name, panel in maps(key)(units).items()})
 
 
 def neighbours(key):
     """Units -> shares of neighbours of one class, in percent, and of how many images."""
-    return lambda units: {"neighbours_pct": {name: chen.grouped(*panel)
+    return lambda units: {"neighbours_pct": {name: figures.grouped(*panel)
                                              for name, panel in maps(key)(units).items()},
                           "images": max((len(labels) for _, labels in maps(key)(units).values()), default=0)}
 
 
 def by_eye(data):
     """A claim of looks, with the shares of neighbours."""
-    told = chen.between(data["neighbours_pct"].values()) if data["neighbours_pct"] else "none"
+    told = figures.between(data["neighbours_pct"].values()) if data["neighbours_pct"] else "none"
     return None, (f"judged by eye; for {told} of the {data['images']:,} images the nearest neighbour in the "
                   "map has their class")
 
 
 SCATTER = {"one scatter per model": lambda d: len(d["neighbours_pct"]) > 0}
-digits, robust_digits = (chen.only(each, data="mnist") for each in BOTH)
+digits, robust_digits = (figures.only(each, data="mnist") for each in BOTH)
 run.figure("figure-7", digits, drawn_maps("map_clean"), data=neighbours("map_clean"), contains=SCATTER,
            alt="Maps of clean digits, a panel a natural network, coloured by class.",
            claims={"show different": by_eye})
@@ -314,7 +314,7 @@ def grouped(units):
     shares = {key: neighbours(key)(units) for key in ("map_clean", "map_text")}
     return {"n": len(units), "images": shares["map_clean"]["images"],
             "chance": 100 / int(units.classes.max()),
-            **{key: chen.between(each["neighbours_pct"].values()) for key, each in shares.items()}}
+            **{key: figures.between(each["neighbours_pct"].values()) for key, each in shares.items()}}
 
 
 run.say(digits, grouped,

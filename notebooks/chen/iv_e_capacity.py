@@ -42,9 +42,10 @@ import math
 import matplotlib.pyplot as plt
 from torch import nn
 
+from papers.chen import experiments, figures, ranking
 from shared.models import chen as recipes
 from shared.models import registry
-from shared.pages import chen, display, ranking
+from shared.pages import display
 from shared.pages.start import start
 from shared.records import prose
 
@@ -63,27 +64,27 @@ run = start("chen/iv_e_capacity", globals())
 # {ref}`Section IV.C <chen-iv-c>`.
 
 # %%
-scale = run.scale(**chen.small("fcn-1", "fcn-2", "cnn-2"))
-dense = chen.lent(run, "dense")
-convolutional = chen.lent(run, "convolutional")
-WIDER, DEEPER = ([row["model"] for row in chen.PAPER[item].rows] for item in ("table-6", "table-7"))
-PGD, COLOUR = (chen.attacks_on(data)["text"] for data in ("mnist", "cifar10"))
+scale = run.scale(**experiments.small("fcn-1", "fcn-2", "cnn-2"))
+dense = figures.lent(run, experiments.dense)
+convolutional = figures.lent(run, experiments.convolutional)
+WIDER, DEEPER = ([row["model"] for row in experiments.PAPER[item].rows] for item in ("table-6", "table-7"))
+PGD, COLOUR = (experiments.attacks_on(data)["text"] for data in ("mnist", "cifar10"))
 
 
 def sizes():
     """Facts: how much each network was trained and attacked, of how much; {} where none is there."""
     there = [unit for each in (dense, convolutional) for unit in (each.recorded or each.mine).values()]
-    parts = {chen.DATASETS[unit.arguments["dataset"]]: unit.parts for unit in there}
+    parts = {experiments.DATASETS[unit.arguments["dataset"]]: unit.sizes for unit in there}
     whole = {data: mine["images_train"][1] for data, mine in parts.items()}
     fewer = "".join(f"; {data}: of {n:,}" for data, n in whole.items() if n < max(whole.values()))
     return parts and {"fewer": fewer, **{
         part: dict(zip(("run", "published"), size)) for part, size in next(iter(parts.values())).items()},
-        "epochs": chen.spans([unit.result["epochs"] for unit in there])}
+        "epochs": figures.spans([unit.result["epochs"] for unit in there])}
 
 
 run.say((), lambda: sizes() and sizes() | {
     "pgd": vars(PGD) | {"size": PGD.threat.size}, "colour": vars(COLOUR),
-    "epsilon": chen.PAPER["table-9"].raw["settings"]["pgd"]["CIFAR-10"]["epsilon"]},
+    "epsilon": experiments.PAPER["table-9"].raw["settings"]["pgd"]["CIFAR-10"]["epsilon"]},
     "Each network was trained once, for {epochs} epochs on {images_train.run} training images (of {images_train.published}{fewer}). Of {images_attack.run} test images (paper: "
     "{images_attack.published}) the correctly classified ones were attacked. *The paper's PGD* (L∞) has ε "
     "= {pgd.size} and {pgd.steps} steps of {pgd.step} on MNIST and Fashion-MNIST. On CIFAR-10 the paper "
@@ -95,9 +96,9 @@ run.say((), lambda: sizes() and sizes() | {
 def printed(asked):
     """Units -> rows of Tables VI, VII and IX: the networks `asked`."""
     def rows(units):
-        found = chen.networks(units).rename(columns={"asr_text": "asr", "roby_2": "roby"})
+        found = figures.networks(units).rename(columns={"asr_text": "asr", "roby_2": "roby"})
         mine = found[found.model.isin(asked)] if len(found) else found
-        columns = ["dataset", "model", "acc", "asr", "roby", "asr_of", *chen.STATUS]
+        columns = ["dataset", "model", "acc", "asr", "roby", "asr_of", *figures.STATUS]
         return mine.assign(asr_of=mine.n).reindex(columns=columns) if len(mine) else mine
     return rows
 
@@ -127,8 +128,8 @@ def falls(asked, words):
 # Two hidden layers of 100 to 4,000 neurons each.
 
 # %%
-run.table("table-6", chen.only(dense, WIDER), chen.with_lengths(printed(WIDER)), claims={
-    "about 97%": chen.accuracies, "More neurons": falls(WIDER, "wider networks")})
+run.table("table-6", figures.only(dense, WIDER), figures.with_lengths(printed(WIDER)), claims={
+    "about 97%": figures.accuracies, "More neurons": falls(WIDER, "wider networks")})
 
 # %% [markdown]
 # ## Table VII: number of layers
@@ -136,8 +137,8 @@ run.table("table-6", chen.only(dense, WIDER), chen.with_lengths(printed(WIDER)),
 # Two to five hidden layers of 4,000 neurons each.
 
 # %%
-run.table("table-7", chen.only(dense, DEEPER), chen.with_lengths(printed(DEEPER)), claims={
-    "about 96%": chen.accuracies, "More layers": falls(DEEPER, "deeper networks")})
+run.table("table-7", figures.only(dense, DEEPER), figures.with_lengths(printed(DEEPER)), claims={
+    "about 96%": figures.accuracies, "More layers": falls(DEEPER, "deeper networks")})
 
 # %% [markdown]
 # ## Figure 10: attack success and ROBY over width and depth
@@ -150,7 +151,7 @@ SIDES = {"neurons": (WIDER, "neurons in each of two layers", range(0, 4001, 1000
 
 def capacity(units, side):
     """Networks of one panel of Figure 10, with their number of neurons or layers; None without any."""
-    rows = chen.networks(units)
+    rows = figures.networks(units)
     mine = rows[rows.model.isin(SIDES[side][0])] if len(rows) else rows
     return mine.assign(size=[recipes.FCNS[model][side] for model in mine.model]).sort_values("size") \
         if len(mine) else None
@@ -199,7 +200,7 @@ def both(data):
 SHRINK = ranking.with_status(
     "panel", "asr_text < 0 and roby_2 < 0", view=both, says="{panel}: rank correlations with the size are "
     "{asr_text:.2f} for attack success{why} and {roby_2:.2f} for ROBY (n = {networks})")
-run.figure("figure-10", dense, draw_capacity, data=chen.with_lengths(figure_10),
+run.figure("figure-10", dense, draw_capacity, data=figures.with_lengths(figure_10),
            alt="Attack success of two attacks and ROBY over the number of neurons and of layers.",
            contains={"FCN-1": lambda d: d["neurons"]["networks"] == len(WIDER),
                      "FCN-9": lambda d: d["layers"]["networks"] == len(DEEPER)},
@@ -246,7 +247,7 @@ run.table("table-8", (), table_8, claims={"pooling and dropout only": only_pooli
 # Rows stand in the paper's order, by published attack success.
 
 # %%
-CNNS = sorted({row["model"] for row in chen.PAPER["table-9"].rows})
+CNNS = sorted({row["model"] for row in experiments.PAPER["table-9"].rows})
 
 
 def of_cnns(rows):
@@ -254,10 +255,10 @@ def of_cnns(rows):
 
     None of fewer, and where attack success is the same on all.
     """
-    made, there = {}, chen.complete(rows, len(CNNS))
+    made, there = {}, figures.complete(rows, len(CNNS))
     ranks = ranking.coefficients(rows, {"spearman": ("asr", "roby")}, asked=len(CNNS), kind="spearman")
     pearson = ranking.coefficients(rows, {"pearson": ("asr", "roby")}, asked=len(CNNS))
-    for data in chen.DATASETS.values():
+    for data in experiments.DATASETS.values():
         mine = there[data].set_index("model") if data in there and there[data].asr.nunique() > 1 else None
         made[data] = ranks[data] | pearson[data] | {
             name.replace("-", "").lower(): None if mine is None else 100 * float(mine.asr[name])
@@ -268,7 +269,7 @@ def of_cnns(rows):
 def similar(rows):
     """Rank correlations of the attack success between data sets."""
     there = [(data, mine.set_index("model").asr[CNNS])
-             for data, mine in chen.complete(rows, len(CNNS)).items()]
+             for data, mine in figures.complete(rows, len(CNNS)).items()]
     found = {f"{a} and {b}": ranking.agreement(one, other)
              for n, (a, one) in enumerate(there) for b, other in there[n + 1:]}
     told = "; ".join(f"{names}: Spearman {value['spearman']:.2f}" for names, value in found.items()
@@ -280,14 +281,14 @@ def similar(rows):
 
 def published_pairs():
     """In how many pairs of the published table attack success is smaller without dropout, in words."""
-    asr = {(row["dataset"], row["model"]): row["asr"] for row in chen.PAPER["table-9"].rows}
-    less = [asr[data, without] < asr[data, dropout] for data in chen.DATASETS.values()
+    asr = {(row["dataset"], row["model"]): row["asr"] for row in experiments.PAPER["table-9"].rows}
+    less = [asr[data, without] < asr[data, dropout] for data in experiments.DATASETS.values()
             for without, dropout in (("CNN-3", "CNN-1"), ("CNN-4", "CNN-2"))]
     return f"in the published table that holds for {sum(less)} of {len(less)} pairs of networks"
 
 
-run.table("table-9", convolutional, chen.with_lengths(printed(CNNS)), claims={
-    "Accuracies of the four CNNs": chen.accuracies,
+run.table("table-9", convolutional, figures.with_lengths(printed(CNNS)), claims={
+    "Accuracies of the four CNNs": figures.accuracies,
     "The lower the attack success": ranking.with_status(
         "dataset", "round(spearman, 6) == 1", view=of_cnns,
         says=f"{{dataset}}: Spearman's rank correlation is {{spearman:.2f}} (n = {len(CNNS)})"),
@@ -300,10 +301,10 @@ run.table("table-9", convolutional, chen.with_lengths(printed(CNNS)), claims={
 
 def blurred(units):
     """Facts: data sets on whose CNNs the values of ROBY differ by less than their intervals are wide."""
-    rows = chen.networks(units)
+    rows = figures.networks(units)
     found = [{"data": data, "n": len(mine), "apart": mine.roby_2.max() - mine.roby_2.min(),
               "wide": (mine.roby_high - mine.roby_low).min()}
-             for data, mine in chen.complete(rows, len(CNNS)).items()]
+             for data, mine in figures.complete(rows, len(CNNS)).items()]
     told = "; ".join(prose.fill("on {data} the {n} values differ by at most {apart:.3f}, and the narrowest "
                                 "95% interval over test images is {wide:.3f} wide", each)
                      for each in found if each["apart"] < each["wide"])
@@ -337,7 +338,7 @@ def linear(data):
 
 
 run.figure("figure-11", convolutional,
-           lambda units: chen.draw_networks(chen.networks(units), LINES, sort="asr_third"), data=figure_11,
+           lambda units: figures.draw_networks(figures.networks(units), LINES, sort="asr_third"), data=figure_11,
            alt="For each data set, attack success of two attacks and ROBY of the four networks.",
            contains={"ASR and ROBY": lambda d: d["networks"] >= len(CNNS),
                      "panels per dataset": lambda d: d["panels"] == 3}, claims={"relate linearly": linear})
@@ -355,10 +356,10 @@ COLUMNS = {"asr_text": "ASR, %", "asr_third": "ASR at ε/3, %", "near_random": "
            "roby_2": "ROBY", "roby_low": "2.5%", "roby_high": "97.5%", "overlap_2": "overlap"}
 for kind, words in ((dense, "fully connected"), (convolutional, "convolutional")):
     run.extra(f"{kind.name}-networks", kind,
-              lambda units: chen.named(units, COLUMNS, percent=("asr_text", "asr_third")),
-              f"Attack success and measures of the {words} networks", header=chen.NAMED | COLUMNS)
+              lambda units: figures.named(units, COLUMNS, percent=("asr_text", "asr_third")),
+              f"Attack success and measures of the {words} networks", header=figures.NAMED | COLUMNS)
 
-PUBLISHED = {row["model"]: row for item in ("table-6", "table-7") for row in chen.PAPER[item].rows}
+PUBLISHED = {row["model"]: row for item in ("table-6", "table-7") for row in experiments.PAPER[item].rows}
 PERCENT = {"text": "asr_text", "third": "asr_third"}
 
 
@@ -388,7 +389,7 @@ run.say(dense, lambda units: ends(units, "neurons"),
 def of_four(units):
     """Facts: the rank correlation of ROBY with the weaker attack's success over the CNNs, by data set."""
     told = {measure: ", ".join(
-        f"{rank:.2f} on {data}" for data, mine in chen.complete(chen.networks(units), len(CNNS)).items()
+        f"{rank:.2f} on {data}" for data, mine in figures.complete(figures.networks(units), len(CNNS)).items()
         if (rank := ranking.agreement(mine.asr_third, mine[measure])["spearman"]) is not None)
         for measure in ("roby_2", "overlap_2")}
     return told["roby_2"] and told | {"n": len(CNNS), "chance": 2 / math.factorial(len(CNNS))}
@@ -402,11 +403,11 @@ run.say(convolutional, of_four,
 
 def on_colour(units):
     """Facts: attack success on the CNNs of CIFAR-10 by attack, published and ours, in words."""
-    rows, tried = chen.networks(units), chen.attacks_on("cifar10")
-    mine = rows[rows.dataset == chen.DATASETS["cifar10"]] if len(rows) else rows
-    return {name: chen.between(100 * mine[f"asr_{name}"]) for name in ("text", "code", "wide")} | {
-        "paper": chen.between(100 * row["asr"] for row in chen.PAPER["table-9"].rows
-                              if row["dataset"] == chen.DATASETS["cifar10"]),
+    rows, tried = figures.networks(units), experiments.attacks_on("cifar10")
+    mine = rows[rows.dataset == experiments.DATASETS["cifar10"]] if len(rows) else rows
+    return {name: figures.between(100 * mine[f"asr_{name}"]) for name in ("text", "code", "wide")} | {
+        "paper": figures.between(100 * row["asr"] for row in experiments.PAPER["table-9"].rows
+                              if row["dataset"] == experiments.DATASETS["cifar10"]),
         "steps": tried["code"].steps, "step": 255 * tried["code"].step,
         "radius": tried["wide"].threat.size} if len(mine) else {}
 
@@ -443,10 +444,10 @@ def summary(units):
     mine = {side: ends(units, side) for side in SIDES}
     if not all(mine.values()):
         return {}
-    rows, ranks = chen.networks(units), figure_10(units)
+    rows, ranks = figures.networks(units), figure_10(units)
     return sizes() | {side: found | {"rank": ranks[side]} for side, found in mine.items()} | {
-        "networks": len(rows), "text": chen.between(100 * rows.asr_text),
-        "paper": chen.between(100 * row["asr"] for row in PUBLISHED.values())}
+        "networks": len(rows), "text": figures.between(100 * rows.asr_text),
+        "paper": figures.between(100 * row["asr"] for row in PUBLISHED.values())}
 
 
 best = run.best(dense)

@@ -34,8 +34,8 @@ units: str = "missing"  # the networks at full scale are those of Section IV.C
 # %% tags=["hide-cell"]
 import pandas as pd
 
+from papers.chen import experiments, figures
 from shared.models import chen as recipes
-from shared.pages import chen
 from shared.pages.start import start
 from shared.records import prose
 
@@ -53,8 +53,8 @@ run = start("chen/iv_f_cost", globals())
 # attack depends less on the hardware.
 
 # %%
-scale = run.scale(**chen.small("lenet"))
-natural = chen.lent(run, "natural")
+scale = run.scale(**experiments.small("lenet"))
+natural = figures.lent(run, experiments.natural)
 IMAGES = 10_000         # test images of ROBY, and of the attack as the paper counts them
 PROXY = "proxy: one core of a CPU; the paper does not state its hardware"
 NOT_RUN = "not run: not all ten networks of the data set are timed"
@@ -83,8 +83,8 @@ def costs(units):
     for u in units.to_dict("records"):
         times, scaled = u["seconds"], 1000 * IMAGES / u["images_attack"]
         forward, measure = (1000 * times[name] * IMAGES / len(u["margins"]) for name in ("forward", "roby"))
-        made.append({"dataset": chen.DATASETS[u["dataset"]], "model": chen.SPELT[u["model"]],
-                     "steps": chen.attacks_on(u["dataset"])["text"].steps, "forward": forward,
+        made.append({"dataset": experiments.DATASETS[u["dataset"]], "model": experiments.SPELT[u["model"]],
+                     "steps": experiments.attacks_on(u["dataset"])["text"].steps, "forward": forward,
                      "roby": measure, "pgd": times["text"] * scaled, "bf16": in_bf16(u),
                      "share": 100 * (forward + measure) / (times["text"] * scaled),
                      "alike": 100 * times["forward_attacked"] / times["text"],
@@ -100,8 +100,8 @@ def costs(units):
 # %%
 def table_10(units):
     """A row a data set: mean milliseconds over its ten networks."""
-    there, made = chen.complete(pd.DataFrame(costs(units)), chen.TEN), []
-    for data in chen.DATASETS.values():
+    there, made = figures.complete(pd.DataFrame(costs(units)), figures.TEN), []
+    for data in experiments.DATASETS.values():
         mine = there.get(data)
         made.append({"dataset": data, "status": NOT_RUN, "roby_ms": None, "pgd_ms": None})
         if mine is not None:
@@ -128,7 +128,7 @@ def about_one_percent(rows):
                       f"{PUBLISHED[row.dataset]:.2f}%)") + " (“about” names no bound)"
 
 
-PUBLISHED = {row["dataset"]: 100 * row["roby_ms"] / row["pgd_ms"] for row in chen.PAPER["table-10"].rows}
+PUBLISHED = {row["dataset"]: 100 * row["roby_ms"] / row["pgd_ms"] for row in experiments.PAPER["table-10"].rows}
 run.table("table-10", natural, table_10, claims={
     "less than a second": within_a_second, "about 1%": about_one_percent})
 
@@ -202,12 +202,12 @@ run.say(natural, shares,
 run.extra("expected-share", (), lambda: [{"counted": EXPECTED, **PUBLISHED}],
           "One forward pass over 40 steps of three passes each, and the published shares of ROBY, in percent",
           header={"counted": "counted, 40 steps"} | {data: f"published, {data}" for data in PUBLISHED})
-COLOUR = chen.DATASETS["cifar10"]
+COLOUR = experiments.DATASETS["cifar10"]
 AS_MANY = {data: 100 / (3 * share) for data, share in PUBLISHED.items()}
 run.say((), lambda: {"data": COLOUR, "share": PUBLISHED[COLOUR], "as_many": AS_MANY[COLOUR],
                      "others": " and ".join(
                          f"{n:.0f} on {data}" for data, n in AS_MANY.items() if data != COLOUR),
-                     "steps": chen.attacks_on("cifar10")["text"].steps, "stated": STEPS},
+                     "steps": experiments.attacks_on("cifar10")["text"].steps, "stated": STEPS},
         "By this count the published shares correspond to {others} steps, where the paper states {stated}, "
         "so the count is rough. On {data} ({share:.2f}%) it gives {as_many:.0f}; our assumed {steps} steps "
         "may be too few.")

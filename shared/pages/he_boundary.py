@@ -8,7 +8,7 @@ from shared.attacks.region import Region
 from shared.boundary import classifier
 from shared.data.archives import SPECS
 from shared.pages import he
-from shared.pages.tidy import each
+from shared.units.tidy import each
 
 STATISTICS = {"least": "nearest", "median": "median"}       # over the directions of an image
 PIXELS = {net: 1 if net.startswith("mnist") else 255 for net in he.COLUMNS}     # largest value of a pixel

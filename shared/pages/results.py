@@ -162,18 +162,9 @@ def scale_words(record):
 
 
 def freshness(sets):
-    """What a reader should know of units by earlier code; empty where there is none."""
-    told = []
-    for s in sets:
-        if s.stale:
-            text = f"{len(s.stale)} of {len(s.published)} units by earlier code"
-            if s.doubtful:
-                text += (f", {len(s.doubtful)} of them doubtful: computed again, a unit of that code gave "
-                         "other numbers")
-            elif s.confirmed:
-                text += f"; {s.confirmed} computed again since, with the same numbers"
-            told.append(text)
-    return "; ".join(told)
+    """What a reader should know of runs that are out of date; empty where there is none."""
+    return "; ".join(f"{len(s.outdated)} of {len(s.published)} runs are out of date"
+                     for s in sets if s.outdated)
 
 
 def _spread(value):

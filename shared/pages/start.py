@@ -1,14 +1,15 @@
 """What every notebook starts with, and what it publishes by: `run = start("ren/iv_simulation", globals())`.
 
     scale = run.scale(smoke=..., quick=..., paper=...)
-    searches = run.units("searches", measure, plan, parts=("images",))
+    searches = run.results(experiments.searches)
     run.table("table-3", searches, rows, claims={...})
     run.figure("figure-2", searches, draw, claims={...})
     run.statement("theorem-6", data=..., evidence=...)
     run.stamp()
 
-What a page says at full scale comes from the recorded units; what this run measured stands beside it, folded.
+What a page says at full scale comes from the recorded runs; what this page measured stands beside it, folded.
 """
+import dataclasses
 import json
 import re
 import resource
@@ -22,25 +23,24 @@ from shared import reference, runtime
 from shared.data import sets as datasets
 from shared.models import registry
 from shared.models.recipe import Recipe
-from shared.pages import display, parameters, results, tidy
+from shared.pages import display, parameters, results
 from shared.records import claims as judging
 from shared.records import prose, record
-from shared.units import provenance
-from shared.units import run as units
-from shared.units.run import UnitSet
+from shared.units import experiment as experiments
+from shared.units import provenance, tidy
 
 STATE = "_runs/state"  # what each notebook says of its units at full scale, for `make missing`
 
 
 def start(name, namespace):
-    """Begin notebook `name` with its `globals()`; returns the `Run` that the other cells use.
+    """Begin notebook `name` with its `globals()`; returns the `Page` that the other cells use.
 
     Raises UserError, in one line, for an unknown parameter, a wrong type or a wrong value.
     """
     runtime.prepare()
     if "__file__" in namespace:  # a script: SIGTERM ends it as Ctrl-C does
         runtime.stop_cleanly()
-    return Run(name, namespace)
+    return Page(name, namespace)
 
 
 class Shown(dict):
@@ -50,8 +50,8 @@ class Shown(dict):
         pass
 
 
-class Run:
-    """One run of one notebook: its parameters, its scale, its units, and what it publishes."""
+class Page:
+    """One execution of one notebook: its parameters, its scale, its runs, and what it publishes."""
 
     def __init__(self, name, namespace):
         self.name, self.started, self.paper_key = name, time.perf_counter(), name.split("/")[0]
@@ -72,11 +72,12 @@ class Run:
         """The settings of this run: its profile's dict, overridden by explicit parameters of the same names.
 
         The other parameters of the notebook stand beside them: a plan finds all it needs in one place.
-        `run.full` has the same for the unmodified `paper` profile: it defines the published units.
+        `run.full` has the same for the unmodified `paper` profile.
         """
         if not smoke.keys() == quick.keys() == paper.keys():
             raise ValueError("the three profiles of a scale name the same settings")
-        chosen = dict(zip(runtime.PROFILES, (smoke, quick, paper)))[self.profile]
+        self.scales = dict(zip(runtime.PROFILES, (smoke, quick, paper)))
+        chosen = self.scales[self.profile]
         # A recipe is named by a parameter: it is the constant of that name beside the paper's architectures.
         explicit = {k: registry.recipe(self.paper_key, v) if isinstance(paper[k], Recipe) else v
                     for k, v in self.parameters.items() if k in paper and v is not None}
@@ -89,21 +90,28 @@ class Run:
         """A CPU random generator for one purpose of this notebook."""
         return runtime.generator(self.seed, self.name, *labels)
 
-    # ---- units -------------------------------------------------------------------------------------------
-    def units(self, name, function, plan, *, parts=(), names="{unit}"):
-        """The `UnitSet` of `function`: the recorded units and, of what this run wants, its own.
+    # ---- runs --------------------------------------------------------------------------------------------
+    def results(self, experiment, *, function=None, names=None, plan=None):
+        """The `Results` of an experiment: its recorded runs and, of what this page wants, its own.
 
-        plan   settings -> {unit's name: arguments}, from the settings alone: no data, net or other variable
-        parts  names of arguments that are sizes: the function returns under the same name how many it took
-        names  how units are named, such as "{network}-{kind}-b{block}": the plan's keys are then (network,
-               kind, block), and every frame of these units has such columns
+        function  a reader's own in place of the experiment's: shown beside the recorded results as "yours"
+        names     of the published runs that the page rests on; None takes all
+        plan      settings -> {key: arguments} of this page's own small runs, where its scale is not the
+                  experiment's; None takes the experiment's plan
+
+        A page whose scale is the experiment's computes its runs. At full scale another page shows what is
+        recorded, in `smoke` and `quick` it computes the runs that its own scale wants.
         """
-        (wanted, mine), (published, full) = (tidy.named(names, plan(s)) for s in (self.settings, self.full))
-        made = units.gather(self.name, name, function, wanted=wanted, published=published, parts=parts,
-                            which=self.which, record=self.profile == "paper", text_half=self.text_half,
-                            state=self.profile)
-        made.labels = full | mine
-        self.sets[name] = made
+        at_home = experiment.scale == self.scales
+        wants = at_home or self.profile != "paper" or function is not None
+        made = experiments.gather(experiment, self.settings if wants else None, which=self.which, plan=plan,
+                                  record=self.profile == "paper", function=function)
+        if names is not None:
+            keep = [n for n in made.published if n in names]
+            made = dataclasses.replace(made, published={n: made.published[n] for n in keep}, **{
+                part: {n: v for n, v in getattr(made, part).items() if n in keep}
+                for part in ("recorded", "outdated")})
+        self.sets[experiment.name] = made
         return made
 
     each = staticmethod(tidy.each)
@@ -114,7 +122,7 @@ class Run:
         return self.profile == "paper"
 
     def _runs(self, sets):
-        """`{label: {set: {name: Unit}}}`: what is recorded where there is anything, and what this run has."""
+        """`{label: {experiment: {name: Run}}}`: what is recorded, and what this page has of its own."""
         runs = {}
         if sets and all(s.recorded for s in sets):
             runs["recorded"] = {s.name: {n: s.recorded[n] for n in s.published if n in s.recorded}
@@ -123,7 +131,7 @@ class Run:
         if not sets:
             runs["recorded"] = mine
         elif all(mine.values()) and any(s.mine[n] is not s.recorded.get(n) for s in sets for n in s.mine):
-            runs[f"this run, {self.profile}"] = mine
+            runs["yours" if any(s.yours for s in sets) else f"this run, {self.profile}"] = mine
         return runs
 
     def _built(self, item, sets, made):
@@ -135,7 +143,7 @@ class Run:
         return None if same else f"this build, {self.profile}"
 
     def frames(self, sets, units_):
-        """A DataFrame of each set: a row a unit, what its name says, its arguments and results."""
+        """A DataFrame of each experiment: a row a run, what its name says, its arguments and results."""
         return [pd.DataFrame([s.labels.get(u.name, {}) | u.row for u in units_[s.name].values()])
                 for s in sets]
 
@@ -317,7 +325,7 @@ class Run:
     def stamp(self):
         """The line that ends a notebook: data, scale, seed, versions, seconds, revision."""
         self._ledger.__exit__(None, None, None)
-        units.check_named(self.which, self.sets.values())
+        experiments.check_asked(self.which, self.sets.values())
         state = [s.state() for s in self.sets.values()]
         facts = {"notebook": self.name, "profile": self.profile, "seed": self.seed,
                  "device": str(self.device), "versions": provenance.versions(),
@@ -339,4 +347,4 @@ class Run:
 
 
 def several(sets):
-    return (sets,) if isinstance(sets, UnitSet) else tuple(sets)
+    return (sets,) if isinstance(sets, experiments.Results) else tuple(sets)

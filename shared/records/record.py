@@ -38,9 +38,9 @@ def scale(sets, units, rests=None):
     published = sum(len(s.published) for s in sets)
     present = [u for s in sets for u in units[s.name].values()]
     parts = {"units": [len(present), published]} if sets else {}
-    rests = dict.fromkeys(p for s in sets for p in s.parts if rests is None or p in rests)
+    rests = dict.fromkeys(p for s in sets for p in s.sizes if rests is None or p in rests)
     for part in rests:
-        sizes = [u.parts[part] for u in present if part in u.parts]
+        sizes = [u.sizes[part] for u in present if part in u.sizes]
         parts[part] = [sum(a for a, _ in sizes), sum(f for _, f in sizes)]
     fraction = sum(u.share(rests) for u in present) / published if published else 1.0
     return {"parts": parts, "fraction": fraction, "proxies": proxies(present)}
@@ -53,13 +53,13 @@ def lacking(sets, units, of=""):
     """
     def lacks(decides=None):
         asked = [(s.name, n) for s in sets for n in s.published
-                 if decides is None or decides.counts({"unit": n, **s.labels.get(n, {})})]
+                 if decides is None or decides.counts({"run": n, **s.labels.get(n, {})})]
         away = sum(n not in units[s] for s, n in asked)
         if away:
             return f"{away} of {len(asked)} units{of}"
         less = min((units[s][n] for s, n in asked), key=lambda u: u.share(TRAINING), default=None)
         told = [] if less is None else [f"{actual:,} of {published:,} {TRAINING[part]}" for part, (
-            actual, published) in less.parts.items() if part in TRAINING and actual < published]
+            actual, published) in less.sizes.items() if part in TRAINING and actual < published]
         return f"full training{of} ({', '.join(told)})" if told else None
     return lacks
 

@@ -12,7 +12,7 @@ from shared.models.inference import accuracy
 from shared.models.recipe import Recipe
 from shared.training import VERSION
 from shared.training.fit import fit, share
-from shared.units import identity, store
+from shared.units import store
 
 ZOO = ROOT / "results" / "zoo"  # the committed ones; new ones go to the cache
 
@@ -57,10 +57,9 @@ def net(architecture, recipe, dataset, seed, *, device, hook=None):
         with runtime.lock(kept):  # where another process is training this net, wait for it
             trained = content.sound(kept, read, shape, device)
             if trained is None:
-                with identity.unrecorded():  # a kept net is known by its weights, not by how they came about
-                    draw = runtime.generator(seed, architecture, "weights")
-                    untrained = registry.build(architecture, generator=draw)
-                    _train(untrained, kept, architecture, recipe, dataset, seed, hook, device)
+                draw = runtime.generator(seed, architecture, "weights")
+                untrained = registry.build(architecture, generator=draw)
+                _train(untrained, kept, architecture, recipe, dataset, seed, hook, device)
                 trained = read(kept, shape, device)
     runtime.used("nets", trained.name, trained.fingerprint)
     return trained

@@ -1,7 +1,7 @@
-"""Unit files: what one independent piece of work found, with its arguments, what ran, and its provenance.
+"""Run files: what one run of an experiment found, with its arguments, sizes, version and provenance.
 
-`results/units/<key>/<notebook>/<set>/<name>.json` (or the same form in the cache) holds plain values; arrays
-lie beside it in `<name>-<hash of their content>.npz`. A file is written in one step, and read without pickle.
+`results/runs/<key>/<experiment>/<name>.json` holds plain values; arrays lie beside it in
+`<name>-<hash of their content>.npz`. A file is written in one step, and read without pickle.
 """
 import dataclasses
 import io
@@ -62,37 +62,37 @@ def same(stored, planned):
     return stored == plain(planned)
 
 
-# ---- a unit ----------------------------------------------------------------------------------------------
+# ---- a run -----------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Unit:
-    """One finished piece of work, as its file holds it."""
+class Run:
+    """One execution of an experiment, as its file holds it."""
     name: str
-    arguments: dict                 # of the unit function, as `plain` writes them
-    parts: dict                     # {name: [actual, published]}: how much of the published size it has
-    result: dict                    # what the unit function returned: plain values, and arrays at any depth
-    code: dict                      # {definition: hash} of what ran
-    provenance: dict                # data, nets, revision, device, versions, python, threads, seconds, when
-    replaced: dict | None = None    # how it compares with the unit by earlier code that stood here
+    arguments: dict     # of the experiment's function, as `plain` writes them
+    sizes: dict         # {name: [actual, published]}: how much of the published size it has
+    result: dict        # what the function returned: plain values, and arrays at any depth
+    version: int        # of the experiment
+    after: dict         # {experiment: version} of those whose runs it rests on
+    provenance: dict    # data, nets, revision, device, versions, python, threads, seconds, when
 
     @property
     def fraction(self):
         """Share of the published size, at most 1."""
-        return self.share(self.parts)
+        return self.share(self.sizes)
 
     def share(self, rests):
-        """Share of the published size in the parts named by `rests`, at most 1."""
-        sizes = (size for part, size in self.parts.items() if part in rests)
+        """Share of the published size in the sizes named by `rests`, at most 1."""
+        sizes = (size for name, size in self.sizes.items() if name in rests)
         return math.prod(min(1.0, actual / published) for actual, published in sizes)
 
     @property
     def row(self):
         """Arguments and results side by side, as one row of a table."""
         told = {k: v for k, v in self.arguments.items() if not isinstance(v, dict)}
-        return {"unit": self.name, **told, "seconds": self.provenance["seconds"], **self.result}
+        return {"run": self.name, **told, "seconds": self.provenance["seconds"], **self.result}
 
 
 def held(result, place=""):
-    """A result as a `Unit` holds it: plain values, tensors as arrays."""
+    """A result as a `Run` holds it: plain values, tensors as arrays."""
     if isinstance(result, dict):
         return {str(k): held(v, f"{place}.{k}") for k, v in result.items()}
     if isinstance(result, (list, tuple)) and not dataclasses.is_dataclass(result):
@@ -127,24 +127,30 @@ def _hash(arrays):
     return content.of_arrays(arrays, head=content.UNIT_HEAD)[:12]
 
 
-def write(path, unit):
-    """Keep a unit as the file `path`, in place of an earlier one and of arrays that are no longer its own."""
+def write(path, run):
+    """Keep a run as the file `path`, in place of an earlier one and of arrays that are no longer its own."""
     path, arrays = Path(path), {}
-    raw = vars(unit) | {"result": _apart(unit.result, "", arrays), "arrays": None}
+    raw = vars(run) | {"result": _apart(run.result, "", arrays), "arrays": None}
     if arrays:
         raw["arrays"] = f"{path.stem}-{_hash(arrays)}.npz"
         content.write_npz(path.with_name(raw["arrays"]), arrays)
-    text = {k: json.dumps(raw[k], sort_keys=True, ensure_ascii=False, allow_nan=False) for k in sorted(raw)}
-    text["check"] = f'"{content.of_json(raw)[:12]}"'
-    body = ",\n".join(f" {json.dumps(k)}: {v}" for k, v in text.items())
-    runtime.write_atomically(path, lambda part: part.write_text(f"{{\n{body}\n}}\n"))
+    text = text_of(raw)
+    runtime.write_atomically(path, lambda part: part.write_text(text))
     for old in files(path):
         if old.name not in (path.name, raw["arrays"]):
             old.unlink()
 
 
+def text_of(raw):
+    """The text of a run file: a line a field, with a hash of them all."""
+    lines = {k: json.dumps(raw[k], sort_keys=True, ensure_ascii=False, allow_nan=False) for k in sorted(raw)}
+    lines["check"] = f'"{content.of_json(raw)[:12]}"'
+    body = ",\n".join(f" {json.dumps(k)}: {v}" for k, v in lines.items())
+    return f"{{\n{body}\n}}\n"
+
+
 def files(path):
-    """Those files that are the unit of `path`, and no other one's: itself and its arrays, also of before."""
+    """Those files that are the run of `path`, and no other one's: itself and its arrays, also of before."""
     path = Path(path)
     own = re.compile(rf"{re.escape(path.stem)}-[0-9a-f]{{12}}\.npz")
     arrays = sorted(each for each in path.parent.glob(f"{path.stem}-*.npz") if own.fullmatch(each.name))
@@ -152,7 +158,7 @@ def files(path):
 
 
 def read(path):
-    """The unit of a file. Raises UserError that names a damaged file and what to do."""
+    """The run of a file. Raises UserError that names a damaged file and what to do."""
     path = file = Path(path)
     try:
         raw = json.loads(path.read_text())
@@ -166,52 +172,7 @@ def read(path):
                 arrays = {k: z[k] for k in z.files}
             if _hash(arrays) not in name:
                 raise ValueError("its arrays are not what was written")
-        return Unit(**raw | {"result": _together(raw["result"], arrays)})
+        return Run(**raw | {"result": _together(raw["result"], arrays)})
     except Exception as error:  # a flipped bit makes zip, numpy and json fail in more ways than can be listed
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise runtime.UserError(f"{file}: damaged ({reason}); {REMEDY}") from None
-
-
-# ---- comparing with a unit by earlier code ---------------------------------------------------------------
-def _numbers(value, path=""):
-    """Every number and text inside a value, by its place."""
-    value = value.tolist() if isinstance(value, np.ndarray) else value
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
-        for k in sorted(value):
-            yield from _numbers(value[k], f"{path}.{k}")
-    elif isinstance(value, (list, tuple)):
-        for n, each in enumerate(value):
-            yield from _numbers(each, f"{path}.{n}")
-    else:
-        yield path, float(value)
-
-
-def comparison(old, new):
-    """How a unit computed again compares with the one by earlier code: `{"changed", "same", "difference"}`.
-
-    changed     {definition: hash} of the earlier code that is another one now; where none is and the results
-                differ, the versions of rooms: one of them is not held
-    same        whether all results are equal to six digits; None where device, versions or threads differ, or
-                the size of a part does: then nothing follows
-    difference  largest relative difference of a number
-    """
-    changed = {k: v for k, v in old.code.items() if new.code.get(k) != v}
-    suspects = changed or {k: v for k, v in old.code.items() if ":" not in k}
-    where = ("device", "threads", "versions")
-    if old.parts != new.parts or any(old.provenance.get(k) != new.provenance.get(k) for k in where):
-        return {"changed": changed, "same": None, "difference": None}
-    before, after = dict(_numbers(old.result)), dict(_numbers(new.result))
-    if not before.keys() <= after.keys():  # a result that says more is no contradiction
-        return {"changed": suspects, "same": False, "difference": None}
-    worst, equal = 0.0, True
-    for k, a in before.items():
-        b = after[k]
-        if isinstance(a, float) and isinstance(b, float):
-            if not (math.isnan(a) and math.isnan(b)):
-                worst = max(worst, abs(a - b) / max(abs(a), abs(b), 1e-300) if a != b else 0.0)
-        else:
-            equal &= a == b
-    same = bool(equal and worst <= 5e-6)
-    return {"changed": changed if same else suspects, "same": same, "difference": worst}

@@ -1,0 +1,373 @@
+"""The networks of `chen`: how they are trained, measured and attacked (Sections III and IV)."""
+import contextlib
+import copy
+import dataclasses
+
+import numpy as np
+import torch
+
+from shared import reference, roby, runtime
+from shared.attacks import line
+from shared.attacks.directions import directions
+from shared.attacks.gradient import PGD, HalfAdversarial, PGDBeyondWhite
+from shared.attacks.threat import L2, Linf, LinfEuclideanSteps
+from shared.boundary.survey import survey
+from shared.data import sets
+from shared.models import chen as models
+from shared.models import registry
+from shared.models.inference import Careful, accuracy, chunk_for, frozen, label_margins, pixels
+from shared.training.fit import fit, share
+from shared.units import provenance
+from shared.units.checkpoint import checkpoint
+from shared.units.experiment import Experiment
+
+PAPER = reference.paper("chen")
+DATASETS = {"cifar10": "CIFAR-10", "mnist": "MNIST", "fashion_mnist": "Fashion-MNIST"}
+# Networks of the paper's tables. Others that `models.chen` names are trained and shown beside them.
+PRINTED = {row["model"] for item in ("table-1", "table-6", "table-7", "table-9") for row in PAPER[item].rows}
+
+
+# ---- plans -----------------------------------------------------------------------------------------------
+def _spelt(names):
+    """`{name in a unit: name as printed}`."""
+    return {name.lower().replace(" ", ""): name for name in names}
+
+
+# Of each set of units: its networks as (architecture, options), its data sets, how units are named.
+_TEN = {key: (models.MODELS[name], {}) for key, name in _spelt(models.MODELS).items()}
+_FCNS = {key: ("chen-fcn", models.FCNS[name]) for key, name in _spelt(models.FCNS).items()}
+_CNNS = {key: ("chen-cnn", models.CNNS[name]) for key, name in _spelt(models.CNNS).items()}
+_ORDER = ("mnist", "fashion_mnist", "cifar10")          # in which units are computed
+NAMES = "{data}-{model}"
+_SUSPECTED = {key: _TEN[key] for key in ("lenet", "mobilenetv2", "squeezenet")}
+SETS = {"natural": (_TEN, _ORDER, NAMES), "robust": (_TEN, _ORDER, f"{NAMES}-robust"),
+        "dense": (_FCNS, _ORDER[:1], NAMES), "convolutional": (_CNNS, _ORDER, NAMES),
+        "suspects": (_SUSPECTED, _ORDER[:1], f"{NAMES}-suspects")}
+# The cheapest networks of each table: their states of half and of double the length are measured, too.
+CHEAP = ("lenet", "mobilenetv1", "mobilenetv2", "fcn-1", "fcn-2", "fcn-3", "cnn-2", "cnn-4")
+SPELT = {**_spelt(models.MODELS), **_spelt(models.FCNS), **_spelt(models.CNNS)}
+# ---- scales ----------------------------------------------------------------------------------------------
+SMALL = {"smoke": dict(datasets=("mnist",), dataset="all", recipe=models.SMOKE, robust=True, images_train=100,
+                       held_out=100, longest=1, images_attack=20, draws=20, near=2, directions=2, seed=0),
+         "quick": dict(datasets=("mnist",), dataset="all", recipe=models.NATURAL, robust=True,
+                       images_train=2_000, held_out=500, longest=1, images_attack=60, draws=50, near=5,
+                       directions=5, seed=0)}
+SCALE = {"smoke": SMALL["smoke"] | dict(models=("lenet",), robust=False),
+         "quick": SMALL["quick"] | dict(models=("lenet", "squeezenet"), robust=False),
+         "paper": dict(datasets=tuple(DATASETS), dataset="all", models=None, recipe=models.NATURAL,
+                       robust=True, images_train=55_000, held_out=5_000, longest=16, images_attack=10_000,
+                       draws=1_000, near=50, directions=20, seed=0)}
+
+
+def small(*names):
+    """The scales of a page that trains the networks `names` in `smoke` and `quick`, and else none."""
+    scales = {profile: settings | {"models": names} for profile, settings in SMALL.items()}
+    return scales | {"paper": SCALE["paper"] | {"models": ()}}
+
+
+def attacks_on(dataset):
+    """The readings of the paper's PGD: its text, the journal version's code; L2 as a ball or as steps.
+
+    text   40 steps of 0.01 in 0.3; on CIFAR-10, where the print has no such numbers, 10 of 0.25/255 in 1/255
+    signed the text's for pixels in [-1, 1]: half of its size and step
+    code   10 steps of 2 on the data's own scale, which cuts digits at 255
+    steps  of Euclidean length in the L-inf ball;  ball: the L2 ball of the printed size;  wide: a usual one
+    third  the text's in a third of the size, where fewer networks lose every image
+    """
+    colour = dataset == "cifar10"
+    size, steps, step, code = (1 / 255, 10, 0.25 / 255, PGD) if colour else (0.3, 40, 0.01, PGDBeyondWhite)
+    long, wide = (2 / 255, 0.5) if colour else (2.0, 2.0)
+    return {"text": PGD(Linf(size), steps, step), "signed": PGD(Linf(size / 2), steps, step / 2),
+            "code": code(Linf(size), 10, long),
+            "third": PGD(Linf(size / 3), steps // 2, step),
+            "ball": PGD(L2(size), 10, size / 4), "steps": PGD(LinfEuclideanSteps(size), steps, step),
+            "code_steps": code(LinfEuclideanSteps(size), 10, long), "wide": PGD(L2(wide), 20, wide / 8)}
+
+
+SUSPECTS = {"text": "PGD as in the text", "signed": "pixels in [−1, 1]: half of its ε and step",
+            "standard": "standardised pixels: 0.308 of its ε and step", "ten": "10 of its 40 steps",
+            "clean": "no random start", "targeted": "targeted at a random class: label flips"}
+DEVIATION = 0.308   # of the pixels of MNIST's training images
+
+
+def suspects_on(dataset):
+    """Readings of the text's PGD that may explain its success on MNIST: `SUSPECTS`."""
+    text = attacks_on(dataset)["text"]
+
+    def scaled(by):
+        return dataclasses.replace(text, threat=Linf(by * text.threat.size), step=by * text.step)
+
+    return {"text": text, "signed": scaled(0.5), "standard": scaled(DEVIATION),
+            "ten": dataclasses.replace(text, steps=10),
+            "clean": dataclasses.replace(text, random_start=False),
+            "targeted": dataclasses.replace(text, threat=Linf(text.threat.size, targeted=True))}
+
+
+# Published accuracies, by set of units: networks are trained until they reach them.
+def _asked(kind, data, name):
+    """The published accuracy of a network, as a share; a robust one's is that of its natural network.
+
+    That of a further network is the median of its table's on the data set.
+    """
+    items = {"dense": ("table-6", "table-7"), "convolutional": ("table-9",)}.get(kind, ("table-1",))
+    printed = {row["model"]: row["acc"] for item in items for row in PAPER[item].rows
+               if row["dataset"] == DATASETS[data]}
+    return printed.get(SPELT.get(name)) or float(np.median(list(printed.values())))
+
+
+def hook_on(dataset):
+    """Half of each batch adversarial, by the ball of the paper's text in seven larger steps."""
+    size = 1 / 255 if dataset == "cifar10" else 0.3
+    return HalfAdversarial(PGD(Linf(size), steps=7, step=size / 3), train_mode=False)
+
+
+def plan(kind):
+    """The plan of a set of `SETS`: a unit for each data set and network that a scale wants."""
+    networks, order, _ = SETS[kind]
+    robust = kind == "robust"
+
+    def planned(scale):
+        if robust and not scale.robust:
+            return {}
+        return {(data.replace("_", "-"), name): dict(
+            dataset=data, architecture=architecture, options=options,
+            recipe=dataclasses.replace(scale.recipe, **models.OWN.get(architecture, {})),
+            hook=hook_on(data) if robust else None,
+            attacks=suspects_on(data) if kind == "suspects" else attacks_on(data),
+            asked=_asked(kind, data, name), other_lengths=kind != "suspects" and name in CHEAP,
+            images_train=min(scale.images_train, 45_000 if data == "cifar10" else 55_000),
+            held_out=scale.held_out, longest=scale.longest, images_attack=scale.images_attack,
+            draws=scale.draws, near=scale.near, directions=scale.directions, seed=scale.seed)
+            for data in order for name, (architecture, options) in networks.items()
+            if data in scale.datasets and scale.dataset in ("all", data)
+            and (scale.models is None or name in scale.models)}
+    return planned
+
+
+# ---- one network ------------------------------------------------------------------------------------------
+def attacked(net, x, y, attack, generator, bf16):
+    """The last iterates of an attack on float32 images x; `bf16` as in a recipe."""
+    moves = attack.draw(x, generator)
+    moves = torch.zeros_like(x) if moves is None else moves.to(x.device)
+
+    def part(images, labels, moves):
+        with runtime.bf16(images.device, bf16):
+            images = images.contiguous(memory_format=torch.channels_last)
+            return attack.propose(net, images, labels, moves)[0]
+
+    with frozen(net):
+        return runtime.chunked(part, x, y, moves, chunk=chunk_for(net, x))
+
+
+def layout(features, groups, p):
+    """`roby.layout` as arrays, or None where the model never predicts a class, or predicts one alone."""
+    try:
+        found = roby.layout(features, groups, p=p)
+    except runtime.UserError:
+        return None
+    return {"count": found.count, "width": found.width.float(), "distance": found.distance.float()}
+
+
+def layouts(scores, hidden, y):
+    """Where classes lie: by logits, softmax and last hidden features, true and predicted classes, norms."""
+    every = {"logits": scores, "softmax": scores.softmax(1), "hidden": hidden}
+    return {name: {by: {p: layout(features, groups, float(p)) for p in ("2", "inf")}
+                   for by, groups in (("true", y), ("predicted", scores.argmax(1)))}
+            for name, features in every.items()}
+
+
+def resampled(scores, y, draws, seed):
+    """`roby.bootstrap` of logits in both norms; every network is resampled alike."""
+    return {p: roby.bootstrap(scores, y, p=float(p), draws=draws,
+                              generator=runtime.generator(seed, "chen", "bootstrap")).float()
+            for p in ("2", "inf")}
+
+
+def flat_map(scores, seed):
+    """t-SNE coordinates [n, 2] of logits [n, K]."""
+    from sklearn.manifold import TSNE  # here: it takes seconds to import
+
+    made = TSNE(2, perplexity=min(30, (len(scores) - 1) / 3), init="pca", random_state=seed)
+    return made.fit_transform(scores.numpy()).astype(np.float16)
+
+
+def trained(net, data, recipe, hook, asked, states_of, *, images_train, held_out, longest, seed, label):
+    """Train a network to an accuracy: `({epochs: weights}, {epochs: accuracy}, its length, whether reached)`.
+
+    asked      share of the held-out training images; the length is the first of 1, 2, 4, 8, 16 epochs (up to
+               `longest`) at which it is reached, the last where it never is
+    states_of  length -> lengths whose weights are wanted beside those of the length itself
+    """
+    order = torch.randperm(len(data.x_train), generator=runtime.generator(seed, "chen", "held out"))
+    out, rest = order[:held_out], order[held_out:]
+    rows = rest[share(data.y_train[rest], min(images_train, len(rest)))].sort().values
+    lengths = [n for n in models.LENGTHS if n <= longest]
+    kept = checkpoint("looks")
+    weights, found = kept.load() or ({}, {})
+    found = {int(n): value for n, value in found.items()}
+
+    def length():
+        return next((n for n in lengths if found.get(n, 0) >= asked), None)
+
+    def enough():
+        n = length()
+        return lengths[-1] in found if n is None else max(found) >= max([n, *states_of(n)])
+
+    def look(epochs, net):
+        if epochs not in models.LENGTHS:
+            return False
+        with frozen(net):
+            found[epochs] = accuracy(net, data.x_train[out], data.y_train[out])
+        weights.update({f"{epochs}/{k}": v.cpu().clone() for k, v in net.state_dict().items()})
+        kept.save(weights, found)
+        return enough()
+
+    if not found or not enough():
+        recipe = dataclasses.replace(recipe, epochs=max([lengths[-1], *states_of(lengths[-1])]))
+        fit(net, data.x_train[rows], data.y_train[rows], recipe, device=runtime.device(), hook=hook,
+            after_epoch=look, generator=runtime.generator(seed, "chen", *label, "order"))
+    n = length()
+    return weights, found, n or lengths[-1], n is not None
+
+
+def measure(dataset, architecture, options, recipe, hook, attacks, *, asked, other_lengths, images_train,
+            held_out, longest, images_attack, draws, near, directions, seed):
+    """Train one network to the published accuracy; its accuracy, classes, attacks, distances and seconds.
+
+    asked           the published accuracy: training ends where the held-out images reach it
+    other_lengths   whether states of half and of double the length are measured, too: "half" and "double"
+    near, directions   images around which the boundary is looked for, and in how many directions
+    """
+    data, label = sets.load(dataset), (architecture, dataset)
+    channels, size = data.x_train.shape[1:3]
+    net = registry.build(architecture, generator=runtime.generator(seed, "chen", *label), channels=channels,
+                         size=size, **options)
+    others = {"half": lambda n: n // 2, "double": lambda n: 2 * n} if other_lengths else {}
+    weights, found, length, reached = trained(
+        net, data, recipe, hook, asked, lambda n: [other(n) for other in others.values()], seed=seed,
+        label=label, images_train=images_train, held_out=held_out, longest=longest)
+
+    def state(epochs):
+        own = copy.deepcopy(net)    # what measures it leaves its hooks behind
+        own.load_state_dict({k.partition("/")[2]: v for k, v in weights.items()
+                             if k.startswith(f"{epochs}/")})
+        return {"epochs": epochs} | measured(
+            own.eval(), data, recipe, attacks, images_attack=images_attack, draws=draws, near=near,
+            directions=directions, seed=seed, label=f"{epochs}-")
+
+    return {"images_train": min(images_train, len(data.x_train) - held_out), "reached": reached,
+            "held_out_accuracy": {str(n): value for n, value in found.items()},
+            **{name: state(other(length)) for name, other in others.items() if reached and other(length)},
+            **state(length)}
+
+
+def measured(net, data, recipe, attacks, *, images_attack, draws, near, directions, seed, label):
+    """What `measure` returns of one state of a network; `label` begins the names of its checkpoints."""
+    device = runtime.device()
+    net = net.to(device, memory_format=torch.channels_last)
+    x_test, y_test = data.x_test.to(device), data.y_test
+    look, classes, seconds, clock = roby.Penultimate(net), len(data.classes), {}, provenance.clock
+
+    def both(images):
+        hidden = look(images)
+        return torch.cat([look.logits, hidden], 1)
+
+    def seen(images, chunk=None):
+        made = roby.embed(both, images, like=net, chunk=chunk)
+        return made[:, :classes], made[:, classes:]
+
+    start = clock()
+    scores, hidden = seen(x_test)
+    seconds["forward"] = clock() - start
+    start = clock()
+    for p in roby.NORMS:
+        with contextlib.suppress(runtime.UserError):    # of a network that has learned nothing
+            roby.roby(roby.layout(scores, y_test, p=p))
+    seconds["roby"] = clock() - start
+    result = {"classes": classes, "parameters": sum(each.numel() for each in net.parameters()),
+              "test_accuracy": float((scores.argmax(1) == y_test).double().mean()),
+              "train_accuracy": accuracy(net, data.x_train[:1000], data.y_train[:1000]),
+              "margins": label_margins(scores, y_test),
+              "sure": float(label_margins(scores.softmax(1), y_test).mean()),
+              "classes_test": layouts(scores, hidden, y_test),
+              "resampled_test": resampled(scores, y_test, draws, seed)}
+
+    order = torch.randperm(len(x_test), generator=runtime.generator(seed, "chen", "attacked"))
+    rows = order[share(y_test[order], min(images_attack, len(x_test)))].sort().values
+    x, y = pixels(x_test[rows.to(device)]), y_test[rows]
+    start = clock()
+    with torch.no_grad(), runtime.bf16(device, recipe.bf16):
+        runtime.chunked(net, x, chunk=chunk_for(net, x))
+    seconds["forward_attacked"] = clock() - start
+    clean, hidden = scores[rows], hidden[rows]
+    result |= {"images_attack": len(rows), "rows": rows.short(), "labels": y.byte(),
+               "correct": clean.argmax(1) == y,
+               "map_clean": flat_map(clean, seed), "attacks": {}, "seconds": seconds,
+               "classes_clean": layouts(clean, hidden, y),
+               "resampled_clean": resampled(clean, y, draws, seed)}
+    # A targeted attack aims at another class, drawn at random.
+    other = torch.randint(1, classes, y.shape, generator=runtime.generator(seed, "chen", "target"))
+    goals = {True: (y + other) % classes, False: y}
+    for name, attack in attacks.items():
+        kept = checkpoint(f"{label}attack-{name}")
+        if (state := kept.load()) is None:
+            start = clock()
+            z = attacked(net, x, goals[attack.threat.targeted].to(device), attack,
+                         runtime.generator(seed, "chen", "attack", name), recipe.bf16)
+            state = {"z": z.cpu()}, {"seconds": clock() - start}
+            kept.save(*state)
+        scores, hidden = seen(state[0]["z"].to(device))
+        seconds[name] = state[1]["seconds"]
+        result["attacks"][name] = {"predicted": scores.argmax(1).byte(),
+                                   "classes": layouts(scores, hidden, y)}
+        if name == "text":
+            result |= {"map_text": flat_map(scores, seed),
+                       "resampled_text": resampled(scores, y, draws, seed)}
+    result |= distances(net, x[:near], directions, seed)
+    return result | {"batch_statistics": by_batches(net, x, y, seen, attacks.get("text"), seed)}
+
+
+def distances(net, x, count, seed):
+    """RMS distance of the nearest boundary in random directions, and the L2 one along the margin's gradient.
+
+    From the model's class at images x to another; nan where there is none up to 0.5, or to a length of 10.
+    """
+    careful = Careful.measured(net, x)
+    draw = runtime.generator(seed, "chen", "near")
+    random = directions(x[0].numel(), count, negatives=True, generator=draw).to(x.device)
+    found = survey(careful, x, random, step=0.02, top=0.5)
+    own = careful(x).argmax(1)
+    direction, _ = line.unit(line.gradients(net, x, own, line.lost_margin)[0])
+    steps = line.smallest_steps(careful.flips, x, own, direction, line.scalings(256, 10.0))
+    return {"near_random": torch.where(found.censored, torch.nan, found.nearest),
+            "near_gradient": torch.where(steps.found, steps.size, torch.nan)}
+
+
+def by_batches(net, x, y, seen, attack, seed):
+    """`layouts` and accuracy where batch normalisation works by the batch of 50; None where there is none.
+
+    "flipped": how many of the images that are "correct" in batches of 200 an attack on these batches flips.
+    """
+    norms = [m for m in net.modules() if isinstance(m, torch.nn.BatchNorm2d)]
+    if not norms:
+        return None
+    for norm in norms:
+        norm.track_running_stats, norm.running_mean, norm.running_var = False, None, None
+    parts = [seen(part, len(part)) for part in x.tensor_split(-(-len(x) // 50))]
+    scores, hidden = (torch.cat(each) for each in zip(*parts))
+    moves = attack.draw(x, runtime.generator(seed, "chen", "attack", "batches")).to(x.device)
+    correct = flipped = 0
+    with frozen(net):
+        for part, labels, start in zip(*(each.split(200) for each in (x, y.to(x.device), moves))):
+            right = seen(part, len(part))[0].argmax(1) == labels.cpu()
+            z = attack.propose(net, part, labels, start)[0]
+            correct += int(right.sum())
+            flipped += int((right & (seen(z, len(part))[0].argmax(1) != labels.cpu())).sum())
+    return {"accuracy": float((scores.argmax(1) == y).double().mean()), "classes": layouts(scores, hidden, y),
+            "correct": correct, "flipped": flipped}
+
+
+# ---- the experiments -------------------------------------------------------------------------------------
+natural, robust, dense, convolutional, suspects = (
+    Experiment(f"chen/{kind}", measure, plan(kind), scale=SCALE, sizes=("images_train", "images_attack"),
+               names=names, memory=8) for kind, (_, _, names) in SETS.items())

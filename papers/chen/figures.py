@@ -1,0 +1,265 @@
+"""What the pages of `chen` share: which networks, rows a network, maps, figures."""
+import dataclasses
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import torch
+
+from papers.chen.experiments import DATASETS, PAPER, PRINTED, SPELT
+from shared import roby
+from shared.pages import display
+from shared.runtime import UserError
+
+TEN = len({row["model"] for row in PAPER["table-1"].rows})
+METRICS = {"fsa": "FSA", "fsd": "FSD", "roby": "ROBY"}
+NORMS = {"inf": "L∞", "2": "L2"}
+ATTACKS = {"text": "PGD as in the text", "signed": "half of its ε (pixels in [−1, 1])",
+           "third": "a third of its ε",
+           "code": "10 L∞ steps of 2 (published code)", "ball": "L2 ball of the same ε",
+           "steps": "short L2 steps in the L∞ ball", "code_steps": "10 L2 steps of 2 in the L∞ ball",
+           "wide": "L2 ball of 2"}
+LIMITS = {"near_random": 0.5, "near_gradient": 10.0}    # where the searches of the experiment end
+
+
+# ---- which networks --------------------------------------------------------------------------------------
+def lent(page, experiment, names=None):
+    """The results of an experiment; in `smoke` and `quick` the page's own few networks.
+
+    names   the networks that the page rests on, such as ("resnet101",); None: those of the tables
+    """
+    _, labels = experiment.planned()
+    keep = [run for run, label in labels.items()
+            if (SPELT[label["model"]] in PRINTED if names is None else label["model"] in names)]
+    return page.results(experiment, names=keep)
+
+
+def only(units, asked=None, data=None):
+    """Of some `Results` the networks with these printed names, or on one data set.
+
+    A small run's stay, except those that the paper does not print.
+    """
+    mine = {name: each for name, each in units.mine.items()
+            if SPELT[units.labels[name]["model"]] in PRINTED}
+    some = units.only(lambda unit: data in (None, unit["data"])
+                      and (asked is None or SPELT[unit["model"]] in asked))
+    return dataclasses.replace(some, mine=mine)
+
+
+RESAMPLED = ("fsa", "fsd", "roby", "width", "overlap")     # the columns of a unit's resamples
+
+
+# ---- other lengths of training ---------------------------------------------------------------------------
+LENGTHS = {"half": "half", "double": "twice"}      # of the cheapest networks' epochs, in words
+
+
+def with_lengths(rows):
+    """`rows` (units -> rows or data) that also gives what the cheapest networks' other lengths give.
+
+    Rows have it under "half" and "double", data (a dict) under "other_lengths": see `at_lengths`.
+    """
+    def made(*frames):
+        found = rows(*frames)
+        others = {length: rows(*(_at(units, length) for units in frames)) for length in LENGTHS
+                  if any(length in units and units[length].notna().any() for units in frames)}
+        if isinstance(found, dict):
+            return found | ({"other_lengths": others} if others else {})
+        mine, *theirs = (pd.DataFrame(each).to_dict("records") for each in (found, *others.values()))
+        return [row | dict(zip(others, each)) for row, *each in zip(mine, *theirs)]
+    return made
+
+
+def _at(units, length):
+    """Units with the states of another length in place of the matched one, where a network has it."""
+    return pd.DataFrame([u | u[length] if isinstance(u.get(length), dict) else u
+                         for u in units.to_dict("records")])
+
+
+def at_lengths(found):
+    """`(rows or data of the matched length, {length: the same at that length})` of `with_lengths`."""
+    if isinstance(found, dict):
+        core = dict(found)
+        return core, core.pop("other_lengths", {})
+    core = found.drop(columns=[length for length in LENGTHS if length in found])
+    return core, {length: pd.DataFrame(list(found[length])) for length in LENGTHS if length in found}
+
+
+# ---- rows a network --------------------------------------------------------------------------------------
+def metrics(classes, features="logits", by="true"):
+    """`{"fsa_2": ..., "roby_inf": ...}` of classes as a unit has them; None where they give no number.
+
+    width and overlap are those that are not scaled inside the network.
+    """
+    told = {}
+    for norm in NORMS:
+        there, found = classes[features][by][norm], {}
+        if there is not None:
+            try:
+                found = vars(roby.roby(roby.Layout(p=float(norm), **{
+                    k: torch.as_tensor(v).double() for k, v in there.items()})))
+            except UserError:    # a network that tells no classes apart
+                pass
+        told |= {f"{name}_{norm}": found.get(name) for name in (*METRICS, "width", "overlap")}
+    return told
+
+
+def success(unit, attack):
+    """Of the correctly classified images of a unit, the share that an attack flips; None of none tried."""
+    correct = np.asarray(unit["correct"], bool)
+    if attack not in unit["attacks"] or not correct.any():
+        return None
+    wrong = np.asarray(unit["attacks"][attack]["predicted"]) != np.asarray(unit["labels"])
+    return float(wrong[correct].mean())
+
+
+def _of_training(unit):
+    """Statuses of a row: its accuracy is fitted; a network below its accuracy counts for nothing."""
+    if pd.isna(unit.get("asked")):
+        return {}
+    if unit["reached"]:
+        return {"acc_status": "fitted: the length of training was chosen by it", "status": None}
+    return {"acc_status": None, "status": "proxy: a network below the published accuracy after "
+                                          f"{unit['epochs']} epochs"}
+
+
+STATUS = ("acc_status", "status")
+
+
+def networks(*frames):
+    """A row a network of the units: its printed names, accuracy, success of each attack, metrics, distances.
+
+    asr_<attack> counts correctly classified images. Where no boundary is found around an image, its distance
+    is that at which the search ended. A network that stayed below its published accuracy has a `status`.
+    """
+    return pd.DataFrame([{
+        "dataset": DATASETS[u["dataset"]], "model": SPELT[u["model"]], "acc": u["test_accuracy"],
+        "epochs": u["epochs"], **_of_training(u),
+        "n": int(np.sum(u["correct"])), "margin": float(np.mean(u["margins"])),
+        **{name: float(np.median(np.where(np.isnan(u[name]), end, u[name]))) for name, end in LIMITS.items()},
+        **{f"asr_{name}": success(u, name) for name in ATTACKS},
+        **dict(zip(("roby_low", "roby_high"), map(float, np.quantile(
+            np.asarray(u["resampled_test"]["2"])[:, RESAMPLED.index("roby")], (0.025, 0.975))))),
+        **metrics(u["classes_test"])} for frame in frames for u in frame.to_dict("records")])
+
+
+# Of Tables I to III: a metric's column, with the column of the attack in the same norm.
+PAIRS = {f"{metric}_{norm}": (f"asr_{norm}", f"{metric}_{norm}") for norm in NORMS for metric in METRICS}
+SERIES = {norm: {f"asr_{norm}": f"ASR, {words}"} | {f"{name}_{norm}": f"{told}, {words}"
+                                                  for name, told in METRICS.items()}
+          for norm, words in NORMS.items()}      # of Figures 2 and 3
+
+
+def table_1(units):
+    """A row a network, as Table I prints them, with the images of which its rates of success are."""
+    rows = networks(units).rename(columns={"asr_text": "asr_inf", "asr_ball": "asr_2"})
+    columns = ["dataset", "model", "acc", "asr_inf", "asr_2", *PAIRS, "asr_inf_of", "asr_2_of", *STATUS]
+    return rows.assign(asr_inf_of=rows.n, asr_2_of=rows.n).reindex(columns=columns) if len(rows) else rows
+
+
+def named(units, columns, *, sort=None, percent=()):
+    """Rows of a table of ours, a network each: its data set, its name, and columns of `networks`."""
+    rows = networks(units)
+    if not len(rows):
+        return []
+    rows = rows.sort_values(sort, kind="stable") if sort else rows
+    return [{"data set": row["dataset"], "network": row["model"],
+             **{name: 100 * row[name] if name in percent and row[name] is not None else row[name]
+                for name in columns}}
+            for row in rows.to_dict("records")]
+
+
+NAMED = {"data set": "data set", "network": "network"}
+FEATURES = {"logits": "logits", "hidden": "last hidden layer", "softmax": "softmax outputs"}
+VARIANTS = {f"{words}, {by} classes": (features, by) for features, words in FEATURES.items()
+            for by in ("true", "predicted")}
+
+
+def variants(units):
+    """A row a network: ROBY in the L2 form by features and classes, and by the batch's normalisation."""
+    made = []
+    for u in units.to_dict("records"):
+        batch = u["batch_statistics"]
+        made.append({"data set": DATASETS[u["dataset"]], "network": SPELT[u["model"]]} | {
+            name: metrics(u["classes_test"], *how)["roby_2"] for name, how in VARIANTS.items()} | {
+            "batch statistics": metrics(batch["classes"])["roby_2"] if batch else None})
+    return made
+
+
+def spans(numbers):
+    """Whole numbers as words: "1 to 16"."""
+    return " to ".join(f"{n:,.0f}" for n in dict.fromkeys((min(numbers), max(numbers))))
+
+
+def accuracies(rows):
+    """A claim on accuracies that names no bound, with those of the networks that are there."""
+    told = "; ".join(f"{data}: {between(100 * mine.acc)} (n = {len(mine)})"
+                     for data, mine in rows.groupby("dataset", sort=False)) if len(rows) else "none"
+    return None, f"{told}; the claim names no bound"
+
+
+def complete(rows, asked):
+    """`{data set: its rows}` of a table, of those data sets of which all `asked` networks are there."""
+    return {data: mine for data in DATASETS.values()
+            for mine in [rows[rows.dataset == data] if len(rows) else rows] if len(mine) == asked}
+
+
+def between(percents):
+    """Percentages as words, from the smallest to the largest: "36.4% to 87.1%"."""
+    percents = list(percents)
+    ends = [f"{display.number(float(end(percents)), digits=3)}%" for end in (min, max)]
+    return " to ".join(dict.fromkeys(ends))
+
+
+# ---- maps ------------------------------------------------------------------------------------------------
+def grouped(points, labels):
+    """Of points [n, 2] of a map, the share (percent) whose nearest other point has their label."""
+    points = np.asarray(points, float)
+    apart = ((points[:, None] - points[None]) ** 2).sum(2)
+    np.fill_diagonal(apart, np.inf)
+    labels = np.asarray(labels)
+    return float(100 * (labels[apart.argmin(1)] == labels).mean())
+
+
+def draw_maps(panels):
+    """Maps `{title: (points [n, 2], labels [n])}`, a colour and a number a class; None of no panels."""
+    if not panels:
+        return None
+    columns = min(3, len(panels))
+    rows = -(-len(panels) // columns)
+    figure, axes = plt.subplots(rows, columns, squeeze=False,
+                                figsize=(display.WIDEST / 3 * columns, 2.6 * rows))
+    for ax, (title, (points, labels)) in zip(axes.flat, panels.items()):
+        points, labels = np.asarray(points, float), np.asarray(labels)
+        for k in np.unique(labels):
+            mine = points[labels == k]
+            ax.scatter(*mine.T, s=4, lw=0, color=display.PALETTE[k % len(display.PALETTE)])
+            ax.text(*np.median(mine, 0), str(k), ha="center", va="center",
+                    bbox={"boxstyle": "circle,pad=0.1", "fc": "white", "ec": "0.5", "lw": 0.5})
+        ax.set(xticks=[], yticks=[], title=title)
+    for ax in axes.flat[len(panels):]:
+        ax.set_axis_off()
+    return figure
+
+
+# ---- figures ---------------------------------------------------------------------------------------------
+def draw_networks(rows, series, *, sort=None, axis="success rate or measure"):
+    """A panel a data set: columns of a table over its networks; None without any.
+
+    series  {column: label};  sort: the column that orders networks, None keeps the order of the rows
+    axis    the label of the vertical axis
+    """
+    there = [data for data in DATASETS.values() if len(rows) and (rows.dataset == data).any()]
+    if not there:
+        return None
+    size = display.WIDEST, 0.9 + 2.3 * len(there)
+    figure, axes = plt.subplots(len(there), 1, squeeze=False, figsize=size)
+    for ax, data in zip(axes[:, 0], there):
+        mine = rows[rows.dataset == data]
+        mine = mine.sort_values(sort, kind="stable") if sort else mine
+        for n, (column, label) in enumerate(series.items()):
+            ax.plot(range(len(mine)), mine[column].astype(float), display.LINES[n % len(display.LINES)], ms=6,
+                    marker=display.MARKERS[n], color=display.PALETTE[n], label=label)
+        ax.set_xticks(range(len(mine)), mine.model, rotation=25, ha="right")
+        ax.set(title=data, ylim=(-0.03, 1.05), ylabel=axis)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(series))
+    return figure

@@ -1,0 +1,50 @@
+"""Units as tidy frames: keys of a plan name them and become columns; a row an image, pair or network."""
+import string
+
+import numpy as np
+import pandas as pd
+
+from shared.runtime import UserError
+
+
+def named(names, plan):
+    """`({unit's name: arguments}, {unit's name: {column: value}})` of a plan.
+
+    names   such as "{network}-{kind}-b{block}", for a plan with keys (network, kind, block)
+    """
+    columns = [field for _, field, _, _ in string.Formatter().parse(names) if field]
+    units, labels = {}, {}
+    for key, given in plan.items():
+        key = key if isinstance(key, tuple) else (key,)
+        if len(key) != len(columns):
+            raise UserError(f"a unit's key {key!r} for names {names!r}: give {', '.join(columns)}")
+        mine = dict(zip(columns, key))
+        if strange := [k for k, v in mine.items() if k in given and given[k] != v]:
+            raise UserError(f"{names.format(**mine)}: {strange[0]!r} is an argument, too; call one otherwise")
+        units[names.format(**mine)], labels[names.format(**mine)] = given, mine
+    if len(units) < len(plan):
+        raise UserError(f"names {names!r}: several units of one name; a key has something that these lack")
+    return units, labels
+
+
+def each(units, *lists):
+    """A row for each image (or pair, network ...) of the units, from results that are lists.
+
+    units   a DataFrame with a row a unit
+    lists   the columns of lists that belong together, of one length in a unit; None take all lists. They give
+            one value a row, with `place` in the list (from 0); what is no list is repeated
+    Raises UserError naming lists of different lengths.
+    """
+    made = []
+    for unit in units.to_dict("records"):
+        found = {k: v for k, v in unit.items() if isinstance(v, list | np.ndarray)}
+        laid = {k: unit[k] for k in lists} if lists else found
+        if len({len(v) for v in laid.values()}) > 1:
+            lengths = ", ".join(f"{k} {len(v)}" for k, v in laid.items())
+            raise UserError(f"run {unit['run']}: lists of different lengths ({lengths}); "
+                            "name those that belong together")
+        rest = {k: v for k, v in unit.items() if k not in found}
+        made += [rest | {"place": n} | dict(zip(laid, values))
+                 for n, values in enumerate(zip(*laid.values()))]
+    columns = [c for c in units if not made or c in made[0]]
+    return pd.DataFrame(made, columns=None if made else [*dict.fromkeys([*columns, "place", *lists])])
