@@ -1,6 +1,6 @@
-"""Rebuild every record from the committed units: python -m workflow.records [--check] [NOTEBOOK ...]
+"""Rebuild every record from the committed runs: python -m workflow.records [--check] [NOTEBOOK ...]
 
-Each notebook's text half runs at full scale without computing a unit, and so without data, training or GPU.
+Each notebook's text half runs at full scale without computing a run, and so without data, training or GPU.
 With `--check` the records go to a scratch folder, and any changed word, or number changed by more than 1e-5,
 is told.
 """
@@ -90,8 +90,8 @@ def compare(old, new, whole=True):
 
 
 def scratch(folder):
-    """A results folder of its own that shares the committed units and nets."""
-    for part in ("units", "zoo"):
+    """A results folder of its own that shares the committed runs and nets."""
+    for part in ("runs", "zoo"):
         source = runtime.results_folder() / part
         if source.is_dir():
             (Path(folder) / part).symlink_to(source)
