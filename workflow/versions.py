@@ -37,6 +37,8 @@ def _module(name):
     """`({name: [its top-level statements]}, {name: (module, name there or None)})` of a module."""
     tree, nodes, imports = ast.parse(Path(importlib.util.find_spec(name).origin).read_text()), {}, {}
     for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imports |= {alias.asname: (alias.name, None) for alias in node.names if alias.asname}
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
@@ -47,9 +49,9 @@ def _module(name):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             nodes.setdefault(node.name, []).append(node)
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            for each in ast.walk(node):
-                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-                    nodes.setdefault(each.id, []).append(node)
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for each in (n for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)):
+                nodes.setdefault(each.id, []).append(node)
     return nodes, imports
 
 
@@ -59,6 +61,14 @@ def _is_module(name):
         return importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:
         return False
+
+
+def _own(node):
+    """Names that a function gives a value itself: its arguments, and what it assigns."""
+    if not isinstance(node, ast.FunctionDef):
+        return set()
+    return {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)} | {
+        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def _text(node):
@@ -82,8 +92,9 @@ def reached(module, name, seen):
             reached(*imports[name], seen)
         return
     seen[place] = "\n".join(map(_text, nodes[name]))
+    own = set().union(*map(_own, nodes[name]))
     for node in (n for statement in nodes[name] for n in ast.walk(statement)):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in own:
             reached(module, node.id, seen)
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             target = imports.get(node.value.id)
