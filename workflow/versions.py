@@ -1,7 +1,7 @@
 """Has the code of an experiment changed without its version? python -m workflow.versions [same EXPERIMENT]
 
-`tests/versions.json` holds a digest for each experiment: of its function, of the builders of the architectures
-its paper plan names, and of what these name in turn within the papers' code; syntax without docstrings.
+`tests/versions.json` holds a digest for each experiment: of its function, of the builders of the networks
+that its paper plan names, and of what these name in turn within the papers' code; syntax without docstrings.
 A changed digest asks: raise the version, or show by `make same EXPERIMENT=he/attacks` that the results stay.
 """
 import ast
