@@ -60,14 +60,15 @@ UNIFORM = ("white", "black")
 # Three convolutional networks learn the digits of MNIST: Table I lists their layers, Table II their accuracies. Then they
 # classify two images that show no digit: one all white, one all black. Each network predicts a digit for them, often with high
 # probability. The paper trains one network of each kind. We train several, which shows how much of a predicted label belongs to the
-# architecture and how much to the single training.
+# architecture and how much to the single training. A run trains one network
+# ({download}`experiments.py <../../papers/ren/experiments.py>`).
 #
 # All later results of this paper are measured by the structural similarity (SSIM) of two images (Equation 1). It is
 # checked here too.
 
 # %%
 scale = run.scale(**experiments.NETWORKS)
-networks = run.results(experiments.networks)     # a run: one trained network
+networks = run.results(experiments.networks)
 
 # %% [markdown]
 # ## Table I: the layers
@@ -269,7 +270,6 @@ display.say(f"In {2 * PAIRS} comparisons the two differ by {'less' if within els
             f"{ALLOWED:.5f}. With one constant of "
             f"scikit-image halved or doubled they differ by more than that in {caught} of {len(CHANGED)} "
             f"cases.")
-
 
 # %% [markdown]
 # The border rule matters on digits, whose borders are empty. The figure shows one digit under seven distortions, measured by both

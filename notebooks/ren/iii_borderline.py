@@ -69,17 +69,18 @@ run = start("ren/iii_borderline", globals())
 # inside the class of the original $x_o$, and $x_b$, the last one outside.
 #
 # Here the algorithm runs in the paper's own steps, one digit at a time, and as a fast search over all digits at once. Both must find the
-# same pairs. Then each search is checked for what the paper states of it.
+# same pairs. Then each search is checked for what the paper states of it. A run makes all searches of one network towards one background
+# ({download}`experiments.py <../../papers/ren/experiments.py>`).
 
 # %%
 scale = run.scale(**experiments.BORDERLINE)
-steps = run.results(experiments.steps)          # a run: the paper's steps beside the fast search
-searches = run.results(experiments.checked)     # a run: all searches of one network and background
+steps = run.results(experiments.steps)          # the paper's steps beside the fast search
+searches = run.results(experiments.checked)     # the fast search from all digits
 
 # %% [markdown]
 # ## Algorithm 1: mixing towards the boundary
 #
-# The code follows the paper's steps. `uint8(a/2 + b/2)` is computed as MATLAB, the paper's software, does: each half is rounded, .5 upwards,
+# The code follows the paper's steps; the runs call it as shown. `uint8(a/2 + b/2)` is computed as MATLAB, the paper's software, does: each half is rounded, .5 upwards,
 # and the sum stops at 255.
 
 # %%
@@ -133,7 +134,6 @@ run.extra("mutants", steps, lambda runs: [
     {"changed": k.replace("_", " "), "searches": int(runs.digits.sum()), "others": int(runs[k].sum())}
     for k in CHANGED], "How often changed steps end with another pair than the fast search",
           header={"changed": "changed in the paper's steps", "searches": "searches", "others": "other pairs"})
-
 
 # %% [markdown]
 # ## Figure 1: the steps of one search

@@ -62,11 +62,12 @@ run = start("ren/iv_simulation", globals())
 # similarities (SSIM, 1 for equal images), so a lower number is a larger gap.
 #
 # {ref}`Algorithm 1 <ren-iii>` starts from every test digit. Besides white and black, the paper mixes with other test digits
-# but prints no numbers for that; here they are.
+# but prints no numbers for that; here they are. A run makes all searches of one network towards one background
+# ({download}`experiments.py <../../papers/ren/experiments.py>`).
 
 # %%
 scale = run.scale(**experiments.SIMULATION)
-searches = run.results(experiments.searches)     # a run: all searches of one network and background
+searches = run.results(experiments.searches)
 
 # %% [markdown]
 # ## Table III: separability, robustness and adversarial examples
@@ -155,7 +156,6 @@ run.extra(
     header={"architecture": "architecture", "separability_ssim": "separability",
             "robustness_ssim": "robustness",
             "ae_ssim": "adversarial example"})
-
 
 # %% [markdown]
 # ## Figure 2: what the pairs look like

@@ -71,7 +71,9 @@ TABLE = reference.paper("ren")["table-4"]
 # the last image of the search with the digit's label: a higher value means a less robust network. For both a lower number is better.
 #
 # {ref}`Algorithm 1 <ren-iii>` starts from every test digit, towards white and towards black, with three prunings and with none. The
-# paper does not state where pruning acts. We assume in Table IV that it acts on the digit, the background and every mixture.
+# paper does not state where pruning acts. We assume in Table IV that it acts on the digit, the background and every mixture. A run
+# makes all searches of one network towards one background under one pruning
+# ({download}`experiments.py <../../papers/ren/experiments.py>`).
 
 # %%
 scale = run.scale(**experiments.PRUNING)
@@ -97,9 +99,7 @@ for t, T in (UNPRUNED, *SETTINGS):
     assert borderline.prune(levels, t, T).tolist() == [prune_steps(v, t, T) for v in range(256)]
 assert [(s["t"], s["T"]) for s in TABLE.settings["pruning_settings"]] == list(SETTINGS)
 
-
 # %%
-# A run: all searches of one network, towards one background, with one pruning (0, 255: none).
 searches = run.results(experiments.pruned)
 
 
@@ -236,7 +236,6 @@ run.extra("pruning-suspects", searches, suspects,
 run.say(searches, lambda runs: min(suspects(runs), key=lambda row: row["distance"], default={}),
         "Nearest to the published values: {reading}, {distance:.3f} away on average.")
 
-
 # %% [markdown]
 # ## The trade-off over all thresholds
 #
@@ -283,7 +282,6 @@ run.picture(
             "Lower is better on both axes",
     alt="Two panels, towards white and towards black: robustness over separability, round marks joined by a "
         "line for T = 255, squares for T = t, larger for a larger t, and a cross for each published setting.")
-
 
 # %% [markdown]
 # ## Figure 3: adversarial examples of one digit
