@@ -42,7 +42,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from shared import reference
-from shared.boundary.setting import Subject
 from shared.pages import display, readings
 from shared.pages import pairs as pictures
 from shared.pages.pairs import DELTAS
@@ -50,6 +49,7 @@ from shared.pages.start import start
 from shared.pages.sums import words
 from shared.stability import labels as many
 from shared.stability import pair, tables
+from shared.training.subject import Subject
 from shared.units import handed
 
 run = start("sutton/3_paradox", globals())

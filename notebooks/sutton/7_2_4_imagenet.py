@@ -46,7 +46,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from shared import reference, runtime
-from shared.boundary.setting import Subject
 from shared.data import sets
 from shared.models import sutton
 from shared.pages import display
@@ -55,6 +54,7 @@ from shared.pages.sums import words
 from shared.stability import labels as many
 from shared.stability.susceptibility import percentage
 from shared.theory.ball import log_tail
+from shared.training.subject import Subject
 
 run = start("sutton/7_2_4_imagenet", globals())
 NETWORKS = {"squeezenet": "SqueezeNet 1.1", "resnet50": "ResNet50", "vgg19": "VGG19"}
