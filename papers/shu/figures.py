@@ -4,18 +4,14 @@ from dataclasses import dataclass, replace
 import matplotlib.pyplot as plt
 import torch
 
-from shared import reference, runtime
-from shared.data.archives import SPECS
+from papers.shu.experiments import CIFAR10, METHODS, PAPER, RULES
+from shared import runtime
 from shared.pages import display
 from shared.records import prose
-from shared.regions import boxes, setting
+from shared.regions import boxes
 from shared.regions.boxes import Box
 
-PAPER = reference.paper("shu")
-METHODS = {"nf": "NF", "fgsm": "FGSM", "cw2": "CW2", "bim-linf": "BIM Linf", "pw": "PW", "mi": "MI",
-           "bim-l2": "BIM L2", "bim-l1": "BIM L1", "mlp": "CW2 MLP"}     # as the tables call the attacks
 SIZES = {"table-3": "table-2", "table-4": "table-2", "table-7": "table-6", "table-9": "table-10"}
-CIFAR10 = SPECS["cifar10"].classes
 KINDS = {"own": "attacked network's boundary", "foreign": "other networks' errors",
          "transferable": "transferable", None: "none of these"}
 MEANT = prose.fill(     # by `boxes.kind`
@@ -25,17 +21,6 @@ MEANT = prose.fill(     # by `boxes.kind`
     "*transferable* if every network misclassifies at least {significant:.0%}.",
     {"mostly": boxes.MOSTLY, "right": boxes.RIGHT, "significant": boxes.SIGNIFICANT})
 ENDS = ("min", "max", "mean")       # of distances, as the tables order them
-
-# The sweeps of `smoke` and `quick`.
-_FEWER = dict(step=0.1, iterations=5, growths=8, halvings=3)
-SHORT = {name: replace(setting.SWEEPS[name], **fewer) for name, fewer in {
-    "nf": dict(eta=(0.01, 0.02, 0.03, 0.05, 0.08, 0.1), steps=20),
-    "fgsm": dict(count=50),
-    "cw2": dict(rate=0.3, searches=2, iterations=50, c=(0.5, 3.0, 20.0, 100.0, 700.0)),
-    "bim-l1": _FEWER, "bim-l2": _FEWER, "bim-linf": _FEWER, "mi": _FEWER,
-    "pw": dict(levels=20, repetitions=1, halvings=3, rounds=1)}.items()}
-
-
 ERRORS = {k: v for row in PAPER["table-1"].rows for k, v in row.items() if k.startswith("M")}    # as printed
 
 
@@ -48,11 +33,6 @@ def errors(units, trained="seeds"):
 def called(method):
     """An attack's name in text."""
     return METHODS[method].replace("Linf", "L∞")
-
-
-def printed(item, **keys):
-    """The printed row of a table with these keys; empty where there is none."""
-    return next((row for row in PAPER[item].rows if all(row[k] == v for k, v in keys.items())), {})
 
 
 # ---- the box of a printed row ----------------------------------------------------------------------------
@@ -92,7 +72,7 @@ class Region:
         values, low, high, changed = (torch.as_tensor(self.held[k])
                                       for k in ("values", "low", "high", "changed"))
         made = Box(clean, values.long(), low, high, changed.long())
-        made = made.kept(setting.RULES[self.rule], self.held["examples"])
+        made = made.kept(RULES[self.rule], self.held["examples"])
         return made.whole() if self.whole else made
 
     @property

@@ -4,7 +4,8 @@ from collections import Counter
 import numpy as np
 from scipy import stats
 
-from shared.pages.shu import ERRORS, KINDS, METHODS, PAPER, called, errors, of_rows, printed, region, regions
+from papers.shu.experiments import METHODS, PAPER, printed
+from papers.shu.figures import ERRORS, KINDS, called, errors, of_rows, region, regions
 from shared.pages.sums import mean
 from shared.records import prose
 from shared.regions import boxes
