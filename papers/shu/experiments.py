@@ -1,4 +1,4 @@
-"""The experiments of `shu`: families of networks, attacks under many settings, boxes, and planes (Section 2)."""
+"""The experiments of `shu`: families of networks, attacks under many settings, boxes, planes (Section 2)."""
 import dataclasses
 from dataclasses import dataclass
 
@@ -332,8 +332,8 @@ MLP = {
                   digits=1, images=1, tested=1000, count=10, least=4, sizes=5, samples=50, seed=0),
     "paper": dict(family=Family("mnist", "shu-mlp", (recipes.MLP,), 5), attack=SWEEPS["cw2"], aims=9,
                   digits=10, images=5, tested=10_000, count=100, least=80, sizes=40, samples=1000, seed=0)}
-# Of Section 2.3, whose small runs have `perceptrons` in the place of Section 2.2's. A MobileNet takes two hours
-# on one core; a training that is stopped goes on from its last epoch.
+# Of Section 2.3, whose small runs have `perceptrons` in the place of Section 2.2's. A MobileNet takes two
+# hours on one core; a training that is stopped goes on from its last epoch.
 MOBILENET = {
     "smoke": dict(family=Family("cifar10", "shu-mobilenet-tiny", (recipes.MOBILENET,), 2),
                   attack=SHORT["bim-l2"], aims=1, classes=1, images=1, tested=100, count=4, least=2, sizes=3,
@@ -396,7 +396,7 @@ def plan_projection(scale):
 
 
 def _of_digit(scale, name, attack=None, **image):
-    """Arguments of `measure_image` for one of the attacks of Section 2.1, with every target that it can have."""
+    """Arguments of `measure_image` for an attack of Section 2.1, with every target that it can have."""
     row = printed("table-2", attack=METHODS[name])
     return _of_one(scale, attack or scale.attacks[name], **{"label": 1} | image, whole=name == "pw",
                    aims=0 if name in AIMLESS else None, count=scale.starts if name == "pw" else None,
@@ -409,7 +409,8 @@ def plan_lenet_sweeps(scale):
 
 
 # The images that the authors' scripts attack.
-RECOVERED = {"zero": dict(label=0, split="test", number=1918), "one": dict(label=1, split="train", number=39533)}
+RECOVERED = {"zero": dict(label=0, split="test", number=1918),
+             "one": dict(label=1, split="train", number=39533)}
 
 
 def plan_other_lenets(scale):
