@@ -121,7 +121,7 @@ class Family:
 
 
 # ---- what a run measures ---------------------------------------------------------------------------------
-def measure_network(family, *, number, seed):
+def measure_network(family: Family, *, number, seed):
     """Errors of one network."""
     trained = family.trained(number, seed)
     return {"test_error": 1 - trained.test_accuracy, "train_error": 1 - trained.train_accuracy,
@@ -129,7 +129,7 @@ def measure_network(family, *, number, seed):
             "parameters": sum(p.numel() for p in trained.net.parameters()), "trained_in": trained.seconds}
 
 
-def measure_clean(family, *, images, seed):
+def measure_clean(family: Family, *, images, seed):
     """What the networks say of the first test images: rates of error, and how many agree with the first."""
     models, data = family.models(seed), family.data()
     y = data.y_test[:images]
@@ -148,7 +148,7 @@ def project(*, images, perplexity, seed):
     return {"images": len(flat), "places": places, "labels": data.y_test[:images].tolist()}
 
 
-def measure_image(family, attack, *, label, split, number, aims, count, least, sizes, also, whole, samples,
+def measure_image(family: Family, attack, *, label, split, number, aims, count, least, sizes, also, whole, samples,
                   seed):
     """All that the tables need of one image and one attack.
 
@@ -175,7 +175,7 @@ def measure_image(family, attack, *, label, split, number, aims, count, least, s
     return told
 
 
-def measure_images(family, attack, *, label, images, aims, count, least, sizes, whole, samples, seed):
+def measure_images(family: Family, attack, *, label, images, aims, count, least, sizes, whole, samples, seed):
     """The same for several images of a class and one wrong class each, without arrays.
 
     The class is the attacked network's second, and without `aims` (0, else 1) the one that most examples
@@ -199,7 +199,7 @@ def measure_images(family, attack, *, label, images, aims, count, least, sizes, 
     return {"images": len(told), "label": label, "rows": told}
 
 
-def measure_ball(family, attack, *, label, target, count, least, sizes, also, samples, seed):
+def measure_ball(family: Family, attack, *, label, target, count, least, sizes, also, samples, seed):
     """What `measure_image` tells of one class, without arrays, of one attack alone.
 
     target   the class that the attack is to reach; None: any, and the class that most examples reach is told
@@ -263,7 +263,7 @@ def _boxes(models, x, y, images, drawn, rules, *, sizes, also, whole, samples):
     return told
 
 
-def measure_planes(family, targets, *, label, others, reach, far, size, seed):
+def measure_planes(family: Family, targets, *, label, others, reach, far, size, seed):
     """The classes that the networks assign in planes through the chosen image.
 
     It rests on the runs of `shu/lenet-sweeps`, one attack each. A plane leads to the centres of two attacks'
