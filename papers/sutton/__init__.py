@@ -1,1 +1,1 @@
-"""Sutton et al. 2023 (`sutton`): theorems on random and adversarial perturbations, and experiments on images."""
+"""Sutton et al. 2023 (`sutton`): theorems and experiments on random and adversarial perturbations."""

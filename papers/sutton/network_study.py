@@ -86,8 +86,8 @@ def choice_in_words(units, printed, unit):
     of_screen = {n for p, n, *_ in told if p == "deer-horse"}
     waits = len(study.networks()) - len(of_screen)
     if waits:
-        return (f"The screen has {figures.counted(len(of_screen), 'network')} of {len(study.networks())}; the "
-                "rule chooses once it is complete.")
+        return (f"The screen has {figures.counted(len(of_screen), 'network')} of {len(study.networks())}; "
+                "the rule chooses once it is complete.")
     chosen = study.choice(told)
     if chosen is None or not study.LONGER:
         four = "; ".join(in_words(n) for n in study.best(told, ["deer-horse"], 4))
@@ -107,9 +107,9 @@ def minute(run, trained, printed, unit):
         return run.minute(f"{question} No network is measured yet.")
     key = min(told, key=told.get)
     pair, network, epochs, _, zero = key
-    text = (f"{question} Of {figures.counted(len(units), 'network')} measured so far, the nearest on *{pair}* "
-            f"has {in_words(network)} and {figures.counted(epochs, 'epoch')}, with images of zero gradient "
-            f"counted as {'attackable' if zero else 'not attackable'} (score {told[key]:.1f}; 0 is the "
+    text = (f"{question} Of {figures.counted(len(units), 'network')} measured so far, the nearest on "
+            f"*{pair}* has {in_words(network)} and {figures.counted(epochs, 'epoch')}, with images of "
+            f"zero gradient counted as {'attackable' if zero else 'not attackable'} (score {told[key]:.1f}; 0 is the "
             f"published network). {choice_in_words(units, printed, unit)} The authors' code is not known.")
     return run.minute(text, picture=draw(units, printed, unit), alt="A heat map: rows are networks, columns "
                       "are the deviations from the published values.")

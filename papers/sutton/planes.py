@@ -59,7 +59,8 @@ def draw(units, problems, names, printed):
     for ax, delta in zip(axes[:, 0], FAR):
         for place, problem in enumerate(problems):
             if problem in printed[delta]:
-                ax.plot(place - 0.15, printed[delta][problem]["test"], "x", color=figures.PRINTED, ms=7, mew=2)
+                ax.plot(place - 0.15, printed[delta][problem]["test"], "x", color=figures.PRINTED, ms=7,
+                        mew=2)
             if problem not in there:
                 continue
             unit, found = there[problem], tables.disturbed(delta)(there[problem]["test"])

@@ -12,7 +12,6 @@ from papers.sutton import figures, tables
 from papers.sutton.experiments import READINGS, reading
 from shared.pages import display
 
-
 MOMENTUMS = ("bn", "bn-slow")
 NORMALISED = (*MOMENTUMS, "public")
 SEEDED, SEEDS = (0, 1), (0, 1, 2)  # the problem that the rule measures with several seeds, and these
@@ -228,8 +227,8 @@ def printed_in_words(units, printed, names):
     others = f", and of at most {figures.in_percent(max(rest))} on the other problems" if rest else ""
     return (f"With Table 2 as printed, {ends} of the test images are attackable "
             f"({figures.counted(len(units), 'problem')} whose training did not fail). Noise of the attack's "
-            f"own norm flips the label of {figures.in_percent(noise['percent'])} of the attackable test images "
-            f"of *{figures.name(problem, names)}* (n = {noise['of']}; paper: "
+            f"own norm flips the label of {figures.in_percent(noise['percent'])} of the attackable test "
+            f"images of *{figures.name(problem, names)}* (n = {noise['of']}; paper: "
             f"{figures.in_percent(printed[problem]['test'])}){others}.")
 
 
