@@ -80,7 +80,7 @@ CIFAR10 = {
 
 
 def sized(settings):
-    """Those of some settings that are `SIZES`. A run returns them; beyond what a problem has, it takes all."""
+    """Those of some settings that are `SIZES`. A run returns them; beyond what there is, it takes all."""
     return {name: settings[name] for name in SIZES if name in settings}
 
 
