@@ -2,12 +2,11 @@
 # make test      style, floors of the house, tests
 # make bench     our kernels against peers and against their floor; KEEP=results/benchmarks.json: for the book
 # make data      every data set: found, downloaded, or what to do
-# make missing   what some hours would complete; what is not recorded at full scale, stale or orphaned
-# make fill      HOURS=n: compute missing units that long, at low priority; FIRST=notebook: its units first
-# make records   every record anew, from the recorded units alone
-# make units     STALE=n: compute n units again, stale ones first, and say how far they moved
+# make missing   what some hours would complete; which runs are absent, smaller than published, or out of date
+# make fill      HOURS=n: compute missing runs that long, at low priority; FIRST=experiment: its runs first
+# make records   every record anew, from the recorded runs alone
+# make same      EXPERIMENT=he/attacks: does changed code compute what it did? then its digest is renewed
 # make golden    ROOM=name: store the outputs of a room's new golden cases
-# make mutants   ROOM=name: change a room's code spot by spot; which changes do its golden tests miss?
 # make page      KEY=paper NAME=section_slug ITEMS="table-1 ...": a new page from the reference file
 # make readme    the README's picture and finder
 # make pair      both halves of every notebook in step     make lock    renew requirements.lock
@@ -32,13 +31,7 @@ ifeq ($(filter $(PROFILE),smoke quick paper),)
 $(error unknown profile '$(PROFILE)'; allowed: smoke, quick, paper)
 endif
 
-ifneq ($(filter units,$(MAKECMDGOALS)),)
-ifneq ($(shell [[ "$(STALE)" =~ ^[1-9][0-9]*$$ ]] && echo yes),yes)
-$(error STALE='$(STALE)'; say how many stale units to compute again, such as: make units STALE=3)
-endif
-endif
-
-.PHONY: book run test bench data missing fill records units golden mutants page readme pair lock clean env
+.PHONY: book run test bench data missing fill records same golden page readme pair lock clean env
 # Two makes in one tree take turns: the second finds the work of the first done.
 ALONE = mkdir -p _runs; exec 9>_runs/.lock; flock -n 9 || { echo "make: another one is at work here; waiting for it"; flock 9; };
 
@@ -69,14 +62,11 @@ fill: $(READY)
 records: $(READY)
 	@python -m workflow.records
 
-units: $(READY)
-	@python -m workflow.recheck $(STALE)
+same: $(READY)
+	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m workflow.versions same "$(EXPERIMENT)"
 
 golden: $(READY)
 	@OMP_NUM_THREADS=1 python -m tests.golden $(ROOM)
-
-mutants: $(READY)
-	@OMP_NUM_THREADS=1 python -m tests.golden.mutants $(ROOM)
 
 page: $(READY)
 	@python -m workflow.page $(KEY) $(NAME) $(ITEMS)

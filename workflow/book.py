@@ -15,10 +15,10 @@ from pathlib import Path
 
 from shared import runtime
 from shared.runtime import PROFILES, UserError
-from workflow import catalogue, records, seal
+from workflow import catalogue, records
 
-PLANNED = re.compile(r"^(?:run|share) +(\d+)$")  # a row of the table of jobs
-STARTED = re.compile(r"^Job (\d+): notebooks/(\S+)(?: \(share (\d+) of (\d+)\))?: running")
+PLANNED = re.compile(r"^run +(\d+)$")  # a row of the table of jobs
+STARTED = re.compile(r"^Job (\d+): notebooks/(\S+): running")
 FINISHED = re.compile(r"^Finished jobid: (\d+)")
 FAILED = re.compile(r"^\s+jobid: (\d+)")
 
@@ -42,8 +42,7 @@ class Watch:
         elif match := STARTED.match(line):
             if not self.running and not self.done:
                 self.say(f"{self.planned} to run{self._expected()}")
-            share = f" {match[3]}-of-{match[4]}" if match[3] else ""
-            self.running[match[1]] = match[2] + share, self.now()
+            self.running[match[1]] = match[2], self.now()
         elif match := FINISHED.match(line):
             self._end(match[1], failed=False)
         elif line.startswith("Error in rule"):
@@ -87,25 +86,24 @@ def reason(log):
 
 
 def told_since(name):
-    """When the last unit that a notebook's page shows was recorded, in seconds; 0 where there is none."""
-    places = (runtime.results_folder() / "units" / n for n in (name, *catalogue.needs(name)))
-    units = (path for place in places for path in place.glob("*/[!.]*.json"))
-    return max((path.stat().st_mtime for path in units), default=0)
+    """When the last run of a notebook's paper was recorded, in seconds; 0 where there is none."""
+    runs = (runtime.results_folder() / "runs" / name.split("/")[0]).glob("*/[!.]*.json")
+    return max((path.stat().st_mtime for path in runs), default=0)
 
 
 def tidy(folder):
-    """Drop run notebooks that are not what was run, or older than a unit: they are made again.
+    """Drop run notebooks that are damaged, or older than a run of their paper: they are made again.
 
     Drop what dead processes left, too.
     """
     for path in sorted(Path(folder).glob("**/*.ipynb")):
-        if not path.name.startswith(".") and seal.opened(path) is None:
-            print(f"{path}: changed or damaged since it was run; made again")
+        if not path.name.startswith(".") and catalogue.opened(path) is None:
+            print(f"{path}: cut or damaged; made again")
             path.unlink()
     for name in catalogue.notebooks():
         path = Path(folder) / "notebooks" / f"{name}.ipynb"
         if path.is_file() and path.stat().st_mtime < told_since(name):
-            path.unlink()  # units are data, not code that Snakemake follows
+            path.unlink()  # runs are data, not code that Snakemake follows
     for place in (Path(folder), runtime.results_folder(), runtime.ROOT / "results", runtime.cache_folder()):
         runtime.sweep(place, deep=True)
 

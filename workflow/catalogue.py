@@ -1,8 +1,10 @@
 """What the notebooks declare of themselves: titles, the printed items they hold, what they need to run."""
+import importlib
 import json
 import re
 
 from shared import ROOT
+from shared.units.experiment import Experiment
 
 FOLDER = ROOT / "notebooks"
 
@@ -14,14 +16,30 @@ def notebooks():
     return sorted(names, key=lambda name: (name.split("/")[0], contents.find(f"notebooks/{name}\n"), name))
 
 
-def with_units():
-    """Names of the notebooks whose full scale consists of units; `own=` ones are of small runs alone."""
-    own = re.compile(r"(?<!own=)run\.units\(")
-    return [n for n in notebooks() if own.search((FOLDER / f"{n}.py").read_text())]
+def experiments():
+    """`{name: Experiment}` of all papers."""
+    papers = sorted(path.parent.name for path in (ROOT / "papers").glob("*/experiments.py"))
+    modules = [importlib.import_module(f"papers.{key}.experiments") for key in papers]
+    found = [each for module in modules for each in vars(module).values() if isinstance(each, Experiment)]
+    return {each.name: each for each in found}
+
+
+def with_results():
+    """Names of the notebooks that show results of experiments."""
+    return [n for n in notebooks() if ".results(" in (FOLDER / f"{n}.py").read_text() or n.startswith("chen")]
 
 
 def _read(name):
     return json.loads((FOLDER / f"{name}.ipynb").read_text())
+
+
+def opened(path):
+    """The run notebook `path`, or None where it is cut or damaged."""
+    try:
+        notebook = json.loads(path.read_text())
+        return notebook if isinstance(notebook["cells"], list) else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
 
 
 def title(name):
@@ -41,11 +59,6 @@ def items(name):
 def needs(name):
     """Names of the notebooks whose finished units this one reads."""
     return _declared(name).get("needs", [])
-
-
-def shards(name):
-    """Into how many jobs the units of a notebook are shared out in the `paper` profile."""
-    return _declared(name).get("shards", 1)
 
 
 def resources(name):

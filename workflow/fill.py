@@ -1,8 +1,8 @@
-"""Compute missing units until the time is up: python -m workflow.fill HOURS JOBS [NOTEBOOK]
+"""Compute missing runs until the time is up: python -m workflow.fill HOURS JOBS [EXPERIMENT]
 
 They are computed at low priority in a worktree of HEAD, so that the tree may be edited meanwhile, and are
-written into the results of the tree, each the moment it is finished. First come those of NOTEBOOK, then what
-`workflow.missing` tells first. Stopped or killed, the same command goes on where it was.
+written into the results of the tree, each the moment it is finished. First come those of EXPERIMENT, then
+what `workflow.missing` tells first. Stopped or killed, the same command goes on where it was.
 """
 import ctypes
 import fcntl
@@ -20,8 +20,8 @@ from shared.runtime import UserError
 from workflow import book, catalogue, missing, records
 
 TREE = Path("_runs/fill")           # the worktree, in the tree
-LOGS = Path("_runs/logs/fill")      # of each unit, in the worktree
-ALLOWANCE = 1.5                     # a unit that takes so much longer than expected goes on at the end
+LOGS = Path("_runs/logs/fill")      # of each run, in the worktree
+ALLOWANCE = 1.5                     # a run that takes so much longer than expected goes on at the end
 PAUSE = 0.5                         # seconds between two looks at what is running
 HERE = "BOUNDARY_FILL"              # set where this runs in the worktree
 
@@ -35,7 +35,7 @@ def knobs(hours, jobs, first=""):
         time_ = 0
     if not 0 < time_ < math.inf:
         raise UserError(f"HOURS={hours!r}; allowed: a number above 0, such as: make fill HOURS=8")
-    known = catalogue.with_units()
+    known = catalogue.experiments()
     if first and first not in known:
         raise UserError(f"FIRST={first!r}; allowed: {', '.join(known)}")
     return time_, records.jobs(jobs), first
@@ -51,7 +51,7 @@ def worktree():
     top = git("rev-parse", "--show-toplevel")
     head = git("rev-parse", "--verify", "HEAD")
     if top.returncode or head.returncode or not os.path.samefile(top.stdout.strip(), ROOT):
-        raise UserError(f"{ROOT}: no git checkout with a commit; units are computed from what is committed")
+        raise UserError(f"{ROOT}: no git checkout with a commit; runs are computed from what is committed")
     tree, commit = ROOT / TREE, head.stdout.strip()
     if (tree / ".git").exists() and git("reset", "--hard", commit, folder=tree).returncode == 0:
         git("clean", "-fd", folder=tree)
@@ -88,7 +88,7 @@ def queue(known, lacking, first):
     """All tasks in the order in which to start them."""
     every = [t for units in known.values() for t in units.values()]
     ranked = [t for _, some in missing.steps(lacking) for t in every if t in some]
-    return sorted(dict.fromkeys(ranked + every), key=lambda t: t.notebook != first)   # else in their order
+    return sorted(dict.fromkeys(ranked + every), key=lambda t: t.experiment != first)   # else in their order
 
 
 def next_task(waiting, left):
@@ -101,7 +101,7 @@ def next_task(waiting, left):
 def plan(tasks, lacking, seconds, jobs):
     """Lines on what is ahead."""
     known = [t for t in tasks if t.seconds is not None]
-    yield f"{len(tasks)} units are missing, about {missing.hours(known):,.1f} h on one core"
+    yield f"{len(tasks)} runs are missing, about {missing.hours(known):,.1f} h on one core"
     budget, inside = seconds * jobs, set()
     for t in known:
         if t.seconds <= min(seconds, budget):
@@ -120,17 +120,17 @@ def low():
 
 
 class Running:
-    """One unit that is being computed."""
+    """One run that is being computed."""
 
     def __init__(self, task, end):
         self.task, self.started, self.stopped = task, time.monotonic(), False
         self.end = end if task.seconds is None else max(end, self.started + ALLOWANCE * task.seconds)
-        self.log = LOGS / task.notebook / f"{task.set}-{task.unit}.log"
+        self.log = LOGS / task.experiment / f"{task.run}.log"
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        words = [word for name, value in task.parameters for word in ("-p", name, str(value))]
+        words = [word for name, value in task.sizes for word in ("-p", name, str(value))]
         with open(self.log, "w") as log:
-            self.child = missing.planned("unit", task.notebook, f"{task.set}/{task.unit}", *words,
-                                         stdout=log, stderr=log, preexec_fn=low)
+            self.child = missing.planned("run", task.experiment, task.run, *words, stdout=log, stderr=log,
+                                         preexec_fn=low)
 
     def finished(self):
         """Whether it has ended; one that is over its time is stopped, and its checkpoint stays."""
@@ -145,13 +145,13 @@ class Running:
 
 
 def compute(tasks, lacking, seconds, jobs, say=print):
-    """Compute tasks in their order, several at once, until the time is up: one line a unit."""
+    """Compute tasks in their order, several at once, until the time is up: one line a run."""
     end, waiting, left, running = time.monotonic() + seconds, list(tasks), dict.fromkeys(tasks), []
     try:
         while True:
             while len(running) < jobs and (task := next_task(waiting, end - time.monotonic())):
                 waiting.remove(task)
-                if task.path.exists():      # somebody else was faster
+                if ready(task):     # somebody else was faster
                     left.pop(task)
                 else:
                     running.append(Running(task, end))
@@ -168,24 +168,32 @@ def compute(tasks, lacking, seconds, jobs, say=print):
             each.child.wait()
     if waiting and end > time.monotonic():
         shortest = min(waiting, key=lambda t: t.seconds)
-        say(f"nothing fits into what is left of the time: the shortest unit, {shortest.notebook} "
-            f"{shortest.set}/{shortest.unit}, takes about {shortest.seconds / 3600:.2f} h")
+        say(f"nothing fits into what is left of the time: the shortest run, {shortest.experiment} "
+            f"{shortest.run}, takes about {shortest.seconds / 3600:.2f} h")
+
+
+def ready(task):
+    """Whether the run of a task is recorded since this began: one out of date stands there before."""
+    return task.path.exists() and task.path.stat().st_mtime > STARTED
+
+
+STARTED = time.time()
 
 
 def told(ended, lacking, left, say):
-    """Say how a unit ended, and take a finished one from `left`; returns the items that still lack units."""
+    """Say how a run ended, and take a finished one from `left`; returns the items that still lack runs."""
     task, done = ended.task, []
-    if task.path.exists():
+    if ready(task):
         left.pop(task)
-        done = [i for i in lacking if all(t.path.exists() for t in i.tasks)]
+        done = [i for i in lacking if all(map(ready, i.tasks))]
         how = f"completes {missing.named(done)}" if done else "completes nothing alone"
     elif ended.stopped:
         how = "stopped at the end of the time; next time it goes on from its checkpoint, if it keeps one"
     else:
         how = f"FAILED: {book.reason(ended.log)}; log: {ended.log.absolute()}"
     hours = missing.hours(t for t in left if t.seconds is not None)
-    say(f"{task.notebook} {task.set}/{task.unit}  {ended.minutes:.1f} min; {how}; "
-        f"{len(left)} unit{'s' * (len(left) != 1)} left, about {hours:,.1f} h", flush=True)
+    say(f"{task.experiment} {task.run}  {ended.minutes:.1f} min; {how}; "
+        f"{len(left)} run{'s' * (len(left) != 1)} left, about {hours:,.1f} h", flush=True)
     return [i for i in lacking if i not in done]
 
 
@@ -199,7 +207,7 @@ def main(*words):
     lacking = missing.items(facts, known)
     tasks = queue(known, lacking, first)
     if not tasks:
-        print("no unit is missing: there is nothing to compute")
+        print("no run is missing: there is nothing to compute")
         return
     for line in plan(tasks, lacking, hours * 3600, jobs):
         print(line, flush=True)

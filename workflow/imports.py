@@ -5,6 +5,8 @@ from pathlib import Path
 
 from shared import ROOT
 
+PACKAGES = ("shared", "papers")
+
 
 @cache
 def _imported(path, _mtime):
@@ -19,7 +21,7 @@ def _imported(path, _mtime):
 
 
 def files(path, *, root=None):
-    """Files of the package `shared` that the Python file `path` imports, also indirectly.
+    """Files of the packages that the Python file `path` imports, also indirectly.
 
     Named relative to `root`, by default the repository.
     """
@@ -29,7 +31,7 @@ def files(path, *, root=None):
         current = queue.pop()
         for name in _imported(current, current.stat().st_mtime_ns):
             parts = name.split(".")
-            for n in range(1, len(parts) + 1) if parts[0] == "shared" else ():
+            for n in range(1, len(parts) + 1) if parts[0] in PACKAGES else ():
                 base = root.joinpath(*parts[:n])
                 for f in (base / "__init__.py", base.with_suffix(".py")):
                     if f.is_file() and f not in seen:

@@ -1,7 +1,7 @@
 """What is not at full scale, and what the rest would cost: python -m workflow.missing
 
-First what some hours of `make fill` would complete, then a line for each set of units: what is absent,
-smaller than published, stale (with what changed), doubtful or orphaned.
+First what some hours of `make fill` would complete, then a line for each experiment: which of its runs are
+absent, smaller than published, or out of date (with what changed).
 """
 import hashlib
 import json
@@ -15,33 +15,20 @@ from dataclasses import dataclass
 
 from shared import ROOT, reference, runtime
 from shared.records import claims, record
-from shared.units import identity, provenance, store
-from shared.units.run import folder_of
+from shared.units import provenance
+from shared.units.experiment import folder_of
 from workflow import catalogue, needs, records
 
-A_FEW_HOURS, FEW = 24, 4    # steps that cost more, and stale units of a set beyond these, are not told singly
+A_FEW_HOURS, FEW = 24, 4    # steps that cost more, and runs out of date beyond these, are not told singly
 
 
 # ---- the facts of the notebooks --------------------------------------------------------------------------
 def key(name):
-    """A hash of everything that the facts of a notebook depend on: its code, its units, those it borrows."""
-    units = [p for n in (name, *catalogue.needs(name))
-             for p in sorted((runtime.results_folder() / "units" / n).glob("*/[!.]*"))]
-    contents = {str(p.relative_to(runtime.results_folder())): p.read_bytes() for p in units}
-    ran = {entry for place, each in contents.items() if place.endswith(".json") for entry in _ran(each)}
-    code = {f"notebooks/{name}.py", "workflow/planned.py", *needs.inputs(name)}
-    contents |= {f: (ROOT / f).read_bytes() for f in code if (ROOT / f).is_file()}
-    told = {place: hashlib.sha256(each).hexdigest() for place, each in contents.items()}
-    told["ran"] = {entry: identity.current(entry) for entry in ran}     # an import may be hidden
+    """A hash of everything that the facts of a notebook depend on: its code, the runs of its paper."""
+    runs = sorted((runtime.results_folder() / "runs" / name.split("/")[0]).glob("*/[!.]*.json"))
+    code = [ROOT / f for f in (f"notebooks/{name}.py", "workflow/planned.py", *needs.inputs(name))]
+    told = {str(p): [p.stat().st_mtime_ns, p.stat().st_size] for p in (*runs, *code) if p.is_file()}
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
-
-
-def _ran(text):
-    """What ran for the unit of a file; nothing where the file is damaged."""
-    try:
-        return json.loads(text)["code"]
-    except (ValueError, KeyError, TypeError):
-        return {}
 
 
 def planned(*words, **how):
@@ -61,12 +48,12 @@ def asked(names):
 
 
 def facts():
-    """`{notebook: what `workflow.planned` says}` of all notebooks with units.
+    """`{notebook: what `workflow.planned` says}` of all notebooks that show results.
 
     Only those are asked that may have changed: the cache has facts with the key of what they depend on.
     """
     places = {name: runtime.cache_folder() / "planned" / f"{name.replace('/', '-')}.json"
-              for name in catalogue.with_units()}
+              for name in catalogue.with_results()}
     now, told = {name: key(name) for name in places}, {}
     for name, path in places.items():
         try:
@@ -87,25 +74,24 @@ def facts():
     return {name: told[name] for name in places}
 
 
-# ---- what the absent units complete ----------------------------------------------------------------------
+# ---- what the absent runs complete -----------------------------------------------------------------------
 @dataclass(frozen=True)
 class Task:
-    """An absent unit, computed in the size that the recorded ones like it commonly have."""
-    notebook: str
-    set: str
-    unit: str
-    seconds: float | None       # None where no unit of its set is recorded
-    parameters: tuple = ()      # (name, value) pairs
+    """An absent run, or one out of date, in the sizes that the recorded ones like it commonly have."""
+    experiment: str
+    run: str
+    seconds: float | None       # None where no run of its experiment is recorded
+    sizes: tuple = ()           # (name, value) pairs
 
     @property
     def path(self):
         """Where it will be recorded."""
-        return folder_of(self.notebook, self.set) / f"{self.unit}.json"
+        return folder_of(self.experiment) / f"{self.run}.json"
 
 
 @dataclass(frozen=True)
 class Item:
-    """A printed item, or a table of our own, that lacks units."""
+    """A printed item, or a table of our own, that lacks runs."""
     paper: str
     id: str
     tasks: frozenset
@@ -119,30 +105,26 @@ class Item:
 
 
 def tasks(told):
-    """`{(notebook, set): {unit: Task}}` of the facts of all notebooks."""
-    return {(name, s["set"]): {n: Task(name, s["set"], n, seconds, tuple(sizes.items()))
-                               for n, (seconds, sizes) in s["absent"].items()}
-            for name, each in told.items() for s in each["sets"]}
+    """`{experiment: {run: Task}}` of the facts of all notebooks."""
+    return {s["set"]: {n: Task(s["set"], n, seconds, tuple(sizes.items()))
+                       for n, (seconds, sizes) in s["absent"].items()}
+            for each in told.values() for s in each["sets"]}
 
 
 def items(told, known):
-    """The items that lack units. A set that is not the notebook's own is borrowed from one that it needs."""
-    before = {(name, s["set"]): s["after"] for name, each in told.items() for s in each["sets"]}
+    """The items that lack runs, their own or of experiments that these come after."""
+    before = {s["set"]: s["after"] for each in told.values() for s in each["sets"]}
 
-    def lacked(homes, unit):
-        """The task of one absent unit, and those of the sets whose units it is given."""
-        home = next((h for h in homes if unit in known.get(h, ())), None)
-        if home is None:
-            return set()
-        return {known[home][unit], *(t for each in before[home] for t in known[home[0], each].values())}
+    def lacked(experiment, run):
+        task = known.get(experiment, {}).get(run)
+        return set() if task is None else {task, *(
+            t for name in before.get(experiment, ()) for t in known.get(name, {}).values())}
 
     found = []
-    for name, each in told.items():
-        paper = name.split("/")[0]
-        borrowed = [home for n in catalogue.needs(name) for home in known if home[0] == n]
+    for notebook, each in told.items():
+        paper = notebook.split("/")[0]
         for item, sets in each["rests"].items():
-            lacks = set().union(*(lacked([(name, title), *borrowed], unit)
-                                  for title, units in sets.items() for unit in units))
+            lacks = set().union(*(lacked(name, run) for name, runs in sets.items() for run in runs))
             if lacks:
                 made = record.read(paper, item)
                 deciding = made is None or made.get("verdict") == "in part" or any(
@@ -186,9 +168,9 @@ def named(some):
 
 
 def where(some):
-    """Of which sets tasks are: `6 units of sutton/7_2_1_cifar10 pairs`."""
-    count = Counter(f"{t.notebook} {t.set}" for t in some)
-    return ", ".join(f"{n} unit{'s' * (n > 1)} of {home}" for home, n in sorted(count.items()))
+    """Of which experiments tasks are: `6 runs of sutton/cifar10`."""
+    count = Counter(t.experiment for t in some)
+    return ", ".join(f"{n} run{'s' * (n > 1)} of {name}" for name, n in sorted(count.items()))
 
 
 def worth(lacking):
@@ -198,7 +180,7 @@ def worth(lacking):
         if hours(some) > A_FEW_HOURS:
             longer += len(done)
             continue
-        homes = {t.notebook for t in some}
+        homes = {t.experiment for t in some}
         first = f" FIRST={homes.pop()}" if len(homes) == 1 else ""
         yield (f"  {hours(some):5.1f} h  {named(done)}: {where(some)}: "
                f"make fill HOURS={math.ceil(hours(some))}{first}")
@@ -206,47 +188,47 @@ def worth(lacking):
         yield f"  {longer} more items need above {A_FEW_HOURS} hours, or nobody knows how many"
 
 
-def standing(name, s):
-    """Lines on one set of units; none where it is complete and by the present code."""
-    command = f"python notebooks/{name}.py -p profile paper -p units"
-    lacks = []
-    if s["absent"]:
-        known = [seconds for seconds, _ in s["absent"].values() if seconds is not None]
-        cost = (f"about {sum(known) / 3600:,.1f} h in the size of the recorded ones" if known
-                else "no unit yet to judge the time by")
-        lacks.append(f"{len(s['absent'])} absent ({cost})")
+def standing(s):
+    """Lines on one experiment; none where it is complete and up to date."""
+    lacks, absent = [], {n: cost for n, (cost, _) in s["absent"].items() if n not in s["outdated"]}
+    if absent:
+        known = [seconds for seconds in absent.values() if seconds is not None]
+        cost = (f"about {sum(known) / 3600:,.1f} h in the sizes of the recorded ones" if known
+                else "no run yet to judge the time by")
+        lacks.append(f"{len(absent)} absent ({cost})")
     if s["smaller"]:
         lacks.append(f"{s['smaller']} smaller than published")
+    if s["outdated"]:
+        changed = sorted({each for some in s["outdated"].values() for each in some})
+        few = f": {', '.join(s['outdated'])}" if len(s["outdated"]) <= FEW else ""
+        lacks.append(f"{len(s['outdated'])} out of date ({', '.join(changed)} changed){few}")
     if lacks:
-        yield (f"{name} {s['set']}: {s['recorded']} of {s['published']} units, {s['fraction']:.1%} of full "
-               f"scale; {', '.join(lacks)}: {command} missing")
-    yield from stale(name, s, command)
-    for unit in s["orphans"]:
-        path = folder_of(name, s["set"]) / f"{unit}.json"
-        files = " ".join(f"results/units/{name}/{s['set']}/{p.name}" for p in store.files(path))
-        yield f"{name} {s['set']}: orphaned {unit}: no plan names it any more: git rm {files}"
+        yield (f"{s['set']}: {s['recorded']} of {s['published']} runs, {s['fraction']:.1%} of full scale; "
+               f"{', '.join(lacks)}: make fill HOURS=n FIRST={s['set']}")
 
 
-def stale(name, s, command):
-    """Lines on the stale units of a set: one each, or one for many."""
-    if len(s["stale"]) <= FEW:
-        for unit, changed in s["stale"].items():
-            doubt = ", DOUBTFUL" if unit in s["doubtful"] else ""
-            yield f"{name} {s['set']}: stale {unit}{doubt}: {', '.join(changed)} changed: {command} {unit}"
-        return
-    changed = sorted({each for some in s["stale"].values() for each in some})
-    doubt = f" ({len(s['doubtful'])} DOUBTFUL)" if s["doubtful"] else ""
-    yield f"{name} {s['set']}: {len(s['stale'])} stale{doubt}: {', '.join(changed)} changed: {command} stale"
+def unplanned():
+    """Lines on run files that no plan names, and on what is left of an earlier form."""
+    known = catalogue.experiments()
+    for folder in sorted((runtime.results_folder() / "runs").glob("*/*")):
+        name = "/".join(folder.parts[-2:])
+        named_ = known[name].planned()[0] if name in known else {}
+        for path in sorted(folder.glob("[!.]*.json")):
+            if path.stem not in named_:
+                yield f"{name}: no plan names {path.stem}: git rm results/runs/{name}/{path.stem}*"
+    left = list((runtime.results_folder() / "units").rglob("*.json"))
+    if left:
+        yield f"{len(left)} files are left under results/units: python -m workflow.migrate"
 
 
 def versions(told):
-    """A line on recorded units by another version of torch than the present one."""
+    """A line on recorded runs by another version of torch than the present one."""
     count = Counter()
     for s in (s for each in told.values() for s in each["sets"]):
         count.update(s["torch"])
     here = provenance.versions()["torch"]
     other = "".join(f"{n} from torch {v}, " for v, n in sorted(count.items()) if v != here)
-    return f"recorded units: {other}{count[here]} from torch {here}, which is the present one"
+    return f"recorded runs: {other}{count[here]} from torch {here}, which is the present one"
 
 
 def lines():
@@ -256,9 +238,10 @@ def lines():
     if lacking:
         yield "What would be complete after so many hours of one core, what can still decide a verdict first:"
         yield from worth(lacking)
-    for name, each in told.items():
+    for each in told.values():
         for s in each["sets"]:
-            yield from standing(name, s)
+            yield from standing(s)
+    yield from unplanned()
     yield versions(told)
     homes = catalogue.pages()
     later = [item.title for item, made in record.everything() if made is None

@@ -1,10 +1,10 @@
-"""The units of notebooks without their pages, at full scale.
+"""What notebooks rest on at full scale, and single runs without their pages.
 
-python -m workflow.planned facts NOTEBOOK ...                            what stands and what is left, as JSON
-python -m workflow.planned unit NOTEBOOK SET/UNIT [-p NAME VALUE ...]    compute this unit
+python -m workflow.planned facts NOTEBOOK ...                       what stands and what is left, as JSON
+python -m workflow.planned run EXPERIMENT RUN [-p SIZE VALUE ...]   compute this run
 
-The text half runs with a `Run` that draws and publishes nothing, which is most of a page's time, and ends
-where its unit is computed. One process tells of several notebooks: to import the packages takes the longest.
+Facts are told by the text half with a `Page` that draws and publishes nothing, which is most of a page's
+time. One process tells of several notebooks: to import the packages takes the longest.
 """
 import contextlib
 import json
@@ -14,35 +14,26 @@ import sys
 from collections import Counter
 
 from shared import runtime
-from shared.pages import parameters, start, tidy
+from shared.pages import parameters, start
 from shared.records import record
-from shared.units import handed, store
+from shared.units import experiment as experiments
+from shared.units import store
+from workflow import catalogue
 
 
-class Planned(start.Run):
-    """A run that publishes nothing: cells go on with the last record of an item."""
+class Planned(start.Page):
+    """A page that publishes nothing: cells go on with the last record of an item."""
     at_full_scale = False   # an item that has no record is published in earnest, but not recorded
-    wanted = None           # the one unit to compute, as (set, unit)
-    handed = []             # the units that were given to `handed.give`
 
     def __init__(self, *words):
         super().__init__(*words)
-        self.rests = {}     # {item: {set: names of those of its units of which nothing is recorded}}
-        self.after = {}     # {set: the earlier sets whose units were handed to its own}
+        self.rests = {}     # {item: {experiment: names of those of its runs of which nothing is recorded}}
+        self.asked = {}     # {experiment's name: Experiment}
 
-    def units(self, name, function, plan, *, parts=(), names="{unit}"):
-        chosen, unit = self.wanted or (None, None)
-        takes = self.handed if "take" in function.__code__.co_names else []    # handed.take
-        self.after[name] = [n for n, s in self.sets.items() if any(s.mine is each for each in takes)]
-        if name != chosen:
-            self.which = "none"
-            return super().units(name, function, plan, parts=parts, names=names)
-        self.which = unit   # and its plan is this unit, so that no other one is completed in the cache
-        made = super().units(name, function, lambda scale: {unit: tidy.named(names, plan(scale))[0][unit]},
-                             parts=parts)
-        if unit not in made.recorded:
-            raise runtime.UserError(f"{name}/{unit}: not recorded; so it is no published unit")
-        raise SystemExit
+    def results(self, experiment, **how):
+        self.which = "none"
+        self.asked[experiment.name] = experiment
+        return super().results(experiment, **how)
 
     def _noted(self, item, sets):
         self.rests[item] = {s.name: s.absent for s in start.several(sets)}
@@ -61,62 +52,75 @@ class Planned(start.Run):
     tell = minute = stamp = picture
 
 
-def nearest(units, name):
-    """The recorded units most like a missing one: the more arguments are equal, the more alike."""
-    wanted = [(k, v) for k, v in units.published[name].items() if k not in units.parts]
+def nearest(results, name):
+    """The recorded runs most like a missing one: the more arguments are equal, the more alike."""
+    wanted = [(k, v) for k, v in results.published[name].items() if k not in results.sizes]
     known = {}
-    for unit in units.recorded.values():
-        alike = sum(k in unit.arguments and store.same(unit.arguments[k], v) for k, v in wanted)
-        known.setdefault(alike, []).append(unit)
+    for run in results.recorded.values():
+        alike = sum(k in run.arguments and store.same(run.arguments[k], v) for k, v in wanted)
+        known.setdefault(alike, []).append(run)
     return known[max(known)] if known else []
 
 
-def usual(units, name, declared):
-    """`[seconds, {parameter: value}]`: what an absent unit takes in the size its like commonly have.
+def usual(results, name):
+    """`[seconds, {size: value}]`: what an absent run takes in the sizes its like commonly have.
 
-    A published size may take days, and then smaller parts are recorded. Seconds are None where no unit is.
+    A published size may take days, and then smaller ones are recorded. Seconds are None where no run is.
     """
-    like = [(tuple((part, had) for part, (had, of) in u.parts.items() if had < of), u.provenance["seconds"])
-            for u in nearest(units, name)]
+    like = [(tuple((size, had) for size, (had, of) in run.sizes.items()
+                   if had < of and size in results.sizes), run.provenance["seconds"])
+            for run in nearest(results, name)]
     if not like:
         return [None, {}]
     sizes = Counter(each for each, _ in like).most_common(1)[0][0]
     seconds = [took for each, took in like if each == sizes]
-    return [sum(seconds) / len(seconds), {part: had for part, had in sizes if part in declared}]
+    return [sum(seconds) / len(seconds), dict(sizes)]
 
 
-def facts(run):
-    """What a run found, as plain data: its sets of units, and the absent ones that each item rests on."""
-    sets = [{**each.state(), "after": run.after[each.name], "fraction": each.fraction,
-             "smaller": len(each.missing) - len(each.absent),
-             "absent": {n: usual(each, n, run.declared) for n in each.absent}, "orphans": list(each.orphans),
-             "torch": Counter(u.provenance["versions"]["torch"] for u in each.recorded.values())}
-            for each in run.sets.values()]
-    return {"sets": sets, "rests": run.rests}
+def facts(page):
+    """What a page found, as plain data: its own experiments, and the absent runs that each item rests on."""
+    own = [(name, experiments.recorded(each, *each.planned())) for name, each in page.asked.items()
+           if each.scale == page.scales]
+    sets = [{**each.state(), "after": [a.name for a in page.asked[name].after], "fraction": each.fraction,
+             "smaller": sum(run.fraction < 1 for run in each.recorded.values()),
+             "absent": {n: usual(each, n) for n in [*each.absent, *each.outdated]},
+             "torch": Counter(run.provenance["versions"]["torch"] for run in each.recorded.values())}
+            for name, each in own]
+    return {"sets": sets, "rests": page.rests}
 
 
-def run(name, *words):
-    """The `Run` of a notebook's text half, with what it shows thrown away."""
+def page_of(name, *words):
+    """The `Page` of a notebook's text half, with what it shows thrown away."""
     path = parameters.text_half(name)
     sys.argv = [str(path), "-p", "profile", "paper", "-p", "units", "none", *words]
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
         return runpy.run_path(str(path), run_name="__main__")["run"]
 
 
-def main(what, *words):
-    def give(label, units, give=handed.give):
-        Planned.handed.append(units)
-        give(label, units)
+def compute(name, run, *words):
+    """Compute and record one published run; `words` are `-p SIZE VALUE` of sizes below the published."""
+    known = catalogue.experiments()
+    if name not in known:
+        raise runtime.UserError(f"experiment {name!r}; allowed: {', '.join(known)}")
+    experiment = known[name]
+    published, _ = experiment.planned()
+    if run not in published:
+        some = ", ".join(list(published)[:6])
+        raise runtime.UserError(f"{name}: no run {run!r}; its plan has {len(published)}, such as {some}")
+    sizes = {size: int(value) for size, value in zip(words[1::3], words[2::3])}
+    if wrong := [s for s in sizes if s not in experiment.sizes or not 0 < sizes[s] <= published[run][s]]:
+        allowed = ", ".join(f"{s} from 1 to {published[run][s]:,}" for s in experiment.sizes) or "none"
+        raise runtime.UserError(f"{name} {run}: size {wrong[0]} = {sizes[wrong[0]]}; allowed: {allowed}")
+    experiments.keep(experiment, run, published[run] | sizes, published[run])
 
-    handed.give, start.Run = give, Planned
-    if what == "facts":
-        for name in words:
-            print(json.dumps(facts(run(name))), flush=True)
-    else:
-        name, wanted, *parameters_ = words
-        Planned.wanted = tuple(wanted.split("/"))
-        run(name, *parameters_)
-        raise runtime.UserError(f"{name}: no set of units {Planned.wanted[0]!r}")
+
+def main(what, *words):
+    if what == "run":
+        compute(*words)
+        return
+    start.Page = Planned
+    for name in words:
+        print(json.dumps(facts(page_of(name))), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """Run one notebook with papermill: python -m workflow.run IN OUT [-p NAME VALUE] ...
 
-The result appears in one step when all cells have run. A notebook that fails leaves no result; what it got to
-is kept beside it as `.NAME.failed.ipynb`. Whatever a user can mend is told in one line, before anything runs
-where that is possible.
+The result appears in one step when all cells have run, and beside it its numbers as a table, `OUT.csv`. A
+notebook that fails leaves none; what it got to is kept beside it as `.NAME.failed.ipynb`. Whatever a user
+can mend is told in one line, before anything runs where that is possible.
 """
 import argparse
 import asyncio
+import contextlib
 import logging
 import os
 import shutil
@@ -22,7 +23,7 @@ from papermill.exceptions import PapermillExecutionError
 from shared import runtime
 from shared.pages import parameters
 from shared.runtime import UserError
-from workflow import seal
+from workflow import table
 
 
 def refuse(source, target):
@@ -63,8 +64,9 @@ def run(source, target, words, timeout=None):
     try:
         with runtime.writing(target):
             _execute(source, part, given, timeout)
-            seal.seal(part)
             os.replace(part, target)
+            with contextlib.suppress(UserError):    # a notebook of another form has no results to tell
+                table.write(target.with_suffix(".csv"), target)
         failed.unlink(missing_ok=True)
     except PapermillExecutionError as error:
         told = runtime.told(error.ename, error.evalue)

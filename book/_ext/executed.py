@@ -14,7 +14,7 @@ from sphinx.util import logging
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
-from workflow import seal  # noqa: E402
+from workflow import catalogue  # noqa: E402
 
 LOG = logging.getLogger(__name__)
 PROGRESS = re.compile(r"(?s).*\r.*|(\s|\x1b\[A)*")  # what a progress bar prints
@@ -103,15 +103,14 @@ def read(app, docname, source):
     if not run.is_file():
         LOG.warning("not run yet: `make run` gives it outputs", location=docname)
         return
-    notebook = seal.opened(run)
+    notebook = catalogue.opened(run)
     if notebook is None:
-        LOG.warning("%s was changed or damaged since it was run: `make run` makes it again", run,
+        LOG.warning("%s is cut or damaged: `make run` makes it again", run,
                     location=docname)
         return
     if cells(notebook) != cells(json.loads(source[0])):
         LOG.warning("changed since it was last run: `make run` renews its outputs", location=docname)
-    for ours in ("papermill", seal.SEAL):
-        notebook["metadata"].pop(ours, None)
+    notebook["metadata"].pop("papermill", None)
     told = specs(notebook)
     items = [s for s in told if s.get("kind") == "item"]
     facts = next((s["facts"] for s in told if s.get("kind") == "stamp"), None)

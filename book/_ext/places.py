@@ -4,7 +4,7 @@ from functools import cache
 
 from executed import runs, specs, with_badges
 
-from workflow import catalogue, seal
+from workflow import catalogue
 
 HEAD = re.compile(r"^\((\w+)-(\S+)-head\)=$", re.MULTILINE)  # what executed.py puts over an item's heading
 
@@ -29,7 +29,7 @@ def paged(name):
 
 @cache
 def _opened(path, changed):
-    return seal.opened(path)
+    return catalogue.opened(path)
 
 
 def run(name):

@@ -112,7 +112,6 @@ run.statement("procedure-pgd-and-training", data={"steps": 40, "same_image": sam
 # %%
 scale = run.scale(**experiments.SCALE)
 
-
 # %% [markdown]
 # A run is one network: it is trained, measured and attacked ({download}`experiments.py <../../papers/chen/experiments.py>`).
 

@@ -40,6 +40,11 @@ def names():
     return tuple(_BUILDERS)
 
 
+def builder(name):
+    """The registered function that builds an architecture."""
+    return _BUILDERS[name]
+
+
 def build(name, *, generator=None, **options):
     """A new, randomly initialised network.
 

@@ -25,7 +25,7 @@ from shared.models import registry
 from shared.models.recipe import Recipe
 from shared.pages import display, parameters, results
 from shared.records import claims as judging
-from shared.records import prose, record
+from shared.records import flat, prose, record
 from shared.units import experiment as experiments
 from shared.units import provenance, tidy
 
@@ -62,7 +62,8 @@ class Page:
         self.which = self.parameters.get("units", "missing")
         self.device = runtime.use_device(self.parameters["device"])
         datasets.use_profile(self.profile)
-        self.sets, self.rows, self.minute_facts = {}, {}, {}
+        self.sets, self.looked, self.minute_facts = {}, {}, {}
+        self.tables = {}     # {item: its tidy rows as this page has them}
         self._ledger = runtime.ledger()
         self.used = self._ledger.__enter__()
         display.style()
@@ -131,8 +132,15 @@ class Page:
         if not sets:
             runs["recorded"] = mine
         elif all(mine.values()) and any(s.mine[n] is not s.recorded.get(n) for s in sets for n in s.mine):
-            runs["yours" if any(s.yours for s in sets) else f"this run, {self.profile}"] = mine
+            runs["yours" if any(s.yours for s in sets) else f"this run, {self.scale_words}"] = mine
         return runs
+
+    @property
+    def scale_words(self):
+        """The profile, and what departs from it: "quick, threshold = 0.9"."""
+        mine = {k: v for k, v in self.parameters.items() if k not in ("profile", "device", "units")
+                and v != self.declared[k].default}
+        return ", ".join([self.profile, *(f"{k} = {v}" for k, v in mine.items())])
 
     def _built(self, item, sets, made):
         """What to call a result without units that is not the recorded one: a small run has computed it."""
@@ -140,7 +148,7 @@ class Page:
             return None
         kept = record.read(self.paper_key, item) or {}
         same = all(kept.get(k) == json.loads(json.dumps(made.get(k))) for k in ("rows", "data", "claims"))
-        return None if same else f"this build, {self.profile}"
+        return None if same else f"this build, {self.scale_words}"
 
     def frames(self, sets, units_):
         """A DataFrame of each experiment: a row a run, what its name says, its arguments and results."""
@@ -191,8 +199,9 @@ class Page:
         first = next(iter(made.values()))
         markdown, myst, shown = results.page(printed, made, sets=sets, pictures=pictures, caption=caption,
                                              alt=alt, built=self._built(item, sets, first))
+        self.tables[item] = flat.rows(printed, list(made.values())[-1])     # this page's own where it has any
         display.show(markdown, myst=myst, pictures=shown, plain=f"{printed.title}\n{markdown}", kind="item",
-                     record=first, recorded="recorded" in made)
+                     record=first, recorded="recorded" in made, table=self.tables[item])
         scale = first["scale"]
         judged = "recorded" in made and scale["fraction"] > 0 and not scale["proxies"]
         self.minute_facts[item] = (first["verdict"], scale["fraction"]) if judged else ("not run", 1)
@@ -208,13 +217,13 @@ class Page:
                             evidence=evidence(looked) if callable(evidence) else evidence,
                             others={i: self._rows_of(i, label) for i in others}, **judged)
         lacks = record.lacking(sets, units_, f" of {printed.label}") if whole else judging.nothing
-        self.rows.setdefault(label, {})[printed.id] = looked, lacks
+        self.looked.setdefault(label, {})[printed.id] = looked, lacks
         return made
 
     def _rows_of(self, item, label):
         """`(rows, what they lack)` of another item: of this page, else of a record, as a whole."""
-        if item in self.rows.get(label, {}):
-            looked, lacks = self.rows[label][item]
+        if item in self.looked.get(label, {}):
+            looked, lacks = self.looked[label][item]
             return pd.DataFrame(looked), lacks
         printed, kept = reference.paper(self.paper_key)[item].label, record.read(self.paper_key, item)
         if kept is None:
@@ -222,6 +231,17 @@ class Page:
         rows = pd.DataFrame(kept["rows"]) if "rows" in kept else kept.get("data")
         have, of = kept["scale"]["parts"].get("units", (1, 1))
         return rows, lambda begin: f"{of - have} of {of} units of {printed}" if have < of else None
+
+    def rows(self, item=None):
+        """The tidy table of an item, or of all so far: item, row, column, value, n, low, high, published.
+
+        Values are this page's own where it computed any, else the recorded ones.
+        """
+        if item is not None and item not in self.tables:
+            raise runtime.UserError(f"{item!r}: no such result on this page so far; there are: "
+                                    f"{', '.join(self.tables) or 'none'}")
+        wanted = self.tables if item is None else {item: self.tables[item]}
+        return flat.frame([row for each in wanted.values() for row in each])
 
     def extra(self, slug, sets, rows, caption, *, header=None, fold=None):
         """Show and record a table that the paper lacks: the same form, no verdict.
@@ -340,7 +360,7 @@ class Page:
         words = ", ".join(f"{k} {v}" for k, v in facts["versions"].items())
         stood_in = "; ".join(f"**embedded {v} in place of {display.in_words(k)}**"
                              for k, v in facts["substitutes"].items())
-        text = (f"`{self.name}` · profile {self.profile} · seed {self.seed} · {facts['device']} · Python "
+        text = (f"`{self.name}` · profile {self.scale_words} · seed {self.seed} · {facts['device']} · Python "
                 f"{facts['python']}, {words} · revision {facts['revision']} · {facts['when']} · "
                 f"{facts['wall_seconds']} s, {facts['peak_gb']} GB{f' · {stood_in}' if stood_in else ''}")
         display.show(text, kind="stamp", facts=facts)

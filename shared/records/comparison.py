@@ -114,7 +114,7 @@ def printed_values(item):
     """Every value a table or figure prints: yields (name, {key: value} of its row, value), in their order."""
     for row in item.rows:
         key = {k: row[k] for k in item.keys}
-        for name, value in _flat({v: row.get(v) for v in item.values}).items():
+        for name, value in flat({v: row.get(v) for v in item.values}).items():
             yield name, key, value
     for name, value in item.printed_numbers.items():
         yield name, {}, value
@@ -151,14 +151,14 @@ def compare(item, rows, tolerances=None):
         if key in mine:
             raise runtime.UserError(f"{item.title}: two rows for {_named(item.keys, key)}; "
                                     "give one a printed row")
-        mine[key] = _flat(row)
-    _known(item, tolerances, [c for row in item.rows for c in _flat({v: row.get(v) for v in item.values})])
+        mine[key] = flat(row)
+    _known(item, tolerances, [c for row in item.rows for c in flat({v: row.get(v) for v in item.values})])
     alike = peers(item)
     cells = []
     for row in item.rows:
         key = tuple(row[k] for k in item.keys)
         if key in mine:
-            for name, printed in _flat({v: row.get(v) for v in item.values}).items():
+            for name, printed in flat({v: row.get(v) for v in item.values}).items():
                 column = item.columns.get(name.split(".")[0])
                 places = decimals(printed, column, alike[unit(name, column)]) if is_number(printed) else 0
                 cells += _cell(item, dict(zip(item.keys, key)), name, printed, places, mine[key], tolerances)
@@ -167,7 +167,7 @@ def compare(item, rows, tolerances=None):
 
 def compare_numbers(item, data, tolerances=None):
     """Cells of a figure's or method's printed numbers that `data` holds under the same names."""
-    data = _flat(dict(data))
+    data = flat(dict(data))
     _known(item, tolerances, item.printed_numbers)
     return [cell for name, printed in item.printed_numbers.items()
             for cell in _cell(item, {}, name, printed, _shown(printed), data, tolerances)]
@@ -255,7 +255,7 @@ def peers(item):
     """`{unit or column: its printed numbers}`: by these the decimals of a whole number are told."""
     alike = {}
     for row in item.rows:
-        for name, value in _flat({v: row.get(v) for v in item.values}).items():
+        for name, value in flat({v: row.get(v) for v in item.values}).items():
             numbers_there = alike.setdefault(unit(name, item.columns.get(name.split(".")[0])), [])
             if is_number(value):
                 numbers_there.append(value)
@@ -269,15 +269,15 @@ def _plain(value):
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _flat(row, prefix=""):
+def flat(row, prefix=""):
     """Nested dicts as `{"outer.inner": value}`."""
-    flat = {}
+    made = {}
     for k, v in row.items():
         if isinstance(v, dict):
-            flat |= _flat(v, f"{prefix}{k}.")
+            made |= flat(v, f"{prefix}{k}.")
         else:
-            flat[f"{prefix}{k}"] = _plain(v)
-    return flat
+            made[f"{prefix}{k}"] = _plain(v)
+    return made
 
 
 def is_number(value):

@@ -171,7 +171,7 @@ def recorded(experiment, published, labels=None):
 
     published   {run: arguments at full scale, or None where only another page's settings have them}
     """
-    results = Results(experiment.name.partition("/")[2], published, experiment.sizes, labels=labels or {})
+    results = Results(experiment.name, published, experiment.sizes, labels=labels or {})
     for name, planned in published.items():
         run = content.sound(folder_of(experiment.name) / f"{name}.json", store.read)
         if run is not None:
@@ -213,8 +213,12 @@ def _key(experiment, name, arguments):
     return content.of_json([experiment.name, experiment.version, name, store.plain(arguments)])[:12]
 
 
-def _keep(path, experiment, name, arguments, published):
-    """Compute a run and keep it as a file; what another process has written meanwhile is taken instead."""
+def keep(experiment, name, arguments, published, path=None):
+    """Compute a run and record it; what another process has written meanwhile is taken instead.
+
+    path   another file than that of the recorded run
+    """
+    path = path or folder_of(experiment.name) / f"{name}.json"
     before = content.sound(path, store.read)
     with runtime.lock(path):
         now = content.sound(path, store.read)
@@ -255,8 +259,7 @@ def gather(experiment, settings, *, which="missing", record=False, function=None
     others = [n for n in wanted if n not in kept] if which != "none" else []
     with runtime.progress(len(chosen) + len(others), experiment.name) as bar:
         for name in chosen:
-            path = folder_of(experiment.name) / f"{name}.json"
-            run = results.recorded[name] = _keep(path, experiment, name, wanted[name], published[name])
+            run = results.recorded[name] = keep(experiment, name, wanted[name], published[name])
             results.outdated.pop(name, None)
             if changed := experiment.outdated(run, published[name]):
                 results.outdated[name] = changed
@@ -276,4 +279,4 @@ def _apart(experiment, name, arguments):
     folder = ROOT / "_runs" / "runs" / experiment.name
     path = folder / f"{name}-{_key(experiment, name, arguments)}.json"
     found = content.sound(path, store.read)
-    return found if found is not None else _keep(path, experiment, name, arguments, arguments)
+    return found if found is not None else keep(experiment, name, arguments, arguments, path)

@@ -1,0 +1,294 @@
+"""Experiments and their runs: plans, sizes, what is kept and replaced, what is out of date, damage."""
+import json
+import shutil
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from shared import runtime
+from shared.units import checkpoint, store
+from shared.units import experiment as experiments
+from shared.units.experiment import Experiment
+from workflow import planned
+
+COUNT = []
+
+
+def measure(x, *, images=10, scale=1.0):
+    """A toy: its result follows from its arguments."""
+    COUNT.append(x)
+    return {"value": scale * x / 3, "images": min(images, 8), "nan": float("nan"),
+            "curves": {"all": [{"points": torch.arange(3) * x}]}}
+
+
+def plan(settings):
+    return {f"u{x}": dict(x=x, images=settings.images, scale=settings.scale) for x in range(settings.count)}
+
+
+FULL = dict(count=4, images=8, scale=1.0)
+TOY = Experiment("toy/runs", measure, plan, scale={"paper": FULL}, sizes=("images",))
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setenv("BOUNDARY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(experiments, "ROOT", tmp_path)
+    COUNT.clear()
+    return tmp_path
+
+
+def gather(which="missing", record=True, experiment=TOY, *, function=None, **settings):
+    """The results of the toy, for the published settings but for those that are given."""
+    return experiments.gather(experiment, SimpleNamespace(**FULL | settings), which=which, record=record,
+                              function=function)
+
+
+def path(home, name="u1"):
+    return home / f"results/runs/toy/runs/{name}.json"
+
+
+# ---- kept, read, planned ----------------------------------------------------------------------------------
+def test_a_run_is_kept_with_arguments_sizes_arrays_version_and_provenance(home):
+    run = gather().recorded["u2"]
+    again = store.read(path(home, "u2"))
+    assert again.result["value"] == 2 / 3 and again.result["nan"] is None
+    assert again.sizes == {"images": [8, 8]} and again.arguments == {"x": 2, "images": 8, "scale": 1.0}
+    assert again.result["curves"]["all"][0]["points"].tolist() == [0, 2, 4]
+    assert again.provenance == run.provenance and (again.version, again.after) == (1, {})
+    assert {"device", "threads", "versions", "revision", "seconds"} <= set(again.provenance)
+    assert gather().missing == [] and COUNT == [0, 1, 2, 3]  # nothing is computed twice
+
+
+def test_sizes_are_recorded_as_they_were_not_as_they_were_asked(home):
+    larger = replace(TOY, scale={"paper": FULL | {"images": 20}})
+    results = gather(experiment=larger, images=20)
+    assert results.recorded["u0"].sizes == {"images": [8, 20]}
+    assert results.fraction == pytest.approx(8 / 20) and len(results.missing) == 4
+
+
+@pytest.mark.parametrize("bad, said", [
+    ({"1a": {}}, "begin"), ({"a b": {}}, "letters"), ({"a": {"images": 0}}, "from 1"),
+    ({"a": {"images": -9980}}, "from 1"), ({"a": {"images": True}}, "from 1")])
+def test_a_plan_out_of_form_is_refused_before_anything_is_computed(home, bad, said):
+    form = replace(TOY, plan=lambda _: {k: {"x": 1, "images": 3} | v for k, v in bad.items()})
+    with pytest.raises(runtime.UserError, match=said):
+        gather(experiment=form)
+    assert COUNT == []
+
+
+def test_a_plan_with_two_equal_names_is_refused(home):
+    twice = replace(TOY, names="{size:.0f}", plan=lambda _: {(1.1,): {}, (1.2,): {}}, sizes=())
+    with pytest.raises(runtime.UserError, match="of one name"):
+        gather(experiment=twice)
+
+
+def test_arguments_are_plain_or_refused(home):
+    with pytest.raises(TypeError, match="Tensor"):
+        gather(experiment=replace(TOY, plan=lambda _: {"a": {"x": torch.ones(2), "images": 1}}))
+
+
+# ---- what is recorded, what is not ------------------------------------------------------------------------
+def test_only_the_published_arguments_are_recorded_and_small_runs_are_kept_nowhere(home):
+    results = gather(scale=2.0)
+    assert not results.recorded and len(results.mine) == 4 and not (home / "results").exists()
+    gather(scale=2.0)
+    assert len(COUNT) == 4 and len(list((home / "_runs").rglob("u*.json"))) == 4    # kept apart
+    for _ in range(2):
+        assert len(gather(record=False).mine) == 4
+    assert len(COUNT) == 12 and not (home / "results").exists()
+
+
+def test_a_size_above_the_published_one_is_not_recorded(home):
+    gather()
+    before = path(home).read_text()
+    assert gather(images=9).mine["u1"].arguments["images"] == 9 and path(home).read_text() == before
+
+
+def test_a_larger_size_replaces_a_smaller_one_and_never_the_reverse(home):
+    assert gather(images=2).fraction == 0.25
+    assert gather().fraction == 1 and len(COUNT) == 8
+    for which in ("missing", "all", "u1"):
+        assert gather(which, images=2).fraction == 1
+
+
+def test_an_own_function_is_shown_beside_what_is_recorded_and_changes_nothing(home):
+    gather()
+    before = path(home).read_text()
+    results = gather(function=lambda x, images, scale: {"value": -1.0, "images": 1})
+    assert results.yours and results.mine["u1"].result["value"] == -1
+    assert results.recorded["u1"].result["value"] == 1 / 3 and path(home).read_text() == before
+
+
+@pytest.mark.parametrize("returned, said", [
+    (3.0, "returned a float; a dict"), ({"value": 1}, "must return how many 'images' it took"),
+    ({"images": 99}, "not 99")])
+def test_a_function_that_returns_something_else_is_named(home, returned, said):
+    with pytest.raises(runtime.UserError, match=said):
+        gather(function=lambda x, images, scale: returned)
+
+
+def test_recorded_runs_most_like_a_missing_one_have_most_arguments_in_common(home):
+    """A size is no likeness."""
+    def run(x, scale, seconds, had):
+        return store.Run(name="", arguments={"x": x, "images": had, "scale": scale}, version=1, after={},
+                         sizes={"images": [had, 8]}, result={}, provenance={"seconds": seconds})
+
+    published = plan(SimpleNamespace(**FULL | {"scale": 2.0}))
+    results = experiments.Results("toy/runs", published, ("images",), recorded={
+        "a": run(0, 1.0, 100, 8), "b": run(9, 2.0, 10, 8), "c": run(8, 2.0, 5, 2)})
+    a, b, c = results.recorded.values()
+    assert planned.nearest(results, "u3") == [b, c] and planned.nearest(results, "u0") == [a, b, c]
+    assert planned.nearest(experiments.Results("toy/runs", published), "u0") == []
+
+
+# ---- which are computed -----------------------------------------------------------------------------------
+def test_names_shares_and_none(home):
+    assert len(gather("none").absent) == 4
+    gather("u3, u1")
+    assert COUNT == [3, 1]
+    gather("1/2")
+    assert COUNT == [3, 1, 0, 2]
+    sets = [gather("u9, u1")]  # another experiment of the page may have it
+    assert COUNT[4:] == [1]
+    experiments.check_asked("u2, u1", sets)
+    for wrong in ("u9, u1", "mising"):
+        with pytest.raises(runtime.UserError, match="no such run; allowed: missing.* Runs here: u0, u1"):
+            experiments.check_asked(wrong, sets)
+
+
+def test_shares_are_a_partition():
+    names = [f"n{i}" for i in range(11)]
+    parts = [experiments.choose(f"{i}/3", names, names) for i in (1, 2, 3)]
+    assert sorted(sum(parts, [])) == sorted(names) and {len(p) for p in parts} == {3, 4}
+
+
+# ---- out of date -------------------------------------------------------------------------------------------
+def test_a_raised_version_makes_runs_out_of_date_and_they_stay_until_computed_again(home):
+    gather()
+    raised = replace(TOY, version=2)
+    results = gather("none", experiment=raised)
+    assert results.outdated == {f"u{x}": ["version"] for x in range(4)} and len(results.recorded) == 4
+    assert results.missing and len(COUNT) == 4
+    assert not gather(experiment=raised).outdated and COUNT[4:] == [0, 1, 2, 3]
+
+
+def test_a_lowered_version_is_refused(home):
+    gather(experiment=replace(TOY, version=2))
+    with pytest.raises(runtime.UserError, match="version 1 is declared, but u0 was computed by version 2"):
+        gather("none")
+
+
+def test_runs_are_out_of_date_when_an_experiment_they_rest_on_is(home):
+    def learn(images):
+        return {"images": images, "sum": sum(r["value"] for r in experiments.results_of("toy/runs").values())}
+
+    def after(first):
+        return Experiment("toy/after", learn, lambda s: {"all": {"images": 3}}, scale={"paper": FULL},
+                          after=(first,))
+
+    gather()
+    assert gather(experiment=after(TOY)).recorded["all"].result["sum"] == pytest.approx(2)
+    assert gather("none", experiment=after(replace(TOY, version=2))).outdated == {"all": ["toy/runs"]}
+    experiments._in_process.clear()     # in another process: from what is recorded
+    assert learn(3)["sum"] == pytest.approx(2)
+
+
+def test_a_changed_argument_makes_a_run_out_of_date_and_a_new_default_field_does_not(home):
+    @dataclass(frozen=True)
+    class Recipe:
+        epochs: int
+        rate: float = 0.1
+
+    old, gone = {"Recipe": {"epochs": 3}}, {"Recipe": {"epochs": 3, "rate": 0.2}}
+    assert store.same(old, Recipe(3)) and not store.same(old, Recipe(3, 0.2))
+    assert not store.same(gone, Recipe(3))
+    assert store.same([1, "a", None], (1, "a", None)) and not store.same([1], (1, 2))
+    gather()
+    other = replace(TOY, scale={"paper": FULL | {"scale": 1.5}})
+    assert gather("none", experiment=other).outdated["u0"] == ["arguments"]
+
+
+# ---- a killed run ------------------------------------------------------------------------------------------
+def test_a_killed_run_goes_on_from_its_checkpoint_which_ends_with_it(home):
+    seen = []
+
+    def slow(x, images, scale):
+        kept = checkpoint.checkpoint("state")
+        tensors, facts = kept.load() or ({"sum": torch.zeros(())}, {"done": 0})
+        for step in range(facts["done"], 3):
+            seen.append(step)
+            kept.save({"sum": tensors["sum"] + step}, {"done": step + 1})
+            tensors = {"sum": tensors["sum"] + step}
+            if step == 1 and len(seen) == 2:
+                raise KeyboardInterrupt
+        return {"images": images, "value": float(tensors["sum"])}
+
+    one = replace(TOY, function=slow, scale={"paper": FULL | {"count": 1}})
+    with pytest.raises(KeyboardInterrupt):
+        gather(experiment=one, count=1)
+    assert gather(experiment=one, count=1).recorded["u0"].result["value"] == 3 and seen == [0, 1, 2]
+    assert not list((home / "cache").rglob("*.safetensors"))
+
+
+# ---- files ------------------------------------------------------------------------------------------------
+def test_every_changed_byte_is_noticed_and_named(home):
+    """A byte flipped anywhere in a run's files gives the same values or a refusal, never other values."""
+    gather("u0")
+    folder = path(home).parent
+    whole = store.read(folder / "u0.json")
+    generator = np.random.default_rng(0)
+    files = [p for p in folder.iterdir() if p.suffix in (".json", ".npz")]
+    refused = 0
+    for _ in range(150):
+        file = files[generator.integers(len(files))]
+        good = file.read_bytes()
+        bad = bytearray(good)
+        bad[generator.integers(len(bad))] ^= 1 << generator.integers(8)
+        file.write_bytes(bad)
+        try:
+            assert str(store.read(folder / "u0.json")) == str(whole)
+        except runtime.UserError as error:
+            refused += 1
+            assert "u0" in str(error) and "\n" not in str(error)
+        file.write_bytes(good)
+    assert refused > 100
+
+
+def test_a_damaged_run_is_named_and_computed_again(home, capsys):
+    gather()
+    path(home).write_text('{"name": "u1"')
+    assert not gather().missing and COUNT[4:] == [1]
+    assert "u1.json: damaged" in capsys.readouterr().err
+
+
+def test_a_new_result_leaves_no_arrays_of_the_old_one(home):
+    gather()
+    before = {p.name for p in path(home).parent.glob("u1-*.npz")}
+    run = store.read(path(home))
+    store.write(path(home), replace(run, result={"curve": np.arange(9)}))
+    after = {p.name for p in path(home).parent.glob("u1-*.npz")}
+    assert len(after) == 1 and not before & after
+    assert store.read(path(home)).result["curve"].tolist() == list(range(9))
+
+
+def test_two_clones_joined_by_their_files_are_one(home, monkeypatch):
+    """Runs computed in two clones, copied together as git would."""
+    places = []
+    for share in ("1/2", "2/2"):
+        monkeypatch.setenv("BOUNDARY_RESULTS", str(home / share[0]))
+        monkeypatch.setenv("BOUNDARY_CACHE", str(home / f"cache{share[0]}"))
+        gather(share)
+        places.append(home / share[0])
+    shutil.copytree(places[1], places[0], dirs_exist_ok=True)
+    monkeypatch.setenv("BOUNDARY_RESULTS", str(places[0]))
+    assert gather("none").missing == [] and len(COUNT) == 4
+
+
+def test_a_run_file_is_sorted_plain_json_without_nan(home):
+    gather("u1")
+    raw = json.loads(path(home).read_text(), parse_constant=pytest.fail)
+    assert list(raw) == [*sorted(k for k in raw if k != "check"), "check"]

@@ -1,0 +1,113 @@
+"""An experiment's code does not change without its version: digests, and what they notice."""
+import importlib
+import json
+import sys
+
+import pytest
+
+import papers
+from shared.models import registry
+from shared.units.experiment import Experiment
+from workflow import versions
+
+MODULE = '''"""A paper."""
+from shared.models.registry import architecture
+from papers.toy_models import helper, settings as chosen
+import papers.toy_models as models
+
+LIMIT = 3
+UNUSED = 1
+
+
+def draw():
+    """A picture."""
+    return "red"
+
+
+def inner(x):
+    """Inner."""
+    return x + LIMIT
+
+
+def measure(network):
+    """What it does."""
+    # a comment
+    return {"value": inner(helper(2)) + models.RATE + chosen(1)}
+
+
+def plan(scale):
+    return {"a": {"network": scale.network}}
+'''
+MODELS = '''from shared.models.registry import architecture
+
+RATE = 0.1
+
+
+def settings(x):
+    return x
+
+
+def helper(x):
+    return 2 * x
+
+
+@architecture("toy-net")
+def net():
+    return helper(4)
+'''
+
+
+@pytest.fixture
+def digest(tmp_path, monkeypatch):
+    """`digest(changes of the module, of the models)`: the digest of the toy experiment after replacements."""
+    registry.names()    # imports what registers there
+    monkeypatch.setattr(registry, "_BUILDERS", dict(registry._BUILDERS))
+    monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def made(one=(), other=(), network="toy-net"):
+        for name, text, pairs in (("toy", MODULE, one), ("toy_models", MODELS, other)):
+            for old, new in pairs:
+                assert old in text
+                text = text.replace(old, new)
+            (tmp_path / f"{name}.py").write_text(text)
+            monkeypatch.delitem(sys.modules, f"papers.{name}", raising=False)
+        importlib.invalidate_caches()
+        versions._module.cache_clear()
+        toy = importlib.import_module("papers.toy")
+        scale = {"paper": {"network": network}}
+        return versions.digest(Experiment("toy/x", toy.measure, toy.plan, scale=scale))
+
+    yield made
+    versions._module.cache_clear()
+
+
+@pytest.mark.parametrize("one, other", [
+    ([("LIMIT = 3", "LIMIT = 4")], []), ([("x + LIMIT", "x - LIMIT")], []),
+    ([("helper(2)", "helper(3)")], []), ([], [("2 * x", "3 * x")]), ([], [("RATE = 0.1", "RATE = 0.2")]),
+    ([], [("helper(4)", "helper(5)")]), ([], [("    return x\\n", "    return -x\\n")])])
+def test_a_changed_number_is_noticed(digest, one, other):
+    other = [(a.replace("\\n", "\n"), b.replace("\\n", "\n")) for a, b in other]
+    assert digest(one, other) != digest()
+
+
+@pytest.mark.parametrize("one", [
+    [('"red"', '"blue"')], [("What it does.", "Another text.")], [("    # a comment\n", "")],
+    [("UNUSED = 1", "UNUSED = 2")], [("LIMIT = 3\nUNUSED = 1\n", "UNUSED = 1\n\n\nLIMIT = 3\n")]])
+def test_a_picture_a_text_and_a_place_are_not(digest, one):
+    assert digest(one) == digest()
+
+
+def test_another_architecture_is_noticed(digest):
+    assert digest(network="toy-net") != digest(network="no architecture")
+
+
+def test_no_experiment_has_changed_without_its_version():
+    assert list(versions.changed()) == []
+
+
+def test_every_experiment_has_its_digest_stored():
+    """A new one, or a raised version: `python -m workflow.versions` enters it."""
+    known = json.loads(versions.STORED.read_text())
+    told = {name: each.version for name, each in versions.catalogue.experiments().items()}
+    assert {name: each["version"] for name, each in known.items()} == told

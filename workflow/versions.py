@@ -1,0 +1,235 @@
+"""Has the code of an experiment changed without its version? python -m workflow.versions [same EXPERIMENT]
+
+`tests/versions.json` holds a digest for each experiment: of its function, of the builders of the networks
+that its paper plan names, and of what these name in turn within the papers' code; syntax without docstrings.
+A changed digest asks: raise the version, or show by `make same EXPERIMENT=he/attacks` that the results stay.
+"""
+import ast
+import importlib.util
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+
+from shared import ROOT, reference, runtime
+from shared.data import content, sets
+from shared.models import registry
+from shared.units import experiment as experiments
+from workflow import catalogue
+
+STORED = ROOT / "tests" / "versions.json"
+CLOSE = 1e-6        # relative difference of two numbers that count as the same
+
+
+# ---- digests ---------------------------------------------------------------------------------------------
+def _ours(module):
+    """Whether a module is a paper's: it counts, while `shared` is held by stored outputs."""
+    return module.startswith("papers.") or module.removeprefix("shared.models.") in reference.KEYS
+
+
+@cache
+def _module(name):
+    """`({name: [its top-level statements]}, {name: (module, name there or None)})` of a module."""
+    tree, nodes, imports = ast.parse(Path(importlib.util.find_spec(name).origin).read_text()), {}, {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imports |= {alias.asname: (alias.name, None) for alias in node.names if alias.asname}
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                is_module = importlib.util.find_spec(node.module) is not None and _is_module(whole)
+                there = (whole, None) if is_module else (node.module, alias.name)
+                imports[alias.asname or alias.name] = there
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            nodes.setdefault(node.name, []).append(node)
+        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for each in (n for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)):
+                nodes.setdefault(each.id, []).append(node)
+    return nodes, imports
+
+
+@cache
+def _is_module(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _own(node):
+    """Names that a function gives a value itself: its arguments, and what it assigns."""
+    if not isinstance(node, ast.FunctionDef):
+        return set()
+    return {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)} | {
+        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+def _text(node):
+    """A statement without docstrings, comments and layout."""
+    node = ast.parse(ast.unparse(node))
+    for each in ast.walk(node):
+        body = getattr(each, "body", None)
+        if isinstance(each, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(each) is not None:
+            each.body = body[1:] or [ast.Pass()]
+    return ast.unparse(node)
+
+
+def reached(module, name, seen):
+    """Enter into `seen` {"module.name": text} what a definition is, and what it names within the papers."""
+    nodes, imports = _module(module)
+    place = f"{module}.{name}"
+    if place in seen:
+        return
+    if name not in nodes:
+        if name in imports and imports[name][1] and _ours(imports[name][0]):
+            reached(*imports[name], seen)
+        return
+    seen[place] = "\n".join(map(_text, nodes[name]))
+    own = set().union(*map(_own, nodes[name]))
+    for node in (n for statement in nodes[name] for n in ast.walk(statement)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in own:
+            reached(module, node.id, seen)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            target = imports.get(node.value.id)
+            if target and target[1] is None and _ours(target[0]):
+                reached(target[0], node.attr, seen)
+
+
+def _texts(value):
+    """All texts inside an argument."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _texts(each)
+    elif hasattr(value, "__dataclass_fields__"):
+        yield from _texts(list(vars(value).values()))
+
+
+def digest(experiment):
+    """Twelve hexadecimal digits of an experiment's code; see the head of this file."""
+    seen = {}
+    reached(experiment.function.__module__, experiment.function.__name__, seen)
+    known, runs = set(registry.names()), experiment.planned()[0]
+    for name in sorted({text for arguments in runs.values() for text in _texts(arguments)} & known):
+        builder = registry.builder(name)
+        reached(builder.__module__, builder.__name__, seen)
+    return content.of_json(sorted(seen.values()))[:12]
+
+
+def now():
+    """`{experiment: {"version", "digest"}}` of the code as it is."""
+    return {name: {"version": each.version, "digest": digest(each)}
+            for name, each in sorted(catalogue.experiments().items())}
+
+
+def changed():
+    """One line for each experiment whose code changed without its version."""
+    known = json.loads(STORED.read_text()) if STORED.exists() else {}
+    for name, told in now().items():
+        old = known.get(name)
+        if old is None or old["version"] != told["version"]:
+            continue    # new, or raised: `write` enters it
+        if old["digest"] != told["digest"]:
+            yield f"{name}: its code changed, its version did not; raise it, or: make same EXPERIMENT={name}"
+
+
+def write(names):
+    """Enter what is now for some experiments, and for those that are new or have another version."""
+    known = json.loads(STORED.read_text()) if STORED.exists() else {}
+    told = now()
+    kept = {name: told[name] if name in names or name not in known
+            or known[name]["version"] != told[name]["version"] else known[name] for name in told}
+    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(each)}" for name, each in kept.items())
+    runtime.write_atomically(STORED, lambda part: part.write_text(f"{{\n{lines}\n}}\n"))
+
+
+# ---- the same results ------------------------------------------------------------------------------------
+def numbers(value, place=""):
+    """Every number and text inside a result, by its place."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, dict):
+        return {k: v for key, each in value.items() for k, v in numbers(each, f"{place}.{key}").items()}
+    if isinstance(value, list | tuple):
+        return {k: v for n, each in enumerate(value) for k, v in numbers(each, f"{place}.{n}").items()}
+    return {place: value}
+
+
+def small(name):
+    """`{run: {place: number}}` of an experiment at smoke size, by the code in the working folder."""
+    experiment = catalogue.experiments()[name]
+    sets.use_profile("smoke")
+    for each in experiment.after:
+        experiments.gather(each, SimpleNamespace(**each.scale["smoke"]))
+    found = experiments.gather(experiment, SimpleNamespace(**experiment.scale["smoke"]))
+    return {run: {k: v for k, v in numbers(made.result).items() if "seconds" not in k}
+            for run, made in found.mine.items()}
+
+
+def alike(a, b):
+    """Whether two values are the same, numbers to `CLOSE`."""
+    if isinstance(a, float) and isinstance(b, float | int) and not isinstance(b, bool):
+        return a == b or math.isclose(a, b, rel_tol=CLOSE, abs_tol=1e-9) or (math.isnan(a) and math.isnan(b))
+    return a == b
+
+
+def git(*words):
+    subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True)
+
+
+def same(name):
+    """Compare an experiment at smoke size with the last commit, and renew its digest where they agree."""
+    known = catalogue.experiments()
+    if name not in known:
+        raise runtime.UserError(f"EXPERIMENT={name!r}; allowed: {', '.join(sorted(known))}")
+    told = []
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "before"
+        git("worktree", "add", "--quiet", "--detach", str(tree), "HEAD")
+        try:
+            for place in (tree, ROOT):
+                done = subprocess.run([sys.executable, "-m", "workflow.versions", "small", name], text=True,
+                                      cwd=place, env=os.environ | {"PYTHONPATH": str(place)},
+                                      capture_output=True)
+                if done.returncode:
+                    raise SystemExit(f"{name} {'before' if place == tree else 'now'}: {done.stderr.strip()}")
+                told.append(json.loads(done.stdout.splitlines()[-1]))
+        finally:
+            git("worktree", "remove", "--force", str(tree))
+    before, after = told
+    off = [f"{run}{place}: {before[run].get(place)} is now {value}" for run in after if run in before
+           for place, value in after[run].items() if not alike(before[run].get(place), value)]
+    off += [f"{run}: there in one of both alone" for run in sorted(before.keys() ^ after.keys())]
+    if off:
+        raise SystemExit("\n".join([f"{name}: {len(off)} differences, so raise its version; the first:",
+                                    *off[:5]]))
+    write([name])
+    print(f"{name}: {len(after)} runs at smoke size are as in the last commit; its digest is renewed")
+
+
+def main(*words):
+    if words[:1] == ("small",):
+        print(json.dumps(small(words[1]), default=str))
+    elif words[:1] == ("same",) and len(words) == 2:
+        same(words[1])
+    elif not words:
+        write([])
+        if told := list(changed()):
+            raise SystemExit("\n".join(told))
+    else:
+        raise runtime.UserError("usage: python -m workflow.versions [same EXPERIMENT]")
+
+
+if __name__ == "__main__":
+    runtime.prepare()
+    main(*sys.argv[1:])
