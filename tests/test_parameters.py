@@ -98,7 +98,7 @@ BAD = [
     ("deltas", "3", "cannot be 3; allowed: a list"),
     ("sizes", "[4]", "cannot be [4]; allowed: 3, 5, 7"),
     ("plain", "maybe", "allowed: true or false"),
-    ("units", "4/3", "allowed: missing, stale, all, none"),
+    ("units", "4/3", "allowed: missing, all, none"),
     ("units", "0/3", "i/n, a share of n"),
     ("units", "../x", "names of units"),
     ("profile", "fast", "cannot be 'fast'; allowed: smoke, quick, paper"),

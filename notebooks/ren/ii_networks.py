@@ -29,7 +29,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the first net and of the random pictures; net n is trained with seed + n
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
+units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 dataset: str = "mnist"  # what the nets learn {mnist, fashion_mnist, digits}
 nets: int | None = None  # trained nets per architecture; None takes the profile's value [1..]
 recipe: str | None = None  # name of a training recipe; None takes the profile's value
@@ -42,19 +42,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from skimage.metrics import structural_similarity
-from torch import nn
 
-from shared import reference, runtime, similarity
-from shared.data import sets as data
-from shared.models import inference, ren
+from papers.ren import experiments
+from papers.ren.experiments import ARCHITECTURES
+from shared import reference, similarity
 from shared.pages import display
 from shared.pages.start import start
 from shared.records.summary import over_nets
-from shared.training import zoo
 
 run = start("ren/ii_networks", globals())
 paper = reference.paper("ren")
-ARCHITECTURES = {"a": "A", "b": "B", "c": "C"}
 UNIFORM = ("white", "black")
 
 # %% [markdown]
@@ -63,70 +60,15 @@ UNIFORM = ("white", "black")
 # Three convolutional networks learn the digits of MNIST: Table I lists their layers, Table II their accuracies. Then they
 # classify two images that show no digit: one all white, one all black. Each network predicts a digit for them, often with high
 # probability. The paper trains one network of each kind. We train several, which shows how much of a predicted label belongs to the
-# architecture and how much to the single training.
+# architecture and how much to the single training. A run trains one network
+# ({download}`experiments.py <../../papers/ren/experiments.py>`).
 #
 # All later results of this paper are measured by the structural similarity (SSIM) of two images (Equation 1). It is
 # checked here too.
 
 # %%
-scale = run.scale(
-    smoke=dict(nets=1, recipe=ren.SMOKE),
-    quick=dict(nets=1, recipe=ren.QUICK),
-    paper=dict(nets=5, recipe=ren.PAPER),
-)
-
-
-# %%
-# A unit is one trained network; its layers come from the network itself, in the words of Table I.
-def layer_list(net, height, width):
-    """The layers of a sequential net as Table I names them; a ReLU is joined to the layer before it."""
-    layers = []
-    for module in net:
-        match module:
-            case nn.Conv2d():
-                layers.append(f"Conv2D {module.out_channels} ({module.kernel_size[0]} × "
-                              f"{module.kernel_size[1]})")
-            case nn.Linear():
-                layers.append(f"Fully Connected {module.out_features}")
-            case nn.BatchNorm2d():
-                layers.append("Batch Normalization")
-            case nn.BatchNorm1d():
-                layers.append("Flatten Batch Normalization")
-            case nn.MaxPool2d():
-                layers.append(f"MaxPooling2D ({module.kernel_size} × {module.kernel_size})")
-            case nn.ReLU():
-                layers[-1] += " ReLU"
-            case nn.Flatten():
-                pass  # the table names it with the layer that follows, or not at all
-            case _ if layers:
-                layers.append(type(module).__name__)
-            case _:
-                pass  # before the first layer: how the input layer scales its pixels
-    return [f"Input ({height} × {width})", *layers, "Softmax", "Output"]
-
-
-def train(architecture, net, *, recipe, dataset):
-    """Layers and accuracies of one trained net, and its answers to the two uniform pictures."""
-    digits = data.load(dataset)
-    trained = zoo.net(f"ren-{architecture}", recipe, digits, net, device=runtime.device())
-    uniform = torch.stack([torch.full_like(digits.x_test[0], grey) for grey in (255, 0)])
-    best = inference.logits(trained.net, uniform).softmax(1).max(1)
-    (white, black), (white_class, black_class) = best.values.tolist(), best.indices.tolist()
-    return {"layers": layer_list(trained.net, *digits.x_test.shape[2:]),
-            "parameters": sum(p.numel() for p in trained.net.parameters()),
-            "train_pct": 100 * trained.train_accuracy, "test_pct": 100 * trained.test_accuracy,
-            "white_class": white_class, "white_pct": 100 * white, "black_class": black_class,
-            "black_pct": 100 * black}
-
-
-def plan(scale):
-    """One unit for each network."""
-    return {f"{a}-s{scale.seed + n}": dict(architecture=a, net=scale.seed + n,
-                                           recipe=scale.recipe, dataset=scale.dataset)
-            for a in ARCHITECTURES for n in range(scale.nets)}
-
-
-networks = run.units("networks", train, plan)
+scale = run.scale(**experiments.NETWORKS)
+networks = run.results(experiments.networks)
 
 # %% [markdown]
 # ## Table I: the layers
@@ -329,46 +271,20 @@ display.say(f"In {2 * PAIRS} comparisons the two differ by {'less' if within els
             f"scikit-image halved or doubled they differ by more than that in {caught} of {len(CHANGED)} "
             f"cases.")
 
-
 # %% [markdown]
 # The border rule matters on digits, whose borders are empty. The figure shows one digit under seven distortions, measured by both
 # rules.
 
 # %%
-def distort(digit, *, dataset, seed):
-    """One test image and seven distortions of it: SSIM to it by both rules, distance of the pixels."""
-    images = data.load(dataset).x_test
-    image = images[runtime.index("digit", digit, len(images), "test images")]
-    grey, noise = image.float(), torch.randn(image.shape, generator=runtime.generator(seed, "noise"))
-    versions = {"the original": image, "brighter by 60": (grey + 60).clamp(0, 255).byte(),
-                "contrast halved": (grey / 2).byte(),
-                "noise": (grey + 40 * noise).clamp(0, 255).byte(),
-                "moved by one pixel": torch.roll(image, (1, 1), (1, 2)),
-                "half way to white": ((grey + 255) / 2).byte(), "white": torch.full_like(image, 255),
-                "the next test image": images[(digit + 1) % len(images)]}
-    shown = torch.stack(list(versions.values()))
-    first = shown[:1].expand_as(shown).contiguous()
-    return {"names": list(versions), "images": shown,
-            "repeated": similarity.ssim(first, shown).tolist(),
-            "inside": similarity.ssim(first, shown, convention="skimage").tolist(),
-            "distance": (first.float() - shown.float()).square().mean((1, 2, 3)).sqrt().tolist()}
+ruler = run.results(experiments.ssim)
 
 
-def plan_ruler(scale):
-    """One unit: the distorted digit."""
-    return {f"digit-{scale.digit}": dict(digit=scale.digit, dataset=scale.dataset, seed=scale.seed)}
-
-
-ruler = run.units("ruler", distort, plan_ruler)
-
-
-# %%
-def draw_ruler(units):
+def draw_ruler(runs):
     """The versions of the digit in two rows, with what each is and how far it lies from the original."""
-    unit = units.iloc[0]
+    one = runs.iloc[0]
     figure, axes = plt.subplots(2, 4, figsize=(9.6, 6.4))
-    display.image_grid(axes.flat, unit.images, unit.names)
-    for ax, repeated, inside, distance in zip(axes.flat, unit.repeated, unit.inside, unit.distance):
+    display.image_grid(axes.flat, one.images, one.names)
+    for ax, repeated, inside, distance in zip(axes.flat, one.repeated, one.inside, one.distance):
         words = f"SSIM {repeated:.3f}\nwithout border {inside:.3f}\n{distance:.0f} grey values away"
         ax.set_xlabel(words.replace("-", "−"), fontsize=10)
     return figure

@@ -30,7 +30,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the first net and of the drawn backgrounds; net n is trained with seed + n
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
+units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 dataset: str = "mnist"  # what is classified {mnist, fashion_mnist, digits}
 nets: int | None = None  # trained nets per architecture; None takes the profile's value [1..]
 images: int | None = None  # test images to start from; None takes the profile's value [1..]
@@ -39,24 +39,19 @@ threshold: float = 0.99  # stop when the SSIM of the pair is above this (0..1]
 iterations: int = 9  # most mixtures per search [1..]
 
 # %% tags=["hide-cell"]
-from dataclasses import replace
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from shared import borderline, reference, runtime, similarity
-from shared.data import sets as data
-from shared.models import inference, ren
+from papers.ren import experiments
+from papers.ren.experiments import ARCHITECTURES, BACKGROUNDS, LIMITS, THRESHOLDS
+from shared import reference
 from shared.pages import display
 from shared.pages.start import start
 from shared.records import comparison, prose
 from shared.records.summary import over_nets
-from shared.training import zoo
 
 run = start("ren/iv_simulation", globals())
-ARCHITECTURES = {"a": "A", "b": "B", "c": "C"}
-BACKGROUNDS = ("white", "black", "digit")
 
 # %% [markdown]
 # ## The claim, and how it is tested
@@ -67,47 +62,12 @@ BACKGROUNDS = ("white", "black", "digit")
 # similarities (SSIM, 1 for equal images), so a lower number is a larger gap.
 #
 # {ref}`Algorithm 1 <ren-iii>` starts from every test digit. Besides white and black, the paper mixes with other test digits
-# but prints no numbers for that; here they are.
+# but prints no numbers for that; here they are. A run makes all searches of one network towards one background
+# ({download}`experiments.py <../../papers/ren/experiments.py>`).
 
 # %%
-scale = run.scale(
-    smoke=dict(nets=1, images=100, recipe=ren.SMOKE, trials=1, trial_images=40,
-               shorter=dict(epochs=1, images=600)),
-    quick=dict(nets=1, images=1_000, recipe=ren.QUICK, trials=1, trial_images=300,
-               shorter=dict(epochs=1, images=6_000)),
-    paper=dict(nets=5, images=10_000, recipe=ren.PAPER, trials=2, trial_images=2_000, shorter={}),
-)
-
-
-# %%
-# A unit is one network and one background, with Algorithm 1 from all digits. The same pairs are also measured
-# by scikit-image's two conventions of SSIM.
-def measure(architecture, net, background, *, images, recipe, dataset, threshold, iterations, seed):
-    """Means and standard deviations over digits of the three similarities, as in Table III."""
-    digits = data.load(dataset)
-    x, y = digits.x_test[:images], digits.y_test[:images]
-    trained = zoo.net(f"ren-{architecture}", recipe, digits, net, device=runtime.device())
-    behind = borderline.backgrounds(background, x, y, runtime.generator(seed, "backgrounds"))
-    pairs = borderline.search(inference.classifier(trained.net), x, behind,
-                              threshold=threshold, max_iterations=iterations)
-    inside, outside, original = (images_[~pairs.excluded]
-                                 for images_ in (pairs.inside, pairs.outside, pairs.original))
-    also = {f"{name}_{c}": float(similarity.ssim(a, b, convention=c).mean()) for c in ("skimage", "uniform")
-            for name, a, b in (("separability", inside, outside), ("robustness", inside, original),
-                               ("adversarial", outside, original))}
-    return borderline.summary(pairs) | also
-
-
-def plan(scale):
-    """One unit for each network and background."""
-    return {f"{a}-s{scale.seed + n}-{b}": dict(
-        architecture=a, net=scale.seed + n, background=b, images=scale.images,
-        recipe=scale.recipe, dataset=scale.dataset,
-        threshold=scale.threshold, iterations=scale.iterations, seed=scale.seed)
-        for a in ARCHITECTURES for n in range(scale.nets) for b in BACKGROUNDS}
-
-
-searches = run.units("searches", measure, plan)
+scale = run.scale(**experiments.SIMULATION)
+searches = run.results(experiments.searches)
 
 # %% [markdown]
 # ## Table III: separability, robustness and adversarial examples
@@ -122,9 +82,9 @@ COLUMNS = {f"{printed}_{tail}": f"{name}_{statistic}"
            for tail, statistic in (("ssim", "mean"), ("std", "std"))}
 
 
-def rows(units):
+def rows(runs):
     """Table III: means over nets. The third background, not in print, has a table of its own."""
-    named = units.assign(architecture=units.architecture.map(ARCHITECTURES))
+    named = runs.assign(architecture=runs.architecture.map(ARCHITECTURES))
     return over_nets(named[named.background != "digit"], ("architecture", "background"), COLUMNS)
 
 
@@ -162,9 +122,9 @@ table_3 = run.table(
 # counts as agreeing (✓) only if that interval covers less than a quarter of the scale, and else as "cannot tell" (?).
 
 # %%
-def agreement_in_words(units):
+def agreement_in_words(runs):
     """How wide the intervals are in which printed values agree, and how many of these lie among our nets."""
-    nets = units.assign(architecture=units.architecture.map(ARCHITECTURES))
+    nets = runs.assign(architecture=runs.architecture.map(ARCHITECTURES))
     agree = [c for c in table_3["cells"] if c["how"] == comparison.INTERVAL]
     among = 0
     for cell in agree:
@@ -188,8 +148,8 @@ run.tell(searches, agreement_in_words)
 # %%
 run.extra(
     "digit-backgrounds", searches,
-    lambda units: over_nets(
-        units[units.background == "digit"].assign(architecture=units.architecture.map(ARCHITECTURES)),
+    lambda runs: over_nets(
+        runs[runs.background == "digit"].assign(architecture=runs.architecture.map(ARCHITECTURES)),
         ("architecture",), {k: v for k, v in COLUMNS.items() if k.endswith("ssim")}),
     "Mixing with a test digit of another class: mean SSIM over digits and networks, with the spread over "
     "networks.",
@@ -197,48 +157,23 @@ run.extra(
             "robustness_ssim": "robustness",
             "ae_ssim": "adversarial example"})
 
-
 # %% [markdown]
 # ## Figure 2: what the pairs look like
 #
 # The figure shows the first test digit of each class with its pairs, for one network of architecture A.
 
 # %%
-def show_pairs(background, *, net, recipe, dataset, threshold, iterations, seed):
-    """The first test digit of each class and its borderline pair."""
-    digits = data.load(dataset)
-    first = [int((digits.y_test == c).nonzero()[0]) for c in range(len(digits.classes))]
-    x, y = digits.x_test[first], digits.y_test[first]
-    classify = inference.classifier(zoo.net("ren-a", recipe, digits, net, device=runtime.device()).net)
-    behind = borderline.backgrounds(background, x, y, runtime.generator(seed, "backgrounds"))
-    pairs = borderline.search(classify, x, behind, threshold=threshold, max_iterations=iterations)
-    return {"digits": y.tolist(), "excluded": pairs.excluded.tolist(),
-            "separability": pairs.separability.tolist(),
-            "inside_class": pairs.inside_class.tolist(), "outside_class": pairs.outside_class.tolist(),
-            "answers_inside": classify(pairs.inside).tolist(),
-            "answers_outside": classify(pairs.outside).tolist(),
-            "original": pairs.original, "inside": pairs.inside, "outside": pairs.outside, "source": x}
+pictures = run.results(experiments.pairs)
 
 
-def plan_pictures(scale):
-    """One unit for each background."""
-    return {f"a-{b}": dict(background=b, net=scale.seed, recipe=scale.recipe, dataset=scale.dataset,
-                           threshold=scale.threshold, iterations=scale.iterations, seed=scale.seed)
-            for b in BACKGROUNDS}
-
-
-pictures = run.units("pictures", show_pairs, plan_pictures)
-
-
-# %%
-def draw_pairs(units):
+def draw_pairs(runs):
     """Original, inside and outside pictures in three rows for each background."""
-    figure, axes = plt.subplots(3 * len(units), len(units.digits[0]), figsize=(10, 11))
-    for block, unit in enumerate(units.itertuples()):
+    figure, axes = plt.subplots(3 * len(runs), len(runs.digits[0]), figsize=(10, 11))
+    for block, one in enumerate(runs.itertuples()):
         rows = axes[3 * block:3 * block + 3]
-        for row, images in zip(rows, (unit.original, unit.inside, unit.outside)):
+        for row, images in zip(rows, (one.original, one.inside, one.outside)):
             display.image_grid(row, images)
-        for n, excluded in enumerate(unit.excluded):
+        for n, excluded in enumerate(one.excluded):
             if excluded:
                 for ax in rows[1:, n]:
                     ax.clear()
@@ -246,14 +181,14 @@ def draw_pairs(units):
                     ax.spines[:].set_visible(False)
                     ax.text(0.5, 0.5, "×", color="0.6", fontsize=24, ha="center", va="center")
             else:
-                rows[2, n].set_xlabel(f"{unit.inside_class[n]} | "
-                                      f"{unit.outside_class[n]}\n{unit.separability[n]:.3f}", fontsize=10)
-        for ax, text in zip(rows[:, 0], (f"{unit.background}:\noriginal", "inside", "outside")):
+                rows[2, n].set_xlabel(f"{one.inside_class[n]} | "
+                                      f"{one.outside_class[n]}\n{one.separability[n]:.3f}", fontsize=10)
+        for ax, text in zip(rows[:, 0], (f"{one.background}:\noriginal", "inside", "outside")):
             ax.set_ylabel(text, fontsize=10)
     return figure
 
 
-def shown(units):
+def shown(runs):
     """Every pair in the picture: digit, two labels, likeness, whether the labels hold when asked again."""
     return {u.background: [
         {"digit": d, "inside": i, "outside": o, "ssim": s, "labels_hold": (i, o) == (ai, ao),
@@ -262,7 +197,7 @@ def shown(units):
         for d, x, i, o, s, ai, ao, original, source in zip(
             u.digits, u.excluded, u.inside_class, u.outside_class, u.separability,
             u.answers_inside, u.answers_outside,
-            u.original, u.source) if not x] for u in units.itertuples()}
+            u.original, u.source) if not x] for u in runs.itertuples()}
 
 
 def pairs_of(d):
@@ -305,34 +240,18 @@ figure_2 = run.figure(
 # outputs. B has none.
 
 # %%
-VARIANTS = {"noshift": "a", "long": "a", "same": "a-same", "unit": "a-unit",
-            "onecycle": "a", "linear": "c-linear"}
 WORDS = {"a": "A, as above", "b": "B, as above", "c": "C, as above", "noshift": "A, no shifts",
          "long": "A, 30 epochs",
          "same": "A, padded", "unit": "A, not centred", "onecycle": "A, one cycle",
          "linear": "C, no last ReLU"}
-
-
-def plan_variants(scale):
-    """One unit for each variant, network and uniform background."""
-    recipes = {"noshift": ren.NO_SHIFT, "long": ren.LONG, "same": ren.PAPER,
-               "unit": ren.PAPER, "onecycle": ren.ONE_CYCLE,
-               "linear": ren.PAPER}
-    return {f"{v}-s{scale.seed + n}-{b}": dict(
-        architecture=a, net=scale.seed + n, background=b, images=scale.trial_images,
-        recipe=replace(recipes[v], **scale.shorter), dataset=scale.dataset, threshold=scale.threshold,
-        iterations=scale.iterations, seed=scale.seed)
-        for v, a in VARIANTS.items() for n in range(scale.trials) for b in ("white", "black")}
-
-
-variants = run.units("variants", measure, plan_variants)
+variants = run.results(experiments.variants)
 
 
 # %%
 def every_net(searches, variants):
     """A row a network and uniform background: its training, mean and deviation of robustness over digits."""
     both = pd.concat([searches.assign(kind=searches.architecture),
-                      variants.assign(kind=variants.unit.str.split("-").str[0])])
+                      variants.assign(kind=variants.variant)])
     both = both[both.background != "digit"]
     return both[["kind", "background", "robustness_mean", "robustness_std"]]
 
@@ -444,9 +363,9 @@ CONVENTIONS = {"mean": "Gaussian window, whole image (as above)", "skimage": "Ga
                "uniform": "uniform window of 7 by 7, rim dropped"}
 
 
-def by_convention(units):
+def by_convention(runs):
     """Mean robustness of each row of the table under each convention."""
-    named = units[units.background != "digit"].assign(architecture=units.architecture.map(ARCHITECTURES))
+    named = runs[runs.background != "digit"].assign(architecture=runs.architecture.map(ARCHITECTURES))
     means = named.groupby(["architecture", "background"],
                           sort=False)[[f"robustness_{c}" for c in CONVENTIONS]].mean()
     printed = PRINTED.set_index(["architecture", "background"]).robustness_ssim
@@ -461,9 +380,9 @@ run.extra("conventions", searches, by_convention, "Robustness of the same pairs 
 
 
 # %%
-def off_by_convention(units):
+def off_by_convention(runs):
     """Distance of robustness from the published values: a row a convention, a column a row of Table III."""
-    conventions = pd.DataFrame(by_convention(units)).set_index("convention")
+    conventions = pd.DataFrame(by_convention(runs)).set_index("convention")
     return (conventions.drop("printed") - conventions.loc["printed"]).abs()
 
 
@@ -488,9 +407,9 @@ run.say((searches, variants), what_the_definition_does,
         "{rest} others, from {rest_off:.3f} to {rest_by:.3f}.")
 
 
-def order_of_backgrounds(units):
+def order_of_backgrounds(runs):
     """For how many architectures the rim of the images decides which background has the larger value."""
-    _, whole, inner, _ = by_convention(units)
+    _, whole, inner, _ = by_convention(runs)
     larger = [[at[f"{a} white"] > at[f"{a} black"] for at in (whole, inner)] for a in ARCHITECTURES.values()
               if {f"{a} white", f"{a} black"} <= {*whole}]
     return larger and {"n": len(larger), "reversed": sum(a != b for a, b in larger)}
@@ -506,47 +425,22 @@ run.say(searches, order_of_backgrounds,
 # The paper stops at an SSIM of 0.99 or after nine mixtures. Moving both limits shows where the high separability comes from.
 
 # %%
-THRESHOLDS, LIMITS = (0.9, 0.95, 0.98, 0.99, 0.995, 0.999), (3, 5, 7, 9, 11)
+sweeps = run.results(experiments.thresholds)
 
 
-def sweep(background, *, net, images, recipe, dataset, seed):
-    """Separability and robustness of architecture A under every threshold and limit on the mixtures."""
-    digits = data.load(dataset)
-    x, y = digits.x_test[:images], digits.y_test[:images]
-    classify = inference.classifier(zoo.net("ren-a", recipe, digits, net, device=runtime.device()).net)
-    behind = borderline.backgrounds(background, x, y, runtime.generator(seed, "backgrounds"))
-    told = {}
-    for limit in LIMITS:
-        found = [borderline.summary(borderline.search(classify, x, behind, threshold=t,
-                                                      max_iterations=limit)) for t in THRESHOLDS]
-        told[str(limit)] = {k: [f[f"{k}_mean"] for f in found] for k in ("separability", "robustness")}
-    return {"by_limit": told}
-
-
-def plan_sweep(scale):
-    """One unit for each uniform background."""
-    return {f"a-{b}": dict(background=b, net=scale.seed, images=scale.trial_images,
-                           recipe=scale.recipe, dataset=scale.dataset,
-                           seed=scale.seed) for b in ("white", "black")}
-
-
-sweeps = run.units("sweeps", sweep, plan_sweep)
-
-
-# %%
-def draw_sweeps(units):
+def draw_sweeps(runs):
     """Separability and robustness over the threshold, a line per limit on the mixtures."""
     figure, axes = plt.subplots(2, 2, figsize=(9, 6.2), sharex=True)
-    for row, unit in zip(axes, units.itertuples()):
+    for row, one in zip(axes, runs.itertuples()):
         for ax, name in zip(row, ("separability", "robustness")):
             for n, limit in enumerate(LIMITS):
-                ax.plot([1 - t for t in THRESHOLDS], unit.by_limit[str(limit)][name],
+                ax.plot([1 - t for t in THRESHOLDS], one.by_limit[str(limit)][name],
                         marker=display.MARKERS[n],
                         ls="-" if limit == 9 else "--", lw=2.4 if limit == 9 else 1.2,
                         color=display.PALETTE[n], ms=5,
                         label=f"{limit} mixtures", zorder=3 if limit == 9 else 2)
             ax.axvline(1 - 0.99, color="0.6", lw=1)
-            ax.set(xscale="log", title=f"{name}, towards {unit.background}", ylabel="mean SSIM")
+            ax.set(xscale="log", title=f"{name}, towards {one.background}", ylabel="mean SSIM")
     for ax in axes[1]:
         ax.set_xticks([1 - t for t in THRESHOLDS], [f"{t:g}" for t in THRESHOLDS], rotation=45)
         ax.minorticks_off()
@@ -566,14 +460,14 @@ run.picture(sweeps, draw_sweeps,
 
 
 # %%
-def what_separability_is(units):
+def what_separability_is(runs):
     """How many searches reach the threshold, and in how many mixtures."""
-    reached = units.converged.sum() / units.searched.sum()
+    reached = runs.converged.sum() / runs.searched.sum()
     limit = (run.full if searches.recorded else scale).iterations
     return (f"Separability follows the threshold, since a search stops where its pair is alike enough. "
-            f"Over {units.architecture.nunique()} architectures and {units.background.nunique()} kinds of "
+            f"Over {runs.architecture.nunique()} architectures and {runs.background.nunique()} kinds of "
             f"background, {reached:.1%} of the searches exceed it within {limit} mixtures "
-            f"({units.iterations.mean():.1f} on average).")
+            f"({runs.iterations.mean():.1f} on average).")
 
 
 run.tell(searches, what_separability_is)
@@ -594,9 +488,9 @@ run.tell(searches, what_separability_is)
 TOWARDS = {"digit": "another digit"}
 
 
-def left_out(units):
+def left_out(runs):
     """How many searches have no boundary to find."""
-    excluded = units.groupby("background", sort=False).excluded.sum()
+    excluded = runs.groupby("background", sort=False).excluded.sum()
     return ("Excluded, because the network gives digit and background one label: "
                 + ", ".join(f"{n:,} searches towards {TOWARDS.get(b, b)}" for b, n in excluded.items()) + ".")
 

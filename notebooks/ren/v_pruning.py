@@ -31,7 +31,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the first net; net n is trained with seed + n
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8 (second of eight)
+units: str = "missing"  # at full scale: missing, all, none, names, or 2/8 (second of eight)
 dataset: str = "mnist"  # what is classified {mnist, fashion_mnist, digits}
 architecture: str = "a"  # the network that is pruned; the paper prunes A only {a, b, c}
 nets: int | None = None  # trained nets; None takes the profile's value [1..]
@@ -49,23 +49,17 @@ import numpy as np
 import pandas as pd
 import torch
 
-from shared import borderline, reference, runtime
-from shared.data import sets as data
-from shared.models import inference, ren
+from papers.ren import experiments
+from papers.ren.experiments import PLACES, SETTINGS, UNPRUNED
+from shared import borderline, reference
 from shared.pages import display
-from shared.pages import ren as page
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.every import every
 from shared.records.summary import over_nets
-from shared.training import zoo
 
 run = start("ren/v_pruning", globals())
-UNPRUNED = (0, 255)  # no pixel is below 0 or above 255
-SETTINGS = ((64, 255), (128, 255), (128, 128))
 BACKGROUNDS = ("white", "black")
-PLACES = {"mixed": "digit, background and mixtures", "input": "only the input of the network",
-          "source": "the digit only"}
 TABLE = reference.paper("ren")["table-4"]
 
 # %% [markdown]
@@ -77,14 +71,12 @@ TABLE = reference.paper("ren")["table-4"]
 # the last image of the search with the digit's label: a higher value means a less robust network. For both a lower number is better.
 #
 # {ref}`Algorithm 1 <ren-iii>` starts from every test digit, towards white and towards black, with three prunings and with none. The
-# paper does not state where pruning acts. We assume in Table IV that it acts on the digit, the background and every mixture.
+# paper does not state where pruning acts. We assume in Table IV that it acts on the digit, the background and every mixture. A run
+# makes all searches of one network towards one background under one pruning
+# ({download}`experiments.py <../../papers/ren/experiments.py>`).
 
 # %%
-scale = run.scale(
-    smoke=dict(nets=1, images=100, recipe=ren.SMOKE, step=64),
-    quick=dict(nets=1, images=1_000, recipe=ren.QUICK, step=32),
-    paper=dict(nets=5, images=10_000, recipe=ren.PAPER, step=16),
-)
+scale = run.scale(**experiments.PRUNING)
 
 
 # %% [markdown]
@@ -107,46 +99,19 @@ for t, T in (UNPRUNED, *SETTINGS):
     assert borderline.prune(levels, t, T).tolist() == [prune_steps(v, t, T) for v in range(256)]
 assert [(s["t"], s["T"]) for s in TABLE.settings["pruning_settings"]] == list(SETTINGS)
 
-
 # %%
-# A unit: Algorithm 1 from all digits on one network, towards one background, with one pruning (0, 255: none).
-def measure(architecture, seed, background, t, T, place, *, images, recipe, dataset, threshold, iterations):
-    """Means and standard deviations over digits of the three similarities, as in Table IV."""
-    digits = data.load(dataset)
-    x, y = digits.x_test[:images], digits.y_test[:images]
-    trained = zoo.net(f"ren-{architecture}", recipe, digits, seed, device=runtime.device())
-    pruning = borderline.Pruning(t, T, place)
-    pairs = borderline.search(inference.classifier(trained.net), x,
-                              borderline.backgrounds(background, x, y, None),
-                              threshold=threshold, max_iterations=iterations, prune=pruning)
-    told = borderline.summary(pairs)
-    return told | {"reached": told["converged"] / told["searched"],
-                   "changed": float((pruning(x) != x).double().mean())}
+searches = run.results(experiments.pruned)
 
 
-def plan(scale):
-    """One unit for each network, background, pruning and place, and two beside t = T = 128."""
-    named = {"plain": (*UNPRUNED, "mixed")} | {f"t{t}-T{T}-{place}": (t, T, place) for t, T, place in (
-        *((*pair, place) for place in PLACES for pair in SETTINGS), *((t, t, "mixed") for t in (127, 129)))}
-    return {f"s{seed}-{b}-{name}": page.given(
-                scale, images=scale.images, seed=seed, background=b, t=t, T=T, place=place)
-            for seed in range(scale.seed, scale.seed + scale.nets)
-            for name, (t, T, place) in named.items() for b in BACKGROUNDS}
-
-
-searches = run.units("searches", measure, plan)
-
-
-# %%
-def changed(units):
+def changed(runs):
     """Percent of the pixels of the test digits that each setting changes, before any search."""
-    share = units.groupby(["t", "T"]).changed.mean()
+    share = runs.groupby(["t", "T"]).changed.mean()
     return {f"t = {t}, T = {T}": 100 * float(share[t, T]) for t, T in SETTINGS if (t, T) in share.index}
 
 
 run.statement("procedure-pixel-pruning", searches, data=changed)
-run.tell(searches, lambda units: "Of the pixels of the test digits, the rule changes " + "; ".join(
-    f"{percent:.1f}% with {setting}" for setting, percent in changed(units).items()) + ".")
+run.tell(searches, lambda runs: "Of the pixels of the test digits, the rule changes " + "; ".join(
+    f"{percent:.1f}% with {setting}" for setting, percent in changed(runs).items()) + ".")
 
 # %% [markdown]
 # ## Table IV: three prunings
@@ -161,15 +126,15 @@ COLUMNS = {f"{name.removesuffix('ssim')}{tail}": column.replace("mean", statisti
 KEYS = "t", "T", "background"
 
 
-def of(units, place, settings):
-    """The units of some settings with pruning in one place."""
-    return units[[p == place and (t, T) in settings for p, t, T in zip(units.place, units["t"], units["T"])]]
+def of(runs, place, settings):
+    """The runs of some settings with pruning in one place."""
+    return runs[[p == place and (t, T) in settings for p, t, T in zip(runs.place, runs["t"], runs["T"])]]
 
 
-def rows(units, place="mixed", last=SETTINGS[-1]):
+def rows(runs, place="mixed", last=SETTINGS[-1]):
     """Table IV, after the unpruned rows; `place` is where pruning acts, `last` stands for t = T = 128."""
-    strongest = of(units, place, [last]).assign(t=SETTINGS[-1][0], T=SETTINGS[-1][1])
-    chosen = pd.concat([of(units, "mixed", [UNPRUNED]), of(units, place, SETTINGS[:-1]), strongest])
+    strongest = of(runs, place, [last]).assign(t=SETTINGS[-1][0], T=SETTINGS[-1][1])
+    chosen = pd.concat([of(runs, "mixed", [UNPRUNED]), of(runs, place, SETTINGS[:-1]), strongest])
     return over_nets(chosen, KEYS, COLUMNS)
 
 
@@ -229,8 +194,8 @@ run.table(
 
 # %%
 HEADER = {"t": "t", "T": "T", "background": "background", **SSIM}
-run.extra("pruning-places", searches, lambda units: over_nets(
-    pd.concat([of(units, place, SETTINGS).assign(place=words) for place, words in PLACES.items()]).assign(
+run.extra("pruning-places", searches, lambda runs: over_nets(
+    pd.concat([of(runs, place, SETTINGS).assign(place=words) for place, words in PLACES.items()]).assign(
         reached=lambda frame: 100 * frame.reached), ("place", *KEYS), MEANS | {"reached": "reached"}),
           "Three readings of where pruning acts: mean SSIM over digits and networks, with the spread over "
           "networks.", header={"place": "pruned", **HEADER, "reached": "above the threshold (%)"})
@@ -240,8 +205,8 @@ run.extra("pruning-places", searches, lambda units: over_nets(
 # unchanged. With thresholds one level below or above, that mixture is pruned back to 255 or to 0.
 
 # %%
-run.extra("pruning-128", searches, lambda units: over_nets(
-    of(units, "mixed", [(t, t) for t in (127, 128, 129)]).sort_values("t", kind="stable"), KEYS, MEANS),
+run.extra("pruning-128", searches, lambda runs: over_nets(
+    of(runs, "mixed", [(t, t) for t in (127, 128, 129)]).sort_values("t", kind="stable"), KEYS, MEANS),
           "All pixels decided by one threshold, at 128 and one level beside it: mean SSIM over digits and "
           "networks, with the spread over networks.", header=HEADER)
 
@@ -251,13 +216,13 @@ run.extra("pruning-128", searches, lambda units: over_nets(
 # next table gives which of the paper's claims would hold, and the mean distance of the SSIM of Table IV from the published values.
 
 # %%
-def suspects(units):
+def suspects(runs):
     """The claims of Table IV under each suspect, and the mean distance of its SSIM from the printed ones."""
-    tried = {"as in Table IV": rows(units), "pruning only the input of the network": rows(units, "input"),
-             "pruning the digit only": rows(units, "source"),
-             "128 becomes 255": rows(units, last=(127, 127)), "128 becomes 0": rows(units, last=(129, 129))}
-    if units.seed.nunique() > 1:
-        tried |= {f"network {seed} alone": rows(units[units.seed == seed]) for seed in units.seed.unique()}
+    tried = {"as in Table IV": rows(runs), "pruning only the input of the network": rows(runs, "input"),
+             "pruning the digit only": rows(runs, "source"),
+             "128 becomes 255": rows(runs, last=(127, 127)), "128 becomes 0": rows(runs, last=(129, 129))}
+    if runs.seed.nunique() > 1:
+        tried |= {f"network {seed} alone": rows(runs[runs.seed == seed]) for seed in runs.seed.unique()}
     return [{"reading": name, **{words: judge(pd.DataFrame(mine))[0] for words, judge in CLAIMS.items()},
              "distance": float(np.mean([abs(by_key(mine)[p["background"], p["t"], p["T"]][k] - p[k])
                                         for p in TABLE.rows for k in SSIM]))}
@@ -268,9 +233,8 @@ run.extra("pruning-suspects", searches, suspects,
           "What each suspect does to the paper's claims on Table IV, and its mean distance from the "
           "published SSIM.", header={
               "reading": "reading", **dict(zip(CLAIMS, CLAIMS)), "distance": "distance from the published"})
-run.say(searches, lambda units: min(suspects(units), key=lambda row: row["distance"], default={}),
+run.say(searches, lambda runs: min(suspects(runs), key=lambda row: row["distance"], default={}),
         "Nearest to the published values: {reading}, {distance:.3f} away on average.")
-
 
 # %% [markdown]
 # ## The trade-off over all thresholds
@@ -280,28 +244,17 @@ run.say(searches, lambda units: min(suspects(units), key=lambda row: row["distan
 # curve but far from our point with the same thresholds agrees in the trade-off, not in the thresholds.
 
 # %%
-def plan_curve(scale):
-    """One unit for each background, threshold and rule for T, on the first network."""
-    levels = range(scale.step, 256, scale.step)
-    return {f"{b}-t{t}-T{T}": page.given(
-                scale, images=scale.images, seed=scale.seed, background=b, t=t, T=T, place=scale.place)
-            for b in BACKGROUNDS
-            for t, T in (UNPRUNED, *((t, 255) for t in levels), *((t, t) for t in levels))}
-
-
-curve = run.units("trade-off", measure, plan_curve)
-
-# %%
+curve = run.results(experiments.trade_off)
 RULES = {"T = 255": lambda t, T: T == 255, "T = t": lambda t, T: T == t}
 AXES = "separability_ssim", "robustness_ssim"
 
 
-def draw_trade_off(units):
+def draw_trade_off(runs):
     """Robustness over separability: a panel for each background, marks for each rule for T."""
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.8), sharex=True, sharey=True)
     for ax, b in zip(axes, BACKGROUNDS):
         for color, marker, rule in zip(display.PALETTE, display.MARKERS, RULES):
-            mine = units[(units.background == b) & RULES[rule](units["t"], units["T"])].sort_values("t")
+            mine = runs[(runs.background == b) & RULES[rule](runs["t"], runs["T"])].sort_values("t")
             x, y = (mine[MEANS[name]] for name in AXES)
             if rule == "T = 255":  # with T = t most mixtures are pruned back: a line would show nothing
                 ax.plot(x, y, color=color, lw=1.2)
@@ -330,7 +283,6 @@ run.picture(
     alt="Two panels, towards white and towards black: robustness over separability, round marks joined by a "
         "line for T = 255, squares for T = t, larger for a larger t, and a cross for each published setting.")
 
-
 # %% [markdown]
 # ## Figure 3: adversarial examples of one digit
 #
@@ -339,61 +291,19 @@ run.picture(
 # three prunings.
 
 # %%
-def stands_apart(classify, image):
-    """Whether this digit keeps one label under all prunings, the label of neither white nor black."""
-    own = {int(classify(borderline.prune(image, t, T))) for t, T in (UNPRUNED, *SETTINGS)}
-    return len(own) == 1 and not own & {int(classify(torch.full_like(image, v))) for v in (0, 255)}
+pictures = run.results(experiments.pruned_digits)
 
 
-def examples(architecture, background, digit, place, *, seed, recipe, dataset, threshold, iterations):
-    """The adversarial examples of one digit towards one background, unpruned and under each pruning."""
-    digits = data.load(dataset)
-    net = zoo.net(f"ren-{architecture}", recipe, digits, seed, device=runtime.device()).net
-    classify, x = inference.classifier(net), digits.x_test
-    index = next((i for i in range(digit, len(x)) if stands_apart(classify, x[i:i + 1])), None)
-    if index is None:
-        raise runtime.UserError(f"digit {digit}: from here on every test image changes its label under some "
-                                f"pruning, or has that "
-                                "of white or black; take a smaller index or a network trained longer")
-    original, shown = x[index:index + 1], []
-    for t, T in (UNPRUNED, *SETTINGS):
-        pruning = borderline.Pruning(t, T, place)
-        pair = borderline.search(classify, original,
-                                 torch.full_like(original, borderline.UNIFORM[background]), prune=pruning,
-                                 threshold=threshold, max_iterations=iterations, objective="adversarial")
-        seen = pruning(pair.outside) if place == "input" else pair.outside
-        scores = inference.logits(net, seen).softmax(1)[0]
-        shown.append({"t": t, "T": T, "class": int(pair.outside_class), "answer": int(scores.argmax()),
-                      "inside_class": int(pair.inside_class), "probability": float(scores.max()),
-                      "ssim": float(pair.adversarial),
-                      "separability": float(pair.separability), "inside": pair.inside,
-                      "outside": pair.outside})
-    own = inference.logits(net, original).softmax(1)[0]
-    return {"index": index, "original": original, "original_class": int(own.argmax()),
-            "original_probability": float(own.max()), "inside": torch.cat([e.pop("inside") for e in shown]),
-            "outside": torch.cat([e.pop("outside") for e in shown]), "shown": shown}
-
-
-def plan_examples(scale):
-    """One unit for each background, of the first network."""
-    return {f"{b}-examples": page.given(
-        scale, seed=scale.seed, digit=scale.digit, place=scale.place, background=b) for b in BACKGROUNDS}
-
-
-pictures = run.units("pictures", examples, plan_examples)
-
-
-# %%
 def title(example):
     """Pruning, label and probability of an example."""
     pruning = "unpruned" if example["t"] == 0 else "t = {t}, T = {T}".format(**example)
     return f"{pruning}\nlabel {example['class']} ({example['probability']:.1%})"
 
 
-def draw_examples(units):
+def draw_examples(runs):
     """The digit and its adversarial examples, a row for each background."""
-    figure, axes = plt.subplots(len(units), 5, figsize=(10, 2.5 * len(units)), squeeze=False)
-    for row, u in zip(axes, units.itertuples()):
+    figure, axes = plt.subplots(len(runs), 5, figsize=(10, 2.5 * len(runs)), squeeze=False)
+    for row, u in zip(axes, runs.itertuples()):
         first = f"original\nlabel {u.original_class} ({u.original_probability:.1%})"
         display.image_grid(row, [u.original[0], *u.outside], [first, *map(title, u.shown)])
         row[0].set_ylabel(f"towards {u.background}", fontsize=11)
@@ -402,16 +312,16 @@ def draw_examples(units):
     return figure
 
 
-def figure_data(units):
+def figure_data(runs):
     """Every adversarial example in the picture with its facts, and the mean SSIM of each row."""
-    made = {u.background: u.shown for u in units.itertuples()}
+    made = {u.background: u.shown for u in runs.itertuples()}
     # Not under the names of the published means, which belong to a digit and settings that are not stated.
     means = {b: float(np.mean([e["ssim"] for e in shown])) for b, shown in made.items()}
     # The same digit leads both rows, and is itself none of the pictures right of it.
-    leads = [(u.original == units.original.iloc[0]).all()
-             and not (u.outside == u.original).all((1, 2, 3)).any() for u in units.itertuples()]
+    leads = [(u.original == runs.original.iloc[0]).all()
+             and not (u.outside == u.original).all((1, 2, 3)).any() for u in runs.itertuples()]
     return {"examples": made, "original_leads": bool(all(leads)),
-            "original_class": units.original_class.tolist(), "mean_ssim": means}
+            "original_class": runs.original_class.tolist(), "mean_ssim": means}
 
 
 def row_there(background):
@@ -473,13 +383,13 @@ MINUTE = (
     "of {claims} claims on SSIM, and with {decided} if pixels of exactly 128 are pruned, too.")
 
 
-def facts_of(units):
+def facts_of(runs):
     """For sentences: SSIM without pruning, with the strongest one and as published, by background; claims."""
-    at, (t, T) = by_key(rows(units)), SETTINGS[-1]
-    tried = {row["reading"]: sum(row[words] for words in CLAIMS) for row in suspects(units)}
-    return {"t": t, "T": T, "n": units.seed.nunique(), "claims": len(CLAIMS),
-            "hold": tried.get("as in Table IV"), "threshold": units.threshold.max(),
-            "reached": 100 * of(units, "mixed", [(t, T)]).reached.mean(),
+    at, (t, T) = by_key(rows(runs)), SETTINGS[-1]
+    tried = {row["reading"]: sum(row[words] for words in CLAIMS) for row in suspects(runs)}
+    return {"t": t, "T": T, "n": runs.seed.nunique(), "claims": len(CLAIMS),
+            "hold": tried.get("as in Table IV"), "threshold": runs.threshold.max(),
+            "reached": 100 * of(runs, "mixed", [(t, T)]).reached.mean(),
             "decided": " or ".join({str(n): 0 for name, n in tried.items() if name.startswith("128 ")}),
             "plain": {b: at.get((b, *UNPRUNED)) for b in BACKGROUNDS},
             "ours": {b: at.get((b, t, T)) for b in BACKGROUNDS},

@@ -45,7 +45,7 @@ class Parameter:
     def allowed(self):
         """What it may be, in words."""
         if self.name == "units":
-            words = "missing, stale, all, none, names of units with commas between, or i/n, a share of n"
+            words = "missing, all, none, names of runs with commas between, or i/n, a share of n"
         elif self.choices:
             words = ", ".join(map(str, self.choices))
         else:
@@ -124,8 +124,6 @@ def _element_kind(kind, default):
 
 
 def _units(text):
-    if re.fullmatch(r"stale:[1-9]\d{0,5}", text):
-        return True
     share = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
     if share:
         return 1 <= int(share[1]) <= int(share[2])

@@ -1,4 +1,4 @@
-"""What the pages of `ren` share: the settings of a search, and the figure of the path of one."""
+"""What the pages of `ren` draw: the path of one search."""
 import textwrap
 
 import matplotlib.pyplot as plt
@@ -6,15 +6,9 @@ import matplotlib.pyplot as plt
 from shared.pages import display
 
 
-def given(scale, **chosen):
-    """What a search of Algorithm 1 is given: settings of this run, and what is `chosen` for its unit."""
-    names = "architecture", "recipe", "dataset", "threshold", "iterations"
-    return {name: getattr(scale, name) for name in names} | chosen
-
-
-def panels(units):
+def panels(runs):
     """The images of the path in order, as (image, title, label)."""
-    u = units.iloc[0]
+    u = runs.iloc[0]
     made = [(u.source, f"Digit: label {u.source_label}", u.source_label),
             (u.flat, f"Background: label {u.background_label}", u.background_label)]
     path = zip(u.mixed, u.mixed_labels, u.replaces_digit, u.likeness)
@@ -25,9 +19,9 @@ def panels(units):
             (u.outside, f"Outside at the end: {u.outside_label}", u.outside_label)]
 
 
-def draw_path(units):
+def draw_path(runs):
     """The images of the path in rows of four, the final pair side by side; dashed: another label."""
-    shown = panels(units)
+    shown = panels(runs)
     before = len(shown) - 2
     last = before + (before % 4 == 3)
     height = -(-(last + 2) // 4)

@@ -1,0 +1,1 @@
+"""Ren, Hancock, Li (`ren`): borderline pairs by repeated mixing, and pixel pruning."""
