@@ -11,9 +11,10 @@ from torch.nn import functional as F
 
 from benchmarks import factor, median, rounds, table, trained
 from benchmarks.attacks import Counted
+from papers.shu.experiments import MARGINS, SIZES, SWEEPS, WEIGHTS
 from shared import runtime
 from shared.models import registry
-from shared.regions import boxes, setting
+from shared.regions import boxes
 
 with warnings.catch_warnings():      # Foolbox takes a filter from where SciPy no longer wants it taken
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -38,11 +39,11 @@ def peers():
             confidence=confidence, abort_early=False)
 
     bim = {name: [getattr(foolbox.attacks, f"{kind}BasicIterativeAttack")(abs_stepsize=0.05 * whole, steps=10)
-                  for _ in setting.SIZES]
+                  for _ in SIZES]
            for name, kind, whole in (("bim-linf", "Linf", 1), ("bim-l2", "L2", 28), ("bim-l1", "L1", 784))}
     sizes = {"bim-linf": 1, "bim-l2": 28, "bim-l1": 784}
-    return {**{name: (each, [sizes[name] * size for size in setting.SIZES]) for name, each in bim.items()},
-            "cw2": ([cw(c, kappa) for c, kappa in zip(setting.WEIGHTS, 50 * setting.MARGINS)], [None] * 100)}
+    return {**{name: (each, [sizes[name] * size for size in SIZES]) for name, each in bim.items()},
+            "cw2": ([cw(c, kappa) for c, kappa in zip(WEIGHTS, 50 * MARGINS)], [None] * 100)}
 
 
 @contextlib.contextmanager
@@ -59,7 +60,7 @@ def on(threads):
 def sweeps(net, x, y, threads):
     """Rows of seconds and passes of both, one an attack; passes are images that go forward."""
     fewer = dict(searches=SEARCHES, iterations=ITERATIONS, stop="never")
-    ours = setting.SWEEPS | {"cw2": dataclasses.replace(setting.SWEEPS["cw2"], **fewer)}
+    ours = SWEEPS | {"cw2": dataclasses.replace(SWEEPS["cw2"], **fewer)}
     rows = []
     for name, (attacks, sizes) in peers().items():
         counts = []

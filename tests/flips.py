@@ -18,6 +18,8 @@ import pandas as pd
 
 from shared.records import claims, expression
 from shared.records.every import every
+from shared.units import experiment as experiments
+from shared.units import store
 
 CHANGES = {"negate": lambda v: -v, "zero": lambda v: 0 * v, "ten": lambda v: 10 * v,
            "one": lambda v: 0 * v + 1,
@@ -124,7 +126,10 @@ def with_values(part, given):
 
 # ---- in the process that runs a notebook -----------------------------------------------------------------
 def leave_in(folder):
-    """Let `claims.judge` leave in a folder, for each item, what it was given from others and cannot flip."""
+    """Let `claims.judge` leave in a folder, for each item, what it was given from others and cannot flip.
+
+    Runs of experiments are left there, too, under `runs`.
+    """
     judge = claims.judge
 
     def judge_and_change(item, rows, predicates, **more):
@@ -143,6 +148,14 @@ def leave_in(folder):
         return judged
 
     claims.judge = judge_and_change
+    compute = experiments.compute
+
+    def compute_and_leave(experiment, name, arguments, published):
+        run, place = compute(experiment, name, arguments, published)
+        store.write(Path(folder) / "runs" / experiment.name / f"{name}.json", run)
+        return run, place
+
+    experiments.compute = compute_and_leave
 
 
 def file_of(folder, paper, item):

@@ -9,7 +9,8 @@ import pytest
 
 from shared import runtime
 from shared.pages import parameters, start
-from shared.units import handed, provenance, run, store
+from shared.units import provenance, store
+from shared.units.experiment import Experiment, folder_of, results_of
 from workflow import catalogue, fill, imports, missing, needs, planned
 
 TOY = '''
@@ -17,15 +18,19 @@ TOY = '''
 profile: str = "paper"  # scale
 seed: int = 0  # of the draws
 device: str = "cpu"  # where
-units: str = "missing"  # which units
+units: str = "missing"  # which runs
 size: int | None = None  # how many [1..]
 
 # %%
 from shared.pages.start import start
-from shared.units import handed
+from tests.test_fill import SCALE, later, squares
 
 run = start("ren/toy", globals())
-scale = run.scale(smoke=dict(size=1), quick=dict(size=2), paper=dict(size=100))
+scale = run.scale(**SCALE)
+run.table("table-1", run.results(squares), lambda units: 1 / 0)
+run.extra("own", run.results(later), lambda units: 1 / 0, "Never made.")
+run.stamp()
+'''
 
 
 def measure(number, size):
@@ -33,101 +38,90 @@ def measure(number, size):
 
 
 def rest(number):
-    return {"value": len(handed.take("squares"))}
+    return {"value": len(results_of("ren/squares"))}
 
 
-squares = run.units("squares", measure, lambda s: {
-    n: dict(number=i, size=s.size) for i, n in enumerate("abc")}, parts=("size",))
-handed.give("squares", squares.mine)
-later = run.units("later", rest, lambda s: {"all": dict(number=1)})
-run.table("table-1", squares, lambda units: 1 / 0)
-run.extra("own", later, lambda units: 1 / 0, "Never made.")
-run.stamp()
-'''
+SCALE = {"smoke": dict(size=1), "quick": dict(size=2), "paper": dict(size=100)}
+squares = Experiment("ren/squares", measure, lambda s: {
+    n: dict(number=i, size=s.size) for i, n in enumerate("abc")}, scale=SCALE, sizes=("size",))
+later = Experiment("ren/later", rest, lambda s: {"all": dict(number=1)}, scale=SCALE, after=(squares,))
 
 
 @pytest.fixture
 def toy(home, monkeypatch):
-    """A notebook of two sets; nothing of it is recorded."""
+    """A notebook of two experiments; nothing of it is recorded."""
     path = home / "toy.py"
     path.write_text(TOY)
     monkeypatch.setattr(parameters, "text_half", lambda name: path)
     monkeypatch.setattr(missing.record, "read", lambda paper, item: {"item": item})
-    for what, name in ((start, "Run"), (handed, "give"), (sys, "argv"), (planned.Planned, "wanted"),
-                       (planned.Planned, "handed")):
+    monkeypatch.setattr(catalogue, "experiments", lambda: {e.name: e for e in (squares, later)})
+    for what, name in ((start, "Page"), (sys, "argv")):
         monkeypatch.setattr(what, name, getattr(what, name))
-    planned.Planned.handed = []
-    return run.folder_of("ren/toy", "squares")
+    return folder_of("ren/squares")
 
 
 def told(capsys):
-    planned.Planned.wanted = None
     planned.main("facts", "ren/toy")
     return json.loads(capsys.readouterr().out)
 
 
-# ---- a notebook without its page -------------------------------------------------------------------------
-def test_a_unit_is_computed_alone_and_without_the_page(toy, capsys):
-    with pytest.raises(SystemExit):
-        planned.main("unit", "ren/toy", "squares/b", "-p", "size", "10")
+# ---- without a page --------------------------------------------------------------------------------------
+def test_a_run_is_computed_alone(toy, capsys):
+    planned.main("run", "ren/squares", "b", "-p", "size", "10")
     assert [p.stem for p in toy.glob("*.json")] == ["b"] and not list(toy.parent.glob("later/*"))
-    unit = store.read(toy / "b.json")
-    assert unit.result["value"] == 1 and unit.parts == {"size": [10, 100]}
+    run = store.read(toy / "b.json")
+    assert run.result["value"] == 1 and run.sizes == {"size": [10, 100]}
     first, second = told(capsys)["sets"]
-    assert (first["recorded"], first["smaller"], first["stale"]) == (1, 1, {})
+    assert (first["recorded"], first["smaller"], first["outdated"]) == (1, 1, {})
     assert first["torch"] == {provenance.versions()["torch"]: 1}
-    seconds = unit.provenance["seconds"]
+    seconds = run.provenance["seconds"]
     assert first["absent"] == {n: [seconds, {"size": 10}] for n in "ac"}     # in the size that its like has
-    assert second["absent"] == {"all": [None, {}]} and second["after"] == ["squares"]
+    assert second["absent"] == {"all": [None, {}]} and second["after"] == ["ren/squares"]
 
 
-def test_the_facts_say_on_which_absent_units_an_item_rests(toy, capsys):
-    assert told(capsys)["rests"] == {"table-1": {"squares": ["a", "b", "c"]}, "extra-own": {"later": ["all"]}}
+def test_the_facts_say_on_which_absent_runs_an_item_rests(toy, capsys):
+    assert told(capsys)["rests"] == {"table-1": {"ren/squares": ["a", "b", "c"]},
+                                     "extra-own": {"ren/later": ["all"]}}
 
 
-@pytest.mark.parametrize("unit, said", [("circles/a", "no set of units 'circles'"),
-                                        ("squares/b", "no published unit")])
-def test_what_is_no_published_unit_is_refused(toy, unit, said):
+@pytest.mark.parametrize("words, said", [
+    (("ren/circles", "a"), "experiment 'ren/circles'; allowed: ren/squares"),
+    (("ren/squares", "z"), "no run 'z'; its plan has 3, such as a, b, c"),
+    (("ren/squares", "b", "-p", "size", "1000"), "size size = 1000; allowed: size from 1 to 100"),
+    (("ren/squares", "b", "-p", "number", "1"), "size number = 1; allowed")])
+def test_what_is_no_published_run_is_refused(toy, words, said):
     with pytest.raises(runtime.UserError, match=said):
-        planned.main("unit", "ren/toy", unit, "-p", "size", "1000")
+        planned.main("run", *words)
 
 
 # ---- only what has changed is asked ----------------------------------------------------------------------
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
-    """Two notebooks, of which `x/b` needs the units of `x/a`, and a package."""
-    files = {"shared/used.py": "", "shared/ran.py": "def f(): pass", "shared/other.py": "",
-             "workflow/planned.py": "",
-             "notebooks/x/a.py": "import shared.used\nrun.units(", "notebooks/x/b.py": "run.units(",
-             "results/units/x/a/s/u.json": '{"code": {"shared/ran.py:f": "1"}}',
-             "results/units/x/a/s/u-0123456789ab.npz": "1"}
+    """Two notebooks of two papers, and a package."""
+    files = {"shared/used.py": "", "shared/other.py": "", "workflow/planned.py": "",
+             "notebooks/x/a.py": "import shared.used", "notebooks/y/b.py": "",
+             "results/runs/x/s/u.json": "{}"}
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text.replace("run.units(", "run.units('s')"))
+        (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path / "results"))
     monkeypatch.setenv("BOUNDARY_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(missing, "ROOT", tmp_path)
-    monkeypatch.setattr(missing.identity, "ROOT", tmp_path)
-    monkeypatch.setattr(catalogue, "FOLDER", tmp_path / "notebooks")
-    monkeypatch.setattr(catalogue, "notebooks", lambda: ["x/a", "x/b"])
-    monkeypatch.setattr(catalogue, "needs", lambda name: ["x/a"] if name == "x/b" else [])
+    monkeypatch.setattr(catalogue, "with_results", lambda: ["x/a", "y/b"])
     monkeypatch.setattr(needs, "inputs", lambda name: imports.files(
         tmp_path / f"notebooks/{name}.py", root=tmp_path))
     asked = []
     monkeypatch.setattr(missing, "asked", lambda names: [asked.append(n) or {"of": n} for n in names])
-    assert missing.facts() == {"x/a": {"of": "x/a"}, "x/b": {"of": "x/b"}} and sorted(asked) == ["x/a", "x/b"]
+    assert missing.facts() == {"x/a": {"of": "x/a"}, "y/b": {"of": "y/b"}} and sorted(asked) == ["x/a", "y/b"]
     asked.clear()
     return tmp_path, asked
 
 
 @pytest.mark.parametrize("file, again", [
     (None, []), ("shared/other.py", []), ("results/paper/x/table-1.json", []),
-    ("notebooks/x/a.py", ["x/a"]), ("shared/used.py", ["x/a"]),
-    ("shared/ran.py", ["x/a", "x/b"]),      # a unit says that `f` of it ran
-    ("results/units/x/a/s/u.json", ["x/a", "x/b"]),
-    ("results/units/x/a/s/u-0123456789ab.npz", ["x/a", "x/b"]),
-    ("results/units/x/a/s/v.json", ["x/a", "x/b"]), ("results/units/x/b/s/u.json", ["x/b"])])
+    ("notebooks/x/a.py", ["x/a"]), ("shared/used.py", ["x/a"]), ("results/runs/x/s/u.json", ["x/a"]),
+    ("results/runs/x/s/v.json", ["x/a"]), ("results/runs/y/s/u.json", ["y/b"])])
 def test_only_notebooks_that_a_change_reaches_are_asked(tree, file, again):
     folder, asked = tree
     if file:
@@ -135,25 +129,25 @@ def test_only_notebooks_that_a_change_reaches_are_asked(tree, file, again):
         with open(folder / file, "a") as each:
             each.write("\ndef f(): return 'changed'")
     found = missing.facts()
-    assert sorted(asked) == again and found == {"x/a": {"of": "x/a"}, "x/b": {"of": "x/b"}}
+    assert sorted(asked) == again and found == {"x/a": {"of": "x/a"}, "y/b": {"of": "y/b"}}
     asked.clear()
     missing.facts()
     assert not asked
 
 
-def test_a_gone_unit_and_a_damaged_file_of_the_cache_are_seen(tree):
+def test_a_gone_run_and_a_damaged_file_of_the_cache_are_seen(tree):
     folder, asked = tree
-    (folder / "cache/planned/x-b.json").write_text("{")
+    (folder / "cache/planned/y-b.json").write_text("{")
     missing.facts()
-    assert asked == ["x/b"]
-    (folder / "results/units/x/a/s/u.json").unlink()
+    assert asked == ["y/b"]
+    (folder / "results/runs/x/s/u.json").unlink()
     missing.facts()
-    assert sorted(asked) == ["x/a", "x/b", "x/b"]
+    assert sorted(asked) == ["x/a", "y/b"]
 
 
 # ---- in which order --------------------------------------------------------------------------------------
-def task(unit, seconds=3600.0, name="x/a", units="s"):
-    return missing.Task(name, units, unit, seconds)
+def task(run, seconds=3600.0, experiment="x/a"):
+    return missing.Task(experiment, run, seconds)
 
 
 def test_what_can_decide_comes_first_then_what_completes_most_an_hour():
@@ -162,28 +156,27 @@ def test_what_can_decide_comes_first_then_what_completes_most_an_hour():
         ("table-1", {a, b, c}, True), ("table-2", {a, b, c}, True), ("table-3", {d, e}, True),
         ("figure-1", {a, b}, False), ("figure-2", {task("f", 1.0)}, False),
         ("figure-3", {task("g", None)}, False)]]
-    found = [([i.id for i in done], {t.unit for t in some}) for done, some in missing.steps(lacking)]
+    found = [([i.id for i in done], {t.run for t in some}) for done, some in missing.steps(lacking)]
     assert found == [(["table-1", "table-2", "figure-1"], set("abc")), (["table-3"], set("de")),
                      (["figure-2"], {"f"}), (["figure-3"], {"g"})]
-    known = {("x/a", "s"): {t.unit: t for t in (a, b, c, d, e, task("z"))}, ("x/b", "s"):
-             {"y": task("y", name="x/b")}}
+    known = {"x/a": {t.run: t for t in (a, b, c, d, e, task("z"))},
+             "x/b": {"y": task("y", experiment="x/b")}}
     order = fill.queue(known, lacking, "")
-    assert "".join(t.unit for t in order) == "abcdezy"
-    assert "".join(t.unit for t in fill.queue(known, lacking, "x/b")) == "yabcdez"
+    assert "".join(t.run for t in order) == "abcdezy"
+    assert "".join(t.run for t in fill.queue(known, lacking, "x/b")) == "yabcdez"
 
 
-def test_items_lack_their_units_those_given_to_them_and_borrowed_ones(monkeypatch):
-    monkeypatch.setattr(catalogue, "needs", lambda name: ["x/a"] if name == "ren/b" else [])
+def test_items_lack_their_runs_and_those_that_these_come_after(monkeypatch):
     monkeypatch.setattr(missing.record, "read", lambda paper, item: {"verdict": "in part", "claims": []}
                         if item == "table-1" else {"verdict": "trend", "claims": []})
-    sets = [{"set": "s", "after": [], "absent": {"u": [2.0, {"size": 10}], "v": [None, {}]}},
-            {"set": "later", "after": ["s"], "absent": {"w": [1.0, {}]}}]
-    told_ = {"x/a": {"sets": sets, "rests": {"table-9": {"later": ["w"]}, "table-8": {"s": []}}},
-             "ren/b": {"sets": [], "rests": {"table-1": {"lent": ["u", "unknown"]}}}}
+    sets = [{"set": "x/s", "after": [], "absent": {"u": [2.0, {"size": 10}], "v": [None, {}]}},
+            {"set": "x/later", "after": ["x/s"], "absent": {"w": [1.0, {}]}}]
+    told_ = {"x/a": {"sets": sets, "rests": {"table-9": {"x/later": ["w"]}, "table-8": {"x/s": []}}},
+             "ren/b": {"sets": [], "rests": {"table-1": {"x/s": ["u", "unknown"]}}}}
     known = missing.tasks(told_)
-    found = {i.id: ({t.unit for t in i.tasks}, i.deciding) for i in missing.items(told_, known)}
+    found = {i.id: ({t.run for t in i.tasks}, i.deciding) for i in missing.items(told_, known)}
     assert found == {"table-9": ({"u", "v", "w"}, False), "table-1": ({"u"}, True)}
-    assert known["x/a", "s"]["u"].parameters == (("size", 10),)
+    assert known["x/s"]["u"].sizes == (("size", 10),)
 
 
 def test_only_what_fits_is_started_and_the_unknown_last():
@@ -198,13 +191,13 @@ def test_only_what_fits_is_started_and_the_unknown_last():
     (("", "1"), "HOURS=''; allowed: a number above 0"), (("0", "1"), "HOURS='0'"),
     (("inf", "1"), "HOURS='inf'"), (("nan", "1"), "HOURS='nan'"),
     (("1", "0"), "JOBS='0'; allowed: a whole number from 1"),
-    (("1", "1", "ren"), "FIRST='ren'; allowed: .*ren/ii_networks"),
+    (("1", "1", "ren"), "FIRST='ren'; allowed: .*chen/natural"),
     (("1", "1", "sutton/4_1_one_point"), "FIRST='sutton/4_1_one_point'; allowed")])
 def test_a_wrong_knob_is_refused_in_one_line(words, said):
     with pytest.raises(runtime.UserError, match=said) as error:
         fill.knobs(*words)
     assert "\n" not in str(error.value)
-    assert fill.knobs("0.5", "2", "ren/ii_networks") == (0.5, 2, "ren/ii_networks")
+    assert fill.knobs("0.5", "2", "chen/natural") == (0.5, 2, "chen/natural")
 
 
 def git(folder, *words):
@@ -253,16 +246,15 @@ def test_a_second_one_in_the_same_tree_refuses(tmp_path, monkeypatch):
 # ---- computing -------------------------------------------------------------------------------------------
 @pytest.fixture
 def children(home, monkeypatch):
-    """Children that write their unit, fail or sleep, as its name says: those that were started."""
+    """Children that write their run, fail or sleep, as its name says: those that were started."""
     started = []
 
-    def child(what, name, wanted, *words, **how):
-        units, unit = wanted.split("/")
-        path = run.folder_of(name, units) / f"{unit}.json"
+    def child(what, experiment, run, *words, **how):
+        path = folder_of(experiment) / f"{run}.json"
         code = {"f": "raise SystemExit('it broke')", "s": "import time; time.sleep(60)"}.get(
-            unit[0], f"import pathlib; p = pathlib.Path({str(path)!r}); "
+            run[0], f"import pathlib; p = pathlib.Path({str(path)!r}); "
                      "p.parent.mkdir(parents=True, exist_ok=True); p.write_text('')")
-        started.append((unit, subprocess.Popen([sys.executable, "-c", code], **how)))
+        started.append((run, subprocess.Popen([sys.executable, "-c", code], **how)))
         return started[-1][1]
 
     monkeypatch.setattr(missing, "planned", child)
@@ -271,7 +263,7 @@ def children(home, monkeypatch):
     return started
 
 
-def test_a_line_a_unit_says_what_it_completes_and_what_is_left(children):
+def test_a_line_a_run_says_what_it_completes_and_what_is_left(children):
     a, b, bad = task("a", 1.0), task("b", 1.0), task("f", 1.0)
     there = task("there", 1.0)
     there.path.parent.mkdir(parents=True)
@@ -279,20 +271,20 @@ def test_a_line_a_unit_says_what_it_completes_and_what_is_left(children):
     lacking = [missing.Item("ren", "table-1", frozenset({a, b}), True)]
     lines = []
     fill.compute([there, a, bad, b, task("long")], lacking, 60, 1, say=lambda line, **_: lines.append(line))
-    assert [unit for unit, _ in children] == ["a", "f", "b"]
-    assert lines[0].startswith("x/a s/a  0.0 min; completes nothing alone; 3 units left, about 1.0 h")
-    assert "x/a s/f  0.0 min; FAILED: it broke; log: " in lines[1]
-    assert "completes Ren et al., Table I; 2 units left, about 1.0 h" in lines[2]
-    assert lines[3].startswith("nothing fits into what is left of the time: the shortest unit, x/a s/long")
+    assert [run for run, _ in children] == ["a", "f", "b"]
+    assert lines[0].startswith("x/a a  0.0 min; completes nothing alone; 3 runs left, about 1.0 h")
+    assert "x/a f  0.0 min; FAILED: it broke; log: " in lines[1]
+    assert "completes Ren et al., Table I; 2 runs left, about 1.0 h" in lines[2]
+    assert lines[3].startswith("nothing fits into what is left of the time: the shortest run, x/a long")
 
 
-def test_a_unit_over_its_time_is_stopped_and_others_run_beside_it(children):
+def test_a_run_over_its_time_is_stopped_and_others_run_beside_it(children):
     lines = []
     fill.compute([task("s1", 0.1), task("s2", None), task("a", 0.1)], [], 3, 3,
                  say=lambda line, **_: lines.append(line))
-    assert [unit for unit, _ in children] == ["s1", "a", "s2"]
+    assert [run for run, _ in children] == ["s1", "a", "s2"]
     assert sum("stopped at the end of the time" in line for line in lines) == 2
-    assert [c.returncode for unit, c in children if unit[0] == "s"] == [-signal.SIGTERM] * 2
+    assert [c.returncode for run, c in children if run[0] == "s"] == [-signal.SIGTERM] * 2
 
 
 def test_children_end_with_their_parent_however_it_ends(children, monkeypatch):

@@ -3,25 +3,21 @@
 `pytest tests/test_fuzz.py --flips 1000` turns more of them; which bits are turned follows from a seed.
 """
 import copy
-import json
 import random
 import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 import torch
-from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from shared import ROOT, reference, runtime
 from shared.data import archives
 from shared.records import record
 from shared.training import zoo
 from shared.units import checkpoint, store
-from workflow import seal
 
 sys.path.insert(0, str(ROOT / "book/_ext"))
 import executed  # noqa: E402
@@ -39,10 +35,10 @@ def plain(value):
 
 
 # ---- files of each kind, and how they are read -------------------------------------------------------------
-def unit(folder):
+def a_run(folder):
     result = {"mean": 0.4712, "labels": [3, 5], "picture": np.arange(48, dtype=np.uint8).reshape(6, 8)}
     path = folder / "u1.json"
-    store.write(path, store.Unit("u1", {"x": 3}, {"images": [8, 10]}, result, {"f": "0a"}, {"seconds": 1.5}))
+    store.write(path, store.Run("u1", {"x": 3}, {"images": [8, 10]}, result, 1, {}, {"seconds": 1.5}))
     return [path, *folder.glob("u1-*.npz")], lambda: vars(store.read(path))
 
 
@@ -93,53 +89,13 @@ def cached_data(folder):
 
 
 def state(folder):
-    """Of a unit that is under way: a damaged one is dropped, and the unit begins again."""
-    class Ran:
-        files = ()
-
-        def ran(self):
-            return {"f": "0a"}
-
-        def resume(self, ran):
-            return ran == {"f": "0a"}
-
-    kept = checkpoint.Checkpoint(folder / "c.safetensors", Ran())
+    """Of a run that is under way: a damaged one is dropped, and the run begins again."""
+    kept = checkpoint.Checkpoint(folder / "c.safetensors")
     kept.save({"weights": torch.arange(6.0)}, {"epoch": 3, "loss": 0.25})
     return [kept.path], lambda: kept.load() or "dropped"
 
 
-class App:
-    """As much of Sphinx as the reader of run notebooks needs."""
-    class env:
-        doc2path = staticmethod("{}.ipynb".format)
-        note_dependency = staticmethod(lambda path: None)
-
-
-def run_notebook(folder):
-    """The page of a run notebook, or the line that the book warns with, which fails its build."""
-    cell = new_code_cell("run.stamp()", id="a", outputs=[
-        new_output("display_data",
-                   {"text/plain": "0.53", executed.MIME: {"myst": "0.53 of 10", "pictures": {}}})])
-    path = folder / "quick/notebooks/x/y.ipynb"
-    path.parent.mkdir(parents=True)
-    nbformat.write(new_notebook(cells=[cell], metadata={"papermill": {"duration": 3.2}}), path)
-    seal.seal(path)
-    bare = json.dumps(new_notebook(cells=[{**cell, "outputs": []}]))
-
-    def page():
-        source, warned = [bare], []
-        executed.LOG = type("Log", (), {"warning": lambda self, text, *words,
-                                        **_: warned.append(text % words)})()
-        executed.read(App, "notebooks/x/y", source)
-        if warned:
-            assert source == [bare]
-            raise runtime.UserError(warned[0])
-        return source
-
-    return [path], page
-
-
-KINDS = [unit, a_record, net, printed, data, cached_data, state, run_notebook]
+KINDS = [a_run, a_record, net, printed, data, cached_data, state]
 
 
 def turned(content, at, bit):

@@ -1,4 +1,4 @@
-"""shared.pages.he: plans, rows an image, cells of the tables, facts for sentences, pictures."""
+"""papers.he: plans, rows an image, cells of the tables, facts for sentences, pictures."""
 
 from types import SimpleNamespace
 
@@ -8,13 +8,14 @@ import pandas as pd
 import pytest
 import torch
 
-from shared.boundary import setting
+from papers.he import boundary, detection, experiments, figures
 from shared.models import he as recipes
-from shared.pages import display, he, he_boundary, he_detection
+from shared.pages import display
+from shared.pages.small_network import small_network
 from shared.units.tidy import named
 
 SCALE = dict(
-    nets=setting.subjects("paper"),
+    nets=experiments.subjects("paper"),
     rate=None,
     sample=10,
     whole=10,
@@ -31,7 +32,7 @@ SCALE = dict(
 )
 
 
-def unit(net, kind, block=0, correct=(True, True), success=(True, False), rms=(0.1, 0.2), **more):
+def a_run(net, kind, block=0, correct=(True, True), success=(True, False), rms=(0.1, 0.2), **more):
     return {
         "network": net,
         "kind": kind,
@@ -47,39 +48,39 @@ def unit(net, kind, block=0, correct=(True, True), success=(True, False), rms=(0
     } | more
 
 
-def units(*rows):
+def runs(*rows):
     return pd.DataFrame(rows)
 
 
 # ---- plans -------------------------------------------------------------------------------------------------
 def test_blocks_cover_the_sample_and_the_slowest_attack_has_the_smallest():
-    plan = he.attack_plan(SimpleNamespace(**SCALE))
+    plan = experiments.plan_attacks(SimpleNamespace(**SCALE))
     mine = {key: given for key, given in plan.items() if key[:2] == ("mnist-adv", "margin")}
     assert list(mine) == [("mnist-adv", "margin", 0), ("mnist-adv", "margin", 1)]
     assert [(g["first"], g["images"], g["shown"]) for g in mine.values()] == [(3152, 5, 4), (3157, 5, 0)]
     cifar = plan["cifar10-normal", "margin", 9]
     assert (cifar["first"], cifar["images"], cifar["radius"], cifar["iterations"]) == (5424, 1, 0.02, 9)
     assert plan["cifar10-normal", "fgsm", 0]["iterations"] == 1
-    few = he.attack_plan(SimpleNamespace(**SCALE | {"subject": "mnist", "blocks": 1}))
+    few = experiments.plan_attacks(SimpleNamespace(**SCALE | {"subject": "mnist", "blocks": 1}))
     assert {key[0] for key in few} == {"mnist-normal", "mnist-adv"} and {key[2] for key in few} == {0}
 
 
 def test_settings_change_what_they_name_and_nothing_else():
     scale = SimpleNamespace(**SCALE)
-    attacks, plan = he.attack_plan(scale), he.settings_plan(scale)
+    attacks, plan = experiments.plan_attacks(scale), experiments.plan_settings(scale)
     names, _ = named("{setting}-{network}-{kind}", plan)
     assert len(names) == 6 * 4 + 3 and "short-mnist-normal-brittle" in names
     ours, slow = (plan[name, "mnist-normal", "strong"] for name in ("ours", "slow"))
     assert ours == attacks["mnist-normal", "strong", 0] | {"images": 3, "shown": 0}
-    assert (slow["attack"].rate, slow["attack"].scale) == (0.01, he.SCRIPT.scale) and slow[
+    assert (slow["attack"].rate, slow["attack"].scale) == (0.01, experiments.SCRIPT.scale) and slow[
         "attack"
     ].c == ours["attack"].c
     assert plan["short", "mnist-normal", "brittle"]["subject"].recipe.epochs == 2
-    assert he.settings_plan(SimpleNamespace(**SCALE | {"subject": "cifar10"})) == {}
+    assert experiments.plan_settings(SimpleNamespace(**SCALE | {"subject": "cifar10"})) == {}
 
 
 def test_noise_is_planned_on_optmargin_alone():
-    plan = he.noise_plan(SimpleNamespace(**SCALE))
+    plan = experiments.plan_noise(SimpleNamespace(**SCALE))
     assert {kind for _, kind, _ in plan} == {"margin"} and all(
         g["noises"] == 7 and "shown" not in g for g in plan.values()
     )
@@ -87,52 +88,53 @@ def test_noise_is_planned_on_optmargin_alone():
 
 # ---- rows --------------------------------------------------------------------------------------------------
 def test_rows_an_image_have_their_number_and_the_papers_scale():
-    rows = he.examples(
-        units(unit("mnist-normal", "margin", 1), unit("cifar10-adv", "fgsm", correct=(False, True)))
+    rows = figures.examples(
+        runs(a_run("mnist-normal", "margin", 1), a_run("cifar10-adv", "fgsm", correct=(False, True)))
     )
     assert rows.image.tolist() == [12, 13, 10, 11] and rows.counts.tolist() == [True, False, False, False]
     assert rows.distance.tolist() == pytest.approx([0.1, 0.2, 25.5, 51.0])
-    assert he.mean_distance(rows[:2]) == 0.1 and he.mean_distance(rows[2:]) is None
-    assert he.success(rows[:2]) == 50 and he.success(rows[2:]) == 0 and he.success(rows[:0]) is None
+    assert figures.mean_distance(rows[:2]) == 0.1 and figures.mean_distance(rows[2:]) is None
+    assert [figures.success(some) for some in (rows[:2], rows[2:], rows[:0])] == [50, 0, None]
 
 
 def test_two_kinds_are_compared_on_the_images_of_both():
-    both = he.examples(
-        units(unit("mnist-normal", "brittle", success=(True, True)), unit("mnist-normal", "margin", 0))
+    both = figures.examples(
+        runs(a_run("mnist-normal", "brittle", success=(True, True)), a_run("mnist-normal", "margin", 0))
     )
-    one, other = he.of_both(he.only(both, "mnist-normal", "brittle"), he.only(both, "mnist-normal", "margin"))
+    one, other = figures.of_both(*(figures.only(both, "mnist-normal", k) for k in ("brittle", "margin")))
     assert one.index.tolist() == other.index.tolist() == [10]
 
 
 def test_a_table_across_networks_is_found_again_by_network():
-    table = he.across(
-        he.examples(units(unit("mnist-adv", "margin")), "region"),
+    table = figures.across(
+        figures.examples(runs(a_run("mnist-adv", "margin")), "region"),
         ("brittle", "margin"),
-        {"success_pct": he.success, "region": lambda rows: 7.0},
+        {"success_pct": figures.success, "region": lambda rows: 7.0},
     )
     brittle, margin = table
-    assert brittle["mnist_adv_success_pct"] is None and brittle["mnist_adv_success_pct_status"] == he.NOT_RUN
+    assert brittle["mnist_adv_success_pct"] is None
+    assert brittle["mnist_adv_success_pct_status"] == figures.NOT_RUN
     assert margin["mnist_region_adv_accuracy_pct"] == 7.0 and margin["mnist_normal_images"] == 0
-    assert margin["mnist_adv_success_pct_status"] == he.PROXIES["mnist-adv"]
-    cells = he.by_network(pd.DataFrame(table))
+    assert margin["mnist_adv_success_pct_status"] == figures.PROXIES["mnist-adv"]
+    cells = figures.by_network(pd.DataFrame(table))
     assert cells["mnist-adv"]["margin"] == {"images": 2, "correct": 2, "successful": 1,
                                             "success_pct": 50.0, "region": 7.0}
-    assert he.with_normal(pd.DataFrame(table))["mnist-adv"]["normal"] == cells["mnist-normal"]
+    assert figures.with_normal(pd.DataFrame(table))["mnist-adv"]["normal"] == cells["mnist-normal"]
 
 
 def test_what_the_paper_prints_has_the_same_form():
-    once, twice = he.published("table-1"), he.published("table-2")
+    once, twice = figures.published("table-1"), figures.published("table-2")
     assert once["mnist-adv"]["strong"] == {"images": None, "correct": None, "successful": None,
                                            "success_pct": 28, "rms": 0.391}
     assert (twice["cifar10-adv"]["margin"]["region"], twice["cifar10-adv"]["margin"]["point"]) == (5, 6)
 
 
 def test_a_claim_on_every_network_is_judged_on_the_papers_own():
-    claim = he.every("margin.success_pct > 40", says="{network}: {margin.success_pct:%}", of_all=True)
-    made = he.across(
-        he.examples(units(unit("mnist-normal", "margin"), unit("mnist-adv", "margin"))),
+    claim = figures.every("margin.success_pct > 40", says="{network}: {margin.success_pct:%}", of_all=True)
+    made = figures.across(
+        figures.examples(runs(a_run("mnist-normal", "margin"), a_run("mnist-adv", "margin"))),
         ("margin",),
-        {"success_pct": he.success},
+        {"success_pct": figures.success},
     )
     assert claim(pd.DataFrame(made)) == (
         None,
@@ -144,20 +146,20 @@ def test_a_claim_on_every_network_is_judged_on_the_papers_own():
 
 # ---- facts and pictures ------------------------------------------------------------------------------------
 def test_facts_have_intervals_and_the_papers_values():
-    both = [unit("mnist-normal", kind) for kind in ("brittle", "margin")]
-    facts = he.facts(units(*both))
+    both = [a_run("mnist-normal", kind) for kind in ("brittle", "margin")]
+    facts = figures.facts(runs(*both))
     assert (facts["margin"]["hits"], facts["margin"]["of"], facts["margin"]["rms"]) == (1, 2, 0.1)
     assert (
         facts["margin"]["low"] == pytest.approx(1.258, abs=1e-3) and facts["mnist_adv"]["margin"]["of"] == 0
     )
     paper = {"success_pct": 100, "rms": 0.0732, "region": 95, "point": 0}
     assert facts["brittle"]["paper"] == paper | {"images": None, "correct": None, "successful": None}
-    assert he.facts(units(both[0])) == {}
+    assert figures.facts(runs(both[0])) == {}
 
 
 def test_images_are_counted_behind_each_kind():
-    rows = he.behind(
-        units(unit("mnist-adv", "fgsm", 1), unit("mnist-adv", "benign"), unit("mnist-adv", "fgsm"))
+    rows = figures.behind(
+        runs(a_run("mnist-adv", "fgsm", 1), a_run("mnist-adv", "benign"), a_run("mnist-adv", "fgsm"))
     )
     assert rows == [
         {
@@ -181,16 +183,16 @@ def test_images_are_counted_behind_each_kind():
 
 def test_a_failed_attack_is_black_and_one_not_measured_is_a_gap():
     grey = np.full((2, 1, 4, 4), 90, np.uint8)
-    shown = units(
-        unit("mnist-normal", "benign", pictures=grey),
-        unit("mnist-normal", "margin", pictures=grey),
-        unit("mnist-normal", "margin", 1, pictures=grey[:0]),
+    shown = runs(
+        a_run("mnist-normal", "benign", pictures=grey),
+        a_run("mnist-normal", "margin", pictures=grey),
+        a_run("mnist-normal", "margin", 1, pictures=grey[:0]),
     )
-    rows = he.pictures(shown)
+    rows = figures.pictures(shown)
     assert [list(row) for row in rows] == [["image", "OptMargin\nnormal"]] * 2
     assert rows[0]["OptMargin\nnormal"].max() == 90 and rows[1]["OptMargin\nnormal"].max() == 0
-    assert he.picture_data(shown) == {"images": 2, "columns": 2, "black": 1}
-    assert display.image_table(he.pictures(shown[1:])) is None
+    assert figures.picture_data(shown) == {"images": 2, "columns": 2, "black": 1}
+    assert display.image_table(figures.pictures(shown[1:])) is None
 
 
 def test_a_table_of_images_leaves_gaps():
@@ -207,7 +209,7 @@ def test_a_table_of_images_leaves_gaps():
 
 
 def test_the_small_network_is_the_same_for_a_seed():
-    (network, image), (again, _) = (he.small_network(4, hidden=12, classes=5) for _ in range(2))
+    (network, image), (again, _) = (small_network(4, hidden=12, classes=5) for _ in range(2))
     assert network(image).shape == (1, 5) and torch.equal(network(image), again(image))
     assert 0.2 <= image.min() and image.max() <= 0.8
 
@@ -220,13 +222,13 @@ def classifier_of(**more):
 
 
 def test_the_worst_case_is_the_largest_error():
-    unit = next(classifier_of().itertuples())
-    assert he_detection.worst(unit)["percent"] == pytest.approx(100 / 3)
-    assert he_detection.in_row(unit) == {"network": "MNIST, normal", "attack": "OptMargin", "flagged": 50.0,
+    trained = next(classifier_of().itertuples())
+    assert detection.worst(trained)["percent"] == pytest.approx(100 / 3)
+    assert detection.in_row(trained) == {"network": "MNIST, normal", "attack": "OptMargin", "flagged": 50.0,
                                          "brittle": 66.67, "margin": 0.0}
-    assert he_detection.errors(None) == {} and he_detection.worst(None)["low"] is None
+    assert detection.errors(None) == {} and detection.worst(None)["low"] is None
     fgsm = next(classifier_of(attack="fgsm", missed={"fgsm": 0}, adversarial={"fgsm": 2}).itertuples())
-    assert he_detection.worst(fgsm)["percent"] is None and he_detection.in_row(fgsm)["margin"] is None
+    assert detection.worst(fgsm)["percent"] is None and detection.in_row(fgsm)["margin"] is None
 
 
 def around(kind, block, steps, counts=(True, True)):
@@ -240,15 +242,15 @@ def test_features_are_of_images_that_count_in_blocks_of_all_kinds():
     blocks = [around(kind, block, near if kind != "benign" else far,
                      (True, True) if kind != "benign" else (False, True))
               for block in (3, 5) for kind in ("benign", "margin", "brittle")]
-    rows = he_detection.features(units(*blocks, around("benign", 4, far, (True, False))))
+    rows = detection.features(runs(*blocks, around("benign", 4, far, (True, False))))
     assert rows[rows.kind == "benign"].place.tolist() == [1, 3] and len(rows) == 10
     benign, margin = (rows[rows.kind == kind].iloc[0] for kind in ("benign", "margin"))
     assert (benign["least"], benign["median"]) == pytest.approx((0.18, 0.18))
     assert (margin["least"], margin["median"], margin["purity"]) == pytest.approx((0.02, 0.04, 0.5))
-    rule, = [row for row in he_detection.one_number(units(*blocks), classifier_of())
+    rule, = [row for row in detection.one_number(runs(*blocks), classifier_of())
              if row["number"].startswith("nearest")]
     assert (rule["known"], rule["flagged"], rule["brittle"], rule["margin"]) == (100, 0, 0, 0)
-    assert he_detection.draw_features(units(*blocks[:2])) is None
+    assert detection.draw_features(runs(*blocks[:2])) is None
 
 
 # ---- boundary distances ------------------------------------------------------------------------------------
@@ -259,29 +261,29 @@ def searched(kind, least, median, one=None, network="mnist-normal"):
 
 
 def test_boundary_distances_are_capped_and_counted():
-    found = units(searched("benign", [0.3, 0.4], [1.0, 1.0]), searched("brittle", [0.02], [0.4]),
+    found = runs(searched("benign", [0.3, 0.4], [1.0, 1.0]), searched("brittle", [0.02], [0.4]),
                   searched("margin", [], []))
-    data = he_boundary.all_data(found)["mnist-normal"]
-    assert data.keys() == {"benign", "brittle"} and he_boundary.all_data(found[2:]) == {}
+    data = boundary.all_data(found)["mnist-normal"]
+    assert data.keys() == {"benign", "brittle"} and boundary.all_data(found[2:]) == {}
     assert (data["benign"]["least"], data["benign"]["beyond"], data["benign"]["scale"]) == (0.35, 2, 1)
     assert (data["brittle"]["above"], data["brittle"]["least_threshold"]) == (1, 0)
     assert data["brittle"]["line"] == pytest.approx(0.3 / 3**0.5)
-    linf = he_boundary.all_data(found, linf=True)["mnist-normal"]["brittle"]
+    linf = boundary.all_data(found, linf=True)["mnist-normal"]["brittle"]
     assert (linf["least"], linf["median"], linf["beyond"], linf["line"]) == (0.06, 1, 1, 0.3)
-    assert he_boundary.purity_data(found) == {"mnist-normal": {"benign": 0.5, "brittle": 0.5}}
-    assert he_boundary.draw_all(found[2:]) is None and he_boundary.draw_purity(found[2:]) is None
+    assert boundary.purity_data(found) == {"mnist-normal": {"benign": 0.5, "brittle": 0.5}}
+    assert boundary.draw_all(found[2:]) is None and boundary.draw_purity(found[2:]) is None
 
 
 def test_directions_of_one_image_lead_home_or_nowhere():
     one = {"distance": np.array([0.1, 0.2, 1.0]), "linf": np.array([0.3, 1.4, 1.0]),
            "adjacent": np.array([7, 7, -1]), "label": 7}
-    found = units(searched("brittle", [0.1], [0.2], one), searched("fgsm", [], [], network="mnist-adv"))
-    told = he_boundary.one_data(found)
+    found = runs(searched("brittle", [0.1], [0.2], one), searched("fgsm", [], [], network="mnist-adv"))
+    told = boundary.one_data(found)
     assert told["mnist-adv"] == {} and told["mnist-normal"]["brittle"] == {
         "median": 0.2, "scale": 1, "home": 2 / 3, "line": pytest.approx(0.1732, abs=1e-4), "back": 1 / 3,
         "directions": 3}
-    assert he_boundary.one_data(found, linf=True)["mnist-normal"]["brittle"]["median"] == 1
-    figure = he_boundary.draw_one(found)
+    assert boundary.one_data(found, linf=True)["mnist-normal"]["brittle"]["median"] == 1
+    figure = boundary.draw_one(found)
     assert [ax.get_title() for ax in figure.axes[:4]] == ["Benign", "OptBrittle", "OptMargin", "FGSM"]
     assert [text.get_text() for ax in figure.axes for text in ax.texts].count("not measured") == 6
     plt.close(figure)
@@ -293,6 +295,6 @@ def test_the_nearest_other_label_of_a_plane():
     plane = {"network": "mnist-normal", "classes": labels, "reach": 4.0, "pixels": 4, "brittle": [2.0, 0.0],
              "margin": [0.0, 0.0]}
     found = {"image": 1.0, "OptBrittle": 1.0, "OptMargin": None}
-    assert he_boundary.to_the_next_label(units(plane)) == {"mnist_normal": found}
-    nowhere = he_boundary.to_the_next_label(units(plane | {"classes": 0 * labels}))
+    assert boundary.to_the_next_label(runs(plane)) == {"mnist_normal": found}
+    nowhere = boundary.to_the_next_label(runs(plane | {"classes": 0 * labels}))
     assert nowhere == {"mnist_normal": dict.fromkeys(found)}

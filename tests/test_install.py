@@ -67,7 +67,7 @@ from shared.boundary import survey
 from shared.data import sets
 from shared.models import inference, registry
 from shared.pages.start import start
-from shared.stability import pair
+from shared.stability import susceptibility
 from shared.training import fit, zoo
 
 data, draws = sets.load("mnist", profile="smoke"), runtime.generator(0)

@@ -1,13 +1,13 @@
-"""shared.stability.study: which network (Sutton et al.): the score, and the choice by the protocol's rule."""
+"""papers.sutton.study: which network (Sutton et al.): the score, and the choice by the protocol's rule."""
+from papers.sutton import study
 from shared import reference
-from shared.stability import study
 
 PRINTED, UNIT = study.published(reference.paper("sutton"))
 PLAIN, OTHER = ("plain", 0.4, 0.0), ("bn", 0.2, 0.0)
 
 
 def as_published(pair, shift=0.0, saturated=0):
-    """A made-up unit with the published values of a pair; `shift` moves the mean norms."""
+    """A made-up run with the published values of a pair; `shift` moves the mean norms."""
     def part(split):
         value = {what: PRINTED[pair][split, what] for what in ("accuracy", "share", "mean", "std")}
         attack = {"susceptibility": {"hits": round(100 * value["share"]) - saturated, "of": 10_000},

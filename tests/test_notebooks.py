@@ -153,7 +153,7 @@ def numbers(value):
 
 
 def measured(folder):
-    """What the units of a set say: their numbers, sums, means, and means weighted by one of their counts."""
+    """What the runs of an experiment say: numbers, sums, means, and means weighted by one of their counts."""
     rows = [{k: v for k, v in store.read(p).result.items() if isinstance(v, int | float)}
             for p in folder.glob("[!.]*.json")]
     columns = {k: np.array([r[k] for r in rows], float) for k in rows[0]
@@ -169,7 +169,7 @@ def test_numbers_in_one_minute_stand_in_the_results(smoke, name):
     _, folder = smoke
     told = outputs(folder, name)
     known = {n for o in told if o.get("kind") != "minute" for n in numbers(o.get("record") or o["myst"])}
-    known = known.union(*map(measured, (folder / "cache/units" / name).glob("*")))
+    known = known.union(*map(measured, (folder / "flips/runs" / name.split("/")[0]).glob("*")))
     known |= {m for n in known for m in (100 * n, 1 - n, 100 * (1 - n), 100 - n)}
     for minute in (o for o in told if o.get("kind") == "minute"):
         for text in minute["numbers"]:
@@ -180,7 +180,7 @@ def test_numbers_in_one_minute_stand_in_the_results(smoke, name):
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_where_nothing_is_recorded_nothing_is_called_so(smoke, name):
-    """Neither a small run's units nor what is computed at each build."""
+    """Neither a small run nor what is computed at each build."""
     _, folder = smoke
     for myst in (told.get("myst", "") for told in outputs(folder, name)):
         assert not re.search(r"\| reproduced|reproduced \||\((recorded|reproduced)\)", myst), myst[:300]
@@ -216,7 +216,7 @@ def test_every_judged_claim_can_flip(smoke, name):
 
 @pytest.mark.parametrize("name", ["chen/iv_f_cost", "he/d_imagenet", "shu/2_4_alarm",
                                   "sutton/7_2_2_fashion_mnist"])
-def test_a_script_with_kept_units_judges_as_papermill_did(smoke, name, monkeypatch):
+def test_a_script_judges_as_papermill_did(smoke, name, monkeypatch):
     """The text half in this process, after the other half: one page of each paper, and see the one above."""
     _, folder = smoke
     for key, value in environment(folder).items():
@@ -297,16 +297,17 @@ def test_what_shows_later_is_one_line_too(smoke, tmp_path, monkeypatch, name, wo
 
 
 @pytest.mark.parametrize("place", [None, 0, -1])
-@pytest.mark.parametrize("name", [n for n in NOTEBOOKS if "run.units(" in "".join(code(n))])
-def test_records_are_rebuilt_without_data_from_any_part_of_the_units(home, monkeypatch, name, place):
-    """None of the units, the first of each set (then figures are drawn too), the last."""
+@pytest.mark.parametrize("name", [n for n in NOTEBOOKS if n in catalogue.with_results()])
+def test_records_are_rebuilt_without_data_from_any_part_of_the_runs(home, monkeypatch, name, place):
+    """None of the runs, the first of each experiment (then figures are drawn too), the last."""
     if place == 0:
         monkeypatch.setenv(display.PICTURES, str(home / "pictures"))
-    for kept in [] if place is None else sorted((ROOT / "results/units" / name).glob("*")):
-        unit = sorted(kept.glob("[!.]*.json"))[place]
-        folder = runtime.results_folder() / "units" / name / kept.name
+    key = name.split("/")[0]
+    for kept in [] if place is None else sorted((ROOT / "results/runs" / key).glob("*")):
+        run = sorted(kept.glob("[!.]*.json"))[place]
+        folder = runtime.results_folder() / "runs" / key / kept.name
         folder.mkdir(parents=True)
-        for file in store.files(unit):
+        for file in store.files(run):
             shutil.copy(file, folder)
 
     def opened(*_, **__):

@@ -9,12 +9,8 @@ from torch import nn
 from shared import reference, runtime
 from shared.attacks.gradient import FGSMSearch
 from shared.attacks.iterative import BasicIterative
-from shared.attacks.newton import NewtonFool
-from shared.models import shu
-from shared.regions import boxes, setting
-from shared.regions.boxes import Box, intervals
-from shared.regions.setting import Family
-from shared.units import handed
+from shared.regions import boxes
+from shared.regions.boxes import intervals
 
 SHAPE = (2, 3, 4)
 SIZE = math.prod(SHAPE)
@@ -227,82 +223,3 @@ def test_a_plane_goes_through_the_image_along_both_directions(found):
     torch.testing.assert_close(first * u.norm(), u.flatten())
     point = (x - 0.1 * axes[1] + 0.2 * axes[0]).clamp(0, 1)      # row 1 along v, column 4 along u
     assert answered[:, 1, 4].equal(boxes.answers(models, point)[:, 0])
-
-
-# ---- what units hold -------------------------------------------------------------------------------------
-@pytest.fixture(scope="module")
-def family():
-    return Family("digits", "shu-lenet", (shu.SMOKE,), 3)
-
-
-ATTACK = BasicIterative("Linf", epsilon=(0.05, 0.1, 0.2, 0.4), growths=8, halvings=4)
-IMAGE = dict(label=1, split="test", number=None, aims=1, count=4, least=2, sizes=4, also=[3, 10_000],
-             whole=True, samples=20, seed=0)
-
-
-def test_a_unit_of_an_image_tells_what_its_boxes_hold(family, home):
-    told = setting.measure_image(family, ATTACK, **IMAGE)
-    models = family.models(0)
-    x, y = family.image("test", told["number"])
-    assert int(y) == 1 and told["number"] == family.chosen(models, 1)[0]
-    assert (boxes.answers(models, x) == 1).all() and torch.as_tensor(told["clean"]).equal((255 * x[0]).byte())
-    aims = [k for k in told["succeeded"] if k != "untargeted"]
-    with torch.no_grad():
-        second = int(models[0](x).topk(2).indices[0, 1])
-    assert aims == [str(second)] and second in told["classes"]
-    there = told["classes"][second]
-    assert there["attack"]["rates"][0] == 1.0 and there["examples"] >= 2
-    box = Box(x, there["values"].long(), there["low"], there["high"], there["changed"].long())
-    for rule, share in setting.RULES.items():
-        assert there["changed_values"][rule] == len(box.kept(share, there["examples"]).values)
-        curve = there["boxes"][rule]
-        assert 3 in curve["sizes"] and curve["sizes"][-1] == there["changed_values"][rule]
-        assert len(curve["rates"]) == len(curve["sizes"]) and len(curve["rates"][0]) == 3
-        assert there["whole"][rule]["log_measure"] == [0.0] * len(there["whole"][rule]["sizes"])
-    assert sum(map(sum, there["noise"]["agreement"])) == there["examples"]
-    again = setting.measure_image(family, ATTACK, **IMAGE | {"number": told["number"]})
-    assert again["classes"][second]["boxes"] == there["boxes"]
-    few = setting.measure_image(family, ATTACK, **IMAGE | {"least": 1000})
-    assert few["classes"][second] == {"examples": there["examples"]}
-
-
-def test_a_unit_of_several_images_tells_one_class_of_each(family, home):
-    given = dict(label=1, images=2, count=4, least=2, sizes=3, whole=False, samples=20, seed=0)
-    aimed = setting.measure_images(family, ATTACK, aims=1, **given)
-    numbers = family.chosen(family.models(0), 1, 2)
-    assert aimed["images"] == 2 and [r["number"] for r in aimed["rows"]] == numbers
-    assert all(r["target"] == r["second"] and set(r["boxes"]) == {"all"} for r in aimed["rows"]
-               if r["examples"] >= 2)
-    free = setting.measure_images(family, NewtonFool((0.05, 0.1), 40), aims=0, **given | {"whole": True})
-    row, = [r for r in free["rows"][:1]]
-    assert set(row["succeeded"]) == {"untargeted"} and (row["examples"] < 2 or set(row["whole"]) == {"any"})
-
-
-def test_planes_rest_on_the_boxes_of_the_sweeps(family, home):
-    units = {}
-    for name, attack in (("bim", ATTACK), ("nf", NewtonFool((0.05, 0.1, 0.2), 40))):
-        told = setting.measure_image(family, attack, **IMAGE | {"aims": 0})
-        units[name] = type("Unit", (), {"result": told, "code": {}})
-    handed.give("planes of a test", units)
-    told = setting.measure_planes("planes of a test", family, {"bim": 99}, label=1, others=[2, 3], reach=3.0,
-                                  far=9.0, size=7, seed=0)
-    assert set(told["planes"]) == {"bim nf", "classes"} and told["number"] == units["nf"].result["number"]
-    models, (x, _) = family.models(0), family.image("test", told["number"])
-    for plane in told["planes"].values():
-        assert plane["answers"].shape == (3, 7, 7)
-        assert plane["answers"][:, 3, 3].tolist() == boxes.answers(models, x)[:, 0].tolist()
-        assert plane["at"][0][1] == pytest.approx(0, abs=1e-5)
-
-
-def test_networks_of_a_family_differ_by_seed_and_are_measured(family, home):
-    one, two = (setting.measure_network(family, number=k, seed=0) for k in (0, 1))
-    assert one["parameters"] == 21_840 and one["epochs"] == shu.SMOKE.epochs and one["tested"] == 500
-    assert one["test_error"] != two["test_error"] and one["test_error"] < 0.3
-    clean = setting.measure_clean(family, images=200, seed=0)
-    assert sum(map(sum, clean["agreement"])) == 200 and len(clean["rates"]) == 3
-    assert family.trained(0, 1).name == Family("digits", "shu-lenet", (shu.SMOKE,), 2).trained(1, 1).name
-
-
-def test_too_few_images_that_all_classify_correctly_are_named(family, home):
-    with pytest.raises(runtime.UserError, match="test images of class 1 are classified correctly by all 3"):
-        family.chosen(family.models(0), 1, 400)

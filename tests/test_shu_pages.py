@@ -1,4 +1,4 @@
-"""shared.pages.shu: the box behind a printed row, rows of tables, predicates of claims, planes."""
+"""papers.shu: the box behind a printed row, rows of tables, predicates of claims, planes."""
 import itertools
 
 import numpy as np
@@ -6,13 +6,13 @@ import pandas as pd
 import pytest
 import torch
 
-from shared.pages import shu, shu_own, slices
+from papers.shu import beyond, experiments, figures, slices
 
 SIDE = 28
 
 
 def held(examples, kept, *, rates, sizes=(10, 60), whole=False):
-    """What a unit holds of one class: `kept` values that all examples change, wider ones first."""
+    """What a run holds of one class: `kept` values that all examples change, wider ones first."""
     values = torch.arange(kept)
     low, high = 0.1 * torch.ones(kept), 0.1 + torch.linspace(0.5, 0.01, kept)
     sizes = sorted({b for b in (*sizes, kept) if b <= kept})
@@ -26,22 +26,22 @@ def held(examples, kept, *, rates, sizes=(10, 60), whole=False):
     return told | ({"whole": {"any": curve}} if whole else {})
 
 
-def unit(method, classes, label=1):
+def run(method, classes, label=1):
     return {"method": method, "label": label, "classes": classes,
             "clean": torch.zeros(1, SIDE, SIDE, dtype=torch.uint8)}
 
 
 @pytest.fixture
-def units():
+def runs():
     return pd.DataFrame([
-        unit("nf", {"7": held(90, 80, rates=[0.0, 1.0, 0.6]), "3": held(85, 90, rates=[1.0, 1.0, 1.0])}),
-        unit("cw2", {"6": held(80, 40, rates=[0.9, 0.0, 0.2]), "2": held(99, 70, rates=[0.0, 0.0, 0.0])}),
-        unit("pw", {"8": held(120, 50, rates=[0.6, 0.5, 0.7], sizes=(35,), whole=True)}),
-        unit("mi", {"0": {"examples": 12}})])
+        run("nf", {"7": held(90, 80, rates=[0.0, 1.0, 0.6]), "3": held(85, 90, rates=[1.0, 1.0, 1.0])}),
+        run("cw2", {"6": held(80, 40, rates=[0.9, 0.0, 0.2]), "2": held(99, 70, rates=[0.0, 0.0, 0.0])}),
+        run("pw", {"8": held(120, 50, rates=[0.6, 0.5, 0.7], sizes=(35,), whole=True)}),
+        run("mi", {"0": {"examples": 12}})])
 
 
-def test_the_printed_class_and_size_are_taken_where_they_are_there(units):
-    found = {row["attack"]: mine for row, mine in shu.of_rows(units, "table-2")}
+def test_the_printed_class_and_size_are_taken_where_they_are_there(runs):
+    found = {row["attack"]: mine for row, mine in figures.of_rows(runs, "table-2")}
     assert list(found) == ["NF", "CW2", "PW"]                   # in the paper's order, with a box
     assert (found["NF"].target, found["NF"].b) == (7, 60)        # class 2 is not there: that of most examples
     assert (found["CW2"].target, found["CW2"].b) == (6, 40)      # 150 intervals are not there: all
@@ -50,83 +50,83 @@ def test_the_printed_class_and_size_are_taken_where_they_are_there(units):
     assert len(found["NF"].box.first(60).values) == 60
 
 
-def test_rows_have_the_columns_of_print_and_say_why_a_value_lacks(units):
-    rows = {row["attack"]: row for row in shu.inside(units, "table-2")}
+def test_rows_have_the_columns_of_print_and_say_why_a_value_lacks(runs):
+    rows = {row["attack"]: row for row in figures.inside(runs, "table-2")}
     assert rows["NF"]["M2"] == 1.0 and rows["NF"]["n_intervals_status"].startswith("fitted")
     assert rows["CW2"]["n_intervals_status"] is None and rows["PW"]["smallest_interval"] == 1.0
     assert rows["MI"]["status"].startswith("not run") and "M1" not in rows["MI"] and "FGSM" not in rows
     assert rows["NF"]["smallest_interval"] == pytest.approx(0.5 - 59 * 0.49 / 79)
-    attacked = {row["attack"]: row for row in shu.attacked(units, "table-3")}
+    attacked = {row["attack"]: row for row in figures.attacked(runs, "table-3")}
     assert attacked["NF"]["n_perturbed_pixels"] == 80 and attacked["NF"]["M2"] == 0.5
-    far = {row["attack"]: row for row in shu.distances(units, "table-4")}
+    far = {row["attack"]: row for row in figures.distances(runs, "table-4")}
     assert [far["CW2"][f"sampled_l2_{end}"] for end in ("min", "mean", "max")] == [1.0, 2.0, 3.0]
     assert far["CW2"]["attack_l2_mean"] == 4.0
 
 
-def test_views_and_predicates_of_claims_can_come_out_both_ways(units):
-    rows = pd.DataFrame(shu.inside(units, "table-2"))
-    assert shu.others("CW2")(rows)[["least", "most"]].to_numpy().tolist() == [[0.0, 0.2]]
-    assert shu.others("CW2", every=True)(rows).most.item() == 0.9
-    holds, told = shu.some(lambda row: row["M1"] > 0.5 and row["least"] == 0, reads="so")(rows)
+def test_views_and_predicates_of_claims_can_come_out_both_ways(runs):
+    rows = pd.DataFrame(figures.inside(runs, "table-2"))
+    assert figures.others("CW2")(rows)[["least", "most"]].to_numpy().tolist() == [[0.0, 0.2]]
+    assert figures.others("CW2", every=True)(rows).most.item() == 0.9
+    holds, told = figures.some(lambda row: row["M1"] > 0.5 and row["least"] == 0, reads="so")(rows)
     assert holds and told == "CW2: attacked network 0.9, others from 0 to 0.2 (so)"
-    assert shu.some(lambda row: row["M1"] > 2, reads="so")(rows)[0] is False
-    assert shu.fewer(rows[rows.attack != "MI"])[0] is False and shu.fewer(rows)[0] is None
-    assert shu.fewer(rows[rows.attack == "NF"]) == (True, "NF: 60 of 80")
-    printed = pd.DataFrame(shu.PAPER["table-4"].rows)
-    holds, told = shu.saving("minor")(printed)
+    assert figures.some(lambda row: row["M1"] > 2, reads="so")(rows)[0] is False
+    assert figures.fewer(rows[rows.attack != "MI"])[0] is False and figures.fewer(rows)[0] is None
+    assert figures.fewer(rows[rows.attack == "NF"]) == (True, "NF: 60 of 80")
+    printed = pd.DataFrame(experiments.PAPER["table-4"].rows)
+    holds, told = figures.saving("minor")(printed)
     assert holds is None and told.startswith("“minor” names no bound; saved: ") and "FGSM 3.0%" in told
-    assert shu.saving("minor")(printed.iloc[:0])[1].endswith("saved: not measured")
+    assert figures.saving("minor")(printed.iloc[:0])[1].endswith("saved: not measured")
 
 
-def test_where_a_box_is_of_the_printed_kind(units):
-    cw2 = units.classes[1]["6"]     # printed: others' errors; ours: the attacked network's
+def test_where_a_box_is_of_the_printed_kind(runs):
+    cw2 = runs.classes[1]["6"]     # printed: others' errors; ours: the attacked network's
     cw2["boxes"]["most"] = cw2["boxes"]["all"] | {"rates": [[0.0, 0.9, 0.1]] * 2}
-    units.classes[1]["2"]["boxes"]["all"]["rates"][1] = [0.0, 0.9, 0.1]
-    rows = {row["attack"]: row for row in shu_own.suspects(units)}
+    runs.classes[1]["2"]["boxes"]["all"]["rates"][1] = [0.0, 0.9, 0.1]
+    rows = {row["attack"]: row for row in beyond.suspects(runs)}
     assert rows["NF 1 → 7"]["published"] == rows["NF 1 → 7"]["here"] == "other networks' errors"
     assert rows["NF 1 → 7"] | {"sizes": "10 to 80", "rules": "none", "classes": "none"} == rows["NF 1 → 7"]
     assert rows["CW2 1 → 6"]["here"] == "attacked network's boundary"
     assert rows["CW2 1 → 6"] | {"sizes": "none", "rules": "90% of them", "classes": "2"} == rows["CW2 1 → 6"]
-    assert shu_own.of_suspects(units) == {"n": 3, "same": 2, "other": 1, "left": 0, "reached": 1,
+    assert beyond.of_suspects(runs) == {"n": 3, "same": 2, "other": 1, "left": 0, "reached": 1,
                                           "sizes": 0, "rules": 1, "classes": 1}
-    assert shu_own.suspects(units.iloc[3:]) == shu_own.of_suspects(units.iloc[3:]) == []
-    told = [row for row in shu_own.by_rule(units, "table-2") if row["attack"] == "CW2 1 → 6"]
+    assert beyond.suspects(runs.iloc[3:]) == beyond.of_suspects(runs.iloc[3:]) == []
+    told = [row for row in beyond.by_rule(runs, "table-2") if row["attack"] == "CW2 1 → 6"]
     assert [(row["changed in"], row["b"], row["attacked"], row["most"]) for row in told[:3]] == [
         ("published", 150, 0, 1), ("all examples", 40, 0.9, 0.2), ("90% of them", 40, 0.0, 0.9)]
     assert "b" not in told[3] and told[3]["kept"] == 40
 
 
-def test_rates_by_the_rule_of_keeping_beside_the_print(units):
-    cw2 = units.classes[1]["6"]     # printed: 0 and, for NF, 0
+def test_rates_by_the_rule_of_keeping_beside_the_print(runs):
+    cw2 = runs.classes[1]["6"]     # printed: 0 and, for NF, 0
     cw2["boxes"]["any"] = cw2["boxes"]["all"] | {"rates": [[0.25, 0.9, 0.1]] * 2}
-    assert not shu_own.off_by_rule(units.iloc[:2], "table-2")     # no attack has a box by each rule
+    assert not beyond.off_by_rule(runs.iloc[:2], "table-2")     # no attack has a box by each rule
     cw2["boxes"]["most"] = cw2["boxes"]["all"] | {"rates": [[0.5, 0.9, 0.1]] * 2}
-    assert shu_own.off_by_rule(units.iloc[:2], "table-2") == {
+    assert beyond.off_by_rule(runs.iloc[:2], "table-2") == {
         "n": 1, "told": "all examples, 90.0 points; 90% of them, 50.0 points; one at least, 25.0 points"}
-    assert not shu_own.off_by_rule(units.iloc[:0], "table-2")
+    assert not beyond.off_by_rule(runs.iloc[:0], "table-2")
 
 
-def test_transfer_beside_the_print_and_of_other_families(units):
-    rows = {row["attack"]: row for row in shu_own.transfers(units, units.iloc[1:2].assign(of="epochs"))}
+def test_transfer_beside_the_print_and_of_other_families(runs):
+    rows = {row["attack"]: row for row in beyond.transfers(runs, runs.iloc[1:2].assign(of="epochs"))}
     assert list(rows)[0] == "NF" and rows["NF"]["here"] == 25 and rows["NF"]["epochs"] is None
     assert rows["CW2"]["epochs"] == 25 and rows["CW2"]["published"] == 0 and rows["MI"]["here"] is None
     assert rows["NF"]["published"] == pytest.approx(100 * np.mean([.82, .62, .92, .96, 1, 1, .95, 1, 1]))
-    assert "epochs" not in shu_own.transfers(units, units.iloc[:0])[0]
-    assert shu_own.transfers(units.iloc[:0], units.iloc[:0]) == []
+    assert "epochs" not in beyond.transfers(runs, runs.iloc[:0])[0]
+    assert beyond.transfers(runs.iloc[:0], runs.iloc[:0]) == []
 
 
-def test_rules_of_keeping_and_classes_with_too_few_examples(units):
-    units.classes[0]["7"]["changed_values"] = {"all": 80, "most": 90, "any": 500}
-    assert shu_own.between(units) == {"n": 3, "between": 1, "enough": 2}
-    told = shu_own.scarce(units)
+def test_rules_of_keeping_and_classes_with_too_few_examples(runs):
+    runs.classes[0]["7"]["changed_values"] = {"all": 80, "most": 90, "any": 500}
+    assert beyond.between(runs) == {"n": 3, "between": 1, "enough": 2}
+    told = beyond.scarce(runs)
     assert (told["n"], told["of"]) == (2, 4)
     assert told["told"] == "NF: 0 of class 2, shown is 7; MI: 12 of class 0, shown is none"
-    assert not shu_own.scarce(units.iloc[1:3])
+    assert not beyond.scarce(runs.iloc[1:3])
 
 
 def test_errors_stand_beside_the_printed_range():
     rows = pd.DataFrame([{"printed_row": 1, "M1": 0.02, "M2": 0.03}, {"printed_row": 2, "M6": 0.035}])
-    assert shu.similar(0.02, 0.03, "alike")(rows) == (
+    assert figures.similar(0.02, 0.03, "alike")(rows) == (
         None, "“alike” names no bound; errors from 0.02 to 0.035, a span of 0.015 (paper: 0.02 to 0.03, a "
               "span of 0.01)")
 
@@ -140,20 +140,20 @@ def test_how_probable_a_falling_order_is_by_counting_all_orders():
     every = list(itertools.permutations(values))
     for order in every[::7]:
         share = sum(rises(each) <= rises(order) for each in every) / len(every)
-        assert shu_own._falls(list(order)) == pytest.approx(share)
+        assert beyond._falls(list(order)) == pytest.approx(share)
 
 
-def test_facts_beside_the_print(units):
-    facts = shu_own.minute(units)
+def test_facts_beside_the_print(runs):
+    facts = beyond.minute(runs)
     assert (facts["n"], facts["own"], facts["paper"]["own"]) == (3, 1, 3) and facts["others"] == 0.25
-    assert shu_own.minute(units.iloc[3:]) == {}
-    every = {row["attack"]: row for row in shu_own.every_target(units)}
+    assert beyond.minute(runs.iloc[3:]) == {}
+    every = {row["attack"]: row for row in beyond.every_target(runs)}
     assert every["NF"]["classes"] == 2 and every["NF"]["transferable"] == 1 and every["MI"]["others"] is None
 
 
-def test_figures_are_drawn_of_what_is_there_and_nothing_of_nothing(units):
-    for draw in (shu.draw_pairs, shu.draw_curves):
-        assert draw(units, "table-2") is not None and draw(units.iloc[3:], "table-2") is None
+def test_figures_are_drawn_of_what_is_there_and_nothing_of_nothing(runs):
+    for draw in (figures.draw_pairs, figures.draw_curves):
+        assert draw(runs, "table-2") is not None and draw(runs.iloc[3:], "table-2") is None
 
 
 def test_points_of_a_plane_have_the_types_of_section_2_4():
@@ -166,9 +166,9 @@ def test_points_of_a_plane_have_the_types_of_section_2_4():
 def test_boxes_of_two_digits_in_words():
     made = {b: held(80, 40, rates=[rate, 0.0, 0.25]) for b, rate in ((6, 0.125), (2, 0.5))}
     made[2]["boxes"]["any"] = made[2]["boxes"]["all"] | {"rates": [[1.0, 0.0, 0.5]] * 2}
-    told = shu_own.box_by_box(pd.DataFrame([unit("cw2", {"6": made[6]}, label=5),
-                                            unit("cw2", {"2": made[2]}, label=7)]))
+    told = beyond.box_by_box(pd.DataFrame([run("cw2", {"6": made[6]}, label=5),
+                                            run("cw2", {"2": made[2]}, label=7)]))
     assert told["loose"] == "100% for 7 → 2 (paper: 82%)" and told["another"] == "50% (paper: 78%)"
     assert told["far"] == "5 → 6, 2 (paper: 10.6) and 7 → 2, 2 (paper: 11.3)"
     assert told["worst"] == "M2 (50% for 5 → 6, 50% for 7 → 2)"
-    assert shu_own.box_by_box(pd.DataFrame(columns=["method", "label", "classes"])) == {}
+    assert beyond.box_by_box(pd.DataFrame(columns=["method", "label", "classes"])) == {}

@@ -3,11 +3,11 @@ import pytest
 import torch
 from torch import nn
 
+from papers.sutton import labels
 from shared import runtime
 from shared.attacks.line import scalings
 from shared.models import sutton
 from shared.models.inference import Careful, margins
-from shared.stability import labels
 
 SHAPE = (3, 4, 4)
 

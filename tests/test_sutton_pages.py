@@ -1,4 +1,4 @@
-"""Rows, violins, heat maps and planes of Section 7.2, on small made-up units."""
+"""Rows, violins, heat maps and planes of Section 7.2, on small made-up runs; the plans."""
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from shared.units.run import UnitSet
 
-from shared import reference
-from shared.pages import pairs, planes, readings, results, saturation, violins
-from shared.pages.mutants import Checks
-from shared.pages.pairs import DELTAS
+from papers.sutton import experiments, figures, planes, readings, saturation, tables, violins
+from papers.sutton.experiments import DELTAS
+from papers.sutton.mutants import Checks
+from shared import ROOT, reference
+from shared.pages import results
 from shared.records.comparison import compare
-from shared.stability import tables
 from shared.stability.susceptibility import percentage, summary
+from shared.units.experiment import Experiment, Results, recorded
 
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
@@ -40,7 +40,7 @@ def part(seed, images=200, attackable=100):
 
 def made_up(problems, **sizes):
     """A DataFrame as `Run.frames` makes it."""
-    return pd.DataFrame([{"unit": f"u{a}-{b}", "class_a": a, "class_b": b, "dimension": 3072, "draws": 2000,
+    return pd.DataFrame([{"run": f"u{a}-{b}", "class_a": a, "class_b": b, "dimension": 3072, "draws": 2000,
                           "train": part(10 * a + b, **sizes), "test": part(10 * a + b + 100, **sizes)}
                          for a, b in problems])
 
@@ -112,7 +112,7 @@ def test_images_are_counted():
     few = made_up([(0, 1), (1, 2)])
     total = tables.counted(few)
     assert total["images"] == 4 * 200 and total["perturbed"] == 4 * 50 and total["attackable"] == 400
-    assert "2 of 45 problems are measured" in pairs.scale_words(few, 45)
+    assert "2 of 45 problems are measured" in figures.scale_words(few, 45)
 
 
 # ---- trainings that failed -------------------------------------------------------------------------------
@@ -121,41 +121,41 @@ def test_a_net_that_always_answers_the_larger_class_is_named_and_left_out():
     units.at[1, "train"] = units.at[1, "train"] | {"accuracy": percentage(150, 200)}
     printed = {p: {"train": 99.0, "test": 98.0} for p in NEXT}
     larger = {NEXT[1]: 75}      # percent; by which images are held out it is a point more or less in training
-    assert list(pairs.learned(units, larger).unit) == ["u0-1", "u2-3"]
-    assert not pairs.knows(NEXT[1], 76.5, larger) and pairs.knows(NEXT[1], 77.5, larger)
-    assert "The training on one – two failed" in pairs.learned_in_words(units, printed, NAMES, larger)
-    assert list(pairs.learned(units).unit) == list(units.unit)      # 150 of 200 are more than half
-    assert "failed" not in pairs.learned_in_words(units, printed, NAMES)
+    assert list(figures.learned(units, larger).run) == ["u0-1", "u2-3"]
+    assert not figures.knows(NEXT[1], 76.5, larger) and figures.knows(NEXT[1], 77.5, larger)
+    assert "The training on one – two failed" in figures.learned_in_words(units, printed, NAMES, larger)
+    assert list(figures.learned(units).run) == list(units.run)      # 150 of 200 are more than half
+    assert "failed" not in figures.learned_in_words(units, printed, NAMES)
     units.at[1, "train"] = units.at[1, "train"] | {"accuracy": percentage(100, 200)}
-    assert list(pairs.learned(units).unit) == ["u0-1", "u2-3"]
-    assert list(pairs.learned(units[1:2]).unit) == ["u1-2"]         # where all failed, all are shown
-    told = pairs.failures_in_words(units, NEXT, NAMES)
+    assert list(figures.learned(units).run) == ["u0-1", "u2-3"]
+    assert list(figures.learned(units[1:2]).run) == ["u1-2"]         # where all failed, all are shown
+    told = figures.failures_in_words(units, NEXT, NAMES)
     assert told.startswith("Without one – two, whose training failed: of 393 test images attacked")
 
 
 def test_the_minute_tells_of_fewer_training_images_nets_left_out_and_pairs_that_differ():
     shares = {"attack": {p: {"train": 90.0, "test": 80.0} for p in NEXT},
               **{d: {p: {"train": 1.0, "test": 2.0} for p in NEXT} for d in DELTAS}}
-    whole = pairs.minute_words(made_up(NEXT[:1]), shares, 9, "digits", full=200)
-    fewer = pairs.minute_words(made_up(NEXT[:1]), shares, 9, "digits", failed=2, full=1_000)
+    whole = figures.minute_words(made_up(NEXT[:1]), shares, 9, "digits", full=200)
+    fewer = figures.minute_words(made_up(NEXT[:1]), shares, 9, "digits", failed=2, full=1_000)
     assert "training images" not in whole and "left out" not in whole
     assert "1 of 9 pairs; 2 failed trainings left out; 200 of 1,000 training images; n = " in fewer
-    assert pairs.minute_words(made_up(NEXT[:1]), shares, 9, "digits", cause="Why.").endswith("Why.")
-    alike = pairs.minute_words(made_up(NEXT[:2]), shares, 9, "digits", full=200)
+    assert figures.minute_words(made_up(NEXT[:1]), shares, 9, "digits", cause="Why.").endswith("Why.")
+    alike = figures.minute_words(made_up(NEXT[:2]), shares, 9, "digits", full=200)
     assert "(mean; paper: 2.0%)" in alike  # as many of either pair
     assert "by pair; paper, same pairs: 80.0%" in alike
-    told = pairs.shares_in_words(made_up(NEXT[:2]), shares)
+    told = figures.shares_in_words(made_up(NEXT[:2]), shares)
     assert "10.1% of all correctly" in told and "in 0 of 2 problems (published: in 0 of 9)" in told
     assert "along the logit's gradient" in alike and "no evidence" not in alike
-    assert "no evidence" in pairs.minute_words(made_up(NEXT[:1]), shares, 9, "digits", fitted=True)
-    means = pairs.mean_rows(made_up(NEXT[:2]), shares)
+    assert "no evidence" in figures.minute_words(made_up(NEXT[:1]), shares, 9, "digits", fitted=True)
+    means = figures.mean_rows(made_up(NEXT[:2]), shares)
     assert [r["of"] for r in means] == 3 * [sum(u["tried"] for u in made_up(NEXT[:2]).test)] + 4 * [100]
     assert [r["published"] for r in means] == ["80.0%", None, None, *4 * ["2.0%"]]
     for name, told in (("sutton-vgg", "lists no batch"), ("sutton-vgg-bn", "have batch normalisation")):
-        mixed = pairs.minute_words(made_up(NEXT[:2]).assign(architecture=name), shares, 9, "digits")
+        mixed = figures.minute_words(made_up(NEXT[:2]).assign(architecture=name), shares, 9, "digits")
         assert told in mixed and "Section 7.2.3" in mixed
     unlike = pd.concat([made_up(NEXT[:1]), made_up(NEXT[1:2], attackable=20)])
-    assert "(mean; 20.0% to 50.0%; paper" in pairs.minute_words(unlike, shares, 9, "digits", full=200)
+    assert "(mean; 20.0% to 50.0%; paper" in figures.minute_words(unlike, shares, 9, "digits", full=200)
 
 
 # ---- tables and pictures ---------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def test_a_triangle_is_laid_out_as_printed():
 def test_differences_are_ours_minus_printed_where_both_are():
     item = reference.paper("sutton")["table-8"]
     rows = tables.sizes(made_up([(4, 7)]), "linf")
-    found = pairs.differences(item, rows, "mean")
+    found = figures.differences(item, rows, "mean")
     printed, = (r["mean"] for r in item.rows if (r["class_a"], r["class_b"], r["split"]) == (4, 7, "test"))
     mean, = (r["mean"] for r in rows if r["split"] == "test")
     assert found["test"] == {(4, 7): pytest.approx(mean - printed)} and len(found["train"]) == 1
@@ -187,13 +187,13 @@ def test_pictures_of_no_problem_one_some_and_all(there):
     p = reference.paper("sutton")
     printed = {d: tables.printed(p[f"table-{t}"]) for d, t in zip(DELTAS, (9, 10, 11, 12))}
     violins.draw(units, NEXT, NAMES, lambda part, norm: part["attack"][norm])
-    figure = pairs.heat_map(p["table-4"], tables.shares(units, tables.accuracy), NAMES)
+    figure = figures.heat_map(p["table-4"], tables.shares(units, tables.accuracy), NAMES)
     assert len(figure.axes[0].patches) == 45 - len(there)  # every problem that is missing is hatched
     planes.draw(units, NEXT, NAMES, printed)
-    pairs.bars(units, printed | {"attack": tables.printed(p["table-5"])})
+    figures.bars(units, printed | {"attack": tables.printed(p["table-5"])})
     wanted = len(set(NEXT) & set(there))
-    assert len(pairs.interval_rows(units, NEXT, NAMES)) == 2 * wanted
-    assert len(planes.rows(units, NEXT, NAMES)) == len(pairs.gradient_rows(units, NEXT, NAMES)) == wanted
+    assert len(figures.interval_rows(units, NEXT, NAMES)) == 2 * wanted
+    assert len(planes.rows(units, NEXT, NAMES)) == len(figures.gradient_rows(units, NEXT, NAMES)) == wanted
 
 
 def test_a_problem_without_any_attack_is_shown_too():
@@ -203,20 +203,20 @@ def test_a_problem_without_any_attack_is_shown_too():
     shares = printed | {"attack": tables.printed(p["table-5"])}
     violins.draw(none, NEXT, NAMES, tables.attack_size)
     planes.draw(none, NEXT, NAMES, printed)
-    pairs.bars(none, shares)
-    row, = pairs.gradient_rows(none, NEXT, NAMES)
+    figures.bars(none, shares)
+    row, = figures.gradient_rows(none, NEXT, NAMES)
     assert row["attack"] == "0%" and row["margin"] is None and not planes.rows(none, NEXT, NAMES)
-    assert {r["random_5"] for r in pairs.interval_rows(none, NEXT, NAMES)} == {"no image"}
-    assert [each[5] for each in pairs.mean_shares(none, shares)] == ["no image", "no image"]
+    assert {r["random_5"] for r in figures.interval_rows(none, NEXT, NAMES)} == {"no image"}
+    assert [each[5] for each in figures.mean_shares(none, shares)] == ["no image", "no image"]
     assert not violins.both_sets(violins.medians(none, NAMES, tables.attack_size, "l2"))
     assert "No test image" in planes.in_words(none, NEXT, NAMES)
-    told = pairs.failures_in_words(none, NEXT, NAMES)
+    told = figures.failures_in_words(none, NEXT, NAMES)
     assert "200 test images attacked, 200 keep" in told and "197 keep" in told and "failed" not in told
-    minute = pairs.minute_words(none, shares, 9, "digits")
-    theirs = pairs.in_percent(shares["attack"][1, 2]["test"])
+    minute = figures.minute_words(none, shares, 9, "digits")
+    theirs = figures.in_percent(shares["attack"][1, 2]["test"])
     assert "None was perturbed at random" in minute and f"paper, same pair: {theirs})" in minute
-    assert pairs.shares_in_words(none, shares) == "No image was perturbed at random."
-    assert [r["ours"] for r in pairs.mean_rows(none, shares)] == ["0%", "1.5%", "1.5%"]
+    assert figures.shares_in_words(none, shares) == "No image was perturbed at random."
+    assert [r["ours"] for r in figures.mean_rows(none, shares)] == ["0%", "1.5%", "1.5%"]
 
 
 def test_what_a_plane_predicts_is_told_with_the_problem_that_deviates_most():
@@ -228,10 +228,10 @@ def test_what_a_plane_predicts_is_told_with_the_problem_that_deviates_most():
 def test_norms_are_told_beside_the_published_ones_and_within_their_sampling_error():
     item = reference.paper("sutton")["table-6"]
     rows = [r | {"mean": 1.1 * r["mean"], "std": 1.0, "count": 10_000} for r in item.rows[:2]]
-    told = pairs.norms_in_words(item, rows)
+    told = figures.norms_in_words(item, rows)
     assert "110% to 110%" in told and "In none of these" in told
-    assert "In 2 of these" in pairs.norms_in_words(item, [r | {"count": 16} for r in rows])
-    assert pairs.norms_in_words(item, [r | {"mean": None} for r in rows]) == "No attack was found."
+    assert "In 2 of these" in figures.norms_in_words(item, [r | {"count": 16} for r in rows])
+    assert figures.norms_in_words(item, [r | {"mean": None} for r in rows]) == "No attack was found."
 
 
 def test_both_readings_are_compared_on_the_problems_of_both():
@@ -248,12 +248,12 @@ def test_both_readings_are_compared_on_the_problems_of_both():
 
 
 def test_shares_are_told_as_a_person_tells_them():
-    told = [pairs.in_percent(v) for v in (None, 0, 0.001, 0.26, 41.49, 100)]
+    told = [figures.in_percent(v) for v in (None, 0, 0.001, 0.26, 41.49, 100)]
     assert told == ["no image", "0%", "less than 0.01%", "0.26%", "41.5%", "100.0%"]
 
 
 def test_numbers_of_a_claim():
-    assert pairs.stated(reference.paper("sutton")["table-4"], "Mean test accuracy") == [94.09, 3.78, 82.6]
+    assert figures.stated(reference.paper("sutton")["table-4"], "Mean test accuracy") == [94.09, 3.78, 82.6]
 
 
 @pytest.mark.parametrize("values", [[], [0.4], [0.4, 0.4, 0.5], [0.7] * 40, np.linspace(0, 3, 500)])
@@ -294,9 +294,9 @@ def test_averages_are_over_the_same_problems():
     p = reference.paper("sutton")
     numbers = dict(zip(("attack", *DELTAS), (5, 9, 10, 11, 12)))
     printed = {key: tables.printed(p[f"table-{number}"]) for key, number in numbers.items()}
-    theirs = pairs.averages(units, printed)
+    theirs = figures.averages(units, printed)
     assert theirs["attack"] == pytest.approx((86.88 + 98.34) / 2) and list(theirs) == ["attack", *DELTAS]
-    assert pairs.averages(units)[5] == pytest.approx(10)
+    assert figures.averages(units)[5] == pytest.approx(10)
 
 
 def test_class_names_are_compared_by_their_letters():
@@ -309,14 +309,14 @@ def test_class_names_are_compared_by_their_letters():
 
 def test_a_figure_rests_on_its_own_problems_only():
     arguments = {f"u{a}-{b}": {"class_a": a, "class_b": b} for a, b in ALL}
-    units = UnitSet("pairs", arguments, ("draws",), recorded=dict.fromkeys(["u0-1", "u0-3"], "unit"),
-                    mine={"u1-2": "mine"}, stale={"u0-3": ["why"]})
+    units = Results("pairs", arguments, ("draws",), recorded=dict.fromkeys(["u0-1", "u0-3"], "run"),
+                    mine={"u1-2": "mine"}, outdated={"u0-3": ["why"]})
     def of(problems):
-        return units.only(lambda unit: (unit["class_a"], unit["class_b"]) in problems)
+        return units.only(lambda given: (given["class_a"], given["class_b"]) in problems)
 
     near = of(NEXT)
-    assert list(near.published) == [f"u{a}-{b}" for a, b in NEXT] and near.parts == ("draws",)
-    assert list(near.recorded) == ["u0-1"] and list(near.mine) == ["u1-2"] and not near.stale
+    assert list(near.published) == [f"u{a}-{b}" for a, b in NEXT] and near.sizes == ("draws",)
+    assert list(near.recorded) == ["u0-1"] and list(near.mine) == ["u1-2"] and not near.outdated
     assert len(units.published) == 45 and len(of([(0, 3)]).absent) == 0
 
 
@@ -466,6 +466,29 @@ def test_a_check_counts_the_mutants_that_it_detects():
 
 
 def test_the_gradient_of_class_1_vanishes_first_where_its_output_rounds_to_1():
-    assert saturation.end(1) == pytest.approx(pairs.SATURATED, abs=1)
+    assert saturation.end(1) == pytest.approx(figures.SATURATED, abs=1)
     assert saturation.end(1) < saturation.end(0, saturation.TINY) < saturation.end(0)
     assert len(saturation.draw().axes[0].lines) == 5
+
+
+# ---- the experiments -------------------------------------------------------------------------------------
+def test_what_is_recorded_is_what_the_plans_want():
+    for experiment in (each for each in vars(experiments).values() if isinstance(each, Experiment)):
+        planned, columns = experiment.planned()
+        found = recorded(experiment, planned, columns)
+        assert found.outdated == {}
+        files = {p.stem for p in (ROOT / "results/runs" / experiment.name).glob("[!.]*.json")}
+        assert files == set(found.recorded)
+
+
+@pytest.mark.parametrize("profile", ["smoke", "quick"])
+def test_small_runs_of_a_page_have_the_arguments_of_the_experiment_and_the_names_of_its_runs(profile):
+    for plan, experiment, scale in (
+            (experiments.small_cifar10, experiments.cifar10, experiments.PARADOX),
+            (experiments.small_fashion_mnist, experiments.fashion_mnist, experiments.PARADOX),
+            (experiments.small_gtsrb, experiments.gtsrb, experiments.PARADOX),
+            (experiments.small_imagenet, experiments.imagenet, experiments.PARADOX),
+            (experiments.plan_without_noise, experiments.cifar10_as_printed, experiments.NOISE)):
+        published = experiment.planned()[0]
+        for name, arguments in plan(SimpleNamespace(**scale[profile])).items():
+            assert arguments.keys() == published[name].keys()

@@ -3,7 +3,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from shared.pages.curves import draw_small, inside, over_dimension
+from papers.sutton.curves import draw_small, inside, over_dimension
 from shared.theory.ball import tail
 from shared.theory.models import log_half_balls, log_two_balls
 from shared.theory.quadrature import beyond_graph, cap_share, crossing, nearer_half

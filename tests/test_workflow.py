@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from shared import ROOT, runtime
 from shared.pages import parameters
-from workflow import book, catalogue, imports, missing, needs, pair, recheck, records, render, run, seal
+from workflow import book, catalogue, imports, missing, needs, pair, records, render, run
 
 
 def test_pairs_agree():
@@ -254,12 +254,8 @@ def test_a_stopped_run_leaves_no_litter(tmp_path, number):
 
 # ---- all runs --------------------------------------------------------------------------------------------
 def test_a_cut_run_notebook_is_made_again_and_litter_goes(tmp_path, home, capsys):
-    names = ("sound", "cut", "edited", "empty")
-    sound, cut, edited, empty = (write(tmp_path / f"runs/{name}.ipynb", "1") for name in names)
-    for path in (sound, cut, edited):
-        seal.seal(path)
+    _, cut, empty = (write(tmp_path / f"runs/{name}.ipynb", "1") for name in ("sound", "cut", "empty"))
     cut.write_text(cut.read_text()[:-40])
-    edited.write_text(edited.read_text().replace("seed: int = 0", "seed: int = 1"))
     empty.write_text("{}")
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
@@ -271,7 +267,7 @@ def test_a_cut_run_notebook_is_made_again_and_litter_goes(tmp_path, home, capsys
     book.tidy(tmp_path / "runs")
     left = [path.name for path in (tmp_path / "runs").glob("*.ipynb")]
     assert left == ["sound.ipynb"] and not any(p.exists() for p in litter)
-    assert "cut.ipynb: changed or damaged since it was run; made again" in capsys.readouterr().out
+    assert "cut.ipynb: cut or damaged; made again" in capsys.readouterr().out
 
 
 def test_a_person_sees_one_line_a_notebook(tmp_path):
@@ -287,14 +283,13 @@ def test_a_person_sees_one_line_a_notebook(tmp_path):
     log.write_text("begun\nUserError: digit 12; allowed: 0 to 9\nThe notebook as far as it got: x\n")
     for line in (
         "job      count",
-        "run          2",
-        "share        1",
+        "run          3",
         "all          1",
         "total        4",
         "Job 1: notebooks/ren/a: running in the paper profile",
         "Finished jobid: 1 (Rule: run)",
-        "Job 2: notebooks/ren/c (share 1 of 3): running in the paper profile",
-        "Finished jobid: 2 (Rule: share)",
+        "Job 2: notebooks/ren/c: running in the paper profile",
+        "Finished jobid: 2 (Rule: run)",
         "Job 3: notebooks/ren/b: running in the paper profile",
         "Error in rule run:",
         "    jobid: 3",
@@ -304,77 +299,42 @@ def test_a_person_sees_one_line_a_notebook(tmp_path):
     assert [" ".join(line.split()) for line in lines] == [
         "3 to run, about 9.0 min",
         "ren/a 1.0 min; 2 left, about 8.0 min",
-        "ren/c 1-of-3 1.0 min; 1 left, about 4.0 min",
+        "ren/c 1.0 min; 1 left, about 4.0 min",
         "ren/b 1.0 min, FAILED; nothing left",
         f"UserError: digit 12; allowed: 0 to 9 log: {log}",
     ]
     assert json.loads((tmp_path / "seconds.json").read_text()) == {
         "ren/a": 60,
         "ren/b": 240,
-        "ren/c 1-of-3": 60,
+        "ren/c": 60,
     }
 
 
-def test_a_notebook_is_shared_out_in_the_paper_profile_only(tmp_path, monkeypatch):
-    write(tmp_path / "ren/x.ipynb", "1", shards=3, gpu=1, memory=9000)
+def test_a_notebook_says_what_a_job_of_it_takes(tmp_path, monkeypatch):
+    write(tmp_path / "ren/x.ipynb", "1", gpu=1, memory=9000)
     write(tmp_path / "ren/y.ipynb", "1")
     monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
-    assert needs.shares("ren/x", "paper") == ["1/3", "2/3", "3/3"]
-    assert needs.shares("ren/x", "quick") == needs.shares("ren/y", "paper") == []
     assert catalogue.resources("ren/x") == {"mem_mb": 9000, "gpu": 1}
     assert catalogue.resources("ren/y") == {"mem_mb": 4000, "gpu": 0}
 
 
-def test_shares_are_jobs_and_one_more_gathers_them(tmp_path):
-    tree = tmp_path / "tree"
-    for part in ("shared", "workflow"):
-        shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
-    (tree / "book/reference").mkdir(parents=True)
-    for file in ("requirements.lock", "_toc.yml"):
-        shutil.copy(ROOT / file, tree)
-    write(tree / "notebooks/ren/x.ipynb", "print(units)", shards=3)
-    told = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "snakemake",
-            "-s",
-            "workflow/Snakefile",
-            "--cores",
-            "1",
-            "-n",
-            "-p",
-            "--config",
-            "profile=paper",
-        ],
-        cwd=tree,
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**environment(tmp_path), "PYTHONPATH": str(tree), "XDG_CACHE_HOME": str(tmp_path)},
-    )
-    assert sorted(re.findall(r"-p units (\S+)", told.stdout + told.stderr)) == ["1/3", "2/3", "3/3", "none"]
-
-
-def test_a_page_is_run_again_when_a_unit_of_it_is_newer(tmp_path, monkeypatch):
+def test_a_page_is_run_again_when_a_run_of_its_paper_is_newer(tmp_path, monkeypatch):
     monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path / "results"))
     monkeypatch.setenv("BOUNDARY_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(seal, "opened", lambda path: "whole")
     runs = {n: tmp_path / "smoke/notebooks" / f"{n}.ipynb" for n in NOTEBOOKS}
     for path in runs.values():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("{}")
-    unit = tmp_path / "results/units/sutton/7_2_3_gtsrb/pairs/s0-s1.json"
-    unit.parent.mkdir(parents=True)
-    unit.write_text("{}")
-    os.utime(unit, (1, 1))
+        path.write_text('{"cells": []}')
+    kept = tmp_path / "results/runs/sutton/gtsrb/s0-s1.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("{}")
+    os.utime(kept, (1, 1))
     book.tidy(tmp_path / "smoke")
     assert all(path.exists() for path in runs.values())
-    os.utime(unit, (time.time() + 60,) * 2)
+    os.utime(kept, (time.time() + 60,) * 2)
     book.tidy(tmp_path / "smoke")
     gone = {n for n, path in runs.items() if not path.exists()}
-    assert len(gone) > 1  # its own page, and that which borrows its units
-    assert gone == {n for n in NOTEBOOKS if "sutton/7_2_3_gtsrb" in (n, *catalogue.needs(n))}
+    assert gone == {n for n in NOTEBOOKS if n.startswith("sutton/")}
 
 
 # ---- make ------------------------------------------------------------------------------------------------
@@ -399,41 +359,31 @@ def test_records_are_rebuilt_each_after_those_it_needs(tmp_path, monkeypatch):
         list(records.rebuild(NOTEBOOKS, tmp_path))
 
 
-@pytest.mark.parametrize(
-    "words, said", [(["0"], "0 units; allowed"), (["2", "x/y"], "unknown notebook 'x/y'")]
-)
-def test_recheck_refuses_in_one_line(words, said):
-    with pytest.raises(runtime.UserError, match=said):
-        recheck.main(words)
-
-
-def test_what_is_missing_stale_or_orphaned_is_told_with_its_command(tmp_path, monkeypatch):
+def test_what_is_absent_smaller_or_out_of_date_is_told_with_its_command(tmp_path, monkeypatch):
     monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path))
-    kept = tmp_path / "units/ren/page/sets"
-    kept.mkdir(parents=True)
-    for file in ("b1.json", "b1-0123456789ab.npz", "b10.json", "b10-0123456789ab.npz"):
-        (kept / file).write_text("")
+    for file in ("runs/ren/networks/gone.json", "runs/ren/nobodys/x.json", "units/ren/page/sets/b1.json"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("")
     absent = {"b2": [3600.0, {"images": 50}], "b3": [7200.0, {}]}
-    many = {f"c{n}": [f"shared/x.py:{f}" for f in "fg"[n % 2 :]] for n in range(5)}
-    first = {"set": "sets", "after": [], "recorded": 1, "published": 3, "fraction": 1 / 3, "absent": absent,
-             "smaller": 1, "stale": {"b0": ["shared/x.py:f"]}, "doubtful": ["b0"], "orphans": ["b1"],
-             "torch": {"0.0.1": 4}}
-    second = first | {"set": "more", "absent": {}, "smaller": 0, "stale": many, "doubtful": [], "orphans": []}
-    whole = second | {"set": "whole", "stale": {}, "torch": {}}
-    facts = {"ren/page": {"sets": [first, second, whole], "rests": {"table-1": {"sets": ["b2", "b3"]}}}}
+    first = {"set": "ren/sets", "after": [], "recorded": 1, "published": 3, "fraction": 1 / 3,
+             "absent": absent, "smaller": 1, "outdated": {"b0": ["version"]}, "torch": {"0.0.1": 4}}
+    many = {f"c{n}": ["arguments", "ren/sets"][n % 2:] for n in range(5)}
+    second = first | {"set": "ren/more", "absent": {}, "smaller": 0, "outdated": many}
+    whole = second | {"set": "ren/whole", "outdated": {}, "torch": {}}
+    facts = {"ren/page": {"sets": [first, second, whole], "rests": {"table-1": {"ren/sets": ["b2", "b3"]}}}}
     monkeypatch.setattr(missing, "facts", lambda: facts)
-    monkeypatch.setattr(catalogue, "needs", lambda name: [])
     told = list(missing.lines())
-    command = "python notebooks/ren/page.py -p profile paper -p units"
-    assert told[1:3] == ["    3.0 h  Ren et al., Table I: 2 units of ren/page sets: "
-                         "make fill HOURS=3 FIRST=ren/page",
-                         "ren/page sets: 1 of 3 units, 33.3% of full scale; 2 absent (about 3.0 h in the "
-                         f"size of the recorded ones), 1 smaller than published: {command} missing"]
-    assert told[3] == f"ren/page sets: stale b0, DOUBTFUL: shared/x.py:f changed: {command} b0"
-    assert told[4].endswith("git rm results/units/ren/page/sets/b1.json "
-                            "results/units/ren/page/sets/b1-0123456789ab.npz")
-    assert told[5] == f"ren/page more: 5 stale: shared/x.py:f, shared/x.py:g changed: {command} stale"
-    assert told[6].startswith("recorded units: 8 from torch 0.0.1, 0 from torch ")
+    assert told[1:4] == [
+        "    3.0 h  Ren et al., Table I: 2 runs of ren/sets: make fill HOURS=3 FIRST=ren/sets",
+        "ren/sets: 1 of 3 runs, 33.3% of full scale; 2 absent (about 3.0 h in the sizes of the recorded "
+        "ones), 1 smaller than published, 1 out of date (version changed): b0: make fill HOURS=n "
+        "FIRST=ren/sets",
+        "ren/more: 1 of 3 runs, 33.3% of full scale; 5 out of date (arguments, ren/sets changed): "
+        "make fill HOURS=n FIRST=ren/more"]
+    assert told[4] == "ren/networks: no plan names gone: git rm results/runs/ren/networks/gone*"
+    assert told[5] == "ren/nobodys: no plan names x: git rm results/runs/ren/nobodys/x*"
+    assert told[6] == "1 files are left under results/units: python -m workflow.migrate"
+    assert told[7].startswith("recorded runs: 8 from torch 0.0.1, 0 from torch ")
 
 
 def test_records_of_one_notebook_are_judged_alone(tmp_path):

@@ -1,7 +1,7 @@
 """Run one notebook with papermill: python -m workflow.run IN OUT [-p NAME VALUE] ...
 
 The result appears in one step when all cells have run, and beside it its numbers as a table, `OUT.csv`. A
-notebook that fails leaves no result; what it got to is kept beside it as `.NAME.failed.ipynb`. Whatever a user
+notebook that fails leaves none; what it got to is kept beside it as `.NAME.failed.ipynb`. Whatever a user
 can mend is told in one line, before anything runs where that is possible.
 """
 import argparse

@@ -50,7 +50,7 @@ import torch
 from papers.chen import experiments, figures, ranking
 from shared.attacks.gradient import PGD
 from shared.attacks.threat import Linf
-from shared.pages import he
+from shared.pages.small_network import small_network
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.evidence import equality
@@ -97,7 +97,7 @@ def pgd_by_the_paper(model, x, y, start, *, size, step, steps, direction=torch.s
 
 
 # %%
-network, image = he.small_network(seed=1, hidden=8, classes=4)
+network, image = small_network(seed=1, hidden=8, classes=4)
 true = network(image).argmax(1)
 fast = PGD(Linf(0.3), 40, 0.01)
 chance = fast.draw(image, torch.Generator().manual_seed(2))

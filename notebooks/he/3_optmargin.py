@@ -36,7 +36,7 @@ profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks, of the attacks' noise and of region classification
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
-subject: str = "all"  # data sets whose units are computed {all, mnist, cifar10}
+subject: str = "all"  # data sets whose runs are computed {all, mnist, cifar10}
 blocks: int | None = None  # blocks of images of each network and attack; None takes the profile's value [1..]
 iterations: int | None = None  # most iterations for each c of an attack; None takes the profile's value [1..]
 
@@ -44,14 +44,11 @@ iterations: int | None = None  # most iterations for each c of an attack; None t
 import pandas as pd
 import torch
 
-from shared import runtime
-from shared.attacks import judge, optimised
-from shared.attacks.gradient import PGD
+from papers.he import experiments, figures
+from shared.attacks import optimised
 from shared.attacks.region import Region
-from shared.attacks.threat import Linf, rms
-from shared.boundary import setting
-from shared.models import he as recipes
-from shared.pages import display, he
+from shared.pages import display
+from shared.pages.small_network import small_network
 from shared.pages.start import start
 from shared.pages.sums import mean, middle, share
 from shared.records import prose
@@ -77,7 +74,7 @@ run = start("he/3_optmargin", globals())
 # contains the published share: other images might have given it. ✗ marks all other values, even if only the last digit differs
 # ({doc}`/book/how-to-read`).
 #
-# The line below a table says how much of the published scale is measured; a {term}`unit` is one attack on one block of images.
+# The line below a table says how much of the published scale is measured.
 #
 # ## OptMargin loss (equation)
 #
@@ -118,7 +115,7 @@ def by_the_paper(model, x, true, noises, *, c, rate, steps, term=loss_term, tota
 
 
 # %%
-network, image = he.small_network(seed=1, hidden=4, classes=4, spread=1 / 3)
+network, image = small_network(seed=1, hidden=4, classes=4, spread=1 / 3)
 true, draw = network(image).argmax(1), torch.Generator().manual_seed
 fast = optimised.OptMargin(rate=0.05, c=0.3, searches=1, iterations=60, noise=0.05, members=5, stop="never")
 noises = fast.noises(image.shape[1:], draw(2))
@@ -157,95 +154,15 @@ run.statement("procedure-region-classification", data={"samples": 100, "same_vot
               evidence=equality(same))
 
 # %%
-scale = run.scale(
-    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, tested=5, sample=3, whole=3, margin=3, blocks=1,
-               iterations=3, shown=2, tried=1, noises=5, trained=(recipes.SMOKE, recipes.SMOKE)),
-    quick=dict(nets=setting.subjects("quick"), rate=0.1, tested=100, sample=10, whole=10, margin=5, blocks=1,
-               iterations=20, shown=4, tried=1, noises=20,
-               trained=(recipes.QUICK_ADVERSARIAL, recipes.QUICK)),
-    paper=dict(nets=setting.subjects("paper"), rate=None, tested=1000, sample=100, whole=100, margin=25,
-               blocks=20, iterations=1000, shown=4, tried=25, noises=100,
-               trained=(recipes.NATURAL_SHORT, recipes.NATURAL_FAST)))
+scale = run.scale(**experiments.ATTACK_SCALE)
 
+# %% [markdown]
+# A run is one attack on one block of images of one network, with both classifications of the results ({download}`experiments.py <../../papers/he/experiments.py>`).
 
 # %%
-def net_plan(scale):
-    """Accuracies: a unit a network."""
-    return {net: dict(subject=subject, images=scale.tested, seed=scale.seed)
-            for net, subject in he.wanted(scale).items()}
-
-
-def measure_net(subject, *, images, seed):
-    """Accuracies of a net on its test set, and on `images` of them against PGD of the training's size."""
-    trained = subject.trained(seed)
-    size = 0.3 if subject.dataset == "mnist" else 8 / 255
-    x, y = subject.images(0, images)
-    found = PGD(Linf(size), steps=20, step=size / 10)(trained.net, x, y,
-                                                      generator=runtime.generator(seed, "he", "pgd"))
-    return {"test_accuracy": trained.test_accuracy, "train_accuracy": trained.train_accuracy,
-            "images": images, "robust": int((found.was_correct & ~found.success).sum()),
-            "passes": int(found.passes.sum()), "parameters": sum(p.numel() for p in trained.net.parameters())}
-
-
-nets = run.units("nets", measure_net, net_plan, names="{network}")
-
-
-# %%
-def attack_images(subject, attack, *, first, images, iterations, radius, shown, seed):
-    """An attack on a block of images, and what point and region classification make of the results."""
-    x, y = subject.images(first, images)
-    model = subject.model(seed)
-    found = setting.examples(model, x, y, attack, iterations=iterations, seed=seed)
-    with judge.frozen(model):
-        point = judge.logits(model, found.x).argmax(1)
-    region = Region(radius)(model, found.x, generator=runtime.generator(seed, "he", "region", first))
-    return {"iterations": iterations, "images": images, "correct": found.correct.tolist(),
-            "success": found.success.tolist(), "rms": rms(x, found.x).tolist(),
-            "point": (point == y).tolist(), "region": (region == y).tolist(),
-            "passes": found.passes.tolist(), "labels": y.tolist(), "classes": point.tolist(),
-            "pictures": (found.x[:shown] * 255).round().to(torch.uint8)}
-
-
-attacked = run.units("attacks", attack_images, he.attack_plan, parts=("iterations",),
-                     names="{network}-{kind}-b{block}")
-
-
-def attack_under(subject, attack, **given):
-    """`attack_images`, and the setting: the rate, and the first weight over that of the squared distance."""
-    return {"rate": attack.rate, "ratio": attack.c / attack.scale} | attack_images(subject, attack, **given)
-
-
-others = run.units("settings", attack_under, he.settings_plan, parts=("iterations",),
-                   names="{setting}-{network}-{kind}")
-
-
-def lead_plan(scale):
-    """Leads of wrong classes on the first images: a unit a network."""
-    return {net: dict(subject=subject, first=setting.FIRST[subject.dataset], images=scale.tried,
-                      iterations=scale.iterations, rate=he.SCRIPT.rate, seed=scale.seed)
-            for net, subject in he.wanted(scale).items()}
-
-
-def lead_of_a_wrong_class(subject, *, first, images, iterations, rate, seed):
-    """Leads of a wrong class: on clean images, and the largest of an ascent over all pixels."""
-    x, y = subject.images(first, images)
-    model, true = subject.model(seed), y[:, None]
-    free = torch.atanh((2 * x - 1) * 0.999).requires_grad_()
-    adam, leads = torch.optim.Adam([free], rate), []
-    with judge.frozen(model):
-        for _ in range(iterations + 1):
-            scores = model((1 + torch.tanh(free)) / 2).float()
-            lead = scores.scatter(1, true, -torch.inf).amax(1) - scores.gather(1, true).squeeze(1)
-            leads.append(lead.detach())
-            free.grad, = torch.autograd.grad(-lead.sum(), free)
-            adam.step()
-    return {"iterations": iterations, "images": images, "clean": leads[0].tolist(),
-            "most": torch.stack(leads).amax(0).tolist()}
-
-
-leads = run.units("leads", lead_of_a_wrong_class, lead_plan, parts=("iterations",), names="{network}-lead")
-noisy = run.units("noises", setting.under_noise, he.noise_plan, parts=("iterations",),
-                  names="{network}-{kind}-b{block}-noise")
+networks, attacks, others, leads, noisy = map(run.results, (
+    experiments.networks, experiments.attacks, experiments.settings, experiments.wrong_class,
+    experiments.noise))
 
 # %% [markdown]
 # ## Table 1: success and distance of four attacks
@@ -256,21 +173,21 @@ noisy = run.units("noises", setting.under_noise, he.noise_plan, parts=("iteratio
 # examples. It depends on unpublished settings: {ref}`he-3-settings`.
 
 # %%
-run.table("table-1", attacked, lambda units: he.across(
-    he.examples(units), ("brittle", "margin", "strong", "fgsm"),
-    {"success_pct": he.success, "rms": he.mean_distance}), claims={
-        "in all four settings": he.every(
+run.table("table-1", attacks, lambda runs: figures.across(
+    figures.examples(runs), ("brittle", "margin", "strong", "fgsm"),
+    {"success_pct": figures.success, "rms": figures.mean_distance}), claims={
+        "in all four settings": figures.every(
             "round(margin.success_pct) == 100 and margin.rms > brittle.rms", of_all=True,
             says="{network}: success {margin.success_pct:%} (n = {margin.correct}), mean distance "
                  "{margin.rms} (OptBrittle {brittle.rms}, n = {brittle.successful}; OptStrong {strong.rms}, "
                  "n = {strong.successful})",
             leaves="“below OptStrong” depends on OptStrong's unpublished settings"),
         "leaves the original class readable": "“visible” and “readable” are judged by eye, in Figure 5",
-        "OptStrong drops": he.every(
-            "strong.success_pct < normal.strong.success_pct", view=he.with_normal,
+        "OptStrong drops": figures.every(
+            "strong.success_pct < normal.strong.success_pct", view=figures.with_normal,
             says="{network}: {normal.strong.success_pct:%} to {strong.success_pct:%}"),
-        "FGSM is weaker": he.every(
-            "fgsm.success_pct < normal.fgsm.success_pct", view=he.with_normal,
+        "FGSM is weaker": figures.every(
+            "fgsm.success_pct < normal.fgsm.success_pct", view=figures.with_normal,
             says="{network}: {normal.fgsm.success_pct:%} to {fgsm.success_pct:%}")})
 
 # %% [markdown]
@@ -279,29 +196,29 @@ run.table("table-1", attacked, lambda units: he.across(
 # Accuracy counts all images. Where an attack finds no example, the clean image is classified, so that a failed attack counts as correct.
 
 # %%
-table_2 = run.table("table-2", attacked, lambda units: he.across(
-    he.examples(units, "region", "point"), ("benign", "fgsm", "brittle", "margin"),
+table_2 = run.table("table-2", attacks, lambda runs: figures.across(
+    figures.examples(runs, "region", "point"), ("benign", "fgsm", "brittle", "margin"),
     {"region": lambda rows: share(rows.region), "point": lambda rows: share(rows.point)}), claims={
-        "restores OptBrittle": he.every(
+        "restores OptBrittle": figures.every(
             "brittle.region > 50 > margin.region", of_all=True,
             reads="“restores” is read as more than half, “fails” as less",
             says="{network}: OptBrittle {brittle.region:%} (n = {brittle.images}), OptMargin "
                  "{margin.region:%} (n = {margin.images})"),
-        "lowest accuracy of all attacks": he.every(
+        "lowest accuracy of all attacks": figures.every(
             "margin.region <= min(brittle.region, fgsm.region)", of_all=True,
             says="{network}: OptMargin {margin.region:%} (n = {margin.images}), the lowest other "
                  "{min(brittle.region, fgsm.region):%}"),
-        "0% on OptBrittle everywhere": he.every(    # the claim itself names the exception
+        "0% on OptBrittle everywhere": figures.every(    # the claim itself names the exception
             "round(brittle.point) == 0 and (round(margin.point) == 0 or network == 'cifar10-adv')",
             says="{network}: {brittle.point:%} (n = {brittle.images}) and {margin.point:%} "
                  "(n = {margin.images})", of_all=True),
-        "evades both": he.every(
+        "evades both": figures.every(
             "margin.region < 50 and margin.point < 50", reads="“evades” is read as less than half",
             says="{network}: region {margin.region:%}, point {margin.point:%} (n = {margin.images})")})
-run.say(attacked, he.facts,
+run.say(attacks, figures.facts,
         "The 95% intervals of region classification on the normal MNIST network are {brittle.low:.1f} to "
         "{brittle.high:.1f}% for OptBrittle and {margin.low:.1f} to {margin.high:.1f}% for OptMargin.")
-run.extra("images-behind", attacked, he.behind, "Images behind Tables 1 and 2", fold="Numbers of images")
+run.extra("images-behind", attacks, figures.behind, "Images behind Tables 1 and 2", fold="Numbers of images")
 
 # %% [markdown]
 # ## Figure 5: examples of each attack
@@ -309,7 +226,8 @@ run.extra("images-behind", attacked, he.behind, "Images behind Tables 1 and 2", 
 # A black square marks an attack without a successful example; a place is empty where nothing is measured yet.
 
 # %%
-run.figure("figure-5", attacked, lambda units: display.image_table(he.pictures(units)), data=he.picture_data,
+run.figure("figure-5", attacks, lambda runs: display.image_table(figures.pictures(runs)),
+    data=figures.picture_data,
     alt="Rows of images; beside each its examples of four attacks on two networks, black without one.",
     contains={"columns/rows": lambda d: d["columns"] == 9, "several images": lambda d: d["images"] > 2,
               "black square": True},
@@ -328,25 +246,25 @@ run.figure("figure-5", attacked, lambda units: display.image_table(he.pictures(u
 # 100 passes instead of one. OptMargin costs the attacker its passes over those of OptBrittle; the paper counts 20, the models evaluated in each step.
 
 # %%
-def cost(units):
+def cost(runs):
     """Passes an image of OptMargin and OptBrittle on the normal MNIST network, and their ratio."""
-    near, far = (mean(run.each(he.only(units, "mnist-normal", kind), "passes").passes)
+    near, far = (mean(run.each(figures.only(runs, "mnist-normal", kind), "passes").passes)
                  for kind in ("brittle", "margin"))
-    return {"members": he.SCRIPT.members, "samples": cube.samples, "brittle_passes": near,
+    return {"members": experiments.SCRIPT.members, "samples": cube.samples, "brittle_passes": near,
             "margin_passes": far, "slowdown": far / near if near and far else None}
 
 
 SLOWEST = "the slowest case is w32-10 on a graphics card, a GeForce GTX 1080"
-run.say(attacked, cost,
+run.say(attacks, cost,
         "For a digit on the normal MNIST network OptMargin takes {margin_passes:,.0f} passes and OptBrittle "
         "{brittle_passes:,.0f}: the slowdown is {slowdown:,.0f} for the attacker, with our settings of both, "
         "and {samples} for the defender.")
-run.statement("procedure-optmargin", attacked, data=cost, claims={
+run.statement("procedure-optmargin", attacks, data=cost, claims={
     "Slowest case": f"not measured: {SLOWEST}",
     "20 model evaluations": "the claim states settings; both run with these, and the cost is judged below"})
-run.statement("procedure-cost-optmargin", attacked, data=lambda units: cost(units) | {
+run.statement("procedure-cost-optmargin", attacks, data=lambda runs: cost(runs) | {
     "minutes_per_image_slowest": None, "minutes_per_image_slowest_status": f"not run: {SLOWEST}"}, claims={
-        "ensemble of 20 models": he.every(
+        "ensemble of 20 models": figures.every(
             "members < samples and slowdown < samples", view=lambda data: {"mnist-normal": data},
             says="slowdown of the attacker: {members} models a step instead of one, {slowdown:,.0f} times "
                  "the passes of OptBrittle in whole searches, with our settings of both; of the defender: "
@@ -362,24 +280,24 @@ run.statement("procedure-cost-optmargin", attacked, data=lambda units: cost(unit
 # %%
 QUOTED = [{"attack": f"{row['attack']}, {row['dataset']} (quoted)", "success, %": row["success_pct"],
            "ratio of distances": row["amplification"]}
-          for row in he.PAPER["remark-cao-gong-amplified"].raw["rows"]]
+          for row in figures.PAPER["remark-cao-gong-amplified"].raw["rows"]]
 
 
-def amplification(units):
+def amplification(runs):
     """A row a network: OptMargin's mean distance over OptBrittle's on images of both, and its success."""
     made = []
-    for net, rows in he.examples(units, "region").groupby("network", observed=True):
-        far, near = he.of_both(he.only(rows, net, "margin"), he.only(rows, net, "brittle"))
+    for net, rows in figures.examples(runs, "region").groupby("network", observed=True):
+        far, near = figures.of_both(figures.only(rows, net, "margin"), figures.only(rows, net, "brittle"))
         if len(far):
-            made.append({"attack": f"OptMargin, {he.NAMED[net]}", "success, %": 100 - share(far.region),
+            made.append({"attack": f"OptMargin, {figures.NAMED[net]}", "success, %": 100 - share(far.region),
                          "ratio of distances": far.rms.sum() / near.rms.sum(), "n": len(far)})
     return made
 
 
-run.extra("amplified", attacked, lambda units: QUOTED + amplification(units),
+run.extra("amplified", attacks, lambda runs: QUOTED + amplification(runs),
           "Success against region classification, and mean distance over that of the minimum-norm attack")
-run.statement("remark-cao-gong-amplified", attacked, data=lambda units: {
-    "networks": amplification(units)}, claims={
+run.statement("remark-cao-gong-amplified", attacks, data=lambda runs: {
+    "networks": amplification(runs)}, claims={
     "similar distortion increases": "“high” and “similar” name no bound; the table shows both quantities"})
 
 
@@ -393,33 +311,35 @@ run.statement("remark-cao-gong-amplified", attacked, data=lambda units: {
 # a first look at some of these digits, so that a match with the published distances is no evidence.
 
 # %%
-def by_setting(units, attacked):
+def by_setting(runs, attacks):
     """A row a setting: mean distances, region classification, OptStrong's distance over OptMargin's."""
-    made, margin = [], he.only(he.examples(attacked), "mnist-normal", "margin")
-    for name, mine in he.examples(units, "region").groupby("setting", sort=False):
-        brittle, strong, adv, adv_strong = (he.only(mine, *each) for each in he.ASKED)
-        far, near = he.of_both(strong, margin)
-        made.append({"settings": he.SETTINGS[name][0], "learning rate": mine.rate.iloc[0],
-                     "ratio": mine.ratio.iloc[0], "n": len(brittle), "OptBrittle": he.mean_distance(brittle),
-                     "region, %": share(brittle.region), "OptStrong": he.mean_distance(strong),
+    made, margin = [], figures.only(figures.examples(attacks), "mnist-normal", "margin")
+    for name, mine in figures.examples(runs, "region").groupby("setting", sort=False):
+        brittle, strong, adv, adv_strong = (figures.only(mine, *each) for each in experiments.ASKED)
+        far, near = figures.of_both(strong, margin)
+        made.append({"settings": experiments.SETTINGS[name][0], "learning rate": mine.rate.iloc[0],
+                     "ratio": mine.ratio.iloc[0], "n": len(brittle),
+                     "OptBrittle": figures.mean_distance(brittle),
+                     "region, %": share(brittle.region), "OptStrong": figures.mean_distance(strong),
                      "over_OptMargin": far.rms.sum() / near.rms.sum() if len(far) else None,
-                     "OptBrittle, adv.": he.mean_distance(adv), "success, adv., %": he.success(adv_strong)})
+                     "OptBrittle, adv.": figures.mean_distance(adv),
+                     "success, adv., %": figures.success(adv_strong)})
     return made
 
 
-def by_setting_ranges(*units):
+def by_setting_ranges(*runs):
     """Lowest and highest values over the settings, and the paper's."""
-    table = pd.DataFrame(by_setting(*units)).rename(columns={"region, %": "region"})
-    return {"paper": he.published("table-1")["mnist-normal"]} | table[
+    table = pd.DataFrame(by_setting(*runs)).rename(columns={"region, %": "region"})
+    return {"paper": figures.published("table-1")["mnist-normal"]} | table[
         ["n", "OptBrittle", "region", "OptStrong", "over_OptMargin"]].agg(["min", "max"]).to_dict()
 
 
-run.extra("optimiser-settings", (others, attacked), by_setting,
+run.extra("optimiser-settings", (others, attacks), by_setting,
           "Other settings on MNIST: mean distances; accuracy of region classification on OptBrittle images; "
           "OptStrong's success on the adversarially trained network (adv.)")
 
 
-run.say((others, attacked), by_setting_ranges,
+run.say((others, attacks), by_setting_ranges,
     "By the setting, OptStrong's mean distance on the normal network (n = {n.min:.0f}) goes from "
     "{OptStrong.min} to {OptStrong.max} (paper: {paper.strong.rms}), {over_OptMargin.min} to "
     "{over_OptMargin.max} times OptMargin's on images of both.")
@@ -433,11 +353,11 @@ run.say((others, attacked), by_setting_ranges,
 # gives the accuracy under {term}`PGD`, the attack used in adversarial training.
 
 # %%
-run.extra("networks", (nets, leads), lambda nets, leads: [
-    {"network": he.NAMED[u.network], "test accuracy, %": 100 * u.test_accuracy,
+run.extra("networks", (networks, leads), lambda networks, leads: [
+    {"network": figures.NAMED[u.network], "test accuracy, %": 100 * u.test_accuracy,
      "under PGD, %": 100 * u.robust / u.images, "true class leads by": -middle(u.clean),
      "wrong class leads by": middle(u.most), "at most by": max(u.most), "n": len(u.most)}
-    for u in nets.merge(leads[["network", "clean", "most"]], on="network").itertuples()],
+    for u in networks.merge(leads[["network", "clean", "most"]], on="network").itertuples()],
     "Accuracy, and leads in logits: of the true class on clean images (median), and of a wrong class after "
     f"the ascent (median and largest). OptStrong demands {optimised.MNIST_STRONG.confidence:.0f}")
 
@@ -448,8 +368,9 @@ run.extra("networks", (nets, leads), lambda nets, leads: [
 # fresh noise (newly drawn vectors of the same norm), and at points of region classification's L∞ ball, for n of the examples.
 
 # %%
-run.extra("other-noises", noisy, he.misread_under_noise, "Misclassified noisy copies of OptMargin's examples",
-          header={"network": "network", "images": "n"} | he.NOISES)
+run.extra("other-noises", noisy, figures.misread_under_noise,
+          "Misclassified noisy copies of OptMargin's examples",
+          header={"network": "network", "images": "n"} | figures.NOISES)
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -469,8 +390,8 @@ run.extra("other-noises", noisy, he.misread_under_noise, "Misclassified noisy co
 # - `seed=1`: another network and other noise. The pattern of Table 2 stays; its numbers move by a few images.
 
 # %%
-best, tried = run.best(attacked), run.best(others)
-if len(best) and (facts := he.facts(best)):
+best, tried = run.best(attacks), run.best(others)
+if len(best) and (facts := figures.facts(best)):
     facts |= {"range": by_setting_ranges(tried, best)} if len(tried) else {}
     run.minute(prose.fill(
         "Does a majority vote over 100 noisy copies of an image (region classification) restore the label of "
@@ -484,7 +405,7 @@ if len(best) and (facts := he.facts(best)):
            if "range" in facts else "")
         + "). The paper's other three networks are represented by proxies, which do not test its numbers.",
         facts),
-        picture=he.draw_accuracy(table_2["rows"]),
+        picture=figures.draw_accuracy(table_2["rows"]),
         alt="Accuracy of point and region classification on clean images and three kinds of examples.")
 
 # %%

@@ -36,7 +36,7 @@ profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks, of the attacks' noise and of the directions
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
-subject: str = "all"  # data sets whose units are computed {all, mnist, cifar10}
+subject: str = "all"  # data sets whose runs are computed {all, mnist, cifar10}
 blocks: int | None = None  # blocks of images of each network and kind; None takes the profile's value [1..]
 iterations: int | None = None  # most iterations for each c of an attack; None takes the profile's value [1..]
 mnist_step: float = 0.02  # step of the line search on MNIST (RMS); the authors' code has 0.01 (0..0.1]
@@ -45,12 +45,10 @@ mnist_step: float = 0.02  # step of the line search on MNIST (RMS); the authors'
 from functools import partial
 
 import numpy as np
-import torch
 
-from shared.attacks import judge
-from shared.boundary import setting
+from papers.he import boundary, experiments, figures
 from shared.boundary.survey import purity, survey
-from shared.pages import he, he_boundary
+from shared.pages.small_network import small_network
 from shared.pages.start import start
 from shared.pages.sums import mean
 from shared.records import prose
@@ -74,139 +72,15 @@ run = start("he/4_boundary", globals())
 # small ResNet replaces the paper's wide one on CIFAR-10.
 
 # %%
-scale = run.scale(
-    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, sample=15, whole=15, size=15, blocks=1, iterations=9,
-               directions=18, cifar_directions=18, coarser=3, side=9, compared=2),
-    quick=dict(nets=setting.subjects("quick"), rate=0.1, sample=8, whole=8, size=8, blocks=1, iterations=20,
-               directions=98, cifar_directions=100, coarser=1, side=31, compared=3),
-    paper=dict(nets=setting.subjects("paper"), rate=None, sample=100, whole=100, size=25, blocks=20,
-               iterations=1000, directions=784, cifar_directions=1000, coarser=1, side=121, compared=10))
+scale = run.scale(**experiments.DISTANCE_SCALE)
 
+# %% [markdown]
+# A run attacks one block of images of one network and follows the line searches from the examples that count ({download}`experiments.py <../../papers/he/experiments.py>`).
 
 # %%
-# A unit is a block of images, one network and one kind of example: the attack, then the line searches.
-def explore(subject, attack, *, first, images, iterations, directions, negatives, step, top, pictured, seed):
-    """Distances and adjacent classes around a block of examples, summed up; the walks of one in full.
-
-    pictured  which image of the block, or -1: its walks are kept one by one
-    """
-    x, y = subject.images(first, images)
-    model = subject.model(seed)
-    found = setting.examples(model, x, y, attack, iterations=iterations, seed=seed)
-    dirs = setting.directions_for(x, directions, negatives=negatives, seed=seed)
-    around = survey(model, found.x[found.counts], dirs, step=step, top=top)
-    linf = around.linf
-    told = {"iterations": iterations, "images": images, "labels": y.tolist(), "counts": found.counts.tolist(),
-            "classes": around.reference.tolist(), "never": (~around.found).float().mean(1).tolist(),
-            "least": around.distance.amin(1).tolist(), "median": around.distance.median(1).values.tolist(),
-            "least_linf": linf.amin(1).tolist(), "median_linf": linf.median(1).values.tolist(),
-            "purity": purity(around, 9).tolist(),
-            "home": (around.adjacent == y[found.counts][:, None]).float().mean(1).tolist(),
-            "evaluations": around.evaluations, "one": None}
-    if pictured >= 0 and bool(found.counts[pictured]):
-        row = int(found.counts[:pictured].sum())
-        told["one"] = {"distance": around.distance[row], "adjacent": around.adjacent[row].to(torch.int16),
-                       "linf": linf[row], "class": int(around.reference[row]), "label": int(y[pictured])}
-    return told
-
-
-def plan_walks(scale):
-    """Blocks of images for each network and kind of example."""
-    def size(dataset, kind):
-        images = scale.whole if kind == "brittle" else scale.size
-        return images if dataset == "mnist" else max(1, images // 5)
-
-    return {(net, kind, block): given | dict(
-        iterations=scale.iterations if kind in ("brittle", "margin") else 1,
-        directions=scale.directions if mnist else scale.cifar_directions, negatives=mnist,
-        step=scale.coarser * (scale.mnist_step if mnist else 2 / 255), top=0.48 if mnist else 126 / 255,
-        pictured=int(mnist) if block == 0 else -1)
-        for (net, kind, block), given in he.blocks(scale, size) if kind != "strong"
-        for mnist in [net.startswith("mnist")]}
-
-
-walks = run.units("walks", explore, plan_walks, parts=("iterations",), names="{network}-{kind}-b{block}")
-
-
-# %%
-# For the section on the plane through an image and two of its examples, which the paper lacks.
-def cut(subject, brittle, margin, *, image, iterations, side, seed):
-    """Classes on a square of side x side points of the plane through an image and two of its examples.
-
-    The image lies at (0, 0), its OptBrittle example at (1, 0) times their distance. Points are not clipped
-    to [0, 1].
-    """
-    x, y = subject.images(image, 1)
-    model = subject.model(seed)
-    near, far = (setting.examples(model, x, y, attack, iterations=iterations, seed=seed)
-                 for attack in (brittle, margin))
-    to_near, to_far = (near.x - x).flatten(), (far.x - x).flatten()
-    across = to_near / to_near.norm().clamp(min=1e-6)
-    along = (to_far @ across).item()
-    up = to_far - along * across
-    height = up.norm().item()
-    up = up / max(height, 1e-6)
-    reach = 1.6 * max(to_near.norm().item(), to_far.norm().item(), 1e-3)
-    line = torch.linspace(-reach, reach, side, device=x.device)
-    points = x.flatten() + line[None, :, None] * across + line[:, None, None] * up
-    with judge.frozen(model):
-        classes = judge.logits(model, points.view(-1, *x.shape[1:])).argmax(1)
-    return {"iterations": iterations, "classes": classes.view(side, side).to(torch.int16), "reach": reach,
-            "label": int(y), "brittle": [to_near.norm().item(), 0.0], "margin": [along, height],
-            "found": bool(near.success & far.success), "pixels": x[0].numel()}
-
-
-def plan_cuts(scale):
-    """One unit for each MNIST network: test image 3153."""
-    attacks = setting.attacks("mnist", scale.rate)
-    return {net: dict(subject=subject, brittle=attacks["brittle"], margin=attacks["margin"],
-                      image=setting.FIRST["mnist"] + 1, iterations=scale.iterations, side=scale.side,
-                      seed=scale.seed)
-            for net, subject in he.wanted(scale).items() if subject.dataset == "mnist"}
-
-
-cuts = run.units("cuts", cut, plan_cuts, parts=("iterations",), names="{network}-cut")
-
-
-# %%
-# For the section on the authors' step and the fault of their scripts.
-def compare(subject, attack, *, first, images, iterations, directions, steps, top, seed):
-    """Walks around a few examples with each of some steps, as they are and with the fault of the scripts.
-
-    steps  RMS distances between two looks
-    Lists of the examples that count, one for each step and, in it, one as they are and one with the fault.
-    """
-    x, y = subject.images(first, images)
-    model = subject.model(seed)
-    found = setting.examples(model, x, y, attack, iterations=iterations, seed=seed)
-    dirs = setting.directions_for(x, directions, negatives=True, seed=seed)
-    around = [[survey(model, found.x[found.counts], dirs, step=step, top=top, legacy_tail_bug=fault)
-               for fault in (False, True)] for step in steps]
-
-    def each(statistic):
-        return [[statistic(walks).tolist() for walks in pair] for pair in around]
-
-    return {"iterations": iterations, "examples": int(found.counts.sum()),
-            "least": each(lambda walks: walks.distance.amin(1)),
-            "median": each(lambda walks: walks.distance.median(1).values),
-            "mean": each(lambda walks: walks.distance.mean(1)),
-            "never": each(lambda walks: (~walks.found).float().mean(1)),
-            "purity": each(lambda walks: purity(walks, 1)[:, 0])}
-
-
-def plan_comparisons(scale):
-    """Benign and OptBrittle examples of the normal MNIST network, with the paper's step and the code's."""
-    attacks, steps = setting.attacks("mnist", scale.rate), [scale.coarser * step for step in (0.02, 0.01)]
-    return {(net, kind): dict(
-        subject=subject, attack=attacks[kind], first=setting.FIRST["mnist"], images=scale.compared,
-        iterations=scale.iterations if kind == "brittle" else 1, directions=scale.directions, steps=steps,
-        top=0.49, seed=scale.seed)
-        for net, subject in he.wanted(scale).items() if net == "mnist-normal"
-        for kind in ("benign", "brittle")}
-
-
-comparisons = run.units("comparisons", compare, plan_comparisons, parts=("iterations",),
-                        names="{network}-{kind}-code")
+# `planes` and `searches` are for the sections on what the paper lacks and on the authors' scripts.
+distances, planes, searches = map(run.results, (
+    experiments.distances, experiments.planes, experiments.line_searches))
 
 
 # %% [markdown]
@@ -228,8 +102,8 @@ def search_by_the_paper(model, x, dirs, step, top):
     return found
 
 
-network, image = he.small_network(seed=4, hidden=12, classes=5)
-dirs = setting.directions_for(image, 36, negatives=True, seed=0)
+network, image = small_network(seed=4, hidden=12, classes=5)
+dirs = experiments.directions_for(image, 36, negatives=True, seed=0)
 slow, fast = (search(network, image, dirs, step=0.02, top=0.48) for search in (search_by_the_paper, survey))
 by_direction = zip(fast.distance[0].tolist(), fast.adjacent[0].tolist(), fast.found[0].tolist())
 same = slow == [(round(d / 0.02), label) if found else None for d, label, found in by_direction]
@@ -266,7 +140,7 @@ run.statement("procedure-purity", data={"directions": len(dirs), "same": same}, 
 # %%
 def beside(data):
     """Names for claims: all kinds of each network, and of the normal and the MNIST network beside it."""
-    full = {net: dict.fromkeys(he.COLOURS) | {"no_fgsm": "fgsm" not in kinds} | kinds
+    full = {net: dict.fromkeys(figures.COLOURS) | {"no_fgsm": "fgsm" not in kinds} | kinds
             for net, kinds in data.items()}
     return {net: names | {"normal": full.get(net.replace("adv", "normal")),
                           "mnist": full.get(net.replace("cifar10", "mnist"))} for net, names in full.items()}
@@ -285,8 +159,8 @@ def medians(data):
 
 ALT_ONE = ("A grid of panels, a row a network, a column a kind of example; in each a rising row of coloured "
            "dots and a black line.")
-every = partial(he.every, view=medians)
-run.figure("figure-1", walks, he_boundary.draw_one, data=he_boundary.one_data, alt=ALT_ONE, contains={
+every = partial(figures.every, view=medians)
+run.figure("figure-1", distances, boundary.draw_one, data=boundary.one_data, alt=ALT_ONE, contains={
     "x: random directions": True, "y: boundary distance": True, "colour: adjacent": True, "black line": True,
     "2 datasets": lambda d: len(d) == 4}, claims={
     "very close to zero": every(
@@ -311,23 +185,23 @@ run.figure("figure-1", walks, he_boundary.draw_one, data=he_boundary.one_data, a
 # %%
 # The larger of the two errors of the paper's classifier that was trained on OptMargin (Table 3), in percent.
 ERRORS = {f"mnist-{'normal' if row['model_training'] == 'normal' else 'adv'}": max(
-    row["false_pos_benign_pct"], row["false_neg_optmargin_pct"]) for row in he.PAPER["table-3"].rows
+    row["false_pos_benign_pct"], row["false_neg_optmargin_pct"]) for row in figures.PAPER["table-3"].rows
     if row["dataset"] == "MNIST" and row["training_attack"] == "OptMargin"}
 ERROR = {k: f"{{{k}.percent:.0f}}% (95% interval {{{k}.low:.0f}} to {{{k}.high:.0f}}%)"
-         for k in he_boundary.STATISTICS}
+         for k in boundary.STATISTICS}
 
 
 def thresholds(data):
     """On MNIST: the error of the best threshold on each statistic, its interval as if fixed in advance."""
     return {net: {"images": margin["images"], "paper": ERRORS[net]} | {
         k: percentage(round(margin[f"{k}_threshold"] * margin[f"{k}_of"]), margin[f"{k}_of"])
-        for k in he_boundary.STATISTICS} for net, kinds in data.items() if net in ERRORS
+        for k in boundary.STATISTICS} for net, kinds in data.items() if net in ERRORS
         for margin in [kinds.get("margin", {})] if "median_of" in margin}
 
 
 ALT_ALL = ("Two panels a network, the nearest and the median distance; one rising curve a kind of example "
            "and a black line.")
-run.figure("figure-2", walks, he_boundary.draw_all, data=he_boundary.all_data, alt=ALT_ALL, contains={
+run.figure("figure-2", distances, boundary.draw_all, data=boundary.all_data, alt=ALT_ALL, contains={
     "x: images sorted": True, "y: minimum": True, "curves: benign blue": True, "black line": True,
     "MNIST and CIFAR-10": lambda d: len(d) == 4}, claims={
     "more robust to random noise": every(
@@ -364,7 +238,7 @@ def highest(data):
     return {net: names | {"highest": max(data[net].values())} for net, names in beside(data).items()}
 
 
-run.figure("figure-3", walks, he_boundary.draw_purity, data=he_boundary.purity_data,
+run.figure("figure-3", distances, boundary.draw_purity, data=boundary.purity_data,
     alt="A panel a network: four rising curves over k from 1 to 9.",
     contains={"x: k": True, "y: average purity": True, "curves": True, "panels": lambda d: len(d) == 4},
     claims={
@@ -385,16 +259,16 @@ run.figure("figure-3", walks, he_boundary.draw_purity, data=he_boundary.purity_d
 # Distance is the largest change of any pixel before clipping, at most the pixel range; the black line is the radius of the noise.
 
 # %%
-run.figure("figure-6", walks, partial(he_boundary.draw_one, linf=True), alt=ALT_ONE,
-           data=partial(he_boundary.one_data, linf=True),
+run.figure("figure-6", distances, partial(boundary.draw_one, linf=True), alt=ALT_ONE,
+           data=partial(boundary.one_data, linf=True),
            contains={"as Figure 1": lambda d: len(d) == 4, "black line": True})
 
 # %% [markdown]
 # ## Figure 7: Figure 2 in the L∞ norm
 
 # %%
-run.figure("figure-7", walks, partial(he_boundary.draw_all, linf=True), alt=ALT_ALL,
-           data=partial(he_boundary.all_data, linf=True),
+run.figure("figure-7", distances, partial(boundary.draw_all, linf=True), alt=ALT_ALL,
+           data=partial(boundary.all_data, linf=True),
            contains={"as Figure 2": lambda d: len(d) == 4, "curves": True, "black line": True})
 
 # %% [markdown]
@@ -404,11 +278,11 @@ run.figure("figure-7", walks, partial(he_boundary.draw_all, linf=True), alt=ALT_
 # is a predicted label, written in its area. Points of the plane are not clipped to the pixel range.
 
 # %%
-run.picture(cuts, he_boundary.draw_plane,
+run.picture(planes, boundary.draw_plane,
             caption="The plane through test image 3,153, its OptBrittle and its OptMargin example.",
             alt="A square of coloured areas for each network, one colour a label, with marks at the image "
                 "and at its two examples.")
-run.say(cuts, he_boundary.to_the_next_label,
+run.say(planes, boundary.to_the_next_label,
         "On the normal network, the nearest point of this plane with another label lies at an RMS distance "
         "of {mnist_normal.image:.2g} from the image, {mnist_normal.OptBrittle:.2g} from its OptBrittle "
         "example and {mnist_normal.OptMargin:.2g} from its OptMargin example. On the adversarially trained "
@@ -422,22 +296,23 @@ run.say(cuts, he_boundary.to_the_next_label,
 # their scripts for MNIST and CIFAR-10 discard the directions with the largest boundary distance. Both effects are measured on a few digits.
 
 # %%
-MEANS = he_boundary.STATISTICS | {"mean": "mean over directions", "never": "not found (%)",
+MEANS = boundary.STATISTICS | {"mean": "mean over directions", "never": "not found (%)",
                                   "purity": "purity of the top 1"}
 
 
-def by_grid(units):
+def by_grid(runs):
     """A row for each kind of example, step and state of the scripts: means over the examples."""
-    return [{"kind": he.KINDS[u["kind"]], "examples": u["examples"], "step": step, "scripts": scripts} | {
+    return [{"kind": figures.KINDS[u["kind"]], "examples": u["examples"], "step": step,
+             "scripts": scripts} | {
         k: mean([100 * v if k == "never" else v for v in u[k][n][fault]]) for k in MEANS}
-        for u in units.to_dict("records") for n, step in enumerate(u["steps"])
+        for u in runs.to_dict("records") for n, step in enumerate(u["steps"])
         for fault, scripts in enumerate(("right", "with the fault"))]
 
 
-def by_step(units):
+def by_step(runs):
     """For sentences: effects of the finer step, where most directions have a boundary, and of the fault."""
     told = {}
-    for u in units.to_dict("records"):
+    for u in runs.to_dict("records"):
         coarse, fine = (np.array(values) for values, _ in u["median"])
         (right, wrong), never = u["mean"][1], np.array(u["never"][1])
         found = np.maximum(coarse, fine) < 1
@@ -448,12 +323,12 @@ def by_step(units):
     return told
 
 
-run.extra("steps-and-fault", comparisons, by_grid,
+run.extra("steps-and-fault", searches, by_grid,
           "Distances with both steps, with and without the fault: means over the examples of the normally "
           "trained MNIST network. A direction without a boundary counts as 1, an example without any "
           "boundary with purity 0 (Figure 3 leaves it out).",
           header={"kind": "example", "examples": "n", "step": "step", "scripts": "scripts", **MEANS})
-run.say(comparisons, by_step,
+run.say(searches, by_step,
         "With the finer step, the median distance is {brittle.fine} instead of {brittle.coarse} for "
         "OptBrittle (n = {brittle.found}) and {benign.fine} instead of {benign.coarse} for benign digits "
         "(n = {benign.found}; most directions of the other digits have no boundary). The fault changes "
@@ -490,12 +365,12 @@ MINUTE = (
     f"{ERROR['least']} of the digits or of the OptMargin images, whichever is more (paper: {{paper}}% for a "
     "classifier of boundary distances on another network). All values are of one network, and the threshold "
     "was chosen on the same images.")
-best = run.best(walks)
-facts = he_boundary.all_data(best).get("mnist-normal", {}) if len(best) else {}
+best = run.best(distances)
+facts = boundary.all_data(best).get("mnist-normal", {}) if len(best) else {}
 if {"benign", "brittle", "margin"} <= facts.keys():
     mine, errors = best[best.network == "mnist-normal"], thresholds({"mnist-normal": facts})["mnist-normal"]
     run.minute(prose.fill(MINUTE, facts | errors | {"step": mine.step.max()}), alt=ALT_ALL,
-               picture=he_boundary.draw_all(mine))
+               picture=boundary.draw_all(mine))
 
 # %%
 run.stamp()

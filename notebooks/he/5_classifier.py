@@ -34,7 +34,7 @@ profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the nets, of the attacks' noise, of the directions and of the classifiers
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
-subject: str = "all"  # whose units are wanted {all, mnist, cifar10}
+subject: str = "all"  # data sets whose runs are computed {all, mnist, cifar10}
 blocks: int | None = None  # blocks of images of each net and kind; None takes the profile's value [1..]
 iterations: int | None = None  # most iterations for each c of OptMargin; None takes the profile's value [1..]
 
@@ -42,19 +42,13 @@ iterations: int | None = None  # most iterations for each c of OptMargin; None t
 from itertools import product
 
 import pandas as pd
-import torch
 from torch import nn
 
-from shared import runtime
-from shared.attacks import judge
-from shared.boundary import classifier, setting
-from shared.boundary.survey import strewn, survey
-from shared.models.inference import Careful
-from shared.pages import he, he_detection
+from papers.he import detection, experiments, figures
+from shared.boundary import classifier
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.every import every
-from shared.units import handed
 
 run = start("he/5_classifier", globals())
 
@@ -71,106 +65,16 @@ run = start("he/5_classifier", globals())
 # paper's: their values are shown and decide no claim, so that claims about all four networks stay open.
 
 # %%
-scale = run.scale(
-    smoke=dict(nets=setting.subjects("smoke"), rate=0.4, blocks=1, iterations=6, coarser=3, tenths=(4,),
-               mnist=dict(sample=10, size=10, directions=18, training=5),
-               cifar10=dict(sample=10, size=10, directions=36, training=5)),
-    quick=dict(nets=setting.subjects("quick"), rate=0.1, blocks=1, iterations=10, coarser=2, tenths=(2, 4),
-               mnist=dict(sample=16, size=16, directions=49, training=200),
-               cifar10=dict(sample=16, size=16, directions=50, training=200)),
-    paper=dict(nets=setting.subjects("paper"), rate=None, blocks=100, iterations=1000, coarser=1,
-               tenths=(1, 2, 4), mnist=dict(sample=10_000, size=100, directions=784, training=2000),
-               cifar10=dict(sample=450, size=10, directions=1000, training=4000)))
-# Of the data sets: first test image, line searches (RMS), and how classifiers are trained.
-FIRST = {"mnist": 0, "cifar10": setting.FIRST["cifar10"]}
-STEP, TOP = {"mnist": 0.02, "cifar10": 2 / 255}, {"mnist": 0.48, "cifar10": 126 / 255}
-TRAINED = {"mnist": dict(share=0.8, centre=0.0, spread=1.0),
-           "cifar10": dict(share=7 / 9, centre=16 / 255, spread=0.5)}
+scale = run.scale(**experiments.CLASSIFIER_SCALE)
+
+# %% [markdown]
+# A run of the first kind attacks one block of images of one network and makes the features of its line searches. A run of the second
+# kind trains and tests one classifier on these features ({download}`experiments.py <../../papers/he/experiments.py>`).
 
 # %%
-# A unit is a block of images, one network and one kind of example: the attack, the line searches in all
-# directions, and the features that the classifier gets.
-AUDITED = 500  # points of a block's walks
-
-
-def surround(subject, attack, *, first, images, iterations, directions, negatives, step, top, seed):
-    """Sorted distances, in steps (255: no other class found), and purities around a block of examples."""
-    x, y = subject.images(first, images)
-    # Images of one channel do not tell their layout, so the net must: walks are 1.7 times as fast on a CPU.
-    model = subject.model(seed).to(memory_format=torch.channels_last)
-    found = setting.examples(model, x, y, attack, iterations=iterations, seed=seed)
-    dirs = setting.directions_for(x, directions, negatives=negatives, seed=seed)
-    x = found.x[found.counts]
-    walker, otherwise = model, 0
-    if len(x):
-        points = strewn(x, dirs, 2 * AUDITED, top=top, generator=runtime.generator(seed, "strewn", first))
-        walker = Careful.measured(model, points[:AUDITED])
-        checked = points[AUDITED:]
-        otherwise = int((judge.logits(walker, checked).argmax(1)
-                         != judge.logits(model, checked).argmax(1)).sum())
-    around = survey(walker, x, dirs, step=step, top=top)
-    inputs = classifier.features(around)
-    distances, purities = inputs[:, :-classifier.PURITIES], inputs[:, -classifier.PURITIES:]
-    steps = torch.where(distances < 1, (distances / step).round(), 255).to(torch.uint8)
-    return {"iterations": iterations, "images": images, "correct": found.correct.tolist(),
-            "success": found.success.tolist(), "counts": found.counts.tolist(),
-            "steps": steps, "purities": purities,
-            "passes": int(found.passes.sum()), "evaluations": around.evaluations,
-            "again": walker.again / walker.judged if len(x) else None,
-            "audited": AUDITED if len(x) else 0, "otherwise": otherwise}
-
-
-def plan_surroundings(scale):
-    """Blocks of test images for each network and kind; FGSM on normal networks only (Appendix C)."""
-    planned = {}
-    for net, subject in he.wanted(scale).items():
-        data, sizes = subject.dataset, getattr(scale, subject.dataset)
-        iterations = {"margin": scale.iterations, "brittle": min(1000, 4 * scale.iterations)}
-        for kind, attack in setting.attacks(data, scale.rate).items():
-            if kind == "strong" or kind == "fgsm" and net.endswith("adv"):
-                continue
-            for block in range(min(scale.blocks, -(-sizes["sample"] // sizes["size"]))):
-                planned[net, kind, block] = dict(
-                    subject=subject, attack=attack, first=FIRST[data] + block * sizes["size"],
-                    images=sizes["size"], iterations=iterations.get(kind, 1), directions=sizes["directions"],
-                    negatives=data == "mnist", step=scale.coarser * STEP[data], top=TOP[data],
-                    seed=scale.seed)
-    return planned
-
-
-surroundings = run.units("surroundings", surround, plan_surroundings, parts=("iterations",),
-                         names="{network}-{kind}-b{block}")
-handed.give("he/5_classifier", surroundings.mine)
-
-
-# %%
-# Each classifier is trained on the pairs that are there, an image and its example, and tested on the last
-# fifth of them (on CIFAR-10 the last two ninths).
-def plan_classifiers(scale):
-    """One unit for each network and each attack that a classifier is trained on."""
-    planned = {}
-    for net, subject in he.wanted(scale).items():
-        data, sizes = subject.dataset, getattr(scale, subject.dataset)
-        for attack, others in (("brittle", ["margin"]), ("margin", ["brittle"]), ("fgsm", [])):
-            if attack != "fgsm" or not net.endswith("adv"):
-                planned[net, attack] = dict(
-                    given="he/5_classifier", name=net, attack=attack, others=others, **TRAINED[data],
-                    sample=sizes["sample"], size=sizes["size"], step=scale.coarser * STEP[data],
-                    steps=sizes["training"], batch=128, balanced=False, seed=scale.seed)
-    return planned
-
-
-def plan_fewer(scale):
-    """For MNIST, classifiers trained on a tenth, a fifth and two fifths of the pairs, tested on the rest."""
-    return {(net, attack, tenths): given | {"share": tenths / 10}
-            for (net, attack), given in plan_classifiers(scale).items() for tenths in scale.tenths
-            if net.startswith("mnist") and attack != "fgsm"}
-
-
-classifiers = run.units("classifiers", setting.learn, plan_classifiers, parts=("sample",),
-                        names="{network}-{attack}")
-fewer = run.units("fewer", setting.learn, plan_fewer, parts=("sample",),
-                  names="{network}-{attack}-tenths-{tenths}")
+# `fewer` are classifiers trained on fewer images.
+surroundings, classifiers, fewer = map(run.results, (
+    experiments.surroundings, experiments.classifiers, experiments.fewer_images))
 
 # %% [markdown]
 # ## Figure 4: the classifier
@@ -191,7 +95,7 @@ def architecture():
             "parameters": sum(p.numel() for p in CLASSIFIER.parameters())}
 
 
-run.figure("figure-4", (), lambda: he_detection.draw_layers(CLASSIFIER, 1568), data=architecture,
+run.figure("figure-4", (), lambda: detection.draw_layers(CLASSIFIER, 1568), data=architecture,
            alt="Boxes from left to right: sorted distances, two convolutions, flattening with three "
                "purities, two linear layers.",
            contains={"input: sorted": lambda d: d["distances"] == 1568,
@@ -208,29 +112,29 @@ run.figure("figure-4", (), lambda: he_detection.draw_layers(CLASSIFIER, 1568), d
 # adversarial images that is worst for the classifier. The paper gives the best one for each data set.
 
 # %%
-NETWORKS = dict(zip(he.COLUMNS, product(("MNIST", "CIFAR-10"), ("normal", "pgd_adversarial"))))
-PRINTED = he.PAPER["table-3"]
+NETWORKS = dict(zip(experiments.COLUMNS, product(("MNIST", "CIFAR-10"), ("normal", "pgd_adversarial"))))
+PRINTED = figures.PAPER["table-3"]
 PAIRS = PRINTED.raw["settings"]["train_examples"]["MNIST"]
 
 
-def cells(net, unit, columns):
+def cells(net, trained, columns):
     """Cells of the row of a classifier, or of none, in Table 3 or 4: `columns` {name: whose errors}."""
-    found, made = he_detection.errors(unit), {}
+    found, made = detection.errors(trained), {}
     for name, kind in columns.items():
         value, of = (found.get(kind, {}).get(key) for key in ("percent", "of"))
-        made |= {name: value, f"{name}_of": of, f"{name}_status": he.status(net, value)}
+        made |= {name: value, f"{name}_of": of, f"{name}_status": figures.status(net, value)}
     return made
 
 
 def table_3(classifiers, surroundings):
     """False positives and negatives of each classifier, and its worst-case accuracy."""
-    found, made = he_detection.by_name(classifiers), []
+    found, made = detection.by_name(classifiers), []
     for (net, (data, training)), attack in product(NETWORKS.items(), ("brittle", "margin")):
-        unit = found.get((net, attack))
-        made.append({"dataset": data, "model_training": training, "training_attack": he.KINDS[attack],
-                     **cells(net, unit, {"false_pos_benign_pct": "benign", "false_neg_optbrittle_pct":
+        trained = found.get((net, attack))
+        made.append({"dataset": data, "model_training": training, "training_attack": figures.KINDS[attack],
+                     **cells(net, trained, {"false_pos_benign_pct": "benign", "false_neg_optbrittle_pct":
                                          "brittle", "false_neg_optmargin_pct": "margin"}),
-                     "worst_case_pct": he_detection.worst(unit)["percent"]})
+                     "worst_case_pct": detection.worst(trained)["percent"]})
     return made
 
 
@@ -248,27 +152,27 @@ def best(rows, table_2=None):
     ours = {net: pd.Series([row["worst_case_pct"] for row in mine.values()], dtype=float).max()
             for net, mine in by_network(rows).items()}
     return {net: {"best": value, "normal": ours[net.replace("adv", "normal")],
-                  **({} if table_2 is None else he.by_network(table_2)[net]["margin"])}
+                  **({} if table_2 is None else figures.by_network(table_2)[net]["margin"])}
             for net, value in ours.items()}
 
 
 run.table("table-3", (classifiers, surroundings), table_3, claims={
-    "also recognises OptBrittle": he.every(
+    "also recognises OptBrittle": figures.every(
         "OptMargin.false_neg_optbrittle_pct < OptBrittle.false_neg_optmargin_pct", view=by_network,
         says="{network}: false negatives of OptBrittle {OptMargin.false_neg_optbrittle_pct:%} when trained "
              "on OptMargin (n = {OptMargin.false_neg_optbrittle_pct_of}), of OptMargin "
              "{OptBrittle.false_neg_optmargin_pct:%} when trained on OptBrittle (n = "
              "{OptBrittle.false_neg_optmargin_pct_of})", of_all=True),
-    "Best worst-case accuracy": (he.every(
+    "Best worst-case accuracy": (figures.every(
         "best > region", view=best, says="{network}: best classifier {best:%}, region classification of "
                                          "OptMargin examples {region:%}", of_all=True), "table-2"),
-    "the normally trained model gives better": he.every(
+    "the normally trained model gives better": figures.every(
         "(normal > best) == (network == 'mnist-adv')",
         named={"mnist-adv": "MNIST", "cifar10-adv": "CIFAR-10"},
         view=lambda rows: {net: mine for net, mine in best(rows).items() if net.endswith("adv")},
         says="{network}: best worst-case accuracy {normal:%} on the normal, {best:%} on the adversarially "
              "trained network"),
-    "does not mimic": he.every(
+    "does not mimic": figures.every(
         "OptMargin.worst_case_pct > 50", view=by_network, reads="“does not mimic” is read as better than "
         "chance", says="{network}: worst-case accuracy {OptMargin.worst_case_pct:%} when trained on "
                        "OptMargin")})
@@ -278,12 +182,13 @@ run.table("table-3", (classifiers, surroundings), table_3, claims={
 def beside_printed(classifiers, surroundings):
     """A row for each network and training attack: the worst case, the printed one, and the images behind."""
     printed = {row["dataset"]: row["accuracy_ours_pct"] for row in PRINTED.raw["spanning_cells"]}
-    return [{"network": he.NAMED[unit.network], "attack": he.KINDS[unit.attack], "worst": worst["percent"],
+    return [{"network": figures.NAMED[trained.network], "attack": figures.KINDS[trained.attack],
+             "worst": worst["percent"],
              "interval": prose.fill("{low} to {high:%}", worst) if worst["percent"] is not None else None,
-             "printed": printed[NETWORKS[unit.network][0]], "learned": unit.trained_on,
-             "benign": unit.benign, "adversarial": unit.adversarial.get(unit.attack)}
-            for unit in classifiers[classifiers.attack != "fgsm"].itertuples()
-            for worst in [he_detection.worst(unit)]]
+             "printed": printed[NETWORKS[trained.network][0]], "learned": trained.trained_on,
+             "benign": trained.benign, "adversarial": trained.adversarial.get(trained.attack)}
+            for trained in classifiers[classifiers.attack != "fgsm"].itertuples()
+            for worst in [detection.worst(trained)]]
 
 
 run.extra("worst-case", (classifiers, surroundings), beside_printed,
@@ -302,7 +207,7 @@ run.extra("worst-case", (classifiers, surroundings), beside_printed,
 # %%
 def table_4(classifiers):
     """Errors of the classifier trained and tested on FGSM, normal networks."""
-    found, columns = he_detection.by_name(classifiers), {"false_pos_pct": "benign", "false_neg_pct": "fgsm"}
+    found, columns = detection.by_name(classifiers), {"false_pos_pct": "benign", "false_neg_pct": "fgsm"}
     return [{"dataset": data, **cells(net, found.get((net, "fgsm")), columns)}
             for net, (data, training) in NETWORKS.items() if training == "normal"]
 
@@ -317,7 +222,7 @@ def beside_margin(rows, table_3):
 
 
 run.table("table-4", classifiers, table_4, claims={
-    "harder to recognise": (he.every(
+    "harder to recognise": (figures.every(
         "fgsm > margin and fgsm - margin >= mnist.fgsm - mnist.margin", view=beside_margin, of_all=True,
         says="{network}: false negatives of FGSM {fgsm:%}, of OptMargin {margin:%}"), "table-3"),
     "too few successful": "no classifier is trained there, as in the paper; Table 1 has the success of FGSM"})
@@ -335,11 +240,11 @@ def minute(data):
     return None, f"at most {longest:.0f} seconds here, on another machine than the paper's"
 
 
-run.say(classifiers, lambda units: dict(units.seconds.agg(["min", "max"])) if len(units) else {},
+run.say(classifiers, lambda runs: dict(runs.seconds.agg(["min", "max"])) if len(runs) else {},
         "Training takes {min:.0f} to {max:.0f} seconds here, on one core (paper: about a minute).")
-run.statement("procedure-boundary-classifier", classifiers, data=lambda units: {
-    u.unit.replace("-", "_"): {"pairs": u.sample, "learned_from": u.trained_on, "seconds": u.seconds}
-    for u in units.itertuples()}, claims={"about 1 minute": minute})
+run.statement("procedure-boundary-classifier", classifiers, data=lambda runs: {
+    u.run.replace("-", "_"): {"pairs": u.sample, "learned_from": u.trained_on, "seconds": u.seconds}
+    for u in runs.itertuples()}, claims={"about 1 minute": minute})
 
 # %% [markdown]
 # ## Cost of the boundary (procedure): forward passes
@@ -350,9 +255,9 @@ run.statement("procedure-boundary-classifier", classifiers, data=lambda units: {
 SLOWEST = "not run: the slowest case of the paper is w32-10 on a GeForce GTX 1080"
 
 
-def cost(units):
+def cost(runs):
     """Mean forward passes of the line searches around an image; what the paper prints and is not run."""
-    sums = units.assign(n=units.counts.map(sum)).groupby(["network", "kind"])[["evaluations", "n"]].sum()
+    sums = runs.assign(n=runs.counts.map(sum)).groupby(["network", "kind"])[["evaluations", "n"]].sum()
     printed = ("seconds_per_image_slowest", "classifier_training_minutes")
     return dict.fromkeys(printed) | {f"{name}_status": SLOWEST for name in printed} | {
         "looks": {f"{net}_{kind}".replace("-", "_"): mine.evaluations / mine.n
@@ -366,19 +271,19 @@ def of_both(data):
     return {net: mine for net, mine in found.items() if None not in mine.values()}
 
 
-def arithmetic(units):
+def arithmetic(runs):
     """How often 16-bit numbers were not enough, in percent, and what an audit found."""
-    mine = units[units.audited > 0]
+    mine = runs[runs.audited > 0]
     again = (mine.again.astype(float) * mine.evaluations).sum() / mine.evaluations.sum()
     return {"again": 100 * again, **mine[["audited", "otherwise"]].sum()} if len(mine) else {}
 
 
-run.say(surroundings, lambda u: dict.fromkeys(f"mnist_normal_{k}" for k in he.KINDS) | cost(u)["looks"],
+run.say(surroundings, lambda u: dict.fromkeys(f"mnist_normal_{k}" for k in figures.KINDS) | cost(u)["looks"],
         "On the normal MNIST network the line searches take {mnist_normal_benign:,.0f} forward passes around "
         "a benign image, {mnist_normal_margin:,.0f} around an OptMargin and {mnist_normal_brittle:,.0f} "
         "around an OptBrittle example (means).")
 run.statement("procedure-cost-boundary", surroundings, data=cost, claims={"varies by image": every(
-    "network", "benign > brittle", view=of_both, named=he.NAMED,
+    "network", "benign > brittle", view=of_both, named=figures.NAMED,
     says="{network}: benign {benign:,.0f}, OptBrittle {brittle:,.0f} forward passes an image")})
 run.say(surroundings, arithmetic,
         "The line searches evaluate the network in bfloat16, and again in 32-bit arithmetic if the two "
@@ -396,16 +301,16 @@ run.say(surroundings, arithmetic,
 def by_pairs(fewer, classifiers):
     """Errors of each classifier for digits by the pairs that it has learned from."""
     return sorted([
-        he_detection.in_row(unit) | {"learned": unit.trained_on, "asked": unit.benign}
-        for units in (fewer, classifiers) for unit in units.itertuples()
-        if unit.network.startswith("mnist") and unit.attack != "fgsm"],
+        detection.in_row(trained) | {"learned": trained.trained_on, "asked": trained.benign}
+        for runs in (fewer, classifiers) for trained in runs.itertuples()
+        if trained.network.startswith("mnist") and trained.attack != "fgsm"],
         key=lambda row: (row["network"], row["attack"], row["learned"]))
 
 
-def over_pairs(*units):
+def over_pairs(*runs):
     """Facts of the normal MNIST network: errors with fewest and with most pairs, and the paper's."""
-    rows = [row | {"benign": row["flagged"]} for row in by_pairs(*units)
-            if row["network"] == he.NAMED["mnist-normal"]]
+    rows = [row | {"benign": row["flagged"]} for row in by_pairs(*runs)
+            if row["network"] == figures.NAMED["mnist-normal"]]
     found = {name: [row for row in rows if row["attack"] == name] for name in ("OptBrittle", "OptMargin")}
     paper = by_network(pd.DataFrame(PRINTED.rows))["mnist-normal"]
     return {"pairs": PAIRS} | {attack: mine and {"first": mine[0], "last": mine[-1], "paper": paper[attack]}
@@ -415,7 +320,7 @@ def over_pairs(*units):
 run.extra("fewer-pairs", (fewer, classifiers), by_pairs,
           "Errors in percent of classifiers for MNIST, by the number of training images",
           header={"network": "network", "attack": "trained on", "learned": "training images",
-                  "asked": "test images"} | he_detection.HEADS)
+                  "asked": "test images"} | detection.HEADS)
 run.say((fewer, classifiers), over_pairs,
         "On the normal MNIST network, from {OptBrittle.first.learned} to {OptBrittle.last.learned} training "
         "images, the false negatives of OptMargin go from {OptBrittle.first.margin:%} to "
@@ -434,13 +339,13 @@ run.say((fewer, classifiers), over_pairs,
 
 # %%
 ALT_NUMBERS = "Three panels a network, one a number; in each a rising curve a kind of example."
-run.picture(surroundings, he_detection.draw_features, alt=ALT_NUMBERS,
+run.picture(surroundings, detection.draw_features, alt=ALT_NUMBERS,
             caption="How many images of each kind lie at or below one number (a distance of 1, a purity of "
                     "0: no other class was found)")
-run.extra("one-number", (surroundings, classifiers), he_detection.one_number,
+run.extra("one-number", (surroundings, classifiers), detection.one_number,
           "Errors in percent of a threshold on one number, beside the classifier's",
           header={"network": "network", "attack": "threshold fitted on", "number": "taken for adversarial"}
-          | he_detection.HEADS)
+          | detection.HEADS)
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -463,9 +368,9 @@ run.extra("one-number", (surroundings, classifiers), he_detection.one_number,
 # %%
 MINUTE = (
     "Can a small classifier detect adversarial digits from the boundary distances along random directions "
-    "and the classes found there? Trained on {unit.trained_on} pairs of a digit and its adversarial example "
-    "(OptMargin, made to withstand noise), it reaches a worst-case accuracy (100% minus its largest error "
-    "rate) of {worst.percent:%} on {unit.benign} other pairs (95% interval {worst.low} to {worst.high:%}; "
+    "and the classes found there? Trained on {trained.trained_on} pairs of a digit and its adversarial "
+    "example (OptMargin, made to withstand noise), it reaches a worst-case accuracy (100% minus its largest error "
+    "rate) of {worst.percent:%} on {trained.benign} other pairs (95% interval {worst.low} to {worst.high:%}; "
     "paper: {paper:%}). A single threshold, chosen on the same training pairs, reaches {alone:%}: an image "
     "with its {number} (RMS distance, pixels from 0 to 1) counts as adversarial. The paper trains on {pairs} "
     "pairs, attacked for {full} iterations (ours: {ran}); whether the classifier would then do better than "
@@ -474,23 +379,23 @@ MINUTE = (
 
 def in_short(classifiers, surroundings):
     """Facts of the normal MNIST network, trained on OptMargin: the classifier and the best threshold."""
-    unit = he_detection.by_name(classifiers).get(("mnist-normal", "margin"))
-    rules = [row for row in he_detection.one_number(surroundings, classifiers) if "known" in row
-             and (row["network"], row["attack"]) == (he.NAMED["mnist-normal"], "OptMargin")]
+    trained = detection.by_name(classifiers).get(("mnist-normal", "margin"))
+    rules = [row for row in detection.one_number(surroundings, classifiers) if "known" in row
+             and (row["network"], row["attack"]) == (figures.NAMED["mnist-normal"], "OptMargin")]
     if not rules:
         return {}
     rule = max(rules, key=lambda row: row["known"])     # on the images that it is chosen on
-    return {"unit": unit._asdict(), "worst": he_detection.worst(unit), "number": rule["number"],
-            "alone": 100 - max(rule[kind] for kind in he_detection.ERRORS), "pairs": PAIRS,
+    return {"trained": trained._asdict(), "worst": detection.worst(trained), "number": rule["number"],
+            "alone": 100 - max(rule[kind] for kind in detection.ERRORS), "pairs": PAIRS,
             "paper": PRINTED.raw["spanning_cells"][0]["accuracy_ours_pct"], "full": run.full.iterations,
-            "ran": he.only(surroundings, "mnist-normal", "margin").iterations.min()}
+            "ran": figures.only(surroundings, "mnist-normal", "margin").iterations.min()}
 
 
 found = run.best(classifiers, surroundings)
 facts = in_short(*found) if all(map(len, found)) else {}
 run.minute(prose.fill(MINUTE, facts) if facts and prose.complete(MINUTE, facts) else
            "This run has too few examples to train a classifier.", alt=ALT_NUMBERS,
-           picture=he_detection.draw_features(found[1]) if len(found[1]) else None)
+           picture=detection.draw_features(found[1]) if len(found[1]) else None)
 
 # %%
 run.stamp()

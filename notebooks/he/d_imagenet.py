@@ -36,24 +36,17 @@ directions: int | None = None  # random directions around each image; None takes
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
-import torch
 
-from shared import runtime
-from shared.attacks import judge
+from papers.he import detection, experiments, figures
 from shared.attacks.region import Region
-from shared.attacks.threat import rms
-from shared.boundary import classifier, setting
-from shared.boundary.survey import purity, survey
-from shared.pages import display, he, he_detection
+from shared.pages import display
 from shared.pages.start import start
 from shared.pages.sums import mean, middle, share, words
 from shared.records import prose
 from shared.stability.susceptibility import percentage
-from shared.units import handed
 
 run = start("he/d_imagenet", globals())
 NAMES = {"benign": "Benign", "brittle": "OptBrittle", "margin": "OptMargin", "fgsm": "FGSM"}
-LEAST = 150     # images that a classifier of surroundings is trained and tested on
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -69,94 +62,15 @@ LEAST = 150     # images that a classifier of surroundings is trained and tested
 # was trained on them is not known. Published values are shown beside ours, but not compared, because ours come from a proxy.
 
 # %%
-scale = run.scale(
-    smoke=dict(net=setting.Subject("imagenet1000", "he-squeezenet", None), rate=0.2,
-               sample=4, size=4, blocks=1, iterations=3,
-               directions=36, step=0.12, least=4, shown=1, steps=5, noises=5),
-    quick=dict(net=setting.Subject("imagenet1000", "he-squeezenet", None), rate=0.05,
-               sample=2, size=2, blocks=1, iterations=2,
-               directions=36, step=0.08, least=LEAST, shown=1, steps=10, noises=20),
-    paper=dict(net=setting.Subject("imagenet1000", "he-squeezenet", None), rate=None,
-               sample=450, size=5, blocks=90,
-               iterations=1000, directions=1000, step=0.01, least=LEAST, shown=1, steps=4000, noises=100),
-)
+scale = run.scale(**experiments.IMAGENET_SCALE)
 
+# %% [markdown]
+# A run is one attack on one block of images, with both classifications of the results and the line searches from the examples that count
+# ({download}`experiments.py <../../papers/he/experiments.py>`). With enough images, one classifier is trained for each attack.
 
 # %%
-# A unit is a block of images and one kind of example: the attack, point and region classification (of the
-# image, and of a hundred noisy copies of it), and the line searches for the boundary.
-def examine(subject, attack, *, first, images, iterations, directions, step, top, radius, shown, seed):
-    """An attack on a block of images, both classifications, and the walks around the examples that count."""
-    x, y = subject.images(first, images)
-    model = subject.model(seed)
-    found = setting.examples(model, x, y, attack, iterations=iterations, seed=seed)
-    with judge.frozen(model):
-        point = judge.logits(model, found.x).argmax(1)
-    region = Region(radius)(model, found.x, generator=runtime.generator(seed, "he", "region", first))
-    dirs = setting.directions_for(x, directions, negatives=False, seed=seed)
-    around = survey(model, found.x[found.counts], dirs, step=step, top=top)
-    inputs, linf = classifier.features(around), around.linf
-    distances = inputs[:, :-classifier.PURITIES]
-    told = {"iterations": iterations, "directions": directions, "images": images, "labels": y.tolist(),
-            "correct": found.correct.tolist(), "success": found.success.tolist(),
-            "counts": found.counts.tolist(),
-            "rms": rms(x, found.x).tolist(), "point": (point == y).tolist(), "region": (region == y).tolist(),
-            "least": around.distance.amin(1).tolist(), "median": around.distance.median(1).values.tolist(),
-            "least_linf": linf.amin(1).tolist(), "median_linf": linf.median(1).values.tolist(),
-            "purity": purity(around, 10).tolist(), "passes": int(found.passes.sum()),
-            "evaluations": around.evaluations,
-            "steps": torch.where(distances < 1, (distances / step).round(), 255).to(torch.uint8),
-            "purities": inputs[:, -classifier.PURITIES:], "classes": point.tolist(),
-            "pictures": (found.x[:shown] * 255).round().to(torch.uint8), "one": None}
-    if shown and bool(found.counts[0]):
-        told["one"] = {"distance": around.distance[0], "adjacent": around.adjacent[0].to(torch.int16),
-                       "linf": linf[0]}
-    return told
-
-
-def plan(scale):
-    """Blocks of images for each kind of example."""
-    return {("imagenet", kind, block): dict(
-        subject=scale.net, attack=attack, first=block * scale.size, images=scale.size,
-        iterations=scale.iterations if kind in ("brittle", "margin") else 1,
-        directions=scale.directions, step=scale.step,
-        top=0.49, radius=0.02, shown=scale.shown if block == 0 else 0, seed=scale.seed)
-        for kind, attack in setting.attacks("imagenet1000", scale.rate).items()
-        for block in range(min(scale.blocks, -(-scale.sample // scale.size)))}
-
-
-examples = run.units("examples", examine, plan, parts=("iterations", "directions"),
-                     names="{network}-{kind}-b{block}")
-handed.give("he/d_imagenet", examples.mine)
-
-
-# %%
-# A classifier for each attack, once there are enough images to train it.
-def plan_classifiers(scale):
-    """One unit for each attack, where there are images enough."""
-    if min(scale.blocks * scale.size, scale.sample) < scale.least:
-        return {}
-    return {f"imagenet-{kind}": dict(
-        given="he/d_imagenet", name="imagenet", attack=kind, others=[], sample=scale.sample,
-        size=scale.size, step=scale.step,
-        share=7 / 9, centre=0.0, spread=1.0, steps=scale.steps, batch=350, balanced=True, seed=scale.seed)
-        for kind in ("brittle", "margin", "fgsm")}
-
-
-classifiers = run.units("classifiers", setting.learn, plan_classifiers, parts=("sample",))
-
-
-# %%
-# OptMargin's examples under other noise than the nineteen vectors of the attack.
-def plan_noises(scale):
-    """A unit for each block of OptMargin's images."""
-    taken = ("subject", "attack", "first", "images", "iterations", "radius", "seed")
-    return {key: {k: given[k] for k in taken} | {"noises": scale.noises}
-            for key, given in plan(scale).items() if "margin" in key}
-
-
-noises = run.units("noises", setting.under_noise, plan_noises, parts=("iterations",),
-                   names="{network}-{kind}-b{block}-noise")
+examples, classifiers, noises = map(run.results, (
+    experiments.imagenet_examples, experiments.imagenet_classifiers, experiments.imagenet_noise))
 
 # %% [markdown]
 # ## Table 5: distortion, accuracy, and the boundary classifier
@@ -168,13 +82,13 @@ noises = run.units("noises", setting.under_noise, plan_noises, parts=("iteration
 LISTS = ("correct", "success", "rms", "point", "region", "least", "median",
          "least_linf", "median_linf", "purity")
 PROXY = "proxy: SqueezeNet 1.1 in place of Inception-ResNet"
-TOO_FEW = f"not run: the classifier needs at least {LEAST} images"
+TOO_FEW = f"not run: the classifier needs at least {experiments.LEAST} images"
 
 
-def pooled(units):
+def pooled(runs):
     """`{kind: results}`: the blocks of a kind laid end to end, and the first image in full."""
     together = {}
-    for u in units.to_dict("records"):
+    for u in runs.to_dict("records"):
         mine = together.setdefault(u["kind"], {k: [] for k in LISTS} | {"first": None})
         for k in LISTS:
             mine[k] += list(u[k])
@@ -190,7 +104,7 @@ def table_5(examples, classifiers=None):
     made = []
     for kind, name in NAMES.items():
         f, u = found.get(kind), learned.get(kind)
-        errors = he_detection.errors(u)
+        errors = detection.errors(u)
         row = {"attack": name, "distortion_rms": None, "point_accuracy_pct": None,
                "region_accuracy_pct": None, "false_pos_pct": errors.get("benign", {}).get("percent"),
                "false_neg_pct": errors.get(kind, {}).get("percent") if kind != "benign" else None}
@@ -200,7 +114,7 @@ def table_5(examples, classifiers=None):
                 row["distortion_rms"] = mean([
                     d for d, s, c in zip(f["rms"], f["success"], f["correct"]) if s and c])
         for c in list(row)[1:]:
-            none = TOO_FEW if c.startswith("false") and u is None else he.NOT_RUN
+            none = TOO_FEW if c.startswith("false") and u is None else figures.NOT_RUN
             row[f"{c}_status"] = none if row[c] is None else PROXY
         made.append(row)
     return made
@@ -228,7 +142,7 @@ def separates(rows):
     got = {k: [of(rows, k, c) for c in ("false_pos_pct", "false_neg_pct")]
            for k in ("brittle", "margin", "fgsm")}
     if any(None in pair for pair in got.values()):
-        return None, f"not measured: the classifier needs at least {LEAST} images"
+        return None, f"not measured: the classifier needs at least {experiments.LEAST} images"
     told = "; ".join(f"{NAMES[k]} {words(a)} and {words(b)}" for k, (a, b) in got.items())
     told += "; “well”: we ask for errors below 10%; “badly”: above 25%"
     return max(*got["brittle"], *got["margin"]) < 10 and min(got["fgsm"]) > 25, told
@@ -258,16 +172,16 @@ run.table("table-5", both, table_5, claims={
 })
 
 # %%
-PRINTED = {row["attack"]: row["region_accuracy_pct"] for row in he.PAPER["table-5"].rows}
+PRINTED = {row["attack"]: row["region_accuracy_pct"] for row in figures.PAPER["table-5"].rows}
 VOTE = ("the vote is correct on {benign.hits} of {benign.of} benign images ({benign.percent:%}; 95% interval "
         "{benign.low} to {benign.high:%}; paper: {benign.paper:%}) and on {margin.hits} of {margin.of} after "
         "OptMargin ({margin.percent:%}; 95% interval {margin.low} to {margin.high:%}; paper: "
         "{margin.paper:%}).")
 
 
-def votes(units):
+def votes(runs):
     """Facts: accuracy of region classification by kind, and which attack lowers it most; {} of fewer."""
-    found = pooled(units)
+    found = pooled(runs)
     if found.keys() < set(NAMES):
         return {}
     told = {kind: percentage(int(sum(found[kind]["region"])), len(found[kind]["region"])) | {
@@ -296,9 +210,9 @@ RADIUS = 0.02
 BLACK = Region(RADIUS).expected_rms, RADIUS     # the black lines, RMS and L∞
 
 
-def draw_one(units):
+def draw_one(runs):
     """The image and its examples; below them the walks in both norms, in the colours of the classes found."""
-    together = pooled(units)
+    together = pooled(runs)
     walked = any(f["first"] is not None and f["first"]["one"] for f in together.values())
     figure, axes = plt.subplots(3 if walked else 1, 4, figsize=(10, 7 if walked else 2.8), squeeze=False)
     commonest = {}
@@ -332,9 +246,9 @@ def draw_one(units):
     return figure
 
 
-def one_data(units):
+def one_data(runs):
     """Of each kind: whether its picture and walks are there, and the share that a region's vote restores."""
-    found = pooled(units)
+    found = pooled(runs)
     return {kind: {"picture": f["first"] is not None and len(f["first"]["pictures"]) > 0,
                    "walks": bool(f["first"] is not None and f["first"]["one"]),
                    "restored": share(f["region"])} for kind, f in found.items()}
@@ -367,9 +281,9 @@ run.figure("figure-8", examples, draw_one, data=one_data,
 # fraction of directions whose first new class is among the $k$ most frequent ones.
 
 # %%
-def draw_all(units):
+def draw_all(runs):
     """Nearest and median distances in both norms, and the mean purity; None where no image counts."""
-    together = {kind: f for kind, f in pooled(units).items() if f["median"]}
+    together = {kind: f for kind, f in pooled(runs).items() if f["median"]}
     if not together:
         return None
     figure, axes = plt.subplots(2, 3, figsize=(10, 5.4))
@@ -379,25 +293,25 @@ def draw_all(units):
             for kind, f in together.items():
                 values = sorted(f[statistic + tail])
                 ax.plot([n / max(1, len(values) - 1) for n in range(len(values))],
-                        values, he.STYLES[kind], color=he.COLOURS[kind],
+                        values, figures.STYLES[kind], color=figures.COLOURS[kind],
                         marker="." if len(values) == 1 else None, label=NAMES[kind])
             ax.set(title="nearest" if statistic == "least" else "median", xlabel="images, sorted",
                    ylabel=f"{norm} distance", xticks=[])
     for kind, f in together.items():
-        values = he.mean_purity(f)
-        axes[0, 2].plot(range(1, len(values) + 1), values, he.STYLES[kind], marker=".",
-                        color=he.COLOURS[kind], label=NAMES[kind])
+        values = figures.mean_purity(f)
+        axes[0, 2].plot(range(1, len(values) + 1), values, figures.STYLES[kind], marker=".",
+                        color=figures.COLOURS[kind], label=NAMES[kind])
     axes[0, 2].set(title="purity", xlabel="k", ylabel="purity of the top k", xticks=range(1, 11, 3))
     axes[1, 2].set_axis_off()
     axes[1, 2].legend(*axes[0, 2].get_legend_handles_labels(), loc="center")
     return figure
 
 
-def all_data(units):
+def all_data(runs):
     """Medians over images, and the mean purity of the commonest class, of each kind."""
     return {kind: {"median": middle(f["median"]), "least": middle(f["least"]), "images": len(f["median"]),
-                   "purity": next(iter(he.mean_purity(f)), None), "step": float(units.step.max())}
-            for kind, f in pooled(units).items() if f["median"]}
+                   "purity": next(iter(figures.mean_purity(f)), None), "step": float(runs.step.max())}
+            for kind, f in pooled(runs).items() if f["median"]}
 
 
 def robust(d):
@@ -433,7 +347,7 @@ run.figure("figure-9", examples, draw_all, data=all_data,
 # %%
 def fitted(noises, examples):
     """Facts: how far the examples' success under their own noise carries over to other noise; {} of none."""
-    found, = he.misread_under_noise(noises) or [{"own": None}]
+    found, = figures.misread_under_noise(noises) or [{"own": None}]
     if found["own"] is None:
         return {}
     rows = run.each(noises, "counts", "others")
@@ -444,9 +358,9 @@ def fitted(noises, examples):
 
 
 run.extra("other-noises-imagenet", noises, lambda u: [r | {"network": "SqueezeNet 1.1"}
-                                                      for r in he.misread_under_noise(u)],
+                                                      for r in figures.misread_under_noise(u)],
           "Misclassified noisy copies of OptMargin's examples, mean over images",
-          header={"network": "network", "images": "images"} | he.NOISES)
+          header={"network": "network", "images": "images"} | figures.NOISES)
 run.say((noises, examples), fitted,
         "Misclassified copies: {own:%} with the attack's own noise vectors, {others:%} with {noises} new "
         "vectors of the same norm for each image (from {low} to {high:%} over the n = {images} images, which "

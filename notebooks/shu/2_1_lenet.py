@@ -34,33 +34,27 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks, of starts and of samples
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
+units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 images: int | None = None  # of each digit beside the chosen one; None takes the profile's value [1..]
 samples: int | None = None  # drawn from each box; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
-import dataclasses
 
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from matplotlib.patheffects import withStroke
-from sklearn.manifold import TSNE
 
-from shared.data import sets
+from papers.shu import beyond, experiments, figures
 from shared.models import shu as recipes
-from shared.pages import display, shu, shu_own
+from shared.pages import display
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.every import every
 from shared.records.evidence import equality
-from shared.regions import boxes, setting
-from shared.regions.setting import Family
-from shared.units import handed
+from shared.regions import boxes
 
 run = start("shu/2_1_lenet", globals())
-PRINTED = {method: shu.printed("table-2", attack=name) for method, name in shu.METHODS.items()}
-RECOVERED = {"zero": (0, "test", 1918), "one": (1, "train", 39533)}   # what the authors' scripts attack
 
 
 # %% [markdown]
@@ -121,119 +115,22 @@ run.statement("procedure-hyper-rectangle", data={"intervals": len(fast), "same_b
               evidence=equality(found[0] == fast and kept, changed=[each != fast for each in found[1:]]))
 
 # %%
-scale = run.scale(
-    smoke=dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 3),
-               lengths=Family("mnist", "shu-lenet", (recipes.LENET,), 2), attacks=shu.SHORT,
-               again=("nf",), aims=1, digits=1, images=1, tested=100, projected=100, count=6, starts=3,
-               least=2, sizes=3, samples=10, size=5),
-    quick=dict(family=Family("mnist", "shu-lenet", (recipes.QUICK,), 3),
-               lengths=Family("mnist", "shu-lenet", (recipes.QUICK,), 2), attacks=shu.SHORT,
-               again=("nf",), aims=2, digits=1, images=1, tested=1000, projected=300, count=10, starts=10,
-               least=4, sizes=5, samples=50, size=9),
-    paper=dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 10),
-               lengths=Family("mnist", "shu-lenet", recipes.LENGTHS, 10), attacks=setting.SWEEPS,
-               again=tuple(setting.SWEEPS), aims=9, digits=10, images=5, tested=10_000, projected=2000,
-               count=100, starts=200, least=80, sizes=40, samples=1000, size=121),
-)
+scale = run.scale(**experiments.LENET)
 
+# %% [markdown]
+# A run trains and measures one network, or attacks one digit, or five digits of a class, under all settings of one attack and counts the
+# errors of all networks ({download}`experiments.py <../../papers/shu/experiments.py>`).
 
 # %%
-# A unit for each network: it is trained, or found kept, and measured.
-def plan_networks(scale):
-    """Those that differ by the seed, and those that differ by their epochs, too."""
-    return {(name, f"m{k + 1}"): dict(family=family, number=k, seed=scale.seed)
-            for name, family in (("seeds", scale.family), ("epochs", scale.lengths))
-            for k in range(family.networks)}
-
-
-def plan_clean(scale):
-    """A unit for each of the two families."""
-    return {name: dict(family=family, images=scale.tested, seed=scale.seed)
-            for name, family in (("seeds", scale.family), ("epochs", scale.lengths))}
-
-
-networks = run.units("networks", setting.measure_network, plan_networks, names="{trained}-{network}")
-clean_digits = run.units("clean", setting.measure_clean, plan_clean)
-
-
-# %%
-def project(*, images, perplexity, seed):
-    """Places in the plane, by t-SNE, of the first images of the test set."""
-    data = sets.load("mnist")
-    flat = data.x_test[:images].flatten(1).numpy() / 255
-    places = TSNE(perplexity=perplexity, random_state=seed).fit_transform(flat)
-    return {"images": len(flat), "places": places, "labels": data.y_test[:images].tolist()}
-
-
-def plan_projection(scale):
-    """One unit; the perplexity is the usual one."""
-    return {"tsne": dict(images=scale.projected, perplexity=30.0, seed=scale.seed)}
-
-
-projection = run.units("projection", project, plan_projection)
-
-
-# %%
-# The chosen digit under every attack, with every target where the attack has one.
-def of_one_image(scale, name, family=None, image=(1, "test", None), attack=None):
-    """Arguments of a unit that attacks one image."""
-    label, split, number = image
-    return dict(family=family or scale.family, attack=attack or scale.attacks[name], label=label, split=split,
-                number=number, aims=0 if name in setting.AIMLESS else scale.aims,
-                count=scale.starts if name == "pw" else scale.count, least=scale.least, sizes=scale.sizes,
-                also=[PRINTED[name]["n_intervals"]] if PRINTED[name] else [], whole=name == "pw",
-                samples=scale.samples, seed=scale.seed)
-
-
-def plan_sweeps(scale):
-    """A unit for each attack."""
-    return {name: of_one_image(scale, name) for name in scale.attacks}
-
-
-def plan_others(scale):
-    """The same with the networks of 3 to 12 epochs, and for the two images of the authors' scripts."""
-    planned = {("epochs", name): of_one_image(scale, name, scale.lengths) for name in scale.again}
-    for image, which in RECOVERED.items():
-        planned |= {(image, name): of_one_image(scale, name, image=which) for name in scale.again}
-    attack = setting.SCRIPT if scale.aims == 9 else None
-    script = of_one_image(scale, "bim-l1", image=RECOVERED["zero"], attack=attack)
-    return planned | {("zero", "script"): script | {"least": min(40, scale.least)}}
-
-
-sweeps = run.units("sweeps", setting.measure_image, plan_sweeps, names="{method}")
-others = run.units("others", setting.measure_image, plan_others, names="{of}-{method}")
-
-
-# %%
-# Fifty digits, five of each class, with one wrong class each. Carlini and Wagner's attack has a quarter of
-# its steps here, each four times as long.
-def plan_images(scale):
-    """A unit for each attack and digit."""
-    shorter = dataclasses.replace(scale.attacks["cw2"], rate=4 * scale.attacks["cw2"].rate,
-                                  iterations=-(-scale.attacks["cw2"].iterations // 4))
-    return {(name, digit): dict(
-        family=scale.family, attack=shorter if name == "cw2" else attack, label=digit, images=scale.images,
-        aims=0 if name in setting.AIMLESS else 1, count=scale.starts if name == "pw" else scale.count,
-        least=scale.least, sizes=-(-scale.sizes // 4), whole=name == "pw", samples=scale.samples,
-        seed=scale.seed) for name, attack in scale.attacks.items() for digit in range(scale.digits)}
-
-
-fifty = run.units("images", setting.measure_images, plan_images, names="{method}-d{digit}")
-
-# %%
-# What all networks say in planes through the digit and two boxes, and through three clean digits: for
-# Sections 2 and 2.4.
-handed.give("shu sweeps", sweeps.mine)
-
-
-def plan_planes(scale):
-    """One unit; it rests on the sweeps."""
-    return {"planes": dict(given="shu sweeps", family=scale.family, label=1, others=[7, 2],
-                           targets={name: row["target_class"] for name, row in PRINTED.items() if row},
-                           reach=6.0, far=14.0, size=scale.size, seed=scale.seed)}
-
-
-planes = run.units("planes", setting.measure_planes, plan_planes)
+# Of each two: networks that differ by the seed, and networks of 3 to 12 epochs.
+networks, clean_digits = map(run.results, (experiments.lenet_networks, experiments.lenet_clean))
+projection = run.results(experiments.projection)
+# The chosen digit; the same for other networks and for the images of the authors' scripts; fifty digits, with
+# one wrong class each and a quarter of the steps of CW2, each four times as long.
+sweeps, others, fifty = map(run.results, (
+    experiments.lenet_sweeps, experiments.other_lenets, experiments.lenet_fifty))
+# Planes through the digit and two boxes, and through three clean digits: for Sections 2 and 2.4.
+planes = run.results(experiments.planes)
 
 
 # %% [markdown]
@@ -245,21 +142,21 @@ planes = run.units("planes", setting.measure_planes, plan_planes)
 # %%
 def table_1(units):
     """The printed table has five networks a row."""
-    found = shu.errors(units)
+    found = figures.errors(units)
     return [{"printed_row": row["printed_row"]} | {k: found[k] for k in row if k in found}
-            for row in shu.PAPER["table-1"].rows] if found else []
+            for row in experiments.PAPER["table-1"].rows] if found else []
 
 
 run.table("table-1", networks.only(lambda unit: unit["trained"] == "seeds"), table_1, claims={
-    "perform similarly": shu.similar(0.012, 0.035, "similarly"),
+    "perform similarly": figures.similar(0.012, 0.035, "similarly"),
     "close to 99%": "“close” names no bound; the table shows the errors"})
 run.extra("lengths", networks, lambda units: [
-    {"network": name, "error": error, "published": shu.ERRORS.get(name),
-     "epochs of the variant": recipe.epochs, "its error": shu.errors(units, "epochs").get(name)}
-    for recipe, (name, error) in zip(recipes.LENGTHS, shu.errors(units).items())],
+    {"network": name, "error": error, "published": figures.ERRORS.get(name),
+     "epochs of the variant": recipe.epochs, "its error": figures.errors(units, "epochs").get(name)}
+    for recipe, (name, error) in zip(recipes.LENGTHS, figures.errors(units).items())],
     "Test errors of our ten networks of 10 epochs, of the paper's in their printed order, and of a variant "
     "with momentum 0.5 and 3 to 12 epochs")
-run.say(networks, shu_own.order,
+run.say(networks, beyond.order,
         "The published errors fall with the network's number (Kendall's τ = {print:.2f}, n = {networks}). If "
         "the numbering had nothing to do with the error, so strong a decrease would have probability "
         "{chance:.1e} (exact, one-sided). Our errors do not fall (τ = {own:.2f}, errors {least_own} to "
@@ -323,20 +220,20 @@ run.figure("figure-5", sweeps, lambda units: display.image_table(
 # enough, and each interval is $[0, 1]$ as in the paper. $s_{(i)}$ is the width of the narrowest interval.
 
 # %%
-run.table("table-2", sweeps, lambda units: shu.inside(units, "table-2"), claims={
-    "far fewer pixels": shu.fewer,
-    "fool the attacked M_1 while": shu.some(
+run.table("table-2", sweeps, lambda units: figures.inside(units, "table-2"), claims={
+    "far fewer pixels": figures.fewer,
+    "fool the attacked M_1 while": figures.some(
         lambda row: row["M1"] > 0.5 and row["least"] == 0, reads="“fool” is read as more than half"),
-    "leave M_1 right while": shu.some(
+    "leave M_1 right while": figures.some(
         lambda row: row["M1"] == 0 and row["most"] > 0.5, reads="“most” is read as more than half"),
     "PW rectangle is transferable": every(
-        "attack", "least >= 0.48", view=shu.others("PW", every=True), says="from {least} to {most}"),
+        "attack", "least >= 0.48", view=figures.others("PW", every=True), says="from {least} to {most}"),
     "Except for PW": every("attack", "smallest_interval <= 0.032",
                            view=lambda rows: rows[rows.attack != "PW"], says="{attack}: {smallest_interval}"),
-    "not universal": shu.some(
+    "not universal": figures.some(
         lambda row: row["M1"] > 0.5 > row["least"],
         reads="some network is right on most samples, $M_1$ is wrong on most")})
-run.say(sweeps, shu_own.scarce,
+run.say(sweeps, beyond.scarce,
         "For {n} of {of} attacks fewer than 80 different examples have the published class ({told}).")
 
 # %% [markdown]
@@ -346,21 +243,21 @@ run.say(sweeps, shu_own.scarce,
 
 # %%
 WIDELY = {"NF": (0.62, 1), "MI": (0.62, 1), "PW": (0.01, 0.55)}     # bounds that the claim itself prints
-run.table("table-3", sweeps, lambda units: shu.attacked(units, "table-3"), claims={
+run.table("table-3", sweeps, lambda units: figures.attacked(units, "table-3"), claims={
     "M_1 is wrong on every": every(
         "attack", "M1 > 0.99", says="{attack}: {M1}", reads="up to 1% of the images may lie on the boundary, "
         "where rounding decides the label in another batch"),
     "do not transfer": every("attack", "most == 0", says="{attack}: at most {most}",
-                             view=shu.others("FGSM", "CW2", "BIM Linf")),
+                             view=figures.others("FGSM", "CW2", "BIM Linf")),
     "NF and MI images transfer": every(
         "attack", "least >= low and most <= high", says="{attack}: from {least} to {most}",
-        view=lambda rows: shu.others(*WIDELY)(rows).assign(
+        view=lambda rows: figures.others(*WIDELY)(rows).assign(
             low=rows.attack.map(lambda name: WIDELY.get(name, (0, 1))[0]),
             high=rows.attack.map(lambda name: WIDELY.get(name, (0, 1))[1]))),
     "perturbs more pixels": (every("attack", "n_perturbed_pixels > other.n_intervals",
                                    says="{attack}: {n_perturbed_pixels} against {other.n_intervals}"),
                              "table-2")})
-run.say(sweeps, shu_own.minute,
+run.say(sweeps, beyond.minute,
         "The networks that were not attacked are wrong on {others:.0%} of an attack's images on average over "
         "the {n} attacks (paper: {paper.others:.0%}). Of the {examples} images, {again} was "
         "misclassified in the attack's batch and is classified correctly in another batch: on the "
@@ -373,14 +270,14 @@ run.say(sweeps, shu_own.minute,
 # printed minimum of MI lies above its maximum under either reading. A folded table has plain norms.
 
 # %%
-run.table("table-4", sweeps, lambda units: shu.distances(units, "table-4"), claims={
+run.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"), claims={
     "mean L2 is lower": every("attack", "sampled_l2_mean < attack_l2_mean",
                               says="{attack}: {sampled_l2_mean} against {attack_l2_mean}"),
-    "only minor for FGSM": shu.saving("minor"), "saving for NF": shu.saving("minor")})
+    "only minor for FGSM": figures.saving("minor"), "saving for NF": figures.saving("minor")})
 run.extra("plain-norms", sweeps, lambda units: [
     {"attack": row["attack"].replace("Linf", "L∞")} | {
-        f"{side}, {end}": row[f"{side}_l2_{end}"] for side in ("sampled", "attack") for end in shu.ENDS}
-    for row in shu.distances(units, "table-4", "plain") if "sampled_l2_min" in row],
+        f"{side}, {end}": row[f"{side}_l2_{end}"] for side in ("sampled", "attack") for end in figures.ENDS}
+    for row in figures.distances(units, "table-4", "plain") if "sampled_l2_min" in row],
     "Table 4 in plain L2 norms", fold="Plain L2 norms")
 
 # %% [markdown]
@@ -389,8 +286,8 @@ run.extra("plain-norms", sweeps, lambda units: [
 # Above, the example of each attack that lies nearest to the clean digit; below, an image sampled from its box.
 
 # %%
-run.figure("figure-4", sweeps, lambda units: shu.draw_pairs(units, "table-2"),
-           data=lambda units: {"attacks": len(shu.of_rows(units, "table-2"))},
+run.figure("figure-4", sweeps, lambda units: figures.draw_pairs(units, "table-2"),
+           data=lambda units: {"attacks": len(figures.of_rows(units, "table-2"))},
            alt="Two rows of digits, a column an attack: its image above, one sampled from its box below.",
            contains={"one attack image": lambda d: d["attacks"] == 6,
                      "one image sampled": lambda d: d["attacks"] == 6},
@@ -404,15 +301,15 @@ run.figure("figure-4", sweeps, lambda units: shu.draw_pairs(units, "table-2"),
 # The paper chooses $b$ by eye. The curves show the rate of each network as $b$ grows; the dotted line is the box of Table 2.
 
 # %%
-run.picture(sweeps, lambda units: shu.draw_curves(units, "table-2"),
+run.picture(sweeps, lambda units: figures.draw_curves(units, "table-2"),
             caption="Misclassification rates of the ten networks in boxes of growing size",
             alt="A panel an attack: rates of the attacked network and of the nine others against b.")
-run.tell(sweeps, lambda units: shu.MEANT)
-run.extra("kinds", sweeps, shu_own.suspects,
+run.tell(sweeps, lambda units: figures.MEANT)
+run.extra("kinds", sweeps, beyond.suspects,
           "Boxes of Table 2 by the kind of region, as published and here, and where ours is of the published "
           "kind",
-          header=shu_own.SUSPECTS)
-run.say(sweeps, shu_own.of_suspects,
+          header=beyond.SUSPECTS)
+run.say(sweeps, beyond.of_suspects,
         "Boxes of the published kind: {same} of {n}. Of the other {other}, {reached} are of the published "
         "kind under another choice ({sizes} at another size, {rules} with other pixels kept, {classes} for "
         "another wrong class; a box can count more than once), and {left} under none. Another class can be "
@@ -427,35 +324,35 @@ run.say(sweeps, shu_own.of_suspects,
 # of 3 to 12 epochs, and for the two digits that the authors' scripts attack.
 
 # %%
-run.extra("keep-rules", sweeps, lambda units: shu_own.by_rule(units, "table-2"),
+run.extra("keep-rules", sweeps, lambda units: beyond.by_rule(units, "table-2"),
           "Boxes of the printed size, or of all kept pixels where these are fewer: rates of the attacked "
           "network and of the others, mean squared L2 norm",
-          header=shu_own.BY_RULE)
-run.say(sweeps, lambda units: shu_own.off_by_rule(units, "table-2"), shu_own.OFF_BY_RULE)
-run.say(sweeps, shu_own.between,
+          header=beyond.BY_RULE)
+run.say(sweeps, lambda units: beyond.off_by_rule(units, "table-2"), beyond.OFF_BY_RULE)
+run.say(sweeps, beyond.between,
         "The published number of perturbed pixels of Table 3 lies between our numbers by the strictest and "
         "the loosest of the three rules for {between} of {n} attacks. By the loosest, that of the text, "
         "{enough} "
         "of {n} attacks change more pixels than the published box has intervals.")
-run.extra("transfer", (sweeps, others), shu_own.transfers,
+run.extra("transfer", (sweeps, others), beyond.transfers,
           "Mean misclassification rate (%) of the networks that were not attacked, on the images of an "
           "attack of the published wrong class, or, where it has too few, of the most frequent one",
-          header=shu_own.TRANSFERS)
+          header=beyond.TRANSFERS)
 
 # %% [markdown]
 # ## Beyond the printed rows: all target classes, and fifty digits
 
 # %%
-run.extra("targets", sweeps, shu_own.every_target,
+run.extra("targets", sweeps, beyond.every_target,
           "All wrong classes with at least 80 examples around the digit: kinds of the boxes of all kept "
           "pixels, and the mean rate of the nine other networks on the attack's own images (%)",
-          header=shu_own.EVERY_TARGET)
-run.extra("fifty-digits", fifty, shu_own.over_images,
+          header=beyond.EVERY_TARGET)
+run.extra("fifty-digits", fifty, beyond.over_images,
           "Digits of all classes, one wrong class each, for the six attacks and two more, BIM in L1 and L2: "
           "share of digits for which some size of the box is of a kind, and its 95% interval (a digit can "
-          "count under several kinds)", header=shu_own.OVER_IMAGES)
-run.say(fifty, shu_own.over_digits, shu_own.OVER_DIGITS)
-run.extra("other-networks", others, shu_own.variants,
+          "count under several kinds)", header=beyond.OVER_IMAGES)
+run.say(fifty, beyond.over_digits, beyond.OVER_DIGITS)
+run.extra("other-networks", others, beyond.variants,
           "The same attacks on networks of 3 to 12 epochs, and on the two images of the authors' scripts: "
           "boxes of all kept pixels for the most frequent wrong class, which can be another than in the "
           "table above", fold="Other networks and images")
@@ -479,20 +376,20 @@ run.extra("other-networks", others, shu_own.variants,
 
 # %%
 found = run.best(sweeps)
-facts = shu_own.minute(found) if len(found) else {}
+facts = beyond.minute(found) if len(found) else {}
 if facts:
-    wider = shu_own.over_digits(run.best(fifty))
+    wider = beyond.over_digits(run.best(fifty))
     run.minute(
         "Do networks that differ only in their training seed misclassify adversarial examples "
         "of one of them? "
-        + (f"{prose.fill(shu_own.OVER_DIGITS, wider)} " if wider else "") + prose.fill(
+        + (f"{prose.fill(beyond.OVER_DIGITS, wider)} " if wider else "") + prose.fill(
             "For one digit 1 the mean over the paper's {n} attacks is {others:.0%} (paper: "
             "{paper.others:.0%}), but single attacks differ, most of all {farthest}. The kind of box that "
             "an attack's examples span (whether the attacked network, others, or all err on its samples) "
             "agrees with the paper for {same} of {n} attacks; digit and training are unpublished, so this "
             "does not refute it.",
-            facts | shu_own.of_suspects(found)),
-        picture=shu.draw_curves(found, "table-2"), sets=(sweeps,),
+            facts | beyond.of_suspects(found)),
+        picture=figures.draw_curves(found, "table-2"), sets=(sweeps,),
         alt="Misclassification rates of ten networks in boxes of growing size, a panel an attack.")
 
 # %%

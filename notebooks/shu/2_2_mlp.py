@@ -30,26 +30,21 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks and of samples
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
+units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 images: int | None = None  # of each digit beside the chosen ones; None takes the profile's value [1..]
 samples: int | None = None  # drawn from each box; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
-import dataclasses
 
 import pandas as pd
 
-from shared.models import shu as recipes
-from shared.pages import shu, shu_own
+from papers.shu import beyond, experiments, figures
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.every import every
-from shared.regions import setting
-from shared.regions.setting import Family
 
 run = start("shu/2_2_mlp", globals())
 DIGITS = {5: "digit 5", 7: "digit 7"}
-PRINTED = {row["source_class"]: row for row in shu.PAPER["table-6"].rows}
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -62,53 +57,19 @@ PRINTED = {row["source_class"]: row for row in shu.PAPER["table-6"].rows}
 # Our digits are the first 5 and the first 7 of the test set that all five networks classify correctly; the paper's are not known.
 
 # %%
-scale = run.scale(
-    smoke=dict(family=Family("mnist", "shu-mlp", (recipes.MLP,), 3), attack=shu.SHORT["cw2"], aims=1,
-               digits=1, images=1, tested=100, count=6, least=2, sizes=3, samples=10),
-    quick=dict(family=Family("mnist", "shu-mlp", (recipes.QUICK,), 3), attack=shu.SHORT["cw2"], aims=2,
-               digits=1, images=1, tested=1000, count=10, least=4, sizes=5, samples=50),
-    paper=dict(family=Family("mnist", "shu-mlp", (recipes.MLP,), 5), attack=setting.SWEEPS["cw2"], aims=9,
-               digits=10, images=5, tested=10_000, count=100, least=80, sizes=40, samples=1000),
-)
+scale = run.scale(**experiments.MLP)
 
+# %% [markdown]
+# A run trains and measures one network, or attacks one digit, or five digits of a class, under all settings of the attack and counts the
+# errors of all networks ({download}`experiments.py <../../papers/shu/experiments.py>`).
 
 # %%
-def plan_networks(scale):
-    """A unit for each network: it is trained, or found kept, and measured."""
-    return {k + 1: dict(family=scale.family, number=k, seed=scale.seed) for k in range(scale.family.networks)}
-
-
-def plan_clean(scale):
-    """One unit."""
-    return {"seeds": dict(family=scale.family, images=scale.tested, seed=scale.seed)}
-
-
-def plan_sweeps(scale):
-    """A unit for each of the two digits, with every target."""
-    return {label: dict(
-        family=scale.family, attack=scale.attack, label=label, split="test", number=None, aims=scale.aims,
-        count=scale.count, least=scale.least, sizes=scale.sizes, also=[row["n_intervals"]], whole=False,
-        samples=scale.samples, seed=scale.seed) for label, row in PRINTED.items()}
-
-
-def plan_images(scale):
-    """A unit for each digit: one wrong class an image, a quarter of the steps, four times as long."""
-    shorter = dataclasses.replace(scale.attack, rate=4 * scale.attack.rate,
-                                  iterations=-(-scale.attack.iterations // 4))
-    return {digit: dict(
-        family=scale.family, attack=shorter, label=digit, images=scale.images, aims=1, count=scale.count,
-        least=scale.least, sizes=-(-scale.sizes // 4), whole=False, samples=scale.samples, seed=scale.seed)
-        for digit in range(scale.digits)}
-
-
-networks = run.units("networks", setting.measure_network, plan_networks, names="m{network}")
-clean = run.units("clean", setting.measure_clean, plan_clean)
-sweeps = run.units("sweeps", setting.measure_image, plan_sweeps, names="d{digit}")
-fifty = run.units("images", setting.measure_images, plan_images, names="d{digit}")
+networks, clean, sweeps, fifty = map(run.results, (
+    experiments.mlp_networks, experiments.mlp_clean, experiments.mlp_sweeps, experiments.mlp_fifty))
 
 
 def cw2(units):
-    """The units with the name of their attack, as the tables ask for it."""
+    """The runs with the name of their attack, as the tables ask for it."""
     return units.assign(method="cw2")
 
 
@@ -125,7 +86,7 @@ def table_5(units):
     return [found] if found else []
 
 
-run.table("table-5", networks, table_5, claims={"perform alike": shu.similar(0.0176, 0.0183, "alike")})
+run.table("table-5", networks, table_5, claims={"perform alike": figures.similar(0.0176, 0.0183, "alike")})
 
 # %% [markdown]
 # ## Table 6: errors in the boxes
@@ -134,18 +95,18 @@ run.table("table-5", networks, table_5, claims={"perform alike": shu.similar(0.0
 # of it. $s_{(i)}$ is the width of the narrowest interval, in pixel values from 0 to 1.
 
 # %%
-run.table("table-6", sweeps, lambda units: shu.inside(cw2(units), "table-6"), claims={
+run.table("table-6", sweeps, lambda units: figures.inside(cw2(units), "table-6"), claims={
     "uncertainty region": every("source_class", "M1 > 0.5 and most > 0.5 and second == 0",
-                                view=lambda rows: shu.others()(rows[rows.source_class == 7]),
+                                view=lambda rows: figures.others()(rows[rows.source_class == 7]),
                                 says="{source_class}: attacked network {M1}, others from {least} to {most}",
                                 reads="“wrong” is read as more than half, of the attacked network and of one "
                                       "other", named=DIGITS),
     "fools only the attacked model": every("source_class", "M1 > 0.5 and most == 0",
-                                           view=lambda rows: shu.others()(rows[rows.source_class == 5]),
+                                           view=lambda rows: figures.others()(rows[rows.source_class == 5]),
                                            says="{source_class}: attacked {M1}, others at most {most}",
                                            reads="“fools” is read as more than half", named=DIGITS)})
 
-run.say(sweeps, lambda units: shu_own.box_by_box(cw2(units)),
+run.say(sweeps, lambda units: beyond.box_by_box(cw2(units)),
         "These boxes vary the pixels that all images of the attack change. If they vary up to $b$ of the "
         "pixels that at least one image changes, as in the paper's text, the error rate of the attacked "
         "network is {loose}, the largest of another network {another}.")
@@ -156,16 +117,17 @@ run.say(sweeps, lambda units: shu_own.box_by_box(cw2(units)),
 # Perturbed pixels are those that at least one image of the attack changes, as in the paper's text.
 
 # %%
-PRINTED_MOST = shu.others()(pd.DataFrame(shu.PAPER["table-7"].rows)).set_index("source_class").most
-run.table("table-7", sweeps, lambda units: shu.attacked(cw2(units), "table-7"), claims={
+TABLE_7 = pd.DataFrame(experiments.PAPER["table-7"].rows)
+PRINTED_MOST = figures.others()(TABLE_7).set_index("source_class").most
+run.table("table-7", sweeps, lambda units: figures.attacked(cw2(units), "table-7"), claims={
     "always fools M_1": every("source_class", "M1 == 1 and second == 0 and most <= printed", named=DIGITS,
-                              view=lambda rows: shu.others()(rows).assign(
+                              view=lambda rows: figures.others()(rows).assign(
                                   printed=rows.source_class.map(PRINTED_MOST)),
                               says="{source_class}: attacked network {M1}, others from {least} to {most} "
                                    "(paper: at most {printed})",
                               reads="judged by the printed rates; that some other network is always right "
                                     "holds if the least rate is 0")})
-run.say(sweeps, lambda units: shu_own.minute(cw2(units), "table-6"),
+run.say(sweeps, lambda units: beyond.minute(cw2(units), "table-6"),
         "The table rests on {examples} different images, found by the untargeted and the targeted attack "
         "with 100 settings each. On average over the {n} digits the other networks misclassify {others:.1%} "
         "of them (paper: {paper.others:.1%}).")
@@ -176,8 +138,8 @@ run.say(sweeps, lambda units: shu_own.minute(cw2(units), "table-6"),
 # Above, the example of the attack that lies nearest to the clean digit; below, an image sampled from its box.
 
 # %%
-run.figure("figure-6", sweeps, lambda units: shu.draw_pairs(cw2(units), "table-6"),
-           data=lambda units: {"digits": len(shu.of_rows(cw2(units), "table-6"))},
+run.figure("figure-6", sweeps, lambda units: figures.draw_pairs(cw2(units), "table-6"),
+           data=lambda units: {"digits": len(figures.of_rows(cw2(units), "table-6"))},
            alt="Two rows of digits, a 5 and a 7: the attack's image above, one sampled from its box below.",
            contains={"CW2 image": lambda d: d["digits"] > 0, "sampled image": lambda d: d["digits"] > 0})
 
@@ -185,7 +147,7 @@ run.figure("figure-6", sweeps, lambda units: shu.draw_pairs(cw2(units), "table-6
 # ## Where it differs: the digits, and which pixels are kept
 
 # %%
-run.say(sweeps, lambda units: shu_own.box_by_box(cw2(units)),
+run.say(sweeps, lambda units: beyond.box_by_box(cw2(units)),
         "Mean squared L2 distance of the samples of Table 6 from the clean digit, pixels from 0 to 1: {far}. "
         "A small distance indicates that the digit lies near the boundary of the attacked network.")
 
@@ -194,14 +156,14 @@ run.say(sweeps, lambda units: shu_own.box_by_box(cw2(units)),
 # change, as in one of the authors' two scripts; the text counts any changed pixel.
 
 # %%
-run.picture(sweeps, lambda units: shu.draw_curves(cw2(units), "table-6"),
+run.picture(sweeps, lambda units: figures.draw_curves(cw2(units), "table-6"),
             caption="Misclassification rates of the five perceptrons in boxes of growing size",
             alt="A panel a digit: rates of the attacked network and of the four others against b.")
-run.extra("mlp-keep-rules", sweeps, lambda units: shu_own.by_rule(cw2(units), "table-6"),
+run.extra("mlp-keep-rules", sweeps, lambda units: beyond.by_rule(cw2(units), "table-6"),
           "Boxes of the printed size, or of all kept pixels where these are fewer: rates of the attacked "
           "network and of the others, mean squared L2 norm",
-          header=shu_own.BY_RULE)
-run.say(sweeps, lambda units: shu_own.off_by_rule(cw2(units), "table-6"), shu_own.OFF_BY_RULE)
+          header=beyond.BY_RULE)
+run.say(sweeps, lambda units: beyond.off_by_rule(cw2(units), "table-6"), beyond.OFF_BY_RULE)
 
 # %% [markdown]
 # ## Beyond the printed rows: all target classes, and fifty digits
@@ -210,15 +172,15 @@ run.say(sweeps, lambda units: shu_own.off_by_rule(cw2(units), "table-6"), shu_ow
 # the widest, and a digit counts under each kind that some $b$ gives.
 
 # %%
-run.tell(sweeps, lambda units: shu.MEANT)
-run.extra("mlp-targets", sweeps, lambda units: shu_own.every_target(cw2(units)),
+run.tell(sweeps, lambda units: figures.MEANT)
+run.extra("mlp-targets", sweeps, lambda units: beyond.every_target(cw2(units)),
           "All wrong classes with at least 80 examples, one row per digit: kinds of boxes of all kept "
           "pixels, and the mean rate of the other networks on the attack's own images (%)",
-          header={"label": "digit"} | shu_own.EVERY_TARGET)
-run.extra("mlp-fifty-digits", fifty, lambda units: shu_own.over_images(cw2(units)),
+          header={"label": "digit"} | beyond.EVERY_TARGET)
+run.extra("mlp-fifty-digits", fifty, lambda units: beyond.over_images(cw2(units)),
           "Digits of all classes, towards the class of the attacked network's second largest output: share "
-          "with a box of a kind at some size, with its 95% interval", header=shu_own.OVER_IMAGES)
-run.say(fifty, shu_own.over_digits, shu_own.OVER_DIGITS)
+          "with a box of a kind at some size, with its 95% interval", header=beyond.OVER_IMAGES)
+run.say(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -235,17 +197,17 @@ run.say(fifty, shu_own.over_digits, shu_own.OVER_DIGITS)
 
 # %%
 found = cw2(run.best(sweeps))
-facts = shu_own.minute(found, "table-6") if len(found) else {}
+facts = beyond.minute(found, "table-6") if len(found) else {}
 if facts:
-    wider = shu_own.over_digits(run.best(fifty))
+    wider = beyond.over_digits(run.best(fifty))
     run.minute(prose.fill(
         "Do Carlini and Wagner's examples of one perceptron also fool perceptrons that differ only in their "
-        "training seed? ", {}) + (f"{prose.fill(shu_own.OVER_DIGITS, wider)} " if wider else "") + prose.fill(
+        "training seed? ", {}) + (f"{prose.fill(beyond.OVER_DIGITS, wider)} " if wider else "") + prose.fill(
         "For the {n} digits of the tables, a 5 and a 7, it is {others:.1%} (paper: {paper.others:.1%}), most "
         "often {worst}. Two digits are weak evidence, and samples of their boxes lie much nearer to them "
         "than in the paper (mean squared L2 distance, {far}).",
-        facts | shu_own.box_by_box(found)),
-        picture=shu.draw_curves(found, "table-6"), sets=(sweeps,),
+        facts | beyond.box_by_box(found)),
+        picture=figures.draw_curves(found, "table-6"), sets=(sweeps,),
         alt="Misclassification rates of five perceptrons in boxes of growing size, a panel a digit.")
 
 # %%

@@ -34,7 +34,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks and of samples
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
+units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 images: int | None = None  # of each class beside the chosen one; None takes the profile's value [1..]
 samples: int | None = None  # drawn from each box; None takes the profile's value [1..]
 
@@ -42,19 +42,14 @@ samples: int | None = None  # drawn from each box; None takes the profile's valu
 import pandas as pd
 import torch
 
-from shared.models import shu as recipes
-from shared.pages import display, shu, shu_own
+from papers.shu import beyond, experiments, figures
+from shared.pages import display
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.every import every
-from shared.regions import setting
-from shared.regions.setting import Family
-from shared.units import handed
 
 run = start("shu/2_3_mobilenet", globals())
-CLASSES = shu.CIFAR10
-PRINTED = shu.printed("table-10", attack="BIM L2")
-INTERVALS, FEW = PRINTED["n_intervals"], 200    # of the printed box; where the paper sees the first rate of 1
+PRINTED, INTERVALS, FEW = experiments.AIMED_AT, experiments.INTERVALS, experiments.FEW
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -67,87 +62,21 @@ INTERVALS, FEW = PRINTED["n_intervals"], 200    # of the printed box; where the 
 # Our aeroplane is the first of the test set that all networks classify correctly; the paper's is not known.
 
 # %%
-# A network takes two hours on one core; a training that is stopped goes on from its last epoch.
-scale = run.scale(
-    smoke=dict(family=Family("cifar10", "shu-mobilenet-tiny", (recipes.MOBILENET,), 2),
-               attack=shu.SHORT["bim-l2"], aims=1, classes=1, images=1, tested=100, count=4, least=2,
-               sizes=3, samples=10,
-               perceptrons=Family("mnist", "shu-mlp", (recipes.MLP,), 3)),
-    quick=dict(family=Family("cifar10", "shu-mobilenet-tiny", (recipes.QUICK_MOBILENET,), 3),
-               attack=shu.SHORT["bim-l2"], aims=1, classes=1, images=1, tested=500, count=10, least=4,
-               sizes=5, samples=50,
-               perceptrons=Family("mnist", "shu-mlp", (recipes.QUICK,), 3)),
-    paper=dict(family=Family("cifar10", "shu-mobilenet", (recipes.MOBILENET,), 5),
-               attack=setting.SWEEPS["bim-l2"], aims=9, classes=10, images=5, tested=10_000, count=100,
-               least=80, sizes=30, samples=1000, perceptrons=None),
-)
+scale = run.scale(**experiments.MOBILENET)
 
+# %% [markdown]
+# A run trains and measures one network, or attacks one image, or five images of a class, under all settings of the attack and counts the
+# errors of all networks ({download}`experiments.py <../../papers/shu/experiments.py>`).
 
 # %%
-def plan_networks(scale):
-    """A unit for each network."""
-    return {k + 1: dict(family=scale.family, number=k, seed=scale.seed) for k in range(scale.family.networks)}
-
-
-def plan_clean(scale):
-    """One unit."""
-    return {"seeds": dict(family=scale.family, images=scale.tested, seed=scale.seed)}
-
-
-def of_one_image(scale, family, attack, label, also):
-    """Arguments of a unit that attacks the first image of a class that all networks classify correctly."""
-    return dict(family=family, attack=attack, label=label, split="test", number=None, aims=scale.aims,
-                count=scale.count, least=scale.least, sizes=scale.sizes, also=[also], whole=False,
-                samples=scale.samples, seed=scale.seed)
-
-
-def plan_sweeps(scale):
-    """A unit for the aeroplane, with every target."""
-    label = CLASSES.index("airplane")
-    return {"aeroplane": of_one_image(scale, scale.family, scale.attack, label, INTERVALS)}
-
-
-def plan_perceptrons(scale):
-    """The digits of Section 2.2, in small runs alone: at full scale they are borrowed from there."""
-    return {f"d{row['source_class']}": of_one_image(scale, scale.perceptrons, shu.SHORT["cw2"],
-                                                    row["source_class"], row["n_intervals"])
-            for row in shu.PAPER["table-6"].rows if scale.perceptrons}
-
-
-def plan_images(scale):
-    """A unit for each class: five images, one wrong class each."""
-    return {CLASSES[label]: dict(
-        family=scale.family, attack=scale.attack, label=label, images=scale.images, aims=1, count=scale.count,
-        least=scale.least, sizes=-(-scale.sizes // 3), whole=False, samples=scale.samples, seed=scale.seed)
-        for label in range(scale.classes)}
-
-
-# The set "balls": share of the published length of the attack's images, and whether towards its class.
-BALLS = {"fifth": (0.2, True), "published": (1.0, True), "any": (1.0, False)}
-VALUES = 3 * 32 * 32    # of an image
-
-
-def plan_balls(scale):
-    """Examples of the aeroplane in balls as large as the attack's published lengths, and in smaller ones."""
-    least, most = ((PRINTED[f"attack_l2_{end}"] / VALUES) ** 0.5 for end in ("min", "max"))
-    return {name: dict(
-        family=scale.family, attack=setting.in_one_ball(share * least, share * most, scale.count),
-        label=CLASSES.index("airplane"), target=CLASSES.index(PRINTED["target_class"]) if aimed else None,
-        count=scale.count, least=scale.least, sizes=-(-scale.sizes // 3), also=[FEW, INTERVALS],
-        samples=scale.samples, seed=scale.seed) for name, (share, aimed) in BALLS.items()}
-
-
-networks = run.units("networks", setting.measure_network, plan_networks, names="m{network}")
-clean = run.units("clean", setting.measure_clean, plan_clean)
-sweeps = run.units("sweeps", setting.measure_image, plan_sweeps)
-fifty = run.units("images", setting.measure_images, plan_images, names="{of}")
-balls = run.units("balls", setting.measure_ball, plan_balls, names="{of}")
-digits = handed.borrowed("shu/2_2_mlp", "sweeps", ["d5", "d7"], title="digits",
-                         own=run.units("digits", setting.measure_image, plan_perceptrons))
+networks, clean, sweeps, fifty, balls = map(run.results, (
+    experiments.mobilenet_networks, experiments.mobilenet_clean, experiments.mobilenet_sweeps,
+    experiments.mobilenet_fifty, experiments.mobilenet_balls))
+digits = run.results(experiments.mlp_sweeps, plan=experiments.plan_perceptrons)     # those of Section 2.2
 
 
 def bim(units):
-    """The units of the aeroplane as the tables name attack and class."""
+    """The run of the aeroplane as the tables name attack and class."""
     return units.assign(method="bim-l2", label="airplane")
 
 
@@ -164,7 +93,7 @@ def table_8(units):
 
 
 run.table("table-8", networks, table_8, claims={
-    "similar clean error": shu.similar(0.0727, 0.0767, "similar")})
+    "similar clean error": figures.similar(0.0727, 0.0767, "similar")})
 
 
 # %% [markdown]
@@ -173,8 +102,8 @@ run.table("table-8", networks, table_8, claims={
 # %%
 def counted(units):
     """Facts: how many examples and samples of a box the rates rest on."""
-    for _, mine in shu.of_rows(bim(units), "table-9"):
-        return {"examples": mine.held["examples"], "samples": mine.unit["samples"],
+    for _, mine in figures.of_rows(bim(units), "table-9"):
+        return {"examples": mine.held["examples"], "samples": mine.run["samples"],
                 "last": len(mine.curve["rates"][0])}
     return {}
 
@@ -183,8 +112,9 @@ run.say(sweeps, counted,
         "Rates on the attack's images are of {examples} examples, rates in a box of {samples:,} samples. "
         "$M_1$ is the attacked network. The other numbers are arbitrary here as in the paper, so compare "
         "$M_2$ to $M_{last}$ as a group, although the table pairs them by number.")
-run.table("table-9", sweeps, lambda units: shu.attacked(bim(units), "table-9", "n_perturbed_dims"), claims={
-    "always fools M_1": every("attack", "M1 == 1 and most > 0.5 and second == 0", view=shu.others(),
+run.table("table-9", sweeps, lambda units: figures.attacked(
+    bim(units), "table-9", "n_perturbed_dims"), claims={
+    "always fools M_1": every("attack", "M1 == 1 and most > 0.5 and second == 0", view=figures.others(),
                               says="attacked network {M1}; of the others the most often fooled one {most}, "
                                    "the next {second}",
                               reads="“often” is read as more than half, of one network; “never” holds for "
@@ -197,7 +127,7 @@ run.table("table-9", sweeps, lambda units: shu.attacked(bim(units), "table-9", "
 # %%
 def curves(units):
     """Of the box of Table 10: its intervals, and from which size on the attacked network is always wrong."""
-    for _, mine in shu.of_rows(bim(units), "table-10"):
+    for _, mine in figures.of_rows(bim(units), "table-10"):
         widths, rates = mine.box.widths, list(zip(*mine.curve["rates"]))
         sure = [b for n, b in enumerate(mine.curve["sizes"]) if min(rates[0][n:]) == 1]
         return {"largest_interval": float(widths[0]), "m1_saturation_dims": min(sure, default=None),
@@ -238,7 +168,7 @@ def disagree(data):
     return max(rates) > 0.5 > min(rates), told
 
 
-run.figure("figure-7", sweeps, lambda units: shu.draw_curves(bim(units), "table-10"), data=curves,
+run.figure("figure-7", sweeps, lambda units: figures.draw_curves(bim(units), "table-10"), data=curves,
            alt="Misclassification rates of five networks against the number of intervals of the box.",
            contains={"number of dimensions": lambda d: max(d.get("sizes", [0])) >= INTERVALS,
                      "misclassification rate": lambda d: bool(d),
@@ -252,8 +182,8 @@ run.figure("figure-7", sweeps, lambda units: shu.draw_curves(bim(units), "table-
 # Above, the example of the attack that lies nearest to the clean aeroplane; below, an image sampled from the box.
 
 # %%
-run.figure("figure-8", sweeps, lambda units: shu.draw_pairs(bim(units), "table-10"),
-           data=lambda units: {"images": len(shu.of_rows(bim(units), "table-10"))},
+run.figure("figure-8", sweeps, lambda units: figures.draw_pairs(bim(units), "table-10"),
+           data=lambda units: {"images": len(figures.of_rows(bim(units), "table-10"))},
            alt="Two images of an aeroplane: the attack's above, one sampled from the box below.",
            contains={"BIM L2 image": lambda d: d["images"] > 0, "sampled image": lambda d: d["images"] > 0})
 
@@ -276,11 +206,12 @@ run.figure("figure-9", both, lambda sweeps, digits: display.image_table([
 
 # %%
 run.table("table-10", both, lambda sweeps, digits: [
-    row for units in (digits.assign(method="mlp"), bim(sweeps)) for row in shu.distances(units, "table-10")],
+    row for units in (digits.assign(method="mlp"), bim(sweeps))
+    for row in figures.distances(units, "table-10")],
     claims={
         "less perturbation": every("attack source_class", "sampled_l2_mean < attack_l2_mean",
                                    says="{source_class}: {sampled_l2_mean} against {attack_l2_mean}"),
-        "reduction is large": shu.saving("large")})
+        "reduction is large": figures.saving("large")})
 
 
 # %% [markdown]
@@ -290,7 +221,8 @@ run.table("table-10", both, lambda sweeps, digits: [
 def trained(units):
     """Facts: errors of the networks on test and training images, their epochs, and the published errors."""
     found = {"test": units.test_error, "train": units.train_error,
-             "paper": pd.Series([v for k, v in shu.PAPER["table-8"].rows[0].items() if k.startswith("M")])}
+             "paper": pd.Series([v for k, v in experiments.PAPER["table-8"].rows[0].items()
+                                 if k.startswith("M")])}
     return {"epochs": units.epochs.max(), "n": len(units)} | {
         f"{name}_{end}": 100 * getattr(errors, end)() for name, errors in found.items()
         for end in ("min", "max")} if len(units) else {}
@@ -301,15 +233,15 @@ run.say(networks, trained,
         "images (paper: {paper_min:.1f}% to {paper_max:.1f}%) and {train_min:.1f}% to {train_max:.1f}% on "
         "training images. The errors on training images leave room for longer training, whose length the "
         "paper does not state. We did not train longer, so what it does to the boxes is not measured.")
-run.extra("mobilenet-keep-rules", sweeps, lambda units: shu_own.by_rule(bim(units), "table-10"),
+run.extra("mobilenet-keep-rules", sweeps, lambda units: beyond.by_rule(bim(units), "table-10"),
           "Boxes of the printed size, or of all kept values where these are fewer: rates of the attacked "
-          "network and of the others, mean squared L2 norm", header=shu_own.BY_RULE)
+          "network and of the others, mean squared L2 norm", header=beyond.BY_RULE)
 
 
 def looser(units):
     """Facts: values that 90% of the examples change, and rates of the attacked network by looser rules."""
-    rows = {row["changed in"]: row for row in shu_own.by_rule(bim(units), "table-10") if "attacked" in row}
-    most, some = (rows.get(shu_own.RULES[rule]) for rule in ("most", "any"))
+    rows = {row["changed in"]: row for row in beyond.by_rule(bim(units), "table-10") if "attacked" in row}
+    most, some = (rows.get(beyond.RULES[rule]) for rule in ("most", "any"))
     return most and some and {"looser": most["b"], "most": most["attacked"], "kept": most["kept"],
                               "some": some["attacked"]}
 
@@ -327,13 +259,13 @@ run.say(sweeps, looser, LOOSER)
 
 # %%
 NAMES = {name: f"{PRINTED['target_class'] if aimed else 'any class'}, {share:.0%} of the published length"
-         for name, (share, aimed) in BALLS.items()}
+         for name, (share, aimed) in experiments.BALLS.items()}
 
 
 def in_balls(units):
     """Facts: of the balls of the published length, distances, and rates in a small and in the printed box."""
     mine = units[units.of == "published"] if len(units) else units
-    rows = shu_own.in_balls(mine, (FEW, INTERVALS))
+    rows = beyond.in_balls(mine, (FEW, INTERVALS))
     if len(rows) < 2:
         return {}
     small, large = rows
@@ -343,9 +275,9 @@ def in_balls(units):
 
 
 run.extra("mobilenet-balls", balls,
-          lambda units: shu_own.in_balls(units.assign(of=units.of.map(NAMES)), (FEW, INTERVALS)),
+          lambda units: beyond.in_balls(units.assign(of=units.of.map(NAMES)), (FEW, INTERVALS)),
           "Examples of the aeroplane without a search for the nearest: the first one in each ball; rates on "
-          "them, and on samples of boxes by the rule of the tables", header=shu_own.BALLS)
+          "them, and on samples of boxes by the rule of the tables", header=beyond.BALLS)
 run.say(balls, in_balls,
         "In balls of the published length the attack reaches {reached} in {examples}, at a mean squared L2 "
         "distance of {squared} (paper: {theirs}). The attacked network then errs on {own:.1%} of the samples "
@@ -359,14 +291,14 @@ run.say(balls, in_balls,
 # The target of each of the fifty images is the class with the second largest logit; shares are of all fifty.
 
 # %%
-run.tell(sweeps, lambda units: shu.MEANT)
-run.extra("mobilenet-targets", sweeps, lambda units: shu_own.every_target(bim(units)),
+run.tell(sweeps, lambda units: figures.MEANT)
+run.extra("mobilenet-targets", sweeps, lambda units: beyond.every_target(bim(units)),
           "All wrong classes with 80 examples or more around the aeroplane: kinds of boxes of all values, "
           "and the mean rate of the other networks on the attack's own images (%)",
-          header=shu_own.EVERY_TARGET)
-run.extra("mobilenet-fifty", fifty, lambda units: shu_own.over_images(units.assign(method="bim-l2")),
+          header=beyond.EVERY_TARGET)
+run.extra("mobilenet-fifty", fifty, lambda units: beyond.over_images(units.assign(method="bim-l2")),
           "Images of all classes, the second class as target: share with a box of a kind at some size, and "
-          "its 95% interval", header=shu_own.OVER_IMAGES | {"images": "images", "boxes": "images with a box"})
+          "its 95% interval", header=beyond.OVER_IMAGES | {"images": "images", "boxes": "images with a box"})
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -386,9 +318,9 @@ found = run.best(sweeps)
 facts = (curves(found) or None) if len(found) else None
 if facts:
     rates = facts["in_the_box"]
-    distance, = shu.distances(bim(found), "table-10")
+    distance, = figures.distances(bim(found), "table-10")
     errs = trained(run.best(networks))
-    over = next(({"images": row["images"], "own": row[shu.KINDS["own"]]} for row in shu_own.over_images(
+    over = next(({"images": row["images"], "own": row[figures.KINDS["own"]]} for row in beyond.over_images(
         run.best(fifty).assign(method="bim-l2"))), {})
     run.minute(prose.fill(
         "Do networks that differ only in their training seed{clean} share errors on random points between "
@@ -406,7 +338,7 @@ if facts:
             "looser": prose.fill("If 90% of the examples must change a value, as in one of the authors' "
                                  "scripts, it errs on {most:.1%} in a box of {looser}. ",
                                  looser(found)) if looser(found) else ""}),
-        picture=shu.draw_curves(bim(found), "table-10"), sets=(sweeps,),
+        picture=figures.draw_curves(bim(found), "table-10"), sets=(sweeps,),
         alt="Misclassification rates of five networks against the number of intervals of the box.")
 
 # %%

@@ -31,7 +31,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks and of samples of small runs
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # nothing here needs units of its own: those of Section 2.1 are shown
+units: str = "missing"  # nothing here needs runs of its own: those of Section 2.1 are shown
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt
@@ -39,14 +39,13 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
-from shared.models import shu as recipes
-from shared.pages import display, shu, slices
+from papers.shu import experiments, figures, slices
+from shared.pages import display
 from shared.pages.start import start
 from shared.pages.sums import mean
 from shared.records import prose
 from shared.records.evidence import equality
 from shared.regions import boxes
-from shared.regions.setting import Family
 
 run = start("shu/2_4_alarm", globals())
 
@@ -64,13 +63,9 @@ run = start("shu/2_4_alarm", globals())
 # norms, and on clean test digits.
 
 # %%
-scale = run.scale(
-    smoke=dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 3), count=6, samples=10, size=9,
-               tested=100, attacks={name: shu.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
-    quick=dict(family=Family("mnist", "shu-lenet", (recipes.QUICK,), 3), count=10, samples=50, size=41,
-               tested=1000, attacks={name: shu.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
-    paper=dict(family=None, count=0, samples=0, size=0, tested=0, attacks={}))     # those of Section 2.1
-sweeps, planes, clean = slices.of_section_2_1(run)
+scale = run.scale(**experiments.ONE_DIGIT)
+sweeps, planes = map(run.results, (experiments.lenet_sweeps, experiments.planes))
+clean = run.results(experiments.lenet_clean, names=["seeds"], plan=experiments.plan_clean)
 
 
 # %% [markdown]
@@ -105,8 +100,8 @@ by_hand, *mutants = ([kind_by_the_paper(rates[0], rates[1:], **each) for rates i
 def per_class(units):
     """A row a box, of all attacks and wrong classes: its type, success rates and alarm by all networks."""
     made = []
-    for unit in units.assign(method=units.unit).to_dict("records"):
-        for mine in shu.regions(unit).values():
+    for unit in units.to_dict("records"):
+        for mine in figures.regions(unit).values():
             right, wrong = mine.at("agreement")
             silent = [a + b for a, b in zip(right, wrong)]
             made.append({"box": mine.name, "type": NUMBERS[boxes.kind(mine.at("rates"))],
@@ -148,7 +143,7 @@ COLOURS = {0: "white", 1: display.PALETTE[1], 2: display.PALETTE[3], 3: display.
 
 def of_boxes(units):
     """`{plane: (answers, axis)}` of the planes that two boxes span."""
-    return {name: each[:2] for name, each in slices.of_units(units).items() if name != "classes"}
+    return {name: each[:2] for name, each in slices.of_runs(units).items() if name != "classes"}
 
 
 def shares(units):
@@ -176,7 +171,7 @@ def draw_types(units):
         ax.contour(axis, axis, points == 3, levels=[0.5], colors="k", linestyles="dashed", linewidths=0.7)
         ax.contour(axis, axis, (points == 1) | (points == 2), levels=[0.5], colors="k", linewidths=0.9)
         slices.ring(ax)
-        ax.set(title=" and ".join(map(shu.called, name.split())), xlabel="L2 distance")
+        ax.set(title=" and ".join(map(figures.called, name.split())), xlabel="L2 distance")
     axes[0].set_ylabel("L2 distance")
     figure.legend(loc="outside lower center", handles=[
         Patch(facecolor=COLOURS[k], edgecolor="k", ls="--" if k == 3 else "-", label=words)
@@ -186,7 +181,7 @@ def draw_types(units):
 
 def left_out(units):
     """Where the samples of the boxes of Table 2 lie, by their smallest and largest distance in Table 4."""
-    rows = [row for row in shu.distances(units.assign(method=units.unit), "table-4") if "status" not in row]
+    rows = [row for row in figures.distances(units, "table-4") if "status" not in row]
     places = {"outside": [], "partly inside": [], "inside": []}
     for row in rows:
         near, far = (row[f"sampled_l2_{end}"] <= slices.DELTA**2 for end in ("min", "max"))

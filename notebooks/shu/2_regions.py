@@ -32,7 +32,8 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks and of samples of small runs
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # nothing here needs units of its own: those of Section 2.1 are shown
+units: str = "missing"  # nothing here needs runs of its own: those of Section 2.1 are shown
+size: int | None = None  # points along each side of a plane; None takes the profile's value [3..]
 
 # %% tags=["hide-cell"]
 import math
@@ -42,12 +43,11 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from scipy import ndimage
 
-from shared.models import shu as recipes
-from shared.pages import display, shu, slices
+from papers.shu import experiments, figures, slices
+from shared.pages import display
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.evidence import equality
-from shared.regions.setting import Family
 
 run = start("shu/2_regions", globals())
 
@@ -64,13 +64,9 @@ run = start("shu/2_regions", globals())
 # other classes.
 
 # %%
-scale = run.scale(
-    smoke=dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 3), count=6, samples=10, size=9,
-               tested=100, attacks={name: shu.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
-    quick=dict(family=Family("mnist", "shu-lenet", (recipes.QUICK,), 3), count=10, samples=50, size=41,
-               tested=1000, attacks={name: shu.SHORT[name] for name in ("nf", "cw2", "fgsm")}),
-    paper=dict(family=None, count=0, samples=0, size=0, tested=0, attacks={}))     # those of Section 2.1
-_, planes, _ = slices.of_section_2_1(run)
+scale = run.scale(**experiments.ONE_DIGIT)
+run.results(experiments.lenet_sweeps)       # the planes rest on it
+planes = run.results(experiments.planes)
 
 
 # %% [markdown]
@@ -171,7 +167,7 @@ def draw_labels(ax, labels, axis):
 
 def draw_popular(units):
     """The sketch and the measured plane side by side."""
-    found = slices.of_units(units)
+    found = slices.of_runs(units)
     if "classes" not in found:
         return None
     answers, axis, at = found["classes"]
@@ -189,7 +185,7 @@ def draw_popular(units):
 
 run.figure(
     "figure-1", planes, draw_popular,
-    data=lambda units: {"groups": len(GROUPS), "planes": len(slices.of_units(units))},
+    data=lambda units: {"groups": len(GROUPS), "planes": len(slices.of_runs(units))},
     alt="Left two groups of points with a curve between; right coloured areas of classes.",
     contains={"two groups": lambda d: d["groups"] == 2, "smooth curve": lambda d: d["planes"] > 0},
     claims={"single-curve picture": "“misleading” and “fractured” name no measure; the right panel of Figure "
@@ -209,7 +205,7 @@ def pieces(units):
     Of the planes through two boxes.
     """
     found = {}
-    for name, (answers, axis, _) in slices.of_units(units).items():
+    for name, (answers, axis, _) in slices.of_runs(units).items():
         if name != "classes":
             apart, inside = (answers != answers[0]).any(0), slices.near(axis)
             areas = ndimage.label(apart)[0][apart & inside]
@@ -237,10 +233,10 @@ def draw_regions(units):
         return None
     figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 3.6), sharey=True)
     for letter, ax, name in zip("ab", axes, names):
-        answers, axis, _ = slices.of_units(units)[name]
+        answers, axis, _ = slices.of_runs(units)[name]
         draw_mask(ax, (answers != answers[0]).any(0), axis)
         count, _ = pieces(units)[name]
-        spanned = " and ".join(map(shu.called, name.split()))
+        spanned = " and ".join(map(figures.called, name.split()))
         ax.set(title=f"({letter}) {spanned}: {count} piece{'s' * (count > 1)} inside", xlabel="L2 distance")
     axes[0].set_ylabel("L2 distance")
     return figure
@@ -250,7 +246,7 @@ def counts(units):
     """Of the planes through two boxes: how many there are, and the disagreement inside the ball."""
     both = list(pieces(units).values())
     found = [count for count, _ in both]
-    return {"networks": max((len(answers) for answers, *_ in slices.of_units(units).values()), default=0),
+    return {"networks": max((len(answers) for answers, *_ in slices.of_runs(units).values()), default=0),
             "planes": len(found), "with_any": sum(c > 0 for c in found),
             "fewest": min(filter(None, found), default=0), "most": max(found, default=0),
             "with_several": sum(c > 1 for c in found),
@@ -278,7 +274,7 @@ run.figure("figure-2", planes, draw_regions, data=counts,
 #
 # ## Exercises
 #
-# - Set `size=81` in place of 41 in the cell of settings. Which areas join on the finer grid, and which small ones appear?
+# - `size=81`, in place of 41: which areas join on the finer grid, and which small ones appear?
 
 # %%
 found = run.best(planes)

@@ -33,7 +33,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of random draws and of the weights of the example network
 device: str = "auto"  # auto, cpu or cuda; this page is too small to gain from a GPU
-units: str = "missing"  # nothing here needs units of its own
+units: str = "missing"  # nothing here needs runs of its own
 draws: int | None = None  # random images; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
@@ -44,13 +44,12 @@ import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
+from papers.shu import experiments, figures, slices
 from shared.models import registry
-from shared.pages import display, shu, slices
+from shared.pages import display
 from shared.pages.start import start
 from shared.records import prose
 from shared.records.evidence import equality
-from shared.regions import setting
-from shared.units import handed
 
 run = start("shu/3_theorem", globals())
 scale = run.scale(smoke=dict(draws=2_000, directions=20, steps=4),
@@ -237,7 +236,7 @@ run.statement("conjecture-2", data=lipschitz)
 # are of lower dimension. Where networks disagree with positive margins, as shown below, they are not.
 
 # %%
-clean = handed.borrowed("shu/2_1_lenet", "clean", ["seeds"])
+clean = run.results(experiments.lenet_clean, names=["seeds"], plan=lambda scale: {})
 run.say(clean, slices.disagreement,
         "Some two of the {networks} LeNets of Section 2.1 disagree on {clean.percent:%} of {clean.of} clean "
         "test digits (95% interval {clean.low:.1f} to {clean.high:.1f}).")
@@ -280,13 +279,13 @@ display.say(prose.fill(
 # probability of the region.
 
 # %%
-sweeps = handed.borrowed("shu/2_1_lenet", "sweeps", list(setting.SWEEPS))
+sweeps = run.results(experiments.lenet_sweeps, plan=lambda scale: {})
 
 
 def volumes(units):
     """A row a printed box."""
     made = []
-    for _, mine in shu.of_rows(units.assign(method=units.unit), "table-2") if len(units) else ():
+    for _, mine in figures.of_rows(units, "table-2"):
         wide = [width for width in mine.box.widths[:mine.b].tolist() if width > 0]
         log = sum(map(math.log, wide))
         made.append({"box": mine.name, "b": mine.b, "of positive width": len(wide),
@@ -296,12 +295,12 @@ def volumes(units):
 
 def draw_volumes(units):
     """The volume of the box of the b widest intervals against b, a curve an attack."""
-    found = shu.of_rows(units.assign(method=units.unit), "table-2") if len(units) else []
+    found = figures.of_rows(units, "table-2")
     figure, ax = plt.subplots(figsize=(display.WIDEST, 3))
     for n, (_, mine) in enumerate(found):
         widths = mine.box.widths[mine.box.widths > 0].double()
         ax.plot(range(1, len(widths) + 1), widths.log10().cumsum(0), display.LINES[n % len(display.LINES)],
-                label=shu.called(mine.unit["method"]))
+                label=figures.called(mine.run["method"]))
     ax.set(xlabel="intervals b", ylabel="log10 of the volume")
     ax.legend(ncols=2)
     return figure if found else None

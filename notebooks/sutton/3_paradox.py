@@ -41,21 +41,18 @@ draws: int | None = None  # random perturbations in the small runs; None takes t
 import matplotlib.pyplot as plt
 import numpy as np
 
+from papers.sutton import experiments, figures, readings, tables
+from papers.sutton.experiments import DELTAS
 from shared import reference
-from shared.boundary.setting import Subject
-from shared.pages import display, readings
-from shared.pages import pairs as pictures
-from shared.pages.pairs import DELTAS
+from shared.pages import display
 from shared.pages.start import start
 from shared.pages.sums import words
-from shared.stability import labels as many
-from shared.stability import pair, tables
-from shared.units import handed
+from shared.units.experiment import together
 
 run = start("sutton/3_paradox", globals())
 paper = reference.paper("sutton")
 DATASETS = {"cifar10": "CIFAR-10", "fashion_mnist": "Fashion-MNIST", "gtsrb": "GTSRB"}
-SHOWN = "aeroplane-cat"  # the problem of Figure 1
+SHOWN = "-".join(experiments.SHOWN)  # the problem of Figure 1
 
 # %% [markdown]
 # ## The claim, and how it is tested
@@ -71,39 +68,7 @@ SHOWN = "aeroplane-cat"  # the problem of Figure 1
 # Pixels lie between 0 and 1 throughout.
 
 # %%
-scale = run.scale(
-    smoke=dict(images=16, draws=4, attacked=2, size=4, own=True),
-    quick=dict(images=128, draws=20, attacked=6, size=3, own=True),
-    paper=dict(images=10_000, draws=2_000, attacked=10_000, size=20, own=False),
-)
-
-
-# %%
-def small(dataset, class_a, class_b, *, held_out, pictures, images, attacked, draws, seed):
-    """A small problem of one data set, or on ImageNet's stand-in a few images of a net as it is."""
-    if dataset == "imagenet1000":
-        subject = Subject("imagenet1000", "he-squeezenet", None)
-        x, y = subject.images(0, attacked)
-        return many.examine(subject.model(seed), x, y, deltas=(1, 2, 5, 10), draws=draws, seed=seed)
-    return pair.measure_pair(dataset, class_a, class_b, architecture="sutton-vgg-short", held_out=held_out,
-                             seed=seed, epochs=2, images_train=images, images_test=images // 2,
-                             images_attack=attacked, images_random=2, draws=draws, panels=pictures)
-
-
-def plan_small(scale):
-    """One problem of each data set, that of Figure 1, and a block of photographs."""
-    if not scale.own:
-        return {}
-    asked = {"aeroplane-automobile": ("cifar10", 0, 1, None), "aeroplane-cat": ("cifar10", 0, 3, None),
-             "tshirt-trouser": ("fashion_mnist", 0, 1, None), "s0-s1": ("gtsrb", 0, 1, [0.3, 0.3]),
-             "squeezenet-b0": ("imagenet1000", 0, 1, None)}
-    return {name: dict(dataset=dataset, class_a=a, class_b=b, held_out=held_out,
-                       pictures=name == "aeroplane-cat", images=scale.images, draws=scale.draws,
-                       attacked=scale.size if dataset == "imagenet1000" else scale.attacked, seed=scale.seed)
-            for name, (dataset, a, b, held_out) in asked.items()}
-
-
-own = run.units("small", small, plan_small)
+scale = run.scale(**experiments.PARADOX)
 
 
 # %%
@@ -114,17 +79,18 @@ def next_ones(names):
     return [f"{a}-{b}" for a, b in zip(names, names[1:])]
 
 
-PROBLEMS = {dataset: next_ones(names) for dataset, names in pictures.CLASSES.items()}
-PROBLEMS["gtsrb"] = next_ones([f"s{n}" for n in range(len(pictures.SIGNS))])  # signs go by number
-recorded = handed.together(
-    "experiments",
-    handed.borrowed("sutton/7_2_1_cifar10", "pairs", PROBLEMS["cifar10"], parts=pictures.PARTS),
-    handed.borrowed("sutton/7_2_2_fashion_mnist", "pairs", PROBLEMS["fashion_mnist"], parts=pictures.PARTS),
-    handed.borrowed("sutton/7_2_3_gtsrb", "pairs", PROBLEMS["gtsrb"], parts=pictures.PARTS),
-    handed.borrowed("sutton/7_2_4_imagenet", "tested", None, parts=("draws",)),
-    own=own)
-example = handed.together(
-    "example", handed.borrowed("sutton/7_2_1_cifar10", "pairs", [SHOWN], parts=pictures.PARTS), own=own)
+PROBLEMS = {dataset: next_ones(names) for dataset, names in experiments.CLASSES.items()}
+PROBLEMS["gtsrb"] = next_ones([f"s{n}" for n in range(len(experiments.SIGNS))])  # signs go by number
+colours = run.results(experiments.cifar10, plan=experiments.small_cifar10,
+                      names=[*PROBLEMS["cifar10"], SHOWN])
+photos = run.results(experiments.imagenet, plan=experiments.small_imagenet)
+example = colours.only(lambda given: given["run"] == SHOWN)
+recorded = together(
+    "experiments", colours.only(lambda given: given["run"] in PROBLEMS["cifar10"]),
+    run.results(experiments.fashion_mnist, plan=experiments.small_fashion_mnist,
+                names=PROBLEMS["fashion_mnist"]),
+    run.results(experiments.gtsrb, plan=experiments.small_gtsrb, names=PROBLEMS["gtsrb"]),
+    photos.only(lambda given: given["run"] in (photos.recorded or photos.mine)))
 
 # %% [markdown]
 # ## Figure 1: aeroplane against cat
@@ -134,8 +100,8 @@ COLOURS = dict(zip(tables.SPLITS, display.PALETTE))
 
 
 def the_example(units):
-    """The unit of Figure 1, or None."""
-    mine = units[units.unit == SHOWN] if len(units) else units
+    """The run of Figure 1, or None."""
+    mine = units[units.run == SHOWN] if len(units) else units
     return mine.to_dict("records")[0] if len(mine) else None
 
 
@@ -162,7 +128,7 @@ def draw_paradox(units):
         if facts["count"]:
             reached = np.linspace(0, found["percent"], len(facts["quantiles"]))
             left.step(np.r_[0, facts["quantiles"], 5], np.r_[0, reached, reached[-1]], color=COLOURS[split],
-                      ls="-" if split == "train" else "--", label=pictures.SETS[split])
+                      ls="-" if split == "train" else "--", label=figures.SETS[split])
     left.set(xlim=(0, 5), ylim=(0, 105), xlabel="Euclidean norm of the attack\n(pixels from 0 to 1)",
              ylabel="label flipped, % of images", title="(a) adversarial perturbation")
     if left.get_legend_handles_labels()[0]:
@@ -225,7 +191,7 @@ def most_fall(d):
     """More than half have an attack, and half of the attacks change no value by a quarter of its range."""
     if not d or None in (v[k] for v in d.values() for k in ("attacked_pct", "median_linf")):
         return None, "no attack"
-    told = "; ".join(f"{pictures.SETS[s]}: {words(v['attacked_pct'])}, median largest change "
+    told = "; ".join(f"{figures.SETS[s]}: {words(v['attacked_pct'])}, median largest change "
                      f"{words(v['median_linf'], '')}" for s, v in d.items())
     told += " (“most” is read as more than half, “small” as a median below 0.25)"
     return all(v["attacked_pct"] > 50 and v["median_linf"] < 0.25 for v in d.values()), told
@@ -235,14 +201,14 @@ def mostly_stay(d):
     """Noise of ten times the norm of the attack flips less than half of the images, or surely more."""
     if not d or None in (v["turned_10_pct"] for v in d.values()):
         return None, "no image was perturbed"
-    told = ", ".join(f"{words(v['turned_10_pct'])} of the {pictures.SETS[s]} (95% interval "
+    told = ", ".join(f"{words(v['turned_10_pct'])} of the {figures.SETS[s]} (95% interval "
                      f"{words(v['turned_10_interval'][0])} to {words(v['turned_10_interval'][1])})"
                      for s, v in d.items())
     told = f"label flipped by at least one perturbation of up to ten times the norm: {told}"
     alone = [v["single_10_pct"] for v in d.values()]
     if None not in alone:
         told += "; the first one alone flips the label of " + " and ".join(
-            f"{words(v['single_10_pct'])} of the {pictures.SETS[s]}" for s, v in d.items())
+            f"{words(v['single_10_pct'])} of the {figures.SETS[s]}" for s, v in d.items())
         if all(v < 50 for v in alone) and any(v["turned_10_interval"][0] > 50 for v in d.values()):
             return None, f"{told}: whether it holds depends on which of the two is meant"
     if any(low <= 50 <= high for low, high in (v["turned_10_interval"] for v in d.values())):
@@ -317,7 +283,7 @@ entries = [(r["quantity"], r["delta_inferred"], dataset, split, r[dataset][split
 same = [abs(printed_median(d, q, delta, s) - value) < 0.006 for q, delta, d, s, value in entries]
 other = [(DATASETS[d], s, value, printed_median(d, q, delta, s))
          for (q, delta, d, s, value), equal in zip(entries, same) if not equal]
-exceptions = "; ".join(f"{name}, {pictures.SETS[s]}: {value:g} printed, the median is {median:g}"
+exceptions = "; ".join(f"{name}, {figures.SETS[s]}: {value:g} printed, the median is {median:g}"
                        for name, s, value, median in other)
 display.say(f"{sum(same)} of the {len(entries)} printed entries of the three small data sets are the "
             f"medians of the printed tables. The exception{'s' if len(other) != 1 else ''}: {exceptions}.")
@@ -325,8 +291,8 @@ display.say(f"{sum(same)} of the {len(entries)} printed entries of the three sma
 
 # %%
 def parts_of(units, dataset):
-    """The units of a data set's problems, in their order."""
-    mine = units[units.unit.isin(PROBLEMS[dataset])] if len(units) else units
+    """The runs of a data set's problems, in their order."""
+    mine = units[units.run.isin(PROBLEMS[dataset])] if len(units) else units
     return mine.to_dict("records")
 
 
@@ -336,20 +302,20 @@ READ = [("accuracy", None, tables.accuracy), ("adversarial_susceptibility", None
 
 def values_of(units, dataset, of, split, failed=(), key="percent"):
     """One number of each problem of a data set, None left out, and problems named in `failed`."""
-    found = [of(u[split]) for u in parts_of(units, dataset) if u["unit"] not in failed]
+    found = [of(u[split]) for u in parts_of(units, dataset) if u["run"] not in failed]
     return [each[key] for each in found if each["percent"] is not None]
 
 
 def failures(units, dataset):
     """Names of the problems of a data set whose net learned no more than to answer one class."""
-    mine = units[units.unit.isin(PROBLEMS[dataset])] if len(units) else units
-    larger = pictures.LARGER_SIGN if dataset == "gtsrb" else None
-    return sorted({*mine.unit} - {*pictures.learned(mine, larger).unit}) if len(mine) else []
+    mine = units[units.run.isin(PROBLEMS[dataset])] if len(units) else units
+    larger = figures.LARGER_SIGN if dataset == "gtsrb" else None
+    return sorted({*mine.run} - {*figures.learned(mine, larger).run}) if len(mine) else []
 
 
 def photographs(units):
     """Accuracy, adversarial and random susceptibility on ImageNet, in percent, by row of the table."""
-    blocks = units[units.unit.str.startswith("squeezenet")].to_dict("records") if len(units) else []
+    blocks = units[units.run.str.startswith("squeezenet")].to_dict("records") if len(units) else []
     if not blocks:
         return {}
     correct, sizes = (np.concatenate([np.asarray(b[key]) for b in blocks]) for key in ("correct", "l2"))
@@ -378,7 +344,7 @@ def incomplete(dataset, units, found):
 
 def chosen(units, dataset):
     """Why an attackable share cannot disagree; None where no choice of the network rests on it."""
-    fitted = dataset == "gtsrb" and any(readings.reading(u.get("architecture", "")) in readings.NORMALISED
+    fitted = dataset == "gtsrb" and any(experiments.reading(u.get("architecture", "")) in readings.NORMALISED
                                         for u in parts_of(units, dataset))
     return readings.FITTED if fitted else None
 
@@ -469,9 +435,9 @@ def networks_in_words(units):
     """Which reading of Table 2 the networks of each data set follow."""
     told = {}
     for dataset, name in DATASETS.items():
-        found = {readings.reading(u.get("architecture", "")) for u in parts_of(units, dataset)}
+        found = {experiments.reading(u.get("architecture", "")) for u in parts_of(units, dataset)}
         for reading in sorted(found):
-            told.setdefault(readings.READINGS[reading].name, []).append(name)
+            told.setdefault(experiments.READINGS[reading].name, []).append(name)
     rule = (" {ref}`A rule <which-network>` chose the reading on GTSRB by its attackable shares, which are "
             "therefore *fitted*." if chosen(units, "gtsrb") else "")
     each = "; ".join(f"*{reading}* on {' and '.join(names)}" for reading, names in told.items())
@@ -518,17 +484,17 @@ def other_sets(units):
     """Mean attackable shares of the other small data sets, as the boxes of their pages give them."""
     told = []
     for dataset, item in (("fashion_mnist", "table-20"), ("gtsrb", "table-23")):
-        mine = units[units.unit.isin(PROBLEMS[dataset])] if len(units) else units
+        mine = units[units.run.isin(PROBLEMS[dataset])] if len(units) else units
         if not len(mine):
             continue
-        good = pictures.learned(mine, pictures.LARGER_SIGN if dataset == "gtsrb" else None)
+        good = figures.learned(mine, figures.LARGER_SIGN if dataset == "gtsrb" else None)
         printed = {"attack": tables.printed(paper[item], quantity="adversarial_susceptibility"),
                    **{delta: {} for delta in DELTAS}}
-        ours, theirs = pictures.mean_shares(good, printed)
+        ours, theirs = figures.mean_shares(good, printed)
         lost = len(mine) - len(good)
-        without = f", without {pictures.counted(lost, 'network')} whose training failed" if lost else ""
+        without = f", without {figures.counted(lost, 'network')} whose training failed" if lost else ""
         why = "; the network was chosen by this share" if chosen(mine, dataset) else ""
-        told.append(f"{ours['attack']} on {DATASETS[dataset]} ({pictures.counted(len(good), 'pair')}"
+        told.append(f"{ours['attack']} on {DATASETS[dataset]} ({figures.counted(len(good), 'pair')}"
                     f"{without}; paper, same pairs: {theirs['attack']}{why})")
     return f"On other data sets, the attackable share is {' and '.join(told)}." if told else ""
 

@@ -39,8 +39,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy import optimize, special
 
+from papers.sutton import curves
 from shared import reference
-from shared.pages import curves, display
+from shared.pages import display
 from shared.pages.start import start
 from shared.pages.theorem import check, numpy_generator
 from shared.records.evidence import equality

@@ -47,8 +47,9 @@ import numpy as np
 import torch
 from scipy import integrate, special
 
+from papers.sutton import curves
 from shared import runtime
-from shared.pages import curves, display
+from shared.pages import display
 from shared.pages.start import start
 from shared.pages.theorem import check, numpy_generator
 from shared.records.evidence import equality

@@ -44,7 +44,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy import optimize
 
-from shared.pages import curves, display, explorer
+from papers.sutton import curves
+from shared.pages import display, explorer
 from shared.pages.start import start
 from shared.pages.theorem import check, numpy_generator
 from shared.records.evidence import equality

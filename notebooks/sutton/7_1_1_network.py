@@ -26,7 +26,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # added to the seed of every network
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
+units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 networks: int | None = None  # networks of the screen, from the first; None: the profile's [1..12]
 epochs: int | None = None  # of the screen; the rate is halved after each fifth; None: the profile's [1..]
 images_train: int | None = None  # training images of a pair; None takes the profile's value [2..]
@@ -34,10 +34,10 @@ images_test: int | None = None  # test images of a pair; None takes the profile'
 images_attack: int | None = None  # images of each set that are attacked; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
+from papers.sutton import experiments, study
+from papers.sutton import network_study as study_page
 from shared import reference
-from shared.pages import network_study as study_page
 from shared.pages.start import start
-from shared.stability import pair, study
 
 run = start("sutton/7_1_1_network", globals())
 PRINTED, UNIT = study.published(reference.paper("sutton"))
@@ -61,33 +61,12 @@ PRINTED, UNIT = study.published(reference.paper("sutton"))
 # that column over the 45 published pairs. {ref}`The rule <network-study>` was fixed before the runs. The authors' code is not known.
 
 # %%
-scale = run.scale(
-    smoke=dict(networks=1, epochs=1, images_train=16, images_test=8, images_attack=4, images_random=1, draws=4),
-    quick=dict(networks=2, epochs=1, images_train=256, images_test=100, images_attack=20, images_random=2,
-               draws=20),
-    paper=dict(networks=12, epochs=50, images_train=10_000, images_test=2_000, images_attack=1_000,
-               images_random=50, draws=2_000),
-)
+scale = run.scale(**experiments.STUDY)
+trained = run.results(experiments.network_study)
 
-
-# %%
-def measure(classes, architecture, dropout, penalty, **settings):
-    """Train one network of the study and measure it; Keras' penalty p has the gradient 2 p w."""
-    return pair.measure_pair("cifar10", *classes, architecture=architecture, dropout=dropout,
-                             weight_decay=2 * penalty, **settings)
-
-
-def plan(scale):
-    """One unit for each network, pair, length and seed of the rule."""
-    few = study.networks()[:scale.networks]
-    return {(p, f"{n[0]}-d{n[1]:g}-p{n[2]:g}", epochs, seed): dict(
-        classes=list(study.PAIRS[p]), architecture=study.NORMALISED[n[0]], dropout=n[1], penalty=n[2],
-        epochs=epochs, seed=scale.seed + seed, images_train=scale.images_train, images_test=scale.images_test,
-        images_attack=scale.images_attack, images_random=scale.images_random, draws=scale.draws)
-        for p, n, epochs, seed in study.runs(scale.epochs) if n in few}
-
-
-trained = run.units("networks", measure, plan, names="{pair}-{network}-e{length}-s{again}")
+# %% [markdown]
+# A run trains one network on one pair of classes, attacks its correctly classified images, and perturbs some of them at random
+# ({download}`experiments.py <../../papers/sutton/experiments.py>`).
 
 # %% [markdown]
 # ## All networks beside the published values

@@ -46,16 +46,17 @@ import torch
 from scipy import stats
 from torch import nn
 
+from papers.sutton import labels as many
+from papers.sutton import saturation
+from papers.sutton.experiments import DELTAS
+from papers.sutton.mutants import Checks
 from shared.attacks.line import scalings
 from shared.attacks.noise import BallNoise, CubeNoise, draw, matching_radius, random_flips
 from shared.models import registry, sutton
 from shared.models.inference import Careful, classes
-from shared.pages import display, saturation
-from shared.pages.mutants import Checks
-from shared.pages.pairs import DELTAS
+from shared.pages import display
 from shared.pages.start import start
 from shared.records import prose
-from shared.stability import labels as many
 from shared.stability import susceptibility
 from shared.theory.ball import tail
 from shared.theory.limits import planar_flip_probability

@@ -43,7 +43,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks' initialisation, of their training and of every draw
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
+units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 classes: int | None = None  # how many classes, from the first; None takes the profile's value [2..10]
 architecture: str | None = None  # network {sutton-vgg, sutton-vgg-short, sutton-vgg-bn, sutton-vgg-short-bn}
 epochs: int | None = None  # of training; the rate is halved after each fifth; None: the profile's [1..]
@@ -58,21 +58,19 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy import stats
 
+from papers.sutton import experiments, figures, planes, readings, tables, violins
+from papers.sutton.experiments import ATTACKED, DELTAS, PICKED, SHOWN, TRAINED, problems_of
+from papers.sutton.figures import counted, stated, values
 from shared import reference
 from shared.data.archives import SPECS
-from shared.pages import display, planes, readings, violins
-from shared.pages import pairs as pictures
-from shared.pages.pairs import DELTAS, counted, stated, values
+from shared.pages import display
 from shared.pages.start import start
-from shared.stability import pair, tables
 from shared.theory.ball import tail
 
 run = start("sutton/7_2_1_cifar10", globals())
-CLASSES = pictures.CLASSES["cifar10"]
-SHOWN = ("aeroplane", "cat")  # of Figures 11, 12 and 14
+CLASSES = experiments.CLASSES["cifar10"]
 PAPER = reference.paper("sutton")
-NEXT = pictures.problems_of(len(CLASSES))
-PICKED = [*NEXT, tuple(CLASSES.index(c) for c in SHOWN)]  # of the figures
+NEXT = problems_of(len(CLASSES))
 SINGLED = [*PICKED, *((CLASSES.index(a), CLASSES.index(b)) for a, b in (("deer", "horse"), ("frog", "ship")))]
 RANDOM = dict(zip(DELTAS, ("table-9", "table-10", "table-11", "table-12")))
 
@@ -93,59 +91,23 @@ RANDOM = dict(zip(DELTAS, ("table-9", "table-10", "table-11", "table-12")))
 # give the shares for all 45 problems, Figures 8 to 14 the norms for some.
 
 # %%
-scale = run.scale(
-    smoke=dict(classes=2, architecture="sutton-vgg-short-bn", epochs=1, images_train=16, images_test=8,
-               images_attack=1, images_random=1, draws=4, printed=1),
-    quick=dict(classes=4, architecture="sutton-vgg-short-bn", epochs=2, images_train=128, images_test=100,
-               images_attack=4, images_random=2, draws=20, printed=0),
-    paper=dict(classes=10, architecture="sutton-vgg-bn", epochs=100, images_train=10_000,
-               images_test=2_000, images_attack=10_000, images_random=10_000, draws=2_000, printed=10),
-)
-
+scale = run.scale(**experiments.CIFAR10)
 
 # %% [markdown]
 # For each problem a network is trained, its correctly classified images are attacked, and the attackable images are perturbed at
-# random. A problem has ten thousand training images and two thousand test images.
+# random. A problem has ten thousand training images and two thousand test images. One run is one problem
+# ({download}`experiments.py <../../papers/sutton/experiments.py>`).
 
 # %%
-def measure(class_a, class_b, *, noise, noise_size, pictures,
-            architecture, epochs, images_train, images_test,
-            images_attack, images_random, draws, seed):
-    """All that the tables and figures need of one problem; a size beyond what it has takes all."""
-    sizes = dict(epochs=epochs, images_train=images_train, images_test=images_test,
-                 images_attack=images_attack, images_random=images_random, draws=draws)
-    return pair.measure_pair("cifar10", class_a, class_b, noise=noise, noise_size=noise_size, panels=pictures,
-                             architecture=architecture,
-                             seed=seed, **sizes) | sizes
-
-
-def plan(scale):
-    """One unit for each two classes, and always the one of Figures 11, 12 and 14."""
-    return {f"{CLASSES[a]}-{CLASSES[b]}": dict(
-        class_a=a, class_b=b, noise=None, noise_size=0.0, pictures=(CLASSES[a], CLASSES[b]) == SHOWN,
-        architecture=scale.architecture, epochs=scale.epochs,
-        images_train=scale.images_train, images_test=scale.images_test, images_attack=scale.images_attack,
-        images_random=scale.images_random, draws=scale.draws, seed=scale.seed)
-        for a in range(len(CLASSES)) for b in range(a + 1, len(CLASSES))
-        if b < scale.classes or (CLASSES[a], CLASSES[b]) == SHOWN}
-
-
-def plan_printed(scale):
-    """Those of `PICKED` without batch normalisation: Table 2 as printed."""
-    every = plan(scale)
-    names = [n for a, b in PICKED if (n := f"{CLASSES[a]}-{CLASSES[b]}") in every]
-    return {name: readings.as_printed(every[name]) for name in names[:scale.printed]}
-
-
-pairs = run.units("pairs", measure, plan, parts=pictures.PARTS)
-printed = run.units("printed", measure, plan_printed, parts=pictures.PARTS)
+pairs = run.results(experiments.cifar10)
+printed = run.results(experiments.cifar10_as_printed)
 
 # %% [markdown]
 # The paper uses every image. Where fewer images are measured here, they were drawn at random, and each share has an interval (below).
 # Accuracies are those of all images.
 
 # %%
-run.tell(pairs, lambda u: pictures.scale_words(u, len(pairs.published)))
+run.tell(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 
 # %% [markdown]
 # ## Table 3: the ten classes
@@ -195,14 +157,14 @@ def show_differences(item, rows, unit="%", column=None):
     have, of = len(run.best(pairs)), len(PAPER["table-4"].rows)
     there = (f"All {of} problems are measured" if have == of else
              f"{have} of {of} problems are measured, the hatched ones are not")
-    run.picture(pairs, lambda u: pictures.heat_map(PAPER[item], rows(u), CLASSES, column=column, unit=unit),
+    run.picture(pairs, lambda u: figures.heat_map(PAPER[item], rows(u), CLASSES, column=column, unit=unit),
                 caption=f"{shown}. {there}.",
                 alt="Two triangles of coloured squares, a square for each two classes, for training and test "
                     "images. Red: our value is larger than the published one, blue: smaller.")
 
 
-run.table("table-4", pairs, lambda u: pictures.settled(tables.shares(u, tables.accuracy)),
-          rests=pictures.TRAINED, claims={
+run.table("table-4", pairs, lambda u: figures.settled(tables.shares(u, tables.accuracy)),
+          rests=TRAINED, claims={
     "Mean training accuracy": near_quoted("table-4", "Mean training accuracy", "train"),
     "Mean test accuracy": near_quoted("table-4", "Mean test accuracy", "test")})
 
@@ -222,7 +184,7 @@ def both_minima(rows):
     least = [rows.loc[values(rows, split).idxmin()] for split in tables.SPLITS if len(values(rows, split))]
     if not least:
         return None, "no problem has a value"
-    told = " and ".join(f"{of_classes(r)} ({r[s]:.2f}%, {pictures.SETS[s]})"
+    told = " and ".join(f"{of_classes(r)} ({r[s]:.2f}%, {figures.SETS[s]})"
                         for r, s in zip(least, tables.SPLITS))
     return all((r.class_a, r.class_b) == (a, b) for r in least), f"fewest attackable images: {told}"
 
@@ -233,13 +195,13 @@ def vast_majority(rows):
     above = {s: (values(rows, s) > level).mean() for s in tables.SPLITS if len(values(rows, s))}
     if not above:
         return None, "no problem has a value"
-    told = " and ".join(f"{100 * share:.0f}% of the problems ({pictures.SETS[s]})"
+    told = " and ".join(f"{100 * share:.0f}% of the problems ({figures.SETS[s]})"
                         for s, share in above.items())
     return min(above.values()) >= 0.8, (f"more than {level:g}% of the images can be attacked in {told} "
                                         "(“vast majority” is read as four of five)")
 
 
-run.table("table-5", pairs, lambda u: tables.shares(u, tables.attacked), rests=pictures.ATTACKED, claims={
+run.table("table-5", pairs, lambda u: tables.shares(u, tables.attacked), rests=ATTACKED, claims={
     "Mean training susceptibility": near_quoted("table-5", "Mean training susceptibility", "train"),
     "Mean test susceptibility": near_quoted("table-5", "Mean test susceptibility", "test"),
     "Both minima": both_minima,
@@ -249,15 +211,15 @@ run.table("table-5", pairs, lambda u: tables.shares(u, tables.attacked), rests=p
 show_differences("table-5", lambda u: tables.shares(u, tables.attacked))
 
 # %%
-display.say(pictures.WHY_NOT_ALL)
+display.say(figures.WHY_NOT_ALL)
 
 # %%
-run.extra("cifar10-gradient", pairs, lambda u: pictures.gradient_rows(u, SINGLED, CLASSES),
+run.extra("cifar10-gradient", pairs, lambda u: figures.gradient_rows(u, SINGLED, CLASSES),
           "Where attacks fail, test images",
-          header=pictures.GRADIENT_HEADER)
+          header=figures.GRADIENT_HEADER)
 
 # %%
-run.tell(pairs, lambda u: pictures.failures_in_words(u, SINGLED, CLASSES))
+run.tell(pairs, lambda u: figures.failures_in_words(u, SINGLED, CLASSES))
 
 
 # %% [markdown]
@@ -279,7 +241,7 @@ def smallest_of_birds(rows, shares):
     if others.empty or not all(c in mean.index and c in common.index for c in cats):
         return None, "not all of these problems are measured"
     centre, spread = common.mean(), common.std(ddof=0)
-    told = ", ".join(f"{pictures.name(c, CLASSES)} {mean[c]:.2f} ({common[c]:.1f}% attackable)" for c in cats)
+    told = ", ".join(f"{figures.name(c, CLASSES)} {mean[c]:.2f} ({common[c]:.1f}% attackable)" for c in cats)
     return (mean[cats].max() < min(others.min(), others.median() / 2)
             and bool((common[cats] - centre).abs().max() <= spread)), (
         f"means {told}; of the {len(others)} other problems {others.min():.2f} at least, "
@@ -299,10 +261,10 @@ def sets_alike(rows):
                                "than 10% in the median)")
 
 
-run.table("table-6", pairs, lambda u: tables.sizes(u, "l2"), rests=pictures.ATTACKED, claims={
+run.table("table-6", pairs, lambda u: tables.sizes(u, "l2"), rests=ATTACKED, claims={
     "Smallest attacks": (smallest_of_birds, "table-5"),
     "Train and test norms": sets_alike})
-run.tell(pairs, lambda u: pictures.norms_in_words(PAPER["table-6"], tables.sizes(u, "l2")))
+run.tell(pairs, lambda u: figures.norms_in_words(PAPER["table-6"], tables.sizes(u, "l2")))
 
 # %%
 show_differences("table-6", lambda u: tables.sizes(u, "l2"), unit="", column="mean")
@@ -328,9 +290,9 @@ def representative(rows):
         f"{ends.median():.0f} in the middle one (“representative maximum”, the paper's words, is read so)")
 
 
-run.table("table-7", pairs, lambda u: tables.sizes(u, "l1"), rests=pictures.ATTACKED,
+run.table("table-7", pairs, lambda u: tables.sizes(u, "l1"), rests=ATTACKED,
           claims={"representative": representative})
-run.tell(pairs, lambda u: pictures.norms_in_words(PAPER["table-7"], tables.sizes(u, "l1"), "ℓ₁"))
+run.tell(pairs, lambda u: figures.norms_in_words(PAPER["table-7"], tables.sizes(u, "l1"), "ℓ₁"))
 
 # %%
 show_differences("table-7", lambda u: tables.sizes(u, "l1"), unit="", column="mean")
@@ -373,7 +335,7 @@ def localised(rows, sums):
                                  f"mean change; that of a random direction is {usual:.1f} times")
 
 
-run.table("table-8", pairs, lambda u: tables.sizes(u, "linf", limit=LIMIT), rests=pictures.ATTACKED, claims={
+run.table("table-8", pairs, lambda u: tables.sizes(u, "linf", limit=LIMIT), rests=ATTACKED, claims={
     "below 0.2": mostly_below, "localised": (localised, "table-7")})
 
 # %%
@@ -394,7 +356,7 @@ shown = pairs.only(lambda unit: (unit["class_a"], unit["class_b"]) in PICKED[-1:
 
 def much_smaller(data):
     """Whether the two problems with cats have the smallest medians, below half of the others' middle."""
-    cats = [pictures.name(p, CLASSES) for p in ((2, 3), (3, 4))]
+    cats = [figures.name(p, CLASSES) for p in ((2, 3), (3, 4))]
     told = {p: np.mean([m for part in each.values() if (m := part["median"]) is not None] or [np.nan])
             for p, each in data.items()}
     told = {p: m for p, m in told.items() if m == m}
@@ -413,7 +375,7 @@ def violin_figure(item, norm, more=None):
     """One of Figures 8 to 10."""
     run.figure(item, near,
                lambda u: violins.draw(u, NEXT, CLASSES, tables.attack_size, norms=(norm,)),
-               rests=pictures.ATTACKED,
+               rests=ATTACKED,
                data=lambda u: violins.medians(u, CLASSES, tables.attack_size, norm),
                alt=f"A pair of half violins for each problem: {violins.NORMS[norm]} of the smallest attack "
                    "on each image, training images left, test images right.",
@@ -424,7 +386,7 @@ def violin_figure(item, norm, more=None):
 
 violin_figure("figure-8", "l1")
 run.tell(near, lambda u: f"Of these nine pairs the figures show those measured so far: "
-                         f"{' and '.join(pictures.name(p, CLASSES) for p in pictures.measured(u))}.")
+                         f"{' and '.join(figures.name(p, CLASSES) for p in figures.measured(u))}.")
 
 # %% [markdown]
 # ## Figure 9: Euclidean norm of the attacks, image by image
@@ -532,7 +494,7 @@ def insensitive(rows):
     found = {s: values(rows, s) for s in tables.SPLITS if len(values(rows, s))}
     if not found:
         return None, "no problem has a value"
-    told = " and ".join(f"{v.mean():.2f}% on average and {v.max():.2f}% at most ({pictures.SETS[s]})"
+    told = " and ".join(f"{v.mean():.2f}% on average and {v.max():.2f}% at most ({figures.SETS[s]})"
                         for s, v in found.items())
     return max(v.mean() for v in found.values()) < 1, f"label flipped: {told}"
 
@@ -567,7 +529,7 @@ def typically_few(rows):
     below = {s: (values(rows, s) < level).mean() for s in tables.SPLITS if len(values(rows, s))}
     if not below:
         return None, "no problem has a value"
-    told = " and ".join(f"{100 * share:.0f}% of the problems ({pictures.SETS[s]})"
+    told = " and ".join(f"{100 * share:.0f}% of the problems ({figures.SETS[s]})"
                         for s, share in below.items())
     return min(below.values()) > 0.5, (f"fewer than {level:g}% of the labels are flipped in {told} "
                                        "(“typically” is read as in more than half)")
@@ -595,7 +557,7 @@ def grows(*four):
     if None in means:
         return None, "no problem has a value"
     falls = sum(int((s < 0).sum()) for s in steps)
-    told = ", ".join(pictures.in_percent(m) for m in means)
+    told = ", ".join(figures.in_percent(m) for m in means)
     return bool((np.diff(means) >= 0).all()) and means[-1] > means[0], (
         f"means over problems and sets, from the smallest draws to the largest: {told}; from one table to "
         f"the next {counted(falls, 'cell')} of {sum(map(len, steps)):,} fall")
@@ -613,7 +575,7 @@ SHARES = {"attack": tables.printed(PAPER["table-5"]), **PRINTED}
 RIGHT = tables.printed(PAPER["table-4"])
 
 
-pictures.show_means(run, "cifar10-means", pairs, SHARES, CLASSES, RIGHT)
+figures.show_means(run, "cifar10-means", pairs, SHARES, CLASSES, RIGHT)
 
 # %% [markdown]
 # ## Which network: with batch normalisation, and without
@@ -630,10 +592,10 @@ readings.compare(run, "cifar10-readings", pairs, printed, SHARES["attack"], RIGH
 # the difference between one network and another.
 
 # %%
-run.extra("cifar10-intervals", pairs, lambda u: pictures.interval_rows(u, SINGLED, CLASSES),
+run.extra("cifar10-intervals", pairs, lambda u: figures.interval_rows(u, SINGLED, CLASSES),
           "Shares with 95% intervals and the images they rest on, for the problems of the figures and two "
           "more.",
-          header=pictures.INTERVAL_HEADER)
+          header=figures.INTERVAL_HEADER)
 
 # %% [markdown]
 # ## What the theory predicts
@@ -658,9 +620,9 @@ def random_and_attack(units):
     """Medians and tails of flipping noise, those of the attacks, and what noise of twice the norm flips."""
     return {"random": violins.medians(units, CLASSES, LARGEST, "l2"),
             "attack": violins.medians(units, CLASSES, tables.attack_size, "l2"),
-            "twice": {pictures.name(p, CLASSES): {s: tables.disturbed(DELTAS[1])(u[s])["percent"]
+            "twice": {figures.name(p, CLASSES): {s: tables.disturbed(DELTAS[1])(u[s])["percent"]
                                                   for s in tables.SPLITS}
-                      for p, u in pictures.measured(units).items()}}
+                      for p, u in figures.measured(units).items()}}
 
 
 def paired(data, what):
@@ -823,7 +785,7 @@ run.figure("figure-14", shown, draw_detail, data=detail_data,
 # - `images_attack=1000`: the intervals shrink to about a half for every four times as many images.
 
 # %%
-pictures.minute(run, pairs, SHARES, "CIFAR-10 test images", full=10_000,
+figures.minute(run, pairs, SHARES, "CIFAR-10 test images", full=10_000,
                 cause=readings.both_in_words(*run.best(pairs, printed), SHARES["attack"], RIGHT))
 
 # %%

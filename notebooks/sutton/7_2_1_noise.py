@@ -37,7 +37,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks' initialisation, of their training, of the noise and of every draw
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
+units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 problems: int | None = None  # the first so many problems; None takes the profile's value [1..9]
 architecture: str | None = None  # of the nets {sutton-vgg, sutton-vgg-short}
 epochs: int | None = None  # of training; None takes the profile's value [1..]
@@ -47,25 +47,25 @@ images_attack: int | None = None  # images of each set that are attacked; None t
 sizes: tuple = (0.1, 0.5, 1.0)  # radii of the L-infinity ball of noise, smallest first (0..]
 
 # %% tags=["hide-cell"]
+import dataclasses
+
 import matplotlib.pyplot as plt
 import numpy as np
 
+from papers.sutton import experiments, figures, tables
+from papers.sutton.experiments import ATTACKED, DIMENSION
 from shared import reference, runtime
 from shared.attacks.noise import matching_radius
 from shared.pages import display
-from shared.pages import pairs as pictures
 from shared.pages.start import start
 from shared.pages.sums import mean, percent, words
-from shared.stability import pair, tables
-from shared.units import handed
 
 run = start("sutton/7_2_1_noise", globals())
 paper = reference.paper("sutton")
-CLASSES = pictures.CLASSES["cifar10"]
+CLASSES = experiments.CLASSES["cifar10"]
 KINDS = ("cube", "ball")
 LITTLE = 10  # points of susceptibility below which our reading of the claims calls a change little
 BALLS = {"cube": "L∞", "ball": "L2"}  # whose ball the noise is uniform in
-DIMENSION = 3072  # values of an image
 NORMS = {"l1": "ℓ₁", "l2": "Euclidean", "linf": "ℓ∞"}
 if len(sizes) != 3 or list(sizes) != sorted(sizes):
     raise runtime.UserError(f"parameter 'sizes' cannot be {list(sizes)}; allowed: three numbers above 0, the "
@@ -83,63 +83,17 @@ if len(sizes) != 3 or list(sizes) != sorted(sizes):
 # marks all values on this page as *fitted*: they are values at assumed noise levels and are not compared with the published ones.
 
 # %%
-scale = run.scale(
-    smoke=dict(problems=1, architecture="sutton-vgg-short", epochs=1, images_train=16, images_test=8,
-               images_attack=2, draws=4, own=True, again=1),
-    quick=dict(problems=1, architecture="sutton-vgg-short", epochs=2, images_train=128, images_test=60,
-               images_attack=8, draws=10, own=True, again=0),
-    paper=dict(problems=9, architecture="sutton-vgg", epochs=100, images_train=10_000,
-               images_test=2_000, images_attack=10_000, draws=2_000, own=False, again=2),
-)
-PARTS = (*pictures.ATTACKED, "draws")
-
+scale = run.scale(**experiments.NOISE)
 
 # %% [markdown]
 # The radius of the L2 ball is the radius $a$ of the L∞ ball times
 # $\sqrt{n/3}$ ($n$ values in an image), which gives both kinds the same mean norm ({ref}`Section 7.1 <sutton-7-1>`).
+# One run trains a network on one problem with one kind and level of noise and attacks it without noise
+# ({download}`experiments.py <../../papers/sutton/experiments.py>`).
 
 # %%
-def measure(class_a, class_b, *, noise, noise_size, architecture, epochs, images_train, images_test,
-            images_attack, draws, seed):
-    """All that Tables 13 to 18 need of one training; a size beyond what there is takes all."""
-    sizes = dict(epochs=epochs, images_train=images_train, images_test=images_test,
-                 images_attack=images_attack, draws=draws)
-    return pair.measure_pair("cifar10", class_a, class_b, noise=noise, noise_size=noise_size, images_random=1,
-                             architecture=architecture, seed=seed, **sizes) | sizes
-
-
-def arguments(scale, a, noise, noise_size):
-    """Of the unit of class a and the next one."""
-    return dict(class_a=a, class_b=a + 1, noise=noise, noise_size=noise_size, architecture=scale.architecture,
-                epochs=scale.epochs, images_train=scale.images_train, images_test=scale.images_test,
-                images_attack=scale.images_attack, draws=scale.draws, seed=scale.seed)
-
-
-def plan(scale):
-    """One unit for each problem, level of noise and kind, the first problem first."""
-    return {f"{CLASSES[a]}-{CLASSES[a + 1]}-{noise}-{level}": arguments(
-        scale, a, noise, size if noise == "cube" else matching_radius(size, DIMENSION))
-        for a in range(scale.problems)
-        for level, size in enumerate(scale.sizes, start=1)
-        for noise in ("cube", "ball")}
-
-
-def plan_again(scale):
-    """The first problem with the largest noise of a cube once more, from other seeds, with few attacks."""
-    return {f"{CLASSES[0]}-{CLASSES[1]}-cube-3-seed-{n}":
-            arguments(scale, 0, "cube", scale.sizes[2]) | {"seed": scale.seed + n,
-                                                           "images_attack": min(500, scale.images_attack)}
-            for n in range(1, scale.again + 1)}
-
-
-def plan_without(scale):
-    """The same problems without noise, in this page's small runs."""
-    return {f"{CLASSES[a]}-{CLASSES[a + 1]}": arguments(scale, a, None, 0.0)
-            for a in range(scale.problems)} if scale.own else {}
-
-
-noisy = run.units("noise", measure, plan, parts=PARTS)
-again = run.units("again", measure, plan_again)
+noisy = run.results(experiments.training_noise)
+again = run.results(experiments.training_noise_again)
 
 # %% [markdown]
 # All networks of this page have the layers of Table 2 as printed, without batch normalisation. {ref}`Section 7.2.1 <sutton-7-2-1>` shows
@@ -147,14 +101,15 @@ again = run.units("again", measure, plan_again)
 # experiments have not been repeated with batch normalisation.
 
 # %%
-own = run.units("without", measure, plan_without, parts=PARTS)
-plain = handed.borrowed("sutton/7_2_1_cifar10", "printed",
-                        [f"{CLASSES[a]}-{CLASSES[a + 1]}" for a in range(9)], own=own, title="without",
-                        parts=PARTS)
+# Those without noise are the networks of Section 7.2.1. How many of their images were perturbed at random does not count here.
+plain = dataclasses.replace(
+    run.results(experiments.cifar10_as_printed, plan=experiments.plan_without_noise,
+                names=[f"{CLASSES[a]}-{CLASSES[a + 1]}" for a in range(9)]),
+    sizes=experiments.training_noise.sizes)
 
 
 def resting(kind):
-    """What the tables and the figure of a kind of noise rest on: its units, and those without noise.
+    """What the tables and the figure of a kind of noise rest on: its runs, and those without noise.
 
     What is recorded is shown even where the problems without noise are not recorded yet.
     """
@@ -272,8 +227,8 @@ def susceptibility(part, reading):
 
 
 def level(unit):
-    """1, 2 or 3: the last part of a unit's name."""
-    return int(unit["unit"].rsplit("-", 1)[1])
+    """1, 2 or 3: the last part of a run's name."""
+    return int(unit["run"].rsplit("-", 1)[1])
 
 
 def at(units, kind, n):
@@ -373,14 +328,14 @@ def failed(units, kind, a):
 
 def right(units):
     """Whether each net knows more than half of its training images, bool [units]; all where none does."""
-    return units.unit.isin(pictures.learned(units).unit)
+    return units.run.isin(figures.learned(units).run)
 
 
 def failures_in_words(units):
     """Which trainings failed, and how near chance the worst of the others is."""
     if all(2 * f["hits"] <= f["of"] for f in (tables.accuracy(u["train"]) for u in units.to_dict("records"))):
         return "No network classifies more than half of its training images correctly; all are shown."
-    if lost := [u.replace("-", " ") for u in units.unit[~right(units)]]:
+    if lost := [u.replace("-", " ") for u in units.run[~right(units)]]:
         return ("Failed trainings, whose network classifies at most half of its images correctly: "
                 f"{', '.join(lost)}. They stay in the tables; means and lines leave their problem out.")
     least = min(tables.accuracy(u["train"])["percent"] for u in units.to_dict("records"))
@@ -495,7 +450,7 @@ def rises(rows, reading):
 
 def publish(kind, n):
     """Table 13 to 18, whichever belongs to a kind and level."""
-    run.table(f"table-{NUMBER[kind, n]}", resting(kind), rows_of(kind, n), rests=pictures.ATTACKED,
+    run.table(f"table-{NUMBER[kind, n]}", resting(kind), rows_of(kind, n), rests=ATTACKED,
               claims={"little effect": little, "large drop": drop, "rises with": rises})
 
 
@@ -653,7 +608,7 @@ def draw_curves(kind):
                                                    display.MARKERS):
                 there = [(d["size"], d[panel][split]) for d in data.values() if d[panel][split] is not None]
                 if there:
-                    ax.plot(*zip(*there), line, marker=marker, color=colour, label=pictures.SETS[split])
+                    ax.plot(*zip(*there), line, marker=marker, color=colour, label=figures.SETS[split])
                 theirs = [(d["size"], printed_of(kind, int(n.split()[1]), panel, split, d["problems"]))
                           for n, d in data.items() if n != "level 0"]
                 ax.plot(*zip(*theirs), "x", color=colour, alpha=0.7, label=f"published, "
@@ -695,7 +650,7 @@ def grows(d, reading):
 
 def publish_figure(item, kind):
     """Figure 15 or 16."""
-    run.figure(item, resting(kind), draw_curves(kind), data=curves(kind), rests=pictures.ATTACKED,
+    run.figure(item, resting(kind), draw_curves(kind), data=curves(kind), rests=ATTACKED,
                caption=f"Sutton et al., {item.replace('f', 'F').replace('-', ' ')}: training with uniform "
                        f"noise in an {BALLS[kind]} ball, over the radius of the ball",
                alt="Five small plots over the size of the noise: accuracy falls; the share of attackable "

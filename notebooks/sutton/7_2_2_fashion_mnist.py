@@ -31,7 +31,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks' initialisation, of their training and of every draw
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
+units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 classes: int | None = None  # how many classes, from the first; None takes the profile's value [2..10]
 architecture: str | None = None  # network {sutton-vgg, sutton-vgg-short, sutton-vgg-bn, sutton-vgg-short-bn}
 epochs: int | None = None  # of training; the rate is halved after each fifth; None: the profile's [1..]
@@ -42,19 +42,19 @@ images_random: int | None = None  # attackable images of a set, perturbed; None:
 draws: int | None = None  # random perturbations of an image; None takes the profile's value [1..30000]
 
 # %% tags=["hide-cell"]
+from papers.sutton import experiments, figures, planes, readings, tables, violins
+from papers.sutton.experiments import ATTACKED, DELTAS, problems_of
+from papers.sutton.figures import in_percent, values
 from shared import reference
 from shared.data.archives import SPECS
-from shared.pages import display, planes, readings, violins
-from shared.pages import pairs as pictures
-from shared.pages.pairs import DELTAS, in_percent, values
+from shared.pages import display
 from shared.pages.start import start
 from shared.pages.sums import middle
-from shared.stability import pair, tables
 
 run = start("sutton/7_2_2_fashion_mnist", globals())
-CLASSES = pictures.CLASSES["fashion_mnist"]
+CLASSES = experiments.CLASSES["fashion_mnist"]
 PAPER = reference.paper("sutton")
-NEXT = pictures.problems_of(len(CLASSES))
+NEXT = problems_of(len(CLASSES))
 PRINTED = {d: tables.printed(PAPER["table-20"], quantity="random_susceptibility", delta_inferred=d)
            for d in DELTAS}
 SHARES = {"attack": tables.printed(PAPER["table-20"], quantity="adversarial_susceptibility"), **PRINTED}
@@ -77,54 +77,23 @@ FAR = DELTAS[2]
 # perturbations of the norm of the attack that flip almost no label.
 
 # %%
-scale = run.scale(
-    smoke=dict(classes=4, architecture="sutton-vgg-short-bn", epochs=1, images_train=16, images_test=8,
-               images_attack=1, images_random=1, draws=4, printed=1),
-    quick=dict(classes=3, architecture="sutton-vgg-short-bn", epochs=40, images_train=256, images_test=100,
-               images_attack=6, images_random=3, draws=20, printed=0),
-    paper=dict(classes=10, architecture="sutton-vgg-short-bn", epochs=100, images_train=12_000,
-               images_test=2_000, images_attack=12_000, images_random=12_000, draws=2_000, printed=9),
-)
-
+scale = run.scale(**experiments.FASHION_MNIST)
 
 # %% [markdown]
 # For each problem a network is trained, its correctly classified images are attacked, and the attackable images are perturbed at
 # random. A problem has twelve thousand training images and two thousand test images. The three channels of an image are equal, as in
-# the paper; an attack may change them differently.
+# the paper; an attack may change them differently. One run is one problem ({download}`experiments.py <../../papers/sutton/experiments.py>`).
 
 # %%
-def measure(class_a, class_b, *, architecture, epochs, images_train, images_test,
-            images_attack, images_random, draws, seed):
-    """All that Tables 20 and 21 need of one problem; a size beyond what it has takes all."""
-    sizes = dict(epochs=epochs, images_train=images_train, images_test=images_test,
-                 images_attack=images_attack, images_random=images_random, draws=draws)
-    return pair.measure_pair("fashion_mnist", class_a, class_b, architecture=architecture,
-                             seed=seed, **sizes) | sizes
-
-
-def plan(scale):
-    """One unit for each class and the next one."""
-    return {f"{CLASSES[a]}-{CLASSES[a + 1]}": dict(
-        class_a=a, class_b=a + 1, architecture=scale.architecture, epochs=scale.epochs,
-        images_train=scale.images_train, images_test=scale.images_test, images_attack=scale.images_attack,
-        images_random=scale.images_random, draws=scale.draws, seed=scale.seed)
-        for a in range(scale.classes - 1)}
-
-
-def plan_printed(scale):
-    """The same without batch normalisation: Table 2 as printed."""
-    return {name: readings.as_printed(each) for name, each in list(plan(scale).items())[:scale.printed]}
-
-
-pairs = run.units("pairs", measure, plan, parts=pictures.PARTS)
-printed = run.units("printed", measure, plan_printed, parts=pictures.PARTS)
+pairs = run.results(experiments.fashion_mnist)
+printed = run.results(experiments.fashion_mnist_as_printed)
 
 # %% [markdown]
 # The paper uses every image. Where fewer images are measured here, they were drawn at random, and each share has an interval (below).
 # Accuracies are those of all images.
 
 # %%
-run.tell(pairs, lambda u: pictures.scale_words(u, len(pairs.published)))
+run.tell(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 
 # %% [markdown]
 # ## Table 19: the ten classes
@@ -162,7 +131,7 @@ def as_cifar(rows):
     right, attacked, turned = found.values()
     each = [[v for split in tables.SPLITS for v in values(rows[rows.delta_inferred == d], split)]
             for d in DELTAS[:2]]
-    noise = " and ".join(f"{in_percent(middle(v))} at δ = {d} ({pictures.ends_in_words(v)})"
+    noise = " and ".join(f"{in_percent(middle(v))} at δ = {d} ({figures.ends_in_words(v)})"
                          for d, v in zip(DELTAS, each))
     there = {(row.class_a, row.class_b) for row in rows.dropna(subset=["test"]).itertuples()}
     printed = middle([SHARES["attack"][p][s] for p in sorted(there) for s in tables.SPLITS])
@@ -173,21 +142,21 @@ def as_cifar(rows):
         f"images, {in_percent(turned)} over both")
 
 
-run.table("table-20", pairs, lambda u: pictures.settled(tables.summary_shares(u)),
+run.table("table-20", pairs, lambda u: figures.settled(tables.summary_shares(u)),
           claims={"broadly those of CIFAR-10": as_cifar})
 
 # %%
-pictures.show_means(run, "fashion-means", pairs, SHARES, CLASSES, RIGHT)
+figures.show_means(run, "fashion-means", pairs, SHARES, CLASSES, RIGHT)
 
 # %%
-display.say(pictures.WHY_NOT_ALL)
+display.say(figures.WHY_NOT_ALL)
 
 # %%
-run.extra("fashion-gradient", pairs, lambda u: pictures.gradient_rows(u, NEXT, CLASSES),
-          "Where attacks fail, test images", header=pictures.GRADIENT_HEADER)
+run.extra("fashion-gradient", pairs, lambda u: figures.gradient_rows(u, NEXT, CLASSES),
+          "Where attacks fail, test images", header=figures.GRADIENT_HEADER)
 
 # %%
-run.tell(pairs, lambda u: pictures.failures_in_words(u, NEXT, CLASSES))
+run.tell(pairs, lambda u: figures.failures_in_words(u, NEXT, CLASSES))
 
 # %% [markdown]
 # ## Which network: with batch normalisation, and without
@@ -204,8 +173,8 @@ readings.compare(run, "fashion-readings", pairs, printed, SHARES["attack"], RIGH
 # the difference between one network and another.
 
 # %%
-run.extra("fashion-intervals", pairs, lambda u: pictures.interval_rows(u, NEXT, CLASSES),
-          "Shares with 95% intervals and the images they rest on.", header=pictures.INTERVAL_HEADER)
+run.extra("fashion-intervals", pairs, lambda u: figures.interval_rows(u, NEXT, CLASSES),
+          "Shares with 95% intervals and the images they rest on.", header=figures.INTERVAL_HEADER)
 
 # %% [markdown]
 # ## What the theory predicts
@@ -220,11 +189,11 @@ planes.show(run, "fashion-planes", pairs, NEXT, CLASSES, PRINTED, data_set="Fash
 # absolute changes, ℓ₂ the Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
 
 # %%
-run.table("table-21", pairs, tables.summary_sizes, rests=pictures.ATTACKED)
-run.tell(pairs, lambda u: pictures.norms_in_words(PAPER["table-21"], tables.summary_sizes(u)))
+run.table("table-21", pairs, tables.summary_sizes, rests=ATTACKED)
+run.tell(pairs, lambda u: figures.norms_in_words(PAPER["table-21"], tables.summary_sizes(u)))
 run.tell(pairs, lambda u: "The noise of Table 20 is scaled by these norms. At δ = {} it flips the label "
          "of {} of the attackable test images (paper: {}).".format(
-             FAR, *(in_percent(pictures.averages(u, p)[FAR]) for p in (None, SHARES))))
+             FAR, *(in_percent(figures.averages(u, p)[FAR]) for p in (None, SHARES))))
 
 # %% [markdown]
 # ## Figure 17: norms of the attacks, image by image
@@ -234,7 +203,7 @@ run.tell(pairs, lambda u: "The noise of Table 20 is scaled by these norms. At δ
 
 # %%
 violins.publish(run, "figure-17", pairs, NEXT, CLASSES, tables.attack_size, of="attack",
-                rests=pictures.ATTACKED)
+                rests=ATTACKED)
 
 # %% [markdown]
 # ## Figure 18: norms of the random perturbations that flip a label, image by image
@@ -272,7 +241,7 @@ violins.publish(run, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[
 #   more.
 
 # %%
-pictures.minute(run, pairs, SHARES, "Fashion-MNIST test images", full=12_000,
+figures.minute(run, pairs, SHARES, "Fashion-MNIST test images", full=12_000,
                 cause=readings.both_in_words(*run.best(pairs, printed), SHARES["attack"], RIGHT))
 
 # %%

@@ -31,7 +31,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks' initialisation, of their training and of every draw
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
+units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 classes: int | None = None  # how many classes, from the first; None takes the profile's value [2..6]
 architecture: str | None = None  # network {sutton-vgg, sutton-vgg-short, sutton-vgg-bn, sutton-vgg-short-bn}
 epochs: int | None = None  # of training; the rate is halved after each fifth; None: the profile's [1..]
@@ -44,20 +44,20 @@ draws: int | None = None  # random perturbations of an image; None takes the pro
 # %% tags=["hide-cell"]
 import numpy as np
 
+from papers.sutton import experiments, figures, planes, readings, tables, violins
+from papers.sutton.experiments import ATTACKED, DELTAS, HELD_OUT, READINGS, SIGNS, problems_of
+from papers.sutton.figures import LARGER_SIGN, counted, in_percent, interval, values
+from papers.sutton.readings import SEEDED, facts
 from shared import reference
 from shared.data.archives import SPECS
 from shared.data.convert import GTSRB_CLASSES
-from shared.pages import display, planes, readings, violins
-from shared.pages import pairs as pictures
-from shared.pages.pairs import DELTAS, HELD_OUT, LARGER_SIGN, SIGNS, counted, in_percent, interval, values
-from shared.pages.readings import READINGS, SEEDED, facts
+from shared.pages import display
 from shared.pages.start import start
-from shared.stability import pair, tables
 
 run = start("sutton/7_2_3_gtsrb", globals())
-CLASSES = pictures.CLASSES["gtsrb"]
+CLASSES = experiments.CLASSES["gtsrb"]
 PAPER = reference.paper("sutton")
-NEXT = pictures.problems_of(len(CLASSES))
+NEXT = problems_of(len(CLASSES))
 RANDOM = {d: tables.printed(PAPER["table-23"], quantity="random_susceptibility", delta_inferred=d)
           for d in DELTAS}
 SHARES = {"attack": tables.printed(PAPER["table-23"], quantity="adversarial_susceptibility"), **RANDOM}
@@ -84,103 +84,29 @@ SIZES = {norm: tables.printed(PAPER["table-24"], norm=norm, split="test") for no
 # nearly identical images among the training images. The same problems with whole tracks held out are measured beside them.
 
 # %%
-# Networks beside those of the main reading at seed 0: other readings of Table 2, other seeds. Their random
-# perturbations are shown nowhere, so that one image is perturbed.
-MAIN = "sutton-vgg-short-bn"    # what the rule of book/protocol.md chooses, below
-NETWORKS = [(a, reading, n) for a, some, seeds in (
-                (0, READINGS, 3), (2, ("",), 3), (2, ("padded",), 2),
-                *((a, ("decayed", "alike"), 1) for a in (2, 3, 4)),
-                (0, ("public",), 4),      # a training failed: the next seed takes its place
-                *((a, ("", "bn", "public"), 1) for a in (1, 2, 3, 4)))
-            for reading in some for n in range(seeds)]
-
-scale = run.scale(
-    smoke=dict(classes=3, architecture=MAIN, epochs=1, images_train=16, images_test=8,
-               images_attack=1, images_random=1, draws=4, others=3, printed=2),
-    quick=dict(classes=2, architecture=MAIN, epochs=40, images_train=256, images_test=100,
-               images_attack=6, images_random=3, draws=20, others=2, printed=1),
-    paper=dict(classes=6, architecture=MAIN, epochs=100, images_train=2_000,
-               images_test=2_000, images_attack=2_000, images_random=2_000, draws=2_000,
-               others=len(NETWORKS), printed=5),
-)
-
+scale = run.scale(**experiments.GTSRB)
 
 # %% [markdown]
 # For each problem a network is trained, the correctly classified images are attacked, and the attackable images are perturbed at
-# random. The number of images of a problem follows from the published shares (below).
+# random. The number of images of a problem follows from the published shares (below). One run is one problem
+# ({download}`experiments.py <../../papers/sutton/experiments.py>`).
 #
 # The networks of this page have batch normalisation, which the paper's Table 2 does not list. {ref}`A rule <which-network>` chose them
 # because their attackable shares are nearest to the published ones. These shares in Table 23 therefore count as *fitted*: their agreement
 # shows nothing. The section on readings sets the network of Table 2 as printed beside them.
 
 # %%
-def measure(class_a, class_b, *, held_out, by_track, architecture, epochs, images_train, images_test,
-            images_attack, images_random, draws, seed):
-    """All that Tables 23 and 24 need of one problem; a size beyond what it has takes all."""
-    sizes = dict(epochs=epochs, images_train=images_train, images_test=images_test,
-                 images_attack=images_attack, images_random=images_random, draws=draws)
-    return pair.measure_pair("gtsrb", class_a, class_b, held_out=held_out, by_track=by_track,
-                             architecture=architecture,
-                             seed=seed, **sizes) | sizes
-
-
-def problems(scale, by_track):
-    """Arguments of the units of each sign and the next one; the sizes are those of the problem."""
-    size = [printed - out for printed, out in zip(SIGNS, HELD_OUT)]
-    return [dict(
-        class_a=a, class_b=a + 1, held_out=[HELD_OUT[k] / SIGNS[k] for k in (a, a + 1)], by_track=by_track,
-        architecture=scale.architecture, epochs=scale.epochs, draws=scale.draws, seed=scale.seed,
-        **{name: min(getattr(scale, name), size[a] + size[a + 1])
-           for name in ("images_train", "images_test", "images_attack", "images_random")})
-        for a in range(scale.classes - 1)]
-
-
-def plan(scale):
-    """One unit for each sign and the next one."""
-    return {f"s{each['class_a']}-s{each['class_b']}": each for each in problems(scale, False)}
-
-
-def as_printed(scale, by_track):
-    """The same without batch normalisation: Table 2 as printed."""
-    return [readings.as_printed(each) for each in problems(scale, by_track)]
-
-
-def plan_printed(scale):
-    """One unit for each sign and the next one."""
-    return {f"s{each['class_a']}-s{each['class_b']}": each
-            for each in as_printed(scale, False)[:scale.printed]}
-
-
-def plan_tracks(scale):
-    """The same with whole tracks held out."""
-    return {f"s{each['class_a']}-s{each['class_b']}-tracks": each for each in as_printed(scale, True)}
-
-
-def plan_others(scale):
-    """The `NETWORKS` beside those as printed, named by problem, reading and seed (of net, split, draws)."""
-    planned, every = {}, as_printed(scale, False)
-    main = readings.reading(every[0]["architecture"])
-    there = dict.fromkeys(each for each in NETWORKS if each[0] < len(every) and each[1:] != (main, 0))
-    for a, reading, n in list(there)[:scale.others]:
-        name = "-".join(filter(None, (f"s{a}-s{a + 1}", reading, f"seed-{n}")))
-        sizes = {"images_random": 1, "images_attack": min(500, every[a]["images_attack"])}
-        planned[name] = every[a] | sizes | {
-            "seed": scale.seed + n, "architecture": every[a]["architecture"] if reading == main else
-            "-".join(filter(None, ("sutton-vgg-short", reading)))}
-    return planned
-
-
-pairs = run.units("pairs", measure, plan, parts=pictures.PARTS)
-printed = run.units("printed", measure, plan_printed, parts=pictures.PARTS)
-tracks = run.units("tracks", measure, plan_tracks, parts=pictures.PARTS)
-others = run.units("others", measure, plan_others)
+pairs = run.results(experiments.gtsrb)
+printed = run.results(experiments.gtsrb_as_printed)
+tracks = run.results(experiments.gtsrb_tracks)
+others = run.results(experiments.gtsrb_readings)
 
 # %% [markdown]
 # The paper used every image. Where fewer images are measured here, they were drawn at random, and each share has an interval (below).
 # Accuracies rest on all images.
 
 # %%
-run.tell(pairs, lambda u: pictures.scale_words(u, len(pairs.published)))
+run.tell(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 
 # %% [markdown]
 # ## Table 22: the signs
@@ -217,7 +143,7 @@ def still_attackable(rows):
     """The range of the shares that can be attacked: the claim names no least one."""
     right = rows[rows.quantity == "accuracy"]
     failed = [r.problem for r in right.itertuples()
-              if not pictures.knows((r.class_a, r.class_b), r.train, LARGER_SIGN)]
+              if not figures.knows((r.class_a, r.class_b), r.train, LARGER_SIGN)]
     these = rows[(rows.quantity == "adversarial_susceptibility") & ~rows.problem.isin(failed)]
     both = [v for split in tables.SPLITS for v in values(these, split)]
     if not both:
@@ -232,23 +158,23 @@ def shares(units):
     """The rows of the table; agreement of the shares by which the network was chosen shows nothing."""
     return [row | ({f"{split}_status": readings.FITTED for split in tables.SPLITS}
                    if row["quantity"] == "adversarial_susceptibility" else {})
-            for row in pictures.settled(tables.summary_shares(units))]
+            for row in figures.settled(tables.summary_shares(units))]
 
 
 run.table("table-23", pairs, shares, claims={"chosen to look different": still_attackable})
 
 # %%
-pictures.show_means(run, "gtsrb-means", pairs, SHARES, CLASSES, RIGHT, LARGER_SIGN)
+figures.show_means(run, "gtsrb-means", pairs, SHARES, CLASSES, RIGHT, LARGER_SIGN)
 
 # %%
-display.say(pictures.WHY_NOT_ALL)
+display.say(figures.WHY_NOT_ALL)
 
 # %%
-run.extra("gtsrb-gradient", pairs, lambda u: pictures.gradient_rows(u, NEXT, CLASSES),
-          "Where attacks fail, test images.", header=pictures.GRADIENT_HEADER)
+run.extra("gtsrb-gradient", pairs, lambda u: figures.gradient_rows(u, NEXT, CLASSES),
+          "Where attacks fail, test images.", header=figures.GRADIENT_HEADER)
 
 # %%
-run.tell(pairs, lambda u: pictures.failures_in_words(u, NEXT, CLASSES, LARGER_SIGN))
+run.tell(pairs, lambda u: figures.failures_in_words(u, NEXT, CLASSES, LARGER_SIGN))
 
 
 # %% [markdown]
@@ -264,10 +190,10 @@ def by_split(images, whole):
     """Each problem with images held out and with tracks held out, test set."""
     made = []
     for problem in NEXT:
-        for split, there in (("images", pictures.measured(images)), ("tracks", pictures.measured(whole))):
+        for split, there in (("images", figures.measured(images)), ("tracks", figures.measured(whole))):
             if problem in there:
                 part = there[problem]["test"]
-                made.append({"problem": pictures.name(problem, CLASSES), "held_out": split,
+                made.append({"problem": figures.name(problem, CLASSES), "held_out": split,
                              "of": part["accuracy"]["of"],
                              "train": in_percent(there[problem]["train"]["accuracy"]["percent"]),
                              "test": interval(part["accuracy"]), "attack": interval(tables.attacked(part)),
@@ -287,13 +213,13 @@ run.extra("gtsrb-tracks", (printed, tracks), by_split,
 # %%
 def leak_in_words(images, whole, others):
     """What the split does to accuracy and susceptibility, beside what another seed does."""
-    both = [p for p in pictures.measured(pictures.learned(images, LARGER_SIGN))
-            if p in pictures.measured(pictures.learned(whole, LARGER_SIGN))]
+    both = [p for p in figures.measured(figures.learned(images, LARGER_SIGN))
+            if p in figures.measured(figures.learned(whole, LARGER_SIGN))]
     if not both:
         return "No problem has a trained network under both splits yet."
-    failed = [pictures.name(p, CLASSES) for p in pictures.measured(images)
-              if p in pictures.measured(whole) and p not in both]
-    right, attacked = ([[of(pictures.measured(split)[p]["test"])["percent"] for split in (images, whole)]
+    failed = [figures.name(p, CLASSES) for p in figures.measured(images)
+              if p in figures.measured(whole) and p not in both]
+    right, attacked = ([[of(figures.measured(split)[p]["test"])["percent"] for split in (images, whole)]
                         for p in both] for of in (tables.accuracy, tables.attacked))
     single, held = (in_percent(float(np.mean(each))) for each in zip(*right))
     moves = [tracks - image for image, tracks in attacked if None not in (image, tracks)]
@@ -305,7 +231,7 @@ def leak_in_words(images, whole, others):
             f"out and {held} with whole tracks held out. The attackable share rises on "
             f"{sum(m > 0 for m in moves)} problems and falls on {sum(m < 0 for m in moves)}, by at most "
             f"{max(map(abs, moves)):.0f} points. One network is trained for each; {len(seeds)} seeds on "
-            f"*{pictures.name(SEEDED, CLASSES)}* lie up to {max(seeds) - min(seeds):.0f} points "
+            f"*{figures.name(SEEDED, CLASSES)}* lie up to {max(seeds) - min(seeds):.0f} points "
             "apart, so that no effect of the split on this share is shown."
             + (f" Left out because a training failed: {' and '.join(failed)}." if failed else ""))
 
@@ -319,8 +245,8 @@ run.tell((printed, tracks, others), leak_in_words)
 # the difference between one network and another, which the next section measures for some problems.
 
 # %%
-run.extra("gtsrb-intervals", pairs, lambda u: pictures.interval_rows(u, NEXT, CLASSES),
-          "Shares with 95% intervals and the images they rest on.", header=pictures.INTERVAL_HEADER)
+run.extra("gtsrb-intervals", pairs, lambda u: figures.interval_rows(u, NEXT, CLASSES),
+          "Shares with 95% intervals and the images they rest on.", header=figures.INTERVAL_HEADER)
 
 
 # %% [markdown]
@@ -382,7 +308,7 @@ def reading_rows(units, others):
 
 def choice_in_words(units, others):
     """What the rule chooses, or which networks it waits for."""
-    told, own = choose(units, others), readings.reading(scale.architecture)
+    told, own = choose(units, others), experiments.reading(scale.architecture)
     if told.missing:
         return (f"No reading is chosen yet. The rule waits for {counted(len(told.missing), 'network')}, and "
                 f"for further ones if trainings fail:\n\n{told.waits_for(CLASSES)}")
@@ -409,7 +335,7 @@ def cause_in_words(units, others):
     """For the box: the network, and the strongest result without batch normalisation."""
     if not all(near_published(units, others)):
         return ""
-    (_, noise), _ = readings.noisiest(pictures.learned(units, LARGER_SIGN))
+    (_, noise), _ = readings.noisiest(figures.learned(units, LARGER_SIGN))
     without = "" if noise is None else (
         f"; without it, noise of the attack's own norm flips {in_percent(noise['percent'])} on one pair "
         f"(n = {noise['of']})")
@@ -423,7 +349,7 @@ def evidence_in_words(units, others):
         return "The networks with batch normalisation that this comparison needs are not measured yet."
     sizes = [(facts(u["test"])["size"], r) for (p, r), there in nets.items() if p == (1, 2)
              for u in there.values() if facts(u["test"])["size"] and not readings.failed(u, RIGHT)]
-    norm, where = published((1, 2))["size"], pictures.name((1, 2), CLASSES)
+    norm, where = published((1, 2))["size"], figures.name((1, 2), CLASSES)
     nearest, whose = min(sizes, key=lambda each: abs(each[0] - norm), default=(np.nan, ""))
     means = [f"{in_percent(float(np.mean([tables.accuracy(u['test'])['percent'] for u in mine])))} with "
              f"{READINGS[r].name} (n = {len(mine)})" for r in readings.MOMENTUMS
@@ -438,7 +364,7 @@ def evidence_in_words(units, others):
             f"nearest of {len(sizes)} networks has {nearest:.2f} (*{READINGS[whose].name}*). The authors' "
             "code is not known, so that the comparison does not show which network they trained.\n\n"
             "*Running momentum*: training on "
-            f"*{pictures.name(SEEDED, CLASSES)}* takes 300 steps. With momentum 0.99 the running mean and "
+            f"*{figures.name(SEEDED, CLASSES)}* takes 300 steps. With momentum 0.99 the running mean and "
             "variance average over some 100 steps and lag behind the weights. Mean test accuracy = "
             f"{'; '.join(means)}; paper: {in_percent(RIGHT[SEEDED]['test'])}.")
 
@@ -454,10 +380,10 @@ run.extra("gtsrb-readings", (printed, others), reading_rows,
                   "deviation": "mean absolute deviation, points", "near": "within 10 points",
                   "ratio": "ℓ₁/ℓ₂", "size": "ℓ₂ norm, end of no passing – keep right", "chosen": "rule"})
 run.tell((printed, others), choice_in_words)
-run.extra("gtsrb-printed", printed, lambda u: pictures.interval_rows(u, NEXT, CLASSES),
+run.extra("gtsrb-printed", printed, lambda u: figures.interval_rows(u, NEXT, CLASSES),
           "Table 2 as printed: the shares of the tables above, with 95% intervals.",
-          header=pictures.INTERVAL_HEADER, fold="Shares with Table 2 as printed")
-run.tell(printed, lambda u: readings.printed_in_words(pictures.learned(u, LARGER_SIGN), RANDOM[1], CLASSES))
+          header=figures.INTERVAL_HEADER, fold="Shares with Table 2 as printed")
+run.tell(printed, lambda u: readings.printed_in_words(figures.learned(u, LARGER_SIGN), RANDOM[1], CLASSES))
 run.tell((printed, others), evidence_in_words)
 run.extra("gtsrb-nets", (printed, others), lambda u, o: readings.rows(u, o, published, CLASSES),
           "Every network, test images. Shares are percentages. Networks with batch normalisation were "
@@ -483,7 +409,7 @@ planes.show(run, "gtsrb-planes", pairs, NEXT, CLASSES, RANDOM, data_set="GTSRB")
 # absolute changes, ℓ₂ the Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
 
 # %%
-run.table("table-24", pairs, tables.summary_sizes, rests=pictures.ATTACKED)
+run.table("table-24", pairs, tables.summary_sizes, rests=ATTACKED)
 run.tell((pairs, others), lambda u, o: readings.seeds_in_words(u, o, SIZES["l2"], CLASSES))
 
 # %% [markdown]
@@ -494,7 +420,7 @@ run.tell((pairs, others), lambda u, o: readings.seeds_in_words(u, o, SIZES["l2"]
 
 # %%
 violins.publish(run, "figure-19", pairs, NEXT, CLASSES, tables.attack_size, of="attack",
-                rests=pictures.ATTACKED)
+                rests=ATTACKED)
 
 # %% [markdown]
 # ## Figure 20: norms of the random perturbations that flip a label
@@ -532,7 +458,7 @@ violins.publish(run, "figure-20", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[
 # - `draws=200`: a tenth of the random perturbations. Fewer images should have a flipped label, but far more than a tenth as many.
 
 # %%
-pictures.minute(run, pairs, SHARES, "traffic-sign images", larger=LARGER_SIGN, fitted=True,
+figures.minute(run, pairs, SHARES, "traffic-sign images", larger=LARGER_SIGN, fitted=True,
                 cause=cause_in_words(*run.best(printed, others)))
 
 # %%

@@ -33,7 +33,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the random perturbations
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing, stale, all, none, names, or 2/8, the second of eight shares
+units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 network: str = "squeezenet"  # which net is tested; two are downloaded {squeezenet, resnet50, vgg19}
 blocks: int | None = None  # blocks of twenty images; None takes the profile's value [1..50]
 draws: int | None = None  # random perturbations of an image; None takes the profile's value [1..2000]
@@ -45,20 +45,17 @@ import re
 import matplotlib.pyplot as plt
 import numpy as np
 
-from shared import reference, runtime
-from shared.boundary.setting import Subject
-from shared.data import sets
-from shared.models import sutton
+from papers.sutton import experiments
+from papers.sutton.experiments import DELTAS
+from shared import reference
 from shared.pages import display
 from shared.pages.start import start
 from shared.pages.sums import words
-from shared.stability import labels as many
 from shared.stability.susceptibility import percentage
 from shared.theory.ball import log_tail
 
 run = start("sutton/7_2_4_imagenet", globals())
 NETWORKS = {"squeezenet": "SqueezeNet 1.1", "resnet50": "ResNet50", "vgg19": "VGG19"}
-DELTAS = (1, 2, 5, 10)  # sizes of random perturbations, in lengths of the image's attack
 PIXELS = 3 * 224 * 224  # values of a photograph
 
 # %% [markdown]
@@ -75,45 +72,16 @@ PIXELS = 3 * 224 * 224  # values of a photograph
 # means these here, not the paper's 20,480.
 
 # %%
-scale = run.scale(
-    smoke=dict(blocks=2, size=6, draws=12),
-    quick=dict(blocks=1, size=6, draws=40),
-    paper=dict(blocks=50, size=20, draws=2_000),
-)
-
+scale = run.scale(**experiments.IMAGENET)
 
 # %% [markdown]
 # For each image the page measures whether the network classifies it correctly, the smallest attack, and for each norm of the random
 # perturbations the first one that flips the label. All images get the same perturbations. Images are taken in the order of their
 # classes, which begins with fish and birds. The 95% intervals treat them as a random sample, so they do not hold for the other classes.
+# One run is a block of images ({download}`experiments.py <../../papers/sutton/experiments.py>`).
 
 # %%
-def model_of(network, seed):
-    """The net in eval mode, on the run's device."""
-    if network == "squeezenet":
-        return Subject("imagenet1000", "he-squeezenet", None).model(seed)
-    if sets.load("imagenet1000").stand_in:
-        raise runtime.UserError(f"network {network!r} wants ImageNet's photographs, which are not here; put "
-                                "them into the data folder, or take the network 'squeezenet'")
-    return sutton.pretrained(network).to(runtime.device())
-
-
-def test_block(network, *, first, images, draws, deltas, largest, seed):
-    """Attacks and random perturbations of some images, from number `first` on."""
-    x, y = Subject("imagenet1000", "he-squeezenet", None).images(first, images)
-    net = model_of(network, seed)
-    return {"draws": draws} | many.examine(net, x, y, deltas=tuple(deltas), draws=draws, largest=largest,
-                                           seed=seed)
-
-
-def plan(scale):
-    """Blocks of images, in the order of the data set."""
-    return {f"{scale.network}-b{block}": dict(
-        network=scale.network, first=block * scale.size, images=scale.size, draws=scale.draws,
-        deltas=[1, 2, 5, 10], largest=scale.largest, seed=scale.seed) for block in range(scale.blocks)}
-
-
-tested = run.units("tested", test_block, plan, parts=("draws",))
+tested = run.results(experiments.imagenet)
 
 
 # %%

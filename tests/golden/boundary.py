@@ -5,19 +5,20 @@ from unittest import mock
 
 import torch
 
+from papers.he import experiments
+from papers.he.experiments import attacks_on, directions_for, examples, learn, subjects, under_noise
 from shared import runtime
 from shared.attacks.directions import directions
 from shared.attacks.gradient import FGSM, PGD
 from shared.attacks.optimised import CarliniWagner, OptMargin
 from shared.attacks.threat import L2, Linf
-from shared.boundary import classifier, setting
+from shared.boundary import classifier
 from shared.boundary.classifier import BoundaryNet, Pairs, Rates, Threshold, features, rates, threshold, train
-from shared.boundary.setting import Subject, attacks, directions_for, examples, learn, subjects, under_noise
 from shared.boundary.survey import Survey, purity, refine, strewn, survey
 from shared.data import sets
 from shared.models import he
 from shared.training import zoo
-from shared.units.handed import give
+from shared.training.subject import Subject
 from tests.golden import Cases, refused
 from tests.golden.attacks import DRAWN, SEARCHED, constant, images, net, of_classes, settings
 
@@ -292,9 +293,8 @@ def block(number, kind, size=10, width=40):
     steps = torch.randint(1, top, (few, width), generator=draw).sort(1).values
     steps[:, -2:] = 255
     purities = torch.rand(few, 3, generator=draw).sort(1).values
-    return SimpleNamespace(code={}, result={"steps": steps.tolist(), "purities": purities.tolist(),
-                                            "counts": counts.tolist(), "correct": correct.tolist(),
-                                            "success": success.tolist()})
+    return {"steps": steps.tolist(), "purities": purities.tolist(), "counts": counts.tolist(),
+            "correct": correct.tolist(), "success": success.tolist()}
 
 
 def surroundings():
@@ -306,25 +306,23 @@ def surroundings():
 
 @case(elsewhere=LEARNED)
 def learned():
-    give("golden", surroundings())
     plan = dict(sample=40, size=10, step=0.02, share=0.5, centre=0.2, spread=0.05, steps=8, batch=8,
                 balanced=False, seed=1)
 
-    def run(name="net", attack="margin", others=("fgsm",), given="golden", **options):
-        return learn(given, name, attack, others, **plan | options)
+    def run(name="net", attack="margin", others=("fgsm",), around=None, **options):
+        return learn(surroundings() if around is None else around, name, attack, others, **plan | options)
 
     found = {"plain": run(), "alone": run(others=()), "balanced": run(balanced=True, share=0.8),
              "scaled": run(centre=0.1, spread=0.03), "step": run(step=0.04), "seed": run(seed=2),
              "other": run(attack="fgsm", others=("margin",)), "sample": run(sample=11),
              "less": run(sample=10, batch=100)}
     return {**found, "bad": [refused(run, "other net"), refused(run, attack="pgd"), refused(run, sample=0),
-                             refused(run, others=("pgd",)), refused(run, given="nothing given")]}
+                             refused(run, others=("pgd",)), refused(run, around={})]}
 
 
 @case
 def what_is_learned_from():
     """The inputs of the classifier, where some directions never meet the boundary."""
-    give("golden", surroundings())
     seen = []
 
     def look(some, **options):
@@ -332,17 +330,16 @@ def what_is_learned_from():
         return lambda x: x[:, :2]
 
     with mock.patch.object(classifier, "train", look):
-        learn("golden", "net", "margin", (), sample=11, size=10, step=0.02, share=0.5, centre=0.2,
+        learn(surroundings(), "net", "margin", (), sample=11, size=10, step=0.02, share=0.5, centre=0.2,
               spread=0.05, steps=1, batch=8, balanced=False, seed=1)
     return seen
 
 
 @case(elsewhere=LEARNED)
 def learned_from_nothing():
-    units = {f"net-{kind}-b0": block(0, kind) for kind in ("benign", "margin")}
-    units["net-margin-b0"].result["success"] = [False] * 10
-    give("golden without success", units)
-    return learn("golden without success", "net", "margin", (), sample=10, size=10, step=0.02, share=0.5,
+    around = {f"net-{kind}-b0": block(0, kind) for kind in ("benign", "margin")}
+    around["net-margin-b0"]["success"] = [False] * 10
+    return learn(around, "net", "margin", (), sample=10, size=10, step=0.02, share=0.5,
                  centre=0.0, spread=1.0, steps=5, batch=4, balanced=False, seed=1)
 
 
@@ -372,7 +369,7 @@ def asked(subject, method, **published):
 
     def kept(architecture, recipe, dataset, seed, *, device, hook=None):
         calls.append([architecture, dataset.name, seed, str(device), recipe is he.TINY, recipe is he.QUICK,
-                      hook is setting.SMOKE_TRAINING])
+                      hook is experiments.SMOKE_TRAINING])
         return SimpleNamespace(net="the net")
 
     with mock.patch.object(zoo, "net", kept), \
@@ -385,7 +382,7 @@ def asked(subject, method, **published):
 @case
 def subjects_and_their_nets():
     plain = Subject("digits", "he-mnist", he.QUICK)
-    hooked = Subject("digits", "he-mnist", he.QUICK, setting.SMOKE_TRAINING)
+    hooked = Subject("digits", "he-mnist", he.QUICK, experiments.SMOKE_TRAINING)
     published = Subject("shapes", "he-squeezenet", None)
     source = sets.load("shapes")
     real = mock.patch.object(sets, "load", lambda name: SimpleNamespace(name=name, source="folder"))
@@ -420,16 +417,16 @@ def hook(given):
 @case(elsewhere=0)
 def plans():
     hooks = {name: hook(value) for name, value in (
-        ("mnist", setting.MNIST_TRAINING), ("mnist short", setting.MNIST_TRAINING_SHORT),
-        ("cifar10", setting.CIFAR10_TRAINING), ("cifar10 short", setting.CIFAR10_TRAINING_SHORT),
-        ("smoke", setting.SMOKE_TRAINING))}
+        ("mnist", experiments.MNIST_TRAINING), ("mnist short", experiments.MNIST_TRAINING_SHORT),
+        ("cifar10", experiments.CIFAR10_TRAINING), ("cifar10 short", experiments.CIFAR10_TRAINING_SHORT),
+        ("smoke", experiments.SMOKE_TRAINING))}
     columns = {profile: {name: {"words": [s.dataset, s.architecture], "hook": hook(s.hook),
                                 "recipe": [n for n, value in RECIPES.items() if value is s.recipe]}
                          for name, s in subjects(profile).items()} for profile in ("smoke", "quick", "paper")}
     kinds = {f"{name} {rate}": {kind: "None" if a is None else
                                 [str(a.threat.size), a.threat.norm] if kind == "fgsm" else settings(a)
-                                for kind, a in attacks(name, rate).items()}
+                                for kind, a in attacks_on(name, rate).items()}
              for name in ("mnist", "cifar10", "imagenet1000") for rate in (None, 0.5)}
-    order = {name: list(attacks(name)) for name in ("mnist", "cifar10", "imagenet1000")}
+    order = {name: list(attacks_on(name)) for name in ("mnist", "cifar10", "imagenet1000")}
     return {**hooks, **columns, **kinds, "order": order, "names": list(subjects("smoke")),
-            "first": setting.FIRST}
+            "first": experiments.FIRST}

@@ -5,16 +5,17 @@ from unittest import mock
 
 import torch
 
+from papers.shu import experiments as setting
+from papers.shu.experiments import Family
 from shared import runtime
 from shared.attacks.iterative import BasicIterative
 from shared.attacks.newton import NewtonFool
 from shared.attacks.pointwise import Pointwise
 from shared.data import sets
 from shared.models import shu
-from shared.regions import boxes, setting
-from shared.regions.setting import Family
+from shared.regions import boxes
 from shared.training import zoo
-from shared.units.handed import give
+from shared.units import experiment
 from tests.golden import Cases, refused
 from tests.golden.attacks import SHAPE, images, net
 
@@ -191,12 +192,12 @@ def planes_of_boxes():
     for name, attack, aims in (("bim", SWEEP, 1), ("nf", FREE, 0)):
         result = setting.measure_image(FAMILY, attack, label=1, split="test", number=None, aims=aims, also=[],
                                        whole=False, **UNIT)
-        found[name] = SimpleNamespace(result=result, code={})
-    found["without"] = SimpleNamespace(result={"classes": {}}, code={})
-    give("golden sweeps", found)
+        found[name] = result
+    found["without"] = {"classes": {}}
     given = dict(label=1, others=[0, 2], reach=1.5, far=2.5, size=5, seed=0)
-    return [setting.measure_planes("golden sweeps", FAMILY, targets, **given)
-            for targets in ({}, {"bim": 0, "nf": 2}, {"bim": 2, "nf": 9})]
+    with mock.patch.dict(experiment._in_process, {"shu/lenet-sweeps": found}):
+        return [setting.measure_planes(FAMILY, targets, **given)
+                for targets in ({}, {"bim": 0, "nf": 2}, {"bim": 2, "nf": 9})]
 
 
 # Settings of small runs that stood in this room when its outputs were first stored; now the pages have them.

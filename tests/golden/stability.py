@@ -8,12 +8,13 @@ import pandas as pd
 import torch
 from torch import nn
 
+from papers.sutton import labels, pair, tables
 from shared import runtime
 from shared.attacks import line, noise, search
 from shared.data import sets
 from shared.models import registry
 from shared.models.inference import Careful, Decision, label_margins, margins
-from shared.stability import labels, pair, susceptibility, tables
+from shared.stability import susceptibility
 from tests.golden import Cases, bf16, flat, refused
 from tests.golden.models_inference import SHAPE, Coarse, drawn, network, pixels
 

@@ -1,6 +1,6 @@
 """Readings of the network of Table 2 (`sutton`), and the rule of book/protocol.md that chooses the main one.
 
-`units` is a DataFrame with a row a network (`shared.stability.tables`), with its `architecture` and `seed`; a
+`units` is a DataFrame with a row a network (`tables`), with its `architecture` and `seed`; a
 problem is its pair of classes.
 """
 from typing import NamedTuple
@@ -8,32 +8,10 @@ from typing import NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 
-from shared.pages import display, pairs
-from shared.stability import tables
+from papers.sutton import figures, tables
+from papers.sutton.experiments import READINGS, reading
+from shared.pages import display
 
-
-class Reading(NamedTuple):
-    """How tables and pictures call a reading, and how many things it changes.
-
-    Counted are those that the paper says or leaves at its software's defaults; not the place of dropout, of
-    which there is neither. The running momentum's default is 0.99.
-    """
-    name: str
-    changes: int
-
-
-READINGS = {  # by the end of the architecture's name
-    "": Reading("Table 2 as printed", 0),
-    "padded": Reading("padding", 1),
-    "within": Reading("dropout within blocks", 0),
-    "standard": Reading("standardised pixels", 1),
-    "together": Reading("padding, dropout, pixels", 2),
-    "decayed": Reading("weight decay", 1),
-    "alike": Reading("padding, dropout, pixels, decay", 3),
-    "bn": Reading("batch normalisation, 0.9", 2),
-    "bn-slow": Reading("batch normalisation, 0.99", 1),
-    "public": Reading("public VGG", 4),
-}
 MOMENTUMS = ("bn", "bn-slow")
 NORMALISED = (*MOMENTUMS, "public")
 SEEDED, SEEDS = (0, 1), (0, 1, 2)  # the problem that the rule measures with several seeds, and these
@@ -55,7 +33,7 @@ class Choice(NamedTuple):
         """On how many problems a reading's share is within ten points of the published: "2 of 5 problems"."""
         mine = self.shares[reading]
         near = sum(abs(v - printed[p]["test"]) <= 10 for p, v in mine.items())
-        return f"{near} of {pairs.counted(len(mine), 'problem')}" if mine else None
+        return f"{near} of {figures.counted(len(mine), 'problem')}" if mine else None
 
     def state(self, reading):
         """What the rule says of a reading."""
@@ -73,18 +51,8 @@ class Choice(NamedTuple):
         for r, p, n in self.missing:
             asked.setdefault(r, {}).setdefault(p, []).append(str(n))
         return "\n".join(f"- *{READINGS[r].name}*: " + "; ".join(
-            f"{pairs.name(p, names)}, seed {' and '.join(seeds)}" for p, seeds in each.items()) + "."
+            f"{figures.name(p, names)}, seed {' and '.join(seeds)}" for p, seeds in each.items()) + "."
             for r, each in asked.items())
-
-
-def reading(architecture):
-    """The key in `READINGS` of an architecture's name."""
-    return architecture.removeprefix("sutton-vgg").removeprefix("-short").removeprefix("-")
-
-
-def as_printed(arguments):
-    """A unit's arguments with the network of Table 2 as printed in place of the batch-normalised one."""
-    return arguments | {"architecture": arguments["architecture"].removesuffix("-bn")}
 
 
 def networks(*frames):
@@ -181,7 +149,7 @@ def rows(units, others, published, names):
     """
     made, nets = [], networks(units, others)
     for (p, r), there in nets.items():
-        about = {"problem": pairs.name(p, names)}
+        about = {"problem": figures.name(p, names)}
         if not any(row["problem"] == about["problem"] for row in made):
             made.append({**about, "reading": "published", **published(p)})
         made += [{**about, "reading": READINGS[r].name, "seed": str(n), **facts(u["test"]),
@@ -191,7 +159,7 @@ def rows(units, others, published, names):
 
 def class_rows(units, others, names):
     """A row for each class of the networks that were measured by class."""
-    return [{"problem": pairs.name(p, names), "reading": READINGS[r].name, "seed": str(n),
+    return [{"problem": figures.name(p, names), "reading": READINGS[r].name, "seed": str(n),
              "sign": names[p[label]], "label": label,
              "train": tables.accuracy(u["train"]["by_class"][label])["percent"], **facts(part)}
             for (p, r), there in networks(units, others).items() for n, u in there.items()
@@ -213,20 +181,20 @@ def draw(units, others, published, right, names):
                                 squeeze=False)
     for p, ax in zip(shown, axes.flat):
         there = published(p)
-        ax.axvline(there["attack"], color=pairs.PRINTED, lw=1, zorder=0)
-        ax.axhline(there["size"], color=pairs.PRINTED, lw=1, zorder=0)
+        ax.axvline(there["attack"], color=figures.PRINTED, lw=1, zorder=0)
+        ax.axhline(there["size"], color=figures.PRINTED, lw=1, zorder=0)
         for r, u in ((r, u) for (q, r), mine in nets.items() if q == p for u in mine.values()):
             told = facts(u["test"])
             if told["size"] is not None:
                 ax.plot(told["attack"], told["size"], **style[r],
                         fillstyle="none" if failed(u, right) else "full")
         ax.set(xlim=(-4, 104), ylim=(0, 1.1 * max(ax.get_ylim()[1], there["size"])))
-        ax.set_title(pairs.name(p, names), loc="left")
+        ax.set_title(figures.name(p, names), loc="left")
     figure.supxlabel("attackable test images, %")
     figure.supylabel("mean ℓ₂ norm")
     told = [plt.Line2D([], [], **style[r], label=READINGS[r].name) for r in drawn]
     told += [plt.Line2D([], [], ls="", marker="o", color="0.6", fillstyle="none", label="failed training"),
-             plt.Line2D([], [], color=pairs.PRINTED, lw=1, label="published")]
+             plt.Line2D([], [], color=figures.PRINTED, lw=1, label="published")]
     rest = axes.flat[len(shown):]
     for ax in rest:
         ax.axis("off")
@@ -240,7 +208,7 @@ def draw(units, others, published, right, names):
 # ---- results of the networks in words --------------------------------------------------------------------
 def noisiest(units):
     """`(problem, share), shares` of test labels that noise of the attack's own norm flips: the most, all."""
-    found = {p: share for p, u in pairs.measured(units).items()
+    found = {p: share for p, u in figures.measured(units).items()
              if (share := tables.disturbed(1)(u["test"]))["of"]}
     return max(found.items(), key=lambda each: each[1]["percent"], default=(None, None)), found
 
@@ -254,14 +222,14 @@ def printed_in_words(units, printed, names):
     (problem, noise), found = noisiest(units)
     if noise is None:
         return "No image was perturbed at random under Table 2 as printed."
-    ends = pairs.ends_in_words([tables.attacked(u["test"])["percent"] for u in units.to_dict("records")])
+    ends = figures.ends_in_words([tables.attacked(u["test"])["percent"] for u in units.to_dict("records")])
     rest = [each["percent"] for p, each in found.items() if p != problem]
-    others = f", and of at most {pairs.in_percent(max(rest))} on the other problems" if rest else ""
+    others = f", and of at most {figures.in_percent(max(rest))} on the other problems" if rest else ""
     return (f"With Table 2 as printed, {ends} of the test images are attackable "
-            f"({pairs.counted(len(units), 'problem')} whose training did not fail). Noise of the attack's "
-            f"own norm flips the label of {pairs.in_percent(noise['percent'])} of the attackable test images "
-            f"of *{pairs.name(problem, names)}* (n = {noise['of']}; paper: "
-            f"{pairs.in_percent(printed[problem]['test'])}){others}.")
+            f"({figures.counted(len(units), 'problem')} whose training did not fail). Noise of the attack's "
+            f"own norm flips the label of {figures.in_percent(noise['percent'])} of the attackable test "
+            f"images of *{figures.name(problem, names)}* (n = {noise['of']}; paper: "
+            f"{figures.in_percent(printed[problem]['test'])}){others}.")
 
 
 def classes_in_words(units, others):
@@ -273,8 +241,8 @@ def classes_in_words(units, others):
         lost, tried = ([sum(each[label][key] for each in nets) for label in (0, 1)]
                        for key in ("saturated", "tried"))
         if all(tried):
-            told.append(f"{words} ({pairs.counted(len(nets), 'network')}), " + " and ".join(
-                f"{pairs.in_percent(100 * lost[n] / tried[n])} of {tried[n]:,} images of label {n}"
+            told.append(f"{words} ({figures.counted(len(nets), 'network')}), " + " and ".join(
+                f"{figures.in_percent(100 * lost[n] / tried[n])} of {tried[n]:,} images of label {n}"
                 for n in (0, 1)))
     return ("The loss gradient of correctly classified test images is exactly zero for these shares: "
             f"{'; '.join(told)}." if told else "No network was measured by class.")
@@ -287,30 +255,30 @@ def vanished_in_words(units, shares, right, names):
         return "No network has learned its problem in this run."
     each = {p: [deviation(units, shares, right, {p}, zero=zero)[0] for zero in (False, True)] for p in where}
     change = {p: after - before for p, (before, after) in each.items()}
-    moved = [f"{verb} most on *{pairs.name(p, names)}* ({each[p][0]:.1f} to {each[p][1]:.1f} points)"
+    moved = [f"{verb} most on *{figures.name(p, names)}* ({each[p][0]:.1f} to {each[p][1]:.1f} points)"
              for verb, p in (("falls", min(change, key=change.get)), ("rises", max(change, key=change.get)))
              if (change[p] > 0) == (verb == "rises") and change[p] != 0]
     ends = f" The deviation {' and '.join(moved)}." if moved else ""
     return ("Divided by its norm, such a gradient has no value, and a program may count the image as "
             "attacked ({ref}`sutton-7-1`); ours does not. If these images count as attacked, the networks of "
             f"Table 23 deviate from the published test shares by {counting:.1f} points on average instead of "
-            f"{without:.1f} (n = {pairs.counted(len(where), 'problem')}).{ends} The paper does not state "
+            f"{without:.1f} (n = {figures.counted(len(where), 'problem')}).{ends} The paper does not state "
             "what its software does.")
 
 
 def seeds_in_words(units, others, printed, names):
     """How mean norms of another training differ, and on which problem ours differ most from the published."""
-    size = {p: facts(u["test"])["size"] for p, u in pairs.measured(units).items()}
+    size = {p: facts(u["test"])["size"] for p, u in figures.measured(units).items()}
     size = {p: mean for p, mean in size.items() if mean is not None}
     seeds = [mean for (p, r), nets in networks(others).items() if (p, r) == (SEEDED, "bn")
              for u in nets.values() if (mean := facts(u["test"])["size"]) is not None]
     if not size or not seeds:
         return ""
     worst = max(size, key=lambda p: abs(size[p] - printed[p]["mean"]))
-    return (f"Another training changes these values: on *{pairs.name(SEEDED, names)}* the mean ℓ₂ norm on "
+    return (f"Another training changes these values: on *{figures.name(SEEDED, names)}* the mean ℓ₂ norm on "
             f"test images is {min(seeds):.2f} to {max(seeds):.2f} over "
-            f"{pairs.counted(len(seeds), 'further network')} (paper: {printed[SEEDED]['mean']:.2f}). The "
-            f"difference is largest on *{pairs.name(worst, names)}*: {size[worst]:.2f} (paper: "
+            f"{figures.counted(len(seeds), 'further network')} (paper: {printed[SEEDED]['mean']:.2f}). The "
+            f"difference is largest on *{figures.name(worst, names)}*: {size[worst]:.2f} (paper: "
             f"{printed[worst]['mean']:.2f}).")
 
 
@@ -318,7 +286,7 @@ def seeds_in_words(units, others, printed, names):
 def compare(run, name, units, plain, shares, right, norms, names):
     """Show networks with batch normalisation beside Table 2 as printed, and how far both are off.
 
-    units, plain           the `UnitSet`s of both
+    units, plain           the `Results` of both
     shares, right, norms   {problem: row} with the published share of attackable images and the accuracy,
                            "test", and the mean norm of the attacks on test images, "mean"
     """
@@ -340,10 +308,10 @@ def test_rows(units, plain, shares, right, norms, names):
     """A row for each network of a problem, the published one first."""
     nets, made = networks(units, plain), []
     for problem in dict.fromkeys(p for p, _ in nets):
-        made.append({"problem": pairs.name(problem, names), "reading": "published",
+        made.append({"problem": figures.name(problem, names), "reading": "published",
                      "test": right[problem]["test"], "attack": shares[problem]["test"],
                      "size": norms[problem]["mean"]})
-        made += [{"problem": pairs.name(problem, names), "reading": READINGS[r].name, **facts(u["test"])}
+        made += [{"problem": figures.name(problem, names), "reading": READINGS[r].name, **facts(u["test"])}
                  for (p, r), there in nets.items() if p == problem for u in there.values()]
     return made
 
@@ -357,7 +325,7 @@ def deviation(frame, shares, right, problems=None, *, zero=False):
     for u in frame.to_dict("records"):
         problem, part = (u["class_a"], u["class_b"]), u["test"]
         if part["tried"] and not failed(u, right) and (problems is None or problem in problems):
-            share = pairs.with_zero(part) if zero else tables.attacked(part)["percent"]
+            share = figures.with_zero(part) if zero else tables.attacked(part)["percent"]
             off[problem] = abs(share - shares[problem]["test"])
     return float(np.mean(list(off.values()))) if off else None, set(off)
 
@@ -379,10 +347,10 @@ def deviation_in_words(units, plain, shares, right, names):
         return f"{deviation(frame, shares, right, both, zero=zero)[0]:.1f}"
 
     bn, plainly, many = READINGS["bn"].name, READINGS[""].name, len(both) > 1
-    where = " and ".join(pairs.name(p, names) for p in both)
+    where = " and ".join(figures.name(p, names) for p in both)
     others = ("" if len(units) == len(plain) == len(both) else
               " Rows of other problems compare with the published row of their own problem alone.")
-    return (f"Both networks have learned {pairs.counted(len(both), 'problem')} ({where}). There the "
+    return (f"Both networks have learned {figures.counted(len(both), 'problem')} ({where}). There the "
             f"attackable share deviates from the published one by {points(units)} points with *{bn}* and by "
             f"{points(plain)} points with *{plainly}*{', on average' if many else ''}. If every image with a "
             f"zero gradient counts as attackable, the deviations are {points(units, True)} and "
@@ -394,9 +362,9 @@ def both_in_words(units, plain, shares, right):
     both = of_both(units, plain, right) if len(plain) else []
     if not both:
         return None
-    ours = [pairs.in_percent(_share([u for u in frame.to_dict("records")
+    ours = [figures.in_percent(_share([u for u in frame.to_dict("records")
                                      if (u["class_a"], u["class_b"]) in both])) for frame in (units, plain)]
-    theirs = pairs.in_percent(float(np.mean([shares[p]["test"] for p in both])))
+    theirs = figures.in_percent(float(np.mean([shares[p]["test"] for p in both])))
     return ("Our networks have batch normalisation, unlike the paper's Table 2; on "
-            f"{pairs.counted(len(both), 'pair')} the step misclassifies {ours[0]} with it and {ours[1]} "
+            f"{figures.counted(len(both), 'pair')} the step misclassifies {ours[0]} with it and {ours[1]} "
             f"without (paper: {theirs}).")

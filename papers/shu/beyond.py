@@ -4,7 +4,8 @@ from collections import Counter
 import numpy as np
 from scipy import stats
 
-from shared.pages.shu import ERRORS, KINDS, METHODS, PAPER, called, errors, of_rows, printed, region, regions
+from papers.shu.experiments import METHODS, PAPER, printed
+from papers.shu.figures import ERRORS, KINDS, called, errors, of_rows, region, regions
 from shared.pages.sums import mean
 from shared.records import prose
 from shared.regions import boxes
@@ -29,28 +30,28 @@ OVER_IMAGES = {"attack": "attack", "images": "digits", "boxes": "digits with a b
 
 
 # ---- tables of our own ------------------------------------------------------------------------------------
-def every_target(units):
+def every_target(runs):
     """A row an attack: kinds of the boxes of all kept values towards each wrong class, and rates."""
     made = []
-    for unit in units.to_dict("records"):
-        found = list(regions(unit).values())
+    for run in runs.to_dict("records"):
+        found = list(regions(run).values())
         kinds = [boxes.kind(mine.at("rates")) for mine in found]
-        told = {"attack": called(unit["method"]), "label": unit["label"], "classes": len(found)}
+        told = {"attack": called(run["method"]), "label": run["label"], "classes": len(found)}
         told |= {name: kinds.count(kind) for kind, name in KINDS.items()}
         own = [mean(mine.held["attack"]["rates"][1:]) for mine in found]
         made.append(told | {"others": 100 * mean(own) if own else None})
     return made
 
 
-def by_rule(units, item):
+def by_rule(runs, item):
     """For each printed box, the published row and a row a rule of keeping: values kept, rates, distances.
 
     The boxes are of the printed size, or of all kept values where these are fewer. A published row has rates
     or, in a table of distances, the mean distance.
     """
     made = []
-    for row, mine in of_rows(units, item):
-        made.append({"attack": f"{called(mine.unit['method'])} {row['source_class']} → {row['target_class']}",
+    for row, mine in of_rows(runs, item):
+        made.append({"attack": f"{called(mine.run['method'])} {row['source_class']} → {row['target_class']}",
                      "changed in": "published", "b": row["n_intervals"],
                      **(_ends(rates) if (rates := _in_print(row)) else {"squared": row["sampled_l2_mean"]})})
         for rule in RULES:
@@ -66,35 +67,35 @@ def _ends(rates):
     return {"attacked": rates[0], "least": min(rates[1:]), "most": max(rates[1:])}
 
 
-def in_balls(units, sizes):
-    """For each unit of `setting.measure_ball`: distances of its examples, and rates on them and in boxes.
+def in_balls(runs, sizes):
+    """For each run of `experiments.measure_ball`: distances of its examples, and rates on them and in boxes.
 
     sizes  of the boxes; of all kept values where these are fewer
     """
     made = []
-    for unit in units.to_dict("records"):
-        told = {"of": unit["of"], "examples": f"{unit['examples']} of {unit['tried']}"}
-        if not isinstance(unit.get("boxes"), dict) or "all" not in unit["boxes"]:    # too few examples
+    for run in runs.to_dict("records"):
+        told = {"of": run["of"], "examples": f"{run['examples']} of {run['tried']}"}
+        if not isinstance(run.get("boxes"), dict) or "all" not in run["boxes"]:    # too few examples
             made.append(told)
             continue
-        own = unit["attack"]["rates"][1:]
-        told |= {"squared": unit["squared"][1], "own": min(own), "own_most": max(own)}
+        own = run["attack"]["rates"][1:]
+        told |= {"squared": run["squared"][1], "own": min(own), "own_most": max(own)}
         for b in sizes:
-            at = _at(unit["boxes"]["all"], b)
+            at = _at(run["boxes"]["all"], b)
             made.append(told | {"b": at["sizes"], "sampled": at["squared"][1], **_ends(at["rates"])})
     return made
 
 
-def suspects(units):
+def suspects(runs):
     """A row a printed box: its kind in print and here, and where ours is of the printed one.
 
     sizes    of boxes, from and to;  classes   others at some size;  rules   others of keeping, at its size
     """
     made = []
-    for row, mine in of_rows(units, "table-2"):
+    for row, mine in of_rows(runs, "table-2"):
         theirs = boxes.kind(_in_print(row))
         every = [(each, [boxes.kind(rates) for rates in each.curve["rates"]])
-                 for each in regions(mine.unit).values()]
+                 for each in regions(mine.run).values()]
         sizes = [b for each, kinds in every for b, kind in zip(each.curve["sizes"], kinds)
                  if each.target == mine.target and kind == theirs]
         rules = [RULES[rule] for rule in RULES
@@ -115,34 +116,34 @@ def transfers(sweeps, others):
     made = []
     for row in PAPER["table-3"].rows:
         told = {"attack": row["attack"].replace("Linf", "L∞"), "published": 100 * mean(_in_print(row)[1:])}
-        for name, units in found:
-            mine = [region(unit, row["target_class"]) for unit in units.to_dict("records")
-                    if METHODS.get(unit["method"]) == row["attack"]]
+        for name, runs in found:
+            mine = [region(run, row["target_class"]) for run in runs.to_dict("records")
+                    if METHODS.get(run["method"]) == row["attack"]]
             told[name] = mean([100 * mean(each.held["attack"]["rates"][1:]) for each in mine if each])
         made.append(told)
     return made if len(sweeps) else []
 
 
-def variants(units):
+def variants(runs):
     """A row an attack and other networks or image: the box of all kept values, of the commonest class."""
     told = {"epochs": "networks of 3 to 12 epochs", "zero": "test image 1918", "one": "training image 39533"}
     made = []
-    for unit in units.to_dict("records"):
-        if mine := region(unit):
-            name = "BIM L1, script's sizes" if unit["method"] == "script" else called(unit["method"])
+    for run in runs.to_dict("records"):
+        if mine := region(run):
+            name = "BIM L1, script's sizes" if run["method"] == "script" else called(run["method"])
             rates, own = mine.at("rates"), mine.held["attack"]["rates"]
-            made.append({"of": told[unit["of"]], "attack": name,
-                         "classes": f"{unit['label']} → {mine.target}", "intervals": mine.b,
+            made.append({"of": told[run["of"]], "attack": name,
+                         "classes": f"{run['label']} → {mine.target}", "intervals": mine.b,
                          "attacked network": rates[0], "others, least": min(rates[1:]),
                          "others, most": max(rates[1:]), "kind": KINDS[boxes.kind(rates)],
                          "attack's images, others, %": 100 * mean(own[1:])})
     return made
 
 
-def over_images(units):
+def over_images(runs):
     """A row an attack: shares of the images with a box of a kind at some size, with their intervals."""
     made = []
-    for method, mine in units.groupby("method", sort=False) if len(units) else ():
+    for method, mine in runs.groupby("method", sort=False) if len(runs) else ():
         rows = [row for each in mine.rows for row in each]
         kinds = [{boxes.kind(rates) for curve in (row.get("whole") or row["boxes"]).values()
                   for rates in curve["rates"]} for row in rows if row.get("whole") or row.get("boxes")]
@@ -155,9 +156,9 @@ def over_images(units):
 
 
 # ---- facts in words ---------------------------------------------------------------------------------------
-def order(units):
+def order(runs):
     """Kendall's tau of the networks' numbers and their errors, in print and here, and the errors' ends."""
-    found = {"print": ERRORS, "own": errors(units), "epochs": errors(units, "epochs")}
+    found = {"print": ERRORS, "own": errors(runs), "epochs": errors(runs, "epochs")}
     if {len(each) for each in found.values()} != {len(ERRORS)}:
         return {}
     return {name: stats.kendalltau(range(len(each)), list(each.values())).statistic
@@ -188,16 +189,16 @@ OFF_BY_RULE = ("The mean difference between the attacked network's rate and the 
                "boxes do not identify the paper's rule.")
 
 
-def off_by_rule(units, item):
+def off_by_rule(runs, item):
     """A fact: how far the attacked network's rate lies from the published one on average, by the rule."""
-    whole = [(row, mine) for row, mine in of_rows(units, item) if RULES.keys() <= mine.held["boxes"].keys()]
+    whole = [(row, mine) for row, mine in of_rows(runs, item) if RULES.keys() <= mine.held["boxes"].keys()]
     off = {name: [abs(_at(mine.held["boxes"][rule], row["n_intervals"])["rates"][0] - row["M1"])
                   for row, mine in whole] for rule, name in RULES.items()}
     return whole and {"n": len(whole), "told": "; ".join(
         f"{name}, {100 * mean(each):.1f} points" for name, each in off.items())}
 
 
-def box_by_box(units):
+def box_by_box(runs):
     """Facts in words, box by box: rates in the box of the loosest rule, distances.
 
     Also the network that the attack's own images fool most often beside the attacked one.
@@ -206,7 +207,7 @@ def box_by_box(units):
         return f"{value:.3g}{more} (paper: {theirs:.3g}{more})"
 
     told, own = {name: [] for name in ("loose", "another", "far")}, []
-    for row, mine in of_rows(units, "table-6"):
+    for row, mine in of_rows(runs, "table-6"):
         keys = {"source_class": row["source_class"], "n_intervals": row["n_intervals"]}
         if "any" in mine.held["boxes"]:
             first, *rest = _at(mine.held["boxes"]["any"], row["n_intervals"])["rates"]
@@ -223,32 +224,32 @@ def box_by_box(units):
             f"{100 * rates[worst]:.3g}% for {classes}" for classes, rates in own) + ")"}
 
 
-def between(units):
+def between(runs):
     """Facts on the rules of keeping: for how many attacks the printed number of pixels lies between ours by
     two of them, and for how many the loosest keeps more than the printed box has intervals."""
     counts = [(mine.held["changed_values"], row["n_perturbed_pixels"],
                printed("table-2", attack=row["attack"])["n_intervals"])
-              for row, mine in of_rows(units, "table-3")]
+              for row, mine in of_rows(runs, "table-3")]
     return counts and {"n": len(counts), "between": sum(
         kept["all"] <= pixels <= kept["any"] for kept, pixels, _ in counts), "enough": sum(
         kept["any"] > b for kept, _, b in counts)}
 
 
-def scarce(units):
+def scarce(runs):
     """Facts: attacks whose printed class has too few examples here, how many they are, and what is shown."""
-    found = [(row["attack"].replace("Linf", "L∞"), row["target_class"], unit["classes"].get(
-        str(row["target_class"]), {}).get("examples", 0), region(unit, row["target_class"]))
-             for row in PAPER["table-2"].rows for unit in units.to_dict("records")
-             if METHODS[unit["method"]] == row["attack"]]
+    found = [(row["attack"].replace("Linf", "L∞"), row["target_class"], run["classes"].get(
+        str(row["target_class"]), {}).get("examples", 0), region(run, row["target_class"]))
+             for row in PAPER["table-2"].rows for run in runs.to_dict("records")
+             if METHODS[run["method"]] == row["attack"]]
     lacking = [(name, t, count, mine.target if mine else "none") for name, t, count, mine in found
                if not mine or mine.target != t]
     return lacking and {"n": len(lacking), "of": len(found), "told": "; ".join(
         f"{name}: {count} of class {t}, shown is {shown}" for name, t, count, shown in lacking)}
 
 
-def of_suspects(units):
+def of_suspects(runs):
     """Facts on `suspects`: boxes, those of the printed kind, and by what the others can be of it."""
-    rows = suspects(units)
+    rows = suspects(runs)
     other = [row for row in rows if row["here"] != row["published"]]
     by = {name: sum(row[name] != "none" for row in other) for name in ("sizes", "rules", "classes")}
     left = sum(all(row[name] == "none" for name in by) for row in other)
@@ -260,10 +261,10 @@ OVER_DIGITS = ("Over {digits} digits of all classes, with one wrong class each, 
                "misclassify {percent:%} of an attack's images (95% interval {low:.0f} to {high:.0f}).")
 
 
-def over_digits(units):
+def over_digits(runs):
     """Facts: mean rate of the networks not attacked over digits and attacks, and its 95% interval."""
     rates = {}
-    for row in (row for each in units.rows for row in each) if len(units) else ():
+    for row in (row for each in runs.rows for row in each) if len(runs) else ():
         if "attack" in row:
             rates.setdefault(row["number"], []).append(100 * mean(row["attack"]["rates"][1:]))
     means = [mean(each) for each in rates.values()]
@@ -274,9 +275,9 @@ def over_digits(units):
             "low": max(mean(means) - half, 0), "high": min(mean(means) + half, 100)}
 
 
-def minute(units, item="table-2"):
+def minute(runs, item="table-2"):
     """Facts for the box of a page: counts of kinds, and the mean rate of the networks not attacked."""
-    found = [mine for _, mine in of_rows(units, item)]
+    found = [mine for _, mine in of_rows(runs, item)]
     if not found:
         return {}
 
@@ -287,7 +288,7 @@ def minute(units, item="table-2"):
 
     of_attacks = {"table-2": "table-3", "table-6": "table-7"}[item]
     gaps = []
-    for row, each in of_rows(units, item):
+    for row, each in of_rows(runs, item):
         theirs = printed(of_attacks, attack=row["attack"], source_class=row["source_class"])
         own, paper = mean(each.held["attack"]["rates"][1:]), mean(_in_print(theirs)[1:])
         other = "" if each.reached == (to := theirs["target_class"]) else f", {row['source_class']} → {to}"

@@ -2,8 +2,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from shared.pages import pairs
-from shared.stability import study
+from papers.sutton import figures, study
 
 HEADER = {"pair": "pair", "network": "network", "epochs": "epochs", "seed": "seed", "accuracy": "accuracy, %",
           "share": "attackable, %", "norm": "norm", "zero": "zero gradient, %", "score": "score",
@@ -73,7 +72,7 @@ def draw(units, printed, unit):
     for (y, x), value in np.ndenumerate(off):
         ax.text(x, y, f"{value:+.1f}", ha="center", va="center", fontsize=8,
                 color="white" if abs(value) > 2 else "black")
-    ax.set_xticks(range(len(study.COLUMNS)), [f"{SHORT[w]}\n{pairs.SETS[s]}" for s, w in study.COLUMNS],
+    ax.set_xticks(range(len(study.COLUMNS)), [f"{SHORT[w]}\n{figures.SETS[s]}" for s, w in study.COLUMNS],
                   rotation=45, ha="right")
     ax.set_yticks(range(len(there)), [f"{p}: {in_words(n)}, {u['length']} epochs" for u, p, n, _ in there])
     ax.grid(False)
@@ -87,8 +86,8 @@ def choice_in_words(units, printed, unit):
     of_screen = {n for p, n, *_ in told if p == "deer-horse"}
     waits = len(study.networks()) - len(of_screen)
     if waits:
-        return (f"The screen has {pairs.counted(len(of_screen), 'network')} of {len(study.networks())}; the "
-                "rule chooses once it is complete.")
+        return (f"The screen has {figures.counted(len(of_screen), 'network')} of {len(study.networks())}; "
+                "the rule chooses once it is complete.")
     chosen = study.choice(told)
     if chosen is None or not study.LONGER:
         four = "; ".join(in_words(n) for n in study.best(told, ["deer-horse"], 4))
@@ -108,9 +107,10 @@ def minute(run, trained, printed, unit):
         return run.minute(f"{question} No network is measured yet.")
     key = min(told, key=told.get)
     pair, network, epochs, _, zero = key
-    text = (f"{question} Of {pairs.counted(len(units), 'network')} measured so far, the nearest on *{pair}* "
-            f"has {in_words(network)} and {pairs.counted(epochs, 'epoch')}, with images of zero gradient "
-            f"counted as {'attackable' if zero else 'not attackable'} (score {told[key]:.1f}; 0 is the "
-            f"published network). {choice_in_words(units, printed, unit)} The authors' code is not known.")
+    text = (f"{question} Of {figures.counted(len(units), 'network')} measured so far, the nearest on "
+            f"*{pair}* has {in_words(network)} and {figures.counted(epochs, 'epoch')}, with images of "
+            f"zero gradient counted as {'attackable' if zero else 'not attackable'} (score {told[key]:.1f}; "
+            f"0 is the published network). {choice_in_words(units, printed, unit)} The authors' code is not "
+            "known.")
     return run.minute(text, picture=draw(units, printed, unit), alt="A heat map: rows are networks, columns "
                       "are the deviations from the published values.")

@@ -1,4 +1,4 @@
-"""boundary.setting: subjects, examples and the classifier's unit; zoo nets with a hook; units handed on."""
+"""papers.he.experiments: what is recorded, subjects, examples, classifiers; zoo networks with a hook."""
 from types import SimpleNamespace
 
 import pandas as pd
@@ -6,18 +6,33 @@ import pytest
 import torch
 from test_training import CPU, FAST
 
+from papers.he import experiments, figures
 from shared import runtime
 from shared.attacks import optimised
 from shared.attacks.gradient import FGSM, PGD, Adversarial
 from shared.attacks.threat import Linf
-from shared.boundary import setting
 from shared.boundary.survey import purity, survey
 from shared.data import sets
 from shared.models import registry
-from shared.pages import he
 from shared.runtime import UserError
 from shared.training import zoo
-from shared.units import handed
+from shared.training.subject import Subject
+from shared.units import experiment
+from shared.units.experiment import Experiment, folder_of, recorded
+
+ALL = [each for each in vars(experiments).values() if isinstance(each, Experiment)]
+
+
+@pytest.mark.parametrize("asked", ALL, ids=lambda each: each.name)
+def test_what_is_recorded_is_planned_and_up_to_date(asked):
+    runs, _ = asked.planned()
+    there = {path.stem for path in folder_of(asked.name).glob("*.json")}
+    assert there <= runs.keys() and recorded(asked, runs).outdated == {}
+
+
+def test_every_folder_of_runs_has_its_experiment():
+    folders = {path.name for path in folder_of("he").iterdir()}
+    assert folders <= {each.name.partition("/")[2] for each in ALL}
 
 
 def name_with(hook):
@@ -53,15 +68,15 @@ def test_fgsm_gives_its_image_where_it_fails_and_a_benign_example_is_the_image()
     x = torch.full((2, 1, 4, 4), 0.45)
     x[1] = 0.1
     y = torch.zeros(2, dtype=torch.int64)
-    made = setting.examples(linear, x, y, FGSM(Linf(0.2)), iterations=1, seed=0)
+    made = experiments.examples(linear, x, y, FGSM(Linf(0.2)), iterations=1, seed=0)
     assert made.success.tolist() == [True, False] == made.counts.tolist()
     assert torch.allclose(made.x, x + 0.2)
-    clean = setting.examples(linear, x, y, None, iterations=1, seed=0)
+    clean = experiments.examples(linear, x, y, None, iterations=1, seed=0)
     assert torch.equal(clean.x, x) and clean.counts.all() and not clean.success.any()
 
 
 def test_images_count_on_at_the_beginning_of_a_small_set():
-    subject = setting.Subject("digits", "he-mnist", None)
+    subject = Subject("digits", "he-mnist", None)
     sets.use_profile("smoke")
     runtime.use_device("cpu")
     x, y = subject.images(498, 4)
@@ -70,16 +85,15 @@ def test_images_count_on_at_the_beginning_of_a_small_set():
 
 
 def test_no_image_has_no_boundary():
-    dirs = setting.directions_for(torch.zeros(1, 1, 4, 4), 16, negatives=True, seed=0)
+    dirs = experiments.directions_for(torch.zeros(1, 1, 4, 4), 16, negatives=True, seed=0)
     none = survey(linear, torch.zeros(0, 1, 4, 4), dirs, step=0.1, top=0.4)
     assert none.distance.shape == (0, 32) and purity(none, 3).shape == (0, 3)
 
 
 def block(near, count=40):
     """A block of images around which the boundary is `near` steps away in all directions."""
-    return SimpleNamespace(code={}, result={
-        "steps": torch.full((count, 48), near, dtype=torch.uint8).numpy(), "correct": [True] * count,
-        "success": [True] * count, "counts": [True] * count, "purities": torch.ones(count, 3).numpy()})
+    return {"steps": torch.full((count, 48), near, dtype=torch.uint8).numpy(), "correct": [True] * count,
+            "success": [True] * count, "counts": [True] * count, "purities": torch.ones(count, 3).numpy()}
 
 
 SETTINGS = dict(sample=80, size=40, step=0.02, share=0.5, centre=0.0, spread=1.0, steps=60, batch=16,
@@ -87,36 +101,45 @@ SETTINGS = dict(sample=80, size=40, step=0.02, share=0.5, centre=0.0, spread=1.0
 
 
 def test_the_classifier_learns_from_the_blocks_that_are_complete():
-    handed.give("test", {"n-benign-b0": block(40), "n-benign-b1": block(40), "n-brittle-b0": block(2),
-                         "n-brittle-b1": block(2), "n-margin-b0": block(40)})
-    alone = setting.learn("test", "n", "brittle", [], **SETTINGS)
+    around = {"n-benign-b0": block(40), "n-benign-b1": block(40), "n-brittle-b0": block(2),
+              "n-brittle-b1": block(2), "n-margin-b0": block(40)}
+    alone = experiments.learn(around, "n", "brittle", [], **SETTINGS)
     assert (alone["sample"], alone["tested"]) == (80, 40)
     assert (alone["missed"], alone["flagged"]) == ({"brittle": 0}, 0)
-    crossed = setting.learn("test", "n", "brittle", ["margin"], **SETTINGS)   # only block 0 has all three
+    crossed = experiments.learn(around, "n", "brittle", ["margin"], **SETTINGS)   # only block 0 has all three
     assert (crossed["sample"], crossed["adversarial"]) == (40, {"brittle": 20, "margin": 20})
     assert crossed["missed"]["margin"] == 20     # they look like benign images
     with pytest.raises(UserError, match="no block"):
-        setting.learn("test", "n", "fgsm", [], **SETTINGS)
+        experiments.learn(around, "n", "fgsm", [], **SETTINGS)
+
+
+def test_classifiers_rest_on_the_blocks_of_their_own_page(monkeypatch):
+    arguments = SETTINGS | dict(sample=40, name="n", attack="brittle", others=[])
+    around = {"n-benign-b0": block(40), "n-brittle-b0": block(2)}
+    for name, learn in (("he/surroundings", experiments.learn_surroundings),
+                        ("he/imagenet-examples", experiments.learn_imagenet)):
+        monkeypatch.setattr(experiment, "_in_process", {name: around})
+        assert learn(**arguments) == experiments.learn(around, **arguments)
 
 
 # ---- judging --------------------------------------------------------------------------------------------
 def test_cells_of_proxies_have_their_status():
-    assert he.status("mnist-normal", 1.0) is None
-    assert he.status("cifar10-adv", 0.0) == he.SMALL
-    assert he.status("mnist-normal", None) == he.NOT_RUN
+    assert figures.status("mnist-normal", 1.0) is None
+    assert figures.status("cifar10-adv", 0.0) == figures.SMALL
+    assert figures.status("mnist-normal", None) == figures.NOT_RUN
 
 
 def test_noisy_copies_that_are_misread_are_counted():
     grey = torch.full((2, 1, 4, 4), 0.45), torch.zeros(2, dtype=torch.int64)
     subject = SimpleNamespace(images=lambda first, count: grey, model=lambda seed: linear)
     attack = optimised.OptMargin(rate=0.05, c=1.0, searches=2, noise=0.02, members=4)
-    told = setting.under_noise(subject, attack, first=0, images=2, iterations=80, noises=7, radius=0.3,
+    told = experiments.under_noise(subject, attack, first=0, images=2, iterations=80, noises=7, radius=0.3,
                                seed=0)
     assert told["counts"] == [True, True] and told["own"] == [1.0, 1.0]     # so OptMargin says
     assert all(abs(7 * share - round(7 * share)) < 1e-5 for k in ("others", "cube") for share in told[k])
     assert told["clean"] == [0.0, 0.0]      # these noises move a mean of 0.45 by at most 0.02
     shares = {"own": [1.0, 0.0], "others": [0.5, 0.0], "cube": [0.25, 0.0], "clean": [0.0, 1.0]}
-    units = pd.DataFrame([{"unit": f"b{n}", "network": "mnist-normal", "counts": [True, False], **shares}
-                          for n in (0, 1)])
-    row, = he.misread_under_noise(units)       # where nothing was found there is no example to count
+    runs = pd.DataFrame([{"run": f"b{n}", "network": "mnist-normal", "counts": [True, False], **shares}
+                         for n in (0, 1)])
+    row, = figures.misread_under_noise(runs)       # where nothing was found there is no example to count
     assert row == {"network": "MNIST, normal", "images": 2, "own": 100, "others": 50, "cube": 25, "clean": 0}

@@ -1,15 +1,12 @@
-"""What the pages of `he` share: networks and kinds of example, rows an image, cells of its tables, claims."""
-import dataclasses
+"""What the pages of `he` share: names, colours, rows an image, cells of its tables, claims."""
 from functools import partial
 from itertools import product
 
 import matplotlib.pyplot as plt
 import pandas as pd
-import torch
 
+from papers.he.experiments import COLUMNS, SEARCHED
 from shared import reference
-from shared.attacks import optimised
-from shared.boundary import setting
 from shared.pages import display
 from shared.pages.sums import mean, percent
 from shared.records.every import every as in_every
@@ -18,7 +15,6 @@ from shared.units.tidy import each
 
 PAPER = reference.paper("he")
 NOT_RUN = "not run: not measured yet"
-COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")    # of Tables 1 and 2
 SMALL = "proxy: a small ResNet of the same residual blocks in place of w32-10"
 PROXIES = {"mnist-adv": "proxy: adversarially trained for a twelfth of the steps, on shorter attacks",
              "cifar10-normal": SMALL, "cifar10-adv": SMALL}
@@ -28,96 +24,19 @@ NAMED = {"mnist-normal": "MNIST, normal", "mnist-adv": "MNIST, adv.", "cifar10-n
          "cifar10-adv": "CIFAR-10, adv."}
 KINDS = {"benign": "Benign", "brittle": "OptBrittle", "margin": "OptMargin", "strong": "OptStrong",
          "fgsm": "FGSM"}
-SEARCHED = ("brittle", "margin", "strong")      # attacks by optimisation
 # Of the kinds of example, as the paper colours them.
 COLOURS = dict(zip(("benign", "brittle", "margin", "fgsm"), display.PALETTE))
 STYLES = dict(zip(COLOURS, display.LINES))
 
 
-def wanted(scale):
-    """`{network: Subject}` of the data sets that a run wants."""
-    return {net: subject for net, subject in scale.nets.items() if scale.subject in ("all", subject.dataset)}
-
-
-def blocks(scale, size):
-    """`((network, kind, block), arguments)` of all blocks of images and the attacks on them.
-
-    size   (data set, kind of example) -> images of a block
-    """
-    for net, subject in wanted(scale).items():
-        for kind, attack in setting.attacks(subject.dataset, scale.rate).items():
-            images = size(subject.dataset, kind)
-            for block in range(min(scale.blocks, -(-scale.sample // images))):
-                first = setting.FIRST[subject.dataset] + block * images
-                yield (net, kind, block), dict(subject=subject, attack=attack, first=first, images=images,
-                                               seed=scale.seed)
-
-
-def attack_plan(scale):
-    """Attacks on the images of Tables 1 and 2: a unit a block; the slowest attack has the smallest blocks."""
-    def size(dataset, kind):
-        images = scale.margin if kind == "margin" else scale.whole
-        return max(1, images // 5) if kind in SEARCHED and dataset == "cifar10" else images
-
-    return {(net, kind, block): given | dict(
-        iterations=scale.iterations if kind in SEARCHED else 1,
-        radius=0.3 if net.startswith("mnist") else 0.02,
-        shown=min(given["images"], scale.shown) if block == 0 else 0)
-        for (net, kind, block), given in blocks(scale, size)}
-
-
-def noise_plan(scale):
-    """Noise on OptMargin's examples: a unit a block of them."""
-    return {key: {k: v for k, v in given.items() if k != "shown"} | {"noises": scale.noises}
-            for key, given in attack_plan(scale).items() if "margin" in key}
-
-
-SCRIPT = optimised.MNIST_MARGIN     # OptMargin's settings in the authors' code
-# Of OptBrittle and OptStrong on MNIST, whose settings are not published: what others are called and change.
-SETTINGS = {
-    "ours": ("Table 1", {}),
-    "defaults": ("learning rate and c of Carlini and Wagner's code", dict(rate=0.01, c=0.001)),
-    "light": ("OptMargin's, with c of Carlini and Wagner's code", dict(c=0.001, scale=SCRIPT.scale)),
-    "middle": ("OptMargin's, with ten times that c", dict(c=0.01, scale=SCRIPT.scale)),
-    "script": ("OptMargin's", dict(scale=SCRIPT.scale)),
-    "slow": ("OptMargin's, with Carlini and Wagner's learning rate", dict(rate=0.01, scale=SCRIPT.scale)),
-    "together": ("Table 1, but searches of a batch end together", dict(stop="batch")),
-    "short": ("Table 1, network trained for 2 epochs", {}),
-    "quick": ("Table 1, network trained in fewer, larger steps", {})}
-ASKED = tuple(product(("mnist-normal", "mnist-adv"), ("brittle", "strong")))
-
-
-def settings_plan(scale):
-    """The first digits under each setting; only one of `ASKED` where no weight of an attack is changed."""
-    attacks, planned = attack_plan(scale), {}
-    trained = dict(zip(("short", "quick"), scale.trained))
-    for name, (_, changes) in SETTINGS.items():
-        for net, kind in ASKED[:1 if name in ("together", *trained) else None]:
-            if given := attacks.get((net, kind, 0)):
-                recipe = trained.get(name, given["subject"].recipe)
-                planned[name, net, kind] = given | dict(
-                    subject=dataclasses.replace(given["subject"], recipe=recipe), images=scale.tried, shown=0,
-                    attack=dataclasses.replace(given["attack"], **changes))
-    return planned
-
-
-def small_network(seed, hidden, classes, spread=1.0):
-    """`(network, image)`: a random network on 6 x 6 pixels, for checks of an implementation, and an image."""
-    generator = torch.Generator().manual_seed(seed)
-    first = spread * torch.randn(hidden, 36, generator=generator)
-    second = torch.randn(classes, hidden, generator=generator)
-    image = 0.2 + 0.6 * torch.rand(1, 1, 6, 6, generator=generator)
-    return lambda images: torch.tanh(images.flatten(1) @ first.T) @ second.T, image
-
-
 # ---- rows an image ---------------------------------------------------------------------------------------
-def examples(units, *lists):
-    """A row an image, of units with a network and a kind of example: the lists, and what follows from them.
+def examples(runs, *lists):
+    """A row an image, of runs with a network and a kind of example: the lists, and what follows from them.
 
     `image` is its number in the test set; it `counts` if it is classified correctly and its example is not;
     `distance` is the RMS distance on the paper's scale of pixels: 0 to 1 for MNIST, 0 to 255 for CIFAR-10.
     """
-    rows = each(units, "correct", "success", "rms", *lists)
+    rows = each(runs, "correct", "success", "rms", *lists)
     scale = rows.network.map(lambda net: 1 if net.startswith("mnist") else 255)
     return rows.assign(image=rows["first"] + rows.place, counts=rows.correct & rows.success,
                        distance=scale * rows.rms, network=pd.Categorical(rows.network, COLUMNS),
@@ -134,22 +53,22 @@ def mean_distance(rows):
     return mean(rows.distance[rows.counts])
 
 
-def behind(units):
+def behind(runs):
     """A row a network and kind: images, correctly classified ones, successful examples, iterations."""
     return [{"network": NAMED.get(net, net), "examples of": KINDS[kind], "images": len(mine),
              "correctly classified": mine.correct.sum(),
              "successful": None if kind == "benign" else mine.counts.sum(),
              "iterations per c": mine.iterations.min() if kind in SEARCHED else None}
-            for (net, kind), mine in examples(units).groupby(["network", "kind"], observed=True)]
+            for (net, kind), mine in examples(runs).groupby(["network", "kind"], observed=True)]
 
 
-def facts(units):
+def facts(runs):
     """For sentences: accuracy of region classification with its interval, mean distance, the paper's values.
 
     `brittle.hits` is of the normal MNIST network, `mnist_adv.brittle.hits` of another. Empty where OptBrittle
     or OptMargin has no example there.
     """
-    rows, told = examples(units, "region"), {}
+    rows, told = examples(runs, "region"), {}
     once, twice = published("table-1"), published("table-2")
     for net, kind in product(COLUMNS, KINDS):
         mine = only(rows, net, kind)
@@ -159,9 +78,9 @@ def facts(units):
     return told | main if main["brittle"]["rms"] and main["margin"]["rms"] else {}
 
 
-def pictures(units):
+def pictures(runs):
     """A row an image, {column: picture}: itself and its examples, black where an attack has none."""
-    found, rows = {(u.network, u.kind): u for u in units[units.block == 0].itertuples()}, []
+    found, rows = {(u.network, u.kind): u for u in runs[runs.block == 0].itertuples()}, []
     for data in ("mnist", "cifar10"):
         made = {f"{KINDS[kind]}\n{training}": found.get((f"{data}-{training}", kind))
                 for training, kind in product(("normal", "adv"), ("brittle", "margin", "strong", "fgsm"))}
@@ -172,15 +91,15 @@ def pictures(units):
     return rows
 
 
-def picture_data(units):
+def picture_data(runs):
     """Of `pictures`: how many images and columns, and how many squares are black."""
-    rows = pictures(units)
+    rows = pictures(runs)
     return {"images": len(rows), "columns": len({column for row in rows for column in row}),
             "black": sum(not picture.any() for row in rows for picture in row.values())}
 
 
 def only(rows, net, kind):
-    """The rows (or units) of one network and kind of example."""
+    """The rows (or runs) of one network and kind of example."""
     return rows[(rows.network == net) & (rows.kind == kind)]
 
 
@@ -285,15 +204,15 @@ def mean_purity(found):
     return [mean(column) for column in zip(*(each for each in found["purity"] if each[0] > 0))]
 
 
-# What `setting.under_noise` counts, as the heads of a table.
+# What `experiments.under_noise` counts, as the heads of a table.
 NOISES = {"own": "the attack's own vectors, %", "others": "new vectors of the same norm, %",
           "cube": "noise of region classification (uniform, L∞ ball), %",
           "clean": "benign images, new vectors, %"}
 
 
-def misread_under_noise(units):
-    """A row for each network with units of `under_noise`: mean shares in percent over the examples."""
-    rows = each(units, "counts", *NOISES)
+def misread_under_noise(runs):
+    """A row for each network with runs of `under_noise`: mean shares in percent over the examples."""
+    rows = each(runs, "counts", *NOISES)
     nets = sorted(set(rows.network), key=lambda net: [*COLUMNS, net].index(net))
     return [{"network": NAMED.get(net, net), "images": int(mine.counts.sum())}
             | {k: percent(mine[k][mine.counts].sum(), mine.counts.sum()) for k in NOISES}

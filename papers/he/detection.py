@@ -7,8 +7,9 @@ import pandas as pd
 import torch
 from torch import nn
 
+from papers.he import figures
 from shared.boundary import classifier
-from shared.pages import display, he
+from shared.pages import display
 from shared.stability.susceptibility import percentage
 
 ERRORS = {"flagged": "benign", "brittle": "brittle", "margin": "margin"}    # of Table 3, and on what
@@ -18,32 +19,32 @@ FEATURES = {"least": "nearest boundary", "median": "median distance", "purity": 
 
 
 def by_name(classifiers):
-    """`{(network, training attack): unit}`."""
-    return {(unit.network, unit.attack): unit for unit in classifiers.itertuples()}
+    """`{(network, training attack): run}`."""
+    return {(run.network, run.attack): run for run in classifiers.itertuples()}
 
 
-def errors(unit):
+def errors(run):
     """`{kind: a classifier's errors in percent, of how many, 95% interval}`: benign images, examples.
 
     Of None, where there is no classifier, no kind.
     """
-    return {} if unit is None else {"benign": percentage(unit.flagged, unit.benign)} | {
-        kind: percentage(unit.missed[kind], of) for kind, of in unit.adversarial.items()}
+    return {} if run is None else {"benign": percentage(run.flagged, run.benign)} | {
+        kind: percentage(run.missed[kind], of) for kind, of in run.adversarial.items()}
 
 
-def worst(unit):
+def worst(run):
     """Worst-case accuracy of a classifier in percent, 100 minus the largest of `ERRORS`, with interval."""
-    found = [errors(unit).get(kind, {"of": 0}) for kind in ERRORS.values()]
+    found = [errors(run).get(kind, {"of": 0}) for kind in ERRORS.values()]
     if not all(each["of"] for each in found):
         return dict.fromkeys(("percent", "low", "high"))
     most = max(found, key=lambda each: each["percent"])
     return {"percent": 100 - most["percent"], "low": 100 - most["high"], "high": 100 - most["low"]}
 
 
-def in_row(unit):
+def in_row(run):
     """Network, training attack and `ERRORS` of a classifier, in percent with two decimals, for a table."""
-    found = {name: errors(unit).get(kind, {"percent": None})["percent"] for name, kind in ERRORS.items()}
-    return {"network": he.NAMED[unit.network], "attack": he.KINDS[unit.attack],
+    found = {name: errors(run).get(kind, {"percent": None})["percent"] for name, kind in ERRORS.items()}
+    return {"network": figures.NAMED[run.network], "attack": figures.KINDS[run.attack],
             **{name: value if value is None else round(value, 2) for name, value in found.items()}}
 
 
@@ -69,22 +70,22 @@ def draw_layers(net, distances):
 
 
 # ---- thresholds ------------------------------------------------------------------------------------------
-def features(units):
+def features(runs):
     """A row an image that counts, of blocks with all kinds of `ERRORS`: its features, its `place` among all.
 
     A distance is 1, a purity 0, where no other class is found.
     """
     made = [pd.DataFrame(columns=["network", "kind", "place", *FEATURES])]
-    for net, mine in units[units.kind.isin(ERRORS.values())].groupby("network", sort=False):
+    for net, mine in runs[runs.kind.isin(ERRORS.values())].groupby("network", sort=False):
         whole = mine[mine.groupby("block").kind.transform("count") == len(ERRORS)]
         firsts = whole.images * (whole.block.rank(method="dense") - 1)
-        for first, unit in zip(firsts, whole.itertuples()):
-            steps = np.asarray(unit.steps, np.float32)      # in ascending order; 255 is never
-            distances = np.where(steps < 255, unit.step * steps, 1)
+        for first, run in zip(firsts, whole.itertuples()):
+            steps = np.asarray(run.steps, np.float32)      # in ascending order; 255 is never
+            distances = np.where(steps < 255, run.step * steps, 1)
             made.append(pd.DataFrame({
-                "network": net, "kind": unit.kind, "place": first + np.flatnonzero(unit.counts),
+                "network": net, "kind": run.kind, "place": first + np.flatnonzero(run.counts),
                 "least": distances[:, 0], "median": distances[:, (distances.shape[1] - 1) // 2],
-                "purity": np.asarray(unit.purities)[:, 0]}))
+                "purity": np.asarray(run.purities)[:, 0]}))
     return pd.concat([rows for rows in made if len(rows)] or made)
 
 
@@ -93,27 +94,27 @@ def one_number(surroundings, classifiers):
     images (there its worst-case accuracy is `known`), beside those of the classifier.
     """
     rows, made = features(surroundings), []
-    for unit in classifiers[classifiers.attack != "fgsm"].itertuples():
-        mine, train = rows[rows.network == unit.network], round(unit.share * unit.sample)
-        halves = mine[mine.place < train], mine[(mine.place >= train) & (mine.place < unit.sample)]
+    for run in classifiers[classifiers.attack != "fgsm"].itertuples():
+        mine, train = rows[rows.network == run.network], round(run.share * run.sample)
+        halves = mine[mine.place < train], mine[(mine.place >= train) & (mine.place < run.sample)]
         for feature, name in FEATURES.items():
             learn, test = ({kind: torch.tensor(half[feature][half.kind == kind].to_numpy(np.float32))
                             for kind in ERRORS.values()} for half in halves)
-            if len(learn["benign"]) and len(learn[unit.attack]):
-                rule = classifier.threshold(learn[unit.attack], learn["benign"])
+            if len(learn["benign"]) and len(learn[run.attack]):
+                rule = classifier.threshold(learn[run.attack], learn["benign"])
                 found = {kind: rule.rates(test[kind], test["benign"]) for kind in ("brittle", "margin")}
-                made.append(in_row(unit) | {
+                made.append(in_row(run) | {
                     "number": f"{name} {'below' if rule.below else 'above'} {rule.value:.3g}",
-                    "known": 100 * rule.rates(learn[unit.attack], learn["benign"]).accuracy,
-                    "flagged": 100 * found[unit.attack].false_positive,
+                    "known": 100 * rule.rates(learn[run.attack], learn["benign"]).accuracy,
+                    "flagged": 100 * found[run.attack].false_positive,
                     **{kind: 100 * each.false_negative for kind, each in found.items()}})
-        made.append(in_row(unit) | {"number": "the classifier"})
+        made.append(in_row(run) | {"number": "the classifier"})
     return made
 
 
-def draw_features(units):
+def draw_features(runs):
     """A row of panels a network: how many images of each kind lie at or below a number; None without any."""
-    found = features(units)
+    found = features(runs)
     if not len(found):
         return None
     nets = found.network.unique()
@@ -123,9 +124,9 @@ def draw_features(units):
         mine = found[(found.network == net) & (found.kind == kind)]
         for ax, (feature, name) in zip(row, FEATURES.items()):
             if len(mine):
-                ax.ecdf(mine[feature].astype(float), color=he.COLOURS[kind], linestyle=he.STYLES[kind],
-                        label=he.KINDS[kind])
+                ax.ecdf(mine[feature].astype(float), color=figures.COLOURS[kind],
+                        linestyle=figures.STYLES[kind], label=figures.KINDS[kind])
             ax.set(xlabel=name)
-        row[0].set_ylabel(f"{he.NAMED[net]}\nshare of images")
+        row[0].set_ylabel(f"{figures.NAMED[net]}\nshare of images")
     figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return figure

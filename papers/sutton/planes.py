@@ -1,12 +1,12 @@
 """What flat boundaries would have random draws do (Theorem 1), beside what was measured of Section 7.2.
 
-`units`, `problems` and `names` are those of `shared.pages.pairs`.
+`units`, `problems` and `names` are those of `figures`.
 """
 import matplotlib.pyplot as plt
 import numpy as np
 
-from shared.pages import display, pairs
-from shared.stability import tables
+from papers.sutton import figures, tables
+from shared.pages import display
 from shared.theory.ball import tail
 from shared.theory.limits import planar_flip_probability
 
@@ -29,16 +29,16 @@ def turned(unit, split, delta, *, linear=False):
 def rows(units, problems, names):
     """Rows of a table of our own: the measured share beside that of a plane, at both distances."""
     made = []
-    for problem, unit in pairs.measured(units).items():
+    for problem, unit in figures.measured(units).items():
         part = unit["test"]
         if problem in problems and part["stretch"]["count"]:
-            told = {"problem": pairs.name(problem, names),
-                    "attack": pairs.median_of(part["attack"]["l2"]),
-                    "linear": pairs.median_of(part["linear"])}
+            told = {"problem": figures.name(problem, names),
+                    "attack": figures.median_of(part["attack"]["l2"]),
+                    "linear": figures.median_of(part["linear"])}
             for d in FAR:
-                told |= {f"measured_{d}": pairs.interval(tables.disturbed(d)(part)),
-                         f"plane_{d}": pairs.in_percent(turned(unit, "test", d)),
-                         f"linear_{d}": pairs.in_percent(turned(unit, "test", d, linear=True))}
+                told |= {f"measured_{d}": figures.interval(tables.disturbed(d)(part)),
+                         f"plane_{d}": figures.in_percent(turned(unit, "test", d)),
+                         f"linear_{d}": figures.in_percent(turned(unit, "test", d, linear=True))}
             made.append(told)
     return made
 
@@ -54,12 +54,13 @@ def draw(units, problems, names, printed):
 
     printed   {delta: {(class_a, class_b): printed row}}, from `tables.printed`
     """
-    there, height = pairs.measured(units), 1.3 + 2.4 * len(FAR)
+    there, height = figures.measured(units), 1.3 + 2.4 * len(FAR)
     figure, axes = plt.subplots(len(FAR), 1, figsize=(8, height), sharex=True, squeeze=False)
     for ax, delta in zip(axes[:, 0], FAR):
         for place, problem in enumerate(problems):
             if problem in printed[delta]:
-                ax.plot(place - 0.15, printed[delta][problem]["test"], "x", color=pairs.PRINTED, ms=7, mew=2)
+                ax.plot(place - 0.15, printed[delta][problem]["test"], "x", color=figures.PRINTED, ms=7,
+                        mew=2)
             if problem not in there:
                 continue
             unit, found = there[problem], tables.disturbed(delta)(there[problem]["test"])
@@ -71,10 +72,10 @@ def draw(units, problems, names, printed):
             ax.plot(place + 0.15, turned(unit, "test", delta, linear=True), "^", color=display.PALETTE[2])
         ax.set(ylabel=f"label flipped by noise,\n{delta} × the norm, %", xlim=(-0.6, len(problems) - 0.4))
         ax.set_ylim(bottom=-0.04 * ax.get_ylim()[1])
-    pairs.label_problems(axes[-1, 0], problems, names)
+    figures.label_problems(axes[-1, 0], problems, names)
     ax = axes[0, 0]
     for style in (dict(marker="o", color=display.PALETTE[0], label="measured, 95% interval"),
-                  dict(marker="x", color=pairs.PRINTED, mew=2, label="published"),
+                  dict(marker="x", color=figures.PRINTED, mew=2, label="published"),
                   dict(marker="_", color=display.PALETTE[1], ms=12, mew=2.5, label="plane at the attack"),
                   dict(marker="^", color=display.PALETTE[2], label="plane, if the network were linear")):
         ax.plot([], [], ls="", **style)
@@ -84,7 +85,7 @@ def draw(units, problems, names, printed):
 
 def in_words(units, problems, names):
     """What planes predict of the largest draws beside what is measured."""
-    there = {p: u for p, u in pairs.measured(units).items()
+    there = {p: u for p, u in figures.measured(units).items()
              if p in problems and u["test"]["stretch"]["count"]}
     if not there:
         return "No test image of the problems shown has an attack."
@@ -93,7 +94,7 @@ def in_words(units, problems, names):
              "flat": lambda u, d: turned(u, "test", d),
              "linear": lambda u, d: turned(u, "test", d, linear=True)}
     each = {way: {d: [of(u, d) for u in there.values()] for d in FAR} for way, of in found.items()}
-    mean = {way: {d: pairs.in_percent(np.mean(of[d])) for d in FAR} for way, of in each.items()}
+    mean = {way: {d: figures.in_percent(np.mean(of[d])) for d in FAR} for way, of in each.items()}
     samples = 1 / float(tail(next(iter(there.values()))["dimension"], 1 / far))
     once = (f"{display.number(samples / 1e6, digits=2)} million" if 1e6 <= samples < 1e9 else
             display.number(samples, digits=2))
@@ -101,21 +102,21 @@ def in_words(units, problems, names):
     ratio = " to ".join(dict.fromkeys(f"{end(stretch):.2f}" for end in (min, max)))
     worst, seen, linear = max(zip(there, each["seen"][far], each["linear"][far]),
                               key=lambda gap: abs(gap[1] - gap[2]))
-    beyond = [pairs.name(p, names) for p, u in there.items()
+    beyond = [figures.name(p, names) for p, u in there.items()
               if tables.quantile(u["test"]["linear"], 0.5) > tables.quantile(u["test"]["attack"]["l2"], 0.5)]
     farther = "" if not beyond else (
         f" On {' and '.join(beyond)} the median of this distance exceeds that of the norms of the attacks, "
         "so there it is not the distance to the boundary.")
     return (f"*The attack's norm as distance.* A random perturbation of {far} times this norm crosses such a "
             f"plane once in {once} samples: {mean['flat'][far]} of the labels flip (measured: "
-            f"{mean['seen'][far]}; means over {pairs.counted(len(there), 'problem')}). The boundary is not "
+            f"{mean['seen'][far]}; means over {figures.counted(len(there), 'problem')}). The boundary is not "
             "farther than the attack, so for a flat boundary this share is a lower limit.\n\n"
             "*The linear network's distance.* The norm of the attack divided by this distance has a median "
             f"of {ratio} over the images of a problem. At {near} times the norm these planes give "
             f"{mean['linear'][near]} (measured: {mean['seen'][near]}), at {far} times "
             f"{mean['linear'][far]} (measured: {mean['seen'][far]}). The deviation at {far} times the norm "
-            f"is largest on {pairs.name(worst, names)}: {pairs.in_percent(linear)} (measured: "
-            f"{pairs.in_percent(seen)}).{farther}\n\n"
+            f"is largest on {figures.name(worst, names)}: {figures.in_percent(linear)} (measured: "
+            f"{figures.in_percent(seen)}).{farther}\n\n"
             "Prediction and measurement can differ because the attack need not find the shortest way to the "
             "boundary, because the boundary may be curved, or both. This page does not separate the two.")
 

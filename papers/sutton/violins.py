@@ -1,14 +1,14 @@
 """Figures 8 to 10, 13 and 17 to 20 of Sutton et al.: how large attacks and draws are, problem by problem.
 
-`units`, `problems` and `names` are those of `shared.pages.pairs`.
+`units`, `problems` and `names` are those of `figures`.
 """
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
 from scipy.stats import gaussian_kde
 
-from shared.pages import display, pairs
-from shared.stability import tables
+from papers.sutton import figures, tables
+from shared.pages import display
 
 NORMS = {"l1": "ℓ₁ norm", "l2": "Euclidean norm", "linf": "ℓ∞ norm"}
 FEW = 10  # fewer values than this are drawn one by one
@@ -43,7 +43,7 @@ def draw(units, problems, names, read, *, norms=tuple(NORMS), of="attack"):
     of     whose size it is, for the axis
     None where no image has such a size.
     """
-    there, height = pairs.measured(units), 1.3 + 2.4 * len(norms)
+    there, height = figures.measured(units), 1.3 + 2.4 * len(norms)
     if not any(len(tables.points(read(there[p][split], norms[0])))
                for p in problems if p in there for split in tables.SPLITS):
         return None
@@ -55,9 +55,9 @@ def draw(units, problems, names, read, *, norms=tuple(NORMS), of="attack"):
                     half(ax, place, read(there[problem][split], norm), side, color)
         ax.set(ylabel=f"{of}, {NORMS[norm]}", xlim=(-0.6, len(problems) - 0.4))
         ax.set_ylim(bottom=0)
-    pairs.label_problems(axes[-1, 0], problems, names)
+    figures.label_problems(axes[-1, 0], problems, names)
     key = [Rectangle((0, 0), 1, 1, color=c, alpha=0.75) for c in display.PALETTE[:2]]
-    figure.legend(key, [f"{pairs.SETS[s]} ({side})" for s, side in zip(tables.SPLITS, ("left", "right"))],
+    figure.legend(key, [f"{figures.SETS[s]} ({side})" for s, side in zip(tables.SPLITS, ("left", "right"))],
                   loc="outside upper right", ncols=2)
     return figure
 
@@ -68,9 +68,9 @@ def medians(units, names, read, norm):
     low and high are the quantiles of 5 and 95%.
     """
     told = {}
-    for problem, unit in pairs.measured(units).items():
+    for problem, unit in figures.measured(units).items():
         facts = {split: read(unit[split], norm) for split in tables.SPLITS}
-        told[pairs.name(problem, names)] = {split: {"count": f["count"], "median": tables.quantile(f, 0.5),
+        told[figures.name(problem, names)] = {split: {"count": f["count"], "median": tables.quantile(f, 0.5),
                                               "low": tables.quantile(f, 0.05),
                                               "high": tables.quantile(f, 0.95)} for split, f in facts.items()}
     return told
@@ -84,7 +84,7 @@ def both_sets(data):
 def publish(run, item, sets, problems, names, read, *, of, rests=None):
     """Publish one of Figures 17 to 20: violins of three norms; its data are `medians` by norm.
 
-    rests   parts of a unit that the figure rests on, such as `pairs.ATTACKED`; None takes all
+    rests   parts of a unit that the figure rests on, such as `figures.ATTACKED`; None takes all
     """
     def data(units):
         return {norm: medians(units, names, read, norm) for norm in NORMS}

@@ -1,6 +1,6 @@
 """What the pages of Section 7.2 show of their problems, in words, rows, heat maps and bars.
 
-`units` is a DataFrame with a row a problem (`shared.stability.tables`), `problems` the pairs of classes that
+`units` is a DataFrame with a row a problem (`tables`), `problems` the pairs of classes that
 have a place in a picture, measured or not, and `names` the classes' names by index.
 """
 import math
@@ -10,29 +10,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
 
+from papers.sutton import tables
+from papers.sutton.experiments import DELTAS, SIGNS
 from shared.attacks.line import scalings
 from shared.pages import display
 from shared.records.comparison import compare
-from shared.stability import tables
 from shared.stability.susceptibility import percentage
 
 SETS = {"train": "training images", "test": "test images"}
-DELTAS = (1, 2, 5, 10)  # norms of random perturbations, in norms of the image's attack
 LARGEST = float(scalings()[-1])  # norm of a step along the gradient
 PRINTED = "0.25"  # grey of published values
-# How pages and units call the classes of a data set, in its order; of the traffic signs see Section 7.2.3.
-CLASSES = {
-    "cifar10": ("aeroplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"),
-    "fashion_mnist": ("tshirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag",
-                      "boot"),
-    "gtsrb": ("20 km/h", "end of no passing", "keep right", "turn right", "road work", "caution"),
-}
-# Sizes of a unit: what accuracies rest on, what attacks rest on, and all.
-TRAINED = ("epochs", "images_train", "images_test")
-ATTACKED = (*TRAINED, "images_attack")
-PARTS = (*ATTACKED, "images_random", "draws")
-SIGNS = (210, 240, 2070, 689, 1500, 1200)  # images of the six traffic signs in GTSRB's training folder
-HELD_OUT = (65, 69, 605, 231, 469, 348)    # of these, of each sign, for testing: inferred, see Section 7.2.3
 # Percent of a problem's images that are of its larger class, where the classes are not equally large.
 LARGER_SIGN = {(a, a + 1): 100 * max(SIGNS[a:a + 2]) / sum(SIGNS[a:a + 2]) for a in range(len(SIGNS) - 1)}
 SATURATED = 25 * math.log(2)  # logits above it have a sigmoid of exactly 1 in 32-bit arithmetic
@@ -53,11 +40,6 @@ sigmoid, has the same direction where both exist and never vanishes, so that it 
 def name(problem, names):
     """The two classes of a problem by name: "cat – deer"."""
     return " – ".join(names[int(k)] for k in problem)
-
-
-def problems_of(count):
-    """The problems of a class and the next one, of so many classes: those that the paper's figures show."""
-    return [(k, k + 1) for k in range(count - 1)]
 
 
 def measured(units):

@@ -4,18 +4,14 @@ from dataclasses import dataclass, replace
 import matplotlib.pyplot as plt
 import torch
 
-from shared import reference, runtime
-from shared.data.archives import SPECS
+from papers.shu.experiments import CIFAR10, METHODS, PAPER, RULES
+from shared import runtime
 from shared.pages import display
 from shared.records import prose
-from shared.regions import boxes, setting
+from shared.regions import boxes
 from shared.regions.boxes import Box
 
-PAPER = reference.paper("shu")
-METHODS = {"nf": "NF", "fgsm": "FGSM", "cw2": "CW2", "bim-linf": "BIM Linf", "pw": "PW", "mi": "MI",
-           "bim-l2": "BIM L2", "bim-l1": "BIM L1", "mlp": "CW2 MLP"}     # as the tables call the attacks
 SIZES = {"table-3": "table-2", "table-4": "table-2", "table-7": "table-6", "table-9": "table-10"}
-CIFAR10 = SPECS["cifar10"].classes
 KINDS = {"own": "attacked network's boundary", "foreign": "other networks' errors",
          "transferable": "transferable", None: "none of these"}
 MEANT = prose.fill(     # by `boxes.kind`
@@ -25,23 +21,12 @@ MEANT = prose.fill(     # by `boxes.kind`
     "*transferable* if every network misclassifies at least {significant:.0%}.",
     {"mostly": boxes.MOSTLY, "right": boxes.RIGHT, "significant": boxes.SIGNIFICANT})
 ENDS = ("min", "max", "mean")       # of distances, as the tables order them
-
-# The sweeps of `smoke` and `quick`.
-_FEWER = dict(step=0.1, iterations=5, growths=8, halvings=3)
-SHORT = {name: replace(setting.SWEEPS[name], **fewer) for name, fewer in {
-    "nf": dict(eta=(0.01, 0.02, 0.03, 0.05, 0.08, 0.1), steps=20),
-    "fgsm": dict(count=50),
-    "cw2": dict(rate=0.3, searches=2, iterations=50, c=(0.5, 3.0, 20.0, 100.0, 700.0)),
-    "bim-l1": _FEWER, "bim-l2": _FEWER, "bim-linf": _FEWER, "mi": _FEWER,
-    "pw": dict(levels=20, repetitions=1, halvings=3, rounds=1)}.items()}
-
-
 ERRORS = {k: v for row in PAPER["table-1"].rows for k, v in row.items() if k.startswith("M")}    # as printed
 
 
-def errors(units, trained="seeds"):
+def errors(runs, trained="seeds"):
     """The test errors `{M1: ...}` of one family of networks, in their order."""
-    mine = units[units.trained == trained] if len(units) else units
+    mine = runs[runs.trained == trained] if len(runs) else runs
     return dict(zip(mine.network.str.upper(), mine.test_error)) if len(mine) else {}
 
 
@@ -50,20 +35,15 @@ def called(method):
     return METHODS[method].replace("Linf", "L∞")
 
 
-def printed(item, **keys):
-    """The printed row of a table with these keys; empty where there is none."""
-    return next((row for row in PAPER[item].rows if all(row[k] == v for k, v in keys.items())), {})
-
-
 # ---- the box of a printed row ----------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Region:
-    """The box of one attack on one image towards one class, as a unit of `setting.measure_image` has it."""
-    unit: dict          # a row of the frame of units
+    """The box of one attack on one image towards one class, as a run of `measure_image` has it."""
+    run: dict           # a row of the frame of runs
     target: int         # the class of the examples
-    held: dict          # what the unit holds of that class
+    held: dict          # what the run holds of that class
     whole: bool         # intervals [0, 1], as the paper takes for the pointwise attack
-    rule: str           # which values are kept, of `setting.RULES`
+    rule: str           # which values are kept, of `experiments.RULES`
     b: int              # intervals
 
     @property
@@ -88,46 +68,46 @@ class Region:
     @property
     def box(self):
         """The `Box` of all values that the rule keeps."""
-        clean = torch.as_tensor(self.unit["clean"])[None].float() / 255
+        clean = torch.as_tensor(self.run["clean"])[None].float() / 255
         values, low, high, changed = (torch.as_tensor(self.held[k])
                                       for k in ("values", "low", "high", "changed"))
         made = Box(clean, values.long(), low, high, changed.long())
-        made = made.kept(setting.RULES[self.rule], self.held["examples"])
+        made = made.kept(RULES[self.rule], self.held["examples"])
         return made.whole() if self.whole else made
 
     @property
     def name(self):
         """The attack and the two classes: "CW2 1 → 6"."""
-        return f"{called(self.unit['method'])} {self.classes}"
+        return f"{called(self.run['method'])} {self.classes}"
 
     @property
     def classes(self):
         """From the true class to the examples' class: "1 → 6"."""
-        return f"{self.unit['label']} → {self.reached}"
+        return f"{self.run['label']} → {self.reached}"
 
     @property
     def reached(self):
         """The examples' class, by its name where the true one has a name."""
-        return CIFAR10[self.target] if self.unit["label"] in CIFAR10 else self.target
+        return CIFAR10[self.target] if self.run["label"] in CIFAR10 else self.target
 
 
-def regions(unit):
-    """The `Region` of each class that a unit (a row of the frame) has boxes of, with all values kept."""
+def regions(run):
+    """The `Region` of each class that a run (a row of the frame) has boxes of, with all values kept."""
     found = {}
-    for t, held in unit["classes"].items():
+    for t, held in run["classes"].items():
         if curves := held.get("whole") or held.get("boxes"):
             whole = "whole" in held
             rule = "any" if whole or "all" not in curves else "all"
-            found[int(t)] = Region(unit, int(t), held, whole, rule, held["changed_values"][rule])
+            found[int(t)] = Region(run, int(t), held, whole, rule, held["changed_values"][rule])
     return found
 
 
-def region(unit, target=None, b=None):
-    """The `Region` of a unit that stands for a printed row; None where it has none.
+def region(run, target=None, b=None):
+    """The `Region` of a run that stands for a printed row; None where it has none.
 
     Where the printed class has too few examples, that of most; where fewer values are kept than `b`, all.
     """
-    found = regions(unit)
+    found = regions(run)
     if not found:
         return None
     target = target if target in found else max(found, key=lambda t: found[t].held["examples"])
@@ -135,23 +115,23 @@ def region(unit, target=None, b=None):
     return replace(mine, b=b if b in mine.curve["sizes"] else mine.kept)
 
 
-def of_rows(units, item):
-    """`[(printed row, Region)]` of the rows of a table whose units are there and have a box.
+def of_rows(runs, item):
+    """`[(printed row, Region)]` of the rows of a table whose runs are there and have a box.
 
     The boxes are those of Table 2, in Section 2.2 those of Table 6, in Section 2.3 those of Table 10.
     """
-    return [(row, mine) for row, mine in _with_units(units, item) if mine]
+    return [(row, mine) for row, mine in _with_runs(runs, item) if mine]
 
 
-def _with_units(units, item):
+def _with_runs(runs, item):
     sizes, found = PAPER[SIZES.get(item, item)].rows, []
     for row in PAPER[item].rows:
-        for unit in units.to_dict("records"):
-            if (METHODS[unit["method"]], unit["label"]) == (row["attack"], row["source_class"]):
+        for run in runs.to_dict("records"):
+            if (METHODS[run["method"]], run["label"]) == (row["attack"], row["source_class"]):
                 b, = (each["n_intervals"] for each in sizes
                       if (each["attack"], each["source_class"]) == (row["attack"], row["source_class"]))
                 target = row["target_class"]
-                found.append((row, region(unit, CIFAR10.index(target) if target in CIFAR10 else target, b)))
+                found.append((row, region(run, CIFAR10.index(target) if target in CIFAR10 else target, b)))
     return found
 
 
@@ -161,13 +141,13 @@ def _rates(rates):
     return {f"M{k}": rate for k, rate in enumerate(rates, start=1)}
 
 
-def _rows(units, item, of):
-    """A row for each printed one whose unit is there: what `of` makes of its `Region`, or why it has none."""
+def _rows(runs, item, of):
+    """A row for each printed one whose run is there: what `of` makes of its `Region`, or why it has none."""
     none = {"status": "not run: too few different examples of any one class"}
     return [{"attack": row["attack"], "source_class": row["source_class"]} | (
         none if mine is None else
         {"target_class": mine.reached, "examples": mine.held["examples"]} | of(mine))
-        for row, mine in _with_units(units, item)]
+        for row, mine in _with_runs(runs, item)]
 
 
 def _size(mine):
@@ -176,24 +156,24 @@ def _size(mine):
             None if mine.b == mine.kept else "fitted: the printed number is taken"}
 
 
-def inside(units, item):
+def inside(runs, item):
     """Rows of Table 2 or 6: rates in the boxes."""
-    return _rows(units, item, lambda mine: _rates(mine.at("rates")) | {
+    return _rows(runs, item, lambda mine: _rates(mine.at("rates")) | {
         **_size(mine), "smallest_interval": float(mine.box.widths[mine.b - 1])})
 
 
-def attacked(units, item, counted="n_perturbed_pixels"):
+def attacked(runs, item, counted="n_perturbed_pixels"):
     """Rows of Table 3, 7 or 9: rates on the examples themselves, and how many values any of them changes."""
-    return _rows(units, item, lambda mine: _rates(mine.held["attack"]["rates"]) | {counted: mine.perturbed})
+    return _rows(runs, item, lambda mine: _rates(mine.held["attack"]["rates"]) | {counted: mine.perturbed})
 
 
-def distances(units, item, norm="squared"):
+def distances(runs, item, norm="squared"):
     """Rows of Table 4 or 10: distances from the clean image, of samples of the box and of the examples."""
     def of(mine):
         sides = {"sampled": mine.at(norm), "attack": mine.held[norm]}
         return _size(mine) | {f"{side}_l2_{end}": value for side, values in sides.items()
                                           for end, value in zip(("min", "mean", "max"), values)}
-    return _rows(units, item, of)
+    return _rows(runs, item, of)
 
 
 # ---- figures ---------------------------------------------------------------------------------------------
@@ -204,17 +184,17 @@ def shown(mine, seed=0):
     return torch.as_tensor(mine.held["nearest"]).numpy(), sample.numpy()
 
 
-def draw_pairs(units, item):
+def draw_pairs(runs, item):
     """Columns of printed rows: the attack's image above one from its box; None without any."""
-    pairs = {f"{called(mine.unit['method'])}\n{mine.classes}": shown(mine)
-             for _, mine in of_rows(units, item)}
+    pairs = {f"{called(mine.run['method'])}\n{mine.classes}": shown(mine)
+             for _, mine in of_rows(runs, item)}
     return display.image_table([{name: pair[n] for name, pair in pairs.items()} for n in (0, 1)]
                                if pairs else [])
 
 
-def draw_curves(units, item):
+def draw_curves(runs, item):
     """A panel a printed row: the rate of each network against the number of intervals; None without any."""
-    found = of_rows(units, item)
+    found = of_rows(runs, item)
     if not found:
         return None
     columns = min(3, len(found))

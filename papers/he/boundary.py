@@ -4,26 +4,27 @@ import numpy as np
 import torch
 from scipy import ndimage
 
+from papers.he import figures
+from papers.he.experiments import COLUMNS
 from shared.attacks.region import Region
 from shared.boundary import classifier
 from shared.data.archives import SPECS
-from shared.pages import he
 from shared.units.tidy import each
 
 STATISTICS = {"least": "nearest", "median": "median"}       # over the directions of an image
-PIXELS = {net: 1 if net.startswith("mnist") else 255 for net in he.COLUMNS}     # largest value of a pixel
-REGIONS = {net: Region(0.3 if net.startswith("mnist") else 0.02) for net in he.COLUMNS}
+PIXELS = {net: 1 if net.startswith("mnist") else 255 for net in COLUMNS}     # largest value of a pixel
+REGIONS = {net: Region(0.3 if net.startswith("mnist") else 0.02) for net in COLUMNS}
 MARKS = {"image": "o", "OptBrittle": "^", "OptMargin": "s"}
 HUES = plt.get_cmap("tab10")        # a colour for each class
 
 
-def examples(units, linf=False):
+def examples(runs, linf=False):
     """A row an example that counts: its `STATISTICS`, pixels from 0 to 1, and its share of `never` found.
 
     linf   distances in the L∞ norm instead of RMS, at most 1, the range of a pixel
     """
     columns = {f"{k}_linf" if linf else k: k for k in STATISTICS}
-    rows = each(units, "never", *columns)[["network", "kind", "never", *columns]].rename(columns=columns)
+    rows = each(runs, "never", *columns)[["network", "kind", "never", *columns]].rename(columns=columns)
     return rows.assign(**{k: rows[k].astype(float).clip(upper=1) for k in STATISTICS})
 
 
@@ -32,10 +33,10 @@ def distances(one, linf=False):
     return np.minimum(one["linf" if linf else "distance"], 1)
 
 
-def purities(units):
+def purities(runs):
     """`{(network, kind): mean purities of the top k}` of those that have any."""
-    rows = each(units, "purity").groupby(["network", "kind"], sort=False)
-    return {key: values for key, mine in rows if (values := he.mean_purity(mine))}
+    rows = each(runs, "purity").groupby(["network", "kind"], sort=False)
+    return {key: values for key, mine in rows if (values := figures.mean_purity(mine))}
 
 
 def black_line(net, linf=False):
@@ -44,10 +45,10 @@ def black_line(net, linf=False):
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------
-def one_data(units, linf=False):
+def one_data(runs, linf=False):
     """Of the image shown: median distance, and how many directions lead to its true class, and how near."""
-    told = {net: {} for net in units.network}
-    for u in units.itertuples():
+    told = {net: {} for net in runs.network}
+    for u in runs.itertuples():
         if u.one:
             home, lengths = u.one["adjacent"] == u.one["label"], distances(u.one, linf)
             line = black_line(u.network, linf)
@@ -64,11 +65,11 @@ def parted(near, far):
     return max((rates.false_negative, len(near)), (rates.false_positive, len(far)))
 
 
-def all_data(units, linf=False):
+def all_data(runs, linf=False):
     """Of each network and kind: medians over images, counts, and the best threshold against benign."""
-    rows, told = examples(units, linf), {}
+    rows, told = examples(runs, linf), {}
     for (net, kind), mine in rows.groupby(["network", "kind"], sort=False):
-        benign, line = he.only(rows, net, "benign"), black_line(net, linf)
+        benign, line = figures.only(rows, net, "benign"), black_line(net, linf)
         told.setdefault(net, {})[kind] = facts = {
             "images": len(mine), "line": line, "scale": PIXELS[net], "never": mine.never.mean(),
             "beyond": (mine["median"] == 1).sum(), "above": (mine["median"] > line).mean(),
@@ -79,16 +80,16 @@ def all_data(units, linf=False):
     return told
 
 
-def purity_data(units):
+def purity_data(runs):
     """Mean purity of the top 1 of each network and kind."""
-    found = {key: values[0] for key, values in purities(units).items()}
+    found = {key: values[0] for key, values in purities(runs).items()}
     return {net: {kind: value for (other, kind), value in found.items() if other == net} for net, _ in found}
 
 
 # ---- figures ---------------------------------------------------------------------------------------------
 def in_order(nets):
     """Networks in the paper's order."""
-    return [net for net in he.COLUMNS if net in nets]
+    return [net for net in COLUMNS if net in nets]
 
 
 def axis(net, linf):
@@ -103,7 +104,8 @@ def draw_line(ax, net, linf):
 
 def curve(ax, kind, places, values, marker):
     """A curve in the style of its kind of example."""
-    ax.plot(places, values, he.STYLES[kind], color=he.COLOURS[kind], label=he.KINDS[kind], marker=marker)
+    ax.plot(places, values, figures.STYLES[kind], color=figures.COLOURS[kind], label=figures.KINDS[kind],
+            marker=marker)
 
 
 def legend(figure, columns):
@@ -111,17 +113,17 @@ def legend(figure, columns):
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=columns)
 
 
-def draw_one(units, linf=False):
+def draw_one(runs, linf=False):
     """A row a network, a column a kind: directions from one image, in the colours of adjacent classes."""
-    ones = {(u.network, u.kind): u.one for u in units[units.block == 0].itertuples()}
+    ones = {(u.network, u.kind): u.one for u in runs[runs.block == 0].itertuples()}
     if not ones:
         return None
     nets = in_order({net for net, _ in ones})
-    figure, axes = plt.subplots(len(nets), len(he.COLOURS), figsize=(10, 2.1 * len(nets) + 0.4),
+    figure, axes = plt.subplots(len(nets), len(figures.COLOURS), figsize=(10, 2.1 * len(nets) + 0.4),
                                 squeeze=False, sharey="row")
     for net, row in zip(nets, axes):
         names, classes, true = SPECS[net.split("-")[0]].classes, set(), None
-        for ax, kind in zip(row, he.COLOURS):
+        for ax, kind in zip(row, figures.COLOURS):
             ax.set(xticks=[])
             if not (one := ones.get((net, kind))):
                 ax.text(0.5, 0.5, "no example" if (net, kind) in ones else "not measured",
@@ -137,20 +139,20 @@ def draw_one(units, linf=False):
             ax.set_xlim(-0.03 * len(lengths), 1.03 * len(lengths))
         if true is None:
             row[0].set_yticks([])
-        row[0].set_ylabel(f"{he.NAMED[net]}\n{axis(net, linf)}")
+        row[0].set_ylabel(f"{figures.NAMED[net]}\n{axis(net, linf)}")
         row[-1].legend(handles=[plt.Line2D(
             [], [], marker="o", linestyle="", markersize=4, color=HUES(c),
             label=f"{names[c]} (true class)" if c == true else names[c]) for c in sorted(classes)],
             loc="center left", bbox_to_anchor=(1.02, 0.5), labelspacing=0.2)
-    for ax, kind in zip(axes[0], he.COLOURS):
-        ax.set_title(he.KINDS[kind])
+    for ax, kind in zip(axes[0], figures.COLOURS):
+        ax.set_title(figures.KINDS[kind])
     figure.supxlabel("directions, sorted")
     return figure
 
 
-def draw_all(units, linf=False):
+def draw_all(runs, linf=False):
     """A row a network, a column a statistic: one curve a kind over sorted images; None where none counts."""
-    rows = examples(units, linf)
+    rows = examples(runs, linf)
     if not len(rows):
         return None
     nets = in_order(set(rows.network))
@@ -158,44 +160,44 @@ def draw_all(units, linf=False):
     for net, line in zip(nets, axes):
         for ax, (statistic, name) in zip(line, STATISTICS.items()):
             draw_line(ax, net, linf)
-            for kind in he.COLOURS:
-                values = PIXELS[net] * he.only(rows, net, kind)[statistic].sort_values()
+            for kind in figures.COLOURS:
+                values = PIXELS[net] * figures.only(rows, net, kind)[statistic].sort_values()
                 curve(ax, kind, np.linspace(0, 1, len(values)), values, "." if len(values) == 1 else None)
-            ax.set(title=f"{he.NAMED[net]}: {name}", xticks=[], ylabel=axis(net, linf),
+            ax.set(title=f"{figures.NAMED[net]}: {name}", xticks=[], ylabel=axis(net, linf),
                    xlabel="images, sorted" if net == nets[-1] else "")
-    legend(figure, len(he.COLOURS))
+    legend(figure, len(figures.COLOURS))
     return figure
 
 
-def draw_purity(units):
+def draw_purity(runs):
     """A panel a network: mean purity of the top k classes, a curve a kind; None where no image counts."""
-    found = purities(units)
+    found = purities(runs)
     if not found:
         return None
     nets = in_order({net for net, _ in found})
     figure, axes = plt.subplots(1, len(nets), figsize=(10, 3.4), squeeze=False, sharey=True)
     for net, ax in zip(nets, axes[0]):
-        for kind in he.COLOURS:
+        for kind in figures.COLOURS:
             values = found.get((net, kind), [])
             curve(ax, kind, range(1, len(values) + 1), values, ".")
-        ax.set(title=he.NAMED[net], xlabel="k", xticks=range(1, 10, 2))
+        ax.set(title=figures.NAMED[net], xlabel="k", xticks=range(1, 10, 2))
     axes[0][0].set_ylabel("purity of the top k")
-    legend(figure, len(he.COLOURS))
+    legend(figure, len(figures.COLOURS))
     return figure
 
 
 # ---- a plane through an image and two examples -----------------------------------------------------------
-def places(unit):
+def places(run):
     """`{mark: its place in the plane}`, as RMS distances; an attack that found nothing has none."""
-    found = dict(zip(MARKS, ([0, 0], unit["brittle"], unit["margin"])))
-    return {mark: np.array(place) / unit["pixels"]**0.5 for mark, place in found.items()
+    found = dict(zip(MARKS, ([0, 0], run["brittle"], run["margin"])))
+    return {mark: np.array(place) / run["pixels"]**0.5 for mark, place in found.items()
             if mark == "image" or any(place)}
 
 
-def draw_plane(units):
+def draw_plane(runs):
     """The predicted labels, a panel a network; a label is written where its area is widest."""
-    figure, axes = plt.subplots(1, len(units), figsize=(4.6 * len(units), 4.2), squeeze=False)
-    for ax, u in zip(axes[0], units.to_dict("records")):
+    figure, axes = plt.subplots(1, len(runs), figsize=(4.6 * len(runs), 4.2), squeeze=False)
+    for ax, u in zip(axes[0], runs.to_dict("records")):
         reach, labels = u["reach"] / u["pixels"]**0.5, np.asarray(u["classes"])
         ax.imshow(labels, origin="lower", extent=(-reach, reach) * 2, cmap=HUES, vmin=0, vmax=9, alpha=0.7)
         for label in np.unique(labels):
@@ -206,15 +208,15 @@ def draw_plane(units):
                 ax.text(x, y, f"“{label}”", ha="center", va="center")
         for mark, (x, y) in places(u).items():
             ax.plot(x, y, MARKS[mark], color="black", label=mark)
-        ax.set(title=he.NAMED[u["network"]], xlabel="RMS distance", ylabel="RMS distance")
+        ax.set(title=figures.NAMED[u["network"]], xlabel="RMS distance", ylabel="RMS distance")
     legend(figure, len(MARKS))
     return figure
 
 
-def to_the_next_label(units):
+def to_the_next_label(runs):
     """`{network: {mark: RMS distance in the plane to the nearest point of another label, or None}}`."""
     told = {}
-    for u in units.to_dict("records"):
+    for u in runs.to_dict("records"):
         labels, mine = np.asarray(u["classes"]), dict.fromkeys(MARKS)
         told[u["network"].replace("-", "_")] = mine
         line = np.linspace(-u["reach"], u["reach"], len(labels)) / u["pixels"]**0.5

@@ -1,0 +1,655 @@
+"""The experiments of `he`: attacks (Section 3), line searches (4), boundary classifiers (5), ImageNet (D).
+
+An attack is one of `shared.attacks.optimised` or `gradient`; None leaves the image as it is, the paper's
+benign example.
+"""
+import dataclasses
+from dataclasses import dataclass
+from itertools import product
+
+import torch
+
+from shared import runtime
+from shared.attacks import directions, optimised
+from shared.attacks.gradient import FGSM, PGD, Adversarial
+from shared.attacks.optimised import CarliniWagner
+from shared.attacks.region import Region
+from shared.attacks.threat import Linf, rms
+from shared.boundary import classifier
+from shared.boundary.survey import purity, strewn, survey
+from shared.models import he as models
+from shared.models.inference import Careful, checked_logits, frozen, logits
+from shared.training.subject import Subject
+from shared.units.experiment import Experiment, results_of
+
+# ---- networks, images, attacks ---------------------------------------------------------------------------
+COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")    # of Tables 1 and 2
+SEARCHED = ("brittle", "margin", "strong")                       # attacks by optimisation
+FIRST = {"mnist": 3152, "cifar10": 5415, "imagenet1000": 0}      # number of the first image of a sample
+
+# The published adversarial training: 40 steps of 0.01 on MNIST, 10 of 2/255 on CIFAR-10. Short: for a CPU.
+MNIST_TRAINING = Adversarial(PGD(Linf(0.3), steps=40, step=0.01))
+MNIST_TRAINING_SHORT = Adversarial(PGD(Linf(0.3), steps=7, step=0.1))
+CIFAR10_TRAINING = Adversarial(PGD(Linf(8 / 255), steps=10, step=2 / 255))
+CIFAR10_TRAINING_SHORT = Adversarial(PGD(Linf(8 / 255), steps=2, step=5 / 255))
+SMOKE_TRAINING = Adversarial(PGD(Linf(0.1), steps=1, step=0.1))
+
+
+def subjects(profile):
+    """`{"mnist-normal": Subject, ...}` for the four `COLUMNS`, at a profile's size."""
+    if profile == "paper":
+        small, large = models.RESNET, models.RESNET_ADVERSARIAL
+        return {"mnist-normal": Subject("mnist", "he-mnist", models.NATURAL),
+                "mnist-adv": Subject("mnist", "he-mnist", models.ADVERSARIAL_SHORT, MNIST_TRAINING_SHORT),
+                "cifar10-normal": Subject("cifar10", "he-resnet", small),
+                "cifar10-adv": Subject("cifar10", "he-resnet", large, CIFAR10_TRAINING_SHORT)}
+    mnist, harder, tiny = models.QUICK, models.QUICK_ADVERSARIAL, models.TINY
+    if profile == "smoke":
+        mnist = harder = tiny = models.SMOKE
+    return {"mnist-normal": Subject("mnist", "he-mnist", mnist),
+            "mnist-adv": Subject("mnist", "he-mnist", harder, SMOKE_TRAINING),
+            "cifar10-normal": Subject("cifar10", "he-tiny", tiny),
+            "cifar10-adv": Subject("cifar10", "he-tiny", tiny, SMOKE_TRAINING)}
+
+
+def attacks_on(dataset, rate=None):
+    """`{kind: attack}` of a data set in the order of Table 1, `benign` (None) first.
+
+    rate  of the attacks by optimisation, in place of the authors': a few large steps serve for a quick look
+    """
+    if dataset == "mnist":
+        size = 0.3
+        searches = optimised.MNIST_BRITTLE, optimised.MNIST_MARGIN, optimised.MNIST_STRONG
+    elif dataset == "cifar10":
+        size = 8 / 255
+        searches = optimised.CIFAR10_BRITTLE, optimised.CIFAR10_MARGIN, optimised.CIFAR10_STRONG
+    else:
+        searches, size = (optimised.IMAGENET_BRITTLE, optimised.IMAGENET_MARGIN), 8 / 255
+    if rate is not None:
+        searches = [dataclasses.replace(attack, rate=rate) for attack in searches]
+    return {"benign": None, **dict(zip(SEARCHED, searches)), "fgsm": FGSM(Linf(size))}
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """What an attack makes of n images; of None, the images themselves."""
+    x: torch.Tensor         # float32 [n, C, H, W]: what the classifier is given
+    counts: torch.Tensor    # bool [n]: the image is classified correctly, and its example is not
+    correct: torch.Tensor   # bool [n]: the image is classified correctly
+    success: torch.Tensor   # bool [n]: the example has another class than the true one
+    passes: torch.Tensor    # int64 [n]: images sent through the model for this one
+
+
+def examples(model, x, y, attack, *, iterations, seed):
+    """`Examples` of images x with labels y.
+
+    iterations  of each search of an attack by optimisation; others take none
+    seed        of OptMargin's noise, which is the same for all images of all calls
+    FGSM's image is given to the classifier where it fails, too (Table 2); where a search finds nothing there
+    is no image of its own, and the clean one stays.
+    """
+    if attack is None:
+        with frozen(model):
+            correct = checked_logits(model, x, y).argmax(1) == y
+        return Examples(x, correct, correct, ~correct, torch.zeros_like(y))
+    if isinstance(attack, CarliniWagner):
+        attack = dataclasses.replace(attack, iterations=iterations)
+    found = attack(model, x, y, generator=runtime.generator(seed, "he", "noise"))
+    given = found.x_adv
+    if isinstance(attack, FGSM):
+        with frozen(model):
+            moved = runtime.chunked(lambda images, labels: attack.propose(model, images, labels, None)[0],
+                                    x, y, chunk=64).clamp(0, 1)
+        given = torch.where(found.success[:, None, None, None], given, moved)
+    return Examples(given, found.was_correct & found.success, found.was_correct, found.success, found.passes)
+
+
+def directions_for(x, count, *, negatives, seed):
+    """The paper's directions for images like x: one draw for all images and models, float32 [K, d]."""
+    drawn = directions.directions(x.shape[1:].numel(), count, negatives=negatives,
+                                  generator=runtime.generator(seed, "he", "directions"))
+    return drawn.to(x.device)
+
+
+def wanted(scale):
+    """`{network: Subject}` of the data sets that a page wants."""
+    return {net: subject for net, subject in scale.nets.items() if scale.subject in ("all", subject.dataset)}
+
+
+def blocks(scale, size):
+    """`((network, kind, block), arguments)` of all blocks of images and the attacks on them.
+
+    size   (data set, kind of example) -> images of a block
+    """
+    for net, subject in wanted(scale).items():
+        for kind, attack in attacks_on(subject.dataset, scale.rate).items():
+            images = size(subject.dataset, kind)
+            for block in range(min(scale.blocks, -(-scale.sample // images))):
+                first = FIRST[subject.dataset] + block * images
+                yield (net, kind, block), dict(subject=subject, attack=attack, first=first, images=images,
+                                               seed=scale.seed)
+
+
+# ---- Section 3: OptMargin against region classification --------------------------------------------------
+ATTACK_SCALE = {
+    "smoke": dict(nets=subjects("smoke"), subject="all", rate=0.4, tested=5, sample=3, whole=3, margin=3,
+                  blocks=1, iterations=3, shown=2, tried=1, noises=5, trained=(models.SMOKE, models.SMOKE),
+                  seed=0),
+    "quick": dict(nets=subjects("quick"), subject="all", rate=0.1, tested=100, sample=10, whole=10, margin=5,
+                  blocks=1, iterations=20, shown=4, tried=1, noises=20,
+                  trained=(models.QUICK_ADVERSARIAL, models.QUICK), seed=0),
+    "paper": dict(nets=subjects("paper"), subject="all", rate=None, tested=1000, sample=100, whole=100,
+                  margin=25, blocks=20, iterations=1000, shown=4, tried=25, noises=100,
+                  trained=(models.NATURAL_SHORT, models.NATURAL_FAST), seed=0)}
+
+
+def plan_networks(scale):
+    """Accuracies: a run a network."""
+    return {net: dict(subject=subject, images=scale.tested, seed=scale.seed)
+            for net, subject in wanted(scale).items()}
+
+
+def measure_network(subject, *, images, seed):
+    """Accuracies of a network on its test set, and on `images` of them against PGD of the training's size."""
+    trained = subject.trained(seed)
+    size = 0.3 if subject.dataset == "mnist" else 8 / 255
+    x, y = subject.images(0, images)
+    found = PGD(Linf(size), steps=20, step=size / 10)(trained.net, x, y,
+                                                      generator=runtime.generator(seed, "he", "pgd"))
+    return {"test_accuracy": trained.test_accuracy, "train_accuracy": trained.train_accuracy,
+            "images": images, "robust": int((found.was_correct & ~found.success).sum()),
+            "passes": int(found.passes.sum()), "parameters": sum(p.numel() for p in trained.net.parameters())}
+
+
+def plan_attacks(scale):
+    """Attacks on the images of Tables 1 and 2: a run a block; the slowest attack has the smallest blocks."""
+    def size(dataset, kind):
+        images = scale.margin if kind == "margin" else scale.whole
+        return max(1, images // 5) if kind in SEARCHED and dataset == "cifar10" else images
+
+    return {(net, kind, block): given | dict(
+        iterations=scale.iterations if kind in SEARCHED else 1,
+        radius=0.3 if net.startswith("mnist") else 0.02,
+        shown=min(given["images"], scale.shown) if block == 0 else 0)
+        for (net, kind, block), given in blocks(scale, size)}
+
+
+def attack_images(subject, attack, *, first, images, iterations, radius, shown, seed):
+    """An attack on a block of images, and what point and region classification make of the results."""
+    x, y = subject.images(first, images)
+    model = subject.model(seed)
+    found = examples(model, x, y, attack, iterations=iterations, seed=seed)
+    with frozen(model):
+        point = logits(model, found.x).argmax(1)
+    region = Region(radius)(model, found.x, generator=runtime.generator(seed, "he", "region", first))
+    return {"iterations": iterations, "images": images, "correct": found.correct.tolist(),
+            "success": found.success.tolist(), "rms": rms(x, found.x).tolist(),
+            "point": (point == y).tolist(), "region": (region == y).tolist(),
+            "passes": found.passes.tolist(), "labels": y.tolist(), "classes": point.tolist(),
+            "pictures": (found.x[:shown] * 255).round().to(torch.uint8)}
+
+
+SCRIPT = optimised.MNIST_MARGIN     # OptMargin's settings in the authors' code
+# Of OptBrittle and OptStrong on MNIST, whose settings are not published: what others are called and change.
+SETTINGS = {
+    "ours": ("Table 1", {}),
+    "defaults": ("learning rate and c of Carlini and Wagner's code", dict(rate=0.01, c=0.001)),
+    "light": ("OptMargin's, with c of Carlini and Wagner's code", dict(c=0.001, scale=SCRIPT.scale)),
+    "middle": ("OptMargin's, with ten times that c", dict(c=0.01, scale=SCRIPT.scale)),
+    "script": ("OptMargin's", dict(scale=SCRIPT.scale)),
+    "slow": ("OptMargin's, with Carlini and Wagner's learning rate", dict(rate=0.01, scale=SCRIPT.scale)),
+    "together": ("Table 1, but searches of a batch end together", dict(stop="batch")),
+    "short": ("Table 1, network trained for 2 epochs", {}),
+    "quick": ("Table 1, network trained in fewer, larger steps", {})}
+ASKED = tuple(product(("mnist-normal", "mnist-adv"), ("brittle", "strong")))
+
+
+def plan_settings(scale):
+    """The first digits under each setting; only one of `ASKED` where no weight of an attack is changed."""
+    planned_attacks, planned = plan_attacks(scale), {}
+    trained = dict(zip(("short", "quick"), scale.trained))
+    for name, (_, changes) in SETTINGS.items():
+        for net, kind in ASKED[:1 if name in ("together", *trained) else None]:
+            if given := planned_attacks.get((net, kind, 0)):
+                recipe = trained.get(name, given["subject"].recipe)
+                planned[name, net, kind] = given | dict(
+                    subject=dataclasses.replace(given["subject"], recipe=recipe), images=scale.tried, shown=0,
+                    attack=dataclasses.replace(given["attack"], **changes))
+    return planned
+
+
+def attack_under(subject, attack, **given):
+    """`attack_images`, and the setting: the rate, and the first weight over that of the squared distance."""
+    return {"rate": attack.rate, "ratio": attack.c / attack.scale} | attack_images(subject, attack, **given)
+
+
+def plan_wrong_class(scale):
+    """Leads of wrong classes on the first images: a run a network."""
+    return {net: dict(subject=subject, first=FIRST[subject.dataset], images=scale.tried,
+                      iterations=scale.iterations, rate=SCRIPT.rate, seed=scale.seed)
+            for net, subject in wanted(scale).items()}
+
+
+def lead_of_a_wrong_class(subject, *, first, images, iterations, rate, seed):
+    """Leads of a wrong class: on clean images, and the largest of an ascent over all pixels."""
+    x, y = subject.images(first, images)
+    model, true = subject.model(seed), y[:, None]
+    free = torch.atanh((2 * x - 1) * 0.999).requires_grad_()
+    adam, leads = torch.optim.Adam([free], rate), []
+    with frozen(model):
+        for _ in range(iterations + 1):
+            scores = model((1 + torch.tanh(free)) / 2).float()
+            lead = scores.scatter(1, true, -torch.inf).amax(1) - scores.gather(1, true).squeeze(1)
+            leads.append(lead.detach())
+            free.grad, = torch.autograd.grad(-lead.sum(), free)
+            adam.step()
+    return {"iterations": iterations, "images": images, "clean": leads[0].tolist(),
+            "most": torch.stack(leads).amax(0).tolist()}
+
+
+def plan_noise(scale):
+    """Noise on OptMargin's examples: a run a block of them."""
+    return {key: {k: v for k, v in given.items() if k != "shown"} | {"noises": scale.noises}
+            for key, given in plan_attacks(scale).items() if "margin" in key}
+
+
+def under_noise(subject, attack, *, first, images, iterations, noises, radius, seed):
+    """How often noisy copies of OptMargin's examples are misclassified: by its own noises, others, a cube's.
+
+    Shares of the copies of each image that have another class than the true one; of an image without an
+    example, those of the image itself.
+
+    noises  how many others, of the same size as the attack's and at right angles; as many points of the cube
+    radius  of region classification's cube, whose points alone are clipped to [0, 1]
+    """
+    x, y = subject.images(first, images)
+    model = subject.model(seed)
+    found = examples(model, x, y, attack, iterations=iterations, seed=seed)
+    drawn, shape = runtime.generator(seed, "he", "other noises"), x.shape[1:]
+    own = attack.noises(shape, runtime.generator(seed, "he", "noise"))
+    others = dataclasses.replace(attack, members=noises + 1).noises(shape, drawn)[:-1]
+    cube = radius * (2 * torch.rand(noises, *shape, generator=drawn) - 1)
+
+    def misread(images, copies, clipped=False):
+        clouds = (images[:, None] + copies.to(x.device)).flatten(0, 1)
+        clouds = clouds.clamp(0, 1) if clipped else clouds      # as the attack and as region classification
+        return (logits(model, clouds).argmax(1).view(len(x), -1) != y[:, None]).float().mean(1).tolist()
+
+    with frozen(model):
+        return {"iterations": iterations, "images": images, "counts": found.counts.tolist(),
+                "own": misread(found.x, own), "others": misread(found.x, others),
+                "cube": misread(found.x, cube, clipped=True), "clean": misread(x, others)}
+
+
+networks = Experiment("he/networks", measure_network, plan_networks, names="{network}", scale=ATTACK_SCALE)
+attacks = Experiment("he/attacks", attack_images, plan_attacks, sizes=("iterations",),
+                     names="{network}-{kind}-b{block}", scale=ATTACK_SCALE)
+settings = Experiment("he/settings", attack_under, plan_settings, sizes=("iterations",),
+                      names="{setting}-{network}-{kind}", scale=ATTACK_SCALE)
+wrong_class = Experiment("he/wrong-class", lead_of_a_wrong_class, plan_wrong_class, sizes=("iterations",),
+                         names="{network}-lead", scale=ATTACK_SCALE)
+noise = Experiment("he/noise", under_noise, plan_noise, sizes=("iterations",),
+                   names="{network}-{kind}-b{block}-noise", scale=ATTACK_SCALE)
+
+
+# ---- Section 4: line searches along random directions ----------------------------------------------------
+DISTANCE_SCALE = {
+    "smoke": dict(nets=subjects("smoke"), subject="all", rate=0.4, sample=15, whole=15, size=15, blocks=1,
+                  iterations=9, directions=18, cifar_directions=18, mnist_step=0.02, coarser=3, side=9,
+                  compared=2, seed=0),
+    "quick": dict(nets=subjects("quick"), subject="all", rate=0.1, sample=8, whole=8, size=8, blocks=1,
+                  iterations=20, directions=98, cifar_directions=100, mnist_step=0.02, coarser=1, side=31,
+                  compared=3, seed=0),
+    "paper": dict(nets=subjects("paper"), subject="all", rate=None, sample=100, whole=100, size=25, blocks=20,
+                  iterations=1000, directions=784, cifar_directions=1000, mnist_step=0.02, coarser=1,
+                  side=121, compared=10, seed=0)}
+
+
+def plan_distances(scale):
+    """Blocks of images for each network and kind of example."""
+    def size(dataset, kind):
+        images = scale.whole if kind == "brittle" else scale.size
+        return images if dataset == "mnist" else max(1, images // 5)
+
+    return {(net, kind, block): given | dict(
+        iterations=scale.iterations if kind in ("brittle", "margin") else 1,
+        directions=scale.directions if mnist else scale.cifar_directions, negatives=mnist,
+        step=scale.coarser * (scale.mnist_step if mnist else 2 / 255), top=0.48 if mnist else 126 / 255,
+        pictured=int(mnist) if block == 0 else -1)
+        for (net, kind, block), given in blocks(scale, size) if kind != "strong"
+        for mnist in [net.startswith("mnist")]}
+
+
+def search_from(subject, attack, *, first, images, iterations, directions, negatives, step, top, pictured,
+                seed):
+    """Distances and adjacent classes around a block of examples, summed up; the searches of one in full.
+
+    pictured  which image of the block, or -1: its line searches are kept one by one
+    """
+    x, y = subject.images(first, images)
+    model = subject.model(seed)
+    found = examples(model, x, y, attack, iterations=iterations, seed=seed)
+    dirs = directions_for(x, directions, negatives=negatives, seed=seed)
+    around = survey(model, found.x[found.counts], dirs, step=step, top=top)
+    linf = around.linf
+    told = {"iterations": iterations, "images": images, "labels": y.tolist(), "counts": found.counts.tolist(),
+            "classes": around.reference.tolist(), "never": (~around.found).float().mean(1).tolist(),
+            "least": around.distance.amin(1).tolist(), "median": around.distance.median(1).values.tolist(),
+            "least_linf": linf.amin(1).tolist(), "median_linf": linf.median(1).values.tolist(),
+            "purity": purity(around, 9).tolist(),
+            "home": (around.adjacent == y[found.counts][:, None]).float().mean(1).tolist(),
+            "evaluations": around.evaluations, "one": None}
+    if pictured >= 0 and bool(found.counts[pictured]):
+        row = int(found.counts[:pictured].sum())
+        told["one"] = {"distance": around.distance[row], "adjacent": around.adjacent[row].to(torch.int16),
+                       "linf": linf[row], "class": int(around.reference[row]), "label": int(y[pictured])}
+    return told
+
+
+def plan_planes(scale):
+    """One run for each MNIST network: test image 3153."""
+    kinds = attacks_on("mnist", scale.rate)
+    return {net: dict(subject=subject, brittle=kinds["brittle"], margin=kinds["margin"],
+                      image=FIRST["mnist"] + 1, iterations=scale.iterations, side=scale.side,
+                      seed=scale.seed)
+            for net, subject in wanted(scale).items() if subject.dataset == "mnist"}
+
+
+def classes_in_a_plane(subject, brittle, margin, *, image, iterations, side, seed):
+    """Classes on a square of side x side points of the plane through an image and two of its examples.
+
+    The image lies at (0, 0), its OptBrittle example at (1, 0) times their distance. Points are not clipped
+    to [0, 1].
+    """
+    x, y = subject.images(image, 1)
+    model = subject.model(seed)
+    near, far = (examples(model, x, y, attack, iterations=iterations, seed=seed)
+                 for attack in (brittle, margin))
+    to_near, to_far = (near.x - x).flatten(), (far.x - x).flatten()
+    across = to_near / to_near.norm().clamp(min=1e-6)
+    along = (to_far @ across).item()
+    up = to_far - along * across
+    height = up.norm().item()
+    up = up / max(height, 1e-6)
+    reach = 1.6 * max(to_near.norm().item(), to_far.norm().item(), 1e-3)
+    line = torch.linspace(-reach, reach, side, device=x.device)
+    points = x.flatten() + line[None, :, None] * across + line[:, None, None] * up
+    with frozen(model):
+        classes = logits(model, points.view(-1, *x.shape[1:])).argmax(1)
+    return {"iterations": iterations, "classes": classes.view(side, side).to(torch.int16), "reach": reach,
+            "label": int(y), "brittle": [to_near.norm().item(), 0.0], "margin": [along, height],
+            "found": bool(near.success & far.success), "pixels": x[0].numel()}
+
+
+def plan_line_searches(scale):
+    """Benign and OptBrittle examples of the normal MNIST network, with the paper's step and the code's."""
+    kinds, steps = attacks_on("mnist", scale.rate), [scale.coarser * step for step in (0.02, 0.01)]
+    return {(net, kind): dict(
+        subject=subject, attack=kinds[kind], first=FIRST["mnist"], images=scale.compared,
+        iterations=scale.iterations if kind == "brittle" else 1, directions=scale.directions, steps=steps,
+        top=0.49, seed=scale.seed)
+        for net, subject in wanted(scale).items() if net == "mnist-normal"
+        for kind in ("benign", "brittle")}
+
+
+def search_by_steps(subject, attack, *, first, images, iterations, directions, steps, top, seed):
+    """Line searches around a few examples by each of some steps, as they are and with the scripts' fault.
+
+    steps  RMS distances between two looks
+    Lists of the examples that count, one for each step and, in it, one as they are and one with the fault.
+    """
+    x, y = subject.images(first, images)
+    model = subject.model(seed)
+    found = examples(model, x, y, attack, iterations=iterations, seed=seed)
+    dirs = directions_for(x, directions, negatives=True, seed=seed)
+    around = [[survey(model, found.x[found.counts], dirs, step=step, top=top, legacy_tail_bug=fault)
+               for fault in (False, True)] for step in steps]
+
+    def each(statistic):
+        return [[statistic(searches).tolist() for searches in pair] for pair in around]
+
+    return {"iterations": iterations, "examples": int(found.counts.sum()),
+            "least": each(lambda searches: searches.distance.amin(1)),
+            "median": each(lambda searches: searches.distance.median(1).values),
+            "mean": each(lambda searches: searches.distance.mean(1)),
+            "never": each(lambda searches: (~searches.found).float().mean(1)),
+            "purity": each(lambda searches: purity(searches, 1)[:, 0])}
+
+
+distances = Experiment("he/distances", search_from, plan_distances, sizes=("iterations",),
+                       names="{network}-{kind}-b{block}", scale=DISTANCE_SCALE)
+planes = Experiment("he/planes", classes_in_a_plane, plan_planes, sizes=("iterations",),
+                    names="{network}-cut", scale=DISTANCE_SCALE)
+line_searches = Experiment("he/line-searches", search_by_steps, plan_line_searches, sizes=("iterations",),
+                           names="{network}-{kind}-code", scale=DISTANCE_SCALE)
+
+
+# ---- Section 5: classifiers of boundary distances --------------------------------------------------------
+CLASSIFIER_SCALE = {
+    "smoke": dict(nets=subjects("smoke"), subject="all", rate=0.4, blocks=1, iterations=6, coarser=3,
+                  tenths=(4,), mnist=dict(sample=10, size=10, directions=18, training=5),
+                  cifar10=dict(sample=10, size=10, directions=36, training=5), seed=0),
+    "quick": dict(nets=subjects("quick"), subject="all", rate=0.1, blocks=1, iterations=10, coarser=2,
+                  tenths=(2, 4), mnist=dict(sample=16, size=16, directions=49, training=200),
+                  cifar10=dict(sample=16, size=16, directions=50, training=200), seed=0),
+    "paper": dict(nets=subjects("paper"), subject="all", rate=None, blocks=100, iterations=1000, coarser=1,
+                  tenths=(1, 2, 4), mnist=dict(sample=10_000, size=100, directions=784, training=2000),
+                  cifar10=dict(sample=450, size=10, directions=1000, training=4000), seed=0)}
+# Of the data sets: first test image, line searches (RMS), and how classifiers are trained.
+FIRST_SURROUNDED = FIRST | {"mnist": 0}
+STEP, TOP = {"mnist": 0.02, "cifar10": 2 / 255}, {"mnist": 0.48, "cifar10": 126 / 255}
+TRAINED = {"mnist": dict(share=0.8, centre=0.0, spread=1.0),
+           "cifar10": dict(share=7 / 9, centre=16 / 255, spread=0.5)}
+AUDITED = 500  # points of a block's line searches
+
+
+def plan_surroundings(scale):
+    """Blocks of test images for each network and kind; FGSM on normal networks only (Appendix C)."""
+    planned = {}
+    for net, subject in wanted(scale).items():
+        data, sizes = subject.dataset, getattr(scale, subject.dataset)
+        iterations = {"margin": scale.iterations, "brittle": min(1000, 4 * scale.iterations)}
+        for kind, attack in attacks_on(data, scale.rate).items():
+            if kind == "strong" or kind == "fgsm" and net.endswith("adv"):
+                continue
+            for block in range(min(scale.blocks, -(-sizes["sample"] // sizes["size"]))):
+                planned[net, kind, block] = dict(
+                    subject=subject, attack=attack, first=FIRST_SURROUNDED[data] + block * sizes["size"],
+                    images=sizes["size"], iterations=iterations.get(kind, 1), directions=sizes["directions"],
+                    negatives=data == "mnist", step=scale.coarser * STEP[data], top=TOP[data],
+                    seed=scale.seed)
+    return planned
+
+
+def surround(subject, attack, *, first, images, iterations, directions, negatives, step, top, seed):
+    """Sorted distances, in steps (255: no other class found), and purities around a block of examples."""
+    x, y = subject.images(first, images)
+    # Images of one channel do not tell their layout, so the network must: this is 1.7 times as fast on a CPU.
+    model = subject.model(seed).to(memory_format=torch.channels_last)
+    found = examples(model, x, y, attack, iterations=iterations, seed=seed)
+    dirs = directions_for(x, directions, negatives=negatives, seed=seed)
+    x = found.x[found.counts]
+    careful, otherwise = model, 0
+    if len(x):
+        points = strewn(x, dirs, 2 * AUDITED, top=top, generator=runtime.generator(seed, "strewn", first))
+        careful = Careful.measured(model, points[:AUDITED])
+        checked = points[AUDITED:]
+        otherwise = int((logits(careful, checked).argmax(1) != logits(model, checked).argmax(1)).sum())
+    around = survey(careful, x, dirs, step=step, top=top)
+    inputs = classifier.features(around)
+    lengths, purities = inputs[:, :-classifier.PURITIES], inputs[:, -classifier.PURITIES:]
+    steps = torch.where(lengths < 1, (lengths / step).round(), 255).to(torch.uint8)
+    return {"iterations": iterations, "images": images, "correct": found.correct.tolist(),
+            "success": found.success.tolist(), "counts": found.counts.tolist(),
+            "steps": steps, "purities": purities,
+            "passes": int(found.passes.sum()), "evaluations": around.evaluations,
+            "again": careful.again / careful.judged if len(x) else None,
+            "audited": AUDITED if len(x) else 0, "otherwise": otherwise}
+
+
+def plan_classifiers(scale):
+    """One run for each network and each attack that a classifier is trained on.
+
+    It is trained on the pairs that are there, an image and its example, and tested on the last fifth of them
+    (on CIFAR-10 the last two ninths).
+    """
+    planned = {}
+    for net, subject in wanted(scale).items():
+        data, sizes = subject.dataset, getattr(scale, subject.dataset)
+        for attack, others in (("brittle", ["margin"]), ("margin", ["brittle"]), ("fgsm", [])):
+            if attack != "fgsm" or not net.endswith("adv"):
+                planned[net, attack] = dict(
+                    name=net, attack=attack, others=others, **TRAINED[data], sample=sizes["sample"],
+                    size=sizes["size"], step=scale.coarser * STEP[data], steps=sizes["training"], batch=128,
+                    balanced=False, seed=scale.seed)
+    return planned
+
+
+def plan_fewer_images(scale):
+    """For MNIST, classifiers trained on a tenth, a fifth and two fifths of the pairs, tested on the rest."""
+    return {(net, attack, tenths): given | {"share": tenths / 10}
+            for (net, attack), given in plan_classifiers(scale).items() for tenths in scale.tenths
+            if net.startswith("mnist") and attack != "fgsm"}
+
+
+def learn(around, name, attack, others, *, sample, size, step, share, centre, spread, steps, batch, balanced,
+          seed):
+    """Errors of the boundary classifier for one network and one training attack, on this and other attacks.
+
+    around  {name of a block: result}: blocks of `size` images with the steps to the boundary and the
+            purities around those that count
+    share   of the images that it is trained on, the first ones in the order of the test set
+    Where none of them has a successful example there is no classifier, and nothing is counted.
+    """
+    kinds = ("benign", attack, *others)
+    there = [b for b in range(-(-sample // size)) if all(f"{name}-{kind}-b{b}" in around for kind in kinds)]
+
+    def inputs(result):
+        """What the classifier is given for the images of a block; zeros where an image does not count."""
+        lengths = torch.as_tensor(result["steps"]).float() * step
+        lengths[torch.as_tensor(result["steps"]) == 255] = 1.0
+        rows = torch.cat([(lengths - centre) / spread, torch.as_tensor(result["purities"])], 1)
+        counts = torch.tensor(result["counts"])
+        placed = torch.zeros(len(counts), rows.shape[1])
+        placed[counts] = rows
+        return placed
+
+    def pairs(kind):
+        benign, made = ([around[f"{name}-{each}-b{b}"] for b in there] for each in ("benign", kind))
+        return classifier.Pairs(torch.cat([inputs(r) for r in benign]), torch.cat([inputs(r) for r in made]),
+                                torch.cat([torch.tensor(r["correct"]) for r in made]),
+                                torch.cat([torch.tensor(r["success"]) for r in made]))
+
+    if not there:
+        raise runtime.UserError(f"no block of {name} has all of {', '.join(kinds)} recorded: compute some "
+                                "surroundings first, or ask for another subject")
+    mine = pairs(attack)
+    count = len(mine.correct)
+    train = round(share * count)
+    told = {"sample": count, "trained_on": int(mine[:train].kept()[1].sum()), "tested": count - train,
+            "inputs": mine.benign.shape[1] - classifier.PURITIES}
+    if not told["trained_on"]:
+        return told | {"flagged": 0, "benign": 0, "missed": {}, "adversarial": {}}
+    net = classifier.train(mine[:train], steps=steps, batch=min(batch, train), balanced=balanced,
+                           generator=runtime.generator(seed, "he", "classifier", name, attack))
+    errors = {kind: classifier.rates(net, pairs(kind)[train:]) for kind in (attack, *others)}
+    return told | {"flagged": errors[attack].flagged, "benign": errors[attack].benign,
+                   "missed": {kind: r.missed for kind, r in errors.items()},
+                   "adversarial": {kind: r.adversarial for kind, r in errors.items()}}
+
+
+def learn_surroundings(**arguments):
+    """`learn` from the runs of `surroundings`."""
+    return learn(results_of("he/surroundings"), **arguments)
+
+
+surroundings = Experiment("he/surroundings", surround, plan_surroundings, sizes=("iterations",),
+                          names="{network}-{kind}-b{block}", scale=CLASSIFIER_SCALE)
+classifiers = Experiment("he/classifiers", learn_surroundings, plan_classifiers, sizes=("sample",),
+                         names="{network}-{attack}", scale=CLASSIFIER_SCALE, after=(surroundings,))
+fewer_images = Experiment("he/fewer-images", learn_surroundings, plan_fewer_images, sizes=("sample",),
+                          names="{network}-{attack}-tenths-{tenths}", scale=CLASSIFIER_SCALE,
+                          after=(surroundings,))
+
+
+# ---- Appendix D: images of ImageNet's size ---------------------------------------------------------------
+LEAST = 150     # images that a boundary classifier is trained and tested on
+_SQUEEZENET = Subject("imagenet1000", "he-squeezenet", None)
+IMAGENET_SCALE = {
+    "smoke": dict(net=_SQUEEZENET, rate=0.2, sample=4, size=4, blocks=1, iterations=3, directions=36,
+                  step=0.12, least=4, shown=1, steps=5, noises=5, seed=0),
+    "quick": dict(net=_SQUEEZENET, rate=0.05, sample=2, size=2, blocks=1, iterations=2, directions=36,
+                  step=0.08, least=LEAST, shown=1, steps=10, noises=20, seed=0),
+    "paper": dict(net=_SQUEEZENET, rate=None, sample=450, size=5, blocks=90, iterations=1000, directions=1000,
+                  step=0.01, least=LEAST, shown=1, steps=4000, noises=100, seed=0)}
+
+
+def plan_imagenet_examples(scale):
+    """Blocks of images for each kind of example."""
+    return {("imagenet", kind, block): dict(
+        subject=scale.net, attack=attack, first=block * scale.size, images=scale.size,
+        iterations=scale.iterations if kind in ("brittle", "margin") else 1,
+        directions=scale.directions, step=scale.step,
+        top=0.49, radius=0.02, shown=scale.shown if block == 0 else 0, seed=scale.seed)
+        for kind, attack in attacks_on("imagenet1000", scale.rate).items()
+        for block in range(min(scale.blocks, -(-scale.sample // scale.size)))}
+
+
+def examine(subject, attack, *, first, images, iterations, directions, step, top, radius, shown, seed):
+    """An attack on a block of images, both classifications, line searches from the examples that count."""
+    x, y = subject.images(first, images)
+    model = subject.model(seed)
+    found = examples(model, x, y, attack, iterations=iterations, seed=seed)
+    with frozen(model):
+        point = logits(model, found.x).argmax(1)
+    region = Region(radius)(model, found.x, generator=runtime.generator(seed, "he", "region", first))
+    dirs = directions_for(x, directions, negatives=False, seed=seed)
+    around = survey(model, found.x[found.counts], dirs, step=step, top=top)
+    inputs, linf = classifier.features(around), around.linf
+    lengths = inputs[:, :-classifier.PURITIES]
+    told = {"iterations": iterations, "directions": directions, "images": images, "labels": y.tolist(),
+            "correct": found.correct.tolist(), "success": found.success.tolist(),
+            "counts": found.counts.tolist(),
+            "rms": rms(x, found.x).tolist(), "point": (point == y).tolist(), "region": (region == y).tolist(),
+            "least": around.distance.amin(1).tolist(), "median": around.distance.median(1).values.tolist(),
+            "least_linf": linf.amin(1).tolist(), "median_linf": linf.median(1).values.tolist(),
+            "purity": purity(around, 10).tolist(), "passes": int(found.passes.sum()),
+            "evaluations": around.evaluations,
+            "steps": torch.where(lengths < 1, (lengths / step).round(), 255).to(torch.uint8),
+            "purities": inputs[:, -classifier.PURITIES:], "classes": point.tolist(),
+            "pictures": (found.x[:shown] * 255).round().to(torch.uint8), "one": None}
+    if shown and bool(found.counts[0]):
+        told["one"] = {"distance": around.distance[0], "adjacent": around.adjacent[0].to(torch.int16),
+                       "linf": linf[0]}
+    return told
+
+
+def plan_imagenet_classifiers(scale):
+    """One run for each attack, where there are images enough."""
+    if min(scale.blocks * scale.size, scale.sample) < scale.least:
+        return {}
+    return {f"imagenet-{kind}": dict(
+        name="imagenet", attack=kind, others=[], sample=scale.sample, size=scale.size, step=scale.step,
+        share=7 / 9, centre=0.0, spread=1.0, steps=scale.steps, batch=350, balanced=True, seed=scale.seed)
+        for kind in ("brittle", "margin", "fgsm")}
+
+
+def learn_imagenet(**arguments):
+    """`learn` from the runs of `imagenet_examples`."""
+    return learn(results_of("he/imagenet-examples"), **arguments)
+
+
+def plan_imagenet_noise(scale):
+    """A run for each block of OptMargin's images, under other noise than the 19 vectors of the attack."""
+    taken = ("subject", "attack", "first", "images", "iterations", "radius", "seed")
+    return {key: {k: given[k] for k in taken} | {"noises": scale.noises}
+            for key, given in plan_imagenet_examples(scale).items() if "margin" in key}
+
+
+imagenet_examples = Experiment("he/imagenet-examples", examine, plan_imagenet_examples,
+                               sizes=("iterations", "directions"), names="{network}-{kind}-b{block}",
+                               scale=IMAGENET_SCALE)
+imagenet_classifiers = Experiment("he/imagenet-classifiers", learn_imagenet, plan_imagenet_classifiers,
+                                  sizes=("sample",), scale=IMAGENET_SCALE, after=(imagenet_examples,))
+imagenet_noise = Experiment("he/imagenet-noise", under_noise, plan_imagenet_noise, sizes=("iterations",),
+                            names="{network}-{kind}-b{block}-noise", scale=IMAGENET_SCALE)
