@@ -43,7 +43,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the hand-made classes, and of the networks of Figure 1
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # nothing here needs units of its own
+units: str = "missing"  # this page has no runs of its own
 trials: int | None = None  # random arrangements of classes; None takes the profile's value [10..]
 
 # %% tags=["hide-cell"]
