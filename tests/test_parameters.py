@@ -100,7 +100,7 @@ BAD = [
     ("plain", "maybe", "allowed: true or false"),
     ("units", "4/3", "allowed: missing, all, none"),
     ("units", "0/3", "i/n, a share of n"),
-    ("units", "../x", "names of units"),
+    ("units", "../x", "names of runs"),
     ("profile", "fast", "cannot be 'fast'; allowed: smoke, quick, paper"),
     ("device", "tpu", "cannot be 'tpu'; allowed: auto, cpu, cuda"),
     (
