@@ -26,7 +26,8 @@ def experiments():
 
 def with_results():
     """Names of the notebooks that show results of experiments."""
-    return [n for n in notebooks() if ".results(" in (FOLDER / f"{n}.py").read_text() or n.startswith("chen")]
+    return [n for n in notebooks() if re.search(r"^from papers\.\w+ import .*experiments",
+                                                (FOLDER / f"{n}.py").read_text(), re.MULTILINE)]
 
 
 def _read(name):

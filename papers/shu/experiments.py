@@ -148,8 +148,8 @@ def project(*, images, perplexity, seed):
     return {"images": len(flat), "places": places, "labels": data.y_test[:images].tolist()}
 
 
-def measure_image(family: Family, attack, *, label, split, number, aims, count, least, sizes, also, whole, samples,
-                  seed):
+def measure_image(family: Family, attack, *, label, split, number, aims, count, least, sizes, also, whole,
+                  samples, seed):
     """All that the tables need of one image and one attack.
 
     label, split, number   the image; number None: the first of the test set that all networks get right
