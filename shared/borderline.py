@@ -23,9 +23,6 @@ from shared.models.inference import check_tensors, labels
 from shared.runtime import UserError
 from shared.similarity import ssim
 
-VERSION = 1
-# 1  as first recorded (but for thresholds of 256, which no unit has: they wrapped to 0 in 8 bits)
-
 UNIFORM = {"white": 255, "black": 0}
 OBJECTIVES = ("separability", "adversarial")
 PRUNING_PLACES = ("mixed", "input", "source")

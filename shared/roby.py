@@ -28,9 +28,6 @@ from shared.models import inference
 from shared.models.inference import check_images, chunk_for, device_of, frozen, logits, pixels
 from shared.runtime import UserError
 
-VERSION = 1
-# 1  as first recorded
-
 NORMS = (2, float("inf"))
 
 

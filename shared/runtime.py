@@ -22,9 +22,6 @@ from tqdm import tqdm
 
 from shared import ROOT
 
-VERSION = 1
-# 1  as first recorded
-
 PROFILES = ("smoke", "quick", "paper")
 DEVICES = ("auto", "cpu", "cuda")
 

@@ -22,9 +22,6 @@ import torch
 
 from shared.runtime import UserError
 
-VERSION = 1
-# 1  as first recorded
-
 K1, K2 = 0.01, 0.03
 CONVENTIONS = ("matlab", "skimage", "uniform")
 DOUBTFUL = 1e-6   # estimated float32 error of a pair beyond which float64 is used; the true one is < 1e-5

@@ -20,7 +20,7 @@ from shared.models.recipe import Recipe
 from shared.training import zoo
 from shared.training.fit import augmented, fit, loss, rate, share
 from shared.units import checkpoint
-from tests.golden.training import RAN, Ascent, Dies, Killed, Noise, images, tiny, weights_after
+from tests.golden.training import Ascent, Dies, Killed, Noise, images, tiny, weights_after
 
 CPU = torch.device("cpu")
 FAST = Recipe(epochs=2, images=1000)
@@ -195,7 +195,7 @@ def test_a_module_that_adapts_is_shown_the_training_images_it_is_trained_on():
 @pytest.mark.parametrize("at", [0, 3, 7, 8])
 def test_a_training_killed_anywhere_ends_with_the_bits_of_one_that_ran_through(tmp_path, recipe, at):
     whole = weights_after(recipe, Noise(0.1))
-    with checkpoint.kept_in(tmp_path, RAN):
+    with checkpoint.kept_in(tmp_path):
         if at < 8:
             with pytest.raises(Killed):
                 weights_after(recipe, Dies(at))
@@ -210,7 +210,7 @@ def test_a_training_killed_anywhere_ends_with_the_bits_of_one_that_ran_through(t
 def test_the_state_of_another_training_is_not_taken_up(tmp_path, changed):
     settings = dict(recipe=Recipe(epochs=4, batch=8), hook=Noise(0.1), seed=1)
     whole = weights_after(**{**settings, **changed})
-    with checkpoint.kept_in(tmp_path, RAN):
+    with checkpoint.kept_in(tmp_path):
         with pytest.raises(Killed):
             weights_after(**{**settings, "hook": Dies(5)})
         assert furthest(whole, weights_after(**{**settings, **changed})) == 0
@@ -264,7 +264,7 @@ def test_architecture_seed_recipe_data_and_version_make_another_net(digits, monk
         warmth: float = 0.5  # a field of tomorrow
 
     assert name(recipe=Longer(**dataclasses.asdict(FAST))) == name()
-    monkeypatch.setattr(zoo, "VERSION", 2)
+    monkeypatch.setattr(zoo, "LOOP", 2)
     assert name() not in names
 
 

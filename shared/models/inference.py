@@ -14,9 +14,6 @@ from torch import nn
 from shared import runtime
 from shared.runtime import UserError
 
-VERSION = 1
-# 1  as first recorded
-
 MAPS = 64    # work memory of a forward and backward pass in float32 images, roughly, per image
 STEADY = 8   # images that `checked` asks twice
 

@@ -4,9 +4,6 @@ from dataclasses import dataclass
 
 from shared import runtime
 
-VERSION = 1
-# 1  as first recorded
-
 CHOICES = {"optimiser": ("sgd", "adam"), "schedule": ("one-cycle", "constant", "steps"),
            "loss": ("cross-entropy", "squared"), "reduction": ("mean", "sum")}
 

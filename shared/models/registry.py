@@ -13,9 +13,6 @@ import shared.models
 from shared import runtime
 from shared.models.recipe import Recipe
 
-VERSION = 1
-# 1  as first recorded
-
 _BUILDERS = {}
 
 

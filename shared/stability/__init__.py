@@ -1,3 +1,1 @@
 """Susceptibility to adversarial attacks and to random perturbations (Sutton et al., `sutton`, Section 7)."""
-VERSION = 1
-# 1  as first recorded

@@ -10,10 +10,10 @@ from shared.data import content
 from shared.models import registry
 from shared.models.inference import accuracy
 from shared.models.recipe import Recipe
-from shared.training import VERSION
 from shared.training.fit import fit, share
 from shared.units import store
 
+LOOP = 1   # of the training loop: it enters the names of nets, and rises when the loop trains otherwise
 ZOO = ROOT / "results" / "zoo"  # the committed ones; new ones go to the cache
 
 
@@ -68,11 +68,10 @@ def net(architecture, recipe, dataset, seed, *, device, hook=None):
 def name_of(untrained, architecture, recipe, dataset, seed, hook=None):
     """`<architecture>-<data set>-s<seed>-<hash>`; the hash is that of everything that decides the weights.
 
-    These are layers, recipe, data, seed, hook and the version of training: not its text, and no setting
-    of the recipe that is at its default.
+    These are layers, recipe, data, seed, hook and `LOOP`: no setting of the recipe that is at its default.
     """
     layers = [repr(untrained), [[k, list(v.shape)] for k, v in untrained.state_dict().items()]]
-    decides = [layers, recipe.settings(), dataset.fingerprint, seed, VERSION]
+    decides = [layers, recipe.settings(), dataset.fingerprint, seed, LOOP]
     decides += [] if hook is None else [store.plain(hook)]
     return f"{architecture}-{dataset.stand_in or dataset.name}-s{seed}-{content.of_json(decides)[:10]}"
 

@@ -1,12 +1,13 @@
-"""Golden tests: what every version of a room of instruments has computed, and must go on computing.
+"""Stored outputs of the instruments of `shared`: what they have computed they go on computing.
 
-Each room has a module here, `tests/golden/<room>.py`, with small seeded cases, and a file of stored outputs,
-`outputs/<room>-<version>.npz`. Floating-point numbers must be equal bit for bit on the machine that stored
-them, to 1e-6 of the largest value elsewhere; labels, counts and words must be equal everywhere.
+Each module here has small seeded cases, and a file of stored outputs, `outputs/<module>.npz`. Floating-point
+numbers must be equal within a tolerance that holds on every processor; labels, counts and words exactly. A
+case whose labels or counts hang on computed numbers asserts that no decision is near: processors round
+differently.
 
     make golden ROOM=borderline     store the outputs of new cases; what is stored stays
-    make mutants ROOM=borderline    change the room's code one spot at a time; which changes go unnoticed?
 """
+import contextlib
 import dataclasses
 import importlib
 from pathlib import Path
@@ -15,31 +16,29 @@ from unittest import mock
 import numpy as np
 import torch
 
+from shared.models.inference import Careful
 from shared.runtime import UserError  # the name `runtime` is the room's module here
-from shared.units import identity, provenance
 
 HERE = Path(__file__).parent
-SAFE = 1e-6   # largest difference on another machine, in units of the array's largest value
+ROUNDED = 1e-4   # a thousand roundings of float32: numbers agree within it, decisions are further apart
 
 
 def rooms():
-    """Every room that declares a version, such as `borderline` or `models/inference`."""
-    shared = HERE.parents[1] / "shared"
-    return sorted({room for path in shared.rglob("*.py")
-                   if path.name != "__init__.py" and (room := identity.room_of(path))})
+    """Every set of instruments with stored outputs, such as `borderline` or `models_inference`."""
+    return sorted(path.stem for path in HERE.glob("*.py") if not path.stem.startswith("__"))
 
 
 class Cases(dict):
-    """The cases of a room, `{name: (function, tolerance elsewhere)}`; a decorator enters one.
+    """The cases of a room, `{name: (function, tolerance)}`; a decorator enters one.
 
     A case returns what is to be stored: numbers, words, tensors, arrays, and dicts, lists and dataclasses of
     these. Cases take no time (some hundredths of a second) and no data.
     """
 
-    def __call__(self, function=None, *, elsewhere=SAFE):
+    def __call__(self, function=None, *, within=ROUNDED):
         if function is None:
-            return lambda each: self(each, elsewhere=elsewhere)
-        self[function.__name__] = function, elsewhere
+            return lambda each: self(each, within=within)
+        self[function.__name__] = function, within
         return function
 
 
@@ -52,25 +51,42 @@ def refused(function, *args, **options):
     return False
 
 
+def watched(network):
+    """The network, of which no evaluation in this case may have two largest logits that are nearly equal.
+
+    Near is what differs by less than `ROUNDED` of the largest weight of its last layer. One logit: from 0.
+    """
+    def lead(network, images, scores):
+        first = scores.abs() if scores.shape[1] == 1 else scores.topk(2).values.diff(dim=1).abs()
+        near = ROUNDED * float(network[-1].weight.detach().abs().max())
+        assert (first >= near).all(), f"two classes differ by {float(first.detach().min()):.1g}"
+
+    network.register_forward_hook(lead)
+    return network
+
+
+@contextlib.contextmanager
 def bf16(able):
-    """Context in which every device has bfloat16, or none: cases tell the same on every machine."""
-    return mock.patch("shared.runtime.has_bf16", lambda device: able)
+    """Context in which every device has bfloat16, or none: cases tell the same on every machine.
 
+    No margin in bfloat16 may be nearly 0 or nearly the doubt of its `Careful`: what is decided twice is told.
+    """
+    def apart(careful, images, labels, *, bf16=False):
+        margins = ask(careful, images, labels, bf16=bf16)
+        for gap in (margins.abs(), (margins.abs() - (careful.doubt or 0)).abs()) if bf16 else ():
+            near = (gap > 0) & (gap < ROUNDED * margins.abs().clamp(min=1))
+            assert not near.any(), f"a margin is {float(gap[near].min()):.1g} from 0 or from the doubt"
+        return margins
 
-def module(room):
-    """The module of a room here; None where there is none."""
-    name = room.replace("/", "_")
-    return importlib.import_module(f"tests.golden.{name}") if (HERE / f"{name}.py").exists() else None
+    ask = Careful.margins
+    with (mock.patch("shared.runtime.has_bf16", lambda device: able),
+          mock.patch.object(Careful, "margins", apart)):
+        yield
 
 
 def cases(room):
-    """The `Cases` of a room; empty where it has no module here."""
-    return getattr(module(room), "case", Cases())
-
-
-def computes(room):
-    """The definitions that its module names in `COMPUTES`, where only some of a room compute; else None."""
-    return getattr(module(room), "COMPUTES", None)
+    """The `Cases` of a module here."""
+    return importlib.import_module(f"tests.golden.{room}").case
 
 
 def flat(value, place="value"):
@@ -90,34 +106,25 @@ def flat(value, place="value"):
 
 
 def file_of(room):
-    """The stored outputs of the room's present version."""
-    number = identity.current(room).removeprefix("version ")
-    return HERE / "outputs" / f"{room.replace('/', '_')}-{number}.npz"
+    """Where the outputs of a module's cases are stored."""
+    return HERE / "outputs" / f"{room}.npz"
 
 
 def stored(room):
-    """`{case: {place: array}}`, and where each case was stored."""
-    found, machines = {}, {}
+    """`{case: {place: array}}`."""
+    found = {}
     if file_of(room).exists():
         with np.load(file_of(room), allow_pickle=False) as z:
             for key in z.files:
                 name, _, place = key.partition("|")
-                if place:
+                if place:   # files of before hold the processor of each case, too
                     found.setdefault(name, {})[place] = z[key]
-                else:
-                    machines[name] = str(z[key])
-    return found, machines
+    return found
 
 
-def machine():
-    """What decides the last bits: processor, instruction set, torch, threads."""
-    return " · ".join([provenance.device_model(torch.device("cpu")), torch.backends.cpu.get_cpu_capability(),
-                       torch.__version__, f"{torch.get_num_threads()} thread"])
-
-
-def difference(known, found, exact, elsewhere):
+def difference(known, found, within=ROUNDED):
     """The first place where outputs differ, in words; None where they are the same."""
-    if not known.keys() <= found.keys():  # more may be told under the same version
+    if not known.keys() <= found.keys():  # more may be told
         return f"outputs are gone: {sorted(known.keys() - found.keys())}"
     for place, a in known.items():
         b = found[place]
@@ -125,10 +132,9 @@ def difference(known, found, exact, elsewhere):
             return f"{place}: {a.dtype} {a.shape} is now {b.dtype} {b.shape}"
         if a.dtype.kind not in "fc":
             same = np.array_equal(a, b)
-        else:   # one name stands for several generations of a processor, which differ in the last bits
-            elsewhere = min(elsewhere, SAFE) if exact else elsewhere
+        else:
             size = np.abs(a[np.isfinite(a)]).max(initial=0.0)
-            same = np.allclose(a, b, rtol=0, atol=elsewhere * size, equal_nan=True)
+            same = np.allclose(a, b, rtol=0, atol=within * size, equal_nan=True)
         if not same:
             return f"{place}: {a.ravel()[:4]} is now {b.ravel()[:4]}"
     return None
@@ -136,10 +142,8 @@ def difference(known, found, exact, elsewhere):
 
 def store(room):
     """Compute the cases of a room that are not stored yet, and store them; returns their names."""
-    found, machines = stored(room)
+    found = stored(room)
     new = {name: flat(function()) for name, (function, _) in cases(room).items() if name not in found}
-    machines |= dict.fromkeys(new, machine())
-    arrays = {f"{name}|{place}": array for name, each in {**found, **new}.items()
-              for place, array in each.items()}
-    np.savez_compressed(file_of(room), **arrays, **{name: np.array(each) for name, each in machines.items()})
+    np.savez_compressed(file_of(room), **{f"{name}|{place}": array for name, each in {**found, **new}.items()
+                                          for place, array in each.items()})
     return list(new)

@@ -1,4 +1,5 @@
 """Borderline pairs: both objectives, all conventions, backgrounds, prunings and places, paths, limits."""
+import numpy as np
 import torch
 
 from shared import borderline, runtime
@@ -95,9 +96,17 @@ def pruned():
 
 @case
 def summaries():
+    """A standard deviation, beside its mean: it is rounded in units of what was summed."""
     found = borderline.search(classify, sources(), BLACK)
     few = {count: borderline.search(classify, sources()[-count:], BLACK) for count in (1, 2)}
-    return {"many": borderline.summary(found), "few": {n: borderline.summary(few[n]) for n in few}}
+
+    def moments(pairs):
+        told = borderline.summary(pairs)
+        for name in ("separability", "robustness", "adversarial"):
+            told[name] = np.array([told.pop(f"{name}_mean"), told.pop(f"{name}_std")], dtype=float)
+        return told
+
+    return {"many": moments(found), "few": {n: moments(few[n]) for n in few}}
 
 
 @case

@@ -20,10 +20,9 @@ from shared.models import he
 from shared.training import zoo
 from shared.training.subject import Subject
 from tests.golden import Cases, refused
-from tests.golden.attacks import DRAWN, SEARCHED, constant, images, net, of_classes, settings
+from tests.golden.attacks import constant, images, net, of_classes, settings
 
 case = Cases()
-LEARNED = 1e-4      # elsewhere: tens of steps of Adam
 WIDTH = 24          # values of an image
 
 
@@ -33,7 +32,8 @@ def seeded(*labels):
 
 def walks(count=5, *, negatives=True):
     """A model with its images, and directions."""
-    return net(dropout=True), images(8), directions(WIDTH, count, negatives=negatives, generator=seeded("q"))
+    drawn = directions(WIDTH, count, negatives=negatives, generator=seeded("q 20"))
+    return net(dropout=True), images(8), drawn
 
 
 # ---- surveys ---------------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ def whole(found):
     return {"survey": found, "found": found.found, "linf": found.linf}
 
 
-@case(elsewhere=DRAWN)
+@case
 def surveys():
     model, x, dirs = walks()
     grids = {"small": (0.05, 0.3), "large": (0.07, 1), "one": (0.3, 0.3), "not whole": (0.04, 0.1)}
@@ -61,7 +61,7 @@ def ball(z):
     return torch.stack([-over, over], 1)
 
 
-@case(elsewhere=DRAWN)
+@case
 def every_direction_crosses():
     _, x, dirs = walks()
     near = 0.4 + 0.2 * x
@@ -69,7 +69,7 @@ def every_direction_crosses():
             for legacy in (False, True)}
 
 
-@case(elsewhere=DRAWN)
+@case
 def surveys_of_other_models():
     """One logit, as a module and as a function, and a function without parameters."""
     single, (_, x, dirs) = net("one logit", classes=1), walks()
@@ -84,7 +84,7 @@ def surveys_of_other_models():
     return told
 
 
-@case(elsewhere=DRAWN)
+@case
 def refined():
     model, x, dirs = walks()
     rough = survey(model, x, dirs, step=0.2, top=1)
@@ -96,7 +96,7 @@ def refined():
             "modes": [m.training for m in model.modules()]}
 
 
-@case(elsewhere=DRAWN)
+@case
 def points_of_the_walks():
     _, x, dirs = walks()
     return {f"{top}": strewn(x, dirs, 9, top=top, generator=seeded("strewn")) for top in (0.2, 1.0)}
@@ -168,7 +168,7 @@ def pairs(count=40, distances=40):
                  torch.rand(count, generator=draw) < 0.5)
 
 
-@case(elsewhere=LEARNED)
+@case
 def classifiers():
     every = pairs()
     learners = {"plain": dict(steps=5, batch=16), "balanced": dict(steps=4, batch=16, balanced=True),
@@ -183,14 +183,14 @@ def classifiers():
             "kept": every.kept()}
 
 
-@case(elsewhere=LEARNED)
+@case
 def a_classifier_of_one_example_among_many_images():
     every = pairs(8)
     one = Pairs(every.benign, every.adversarial, torch.arange(8) > 1, torch.arange(8) == 5)
     return train(one, steps=3, batch=8, rate=0.01, balanced=True, generator=seeded("one"))(every.benign)
 
 
-@case(elsewhere=LEARNED)
+@case
 def a_classifier_of_more_directions():
     every = pairs(distances=48)
     return train(every, steps=1, batch=8, generator=seeded("more"))(every.benign)
@@ -262,7 +262,7 @@ ATTACKS = {"benign": None, "fgsm": FGSM(Linf(0.06)), "fgsm l2": FGSM(L2(0.3)),
            "margin": OptMargin(rate=0.2, c=1.0, searches=2, noise=0.1, members=3)}
 
 
-@case(elsewhere=SEARCHED)
+@case
 def examples_of_attacks():
     model, x = net(dropout=True), images(6)
     y = of_classes(model, x)
@@ -275,7 +275,7 @@ def examples_of_attacks():
                     for attack in (None, ATTACKS["fgsm"])]}
 
 
-@case(elsewhere=DRAWN)
+@case
 def directions_of_the_pages():
     x = images(2)
     return {"some": directions_for(x, 3, negatives=False, seed=1),
@@ -304,7 +304,7 @@ def surroundings():
     return given
 
 
-@case(elsewhere=LEARNED)
+@case
 def learned():
     plan = dict(sample=40, size=10, step=0.02, share=0.5, centre=0.2, spread=0.05, steps=8, batch=8,
                 balanced=False, seed=1)
@@ -335,7 +335,7 @@ def what_is_learned_from():
     return seen
 
 
-@case(elsewhere=LEARNED)
+@case
 def learned_from_nothing():
     around = {f"net-{kind}-b0": block(0, kind) for kind in ("benign", "margin")}
     around["net-margin-b0"]["success"] = [False] * 10
@@ -354,7 +354,7 @@ class Tiny:
         return x, of_classes(self.model(1), x)
 
 
-@case(elsewhere=SEARCHED)
+@case
 def noisy_copies():
     attack = ATTACKS["margin"]
     plan = dict(first=1, images=6, iterations=12, noises=5, radius=0.3, seed=1)
@@ -414,7 +414,7 @@ def hook(given):
             float(given.train_mode)]
 
 
-@case(elsewhere=0)
+@case(within=0)
 def plans():
     hooks = {name: hook(value) for name, value in (
         ("mnist", experiments.MNIST_TRAINING), ("mnist short", experiments.MNIST_TRAINING_SHORT),

@@ -3,7 +3,6 @@ import contextlib
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from unittest import mock
 
 import torch
@@ -86,26 +85,26 @@ STEPS = replace(BASE, schedule="steps", milestones=(1, 2), factor=0.5)
 ADAM = replace(CONSTANT, optimiser="adam", rate=0.01)
 
 
-@case(elsewhere=TRAINED)
+@case
 def schedules():
     return {"one-cycle": weights_after(BASE), "constant": weights_after(CONSTANT),
             "steps": weights_after(STEPS)}
 
 
-@case(elsewhere=TRAINED)
+@case
 def optimisers():
     return {"heavy-ball": weights_after(replace(CONSTANT, nesterov=False)), "adam": weights_after(ADAM),
             "none": weights_after(replace(CONSTANT, momentum=0.0)),
             "decay": weights_after(replace(CONSTANT, weight_decay=0.2))}
 
 
-@case(elsewhere=TRAINED)
+@case
 def losses():
     return {"sum": weights_after(replace(CONSTANT, rate=0.002, reduction="sum")),
             "squared": weights_after(replace(CONSTANT, loss="squared"), outputs=1)}
 
 
-@case(elsewhere=TRAINED)
+@case
 def batches():
     return {"shift": weights_after(replace(CONSTANT, shift=2)),
             "flip": weights_after(replace(CONSTANT, flip=True)),
@@ -117,25 +116,25 @@ def batches():
             "floats": weights_after(CONSTANT, x=images()[0] / 255)}
 
 
-@case(elsewhere=TRAINED)
+@case
 def rates_of_batches_left_over():
     return weights_after(replace(BASE, partial=True))
 
 
-@case(elsewhere=TRAINED)
+@case
 def hooks():
     return {"hook": weights_after(CONSTANT, Noise(0.1)), "ascent": weights_after(CONSTANT, Ascent(0.1)),
             "moved": weights_after(replace(CONSTANT, shift=1, flip=True, batch=8), Noise(0.2), seed=2)}
 
 
-@case(elsewhere=0.1)     # signs of slopes turn where bfloat16 products are rounded in another way
+@case(within=0.1)     # signs of slopes turn where bfloat16 products are rounded in another way
 def in_bfloat16():
     with bfloat16():
         return {"bf16": weights_after(replace(CONSTANT, bf16=True)),
                 "ascent": weights_after(replace(CONSTANT, bf16=True), Ascent(0.1))}
 
 
-@case(elsewhere=BF16)
+@case(within=BF16)
 def in_bfloat16_and_its_hook():
     seen = []
 
@@ -170,7 +169,7 @@ class Shown(nn.Module):
         return x
 
 
-@case(elsewhere=TRAINED)
+@case
 def what_nets_are_shown_and_left_as():
     shown = Shown()
     seen = []
@@ -204,12 +203,11 @@ class Dies:
         return Noise(0.1)(net, batch, labels, generator)
 
 
-RAN = SimpleNamespace(ran=dict, resume=lambda ran: True, files=())
 RESUMED = {"sgd": Recipe(epochs=3, batch=8, shift=1, flip=True),
            "adam": replace(ADAM, batch=8, images=17), "plain": Recipe(epochs=3, batch=8, momentum=0.0)}
 
 
-@case(elsewhere=TRAINED)
+@case
 def states_that_are_taken_up():
     """Two batches an epoch: how many more the second attempt takes tells what was kept."""
     found = {}
@@ -218,7 +216,7 @@ def states_that_are_taken_up():
         for at, change in ((5, {}), *others):
             seed = change.get("seed", 1)
             again = replace(recipe, **{k: v for k, v in change.items() if k != "seed"})
-            with tempfile.TemporaryDirectory() as folder, kept_in(Path(folder), RAN):
+            with tempfile.TemporaryDirectory() as folder, kept_in(Path(folder)):
                 with contextlib.suppress(Killed):
                     weights_after(recipe, Dies(at), label="golden")
                 files = sorted(p.name for p in Path(folder).iterdir())
