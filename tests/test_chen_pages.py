@@ -5,14 +5,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from shared.units.run import UnitSet
 
+from papers.chen import experiments, figures, handmade, ranking
 from shared import reference, roby
 from shared.models import chen as models
-from shared.pages import chen, handmade, ranking, tidy
+from shared.units.experiment import Results, named
 
 SCALE = SimpleNamespace(datasets=("mnist", "cifar10"), models=None, seed=0,
-                        recipe=models.NATURAL, robust=True, images_train=55_000, held_out=500, longest=8,
+                        recipe=models.NATURAL, dataset="all", robust=True,
+                        images_train=55_000, held_out=500, longest=8,
                         images_attack=100, draws=5, near=2, directions=2)
 IMAGES = 40
 
@@ -29,13 +30,13 @@ def unit(model, n, data="mnist", **more):
     labels = np.arange(IMAGES) % 10
     flipped = np.where(np.arange(IMAGES) < 3 * n, (labels + 1) % 10, labels)
     resampled = {p: roby.bootstrap(features, y, p=float(p), draws=20,
-                                   generator=torch.Generator().manual_seed(1)).numpy() for p in chen.NORMS}
-    there = {p: classes(p) for p in chen.NORMS}
-    found = {features: {"true": there, "predicted": there} for features in chen.FEATURES}
-    return {"unit": f"{data}-{model}", "data": data, "model": model, "dataset": data, "test_accuracy": 0.9,
+                                   generator=torch.Generator().manual_seed(1)).numpy() for p in figures.NORMS}
+    there = {p: classes(p) for p in figures.NORMS}
+    found = {features: {"true": there, "predicted": there} for features in figures.FEATURES}
+    return {"run": f"{data}-{model}", "data": data, "model": model, "dataset": data, "test_accuracy": 0.9,
             "correct": np.ones(IMAGES, bool), "labels": labels, "margins": np.full(10, 5.0 - n / 10),
             "near_random": np.array([0.1, np.nan, np.nan]), "near_gradient": np.array([1.0, 2.0, 3.0]),
-            "attacks": {name: {"predicted": flipped, "classes": found} for name in chen.ATTACKS},
+            "attacks": {name: {"predicted": flipped, "classes": found} for name in figures.ATTACKS},
             "classes_test": found, "resampled_test": resampled, "batch_statistics": None, "epochs": 2} | more
 
 
@@ -47,7 +48,7 @@ TEN = pd.DataFrame([unit(name.lower().replace(" ", ""), n) for n, name in enumer
     ("natural", 20, "mnist-inceptionv1"), ("robust", 20, "cifar10-lenet-robust"), ("dense", 9, "mnist-fcn-9"),
     ("convolutional", 8, "cifar10-cnn-4")])
 def test_units_are_named_as_they_are_recorded(kind, count, one):
-    planned, labels = tidy.named(chen.SETS[kind][2], chen.plan(kind)(SCALE))
+    planned, labels = named(experiments.SETS[kind][2], experiments.plan(kind)(SCALE))
     assert len(planned) == count and one in planned and set(labels[one]) == {"data", "model"}
     given = planned[one]
     assert given["images_train"] == (45_000 if one.startswith("cifar10") else 55_000)
@@ -57,85 +58,85 @@ def test_units_are_named_as_they_are_recorded(kind, count, one):
 
 def test_a_scale_may_want_few_networks_or_none():
     few = SimpleNamespace(**vars(SCALE) | {"models": ("lenet",), "dataset": "mnist"})
-    assert list(chen.plan("natural")(few)) == [("mnist", "lenet")]
-    assert chen.plan("robust")(SimpleNamespace(**vars(SCALE) | {"robust": False})) == {}
-    small = chen.small("lenet")
+    assert list(experiments.plan("natural")(few)) == [("mnist", "lenet")]
+    assert experiments.plan("robust")(SimpleNamespace(**vars(SCALE) | {"robust": False})) == {}
+    small = experiments.small("lenet")
     assert small["paper"]["models"] == () and small["smoke"]["models"] == ("lenet",)
 
 
 def test_a_new_network_changes_no_unit_of_the_others(monkeypatch):
-    before = chen.plan("natural")(SCALE)
-    networks, order, names = chen.SETS["natural"]
-    monkeypatch.setitem(chen.SETS, "natural", (networks | {"new": ("chen-lenet", {})}, order, names))
-    after = chen.plan("natural")(SCALE)
+    before = experiments.plan("natural")(SCALE)
+    networks, order, names = experiments.SETS["natural"]
+    monkeypatch.setitem(experiments.SETS, "natural", (networks | {"new": ("chen-lenet", {})}, order, names))
+    after = experiments.plan("natural")(SCALE)
     assert {key: after[key] for key in before} == before
     assert set(after) - set(before) == {("mnist", "new"), ("cifar10", "new")}
 
 
 def test_a_further_network_is_no_network_of_the_paper(monkeypatch):
-    networks, order, names = chen.SETS["natural"]
-    monkeypatch.setitem(chen.SETS, "natural", (networks | {"new": ("chen-lenet", {})}, order, names))
-    monkeypatch.setitem(chen.SPELT, "new", "New")
-    assert chen.TEN == 10 and len(chen.PRINTED) == 10 + 9 + 4 and "New" not in chen.PRINTED
+    networks, order, names = experiments.SETS["natural"]
+    monkeypatch.setitem(experiments.SETS, "natural", (networks | {"new": ("chen-lenet", {})}, order, names))
+    monkeypatch.setitem(experiments.SPELT, "new", "New")
+    assert figures.TEN == 10 and len(experiments.PRINTED) == 10 + 9 + 4 and "New" not in experiments.PRINTED
     labels = {f"mnist-{name}": {"data": "mnist", "model": name} for name in ("lenet", "new")}
     there = dict.fromkeys(labels)
-    units = chen.only(UnitSet("natural", there, recorded=there, labels=labels, mine=there), chen.PRINTED)
+    units = figures.only(Results("natural", there, recorded=there, labels=labels, mine=there),
+                         experiments.PRINTED)
     assert list(units.published) == list(units.recorded) == list(units.mine) == ["mnist-lenet"]
-    run = SimpleNamespace(units=lambda name, *_, **__: UnitSet(name, {}))
-    assert not any(name.endswith("-new") for name in chen.lent(run, "natural").published)
-    assert len(chen.lent(run, "natural").published) == 30 and len(chen.lent(run, "dense").published) == 9
+    page = SimpleNamespace(results=lambda experiment, names: len(names))
+    assert figures.lent(page, experiments.natural) == 30 and figures.lent(page, experiments.dense) == 9
 
 
 def test_parts_of_a_set_of_units():
     names = ("mnist-lenet", "cifar10-lenet", "mnist-alexnet")
     labels = {name: dict(zip(("data", "model"), name.split("-"))) for name in names}
     there = dict.fromkeys(names)
-    units = UnitSet("natural", there, recorded=there, labels=labels, mine={"mnist-lenet": 1})
-    assert list(chen.only(units, data="mnist").published) == ["mnist-lenet", "mnist-alexnet"]
-    assert list(chen.only(units, ["LeNet"]).recorded) == ["mnist-lenet", "cifar10-lenet"]
-    assert chen.only(units, ["AlexNet"], "cifar10").mine == {"mnist-lenet": 1}
+    units = Results("natural", there, recorded=there, labels=labels, mine={"mnist-lenet": 1})
+    assert list(figures.only(units, data="mnist").published) == ["mnist-lenet", "mnist-alexnet"]
+    assert list(figures.only(units, ["LeNet"]).recorded) == ["mnist-lenet", "cifar10-lenet"]
+    assert figures.only(units, ["AlexNet"], "cifar10").mine == {"mnist-lenet": 1}
 
 
 # ---- rows a network --------------------------------------------------------------------------------------
 def test_rows_have_printed_names_and_what_a_unit_holds():
-    row = chen.networks(TEN).iloc[2]
+    row = figures.networks(TEN).iloc[2]
     assert (row["dataset"], row["model"], row.n) == ("MNIST", "MobileNetV2", IMAGES)
     assert row.asr_text == pytest.approx(9 / IMAGES) and row.margin == pytest.approx(4.7)
     assert row.near_random == 0.5 and row.near_gradient == 2.0     # two of three searches ended without one
     assert row.roby_low < row.roby_high
-    assert chen.networks(pd.DataFrame()).empty and chen.table_1(pd.DataFrame()).empty
+    assert figures.networks(pd.DataFrame()).empty and figures.table_1(pd.DataFrame()).empty
 
 
 def test_only_correctly_classified_images_count():
     few = unit("lenet", 5) | {"correct": np.arange(IMAGES) < 10}
-    assert chen.success(few, "text") == 1.0
-    assert chen.success(few | {"correct": np.zeros(IMAGES, bool)}, "text") is None
+    assert figures.success(few, "text") == 1.0
+    assert figures.success(few | {"correct": np.zeros(IMAGES, bool)}, "text") is None
 
 
 def test_a_network_without_classes_has_no_metrics():
     empty = {"logits": {"true": {"2": None, "inf": {"count": torch.ones(3), "width": torch.ones(3),
                                                     "distance": torch.ones(3)}}}}
-    assert set(chen.metrics(empty).values()) == {None}
+    assert set(figures.metrics(empty).values()) == {None}
 
 
 # ---- agreement -------------------------------------------------------------------------------------------
 def test_the_published_correlations_follow_from_the_published_table():
-    rows = pd.DataFrame(chen.PAPER["table-1"].rows)
+    rows = pd.DataFrame(experiments.PAPER["table-1"].rows)
     for item in ("table-2", "table-3"):
         for printed in reference.paper("chen")[item].rows:
-            found = ranking.coefficients(rows, chen.PAIRS)[printed["dataset"]]
+            found = ranking.coefficients(rows, figures.PAIRS)[printed["dataset"]]
             for name in reference.paper("chen")[item].values:
                 assert found[name] == pytest.approx(printed[name], abs=0.0085)
-    ranks = ranking.coefficients(rows, chen.PAIRS, kind="spearman")
+    ranks = ranking.coefficients(rows, figures.PAIRS, kind="spearman")
     assert all(abs(abs(v) - 1) < 1e-9 for found in ranks.values() for v in found.values())
 
 
 def test_fewer_networks_than_published_have_no_coefficient():
-    rows = chen.table_1(TEN)
-    assert ranking.coefficients(rows, chen.PAIRS)["MNIST"]["roby_2"] is not None
-    few = ranking.coefficients(rows[:9], chen.PAIRS)["MNIST"]
+    rows = figures.table_1(TEN)
+    assert ranking.coefficients(rows, figures.PAIRS)["MNIST"]["roby_2"] is not None
+    few = ranking.coefficients(rows[:9], figures.PAIRS)["MNIST"]
     assert few.pop("status") == "not run: fewer than 10 networks are measured" and set(few.values()) == {None}
-    assert ranking.coefficients(rows, chen.PAIRS)["CIFAR-10"]["roby_2"] is None
+    assert ranking.coefficients(rows, figures.PAIRS)["CIFAR-10"]["roby_2"] is None
     assert ranking.correlations("2")(TEN)[1]["roby_2"] is not None
     assert all(np.isnan(row["roby_2"]) for row in ranking.table_4(TEN))    # of three data sets one is there
     assert ranking.rank_agreement(TEN[:9], "third") == []
@@ -163,17 +164,17 @@ def test_rank_agreement_with_intervals():
 def test_networks_are_ranked_by_features_and_classes():
     assert ranking.by_features(TEN[:9]) == []
     made = ranking.by_features(TEN)
-    assert [row["reading"] for row in made] == list(chen.VARIANTS) and set(ranking.READINGS) < set(made[0])
+    assert [row["reading"] for row in made] == list(figures.VARIANTS) and set(ranking.READINGS) < set(made[0])
     whole = ranking.rank_agreement(TEN, "third")[0]     # ROBY, L2, of the logits and true classes
     assert made[0]["third_2"] == whole["networks"] and made[0]["third_2_low"] == whole["low"]
 
 
 def test_attacks_stand_beside_the_published_ones():
     made = {row["attack"]: row for row in ranking.attacks(TEN)}
-    text = made[chen.ATTACKS["text"]]
+    text = made[figures.ATTACKS["text"]]
     assert (text["n"], text["ours"], text["paper"]) == (10, "7.5% to 75%", "65.6% to 98.6%")
-    assert text["by_third"] == "1.00 (1.00 to 1.00)" and made[chen.ATTACKS["third"]]["by_third"] == ""
-    assert set(made) == set(chen.ATTACKS.values()) and ranking.attacks(TEN[:9]) == []
+    assert text["by_third"] == "1.00 (1.00 to 1.00)" and made[figures.ATTACKS["third"]]["by_third"] == ""
+    assert set(made) == set(figures.ATTACKS.values()) and ranking.attacks(TEN[:9]) == []
     row = ranking.readings(TEN)[-1]
     assert row["network"] == "LeNet" and row["asr_text"] == 75 and ranking.readings(pd.DataFrame()) == []
 
@@ -200,7 +201,7 @@ def test_intervals_are_of_the_coefficients_of_the_draws():
 
 # ---- claims and figures ----------------------------------------------------------------------------------
 def ranks(**values):
-    return {"ranks": {data: values for data in chen.DATASETS.values()}}
+    return {"ranks": {data: values for data in experiments.DATASETS.values()}}
 
 
 def test_claims_of_the_figures():
@@ -219,7 +220,7 @@ def test_a_claim_without_a_coefficient_says_why():
     assert told.startswith("MNIST: FSA ") and told.endswith(f"CIFAR-10, Fashion-MNIST: {few}")
     assert ranking.signs("2")(pd.DataFrame(ranking.correlations("2")(TEN[:9])))[0] is None
     flat = TEN.assign(attacks=[TEN.attacks[0]] * len(TEN))
-    ranks = ranking.ranks(chen.table_1(flat))
+    ranks = ranking.ranks(figures.table_1(flat))
     assert ranks["MNIST"]["roby_2_status"] == "not run: attack success is the same on all networks"
     assert "MNIST: attack success is the same on all" in ranking.signs("2")(
         pd.DataFrame(ranking.correlations("2")(flat)))[1]
@@ -228,21 +229,21 @@ def test_a_claim_without_a_coefficient_says_why():
 
 
 def test_figures_show_what_is_there():
-    assert chen.draw_networks(pd.DataFrame(), chen.SERIES["2"]) is None and chen.draw_maps({}) is None
-    figure = chen.draw_networks(chen.table_1(TEN), chen.SERIES["2"], sort="asr_2")
+    assert figures.draw_networks(pd.DataFrame(), figures.SERIES["2"]) is None and figures.draw_maps({}) is None
+    figure = figures.draw_networks(figures.table_1(TEN), figures.SERIES["2"], sort="asr_2")
     (ax,) = figure.axes
     assert len(ax.lines) == 4 and np.all(np.diff(ax.lines[0].get_ydata()) >= 0)
-    told = ranking.of_figure(chen.SERIES["2"])(TEN)
+    told = ranking.of_figure(figures.SERIES["2"])(TEN)
     assert (told["panels"], told["series"]) == (1, 4) and told["ranks"]["CIFAR-10"]["asr_2_roby_2"] is None
 
 
 def test_neighbours_of_one_class():
     points = np.array([[0, 0], [0, 1], [5, 5], [5, 6]])
-    assert chen.grouped(points, [0, 0, 1, 1]) == 100 and chen.grouped(points, [0, 1, 0, 1]) == 0
+    assert figures.grouped(points, [0, 0, 1, 1]) == 100 and figures.grouped(points, [0, 1, 0, 1]) == 0
 
 
 def test_percentages_in_words():
-    assert chen.between([36.42, 87.08]) == "36.4% to 87.1%" and chen.between([100, 100]) == "100%"
+    assert figures.between([36.42, 87.08]) == "36.4% to 87.1%" and figures.between([100, 100]) == "100%"
 
 
 # ---- hand-made classes -----------------------------------------------------------------------------------
@@ -273,24 +274,24 @@ def test_equally_wide_classes_have_one_roby_at_any_separation():
 def test_a_claim_that_another_length_flips_is_open():
     judge = ranking.with_status("model", "asr_inf > 0.5", says="{model}: {asr_inf}")
     short = TEN.iloc[[9]].assign(half=[unit("lenet", 1)], asked=0.9, reached=True)     # 7.5% instead of 75%
-    rows = pd.DataFrame(chen.with_lengths(chen.table_1)(short))
+    rows = pd.DataFrame(figures.with_lengths(figures.table_1)(short))
     holds, told = judge(rows)
     assert holds is None and "with half the epochs" in told and rows.acc_status[0].startswith("fitted")
-    assert judge(pd.DataFrame(chen.with_lengths(chen.table_1)(TEN.iloc[[9]])))[0] is True
+    assert judge(pd.DataFrame(figures.with_lengths(figures.table_1)(TEN.iloc[[9]])))[0] is True
     other = TEN.iloc[[9]].assign(half=[unit("lenet", 9)], asked=0.9, reached=True)
-    assert judge(pd.DataFrame(chen.with_lengths(chen.table_1)(other)))[0] is True
+    assert judge(pd.DataFrame(figures.with_lengths(figures.table_1)(other)))[0] is True
 
 
 def test_a_network_below_its_published_accuracy_counts_for_nothing():
-    row, = chen.table_1(TEN.iloc[[9]].assign(asked=0.95, reached=False)).to_dict("records")
+    row, = figures.table_1(TEN.iloc[[9]].assign(asked=0.95, reached=False)).to_dict("records")
     assert row["status"] == "proxy: a network below the published accuracy after 2 epochs"
 
 
 def test_suspects_are_compared_with_the_published_success():
-    attacks = dict.fromkeys(chen.SUSPECTS, TEN.attacks[9]["text"])
+    attacks = dict.fromkeys(experiments.SUSPECTS, TEN.attacks[9]["text"])
     three = pd.DataFrame([u | {"attacks": attacks} for u in TEN.to_dict("records")
                           if u["model"] in ("lenet", "mobilenetv2", "squeezenet")])
     published, *rows = ranking.suspected(three)
     assert published["LeNet"] == pytest.approx(85.4) and {row["reading"] for row in rows} == {
-        *chen.SUSPECTS.values(), "share of all images"}
+        *experiments.SUSPECTS.values(), "share of all images"}
     assert ranking.of_suspects(three)["networks"] == 3 and ranking.of_suspects(three[:2]) == {}

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from shared import runtime
 from shared.pages import tidy
-from shared.pages.start import Run
+from shared.pages.start import Page
 from shared.records import claims, expression, prose, record
 from shared.records.every import MANY, every
 from shared.units import store
+from shared.units.experiment import named
 
 NETS = {"a": {"near": {"rate": 99.0}, "far": {"rate": 2.0}},
         "b": {"near": {"rate": 64.0}, "far": {"rate": 0.0}}}
@@ -79,7 +80,7 @@ def test_a_wrong_template_is_told_in_one_line(template, said):
 def test_a_page_says_a_template_of_facts_or_what_it_says_of_none(facts, told):
     said = []
     run = SimpleNamespace(tell=lambda sets, words: said.append(words("units")))
-    Run.say(run, "sets", lambda units: facts, "n is {n}", nothing="nothing")
+    Page.say(run, "sets", lambda units: facts, "n is {n}", nothing="nothing")
     assert said == [told]
 
 
@@ -193,44 +194,44 @@ def test_a_wrong_claim_is_told_where_it_is_written(wrong):
 # ---- tidy frames -------------------------------------------------------------------------------------------
 def test_the_keys_of_a_plan_name_its_units_and_become_columns():
     plan = {("mnist-normal", "fgsm", n): {"images": 3} for n in (0, 1)}
-    units, labels = tidy.named("{network}-{kind}-b{block}", plan)
+    units, labels = named("{network}-{kind}-b{block}", plan)
     assert list(units) == ["mnist-normal-fgsm-b0", "mnist-normal-fgsm-b1"]
     assert labels["mnist-normal-fgsm-b1"] == {"network": "mnist-normal", "kind": "fgsm", "block": 1}
-    assert tidy.named("{unit}", {"a": {}}) == ({"a": {}}, {"a": {"unit": "a"}})
+    assert named("{run}", {"a": {}}) == ({"a": {}}, {"a": {"run": "a"}})
 
 
 @pytest.mark.parametrize("names, plan, said", [
     ("{a}-{b}", {"x": {}}, "give a, b"), ("{a}", {("x", 1): {}}, "give a"),
     ("{a}-{b}", {("x", 1): {"a": "y"}}, "x-1: 'a' is an argument, too"),
-    ("{a}{b}", {("x", "yz"): {}, ("xy", "z"): {}}, "several units of one name")])
+    ("{a}{b}", {("x", "yz"): {}, ("xy", "z"): {}}, "several runs of one name")])
 def test_keys_that_name_no_unit_are_refused(names, plan, said):
     with pytest.raises(runtime.UserError, match=said):
-        tidy.named(names, plan)
+        named(names, plan)
 
 
 def test_lists_become_rows_and_the_rest_is_repeated():
-    units = pd.DataFrame([{"unit": "u", "net": "a", "first": 10, "rms": [0.1, 0.2], "ok": [True, False],
-                           "one": [7]}, {"unit": "v", "net": "b", "first": 12, "rms": np.array([0.3]),
+    units = pd.DataFrame([{"run": "u", "net": "a", "first": 10, "rms": [0.1, 0.2], "ok": [True, False],
+                           "one": [7]}, {"run": "v", "net": "b", "first": 12, "rms": np.array([0.3]),
                                          "ok": [True], "one": []}])
-    made = Run.each(units, "rms", "ok")
+    made = Page.each(units, "rms", "ok")
     assert made.to_dict("records") == [
-        {"unit": "u", "net": "a", "first": 10, "place": 0, "rms": 0.1, "ok": True},
-        {"unit": "u", "net": "a", "first": 10, "place": 1, "rms": 0.2, "ok": False},
-        {"unit": "v", "net": "b", "first": 12, "place": 0, "rms": 0.3, "ok": True}]
+        {"run": "u", "net": "a", "first": 10, "place": 0, "rms": 0.1, "ok": True},
+        {"run": "u", "net": "a", "first": 10, "place": 1, "rms": 0.2, "ok": False},
+        {"run": "v", "net": "b", "first": 12, "place": 0, "rms": 0.3, "ok": True}]
     assert tidy.each(units[:1].drop(columns=["one"])).rms.tolist() == [0.1, 0.2]
-    with pytest.raises(runtime.UserError, match=r"unit u: lists of different lengths \(rms 2, ok 2, one 1\)"):
+    with pytest.raises(runtime.UserError, match=r"run u: lists of different lengths \(rms 2, ok 2, one 1\)"):
         tidy.each(units)
 
 
 def test_rows_of_no_unit_and_of_empty_lists_have_their_columns():
     assert list(tidy.each(pd.DataFrame(), "rms").columns) == ["place", "rms"]
-    empty = tidy.each(pd.DataFrame([{"unit": "u", "net": "a", "rms": []}]), "rms")
-    assert len(empty) == 0 and {"unit", "net", "place", "rms"} <= set(empty.columns)
+    empty = tidy.each(pd.DataFrame([{"run": "u", "net": "a", "rms": []}]), "rms")
+    assert len(empty) == 0 and {"run", "net", "place", "rms"} <= set(empty.columns)
 
 
 @given(st.lists(st.lists(st.integers(), max_size=4), min_size=1, max_size=5))
 def test_no_value_is_lost_or_made(lists):
-    units = pd.DataFrame([{"unit": f"u{n}", "values": values, "n": n} for n, values in enumerate(lists)])
+    units = pd.DataFrame([{"run": f"u{n}", "values": values, "n": n} for n, values in enumerate(lists)])
     made = tidy.each(units, "values")
     for n, values in enumerate(lists):
         mine = made[made.n == n]

@@ -12,7 +12,7 @@ from papers.he import boundary, detection, experiments, figures
 from shared.models import he as recipes
 from shared.pages import display
 from shared.pages.small_network import small_network
-from shared.units.tidy import named
+from shared.units.experiment import named
 
 SCALE = dict(
     nets=experiments.subjects("paper"),

@@ -395,7 +395,7 @@ def test_a_claim_that_some_units_decide_waits_for_no_others():
     assert decided[0]["holds"] is True and decided[1]["evidence"].startswith("waits for 1 of 3 nets; so far")
     sets = [SimpleNamespace(name="s", published=dict.fromkeys(("a-1", "b-1", "c-1")),
                             labels={f"{name}-1": {"name": name} for name in "abc"})]
-    lacking = record.lacking(sets, {"s": {"a-1": store.Unit("a-1", {}, {"images": [5, 9]}, {}, {}, {})}},
+    lacking = record.lacking(sets, {"s": {"a-1": store.Run("a-1", {}, {"images": [5, 9]}, {}, 1, {}, {})}},
                              " of Table 1")
     assert lacking() == "2 of 3 units of Table 1" and lacking(first) == "1 of 2 units of Table 1"
     assert lacking(replace(first, proxies=("b", "c"))) is None

@@ -112,7 +112,7 @@ def test_one_job_a_notebook(tmp_path):
 
 def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
     tree = tmp_path / "tree"
-    for part in ("shared", "workflow", "notebooks", "book/reference"):
+    for part in ("shared", "papers", "workflow", "notebooks", "book/reference"):
         shutil.copytree(
             ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
         )
@@ -138,7 +138,7 @@ def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
     assert after_changing("shared/runtime.py") == NOTEBOOKS
     assert after_changing("shared/audit/shu.py") == ["audit/printed_numbers"]
     assert after_changing("shared/borderline.py") == [
-        n for n in NOTEBOOKS if n.startswith(("guide/", "ren/")) and "/ii_" not in n
+        n for n in NOTEBOOKS if n.startswith(("guide/", "ren/"))
     ]
 
 
@@ -434,7 +434,6 @@ def test_a_half_made_environment_is_made_anew_and_no_other_folder_touched(tmp_pa
     "words, said",
     [
         (["run", "PROFILE=fast"], "allowed: smoke, quick, paper"),
-        (["units", "STALE=some"], "STALE='some'; say how many stale units"),
     ],
 )
 def test_make_refuses_in_one_line(tmp_path, words, said):

@@ -37,6 +37,7 @@ images: int | None = None  # test images; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
 from shared.pages.start import start
+from shared.units.experiment import Experiment
 
 run = start("{name}", globals())
 TO_DO = "not judged yet"
@@ -48,21 +49,25 @@ TO_DO = "not judged yet"
 
 # %%
 {settings}
-scale = run.scale(smoke=dict(images=2), quick=dict(images=20), paper=dict(images=100))
+SCALE = {{"smoke": dict(images=2, seed=0), "quick": dict(images=20, seed=0),
+         "paper": dict(images=100, seed=0)}}
+scale = run.scale(**SCALE)
 
 
 # %%
+# TO DO: move the experiment, its function, plan and scale to papers/{key}/experiments.py.
 def measure(*, images, seed):
     \"\"\"TO DO: all that the tables and figures need of one network.\"\"\"
     return {{"images": images}}
 
 
 def plan(scale):
-    \"\"\"TO DO: a unit a network; its key becomes the columns of `names`.\"\"\"
+    \"\"\"TO DO: a run a network; its key becomes the columns of `names`.\"\"\"
     return {{"m1": dict(images=scale.images, seed=scale.seed)}}
 
 
-measured = run.units("measured", measure, plan, parts=("images",), names="{{network}}")
+measured = run.results(Experiment("{key}/measured", measure, plan, scale=SCALE, sizes=("images",),
+                                  names="{{network}}"))
 
 """
 SECTION = """\
@@ -105,7 +110,7 @@ def text(paper, name, items):
     number = re.match(r"[0-9a-z]+(?:_[0-9]+)*", name)[0]
     sections = list(dict.fromkeys(each.section for each in items))
     front = FRONT.format(
-        name=f"{paper.key}/{name}", label=f"{paper.key}-{number}".replace("_", "-"),
+        name=f"{paper.key}/{name}", key=paper.key, label=f"{paper.key}-{number}".replace("_", "-"),
         number=number.replace("_", ".").upper(), items="\n".join(f"#     - {each.id}" for each in items),
         short=reference.SHORT.get(paper.key, paper.key), cited=_cited(paper.key),
         sections=f"Section{'s' if len(sections) > 1 else ''} {', '.join(sections)}",

@@ -141,7 +141,7 @@ def costs(_):
         if told:
             memory = f"{catalogue.resources(name)['mem_mb'] / 1000:g} GB"
             rows.append([paged(name), str(len(told)), spent(seconds), memory])
-        elif name not in catalogue.with_units():
+        elif name not in catalogue.with_results():
             rows.append([paged(name), "none", "under a minute, at each build", ""])
         else:
             rows.append([paged(name), "0", "not computed yet", ""])

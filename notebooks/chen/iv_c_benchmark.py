@@ -245,11 +245,13 @@ run.figure("figure-4", natural, ranking.drawn(BOTH), data=ranking.of_figure(BOTH
 
 # %%
 run.extra("suspects", suspects, ranking.suspected,
-          "Readings of the text's PGD on MNIST: share of the correctly classified images that are flipped, in "
+          "Readings of the text's PGD on MNIST: share of the correctly classified images that are "
+          "flipped, in "
           "percent, and the mean absolute deviation from the published success, in points",
           header={"reading": "reading"} | {name: name for name in ("LeNet", "MobileNetV2", "SqueezeNet")} | {
               "deviation": "mean deviation"})
-run.say(suspects, ranking.of_suspects, "Of these readings *{best}* is nearest to the published success: {off:.1f} "
+run.say(suspects, ranking.of_suspects,
+        "Of these readings *{best}* is nearest to the published success: {off:.1f} "
         "points on average over {networks} networks, where the text's is {text:.1f} points off. {verdict} "
         "({{ref}}`the rule <which-pgd>` was fixed before).")
 run.extra("attacks", natural, ranking.attacks,

@@ -120,7 +120,8 @@ def by_reading(*frames):
         made.append({"reading": reading} | dict.fromkeys(
             [f"{samples}_{kind}" for samples in SAMPLES for kind in KINDS] + list(SAMPLES)))
         for samples in SAMPLES:
-            found = [[figures.metrics(places(u)[samples], *how)[name] for u in pair] for pair in whole(*frames)]
+            found = [[figures.metrics(places(u)[samples], *how)[name] for u in pair]
+                     for pair in whole(*frames)]
             found = np.array([values for values in found if None not in values], float)
             if len(found):
                 made[-1] |= {f"{samples}_{kind}": mean for kind, mean in zip(KINDS, found.mean(0))} | {
@@ -138,7 +139,8 @@ def facts_of(*frames):
         "networks": len(both), "all": len(PRINTED), "names": "; ".join(
             f"{data}: {f'all {figures.TEN}' if len(mine) == figures.TEN else ', '.join(mine)}"
             for data, mine in ours.items()),
-        "epochs": figures.spans([u["epochs"] for pair in both for u in pair]), "true": made["logits, true classes"],
+        "epochs": figures.spans([u["epochs"] for pair in both for u in pair]),
+        "true": made["logits, true classes"],
         "predicted": made["logits, predicted classes"], "overlap": made[OVERLAP],
         **{kind: figures.between(100 * figures.success(pair[n], "text") for pair in both)
            for n, kind in enumerate(KINDS)},
@@ -270,7 +272,8 @@ run.figure("figure-6", BOTH, drawn("adversarial"), data=data("adversarial"), con
 # %%
 def maps(key):
     """Units -> {network: (coordinates, classes)} on MNIST."""
-    return lambda units: {experiments.SPELT[u["model"]]: (u[key], u["labels"]) for u in units.to_dict("records")
+    return lambda units: {experiments.SPELT[u["model"]]: (u[key], u["labels"])
+                          for u in units.to_dict("records")
                           if u["dataset"] == "mnist"}
 
 

@@ -85,7 +85,8 @@ def sizes():
 run.say((), lambda: sizes() and sizes() | {
     "pgd": vars(PGD) | {"size": PGD.threat.size}, "colour": vars(COLOUR),
     "epsilon": experiments.PAPER["table-9"].raw["settings"]["pgd"]["CIFAR-10"]["epsilon"]},
-    "Each network was trained once, for {epochs} epochs on {images_train.run} training images (of {images_train.published}{fewer}). Of {images_attack.run} test images (paper: "
+    "Each network was trained once, for {epochs} epochs on {images_train.run} training images (of "
+    "{images_train.published}{fewer}). Of {images_attack.run} test images (paper: "
     "{images_attack.published}) the correctly classified ones were attacked. *The paper's PGD* (L∞) has ε "
     "= {pgd.size} and {pgd.steps} steps of {pgd.step} on MNIST and Fashion-MNIST. On CIFAR-10 the paper "
     "gives ε = {epsilon} without the "
@@ -338,7 +339,8 @@ def linear(data):
 
 
 run.figure("figure-11", convolutional,
-           lambda units: figures.draw_networks(figures.networks(units), LINES, sort="asr_third"), data=figure_11,
+           lambda units: figures.draw_networks(figures.networks(units), LINES, sort="asr_third"),
+           data=figure_11,
            alt="For each data set, attack success of two attacks and ROBY of the four networks.",
            contains={"ASR and ROBY": lambda d: d["networks"] >= len(CNNS),
                      "panels per dataset": lambda d: d["panels"] == 3}, claims={"relate linearly": linear})
@@ -462,7 +464,8 @@ if len(best) and (facts := summary(best)):
         "{neurons.first.paper.roby:.3f} to {neurons.last.paper.roby:.3f}); the overlap without that scaling "
         "goes from {neurons.first.overlap_2:.2f} to {neurons.last.overlap_2:.2f}. With depth (n = "
         "{layers.networks}) the rank correlation is {layers.rank.asr_third:.2f} for success at ε/3 and "
-        "{layers.rank.roby_2:.2f} for ROBY. Each network was trained once, for {epochs} epochs, and the paper's own PGD flips {text} of the digits (paper: {paper}), so "
+        "{layers.rank.roby_2:.2f} for ROBY. Each network was trained once, for {epochs} epochs, and the "
+        "paper's own PGD flips {text} of the digits (paper: {paper}), so "
         "this does not refute the paper.", facts),
         picture=draw_capacity(best), sets=[dense],
         alt="Attack success of two attacks and ROBY over the number of neurons and of layers.")

@@ -128,7 +128,8 @@ def about_one_percent(rows):
                       f"{PUBLISHED[row.dataset]:.2f}%)") + " (“about” names no bound)"
 
 
-PUBLISHED = {row["dataset"]: 100 * row["roby_ms"] / row["pgd_ms"] for row in experiments.PAPER["table-10"].rows}
+PUBLISHED = {row["dataset"]: 100 * row["roby_ms"] / row["pgd_ms"]
+             for row in experiments.PAPER["table-10"].rows}
 run.table("table-10", natural, table_10, claims={
     "less than a second": within_a_second, "about 1%": about_one_percent})
 

@@ -369,7 +369,8 @@ run.extra("one-number", (surroundings, classifiers), detection.one_number,
 MINUTE = (
     "Can a small classifier detect adversarial digits from the boundary distances along random directions "
     "and the classes found there? Trained on {trained.trained_on} pairs of a digit and its adversarial "
-    "example (OptMargin, made to withstand noise), it reaches a worst-case accuracy (100% minus its largest error "
+    "example (OptMargin, made to withstand noise), it reaches a worst-case accuracy (100% minus its "
+    "largest error "
     "rate) of {worst.percent:%} on {trained.benign} other pairs (95% interval {worst.low} to {worst.high:%}; "
     "paper: {paper:%}). A single threshold, chosen on the same training pairs, reaches {alone:%}: an image "
     "with its {number} (RMS distance, pixels from 0 to 1) counts as adversarial. The paper trains on {pairs} "

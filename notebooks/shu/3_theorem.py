@@ -302,7 +302,8 @@ def draw_volumes(units):
         ax.plot(range(1, len(widths) + 1), widths.log10().cumsum(0), display.LINES[n % len(display.LINES)],
                 label=figures.called(mine.run["method"]))
     ax.set(xlabel="intervals b", ylabel="log10 of the volume")
-    ax.legend(ncols=2)
+    if ax.lines:
+        ax.legend(ncols=2)
     return figure if found else None
 
 

@@ -9,7 +9,7 @@ from papers.he.experiments import COLUMNS
 from shared.attacks.region import Region
 from shared.boundary import classifier
 from shared.data.archives import SPECS
-from shared.units.tidy import each
+from shared.pages.tidy import each
 
 STATISTICS = {"least": "nearest", "median": "median"}       # over the directions of an image
 PIXELS = {net: 1 if net.startswith("mnist") else 255 for net in COLUMNS}     # largest value of a pixel

@@ -9,9 +9,9 @@ from papers.he.experiments import COLUMNS, SEARCHED
 from shared import reference
 from shared.pages import display
 from shared.pages.sums import mean, percent
+from shared.pages.tidy import each
 from shared.records.every import every as in_every
 from shared.stability.susceptibility import percentage
-from shared.units.tidy import each
 
 PAPER = reference.paper("he")
 NOT_RUN = "not run: not measured yet"

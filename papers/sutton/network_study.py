@@ -3,6 +3,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from papers.sutton import figures, study
+from shared.pages import display
 
 HEADER = {"pair": "pair", "network": "network", "epochs": "epochs", "seed": "seed", "accuracy": "accuracy, %",
           "share": "attackable, %", "norm": "norm", "zero": "zero gradient, %", "score": "score",
@@ -109,7 +110,7 @@ def minute(run, trained, printed, unit):
     pair, network, epochs, _, zero = key
     text = (f"{question} Of {figures.counted(len(units), 'network')} measured so far, the nearest on "
             f"*{pair}* has {in_words(network)} and {figures.counted(epochs, 'epoch')}, with images of "
-            f"zero gradient counted as {'attackable' if zero else 'not attackable'} (score {told[key]:.1f}; "
+            f"zero gradient counted as {'attackable' if zero else 'not attackable'} (score {display.number(told[key], digits=3)}; "
             f"0 is the published network). {choice_in_words(units, printed, unit)} The authors' code is not "
             "known.")
     return run.minute(text, picture=draw(units, printed, unit), alt="A heat map: rows are networks, columns "

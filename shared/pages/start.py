@@ -23,11 +23,11 @@ from shared import reference, runtime
 from shared.data import sets as datasets
 from shared.models import registry
 from shared.models.recipe import Recipe
-from shared.pages import display, parameters, results
+from shared.pages import display, parameters, results, tidy
 from shared.records import claims as judging
 from shared.records import flat, prose, record
 from shared.units import experiment as experiments
-from shared.units import provenance, tidy
+from shared.units import provenance
 
 STATE = "_runs/state"  # what each notebook says of its units at full scale, for `make missing`
 

@@ -9,13 +9,14 @@ The plan of the unmodified `paper` scale names the published runs. What is wante
 """
 import re
 import shutil
+import string
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from types import SimpleNamespace
 
 from shared import ROOT, runtime
 from shared.data import content
-from shared.units import checkpoint, provenance, store, tidy
+from shared.units import checkpoint, provenance, store
 
 WHICH = "missing, all, none, names separated by commas, or <i>/<n> for one of n shares"
 
@@ -43,7 +44,7 @@ class Experiment:
     def planned(self, settings=None):
         """`({run: arguments}, {run: {column: value}})` for some settings; None: the published ones."""
         settings = SimpleNamespace(**self.scale["paper"]) if settings is None else settings
-        runs, columns = tidy.named(self.names, self.plan(settings))
+        runs, columns = named(self.names, self.plan(settings))
         for name, arguments in runs.items():
             if not store.NAME.fullmatch(name):
                 raise runtime.UserError(f"{self.name}: run name {name!r}: letters, digits, '-', '_' and '.', "
@@ -64,6 +65,26 @@ class Experiment:
         return ["version"] * (run.version != self.version) \
             + ["arguments"] * (planned is not None and not _same(run.arguments, planned, self.sizes)) \
             + [name for name, version in self.versions.items() if run.after.get(name) != version]
+
+
+def named(names, plan):
+    """`({run's name: arguments}, {run's name: {column: value}})` of a plan.
+
+    names   such as "{network}-{kind}-b{block}", for a plan with keys (network, kind, block)
+    """
+    columns = [field for _, field, _, _ in string.Formatter().parse(names) if field]
+    runs, labels = {}, {}
+    for key, given in plan.items():
+        key = key if isinstance(key, tuple) else (key,)
+        if len(key) != len(columns):
+            raise UserError(f"a run's key {key!r} for names {names!r}: give {', '.join(columns)}")
+        mine = dict(zip(columns, key))
+        if strange := [k for k, v in mine.items() if k in given and given[k] != v]:
+            raise UserError(f"{names.format(**mine)}: {strange[0]!r} is an argument, too; call one otherwise")
+        runs[names.format(**mine)], labels[names.format(**mine)] = given, mine
+    if len(runs) < len(plan):
+        raise UserError(f"names {names!r}: several runs of one name; a key has something that these lack")
+    return runs, labels
 
 
 def folder_of(experiment):

@@ -1,30 +1,8 @@
-"""Units as tidy frames: keys of a plan name them and become columns; a row an image, pair or network."""
-import string
-
+"""Runs as tidy frames: a row an image, pair or network."""
 import numpy as np
 import pandas as pd
 
 from shared.runtime import UserError
-
-
-def named(names, plan):
-    """`({unit's name: arguments}, {unit's name: {column: value}})` of a plan.
-
-    names   such as "{network}-{kind}-b{block}", for a plan with keys (network, kind, block)
-    """
-    columns = [field for _, field, _, _ in string.Formatter().parse(names) if field]
-    units, labels = {}, {}
-    for key, given in plan.items():
-        key = key if isinstance(key, tuple) else (key,)
-        if len(key) != len(columns):
-            raise UserError(f"a unit's key {key!r} for names {names!r}: give {', '.join(columns)}")
-        mine = dict(zip(columns, key))
-        if strange := [k for k, v in mine.items() if k in given and given[k] != v]:
-            raise UserError(f"{names.format(**mine)}: {strange[0]!r} is an argument, too; call one otherwise")
-        units[names.format(**mine)], labels[names.format(**mine)] = given, mine
-    if len(units) < len(plan):
-        raise UserError(f"names {names!r}: several units of one name; a key has something that these lack")
-    return units, labels
 
 
 def each(units, *lists):
