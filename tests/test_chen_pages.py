@@ -229,7 +229,8 @@ def test_a_claim_without_a_coefficient_says_why():
 
 
 def test_figures_show_what_is_there():
-    assert figures.draw_networks(pd.DataFrame(), figures.SERIES["2"]) is None and figures.draw_maps({}) is None
+    assert figures.draw_networks(pd.DataFrame(), figures.SERIES["2"]) is None
+    assert figures.draw_maps({}) is None
     figure = figures.draw_networks(figures.table_1(TEN), figures.SERIES["2"], sort="asr_2")
     (ax,) = figure.axes
     assert len(ax.lines) == 4 and np.all(np.diff(ax.lines[0].get_ydata()) >= 0)

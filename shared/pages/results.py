@@ -92,8 +92,9 @@ def comparison(item, source, rows, signs):
         if len(shown) > 4:  # a wide table: a spread goes under its mean
             lines = [[c.replace(" ± ", "<br>± ") for c in line] for line in lines]
         _add(body, rest, first, lines)
+    theirs = {tuple(printed.get(k) for k in item.keys) for printed in item.rows}
     for key, row in by_key.items():     # the reader's own: no row was printed for it
-        if any(k is not None for k in key) and key not in {tuple(printed.get(k) for k in item.keys) for printed in item.rows}:
+        if key not in theirs and any(k is not None for k in key):
             _add(body, rest, [display.in_words(cell(each)) for each in key], [
                 [source, *(cell(row.get(c), None, column, row.get(f"{c}_sd"), {}, c)
                            for c, column in shown.items())]])

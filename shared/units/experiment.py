@@ -77,13 +77,15 @@ def named(names, plan):
     for key, given in plan.items():
         key = key if isinstance(key, tuple) else (key,)
         if len(key) != len(columns):
-            raise UserError(f"a run's key {key!r} for names {names!r}: give {', '.join(columns)}")
+            raise runtime.UserError(f"a run's key {key!r} for names {names!r}: give {', '.join(columns)}")
         mine = dict(zip(columns, key))
         if strange := [k for k, v in mine.items() if k in given and given[k] != v]:
-            raise UserError(f"{names.format(**mine)}: {strange[0]!r} is an argument, too; call one otherwise")
+            raise runtime.UserError(f"{names.format(**mine)}: {strange[0]!r} is an argument, too; call one "
+                                    "otherwise")
         runs[names.format(**mine)], labels[names.format(**mine)] = given, mine
     if len(runs) < len(plan):
-        raise UserError(f"names {names!r}: several runs of one name; a key has something that these lack")
+        raise runtime.UserError(f"names {names!r}: several runs of one name; a key has something that these "
+                                "lack")
     return runs, labels
 
 
