@@ -167,7 +167,7 @@ def test_a_claim_waits_for_the_units_of_the_cases_that_decide():
     sets = [SimpleNamespace(name="s", published=dict.fromkeys(("a-1", "b-1")),
                             labels={"a-1": {"network": "a"}, "b-1": {"network": "b"}})]
     judge = every("network", FAR, says=SAYS, proxies=("b",))
-    whole = store.Unit("a-1", {}, {"epochs": [91, 91], "images": [5, 9]}, {}, {}, {})
+    whole = store.Run("a-1", {}, {"epochs": [91, 91], "images": [5, 9]}, {}, 1, {}, {})
     lacking = record.lacking(sets, {"s": {"a-1": whole}})
     assert lacking(judge) is None and lacking(every("network", FAR, says=SAYS)) == "1 of 2 units"
     assert record.lacking(sets, {"s": {}})(judge) == "1 of 1 units"
@@ -179,7 +179,7 @@ def test_a_claim_waits_for_the_units_of_the_cases_that_decide():
 
 def test_a_claim_waits_for_networks_that_are_trained_as_long_as_published():
     sets = [SimpleNamespace(name="s", published=dict.fromkeys("ab"), labels={})]
-    units = {name: store.Unit(name, {}, {"epochs": [n, 91], "images_train": [5, 5]}, {}, {}, {})
+    units = {name: store.Run(name, {}, {"epochs": [n, 91], "images_train": [5, 5]}, {}, 1, {}, {})
              for name, n in (("a", 91), ("b", 2))}
     assert record.lacking(sets, {"s": units})() == "full training (2 of 91 epochs)"
     assert record.lacking(sets, {"s": units | {"b": units["a"]}})() is None

@@ -111,7 +111,7 @@ def minute(run, trained, printed, unit):
     text = (f"{question} Of {figures.counted(len(units), 'network')} measured so far, the nearest on "
             f"*{pair}* has {in_words(network)} and {figures.counted(epochs, 'epoch')}, with images of "
             f"zero gradient counted as {'attackable' if zero else 'not attackable'} (score "
-            f"{display.number(told[key], digits=3)}; 0 is the published network). {choice_in_words(units, printed, unit)} The authors' code is not "
-            "known.")
+            f"{display.number(told[key], digits=3)}; 0 is the published network). "
+            f"{choice_in_words(units, printed, unit)} The authors' code is not known.")
     return run.minute(text, picture=draw(units, printed, unit), alt="A heat map: rows are networks, columns "
                       "are the deviations from the published values.")
