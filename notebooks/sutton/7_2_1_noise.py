@@ -101,8 +101,8 @@ again = run.results(experiments.training_noise_again)
 # experiments have not been repeated with batch normalisation.
 
 # %%
-# Those without noise are the networks of Section 7.2.1. How many of their images were perturbed at random does
-# not count here.
+# Those without noise are the networks of Section 7.2.1. How many of their images were
+# perturbed at random does not count here.
 plain = dataclasses.replace(
     run.results(experiments.cifar10_as_printed, plan=experiments.plan_without_noise,
                 names=[f"{CLASSES[a]}-{CLASSES[a + 1]}" for a in range(9)]),
