@@ -16,7 +16,7 @@ from unittest import mock
 import numpy as np
 import torch
 
-from shared.models.inference import Careful
+from shared.models import inference
 from shared.runtime import UserError  # the name `runtime` is the room's module here
 
 HERE = Path(__file__).parent
@@ -71,16 +71,22 @@ def bf16(able):
 
     No margin in bfloat16 may be nearly 0 or nearly the doubt of its `Careful`: what is decided twice is told.
     """
-    def apart(careful, images, labels, *, bf16=False):
-        margins = ask(careful, images, labels, bf16=bf16)
-        for gap in (margins.abs(), (margins.abs() - (careful.doubt or 0)).abs()) if bf16 else ():
-            near = (gap > 0) & (gap < ROUNDED * margins.abs().clamp(min=1))
+    def margins(careful, images, labels, *, bf16=False):
+        values = ask(careful, images, labels, bf16=bf16)
+        for gap in (values.abs(), (values.abs() - (careful.doubt or 0)).abs()) if bf16 else ():
+            near = (gap > 0) & (gap < ROUNDED * values.abs().clamp(min=1))
             assert not near.any(), f"a margin is {float(gap[near].min()):.1g} from 0 or from the doubt"
-        return margins
+        return values
 
-    ask = Careful.margins
+    def forward(careful, images):
+        if careful.doubt is not None:
+            coarse = inference.logits(careful.net, images, bf16=True)
+            margins(careful, images, inference.classes(coarse), bf16=True)
+        return decide(careful, images)
+
+    ask, decide = inference.Careful.margins, inference.Careful.forward
     with (mock.patch("shared.runtime.has_bf16", lambda device: able),
-          mock.patch.object(Careful, "margins", apart)):
+          mock.patch.multiple(inference.Careful, margins=margins, forward=forward)):
         yield
 
 

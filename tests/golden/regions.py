@@ -105,7 +105,7 @@ def intervals_and_boxes():
 @case
 def what_models_say():
     every, (x, y), z = models(), image(), images(70, "cloud")
-    said = boxes.answers(every, z)
+    said, axis = boxes.answers(every, z), torch.eye(24)[:1].view(1, *SHAPE)
     box = boxes.intervals(x, (x + 0.3 * (images(6, "around") - 0.5)).clamp(0, 1), keep=0.0, least=6)
     return {"answers": said, "rates": boxes.rates(every, z, y), "labels": boxes.rates(every, z, said[1]),
             "agreement": [boxes.agreement(said, y), boxes.agreement(said, said[1]),
@@ -116,8 +116,8 @@ def what_models_say():
             "lengths": boxes.lengths(x, z), "one": refused(boxes.agreement, said[:1], y),
             "noise": boxes.noise(x, torch.tensor([0.1, 2.0, 0.0]), generator=seeded("noise")),
             "plane": boxes.plane(every, x, z[:1] - x, z[1:2] - x, reach=0.7, size=5),
-            "flat": [refused(boxes.plane, every, x, z[:1], each, reach=1, size=2)
-                     for each in (z[:1], -3 * z[:1], z[1:2])]}
+            "flat": [refused(boxes.plane, every, x, axis, each, reach=1, size=2)
+                     for each in (axis, -3 * axis, z[1:2])]}
 
 
 @case
@@ -139,7 +139,7 @@ FAMILY = Family("digits", "shu-lenet", (shu.SMOKE, shu.QUICK), 4)
 
 def drawn_set(*_, **__):
     """Ninety images of three classes, which the first model mostly gives them."""
-    x = (255 * images(90, "set")).round().to(torch.uint8)
+    x = (255 * images(90, "set 54")).round().to(torch.uint8)
     y = boxes.answers(models(1), x.float() / 255)[0]
     y[::7] = (y[::7] + 1) % 3
     return SimpleNamespace(x_test=x, y_test=y, x_train=255 - x, y_train=(y + 1) % 3, classes=("a", "b", "c"))
@@ -151,16 +151,23 @@ def kept_net(architecture, recipe, dataset, seed, *, device):
 
 
 def apart(function):
-    """Let data and networks be those above."""
-    swept = setting._swept
+    """Let data and networks be those above; no value may be nearly unchanged, no intervals nearly equal."""
+    sweep, intervals = setting._swept, boxes.intervals
 
-    def checked(*given):
-        images, *rest = swept(*given)
+    def swept(*given):
+        images, *rest = sweep(*given)
         return distinct(images), *rest
+
+    def checked(x, examples, **options):
+        box = intervals(x, examples, **options)
+        gaps = box.widths.sort().values.diff()
+        assert ((gaps == 0) | (gaps > 2 / boxes.ALIKE)).all(), "two intervals are nearly equal"
+        assert ((boxes.CHANGED * (examples - x).abs() - 0.5).abs() > 0.01).all(), "nearly unchanged"
+        return box
 
     def inside():
         with (mock.patch.object(sets, "load", drawn_set), mock.patch.object(zoo, "net", kept_net), sure(),
-              mock.patch.object(setting, "_swept", checked)):
+              mock.patch.object(boxes, "intervals", checked), mock.patch.object(setting, "_swept", swept)):
             return function()
     inside.__name__ = function.__name__
     return inside
@@ -204,7 +211,7 @@ def units_of_images():
 @apart
 def planes_of_boxes():
     found = {}
-    for name, attack, aims in (("bim", SWEEP, 1), ("nf", FREE, 0)):
+    for name, attack, aims in (("bim", SWEEP, 2), ("nf", FREE, 0)):
         result = setting.measure_image(FAMILY, attack, label=0, split="test", number=None, aims=aims, also=[],
                                        whole=False, **UNIT)
         found[name] = result

@@ -35,6 +35,14 @@ percentage, summary = susceptibility.percentage, susceptibility.summary
 audit, measure = susceptibility.audit, susceptibility.measure
 
 
+def apart(count, shape, generator, *, device="cpu"):
+    """As `draw`, of no nearly equal norms, by which they are ordered; of many, equal ones in a row."""
+    copies = -(-count // 50)
+    some = draw(-(-count // copies), shape, generator, device=device)
+    assert (some.l2.diff() > 1e-5).all(), f"two norms differ by {float(some.l2.diff().min()):.1g}"
+    return noise.Draws(*(each.repeat_interleave(copies, 0)[:count] for each in some))
+
+
 class Judge(Careful):
     """What decides whether images lose their class, called with images and labels."""
 
@@ -272,7 +280,7 @@ def random_perturbations():
     told = {}
     for outputs in (1, 3):
         net, x, y = bent(outputs, 6, "random")
-        some, sizes = draw(90, SHAPE, generator("some")), torch.linspace(0.05, 0.6, 6)
+        some, sizes = apart(90, SHAPE, generator("some")), torch.linspace(0.05, 0.6, 6)
         for delta in (1, 2.5, 10):
             told[f"{outputs} {delta}"] = random_flips(Judge(net), x, y, sizes, some, delta)
         told[f"{outputs} exact"] = random_flips(Judge(net), x, y, sizes, some, 5, exact=True)
@@ -400,9 +408,12 @@ def packed(value):
     return {"places": list(arrays), **{kind: np.concatenate(each) for kind, each in kinds.items()}}
 
 
+@contextlib.contextmanager
 def given(channels=3):
-    """Context in which every data set is the small one."""
-    return mock.patch.object(sets, "load", lambda name: small_set(name, channels))
+    """Context in which every data set is the small one, and no two draws have nearly equal norms."""
+    with mock.patch.object(sets, "load", lambda name: small_set(name, channels)), \
+            mock.patch.object(pair, "draw", apart):
+        yield
 
 
 @case
@@ -442,7 +453,7 @@ def subjects(count, *labels, gain=3.0, wrong=0, coarsen=None):
 
 
 def measured(net, x, y, *, limit=None, draws=30, deltas=(1, 5), images_attack=None, images_random=None):
-    some = draw(draws, SHAPE, generator("measured 3"))
+    some = apart(draws, SHAPE, generator("points 3"))
     return measure(Judge(net, limit), x, y, some, deltas, images_attack=images_attack,
                    images_random=images_random, generator=generator("rows"), device=CPU)
 
@@ -504,8 +515,8 @@ def leaning_gradients():
 @case
 def doubts_at_distances():
     """Images are looked at as they are and under noise of norms up to 1, 5 and 50."""
-    net, x, y = subjects(300, "doubts")
-    near, some = 127 / 255, draw(280, SHAPE, generator("doubts"))
+    net, x, y = subjects(300, "doubts 2")
+    near, some = 127 / 255, apart(280, SHAPE, generator("doubts 2"))
     peaks = [Coarse(net.net, lambda scores, x, at=at: scores + 1 / (1 + 9 * (
         (x - near).flatten(1).norm(dim=1, keepdim=True) - at).abs())) for at in (0.9, 4.5, 45)]
     with bf16(True):
@@ -528,10 +539,10 @@ def measured_many():
 
 @case
 def doubts():
-    net, x, y = subjects(300, "doubts", coarsen=uneven)
+    net, x, y = subjects(300, "doubts 2", coarsen=uneven)
     peaks = {at: Coarse(net.net, lambda scores, x, at=at: scores + 1 / (1 + (
         (x - 0.5).flatten(1).norm(dim=1, keepdim=True) - at).abs())) for at in (1.5, 5, 30, 48)}
-    many, few = (draw(count, SHAPE, generator("doubts")) for count in (280, 20))
+    many, few = (apart(count, SHAPE, generator("doubts 2")) for count in (280, 20))
     with bf16(True):
         return {"many": doubt(net, x, y, many, generator("rows")),
                 "few": doubt(net, x, y, few, generator("rows")),
@@ -544,7 +555,8 @@ def doubts():
 # ---- susceptibility of any model ---------------------------------------------------------------------------
 def susceptible(model, x, y, **options):
     given = {"generator": generator("susceptible"), "draws": 40, "count": 30, "largest": 3.0} | options
-    found = susceptibility.susceptibility(model, x, y, **given)
+    with mock.patch.object(susceptibility, "draw", apart):
+        found = susceptibility.susceptibility(model, x, y, **given)
     return {"found": found, "shares": [found.adversarial_share, *found.random_shares]}
 
 
@@ -598,7 +610,8 @@ def susceptibility_at_the_edge():
 @case
 def susceptibility_by_default():
     net, x, y = bent(2, 3, "susceptible", "default")
-    return packed(susceptibility.susceptibility(net, x, y, generator=generator("default")))
+    with mock.patch.object(susceptibility, "draw", apart):
+        return packed(susceptibility.susceptibility(net, x, y, generator=generator("default")))
 
 
 @case
@@ -635,10 +648,10 @@ def some_attacked(*labels, count=12, **options):
 
 @case
 def audits():
-    net, known = some_attacked("audits", coarsen=uneven)
-    some = draw(50, SHAPE, generator("audits"))
+    net, known = some_attacked("audits 1", coarsen=uneven)
+    some = apart(50, SHAPE, generator("audits 1"))
     none = Attacked(*(each[:0] for each in known))
-    many = draw(1100, SHAPE, generator("audits"))
+    many = apart(1100, SHAPE, generator("audits 1"))
     with bf16(True):
         return {f"{limit}": [audit(Judge(net, limit), known, some, (1, 4), generator=generator("audit")),
                              audit(Judge(net, limit), known, many, (1, 4, 10), generator=generator("audit")),
@@ -653,19 +666,19 @@ def audits_on_a_plateau():
     """A margin of 0 is another answer, in 16 bits and in 32."""
     net, x, y = plateau(lambda scores, x: scores)
     known = Attacked(torch.arange(4), x, y, -torch.full_like(x, 48**-0.5), torch.full((4,), 0.99))
-    some = draw(50, SHAPE, generator("plateau"))
+    some = apart(50, SHAPE, generator("plateau"))
     with bf16(True):
         return audit(Judge(net, 0.1), known, some, (1, 10), generator=generator("audit"))
 
 
 @case
 def panels():
-    net, known = some_attacked("panels 1")
-    some, told = draw(300, SHAPE, generator("panels 1")), {}
+    net, known = some_attacked("panels")
+    some, told = apart(300, SHAPE, generator("panels")), {}
     for delta in (0.5, 3, 30):
         for label in (0, 1):
             told[f"{delta} {label}"] = panel(Judge(net), known, label, some, delta)
-    told["all"] = panel(Judge(network(1, "panels 1", gain=-3.0)), known, 1, some, 1)
+    told["all"] = panel(Judge(network(1, "panels", gain=-3.0)), known, 1, some, 1)
     for still in (99, 100):   # images of size 0, which no draw turns, before one that some draws turn
         rows = torch.cat([torch.full((still,), 3), torch.arange(3, 4)])
         size = torch.cat([torch.zeros(still), known.size[3:4]])
