@@ -5,10 +5,10 @@ import time
 
 import torch
 
-from shared import runtime
+from report import registry
+from shared import inference, runtime
 from shared.data import sets
-from shared.models import inference, registry
-from shared.models.recipe import Recipe
+from shared.training.recipe import Recipe
 
 
 def seconds(function):

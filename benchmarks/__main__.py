@@ -9,8 +9,8 @@ from importlib.metadata import version
 import torch
 
 from benchmarks import TOLD, algorithm_1, attacks, mnist, roby, ssim, stability, survey, sweeps, theory
+from report import provenance
 from shared import runtime
-from shared.units import provenance
 
 PEERS = ("foolbox", "torchattacks", "adversarial-robustness-toolbox", "scikit-image", "torchmetrics",
          "pytorch-msssim", "piq")

@@ -9,8 +9,8 @@ from art.estimators.classification import PyTorchClassifier
 from torch import nn
 
 from benchmarks import factor, median, rounds, seconds, table, trained
+from shared import inference
 from shared.attacks.optimised import CarliniWagner
-from shared.models import inference
 
 with warnings.catch_warnings():      # Foolbox takes a filter from where SciPy no longer wants it taken
     warnings.simplefilter("ignore", DeprecationWarning)

@@ -5,7 +5,7 @@ from benchmarks import factor, median, repeated, rounds, table, trained
 from shared import roby, runtime
 from shared.attacks.gradient import PGD
 from shared.attacks.threat import Linf
-from shared.models.inference import chunk_for, frozen, logits
+from shared.inference import chunk_for, frozen, logits
 
 NETS = ("chen-lenet", "chen-fcn")
 OPTIONS = {"chen-fcn": {"layers": 2, "neurons": 1000}}

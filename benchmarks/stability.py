@@ -6,12 +6,13 @@ from functools import partial
 import torch
 
 from benchmarks import median, rounds, table
+from papers.sutton import models as sutton
 from papers.sutton.pair import problem
+from report import registry
 from shared import runtime
 from shared.attacks.line import gradients, scalings, smallest_steps, squared_error, unit
 from shared.attacks.noise import draw, random_flips
-from shared.models import registry, sutton
-from shared.models.inference import Careful, logits, margins, pixels
+from shared.inference import Careful, logits, margins, pixels
 from shared.training.fit import fit
 
 IMAGES, SUBJECTS, DRAWS, DELTAS = 40, 4, 200, (2, 10)

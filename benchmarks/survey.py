@@ -8,11 +8,11 @@ from pathlib import Path
 import torch
 
 from benchmarks import factor, median, rounds, table, trained
+from report import registry
 from shared import runtime
 from shared.attacks.directions import directions
 from shared.attacks.optimised import CarliniWagner
 from shared.boundary.survey import survey
-from shared.models import registry
 
 STEP, TOP = 0.02, 0.48
 LOOKS = round(TOP / STEP)

@@ -12,9 +12,9 @@ from torch.nn import functional as F
 from benchmarks import factor, median, rounds, table, trained
 from benchmarks.attacks import Counted
 from papers.shu.experiments import MARGINS, SIZES, SWEEPS, WEIGHTS
+from report import registry
+from shared import regions as boxes
 from shared import runtime
-from shared.models import registry
-from shared.regions import boxes
 
 with warnings.catch_warnings():      # Foolbox takes a filter from where SciPy no longer wants it taken
     warnings.simplefilter("ignore", DeprecationWarning)

@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 
 from benchmarks import median, rounds, table
-from shared.theory.ball import sample_coordinates, tail
-from shared.theory.models import classify, half_balls, log_half_balls, log_two_balls, two_balls
+from papers.sutton.theory.ball import sample_coordinates, tail
+from papers.sutton.theory.models import classify, half_balls, log_half_balls, log_two_balls, two_balls
 
 ERROR = 0.01          # relative standard error at which random trials are called as good as the exact value
 AT_LEAST = 1e-3       # rarer events would take trials for minutes

@@ -23,9 +23,8 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from shared import runtime
-from shared.models import inference
-from shared.models.inference import check_images, chunk_for, device_of, frozen, logits, pixels
+from shared import inference, runtime
+from shared.inference import check_images, chunk_for, device_of, frozen, logits, pixels
 from shared.runtime import UserError
 
 NORMS = (2, float("inf"))
@@ -60,7 +59,7 @@ class Roby:
 def measure(model, x, y, *, p=2, features=None, group="true", chunk=None):
     """`Roby` of a model on images x [N, C, H, W], uint8 or float32 in [0, 1], of classes y int64 [N].
 
-    model     any callable as `shared.models.inference` says
+    model     any callable as `shared.inference` says
     p         norm of features: 2 or infinity
     features  a callable from images to features [n, ...], such as `Penultimate(model)`; None takes the logits
     group     "true": classes are y, as in the authors' later code; "predicted": what the model says, as in

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shared import ROOT, reference, runtime
+from report import reference
+from shared import ROOT, runtime
 from tests import warm
 
 NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
@@ -22,7 +23,7 @@ SHOWN = {"raw list or dict": r"\[['\"]|\{['\"]",
          "e-notation": r"(?<![\w-])(?:\d+(?:\.\d+)?e[-+]\d+|\d(?:\.\d+)?e\d{1,2})\b",
          "array or type": r"\barray\(|\bnp\.|dtype|\btensor\(|<class", "path": r"/(?:work|tmp|home|root)/",
          "nothing": r"\b(?:nan|None)\b(?! of)",
-         "internal name": rf"\b(?:{'|'.join(reference.KINDS)})-\d+\b|"
+         "internal name": rf"(?<!/)\b(?:{'|'.join(reference.KINDS)})-\d+\b|"
                           rf"\b(?:{'|'.join(reference.KEYS)})-[a-z]\b"}
 
 
@@ -107,7 +108,7 @@ def ran(folder, name):
 
 
 def outputs(folder, name):
-    """What `shared.pages` left in the outputs of a run notebook."""
+    """What `report.page` left in the outputs of a run notebook."""
     cells = json.loads(ran(folder, name).read_text())["cells"]
     return [o["data"]["application/vnd.boundary-book+json"] for c in cells for o in c.get("outputs", [])
             if "application/vnd.boundary-book+json" in o.get("data", {})]

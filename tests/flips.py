@@ -16,10 +16,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from shared.records import claims, expression
-from shared.records.every import every
-from shared.units import experiment as experiments
-from shared.units import store
+from report import claims, expression, store
+from report import experiment as experiments
+from report.every import every
 
 CHANGES = {"negate": lambda v: -v, "zero": lambda v: 0 * v, "ten": lambda v: 10 * v,
            "one": lambda v: 0 * v + 1,

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+from report import registry
 from shared import runtime
 from shared.attacks import judge, optimised
 from shared.attacks.directions import directions
@@ -20,7 +21,6 @@ from shared.attacks.pointwise import Pointwise
 from shared.attacks.region import Region
 from shared.attacks.threat import L1, L2, Linf, LinfEuclideanSteps, rms
 from shared.data import sets
-from shared.models import registry
 
 with warnings.catch_warnings():      # Foolbox takes a filter from where SciPy no longer wants it taken
     warnings.simplefilter("ignore", DeprecationWarning)

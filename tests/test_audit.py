@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shared import ROOT, reference
-from shared.audit import chapters
-from shared.audit.chance import chances, columns
-from shared.audit.chen import sorted_uniform_correlations
-from shared.audit.finding import WORDS, Checks, Finding, Quote, attainable, decimals, rounds_to, stated
-from shared.audit.shu import expected_range, middle_is_mean
-from shared.audit.sutton_counts import smallest_total, whole_images
-from shared.audit.sutton_sizes import largest_share
+from papers import audit as chapters
+from papers.chen.audit import sorted_uniform_correlations
+from papers.shu.audit import expected_range, middle_is_mean
+from papers.sutton.audit_counts import smallest_total, whole_images
+from papers.sutton.audit_sizes import largest_share
+from report import reference
+from report.chance import chances, columns
+from report.finding import WORDS, Checks, Finding, Quote, attainable, decimals, rounds_to, stated
+from shared import ROOT
 from shared.runtime import UserError
 
 PAPERS = ROOT.parent / "shared" / "papers"  # the papers' texts, where somebody has them

@@ -16,8 +16,8 @@ from urllib.parse import quote, unquote, urlparse
 import pytest
 from conftest import NOTEBOOKS, SHOWN, environment, outputs
 
-from shared import ROOT, reference, runtime
-from shared.pages import display
+from report import display, reference
+from shared import ROOT, runtime
 from workflow import finder
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -10,7 +10,7 @@ from shared import runtime
 from shared.attacks.directions import directions
 from shared.boundary import classifier
 from shared.boundary.survey import BEYOND, NEVER, purity, refine, strewn, survey
-from shared.models.inference import STEADY, Careful
+from shared.inference import STEADY, Careful
 from shared.runtime import UserError
 
 SIDE, D = 6, 36

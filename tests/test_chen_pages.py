@@ -1,4 +1,4 @@
-"""shared.pages of `chen`: plans, rows a network, rank agreement, claims, hand-made classes."""
+"""The pages of `chen`: plans, rows a network, rank agreement, claims, hand-made classes."""
 from types import SimpleNamespace
 
 import numpy as np
@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.chen import experiments, figures, handmade, ranking
-from shared import reference, roby
-from shared.models import chen as models
-from shared.units.experiment import Results, named
+from papers.chen import experiments, figures, handmade, models, ranking
+from report import reference
+from report.experiment import Results, named
+from shared import roby
 
 SCALE = SimpleNamespace(datasets=("mnist", "cifar10"), models=None, seed=0,
                         recipe=models.NATURAL, dataset="all", robust=True,

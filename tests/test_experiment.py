@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import torch
 
+from report import experiment as experiments
+from report import store
+from report.experiment import Experiment
 from shared import runtime
-from shared.units import checkpoint, store
-from shared.units import experiment as experiments
-from shared.units.experiment import Experiment
+from shared.training import checkpoint
 from workflow import planned
 
 COUNT = []

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from papers.ren.mixer import Mixer
-from shared.pages.explorer import Explorer
+from papers.sutton.explorer import Explorer
 
 AXES = {"n": [1, 10, 100], "delta": [0.5, 2.0], "model": ["round", "flat"]}
 VALUES = -np.arange(12.0).reshape(3, 2, 2)

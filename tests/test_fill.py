@@ -7,10 +7,11 @@ import time
 
 import pytest
 
+from report import page as start
+from report import parameters, provenance, store
+from report.experiment import Experiment, folder_of, results_of
 from shared import runtime
-from shared.pages import parameters, start
-from shared.units import provenance, store
-from shared.units.experiment import Experiment, folder_of, results_of
+from shared.data import sets
 from workflow import catalogue, fill, imports, missing, needs, planned
 
 TOY = '''
@@ -22,7 +23,7 @@ units: str = "missing"  # which runs
 size: int | None = None  # how many [1..]
 
 # %%
-from shared.pages.start import start
+from report.page import start
 from tests.test_fill import SCALE, later, squares
 
 run = start("ren/toy", globals())
@@ -55,7 +56,7 @@ def toy(home, monkeypatch):
     monkeypatch.setattr(parameters, "text_half", lambda name: path)
     monkeypatch.setattr(missing.record, "read", lambda paper, item: {"item": item})
     monkeypatch.setattr(catalogue, "experiments", lambda: {e.name: e for e in (squares, later)})
-    for what, name in ((start, "Page"), (sys, "argv")):
+    for what, name in ((start, "Page"), (sys, "argv"), (sets, "_profile")):
         monkeypatch.setattr(what, name, getattr(what, name))
     return folder_of("ren/squares")
 
@@ -69,6 +70,7 @@ def told(capsys):
 def test_a_run_is_computed_alone(toy, capsys):
     planned.main("run", "ren/squares", "b", "-p", "size", "10")
     assert [p.stem for p in toy.glob("*.json")] == ["b"] and not list(toy.parent.glob("later/*"))
+    assert sets.standing_in("mnist") is None    # a published run takes no stand-in
     run = store.read(toy / "b.json")
     assert run.result["value"] == 1 and run.sizes == {"size": [10, 100]}
     first, second = told(capsys)["sets"]

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from shared import ROOT, reference
-from shared.theory import limits
-from shared.theory.ball import tail
-from shared.theory.statements import STATEMENTS, verify
+from papers.sutton.theory import limits
+from papers.sutton.theory.ball import tail
+from papers.sutton.theory.statements import STATEMENTS, verify
+from report import reference
+from shared import ROOT
 from workflow import catalogue
 
 NAMES = {r"\epsilon": "epsilon", r"\delta": "delta", r"\eta": "eta", r"\gamma": "gamma", "L": "lipschitz",

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 import torch
 
-from shared import ROOT, reference, runtime
+from report import record, reference, store, zoo
+from shared import ROOT, runtime
 from shared.data import archives
-from shared.records import record
-from shared.training import zoo
-from shared.units import checkpoint, store
+from shared.training import checkpoint
 
 sys.path.insert(0, str(ROOT / "book/_ext"))
 import executed  # noqa: E402

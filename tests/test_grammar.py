@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from report import claims, expression, prose, record, store, tidy
+from report.every import MANY, every
+from report.experiment import named
+from report.page import Page
 from shared import runtime
-from shared.pages import tidy
-from shared.pages.start import Page
-from shared.records import claims, expression, prose, record
-from shared.records.every import MANY, every
-from shared.units import store
-from shared.units.experiment import named
 
 NETS = {"a": {"near": {"rate": 99.0}, "far": {"rate": 2.0}},
         "b": {"near": {"rate": 64.0}, "far": {"rate": 0.0}}}

@@ -7,18 +7,16 @@ import torch
 from test_training import CPU, FAST
 
 from papers.he import experiments, figures
+from papers.he.subject import Subject
+from report import experiment, registry, zoo
+from report.experiment import Experiment, folder_of, recorded
 from shared import runtime
 from shared.attacks import optimised
 from shared.attacks.gradient import FGSM, PGD, Adversarial
 from shared.attacks.threat import Linf
 from shared.boundary.survey import purity, survey
 from shared.data import sets
-from shared.models import registry
 from shared.runtime import UserError
-from shared.training import zoo
-from shared.training.subject import Subject
-from shared.units import experiment
-from shared.units.experiment import Experiment, folder_of, recorded
 
 ALL = [each for each in vars(experiments).values() if isinstance(each, Experiment)]
 

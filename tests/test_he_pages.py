@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from papers.he import boundary, detection, experiments, figures
-from shared.models import he as recipes
-from shared.pages import display
-from shared.pages.small_network import small_network
-from shared.units.experiment import named
+from papers.he import models as recipes
+from report import display
+from report.experiment import named
+from report.small_network import small_network
 
 SCALE = dict(
     nets=experiments.subjects("paper"),

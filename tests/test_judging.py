@@ -11,13 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared import ROOT, reference, runtime
-from shared.pages import display
-from shared.records import claims, comparison, numbers, pattern, record
-from shared.records.comparison import INTERVAL, PRECISION, SAMPLING, TOLERANCE
-from shared.records.every import every
-from shared.records.verdict import VERDICTS, verdict
-from shared.units import store
+from report import claims, comparison, display, numbers, pattern, record, reference, store
+from report.comparison import INTERVAL, PRECISION, SAMPLING, TOLERANCE
+from report.every import every
+from report.verdict import VERDICTS, verdict
+from shared import ROOT, runtime
 
 sys.path.insert(0, str(ROOT / "book/_ext"))
 import counts  # noqa: E402

@@ -3,12 +3,13 @@ import pytest
 import torch
 from torch import nn
 
-import shared.models
-from shared import runtime
+import papers
+from papers.ren import models as ren
+from report import registry
+from shared import inference, runtime
 from shared.data import sets
-from shared.models import inference, registry, ren
-from shared.models.recipe import Recipe
 from shared.training.fit import fit
+from shared.training.recipe import Recipe
 
 
 def digits(count=50):
@@ -82,11 +83,13 @@ def test_an_unknown_architecture_is_named():
 
 
 def test_a_paper_is_found_by_what_it_registers_and_a_tool_is_no_paper(tmp_path, monkeypatch):
-    (tmp_path / "zeta.py").write_text("from torch import nn\n"
-                                      "from shared.models.registry import architecture\n"
-                                      "architecture('zeta-a')(lambda: nn.Linear(4, 3))\n")
+    (tmp_path / "zeta").mkdir()
+    (tmp_path / "zeta" / "__init__.py").touch()
+    (tmp_path / "zeta" / "models.py").write_text(
+        "from torch import nn\nfrom report.registry import architecture\n"
+        "architecture('zeta-a')(lambda: nn.Linear(4, 3))\n")
     (tmp_path / "gauge.py").write_text("LIMIT = 1\n")
-    monkeypatch.setattr(shared.models, "__path__", [*shared.models.__path__, str(tmp_path)])
+    monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
     monkeypatch.setattr(registry, "_BUILDERS", dict(registry._BUILDERS))
     assert registry.build("zeta-a").out_features == 3
     for name in ("gauge", "gauge-a", "inference"):

@@ -3,8 +3,8 @@ import pytest
 import torch
 from torch import nn
 
-from shared import reference
-from shared.models import chen, registry
+from papers.chen import models as chen
+from report import reference, registry
 
 # Parameters for ten classes and one channel. Those of the standard definition for 1000 classes follow: the
 # stem and the last layer are all that differs.

@@ -5,9 +5,10 @@ from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional as F
 
+from papers.he import models as he
+from report import pretrained, registry
 from shared import runtime
 from shared.data.archives import fingerprint
-from shared.models import he, registry
 
 
 def build(name, seed=0):
@@ -91,10 +92,10 @@ def squeezenet(home, monkeypatch):
     """Random weights whose fingerprint is the one wanted, and their file's place in the data folder."""
     net = build("he-squeezenet")
     weights = {key: value.half() for key, value in net[1].state_dict().items()}
-    monkeypatch.setattr(he, "SQUEEZENET_WEIGHTS", fingerprint(weights))
-    monkeypatch.setattr(he, "_from_torchvision", lambda: net[1].state_dict())
+    monkeypatch.setattr(pretrained, "SQUEEZENET_WEIGHTS", fingerprint(weights))
+    monkeypatch.setattr(pretrained, "_from_torchvision", lambda: net[1].state_dict())
     (home / "data").mkdir()
-    return weights, home / "data" / he.SQUEEZENET
+    return weights, home / "data" / pretrained.SQUEEZENET
 
 
 @pytest.mark.parametrize("source", ["file", "download"])
@@ -103,13 +104,13 @@ def test_squeezenet_is_the_same_from_file_and_download(source, squeezenet):
     if source == "file":
         save_file(weights, path)
     with runtime.ledger() as book:
-        net = he.pretrained_squeezenet()
-    assert book == {"net": {"squeezenet1_1": he.SQUEEZENET_WEIGHTS}} and not net.training
+        net = pretrained.pretrained_squeezenet()
+    assert book == {"net": {"squeezenet1_1": pretrained.SQUEEZENET_WEIGHTS}} and not net.training
     assert all(value.equal(weights[key].float()) for key, value in net[1].state_dict().items())
 
 
 def test_squeezenet_normalises_inside(squeezenet):
-    net = he.pretrained_squeezenet()
+    net = pretrained.pretrained_squeezenet()
     x = torch.rand(1, 3, 64, 64, generator=torch.Generator().manual_seed(0))
     mean, deviation = (torch.tensor(v).view(3, 1, 1) for v in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
     torch.testing.assert_close(net(x), net[1]((x - mean) / deviation))
@@ -119,7 +120,7 @@ def test_other_or_damaged_weights_are_named(squeezenet):
     weights, path = squeezenet
     save_file({**weights, "classifier.1.bias": weights["classifier.1.bias"] + 1}, path)
     with pytest.raises(runtime.UserError, match="fingerprint"):
-        he.pretrained_squeezenet()
+        pretrained.pretrained_squeezenet()
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(runtime.UserError, match="squeezenet1_1_imagenet.safetensors cannot be read"):
-        he.pretrained_squeezenet()
+        pretrained.pretrained_squeezenet()

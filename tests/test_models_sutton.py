@@ -2,9 +2,9 @@
 import pytest
 import torch
 
-from shared import reference, runtime
-from shared.models import registry
-from shared.models.sutton import PAPER, TrainingScale
+from papers.sutton.models import PAPER, TrainingScale
+from report import reference, registry
+from shared import runtime
 from shared.training.fit import rate
 
 

@@ -1,6 +1,6 @@
 """papers.sutton.study: which network (Sutton et al.): the score, and the choice by the protocol's rule."""
 from papers.sutton import study
-from shared import reference
+from report import reference
 
 PRINTED, UNIT = study.published(reference.paper("sutton"))
 PLAIN, OTHER = ("plain", 0.4, 0.0), ("bn", 0.2, 0.0)

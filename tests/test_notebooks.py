@@ -13,13 +13,11 @@ import pandas as pd
 import pytest
 from conftest import NOTEBOOKS, SHOWN, environment, outputs, ran
 
-from shared import ROOT, reference, runtime
+from report import claims, display, record, reference, store
+from report.every import every
+from report.verdict import VERDICTS
+from shared import ROOT, runtime
 from shared.data import sets
-from shared.pages import display
-from shared.records import claims, record
-from shared.records.every import every
-from shared.records.verdict import VERDICTS
-from shared.units import store
 from tests import flips
 from workflow import catalogue, run
 
@@ -314,6 +312,6 @@ def test_records_are_rebuilt_without_data_from_any_part_of_the_runs(home, monkey
         pytest.fail("it opened data")
 
     monkeypatch.setattr(sets, "load", opened)
-    monkeypatch.setattr("shared.pages.start.STATE", str(home / "state"))
+    monkeypatch.setattr("report.page.STATE", str(home / "state"))
     script(name, monkeypatch, "-p", "profile", "paper", "-p", "units", "none")
     assert json.loads((home / "state" / f"{name.replace('/', '-')}.json").read_text())["state"]

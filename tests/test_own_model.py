@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from shared import ROOT, borderline, roby, runtime
+from shared import ROOT, borderline, inference, roby, runtime
+from shared import regions as boxes
 from shared.attacks.directions import directions
 from shared.attacks.gradient import FGSM, PGD
 from shared.attacks.judge import judge
@@ -18,10 +19,8 @@ from shared.attacks.optimised import CarliniWagner, OptMargin
 from shared.attacks.region import Region
 from shared.attacks.threat import L2, Linf
 from shared.boundary.survey import survey
-from shared.models import inference
-from shared.regions import boxes
 from shared.runtime import UserError
-from shared.stability.susceptibility import susceptibility
+from shared.susceptibility import susceptibility
 
 
 def seeded():

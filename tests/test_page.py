@@ -9,8 +9,8 @@ import sys
 import jupytext
 import pytest
 
-from shared import ROOT, reference, runtime
-from shared.pages import results
+from report import reference, results
+from shared import ROOT, runtime
 from workflow import page
 
 SCRATCH = {
@@ -69,8 +69,10 @@ ITEMS = [item["id"] for item in SCRATCH["items"]]
 def house(tmp_path_factory):
     """A copy of the project with a scratch paper and no other page."""
     home = tmp_path_factory.mktemp("house")
-    for name in ("shared", "workflow", "book/reference"):
+    for name in ("shared", "report", "workflow", "book/reference"):
         shutil.copytree(ROOT / name, home / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (home / "papers").mkdir()
+    shutil.copy(ROOT / "papers/__init__.py", home / "papers")
     (home / "notebooks").mkdir()
     shutil.copy(ROOT / "_toc.yml", home)
     (home / "book/reference/scratch.json").write_text(json.dumps(SCRATCH))

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from report import parameters
 from shared import runtime
-from shared.pages import parameters
 
 CELL = """profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the first net

@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from shared import reference, runtime
+from report import reference
+from shared import runtime
 
 TABLES = [i for p in reference.papers().values() for i in p.items.values() if i.rows]
 CELLS = [i for i in TABLES if any("cells" in r for r in i.raw["rows"])]

@@ -6,11 +6,12 @@ import pytest
 import torch
 from torch import nn
 
-from shared import reference, runtime
+from report import reference
+from shared import regions as boxes
+from shared import runtime
 from shared.attacks.gradient import FGSMSearch
 from shared.attacks.iterative import BasicIterative
-from shared.regions import boxes
-from shared.regions.boxes import intervals
+from shared.regions import intervals
 
 SHAPE = (2, 3, 4)
 SIZE = math.prod(SHAPE)

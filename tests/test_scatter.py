@@ -5,8 +5,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from shared.pages import scatter
-from shared.records.numbers import Number
+from report import scatter
+from report.numbers import Number
 
 
 def number(published, ours, state="differs"):

@@ -5,14 +5,14 @@ import pytest
 import torch
 
 from papers.shu import experiments
+from papers.shu import models as shu
 from papers.shu.experiments import Family
+from report.experiment import Experiment, recorded
+from shared import regions as boxes
 from shared import runtime
 from shared.attacks.iterative import BasicIterative
 from shared.attacks.newton import NewtonFool
-from shared.models import shu
-from shared.regions import boxes
-from shared.regions.boxes import Box
-from shared.units.experiment import Experiment, recorded
+from shared.regions import Box
 
 ALL = [each for each in vars(experiments).values() if isinstance(each, Experiment)]
 

@@ -7,15 +7,14 @@ import torch
 from torch import nn
 
 from papers.sutton import pair
-from shared import runtime
+from papers.sutton.theory.ball import tail
+from shared import runtime, susceptibility
 from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
 from shared.attacks.noise import BallNoise, CubeNoise, draw, matching_radius, random_flips, uniform_ball
 from shared.attacks.search import first_flips
 from shared.data import sets
-from shared.models.inference import Careful, margins
-from shared.stability import susceptibility
-from shared.stability.susceptibility import percentage
-from shared.theory.ball import tail
+from shared.inference import Careful, margins
+from shared.susceptibility import percentage
 
 SHAPE = (3, 4, 4)
 DIMENSION = 48

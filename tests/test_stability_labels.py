@@ -4,10 +4,10 @@ import torch
 from torch import nn
 
 from papers.sutton import labels
+from papers.sutton import models as sutton
 from shared import runtime
 from shared.attacks.line import scalings
-from shared.models import sutton
-from shared.models.inference import Careful, margins
+from shared.inference import Careful, margins
 
 SHAPE = (3, 4, 4)
 

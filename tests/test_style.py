@@ -6,7 +6,8 @@ import jupytext
 import pytest
 from conftest import NOTEBOOKS, outputs
 
-from shared import ROOT, reference
+from report import reference
+from shared import ROOT
 
 # What stands in for a term of the field, as a pattern of whole words, and the term.
 WORDS = {

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from shared.pages import sums
+from report import sums
 
 
 def test_sums_of_results():

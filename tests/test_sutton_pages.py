@@ -10,11 +10,11 @@ import torch
 from papers.sutton import experiments, figures, planes, readings, saturation, tables, violins
 from papers.sutton.experiments import DELTAS
 from papers.sutton.mutants import Checks
-from shared import ROOT, reference
-from shared.pages import results
-from shared.records.comparison import compare
-from shared.stability.susceptibility import percentage, summary
-from shared.units.experiment import Experiment, Results, recorded
+from report import reference, results
+from report.comparison import compare
+from report.experiment import Experiment, Results, recorded
+from shared import ROOT
+from shared.susceptibility import percentage, summary
 
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 

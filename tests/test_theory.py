@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from shared.theory import surface_trials as trials
-from shared.theory.ball import (
+from papers.sutton.theory import surface_trials as trials
+from papers.sutton.theory.ball import (
     density,
     estimate,
     log_cap_bound,
@@ -22,9 +22,9 @@ from shared.theory.ball import (
     slab,
     tail,
 )
-from shared.theory.expression import Either, mutants, number, symbols
-from shared.theory.gradient import FatCantorSigmoid, loss_gradient, points_across
-from shared.theory.limits import (
+from papers.sutton.theory.expression import Either, mutants, number, symbols
+from papers.sutton.theory.gradient import FatCantorSigmoid, loss_gradient, points_across
+from papers.sutton.theory.limits import (
     half_balls_expansion,
     half_balls_limit,
     no_hiding_place,
@@ -33,20 +33,12 @@ from shared.theory.limits import (
     two_balls_margin_limit,
     two_balls_rate,
 )
-from shared.theory.models import classify, log_half_balls, log_two_balls, strongest_attack
-from shared.theory.statement import attained, bounds_at, cases, violations
-from shared.theory.statement import mutants as mutated
-from shared.theory.statements import STATEMENTS, verify
-from shared.theory.surfaces import (
-    cone_cap,
-    flat,
-    kappa,
-    sample_law,
-    sine,
-    uniform_law,
-    wedge,
-)
-from shared.theory.witnesses import log_cone_flip
+from papers.sutton.theory.models import classify, log_half_balls, log_two_balls, strongest_attack
+from papers.sutton.theory.statement import attained, bounds_at, cases, violations
+from papers.sutton.theory.statement import mutants as mutated
+from papers.sutton.theory.statements import STATEMENTS, verify
+from papers.sutton.theory.surfaces import cone_cap, flat, kappa, sample_law, sine, uniform_law, wedge
+from papers.sutton.theory.witnesses import log_cone_flip
 
 DIMENSIONS = np.array([1, 2, 3, 5, 10, 20, 50, 100, 300, 1000, 3072, 10_000, 50_000, 150_528, 200_000])
 quick = settings(max_examples=60, deadline=None, derandomize=True)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from papers.sutton.curves import draw_small, inside, over_dimension
-from shared.theory.ball import tail
-from shared.theory.models import log_half_balls, log_two_balls
-from shared.theory.quadrature import beyond_graph, cap_share, crossing, nearer_half
-from shared.theory.statements import STATEMENTS
+from papers.sutton.theory.ball import tail
+from papers.sutton.theory.models import log_half_balls, log_two_balls
+from papers.sutton.theory.quadrature import beyond_graph, cap_share, crossing, nearer_half
+from papers.sutton.theory.statements import STATEMENTS
 
 
 @pytest.mark.parametrize("x", [0.0, 0.3, 0.9])

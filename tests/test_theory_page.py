@@ -4,11 +4,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from papers.sutton import theorem
+from papers.sutton.theory.quadrature import cap_share
+from papers.sutton.theory.statements import STATEMENTS
+from report.verdict import verdict
 from shared import runtime
-from shared.pages import theorem
-from shared.records.verdict import verdict
-from shared.theory.quadrature import cap_share
-from shared.theory.statements import STATEMENTS
 
 GRID = {"n": (3, 30), "epsilon": (0.1,), "delta": (0.5,), "gamma": (0.3,)}
 

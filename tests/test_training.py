@@ -13,13 +13,12 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import nn
 
-from shared import runtime
+from report import registry, zoo
+from shared import inference, runtime
 from shared.data import sets
-from shared.models import inference, registry
-from shared.models.recipe import Recipe
-from shared.training import zoo
+from shared.training import checkpoint
 from shared.training.fit import augmented, fit, loss, rate, share
-from shared.units import checkpoint
+from shared.training.recipe import Recipe
 from tests.golden.training import Ascent, Dies, Killed, Noise, images, tiny, weights_after
 
 CPU = torch.device("cpu")

@@ -6,12 +6,12 @@ import sys
 import pytest
 
 import papers
-from shared.models import registry
-from shared.units.experiment import Experiment
+from report import registry
+from report.experiment import Experiment
 from workflow import versions
 
 MODULE = '''"""A paper."""
-from shared.models.registry import architecture
+from report.registry import architecture
 from papers.toy_models import helper, settings as chosen
 import papers.toy_models as models
 
@@ -38,7 +38,7 @@ def measure(network):
 def plan(scale):
     return {"a": {"network": scale.network}}
 '''
-MODELS = '''from shared.models.registry import architecture
+MODELS = '''from report.registry import architecture
 
 RATE = 0.1
 

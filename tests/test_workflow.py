@@ -15,8 +15,8 @@ import pytest
 from conftest import NOTEBOOKS, environment
 from nbformat.v4 import new_code_cell, new_notebook
 
+from report import parameters
 from shared import ROOT, runtime
-from shared.pages import parameters
 from workflow import book, catalogue, imports, missing, needs, pair, records, render, run
 
 
@@ -112,7 +112,7 @@ def test_one_job_a_notebook(tmp_path):
 
 def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
     tree = tmp_path / "tree"
-    for part in ("shared", "papers", "workflow", "notebooks", "book/reference"):
+    for part in ("shared", "report", "papers", "workflow", "notebooks", "book/reference"):
         shutil.copytree(
             ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
         )
@@ -136,7 +136,7 @@ def test_the_workflow_runs_what_a_change_reaches_and_nothing_else(tmp_path):
             os.utime(path, ns=times)
 
     assert after_changing("shared/runtime.py") == NOTEBOOKS
-    assert after_changing("shared/audit/shu.py") == ["audit/printed_numbers"]
+    assert after_changing("papers/shu/audit.py") == ["audit/printed_numbers"]
     assert after_changing("shared/borderline.py") == [
         n for n in NOTEBOOKS if n.startswith(("guide/", "ren/"))
     ]
@@ -488,7 +488,7 @@ def test_the_book_is_rendered_where_something_changed(tmp_path, monkeypatch):
     monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path / "elsewhere"))
     name = f"notebooks/{NOTEBOOKS[0]}.ipynb"
     made_of = [
-        *("_toc.yml", "book/index.md", "shared/pages/judge.py", "workflow/run.py", name),
+        *("_toc.yml", "book/index.md", "report/judge.py", "workflow/run.py", name),
         *(f"_runs/smoke/{name}", "results/benchmarks.json", "elsewhere/paper/ren/table-1.json"),
     ]
     for path in made_of:

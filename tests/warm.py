@@ -145,7 +145,7 @@ if __name__ == "__main__":
     import torch._dynamo  # noqa: F401  (torch imports it where the first optimiser is made)
     import torchvision.models  # noqa: F401  (six pages': it takes three times as long as torch)
 
-    import shared.pages.start  # noqa: F401  (every page's)
+    import report.page  # noqa: F401  (every page's)
     import tests.flips  # noqa: F401
     import workflow.run  # noqa: F401
 

@@ -3,8 +3,8 @@ import importlib
 import json
 import re
 
+from report.experiment import Experiment
 from shared import ROOT
-from shared.units.experiment import Experiment
 
 FOLDER = ROOT / "notebooks"
 

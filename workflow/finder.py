@@ -7,7 +7,8 @@ import re
 import sys
 from pathlib import Path
 
-from shared import reference, runtime
+from report import reference
+from shared import runtime
 from workflow import catalogue
 
 BLOCK = re.compile(r"(?<=<!-- finder -->\n).*?(?=<!-- /finder -->)", re.DOTALL)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from shared import ROOT
 
-PACKAGES = ("shared", "papers")
+PACKAGES = ("shared", "report", "papers")
 
 
 @cache

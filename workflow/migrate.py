@@ -8,9 +8,9 @@ import json
 import sys
 from pathlib import Path
 
+from report import store
 from shared import runtime
 from shared.data import content
-from shared.units import store
 
 # Every set of units, and the experiment that it is now.
 EXPERIMENTS = {

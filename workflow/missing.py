@@ -13,10 +13,9 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from shared import ROOT, reference, runtime
-from shared.records import claims, record
-from shared.units import provenance
-from shared.units.experiment import folder_of
+from report import claims, provenance, record, reference
+from report.experiment import folder_of
+from shared import ROOT, runtime
 from workflow import catalogue, needs, records
 
 A_FEW_HOURS, FEW = 24, 4    # steps that cost more, and runs out of date beyond these, are not told singly

@@ -11,7 +11,8 @@ import re
 import sys
 import textwrap
 
-from shared import ROOT, reference, runtime
+from report import reference
+from shared import ROOT, runtime
 from workflow import catalogue, pair
 
 FRONT = """\
@@ -36,8 +37,8 @@ units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the 
 images: int | None = None  # test images; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
-from shared.pages.start import start
-from shared.units.experiment import Experiment
+from report.page import start
+from report.experiment import Experiment
 
 run = start("{name}", globals())
 TO_DO = "not judged yet"
@@ -147,7 +148,7 @@ def _code(item):
     every = f"every({_quoted(' '.join(keys))}, \"{first} > 0\", says=\"{{{keys[0]}}}: {{{first}}}\")"
     return (f"def {function}(units):\n    \"\"\"TO DO: a row a printed row.\n\n{told}\n    \"\"\"\n"
             "    return []\n\n\n"
-            + (f"# A claim on every row, with shared.records.every:\n# {every}\n" if item.keys else "")
+            + (f"# A claim on every row, with report.every:\n# {every}\n" if item.keys else "")
             + f"run.table({name}, measured, {function}{claims})")
 
 

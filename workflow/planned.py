@@ -13,15 +13,14 @@ import runpy
 import sys
 from collections import Counter
 
+from report import experiment as experiments
+from report import page, parameters, record, store
 from shared import runtime
-from shared.pages import parameters, start
-from shared.records import record
-from shared.units import experiment as experiments
-from shared.units import store
+from shared.data import sets
 from workflow import catalogue
 
 
-class Planned(start.Page):
+class Planned(page.Page):
     """A page that publishes nothing: cells go on with the last record of an item."""
     at_full_scale = False   # an item that has no record is published in earnest, but not recorded
 
@@ -77,16 +76,16 @@ def usual(results, name):
     return [sum(seconds) / len(seconds), dict(sizes)]
 
 
-def facts(page):
+def facts(run):
     """What a page found, as plain data: its own experiments, and the absent runs that each item rests on."""
-    own = [(name, experiments.recorded(each, *each.planned())) for name, each in page.asked.items()
-           if each.scale == page.scales]
-    sets = [{**each.state(), "after": [a.name for a in page.asked[name].after], "fraction": each.fraction,
-             "smaller": sum(run.fraction < 1 for run in each.recorded.values()),
-             "absent": {n: usual(each, n) for n in [*each.absent, *each.outdated]},
-             "torch": Counter(run.provenance["versions"]["torch"] for run in each.recorded.values())}
-            for name, each in own]
-    return {"sets": sets, "rests": page.rests}
+    own = [(name, experiments.recorded(each, *each.planned())) for name, each in run.asked.items()
+           if each.scale == run.scales]
+    states = [{**each.state(), "after": [a.name for a in run.asked[name].after], "fraction": each.fraction,
+               "smaller": sum(one.fraction < 1 for one in each.recorded.values()),
+               "absent": {n: usual(each, n) for n in [*each.absent, *each.outdated]},
+               "torch": Counter(one.provenance["versions"]["torch"] for one in each.recorded.values())}
+              for name, each in own]
+    return {"sets": states, "rests": run.rests}
 
 
 def page_of(name, *words):
@@ -111,6 +110,7 @@ def compute(name, run, *words):
     if wrong := [s for s in sizes if s not in experiment.sizes or not 0 < sizes[s] <= published[run][s]]:
         allowed = ", ".join(f"{s} from 1 to {published[run][s]:,}" for s in experiment.sizes) or "none"
         raise runtime.UserError(f"{name} {run}: size {wrong[0]} = {sizes[wrong[0]]}; allowed: {allowed}")
+    sets.use_profile("paper")   # never a stand-in
     experiments.keep(experiment, run, published[run] | sizes, published[run])
 
 
@@ -118,7 +118,7 @@ def main(what, *words):
     if what == "run":
         compute(*words)
         return
-    start.Page = Planned
+    page.Page = Planned
     for name in words:
         print(json.dumps(facts(page_of(name))), flush=True)
 

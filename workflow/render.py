@@ -13,7 +13,7 @@ from shared import ROOT, runtime
 from workflow import catalogue
 
 SOURCES = ("_config.yml", "_toc.yml", "CITATION.cff", "requirements.lock",
-           "book", "notebooks", "papers", "shared", "workflow", "results")
+           "book", "notebooks", "papers", "report", "shared", "workflow", "results")
 PAGES = ROOT / "_build" / "html"
 STAMP = PAGES / ".stamp"  # goes with the pages
 

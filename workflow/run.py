@@ -20,8 +20,8 @@ import papermill
 from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
+from report import parameters
 from shared import runtime
-from shared.pages import parameters
 from shared.runtime import UserError
 from workflow import table
 

@@ -9,9 +9,9 @@ import json
 import sys
 from pathlib import Path
 
+from report import flat
+from report.display import MIME
 from shared import runtime
-from shared.pages.display import MIME
-from shared.records import flat
 from workflow import catalogue
 
 

@@ -39,7 +39,7 @@ def downloads(item, record, docname):
 # ---- the line under a heading ----------------------------------------------------------------------------
 def beside(item, docname):
     """The line under an item's heading: its data, where to report an error, how its verdict changed."""
-    from shared.records import record
+    from report import record
     kept = record.read(item.paper, item.id)
     since, before = history.of(item, kept)
     told = [f"data: {' '.join(downloads(item, kept, docname))}"] if kept else []
@@ -50,7 +50,7 @@ def beside(item, docname):
 
 def notes(app, docname, source):
     """Put that line under the headings of items, after executed.py has marked them."""
-    from shared import reference
+    from report import reference
     if not docname.startswith("notebooks/") or run(docname.removeprefix("notebooks/")) is None:
         return
     notebook = json.loads(source[0])

@@ -20,7 +20,7 @@ UNJUDGED = ("in part", "not run", "planned")
 @cache
 def everything():
     """Every item with its record, its page and its verdict as a word, in the papers' order."""
-    from shared.records import record
+    from report import record
     where = pages()
     return [(item, kept, page := where.get((item.paper, item.id)), status(kept, page))
             for item, kept in record.everything()]
@@ -31,35 +31,35 @@ def results(**asked):
 
     asked  what the items must have, such as `paper="he"` or `sort="measured"`
     """
-    from shared import reference
+    from report import reference
     return [each for each in everything() if each[0].kind in reference.RESULT_KINDS
             and all(getattr(each[0], name) == value for name, value in asked.items())]
 
 
 def words(found):
     """`{verdict: how many}` in the order of the verdicts."""
-    from shared.pages.display import BADGE
+    from report.display import BADGE
     counted = Counter(word for *_, word in found)
     return {word: counted[word] for word in BADGE if counted[word]}
 
 
 def sorts(**asked):
     """`{sort: its results}`, those sorts of which there are any."""
-    from shared import reference
+    from report import reference
     return {sort: found for sort in reference.SORTS if (found := results(sort=sort, **asked))}
 
 
 def told(found):
     """The verdicts of some results with their counts: "3 matches, 12 measured in part"."""
-    from shared.records.verdict import LABELS
+    from report.verdict import LABELS
     return ", ".join(f"{n} {LABELS.get(word, word)}" for word, n in words(found).items())
 
 
 # ---- blocks of the pages ---------------------------------------------------------------------------------
 def today(_):
     """What is true today: the items of each sort, and a link to the scoreboard for each word."""
-    from shared.pages.display import BADGE, markdown_table
-    from shared.records.verdict import LABELS
+    from report.display import BADGE, markdown_table
+    from report.verdict import LABELS
     counted = results()
     views = sum(bool(item.view_of) for item, *_ in counted)
 
@@ -80,8 +80,8 @@ def today(_):
 
 def standing(paper):
     """The verdicts of a paper's results as badges with their counts, a line a sort."""
-    from shared.pages.display import BADGE
-    from shared.records.verdict import LABELS
+    from report.display import BADGE
+    from report.verdict import LABELS
     return "\n\n".join(f"{sort}: " + " ".join(
         f"{{bdg-{BADGE[w]}}}`{n} {LABELS.get(w, w)}`" for w, n in words(found).items())
         for sort, found in sorts(paper=paper).items())
@@ -89,9 +89,8 @@ def standing(paper):
 
 def totals(_):
     """How many results of each kind and paper there are, and how they stand."""
-    from shared import reference
-    from shared.pages.display import badge, markdown_table
-    from shared.records import verdict
+    from report import reference, verdict
+    from report.display import badge, markdown_table
     header = ["measured", *reference.SHORT.values(), "all"]
     rows = []
     for name, which in KINDS.items():
@@ -112,8 +111,8 @@ def totals(_):
 
 def verdicts(_):
     """Every verdict as its badge says it, with its meaning."""
-    from shared.pages.display import BADGE, badge, markdown_table
-    from shared.records.verdict import VERDICTS
+    from report.display import BADGE, badge, markdown_table
+    from report.verdict import VERDICTS
     return markdown_table(["verdict", "given when"],
                           [[badge(word), VERDICTS.get(word, "there is no page yet")] for word in BADGE])
 
@@ -131,14 +130,14 @@ def all_numbers():
 
     What tables of layers and lists of classes say is not measured.
     """
-    from shared.records import numbers
+    from report import numbers
     return [n for item, kept, *_ in everything() if item.sort == "measured" and not item.view_of
             for n in numbers.of(item, kept)]
 
 
 def compared(found):
     """Those that were measured as the paper did."""
-    from shared.records import numbers
+    from report import numbers
     return [n for n in found if n.state in numbers.COMPARED]
 
 
@@ -157,9 +156,8 @@ def near(found):
 
 def published(paper):
     """What became of every number of the measured items, of one paper or of all ("all")."""
-    from shared import reference
-    from shared.pages.display import markdown_table
-    from shared.records import numbers
+    from report import numbers, reference
+    from report.display import markdown_table
     every = [n for n in all_numbers() if paper in ("all", n.paper)]
     groups = {name: mine for key, name in reference.SHORT.items()
               if (mine := [n for n in every if n.paper == key])}
@@ -184,8 +182,7 @@ def scattered(_):
     """The picture of all reproduced numbers: each point leads to its table."""
     import matplotlib.pyplot as plt
 
-    from shared import reference
-    from shared.pages import display, scatter
+    from report import display, reference, scatter
     display.style()
     every = all_numbers()
     where = pages()

@@ -1,6 +1,6 @@
 """Show each notebook as papermill last ran it; the sources stay without outputs.
 
-What `shared.pages` left in an output is put on the page: its MyST text, its pictures, the finding of the page
+What `report.page` left in an output is put on the page: its MyST text, its pictures, the finding of the page
 at the top, the verdict of each item in its heading.
 """
 import base64
@@ -18,7 +18,7 @@ from workflow import catalogue  # noqa: E402
 
 LOG = logging.getLogger(__name__)
 PROGRESS = re.compile(r"(?s).*\r.*|(\s|\x1b\[A)*")  # what a progress bar prints
-MIME = "application/vnd.boundary-book+json"  # what shared.pages leaves in an output
+MIME = "application/vnd.boundary-book+json"  # what report.page leaves in an output
 HEADING = re.compile(r"^(#{2,3}) (.+)$", re.MULTILINE)
 
 
@@ -29,7 +29,7 @@ def runs():
 
 
 def specs(notebook):
-    """What `shared.pages` left in the outputs of a run notebook, in order."""
+    """What `report.page` left in the outputs of a run notebook, in order."""
     return [output["data"][MIME] for cell in notebook["cells"] for output in cell.get("outputs", [])
             if MIME in output.get("data", {})]
 
@@ -59,8 +59,7 @@ def placed(spec, docname):
 
 def with_badges(text, items):
     """Headings that begin with the label of an item, with its verdict and a place to link to."""
-    from shared import reference
-    from shared.pages import display
+    from report import display, reference
 
     def marked(match):
         for spec in items:
@@ -77,7 +76,7 @@ def with_badges(text, items):
 
 def parameter_table(facts):
     """The parameters of the run that is shown, as a folded table."""
-    from shared.pages import display, parameters
+    from report import display, parameters
     rows = [[f"`{p['parameter']}`", "the profile's" if (v := facts["parameters"].get(p["parameter"])) is None
              else f"`{v}`", p["meaning"], p["allowed"]]
             for p in parameters.rows(parameters.text_half(facts["notebook"]))]

@@ -105,8 +105,8 @@ def picture(argument, caption):
 
 def gallery(_):
     """The recorded figures of the five papers as cards, then the names of the others."""
-    from shared import reference
-    from shared.pages.display import badge, symbols
+    from report import reference
+    from report.display import badge, symbols
     parts, missing = [], []
     for key, name in reference.SHORT.items():
         cards, others = [], []

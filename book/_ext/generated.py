@@ -30,8 +30,7 @@ BLOCK = re.compile(r"```\{generated\} (\w+) ?(.*)\n((?:[^`\n].*\n)*)```")
 # ---- the items of a paper ---------------------------------------------------------------------------------
 def item_row(item):
     """A line for an item of a paper: item, verdict, scale, reason."""
-    from shared.pages import display, results
-    from shared.records import record
+    from report import display, record, results
     page, kept = pages().get((item.paper, item.id)), record.read(item.paper, item.id)
     return [place(item), display.badge(status(kept, page), item), results.scale_words(kept) if kept else "",
             kept["reason"] if kept else display.symbols(item.caption)]
@@ -39,8 +38,7 @@ def item_row(item):
 
 def items(paper):
     """The items of a paper, those that the book does not count as results folded."""
-    from shared import reference
-    from shared.pages import display
+    from report import display, reference
     groups = {True: [], False: []}
     for item in reference.paper(paper).items.values():
         groups[item.kind in reference.RESULT_KINDS].append(item_row(item))
@@ -51,16 +49,15 @@ def items(paper):
 
 def table_of(header, rows):
     """A table without the columns that are empty in every row."""
-    from shared.pages.display import markdown_table
+    from report.display import markdown_table
     kept = [n for n in range(len(header)) if any(row[n] for row in rows)]
     return markdown_table([header[n] for n in kept], [[row[n] for n in kept] for row in rows])
 
 
 def claims(paper):
     """Every claim of a paper's items, with its recorded judgement."""
-    from shared import reference
-    from shared.pages.display import MARK, symbols
-    from shared.records import record
+    from report import record, reference
+    from report.display import MARK, symbols
     rows = []
     for item in reference.paper(paper).items.values():
         kept = record.read(paper, item.id)
@@ -72,8 +69,7 @@ def claims(paper):
 
 # ---- execution and parameters ----------------------------------------------------------------------------
 def execution(_):
-    from shared.pages import display, results
-    from shared.records import record
+    from report import display, record, results
     facts = stamps()
     rows = [[paged(n), s["profile"], s["when"], device(s["device"]), f"{s['wall_seconds']:.0f} s",
              f"{s['peak_gb']:.1f} GB", ", ".join(f"{k} → {v}" for k, v in s["substitutes"].items()) or "none",
@@ -101,15 +97,15 @@ def execution(_):
 
 def wide(header, rows):
     """A table whose columns keep their room on a phone."""
-    from shared.pages.display import markdown_table
+    from report.display import markdown_table
     return f":::{{div}} runs\n{markdown_table(header, rows)}\n:::"
 
 
 def parameters(_):
     """Every notebook's parameters, with the measured cost of the run shown and of the recorded units."""
-    from shared import reference
-    from shared.pages import parameters as declared
-    from shared.pages.display import folded, markdown_table
+    from report import parameters as declared
+    from report import reference
+    from report.display import folded, markdown_table
     parts, seen = [], stamps()
     for name in catalogue.notebooks():
         rows = [[f"`{p['parameter']}`", p["type"], p["default"], p["meaning"], p["allowed"]]
@@ -129,8 +125,8 @@ def parameters(_):
 
 def costs(_):
     """Time, device and memory of each notebook at full scale, from its recorded units."""
+    from report.display import markdown_table
     from shared import runtime
-    from shared.pages.display import markdown_table
     rows = []
     for name in catalogue.notebooks():
         told = [json.loads(p.read_text())["provenance"]
@@ -153,8 +149,7 @@ def costs(_):
 
 def training():
     """A row for each architecture of the kept networks: their number, and the time their training took."""
-    from shared import reference
-    from shared.training import zoo
+    from report import reference, zoo
     kept = {}
     for path in sorted(zoo.ZOO.glob("*.safetensors")):
         facts, _ = zoo.about(path)
@@ -224,7 +219,7 @@ def state():
     """When the files behind generated parts and recorded results last changed."""
     files = [*ROOT.glob("results/*.json"), *ROOT.glob("results/paper/*/*"),
              *ROOT.glob("results/units/*/*/*/*.json"), *ROOT.glob("notebooks/*/*.ipynb"),
-             *ROOT.glob("shared/**/*.py"), *runs().glob("notebooks/*/*.ipynb")]
+             *ROOT.glob("shared/**/*.py"), *ROOT.glob("report/*.py"), *runs().glob("notebooks/*/*.ipynb")]
     return sorted((str(f), f.stat().st_mtime_ns) for f in files)
 
 

@@ -58,5 +58,5 @@ def of(item, record):
 
 def said(word):
     """A verdict as badges say it, or one of the words that earlier records had."""
-    from shared.records.verdict import LABELS
+    from report.verdict import LABELS
     return (LABELS | EARLIER).get(word, word)

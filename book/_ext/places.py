@@ -22,7 +22,7 @@ def link(text, name):
 
 def paged(name):
     """A page by its paper and its title, as a link: two papers have a Section 3."""
-    from shared import reference
+    from report import reference
     paper = reference.SHORT.get(name.split("/")[0])
     return f"{paper}, " * bool(paper) + link(catalogue.title(name), name)
 

@@ -16,8 +16,8 @@ SORTED = {"": "of the papers", "paper": "by paper", "kind": "by kind", "sort": "
 # ---- the scoreboard --------------------------------------------------------------------------------------
 def scoreboard(_):
     """All items as tables that scoreboard.js sorts and filters; without it they are there to be read."""
-    from shared import reference
-    from shared.pages.display import folded
+    from report import reference
+    from report.display import folded
     found = everything()
     main = [e for e in found if e[0].kind in reference.RESULT_KINDS]
     groups = {"": [e for e in main if e[-1] != "planned"],
@@ -33,14 +33,14 @@ def scoreboard(_):
 
 
 def table(found):
-    from shared.pages.display import markdown_table
+    from report.display import markdown_table
     return markdown_table(HEADER, [row(*each) for each in found])
 
 
 def row(item, kept, page, word):
-    from shared import reference
-    from shared.pages.display import badge, sentence, symbols
-    from shared.pages.results import scale_words
+    from report import reference
+    from report.display import badge, sentence, symbols
+    from report.results import scale_words
     since, before = history.of(item, kept)
     why = kept["reason"] if kept else symbols(item.caption)
     return [place(item), reference.SHORT[item.paper], item.kind, badge(word, item),
@@ -52,8 +52,8 @@ def row(item, kept, page, word):
 
 def controls(found):
     """The form above the scoreboard, hidden until scoreboard.js has given it work."""
-    from shared import reference
-    from shared.records.verdict import LABELS
+    from report import reference
+    from report.verdict import LABELS
 
     def choice(name, options):
         """A labelled list `{value: how it reads}`."""

@@ -15,7 +15,7 @@ def kept():
 
 def plain(text):
     """What a terminal shows, as a page writes it: names, powers of ten, signs of multiplication."""
-    from shared.pages.display import number
+    from report.display import number
     text = re.sub(r"\bren-([a-c])\b", lambda m: f"network {m[1].upper()}", text)
     text = re.sub(r"\b\d\.\d+e[-+]\d+\b", lambda m: number(float(m[0])), text)
     return re.sub(r"(?<=\d) ?x (?=\d)|(?<=\d)x(?=\d)", " × ", text).replace("x faster", "times faster")
@@ -28,7 +28,7 @@ def rows(table):
 
 def speed(part):
     """The tables of a part, such as `attacks`, with their notes."""
-    from shared.pages.display import myst_table
+    from report.display import myst_table
     made = []
     for table in kept()["parts"][part]:
         body = [list(map(plain, row)) for row in table["rows"]]
@@ -60,7 +60,7 @@ def passes(_):
     """Passes against mean distance, ours beside Foolbox's."""
     import matplotlib.pyplot as plt
 
-    from shared.pages import display
+    from report import display
     display.style()
     table = next(t for t in kept()["parts"]["attacks"] if PASSES in t["header"] and len(t["header"]) == 5)
     figure, ax = plt.subplots(figsize=(7, 3.6))

@@ -45,11 +45,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from shared import reference
-from shared.audit import chapters, chen, shu, sutton
-from shared.audit.finding import VERDICTS, Printed, rounds_to
-from shared.pages import display
-from shared.pages.start import start
+from papers import audit as chapters
+from papers.chen import audit as chen
+from papers.shu import audit as shu
+from papers.sutton import audit as sutton
+from report import display, reference
+from report.finding import VERDICTS, Printed, rounds_to
+from report.page import start
 
 run = start("audit/printed_numbers", globals())
 

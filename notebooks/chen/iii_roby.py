@@ -55,13 +55,12 @@ from torch import nn
 
 from papers.chen import experiments, figures, handmade
 from papers.chen.handmade import CLASSES, arranged, boundary, described, draw_sweep, property_1, swept
+from papers.sutton.theorem import numpy_generator
+from report import display, prose
+from report.every import every
+from report.evidence import equality
+from report.page import start
 from shared import roby
-from shared.pages import display
-from shared.pages.start import start
-from shared.pages.theorem import numpy_generator
-from shared.records import prose
-from shared.records.every import every
-from shared.records.evidence import equality
 
 run = start("chen/iii_roby", globals())
 

@@ -48,12 +48,12 @@ import numpy as np
 import torch
 
 from papers.chen import experiments, figures, ranking
+from report import prose
+from report.evidence import equality
+from report.page import start
+from report.small_network import small_network
 from shared.attacks.gradient import PGD
 from shared.attacks.threat import Linf
-from shared.pages.small_network import small_network
-from shared.pages.start import start
-from shared.records import prose
-from shared.records.evidence import equality
 
 run = start("chen/iv_c_benchmark", globals())
 
@@ -325,7 +325,7 @@ run.extra("variants", ours, figures.variants, "ROBY (L2) of each network; no val
 # ## Exercises
 #
 # - `longest=2` in a quick run: compare accuracy, mean margin and success at a third of ε with those after one epoch.
-# - A further network is one entry in `MODELS` of `shared/models/chen.py`; it needs no new training of the others.
+# - A further network is one entry in `MODELS` of `papers/chen/models.py`; it needs no new training of the others.
 
 # %%
 best = run.best(natural)

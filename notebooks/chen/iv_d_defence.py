@@ -41,8 +41,8 @@ import numpy as np
 import pandas as pd
 
 from papers.chen import experiments, figures, ranking
-from shared.pages.start import start
-from shared.records import prose
+from report import prose
+from report.page import start
 
 run = start("chen/iv_d_defence", globals())
 

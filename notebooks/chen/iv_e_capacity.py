@@ -43,11 +43,9 @@ import matplotlib.pyplot as plt
 from torch import nn
 
 from papers.chen import experiments, figures, ranking
-from shared.models import chen as recipes
-from shared.models import registry
-from shared.pages import display
-from shared.pages.start import start
-from shared.records import prose
+from papers.chen import models as recipes
+from report import display, prose, registry
+from report.page import start
 
 run = start("chen/iv_e_capacity", globals())
 
@@ -356,8 +354,9 @@ run.figure("figure-11", convolutional,
 # %%
 COLUMNS = {"asr_text": "ASR, %", "asr_third": "ASR at ε/3, %", "near_random": "boundary distance",
            "roby_2": "ROBY", "roby_low": "2.5%", "roby_high": "97.5%", "overlap_2": "overlap"}
-for kind, words in ((dense, "fully connected"), (convolutional, "convolutional")):
-    run.extra(f"{kind.name}-networks", kind,
+for name, kind, words in (("dense", dense, "fully connected"),
+                          ("convolutional", convolutional, "convolutional")):
+    run.extra(f"{name}-networks", kind,
               lambda units: figures.named(units, COLUMNS, percent=("asr_text", "asr_third")),
               f"Attack success and measures of the {words} networks", header=figures.NAMED | COLUMNS)
 

@@ -35,9 +35,9 @@ units: str = "missing"  # the networks at full scale are those of Section IV.C
 import pandas as pd
 
 from papers.chen import experiments, figures
-from shared.models import chen as recipes
-from shared.pages.start import start
-from shared.records import prose
+from papers.chen import models as recipes
+from report import prose
+from report.page import start
 
 run = start("chen/iv_f_cost", globals())
 

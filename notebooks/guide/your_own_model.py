@@ -40,7 +40,10 @@ import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
-from shared import borderline, roby
+from report import display, prose
+from report.page import start
+from shared import borderline, inference, roby
+from shared import regions as boxes
 from shared.attacks.directions import directions
 from shared.attacks.gradient import FGSM, PGD
 from shared.attacks.line import LineSearch, lost_margin
@@ -50,14 +53,9 @@ from shared.attacks.region import Region
 from shared.attacks.threat import L2, Linf
 from shared.boundary.survey import purity, survey
 from shared.data import sets
-from shared.models import inference
-from shared.pages import display
-from shared.pages.start import start
-from shared.records import prose
-from shared.regions import boxes
 from shared.runtime import UserError
 from shared.similarity import ssim
-from shared.stability.susceptibility import percentage, susceptibility
+from shared.susceptibility import percentage, susceptibility
 
 run = start("guide/your_own_model", globals())
 scale = run.scale(smoke=dict(images=24), quick=dict(images=100), paper=dict(images=100))

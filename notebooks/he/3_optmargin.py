@@ -45,14 +45,13 @@ import pandas as pd
 import torch
 
 from papers.he import experiments, figures
+from report import display, prose
+from report.evidence import equality
+from report.page import start
+from report.small_network import small_network
+from report.sums import mean, middle, share
 from shared.attacks import optimised
 from shared.attacks.region import Region
-from shared.pages import display
-from shared.pages.small_network import small_network
-from shared.pages.start import start
-from shared.pages.sums import mean, middle, share
-from shared.records import prose
-from shared.records.evidence import equality
 
 run = start("he/3_optmargin", globals())
 

@@ -47,13 +47,13 @@ from functools import partial
 import numpy as np
 
 from papers.he import boundary, experiments, figures
+from report import prose
+from report.evidence import equality
+from report.page import start
+from report.small_network import small_network
+from report.sums import mean
 from shared.boundary.survey import purity, survey
-from shared.pages.small_network import small_network
-from shared.pages.start import start
-from shared.pages.sums import mean
-from shared.records import prose
-from shared.records.evidence import equality
-from shared.stability.susceptibility import percentage
+from shared.susceptibility import percentage
 
 run = start("he/4_boundary", globals())
 

@@ -45,10 +45,10 @@ import pandas as pd
 from torch import nn
 
 from papers.he import detection, experiments, figures
+from report import prose
+from report.every import every
+from report.page import start
 from shared.boundary import classifier
-from shared.pages.start import start
-from shared.records import prose
-from shared.records.every import every
 
 run = start("he/5_classifier", globals())
 

@@ -38,12 +38,11 @@ directions: int | None = None  # random directions around each image; None takes
 import matplotlib.pyplot as plt
 
 from papers.he import detection, experiments, figures
+from report import display, prose
+from report.page import start
+from report.sums import mean, middle, share, words
 from shared.attacks.region import Region
-from shared.pages import display
-from shared.pages.start import start
-from shared.pages.sums import mean, middle, share, words
-from shared.records import prose
-from shared.stability.susceptibility import percentage
+from shared.susceptibility import percentage
 
 run = start("he/d_imagenet", globals())
 NAMES = {"benign": "Benign", "brittle": "OptBrittle", "margin": "OptMargin", "fgsm": "FGSM"}

@@ -45,10 +45,10 @@ from skimage.metrics import structural_similarity
 
 from papers.ren import experiments
 from papers.ren.experiments import ARCHITECTURES
-from shared import reference, similarity
-from shared.pages import display
-from shared.pages.start import start
-from shared.records.summary import over_nets
+from papers.ren.summary import over_nets
+from report import display, reference
+from report.page import start
+from shared import similarity
 
 run = start("ren/ii_networks", globals())
 paper = reference.paper("ren")

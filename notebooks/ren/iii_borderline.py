@@ -52,11 +52,10 @@ import torch
 
 from papers.ren import experiments, figures
 from papers.ren.mixer import Mixer
-from shared import borderline, reference
-from shared.pages import display
-from shared.pages.start import start
-from shared.records import prose
-from shared.records.summary import over_nets
+from papers.ren.summary import over_nets
+from report import display, prose, reference
+from report.page import start
+from shared import borderline
 
 run = start("ren/iii_borderline", globals())
 

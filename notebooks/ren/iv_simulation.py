@@ -45,11 +45,9 @@ import pandas as pd
 
 from papers.ren import experiments
 from papers.ren.experiments import ARCHITECTURES, BACKGROUNDS, LIMITS, THRESHOLDS
-from shared import reference
-from shared.pages import display
-from shared.pages.start import start
-from shared.records import comparison, prose
-from shared.records.summary import over_nets
+from papers.ren.summary import over_nets
+from report import comparison, display, prose, reference
+from report.page import start
 
 run = start("ren/iv_simulation", globals())
 

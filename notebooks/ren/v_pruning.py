@@ -51,12 +51,11 @@ import torch
 
 from papers.ren import experiments
 from papers.ren.experiments import PLACES, SETTINGS, UNPRUNED
-from shared import borderline, reference
-from shared.pages import display
-from shared.pages.start import start
-from shared.records import prose
-from shared.records.every import every
-from shared.records.summary import over_nets
+from papers.ren.summary import over_nets
+from report import display, prose, reference
+from report.every import every
+from report.page import start
+from shared import borderline
 
 run = start("ren/v_pruning", globals())
 BACKGROUNDS = ("white", "black")

@@ -46,13 +46,12 @@ import torch
 from matplotlib.patheffects import withStroke
 
 from papers.shu import beyond, experiments, figures
-from shared.models import shu as recipes
-from shared.pages import display
-from shared.pages.start import start
-from shared.records import prose
-from shared.records.every import every
-from shared.records.evidence import equality
-from shared.regions import boxes
+from papers.shu import models as recipes
+from report import display, prose
+from report.every import every
+from report.evidence import equality
+from report.page import start
+from shared import regions as boxes
 
 run = start("shu/2_1_lenet", globals())
 

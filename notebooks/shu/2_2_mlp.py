@@ -39,9 +39,9 @@ samples: int | None = None  # drawn from each box; None takes the profile's valu
 import pandas as pd
 
 from papers.shu import beyond, experiments, figures
-from shared.pages.start import start
-from shared.records import prose
-from shared.records.every import every
+from report import prose
+from report.every import every
+from report.page import start
 
 run = start("shu/2_2_mlp", globals())
 DIGITS = {5: "digit 5", 7: "digit 7"}

@@ -43,10 +43,9 @@ import pandas as pd
 import torch
 
 from papers.shu import beyond, experiments, figures
-from shared.pages import display
-from shared.pages.start import start
-from shared.records import prose
-from shared.records.every import every
+from report import display, prose
+from report.every import every
+from report.page import start
 
 run = start("shu/2_3_mobilenet", globals())
 PRINTED, INTERVALS, FEW = experiments.AIMED_AT, experiments.INTERVALS, experiments.FEW

@@ -40,12 +40,11 @@ from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
 from papers.shu import experiments, figures, slices
-from shared.pages import display
-from shared.pages.start import start
-from shared.pages.sums import mean
-from shared.records import prose
-from shared.records.evidence import equality
-from shared.regions import boxes
+from report import display, prose
+from report.evidence import equality
+from report.page import start
+from report.sums import mean
+from shared import regions as boxes
 
 run = start("shu/2_4_alarm", globals())
 

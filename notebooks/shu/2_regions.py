@@ -44,10 +44,9 @@ from matplotlib.colors import ListedColormap
 from scipy import ndimage
 
 from papers.shu import experiments, figures, slices
-from shared.pages import display
-from shared.pages.start import start
-from shared.records import prose
-from shared.records.evidence import equality
+from report import display, prose
+from report.evidence import equality
+from report.page import start
 
 run = start("shu/2_regions", globals())
 

@@ -45,11 +45,9 @@ import torch
 from torch import nn
 
 from papers.shu import experiments, figures, slices
-from shared.models import registry
-from shared.pages import display
-from shared.pages.start import start
-from shared.records import prose
-from shared.records.evidence import equality
+from report import display, prose, registry
+from report.evidence import equality
+from report.page import start
 
 run = start("shu/3_theorem", globals())
 scale = run.scale(smoke=dict(draws=2_000, directions=20, steps=4),

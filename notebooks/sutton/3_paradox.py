@@ -43,11 +43,10 @@ import numpy as np
 
 from papers.sutton import experiments, figures, readings, tables
 from papers.sutton.experiments import DELTAS
-from shared import reference
-from shared.pages import display
-from shared.pages.start import start
-from shared.pages.sums import words
-from shared.units.experiment import together
+from report import display, reference
+from report.experiment import together
+from report.page import start
+from report.sums import words
 
 run = start("sutton/3_paradox", globals())
 paper = reference.paper("sutton")

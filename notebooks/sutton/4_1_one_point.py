@@ -40,15 +40,14 @@ import numpy as np
 from scipy import optimize, special
 
 from papers.sutton import curves
-from shared import reference
-from shared.pages import display
-from shared.pages.start import start
-from shared.pages.theorem import check, numpy_generator
-from shared.records.evidence import equality
-from shared.theory import statements
-from shared.theory.ball import density, log_cap_bound, log_tail, sample_coordinates, tail
-from shared.theory.limits import planar_flip_probability
-from shared.theory.quadrature import cap_share
+from papers.sutton.theorem import check, numpy_generator
+from papers.sutton.theory import statements
+from papers.sutton.theory.ball import density, log_cap_bound, log_tail, sample_coordinates, tail
+from papers.sutton.theory.limits import planar_flip_probability
+from papers.sutton.theory.quadrature import cap_share
+from report import display, reference
+from report.evidence import equality
+from report.page import start
 
 run = start("sutton/4_1_one_point", globals())
 STATEMENTS = statements.STATEMENTS

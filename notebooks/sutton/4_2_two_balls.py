@@ -48,17 +48,17 @@ import torch
 from scipy import integrate, special
 
 from papers.sutton import curves
+from papers.sutton.theorem import check, numpy_generator
+from papers.sutton.theory import gradient, statements
+from papers.sutton.theory.ball import density, log_tail, sample_points, tail
+from papers.sutton.theory.limits import two_balls_bound_rate, two_balls_margin_limit, two_balls_rate
+from papers.sutton.theory.models import classify, log_two_balls, two_balls
+from papers.sutton.theory.quadrature import cap_share, crossing
+from report import display
+from report.evidence import equality
+from report.page import start
 from shared import runtime
-from shared.pages import display
-from shared.pages.start import start
-from shared.pages.theorem import check, numpy_generator
-from shared.records.evidence import equality
-from shared.stability.susceptibility import percentage
-from shared.theory import gradient, statements
-from shared.theory.ball import density, log_tail, sample_points, tail
-from shared.theory.limits import two_balls_bound_rate, two_balls_margin_limit, two_balls_rate
-from shared.theory.models import classify, log_two_balls, two_balls
-from shared.theory.quadrature import cap_share, crossing
+from shared.susceptibility import percentage
 
 run = start("sutton/4_2_two_balls", globals())
 STATEMENTS = statements.STATEMENTS

@@ -48,15 +48,16 @@ lipschitz: float = 0.05  # how steep the roof of the comparison over dimensions 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from shared.pages import display, theorem
-from shared.pages.start import start
-from shared.pages.theorem import numpy_generator
-from shared.records.evidence import equality
-from shared.theory import statements, surfaces
-from shared.theory import surface_trials as trials
-from shared.theory.ball import estimate, sample_coordinates, sample_points
-from shared.theory.quadrature import beyond_graph, cap_share, crossing
-from shared.theory.witnesses import log_cone_flip
+from papers.sutton import theorem
+from papers.sutton.theorem import numpy_generator
+from papers.sutton.theory import statements, surfaces
+from papers.sutton.theory import surface_trials as trials
+from papers.sutton.theory.ball import estimate, sample_coordinates, sample_points
+from papers.sutton.theory.quadrature import beyond_graph, cap_share, crossing
+from papers.sutton.theory.witnesses import log_cone_flip
+from report import display
+from report.evidence import equality
+from report.page import start
 
 run = start("sutton/4_3_general_model", globals())
 STATEMENTS = statements.STATEMENTS

@@ -44,16 +44,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy import optimize
 
-from papers.sutton import curves
-from shared.pages import display, explorer
-from shared.pages.start import start
-from shared.pages.theorem import check, numpy_generator
-from shared.records.evidence import equality
-from shared.theory import limits, models, statements
-from shared.theory import surface_trials as stability
-from shared.theory.ball import sample_points, tail
-from shared.theory.quadrature import cap_share, nearer_half
-from shared.theory.surfaces import flat
+from papers.sutton import curves, explorer
+from papers.sutton.theorem import check, numpy_generator
+from papers.sutton.theory import limits, models, statements
+from papers.sutton.theory import surface_trials as stability
+from papers.sutton.theory.ball import sample_points, tail
+from papers.sutton.theory.quadrature import cap_share, nearer_half
+from papers.sutton.theory.surfaces import flat
+from report import display
+from report.evidence import equality
+from report.page import start
 
 run = start("sutton/5_half_balls", globals())
 STATEMENTS = statements.STATEMENTS

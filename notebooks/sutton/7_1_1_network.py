@@ -36,8 +36,8 @@ images_attack: int | None = None  # images of each set that are attacked; None t
 # %% tags=["hide-cell"]
 from papers.sutton import experiments, study
 from papers.sutton import network_study as study_page
-from shared import reference
-from shared.pages.start import start
+from report import reference
+from report.page import start
 
 run = start("sutton/7_1_1_network", globals())
 PRINTED, UNIT = study.published(reference.paper("sutton"))

@@ -47,19 +47,18 @@ from scipy import stats
 from torch import nn
 
 from papers.sutton import labels as many
+from papers.sutton import models as sutton
 from papers.sutton import saturation
 from papers.sutton.experiments import DELTAS
 from papers.sutton.mutants import Checks
+from papers.sutton.theory.ball import tail
+from papers.sutton.theory.limits import planar_flip_probability
+from report import display, prose, registry
+from report.page import start
+from shared import susceptibility
 from shared.attacks.line import scalings
 from shared.attacks.noise import BallNoise, CubeNoise, draw, matching_radius, random_flips
-from shared.models import registry, sutton
-from shared.models.inference import Careful, classes
-from shared.pages import display
-from shared.pages.start import start
-from shared.records import prose
-from shared.stability import susceptibility
-from shared.theory.ball import tail
-from shared.theory.limits import planar_flip_probability
+from shared.inference import Careful, classes
 
 run = start("sutton/7_1_setup", globals())
 checks = Checks(run)

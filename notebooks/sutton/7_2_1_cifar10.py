@@ -61,11 +61,10 @@ from scipy import stats
 from papers.sutton import experiments, figures, planes, readings, tables, violins
 from papers.sutton.experiments import ATTACKED, DELTAS, PICKED, SHOWN, TRAINED, problems_of
 from papers.sutton.figures import counted, stated, values
-from shared import reference
+from papers.sutton.theory.ball import tail
+from report import display, reference
+from report.page import start
 from shared.data.archives import SPECS
-from shared.pages import display
-from shared.pages.start import start
-from shared.theory.ball import tail
 
 run = start("sutton/7_2_1_cifar10", globals())
 CLASSES = experiments.CLASSES["cifar10"]

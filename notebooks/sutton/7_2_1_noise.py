@@ -54,11 +54,11 @@ import numpy as np
 
 from papers.sutton import experiments, figures, tables
 from papers.sutton.experiments import ATTACKED, DIMENSION
-from shared import reference, runtime
+from report import display, reference
+from report.page import start
+from report.sums import mean, percent, words
+from shared import runtime
 from shared.attacks.noise import matching_radius
-from shared.pages import display
-from shared.pages.start import start
-from shared.pages.sums import mean, percent, words
 
 run = start("sutton/7_2_1_noise", globals())
 paper = reference.paper("sutton")

@@ -45,11 +45,10 @@ draws: int | None = None  # random perturbations of an image; None takes the pro
 from papers.sutton import experiments, figures, planes, readings, tables, violins
 from papers.sutton.experiments import ATTACKED, DELTAS, problems_of
 from papers.sutton.figures import in_percent, values
-from shared import reference
+from report import display, reference
+from report.page import start
+from report.sums import middle
 from shared.data.archives import SPECS
-from shared.pages import display
-from shared.pages.start import start
-from shared.pages.sums import middle
 
 run = start("sutton/7_2_2_fashion_mnist", globals())
 CLASSES = experiments.CLASSES["fashion_mnist"]

@@ -48,11 +48,10 @@ from papers.sutton import experiments, figures, planes, readings, tables, violin
 from papers.sutton.experiments import ATTACKED, DELTAS, HELD_OUT, READINGS, SIGNS, problems_of
 from papers.sutton.figures import LARGER_SIGN, counted, in_percent, interval, values
 from papers.sutton.readings import SEEDED, facts
-from shared import reference
+from report import display, reference
+from report.page import start
 from shared.data.archives import SPECS
 from shared.data.convert import GTSRB_CLASSES
-from shared.pages import display
-from shared.pages.start import start
 
 run = start("sutton/7_2_3_gtsrb", globals())
 CLASSES = experiments.CLASSES["gtsrb"]

@@ -47,12 +47,11 @@ import numpy as np
 
 from papers.sutton import experiments
 from papers.sutton.experiments import DELTAS
-from shared import reference
-from shared.pages import display
-from shared.pages.start import start
-from shared.pages.sums import words
-from shared.stability.susceptibility import percentage
-from shared.theory.ball import log_tail
+from papers.sutton.theory.ball import log_tail
+from report import display, reference
+from report.page import start
+from report.sums import words
+from shared.susceptibility import percentage
 
 run = start("sutton/7_2_4_imagenet", globals())
 NETWORKS = {"squeezenet": "SqueezeNet 1.1", "resnet50": "ResNet50", "vgg19": "VGG19"}

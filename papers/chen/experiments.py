@@ -6,20 +6,19 @@ import dataclasses
 import numpy as np
 import torch
 
-from shared import reference, roby, runtime
+from papers.chen import models
+from report import provenance, reference, registry
+from report.experiment import Experiment
+from shared import roby, runtime
 from shared.attacks import line
 from shared.attacks.directions import directions
 from shared.attacks.gradient import PGD, HalfAdversarial, PGDBeyondWhite
 from shared.attacks.threat import L2, Linf, LinfEuclideanSteps
 from shared.boundary.survey import survey
 from shared.data import sets
-from shared.models import chen as models
-from shared.models import registry
-from shared.models.inference import Careful, accuracy, chunk_for, frozen, label_margins, pixels
+from shared.inference import Careful, accuracy, chunk_for, frozen, label_margins, pixels
+from shared.training.checkpoint import checkpoint
 from shared.training.fit import fit, share
-from shared.units import provenance
-from shared.units.checkpoint import checkpoint
-from shared.units.experiment import Experiment
 
 PAPER = reference.paper("chen")
 DATASETS = {"cifar10": "CIFAR-10", "mnist": "MNIST", "fashion_mnist": "Fashion-MNIST"}

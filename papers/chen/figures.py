@@ -7,8 +7,8 @@ import pandas as pd
 import torch
 
 from papers.chen.experiments import DATASETS, PAPER, PRINTED, SPELT
+from report import display
 from shared import roby
-from shared.pages import display
 from shared.runtime import UserError
 
 TEN = len({row["model"] for row in PAPER["table-1"].rows})

@@ -7,9 +7,8 @@ import numpy as np
 import torch
 
 from papers.chen import ranking
+from report import display, prose
 from shared import roby
-from shared.pages import display
-from shared.records import prose
 
 CLASSES, DIMENSIONS, SAMPLES = 10, 10, 40     # samples of each class
 WIDTHS = 1, 3                                 # between which the widths of classes are drawn

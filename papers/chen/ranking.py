@@ -7,8 +7,8 @@ import pandas as pd
 from scipy import stats
 
 from papers.chen import experiments, figures
-from shared.records import pattern
-from shared.records.every import every
+from report import pattern
+from report.every import every
 
 COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
 PRINTED = experiments.PAPER["table-1"].rows

@@ -6,10 +6,10 @@ from scipy import ndimage
 
 from papers.he import figures
 from papers.he.experiments import COLUMNS
+from report.tidy import each
 from shared.attacks.region import Region
 from shared.boundary import classifier
 from shared.data.archives import SPECS
-from shared.pages.tidy import each
 
 STATISTICS = {"least": "nearest", "median": "median"}       # over the directions of an image
 PIXELS = {net: 1 if net.startswith("mnist") else 255 for net in COLUMNS}     # largest value of a pixel

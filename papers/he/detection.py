@@ -8,9 +8,9 @@ import torch
 from torch import nn
 
 from papers.he import figures
+from report import display
 from shared.boundary import classifier
-from shared.pages import display
-from shared.stability.susceptibility import percentage
+from shared.susceptibility import percentage
 
 ERRORS = {"flagged": "benign", "brittle": "brittle", "margin": "margin"}    # of Table 3, and on what
 HEADS = {"flagged": "false positives", "brittle": "false negatives, OptBrittle",

@@ -9,6 +9,9 @@ from itertools import product
 
 import torch
 
+from papers.he import models
+from papers.he.subject import Subject
+from report.experiment import Experiment, results_of
 from shared import runtime
 from shared.attacks import directions, optimised
 from shared.attacks.gradient import FGSM, PGD, Adversarial
@@ -17,10 +20,7 @@ from shared.attacks.region import Region
 from shared.attacks.threat import Linf, rms
 from shared.boundary import classifier
 from shared.boundary.survey import purity, strewn, survey
-from shared.models import he as models
-from shared.models.inference import Careful, checked_logits, frozen, logits
-from shared.training.subject import Subject
-from shared.units.experiment import Experiment, results_of
+from shared.inference import Careful, checked_logits, frozen, logits
 
 # ---- networks, images, attacks ---------------------------------------------------------------------------
 COLUMNS = ("mnist-normal", "mnist-adv", "cifar10-normal", "cifar10-adv")    # of Tables 1 and 2

@@ -6,12 +6,11 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from papers.he.experiments import COLUMNS, SEARCHED
-from shared import reference
-from shared.pages import display
-from shared.pages.sums import mean, percent
-from shared.pages.tidy import each
-from shared.records.every import every as in_every
-from shared.stability.susceptibility import percentage
+from report import display, reference
+from report.every import every as in_every
+from report.sums import mean, percent
+from report.tidy import each
+from shared.susceptibility import percentage
 
 PAPER = reference.paper("he")
 NOT_RUN = "not run: not measured yet"

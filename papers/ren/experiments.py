@@ -4,13 +4,12 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from shared import borderline, runtime, similarity
+from papers.ren import models
+from report import zoo
+from report.experiment import Experiment
+from shared import borderline, inference, runtime, similarity
 from shared.borderline import UNIFORM
 from shared.data import sets
-from shared.models import inference
-from shared.models import ren as models
-from shared.training import zoo
-from shared.units.experiment import Experiment
 
 ARCHITECTURES = {"a": "A", "b": "B", "c": "C"}
 BACKGROUNDS = (*UNIFORM, "digit")               # of Section IV; the other sections have the first two

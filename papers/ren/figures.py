@@ -3,7 +3,7 @@ import textwrap
 
 import matplotlib.pyplot as plt
 
-from shared.pages import display
+from report import display
 
 
 def panels(runs):

@@ -6,10 +6,10 @@ from scipy import stats
 
 from papers.shu.experiments import METHODS, PAPER, printed
 from papers.shu.figures import ERRORS, KINDS, called, errors, of_rows, region, regions
-from shared.pages.sums import mean
-from shared.records import prose
-from shared.regions import boxes
-from shared.stability.susceptibility import percentage
+from report import prose
+from report.sums import mean
+from shared import regions as boxes
+from shared.susceptibility import percentage
 
 RULES = {"all": "all examples", "most": "90% of them", "any": "one at least"}
 BY_RULE = {"attack": "attack", "changed in": "kept if changed in", "kept": "kept", "b": "b",

@@ -5,7 +5,11 @@ from dataclasses import dataclass
 import torch
 from torch.fx.experimental.optimization import fuse
 
-from shared import reference, runtime
+from papers.shu import models as recipes
+from report import reference, zoo
+from report.experiment import Experiment, results_of
+from shared import regions as boxes
+from shared import runtime
 from shared.attacks.gradient import FGSMSearch
 from shared.attacks.iterative import BasicIterative, MomentumIterative
 from shared.attacks.newton import NewtonFool
@@ -13,13 +17,9 @@ from shared.attacks.optimised import CarliniWagner
 from shared.attacks.pointwise import Pointwise
 from shared.data import sets
 from shared.data.archives import SPECS
-from shared.models import shu as recipes
-from shared.models.inference import logits
-from shared.models.recipe import Recipe
-from shared.regions import boxes
+from shared.inference import logits
 from shared.runtime import UserError
-from shared.training import zoo
-from shared.units.experiment import Experiment, results_of
+from shared.training.recipe import Recipe
 
 PAPER = reference.paper("shu")
 METHODS = {"nf": "NF", "fgsm": "FGSM", "cw2": "CW2", "bim-linf": "BIM Linf", "pw": "PW", "mi": "MI",

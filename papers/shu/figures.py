@@ -5,11 +5,10 @@ import matplotlib.pyplot as plt
 import torch
 
 from papers.shu.experiments import CIFAR10, METHODS, PAPER, RULES
+from report import display, prose
+from shared import regions as boxes
 from shared import runtime
-from shared.pages import display
-from shared.records import prose
-from shared.regions import boxes
-from shared.regions.boxes import Box
+from shared.regions import Box
 
 SIZES = {"table-3": "table-2", "table-4": "table-2", "table-7": "table-6", "table-9": "table-10"}
 KINDS = {"own": "attacked network's boundary", "foreign": "other networks' errors",

@@ -2,7 +2,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from shared.stability.susceptibility import percentage
+from shared.susceptibility import percentage
 
 DELTA = 6**0.5      # radius of the paper's ball; its 6 is a squared distance, as those of Table 4
 

@@ -1,8 +1,8 @@
 """A theorem as a curve over the dimension: exact probability, bound and random trials, computed and drawn."""
 import numpy as np
 
-from shared.pages import display
-from shared.theory.statement import verify
+from papers.sutton.theory.statement import verify
+from report import display
 
 
 def over_dimension(statement, *, dimensions, trial_dimensions, draws, generator, **fixed):

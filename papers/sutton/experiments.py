@@ -4,12 +4,13 @@ from typing import NamedTuple
 import torch
 
 from papers.sutton import labels, pair, study
+from papers.sutton import models as sutton
+from report import registry, zoo
+from report.experiment import Experiment
+from report.pretrained import pretrained_squeezenet
 from shared import runtime
 from shared.attacks.noise import matching_radius
 from shared.data import sets
-from shared.models import he, sutton
-from shared.training import zoo
-from shared.units.experiment import Experiment
 
 DELTAS = (1, 2, 5, 10)  # norms of random perturbations, in norms of the image's attack
 # How pages and runs call the classes of a data set, in its order; of the traffic signs see Section 7.2.3.
@@ -290,8 +291,8 @@ def model_of(network, seed):
                                     "put them into the data folder, or take the network 'squeezenet'")
         return sutton.pretrained(network).to(runtime.device())
     if data.source in ("embedded", "stand-in"):
-        return zoo.net("he-tiny", he.TINY, data, seed, device=runtime.device()).net
-    return he.pretrained_squeezenet().to(runtime.device(), memory_format=torch.channels_last)
+        return zoo.net("he-tiny", registry.recipe("he", "tiny"), data, seed, device=runtime.device()).net
+    return pretrained_squeezenet().to(runtime.device(), memory_format=torch.channels_last)
 
 
 def photographs(first, count):

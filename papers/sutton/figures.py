@@ -12,10 +12,10 @@ from matplotlib.patches import Rectangle
 
 from papers.sutton import tables
 from papers.sutton.experiments import DELTAS, SIGNS
+from report import display
+from report.comparison import compare
 from shared.attacks.line import scalings
-from shared.pages import display
-from shared.records.comparison import compare
-from shared.stability.susceptibility import percentage
+from shared.susceptibility import percentage
 
 SETS = {"train": "training images", "test": "test images"}
 LARGEST = float(scalings()[-1])  # norm of a step along the gradient

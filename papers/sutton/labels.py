@@ -8,7 +8,7 @@ import torch
 from shared import runtime
 from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
 from shared.attacks.noise import uniform_ball
-from shared.models.inference import Careful
+from shared.inference import Careful
 
 BLOCK = 40  # perturbations drawn, and judged, at once
 CHUNK = 8   # images at once: eight of 224 x 224 take three fifths of the time of eight alone (one core)

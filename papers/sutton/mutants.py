@@ -1,7 +1,6 @@
 """Checks of a page: the paper's own form of an item must fit the code in use; mutants of it must not."""
-from shared import reference
-from shared.pages import display
-from shared.records.evidence import equality
+from report import display, reference
+from report.evidence import equality
 
 
 class Checks:

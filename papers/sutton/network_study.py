@@ -3,7 +3,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from papers.sutton import figures, study
-from shared.pages import display
+from report import display
 
 HEADER = {"pair": "pair", "network": "network", "epochs": "epochs", "seed": "seed", "accuracy": "accuracy, %",
           "share": "attackable, %", "norm": "norm", "zero": "zero gradient, %", "score": "score",

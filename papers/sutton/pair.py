@@ -3,12 +3,13 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from papers.sutton import models as sutton
+from report import registry
 from shared import runtime
 from shared.attacks.noise import BallNoise, CubeNoise, draw
 from shared.data import sets
-from shared.models import registry, sutton
-from shared.models.inference import Careful, pixels
-from shared.stability.susceptibility import audit, measure
+from shared.inference import Careful, pixels
+from shared.susceptibility import audit, measure
 from shared.training.fit import fit, share
 
 NOISES = {"cube": CubeNoise, "ball": BallNoise}

@@ -6,9 +6,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from papers.sutton import figures, tables
-from shared.pages import display
-from shared.theory.ball import tail
-from shared.theory.limits import planar_flip_probability
+from papers.sutton.theory.ball import tail
+from papers.sutton.theory.limits import planar_flip_probability
+from report import display
 
 FAR = (5, 10)  # sizes of draws, in lengths of the attack, that turn more than single images in print
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from papers.sutton import figures, tables
 from papers.sutton.experiments import READINGS, reading
-from shared.pages import display
+from report import display
 
 MOMENTUMS = ("bn", "bn-slow")
 NORMALISED = (*MOMENTUMS, "public")

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from scipy import special
 
-from shared.pages import display
+from report import display
 
 LOGITS = np.linspace(0, 60, 2401)  # absolute values: of class 1 above 0, of class 0 below
 TINY = torch.finfo(torch.float32).tiny  # smaller numbers are subnormal

@@ -8,7 +8,7 @@ from matplotlib.patches import Rectangle
 from scipy.stats import gaussian_kde
 
 from papers.sutton import figures, tables
-from shared.pages import display
+from report import display
 
 NORMS = {"l1": "ℓ₁ norm", "l2": "Euclidean norm", "linf": "ℓ∞ norm"}
 FEW = 10  # fewer values than this are drawn one by one

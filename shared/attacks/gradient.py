@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from shared.attacks.judge import Attack, each, every
 from shared.attacks.search import first_flips, reaches
 from shared.attacks.threat import L1, Linf, Threat, per_image
-from shared.models.inference import frozen, gradient
+from shared.inference import frozen, gradient
 from shared.runtime import UserError
 
 

@@ -2,7 +2,7 @@
 
     result = attack(model, x, y, generator=generator)
 
-`model` is any callable as `shared.models.inference` says; y are the true classes.
+`model` is any callable as `shared.inference` says; y are the true classes.
 The proposal is brought into the threat's ball and into [0, 1] and classified again here, whatever the attack
 believes of it. Inputs, the model and its train/eval mode stay as they were. Images are taken `chunk` at a
 time, which changes no result beyond the rounding of the model itself.
@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 import torch
 
-from shared import runtime
+from shared import inference, runtime
 from shared.attacks.threat import Threat, per_image
-from shared.models import inference
-from shared.models.inference import check_images, checked_logits, frozen, logits
+from shared.inference import check_images, checked_logits, frozen, logits
 from shared.runtime import UserError
 
 

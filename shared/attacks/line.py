@@ -10,7 +10,7 @@ from shared import runtime
 from shared.attacks.judge import Attack
 from shared.attacks.search import first_flips, reaches
 from shared.attacks.threat import L2
-from shared.models.inference import device_of, differentiable, frozen, label_margins, memory_format
+from shared.inference import device_of, differentiable, frozen, label_margins, memory_format
 from shared.runtime import UserError
 
 

@@ -19,7 +19,7 @@ from shared.attacks.directions import directions
 from shared.attacks.judge import Attack, each, every, fooled
 from shared.attacks.search import State
 from shared.attacks.threat import L2, per_image
-from shared.models.inference import gradient, memory_format
+from shared.inference import gradient, memory_format
 from shared.runtime import UserError
 
 BETA, BETA_SQUARE, EPSILON = 0.9, 0.999, 1e-8   # Adam's, TensorFlow's defaults

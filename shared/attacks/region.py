@@ -4,7 +4,7 @@ from dataclasses import dataclass
 import torch
 
 from shared import runtime
-from shared.models.inference import check_images, checked_logits, classes, frozen, logits
+from shared.inference import check_images, checked_logits, classes, frozen, logits
 from shared.runtime import UserError
 
 
@@ -31,7 +31,7 @@ class Region:
     def __call__(self, model, x, *, generator, chunk=None):
         """Classes int64 [N] of float32 images x [N, C, H, W], on their device; `chunk` images at a time.
 
-        Raises UserError for images or a model that are not as `shared.models.inference` says.
+        Raises UserError for images or a model that are not as `shared.inference` says.
         """
         return self.votes(model, x, generator=generator, chunk=chunk).argmax(1)
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 import torch
 
 from shared import runtime
-from shared.models.inference import Decision, logits
+from shared.inference import Decision, logits
 
 
 class State:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from shared import runtime
-from shared.models.inference import check_images, checked_logits, chunk_for, classes, frozen, logits
+from shared.inference import check_images, checked_logits, chunk_for, classes, frozen, logits
 from shared.runtime import UserError
 
 NEVER = -1            # adjacent class of a direction in which no other class was found
@@ -55,7 +55,7 @@ class Survey:
 def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
     """Distance to the first other class from each image along each direction: a `Survey`.
 
-    model   any callable as `shared.models.inference` says
+    model   any callable as `shared.inference` says
     x       float32 [N, C, H, W] in [0, 1]
     dirs    float32 [K, C*H*W], as `directions` makes them
     step    RMS distance between neighbouring steps; the paper's 0.02 on MNIST, the authors' code 0.01

@@ -7,8 +7,8 @@ from torch.nn import functional as F
 
 from shared import runtime
 from shared.data.content import fingerprint
-from shared.models.inference import pixels
-from shared.units.checkpoint import checkpoint
+from shared.inference import pixels
+from shared.training.checkpoint import checkpoint
 
 
 def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, label="training"):

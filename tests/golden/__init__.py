@@ -16,7 +16,7 @@ from unittest import mock
 import numpy as np
 import torch
 
-from shared.models import inference
+from shared.inference import Careful, classes, logits  # not `inference`: that is a module here
 from shared.runtime import UserError  # the name `runtime` is the room's module here
 
 HERE = Path(__file__).parent
@@ -24,7 +24,7 @@ ROUNDED = 1e-4   # a thousand roundings of float32: numbers agree within it, dec
 
 
 def rooms():
-    """Every set of instruments with stored outputs, such as `borderline` or `models_inference`."""
+    """Every set of instruments with stored outputs, such as `borderline` or `inference`."""
     return sorted(path.stem for path in HERE.glob("*.py") if not path.stem.startswith("__"))
 
 
@@ -80,13 +80,13 @@ def bf16(able):
 
     def forward(careful, images):
         if careful.doubt is not None:
-            coarse = inference.logits(careful.net, images, bf16=True)
-            margins(careful, images, inference.classes(coarse), bf16=True)
+            coarse = logits(careful.net, images, bf16=True)
+            margins(careful, images, classes(coarse), bf16=True)
         return decide(careful, images)
 
-    ask, decide = inference.Careful.margins, inference.Careful.forward
+    ask, decide = Careful.margins, Careful.forward
     with (mock.patch("shared.runtime.has_bf16", lambda device: able),
-          mock.patch.multiple(inference.Careful, margins=margins, forward=forward)):
+          mock.patch.multiple(Careful, margins=margins, forward=forward)):
         yield
 
 

@@ -6,7 +6,7 @@ from unittest import mock
 import torch
 from torch import nn
 
-from shared import runtime
+from shared import inference, runtime
 from shared.attacks import iterative, optimised
 from shared.attacks import pointwise as by_pixels
 from shared.attacks.directions import directions
@@ -28,8 +28,7 @@ from shared.attacks.optimised import CarliniWagner, OptMargin
 from shared.attacks.pointwise import Pointwise, uniform
 from shared.attacks.region import Region
 from shared.attacks.threat import L1, L2, Linf, LinfEuclideanSteps, rms
-from shared.models import inference
-from shared.models.inference import checked_logits, device_of, frozen, gradient, logits
+from shared.inference import checked_logits, device_of, frozen, gradient, logits
 from tests.golden import ROUNDED, Cases, refused, watched
 
 case = Cases()

@@ -6,7 +6,10 @@ from unittest import mock
 import torch
 
 from papers.he import experiments
+from papers.he import models as he
 from papers.he.experiments import attacks_on, directions_for, examples, learn, subjects, under_noise
+from papers.he.subject import Subject
+from report import zoo
 from shared import runtime
 from shared.attacks.directions import directions
 from shared.attacks.gradient import FGSM, PGD
@@ -16,9 +19,6 @@ from shared.boundary import classifier
 from shared.boundary.classifier import BoundaryNet, Pairs, Rates, Threshold, features, rates, threshold, train
 from shared.boundary.survey import Survey, purity, refine, strewn, survey
 from shared.data import sets
-from shared.models import he
-from shared.training import zoo
-from shared.training.subject import Subject
 from tests.golden import Cases, refused
 from tests.golden.attacks import constant, images, net, of_classes, settings
 
@@ -373,7 +373,7 @@ def asked(subject, method, **published):
         return SimpleNamespace(net="the net")
 
     with mock.patch.object(zoo, "net", kept), \
-            mock.patch.object(he, "pretrained_squeezenet", lambda: torch.nn.Identity()):
+            mock.patch("papers.he.subject.pretrained_squeezenet", lambda: torch.nn.Identity()):
         given = method(subject)
     return {"given": given if isinstance(given, str) else type(given).__name__,
             "asked": [str(word) for call in calls for word in call]}

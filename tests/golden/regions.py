@@ -6,16 +6,15 @@ from unittest import mock
 import torch
 
 from papers.shu import experiments as setting
+from papers.shu import models as shu
 from papers.shu.experiments import Family
+from report import experiment, zoo
+from shared import regions as boxes
 from shared import runtime
 from shared.attacks.iterative import BasicIterative
 from shared.attacks.newton import NewtonFool
 from shared.attacks.pointwise import Pointwise
 from shared.data import sets
-from shared.models import shu
-from shared.regions import boxes
-from shared.training import zoo
-from shared.units import experiment
 from tests.golden import ROUNDED, Cases, refused
 from tests.golden.attacks import SHAPE, images, net, sure
 

@@ -2,7 +2,7 @@
 import torch
 
 from shared import roby, runtime
-from shared.models.inference import frozen
+from shared.inference import frozen
 from tests.golden import Cases, refused
 from tests.golden.attacks import images, net
 

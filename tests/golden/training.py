@@ -10,9 +10,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from shared import runtime
-from shared.models.recipe import Recipe
+from shared.training.checkpoint import kept_in
 from shared.training.fit import augmented, fit, loss, rate, share
-from shared.units.checkpoint import kept_in
+from shared.training.recipe import Recipe
 from tests.golden import Cases, refused
 
 case = Cases()

@@ -1,0 +1,142 @@
+"""He et al. (`he`): the nets of MadryLab's MNIST and CIFAR-10 challenges, as TensorFlow computes them.
+
+`he-mnist`, `he-w32-10` (the wide ResNet of the paper), `he-resnet` (a small one of the same units, its
+substitute on a laptop; `he-tiny` a smaller one yet), `he-squeezenet` (SqueezeNet 1.1, the substitute for
+Appendix D's Inception-ResNet).
+"""
+import dataclasses
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from report.pretrained import squeezenet
+from report.registry import architecture
+from shared.training.recipe import Recipe
+
+# MNIST. The published adversarial training: Adam at 1e-4 on batches of 50, the sum of their cross-entropies,
+# 100,000 steps. The natural one is unpublished: the same, for 25,000 steps (its checkpoint is that of step
+# 24,900). An epoch has 1,200 steps.
+NATURAL = Recipe(epochs=21, batch=50, rate=1e-4, weight_decay=0.0, bf16=True, optimiser="adam",
+                 schedule="constant", reduction="sum")
+ADVERSARIAL = dataclasses.replace(NATURAL, epochs=83)
+# Other trainings of the same network: fewer epochs; these in larger steps.
+NATURAL_SHORT = dataclasses.replace(NATURAL, epochs=2)
+NATURAL_FAST = dataclasses.replace(NATURAL_SHORT, rate=1e-3, schedule="one-cycle", reduction="mean")
+# For a CPU: a twelfth of the adversarial steps, at a larger rate that rises and falls.
+ADVERSARIAL_SHORT = dataclasses.replace(NATURAL, epochs=7, rate=1e-3, schedule="one-cycle")
+QUICK = dataclasses.replace(NATURAL, epochs=1, images=8_000, rate=1e-3, schedule="one-cycle")
+QUICK_ADVERSARIAL = dataclasses.replace(QUICK, images=4_000)
+# For the embedded digits and shapes. One recipe for all of these nets, so: few images in small batches, the
+# mean of their losses (he-tiny does not begin on the sum), and a rate that adversarial training bears, too.
+SMOKE = dataclasses.replace(NATURAL, epochs=2, images=600, batch=20, rate=2e-3, schedule="one-cycle",
+                            reduction="mean")
+# CIFAR-10's small ResNet, ours throughout: the published 80,000 steps of the wide one are days on a CPU.
+RESNET = Recipe(epochs=15, batch=128, rate=0.1, weight_decay=5e-4, bf16=True, shift=2, flip=True)
+RESNET_ADVERSARIAL = dataclasses.replace(RESNET, epochs=10)
+TINY = Recipe(epochs=4, images=800, batch=50, rate=0.1)     # of `he-tiny`
+
+SLOPE = 0.1                # of the leaky ReLUs
+
+
+# ---- MNIST -----------------------------------------------------------------------------------------------
+@architecture("he-mnist")
+def mnist():
+    """Two 5x5 convolutions with SAME padding, each pooled, then 1024 and 10; 3,274,634 parameters.
+
+    Weights start from a normal distribution of deviation 0.1 cut at two deviations, biases from 0.1.
+    """
+    net = nn.Sequential(
+        nn.Conv2d(1, 32, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(32, 64, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(3136, 1024), nn.ReLU(), nn.Linear(1024, 10))
+    for parameter in net.parameters():
+        if parameter.ndim == 1:
+            nn.init.constant_(parameter, 0.1)
+        else:
+            nn.init.trunc_normal_(parameter, std=0.1, a=-0.2, b=0.2)
+    return net
+
+
+# ---- CIFAR-10 --------------------------------------------------------------------------------------------
+@architecture("he-w32-10")
+def w32_10():
+    """The wide ResNet of the paper: 5 units in each of 3 stages of 160, 320, 640 channels.
+
+    It has 45.9 million parameters.
+    """
+    return _wide_resnet(units=5, widths=(160, 320, 640))
+
+
+@architecture("he-resnet")
+def resnet():
+    """A small wide ResNet, for machines without a GPU: 2 units in stages of 48, 96, 192 channels."""
+    return _wide_resnet(units=2, widths=(48, 96, 192))
+
+
+@architecture("he-tiny")
+def tiny():
+    """The smallest of these, for tests and quick looks: one unit in stages of 8, 16, 32 channels."""
+    return _wide_resnet(units=1, widths=(8, 16, 32), stem=8)
+
+
+def _wide_resnet(units, widths, *, stem=16, classes=10):
+    layers, channels = [Standardise(), _conv(3, stem)], stem
+    for stage, width in enumerate(widths):
+        for unit in range(units):
+            stride = 2 if stage > 0 and unit == 0 else 1
+            layers.append(Unit(channels, width, stride, activate_first=stage == unit == 0))
+            channels = width
+    tail = nn.Linear(channels, classes)
+    bound = (3 / channels)**0.5
+    nn.init.uniform_(tail.weight, -bound, bound)
+    nn.init.zeros_(tail.bias)
+    return nn.Sequential(*layers, _norm(channels), nn.LeakyReLU(SLOPE),
+                         nn.AdaptiveAvgPool2d(1), nn.Flatten(), tail)
+
+
+class Standardise(nn.Module):
+    """Each image to mean 0 and deviation 1 over all its values, as TensorFlow does it."""
+
+    def forward(self, x):
+        # The deviation's bound is for pixels in 0..255. It acts before the root, which is steep at 0.
+        values = 255 * x
+        variance, mean = torch.var_mean(values, (1, 2, 3), correction=0, keepdim=True)
+        return (values - mean) / variance.clamp(min=1 / x[0].numel()).sqrt()
+
+
+class Unit(nn.Module):
+    """Pre-activation residual unit: twice normalise, leaky ReLU, convolve; plus the shortcut.
+
+    activate_first  the first unit of all takes its shortcut behind normalisation and ReLU, the others before
+    """
+
+    def __init__(self, channels, width, stride, *, activate_first):
+        super().__init__()
+        self.norm1, self.conv1 = _norm(channels), _conv(channels, width, stride)
+        self.norm2, self.conv2 = _norm(width), _conv(width, width)
+        self.activate_first, self.stride, self.more = activate_first, stride, width - channels
+
+    def forward(self, x):
+        active = F.leaky_relu(self.norm1(x), SLOPE)
+        shortcut = active if self.activate_first else x
+        if self.stride > 1:
+            shortcut = F.avg_pool2d(shortcut, self.stride)
+        if self.more:     # new channels are zero, half of them before and half behind
+            shortcut = F.pad(shortcut, (0, 0, 0, 0, self.more // 2, self.more - self.more // 2))
+        return self.conv2(F.leaky_relu(self.norm2(self.conv1(active)), SLOPE)) + shortcut
+
+
+def _norm(channels):
+    return nn.BatchNorm2d(channels, eps=1e-3, momentum=0.1)
+
+
+def _conv(channels, width, stride=1):
+    """3x3, no bias. TensorFlow's SAME at stride 2 on even sides pads below and on the right only."""
+    conv = nn.Conv2d(channels, width, 3, stride, padding=1 if stride == 1 else 0, bias=False)
+    nn.init.normal_(conv.weight, std=(2 / (9 * width))**0.5)
+    return conv if stride == 1 else nn.Sequential(nn.ZeroPad2d((0, 1, 0, 1)), conv)
+
+
+# ---- ImageNet --------------------------------------------------------------------------------------------
+architecture("he-squeezenet")(squeezenet)

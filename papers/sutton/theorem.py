@@ -1,0 +1,207 @@
+"""One statement of Sutton et al. on a page: what speaks for it in numbers, and its result."""
+import math
+import re
+
+import numpy as np
+
+from papers.sutton.theory import statement as theory
+from papers.sutton.theory.statements import STATEMENTS, verify
+from report import display
+
+RARE = "the probability that the event does not occur"   # where the theorem's own is near 1
+ATTAINED = 0.9995  # of a bound, and more: what the page shows as all of it
+ALLOWED = 1e-8  # what rounding may cause: excess over a bound (in logarithms), difference of two integrations
+_MOVED = 1e-9   # logarithms that differ by less are the same bound
+# Names of a formula's parts as the papers write them.
+_SYMBOLS = {"epsilon": "ε", "delta": "δ", "eta": "η", "gamma": "γ", "kappa": "κ", "beta": "β", "tau": "τ",
+            "alpha": "α", "xi": "ξ", "lipschitz": "L", "exceeds(": "Pr(|g| > ", "above(": "Pr(x·v ≥ ",
+            "below(": "Pr(x·v < ", "+0.5 in": "+ ½ in", "-0.5 in": "− ½ in", "^2": "²"}
+
+
+def numpy_generator(run, *labels):
+    """A numpy generator for one purpose of a notebook, from the run's seed."""
+    return np.random.default_rng(run.generator(*labels).initial_seed())
+
+
+def symbols(text):
+    """A changed formula, or the name of a parameter, in the papers' letters: `delta^2` is `δ²`."""
+    return re.sub("|".join(map(re.escape, _SYMBOLS)), lambda m: _SYMBOLS[m[0]], text)
+
+
+def _nearest(statement, found, bounds):
+    """For each witness the cell whose known truth is nearest to a bound that says something, nearest first.
+
+    Rows with witness, truth_over_bound, at (the parameters).
+    """
+    rows = []
+    for case, bound in zip(found, bounds):
+        says = (case.log_low == case.log_high) & np.isfinite(case.log_low) & np.isfinite(bound)
+        says &= (bound < 0) | ("n" not in statement.grid)  # a distance, unlike a probability, may exceed 1
+        gap = np.where(says, -statement.beyond(bound, case.log_low, case.log_high), np.inf)
+        i = int(gap.argmin())
+        if np.isfinite(gap[i]):
+            at = {name: float(values[i]) for name, values in case.cells.items()}
+            rows.append((gap[i], {"witness": case.name, "at": at,
+                                  "truth_over_bound": math.exp(case.log_low[i] - bound[i])}))
+    return [row for _, row in sorted(rows, key=lambda pair: pair[0])]
+
+
+def _mutants(statement, found, bounds):
+    """Every changed formula: rows with change, claims ("more" or "less" than the right one), caught.
+
+    It is caught if the truth violates it, or if it is not attained where the right bound is.
+    """
+    sign = 1 if statement.complement or statement.direction == "upper" else -1
+    rows = []
+    for words, other in theory.mutants(statement):
+        changed = theory.bounds_at(other, found)
+        lost = any((theory.attained(case, bound) & ~theory.attained(case, new)).any()
+                   for case, bound, new in zip(found, bounds, changed))
+        with np.errstate(invalid="ignore"):
+            moved = np.concatenate([np.where(bound == new, 0.0, sign * (new - bound))
+                                    for bound, new in zip(bounds, changed)])
+        claims = "more" if (moved < -_MOVED).any() else "less" if (moved > _MOVED).any() else "the same"
+        rows.append({"change": words, "claims": claims,
+                     "caught": bool(theory.violations(other, found, changed)) or lost})
+    return [row for row in rows if row["claims"] != "the same"]  # no other formula on any cell: no mutant
+
+
+def evidence(statement, *, draws=0, generator=None, again=None, grid=None):
+    """What speaks for a bound, as plain data; a record and a verdict are made from it.
+
+    kind                "bound"
+    sampled             the own grid has no known truth and was tried at random (`draws`, `generator`)
+    cases, violations   cells of the own grid and of all witnesses, and how many are beyond the bound
+    within_allowed      no excess and no difference of two integrations above `ALLOWED`
+    beyond_allowed      the power of ten by which the worst is above it, else None
+    nearest_witness     witness, truth_over_bound, at: where a known truth is nearest to a bound below 1; the
+                        same of every witness in `witnesses`
+    mutants_tried, mutants_caught, missed
+                        changed formulas, those refused, the others (change, claims)
+    median_bound_over_truth, tightest, loosest (log10)  over the own grid, if its truth is known
+    again               another integration of the own exact values, held against them on `grid`
+    """
+    sampled = statement.log_exact is None
+    found = theory.cases(statement, draws=draws if sampled else 0, generator=generator)
+    bounds = theory.bounds_at(statement, found)
+    worst = max(float(statement.beyond(bound, case.log_low, case.log_high).max(
+        where=case.log_low == case.log_high, initial=0.0)) for case, bound in zip(found, bounds))
+    data = {"kind": "bound", "sampled": sampled, "cases": sum(len(b) for b in bounds),
+            "violations": theory.violations(statement, found, bounds)}
+    if "n" in statement.grid:
+        data["largest_n"] = int(max(case.cells["n"].max() for case in found if "n" in case.cells))
+    if again is not None:
+        worst = max(worst, quadrature_deviation(statement, grid, again))
+    near = _nearest(statement, found, bounds)
+    data |= {"nearest_witness": near[0] if near else None, "witnesses": near,
+             "within_allowed": worst <= ALLOWED,
+             "beyond_allowed": None if worst <= ALLOWED else math.ceil(math.log10(worst / ALLOWED))}
+    mutants = _mutants(statement, found, bounds)
+    data |= {"mutants_tried": len(mutants), "mutants_caught": sum(m["caught"] for m in mutants),
+             "missed": [{k: m[k] for k in ("change", "claims")} for m in mutants if not m["caught"]]}
+    if sampled:
+        data["says_nothing"] = int((bounds[0] > -ALLOWED).sum())
+    else:
+        truth = found[0].log_low
+        ratios = -statement.beyond(bounds[0], truth, truth)[np.isfinite(truth)] / math.log(10)
+        tightest, median, loosest = np.quantile(ratios, (0, 0.5, 1)).tolist()
+        data |= {"median_bound_over_truth": 10.0**median, "tightest": tightest, "loosest": loosest}
+    return data
+
+
+def quadrature_deviation(statement, grid, again):
+    """Largest relative difference between the exact values on a grid and another evaluation of them.
+
+    `again` takes the statement's parameters by name, scalars, and returns the probability of the rare event.
+    Values below 1e-12 are left out: plain integration has no digits there.
+    """
+    grid = {name: grid[name] for name in statement.parameters}
+    rows = [(r, math.exp(r["log_exact"])) for r in verify(statement, grid=grid)]
+    return max(abs(exact / again(**{name: r[name] for name in grid}) - 1)
+               for r, exact in rows if exact > 1e-12)
+
+
+def times(log10_ratio):
+    """A ratio in words that a reader can compare: `1.2`, `4,700` or `10^118`."""
+    if log10_ratio >= 5:
+        return f"$10^{{{log10_ratio:.0f}}}$"
+    ratio = 10.0 ** log10_ratio
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+
+
+def passed(data):
+    """`[mutant, its bound, why the check does not detect it]`; the same change in several places is one."""
+    ratio = data["nearest_witness"]["truth_over_bound"] if data["nearest_witness"] else 0
+    near = min(ratio, 1 / ratio) if ratio else 0    # the other way round for a bound from below
+    why = {"more": ("stronger", "no case that was tried violates it"),
+           "less": ("weaker", "wherever a case attains the bound, both formulas have the same value"
+                    if near >= ATTAINED else
+                    f"no case comes nearer to the bound than {100 * near:.3g}%, so a weaker formula passes")}
+    told = [(f"`{symbols(m['change'])}`", *why[m["claims"]]) for m in data["missed"]]
+    return [[f"{change} (in {n} places)" if (n := told.count((change, *rest))) > 1 else change, *rest]
+            for change, *rest in dict.fromkeys(told)]
+
+
+def _named(near):
+    """An extremal example as the page calls it."""
+    return "a case of the grid" if near["witness"] == "own grid" else near["witness"]
+
+
+def in_sentences(data, statement):
+    """What the evidence comes to, as sentences."""
+    whose = f", both of {RARE}," * statement.complement
+    text = f"{data['cases']:,} cases" + (f" up to $n$ = {data['largest_n']:,}" if "largest_n" in data else "")
+    text += ", in part by random trials" * data["sampled"] + f": {data['violations']} violations. "
+    if "loosest" in data:
+        text += ("Bound and exact value coincide. " if data["loosest"] < 1e-6 else
+                 f"On the grid, bound and exact value{whose} differ by a factor of "
+                 f"{times(data['tightest'])} to {times(data['loosest'])} "
+                 f"(median {data['median_bound_over_truth']:.3g}). ")
+    if data.get("says_nothing"):
+        text += f"In {data['says_nothing']} of the cases the bound says nothing."
+    return text.rstrip()
+
+
+def details(data, statement):
+    """How near the nearest cases come, and which changed formulas pass, as Markdown."""
+    rows = [[_named(near), f"{near['truth_over_bound']:.4g}", ", ".join(
+        f"{symbols(name)} = {display.number(value)}" for name, value in near["at"].items())]
+        for near in data["witnesses"]]
+    whose = f" (of {RARE})" * statement.complement
+    header = ["extremal example", f"exact value / bound{whose}, nearest to 1", "where"]
+    parts = [display.markdown_table(header, rows)]
+    text = (f"The same check detects {data['mutants_caught']} of {data['mutants_tried']} mutants of the "
+            "formula (constants halved and doubled, exponents raised and lowered by ½, terms dropped).")
+    parts.append(f"{text} {statement.remark}".rstrip())
+    if rows := passed(data):
+        parts.append(display.markdown_table(["mutant", "its bound", "not detected because"], rows))
+    return "\n\n".join(parts)
+
+
+def for_record(data):
+    """The part of the evidence from which a record makes its verdict."""
+    near = data["nearest_witness"]
+    told = None if near is None else f"{100 * near['truth_over_bound']:.4g}% of the bound ({_named(near)})"
+    names = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations", "sampled")
+    return {name: data[name] for name in names} | {"nearest_witness": told}
+
+
+def sampled_bound(*, within_allowed, nearest):
+    """The same for a bound tried at random points only; `nearest` is the largest truth / bound met there."""
+    return {"kind": "bound", "within_allowed": bool(within_allowed), "mutants_tried": 0, "mutants_caught": 0,
+            "violations": 0, "nearest_witness": f"{100 * nearest:.4g}% of the bound (a random point)"}
+
+
+def check(run, item, *, draws=0, grid=None, claims=None, note=None, extra=None, again=None):
+    """Show what speaks for a statement, and publish it; its formula stands in the page's text.
+
+    draws  random trials for each cell of a statement whose own grid has no known truth
+    extra  more numbers for the record, where a claim needs them
+    again, grid  another integration of the exact values, and where it is held against them (parameter ->
+                 values; names that the statement does not have are left out)
+    """
+    statement, generator = STATEMENTS[item], numpy_generator(run, item)
+    data = evidence(statement, draws=draws, generator=generator, again=again, grid=grid) | (extra or {})
+    found, more = in_sentences(data, statement), details(data, statement)
+    display.show(f"{found}\n\n{more}", myst=f"{found}\n\n{display.folded('How it was tried', more)}")
+    return run.statement(item, data=data, evidence=for_record(data), claims=claims, note=note)

@@ -1,0 +1,101 @@
+"""Theorem 7: gradient attacks on the linear model point straight across the plane, almost always.
+
+For f = sigma(x_1), label l and loss L(|f - l|) the gradient in x is (1 - 2 l) L' sigma' e_1 (Sutton et al.,
+equation 10). It has the best direction wherever L' and sigma' are positive. The proof takes this to hold
+almost everywhere because sigma is increasing and continuously differentiable; `FatCantorSigmoid` is such a
+function whose derivative is zero on a set of positive measure, so that it has to be assumed.
+"""
+import numpy as np
+from scipy import special
+
+from papers.sutton.theory.ball import check_positive, tail
+
+
+def loss_gradient(x, label, value, slope, loss_slope):
+    """Gradient of L(|sigma(x_1) - label|) at points x, (m, n), with labels 0 or 1, (m,). Returns (m, n).
+
+    value and slope are sigma and its derivative, loss_slope the derivative of L, all vectorised.
+    """
+    x, label = np.asarray(x, dtype=float), np.asarray(label)
+    if x.ndim != 2 or label.shape != x.shape[:1] or not np.isin(label, (0, 1)).all():
+        raise ValueError(f"need x of shape (m, n) and m labels 0 or 1: got {x.shape} and {label.shape}")
+    gradient = np.zeros_like(x)
+    gradient[:, 0] = (1 - 2 * label) * loss_slope(np.abs(value(x[:, 0]) - label)) * slope(x[:, 0])
+    return gradient
+
+
+def points_across(gradient, label, tolerance=1e-6):
+    """Is each gradient, a row of (m, n), a positive multiple of the best direction (1 - 2 label) e_1?
+
+    Works for gradients from any source; Returns (m,) booleans. `tolerance` is the allowed sideways part over
+    the length. A zero gradient is no direction: False.
+    """
+    gradient, label = np.asarray(gradient, dtype=float), np.asarray(label)
+    forward = gradient[:, 0] * (1 - 2 * label)
+    return (forward > 0) & (np.linalg.norm(gradient[:, 1:], axis=1) <= tolerance * forward)
+
+
+class FatCantorSigmoid:
+    """sigma(t) = 1 / (1 + exp(-integral of dist(u, K) from 0 to t)), K a Cantor set of positive length.
+
+    K comes from [-half_width, half_width] by removing, at level k = 1, 2, ..., the middle 4^-k of the whole
+    length from each of 2^(k-1) pieces (Smith-Volterra-Cantor set); half of the length is left. sigma is
+    continuously differentiable and strictly increasing, since no piece is free of gaps, yet sigma' = 0 on K.
+    `levels` many steps are carried out: pieces not yet divided count as K, which is then longer than the true
+    set by 2^-(levels+1) of the whole length.
+    """
+
+    def __init__(self, half_width=1.0, *, levels=12):
+        check_positive(half_width=half_width)
+        if not 1 <= levels <= 20:
+            raise ValueError(f"levels = {levels} is out of range: use 1 to 20")
+        self.half_width = half_width
+        pieces, gaps = np.array([[-1.0, 1.0]]), []
+        for level in range(1, levels + 1):
+            middle = pieces.mean(axis=1, keepdims=True) + np.array([-1.0, 1.0]) * 4.0**-level
+            gaps.append(middle)
+            pieces = np.stack([np.c_[pieces[:, 0], middle[:, 0]], np.c_[middle[:, 1], pieces[:, 1]]], axis=1)
+            pieces = pieces.reshape(-1, 2)
+        gaps = half_width * np.concatenate(gaps)
+        self.gaps = gaps[np.argsort(gaps[:, 0])]
+        self._areas = np.concatenate([[0.0], np.cumsum(np.diff(self.gaps).ravel() ** 2 / 4)])
+
+    def distance(self, t):
+        """dist(t, K): a triangle over each gap, zero on K, growing linearly beyond half_width."""
+        t = np.asarray(t, dtype=float)
+        gap = np.clip(np.searchsorted(self.gaps[:, 0], t, side="right") - 1, 0, None)
+        inside = np.minimum(t - self.gaps[gap, 0], self.gaps[gap, 1] - t)
+        return np.maximum(np.maximum(inside, 0.0), np.abs(t) - self.half_width)
+
+    def integral(self, t):
+        """Integral of the distance from 0 to t."""
+        return self._from_left(t) - self._from_left(0.0)
+
+    def _from_left(self, t):
+        t = np.asarray(t, dtype=float)
+        gap = np.searchsorted(self.gaps[:, 0], t, side="right") - 1
+        start, stop = self.gaps[np.maximum(gap, 0)].T
+        width = stop - start
+        rise = np.clip(t - start, 0.0, width)
+        triangle = np.where(rise <= width / 2, rise**2 / 2, width**2 / 4 - (width - rise) ** 2 / 2)
+        inner = self._areas[np.maximum(gap, 0)] + np.where(gap >= 0, triangle, 0.0)
+        outside = np.maximum(np.abs(t) - self.half_width, 0.0)
+        return inner + np.sign(t) * outside**2 / 2
+
+    def value(self, t):
+        """sigma(t), between 0 and 1."""
+        return special.expit(self.integral(t))
+
+    def slope(self, t):
+        """sigma'(t) = sigma (1 - sigma) dist(t, K)."""
+        value = self.value(t)
+        return value * (1 - value) * self.distance(t)
+
+    def zero_gradient_probability(self, n, epsilon):
+        """Pr(x_1 in K), class 0 of the two balls: how often the attack has no direction.
+
+        n and epsilon scalars. Every point of K counts, whatever the loss; class 1 has the same value.
+        """
+        edges = np.concatenate([[-self.half_width], self.gaps.ravel(), [self.half_width]]) + epsilon
+        beyond = tail(n, edges)
+        return float((beyond[0::2] - beyond[1::2]).sum())

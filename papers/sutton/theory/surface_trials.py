@@ -1,0 +1,146 @@
+"""Curved decision surfaces, measured: distances, the roof exactly, random trials, Definitions 21 and 22.
+
+The counterpart of `surfaces`: what actually happens, against the bounds there. Points are given by two
+coordinates, p in the plane and the height above it (see there why two are enough).
+"""
+import numpy as np
+
+from papers.sutton.theory.ball import (
+    broadcast,
+    check_positive,
+    estimate,
+    log_density,
+    log_tail,
+    sample_coordinates,
+)
+from papers.sutton.theory.integral import concave_argmax, log_integral
+from papers.sutton.theory.surfaces import kappa
+
+
+def signed_height(surface, p, height):
+    """Directed distance d_S, height minus g(p): negative for class 0 (equation 3)."""
+    return height - surface.height(p)
+
+
+def distance_to_surface(surface, p, height, candidates=201):
+    """Euclidean distance from points (p, height), shape (m,), to the surface: search along p, then refine.
+
+    The nearest surface point is never farther than the one straight above or below (equation 2), which bounds
+    the search. Accurate to about 1e-8 of the distance.
+    """
+    p, height = np.broadcast_arrays(np.asarray(p, dtype=float), np.asarray(height, dtype=float))
+    reach = np.abs(signed_height(surface, p, height))
+
+    def distance(q):
+        return np.hypot(p - q, height - surface.height(q))
+
+    steps = np.linspace(-1, 1, candidates).reshape((-1,) + (1,) * p.ndim)
+    grid = p + reach * steps
+    nearest = np.take_along_axis(grid, distance(grid).argmin(axis=0)[None], axis=0)[0]
+    spacing = 2 * reach / (candidates - 1)
+    return distance(concave_argmax(lambda q: -distance(q), nearest - spacing, nearest + spacing))
+
+
+def lipschitz_ratios(surface, draws, generator, *, width=2.0, depth=1.0):
+    """dist(x, S) / |d_S(x)| at random points with |p| <= width, up to `depth` below the surface, (draws,).
+
+    Lemma 13 says that none is below kappa.
+    """
+    p = generator.uniform(-width, width, draws)
+    below = depth * (1 - generator.random(draws))
+    return distance_to_surface(surface, p, surface.height(p) - below) / below
+
+
+def _log_beyond_roof(n, c, slope):
+    """log Pr(T_1 > c + slope |T_2|) for two coordinates of a uniform point of the unit ball of R^n, n >= 2.
+
+    Given T_2 = p, T_1 is sqrt(1 - p^2) times the coordinate in the ball of one dimension less.
+    """
+    n, c, slope = broadcast(n, c, slope, minimum=2)
+    # c + slope p crosses the circle +-sqrt(1 - p^2) at these p: ends of the possible range, kinks of the tail
+    half_width = np.sqrt(np.maximum(1 + slope**2 - c**2, 0.0))
+    crossings = (-c * slope + np.array([-1, 1]).reshape((2,) + (1,) * n.ndim) * half_width) / (1 + slope**2)
+    low = np.where(c < 1, 0.0, crossings[0])
+    high = np.where(c + slope < 0, 1.0, np.minimum(crossings[1], 1.0))
+    waves = np.array([1, 2.5, 4, 6]).reshape((-1,) + (1,) * n.ndim) / np.sqrt(n)
+
+    def log_integrand(p):
+        chord = np.sqrt((1 - p) * (1 + p))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return log_density(n, p) + np.where(chord > 0, log_tail(n - 1, (c + slope * p) / chord), -np.inf)
+
+    breaks = np.concatenate([crossings, waves])
+    return np.log(2) + log_integral(log_integrand, np.maximum(low, 0.0), high, breaks)
+
+
+def log_roof_error(n, eta, lipschitz, r=1.0):
+    """log Pr(f(x) = 1) under the roof g = -L|p| for uniform data of class 0: the exact value of Theorem 9."""
+    return _log_beyond_roof(n, np.divide(eta, r), -np.asarray(lipschitz, dtype=float))
+
+
+def log_roof_resistance(n, eta, delta, lipschitz, r=1.0):
+    """log Pr(no attack of length delta works) under the roof: the exact value of Theorem 11.
+
+    Below a roof Lemma 13 is an equality, so the attack must cover kappa times the height.
+    """
+    return _log_beyond_roof(n, (np.divide(delta, kappa(lipschitz)) - eta) / r, lipschitz)
+
+
+def sample_class0(n, eta, r, draws, generator):
+    """Uniform points (p, height) of class 0, the ball of radius r centred eta below the plane."""
+    check_positive(r=r)
+    height, p = r * sample_coordinates(n, draws, generator, k=2).T
+    return p, height - eta
+
+
+def correct_trials(surface, n, eta, draws, generator, r=1.0):
+    """Theorem 9's event, f(x) = 0, in random trials: boolean (draws,)."""
+    return signed_height(surface, *sample_class0(n, eta, r, draws, generator)) < 0
+
+
+def susceptible_trials(surface, n, eta, delta, draws, generator, r=1.0):
+    """Theorem 11's event, some perturbation of length <= delta leads to class 1: boolean (draws,)."""
+    p, height = sample_class0(n, eta, r, draws, generator)
+    return (signed_height(surface, p, height) >= 0) | (distance_to_surface(surface, p, height) <= delta)
+
+
+def random_flip_trials(surface, n, eta, delta, draws, generator, r=1.0):
+    """Theorem 14's event, f(x + s) = 1 for one uniform s of the ball of radius delta: boolean (draws,)."""
+    p, height = sample_class0(n, eta, r, draws, generator)
+    s_height, s_p = delta * sample_coordinates(n, draws, generator, k=2).T
+    return signed_height(surface, p + s_p, height + s_height) >= 0
+
+
+def universal_trials(surface, n, eta, gamma, delta, draws, generator, r=1.0, directions=201):
+    """Theorem 16's event: every |s| <= delta that pushes z by gamma past the surface also moves x across.
+
+    For each in-plane part of s (a grid of `directions` values) the worst s is the lowest that is allowed, so
+    only this part is discretised; a finite grid can miss a counterexample, never invent one. bool (draws,).
+    """
+    (x_p, x_height), (z_p, z_height) = (sample_class0(n, eta, r, draws, generator) for _ in range(2))
+    holds = np.ones(draws, dtype=bool)
+    for s_p in delta * np.sin(np.linspace(-np.pi / 2, np.pi / 2, directions)):
+        chord = np.sqrt(max(delta**2 - s_p**2, 0.0))
+        lowest = np.maximum(gamma - signed_height(surface, z_p + s_p, z_height), -chord)
+        holds &= (lowest > chord) | (signed_height(surface, x_p + s_p, x_height + lowest) >= 0)
+    return holds
+
+
+def is_stable(surface, p, height, delta):
+    """Definition 21: f(x + s) = f(x) for every |s| <= delta. Boolean, shape of the points.
+
+    The surface itself is of class 1, so class 0 must keep a distance above delta, class 1 at least delta.
+    """
+    distance = distance_to_surface(surface, p, height)
+    return np.where(signed_height(surface, p, height) < 0, distance > delta, distance >= delta)
+
+
+def stability_confidence(classify, x, perturbations):
+    """Share of the perturbations, rows of (m, n), that keep the label of x, (n,), with its interval.
+
+    `classify` maps (m, n) points to (m,) labels.
+    """
+    x, perturbations = np.asarray(x, dtype=float), np.asarray(perturbations, dtype=float)
+    if perturbations.ndim != 2 or perturbations.shape[1:] != x.shape:
+        raise ValueError(f"perturbations must have shape (m, {x.size}): got {perturbations.shape}")
+    return estimate(classify(x + perturbations) == classify(x[None]))

@@ -1,0 +1,272 @@
+"""What a cell shows: prose with computed numbers, tables, pictures, in one style; the book's form of each.
+
+An output carries plain text (scripts), Markdown (JupyterLab) and, under `MIME`, the MyST text and the
+pictures that book/_ext/executed.py puts on the page.
+"""
+import base64
+import hashlib
+import io
+import json
+import math
+import os
+import re
+import sys
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import seaborn as sns
+from matplotlib.text import Text
+
+from report.comparison import decimals
+from report.prose import number
+from report.verdict import LABELS
+
+MIME = "application/vnd.boundary-book+json"
+PICTURES = "BOUNDARY_PICTURES"               # names a folder for the figures of a text half
+PALETTE = sns.color_palette("colorblind")    # safe for colour-blind readers, used everywhere
+MARKERS = ("o", "s", "^", "D", "v", "P")     # curves differ by more than hue
+LINES = ("-", "--", "-.", ":")
+SMALLEST = 10                                # points of text in figures, on the page too
+WIDEST = 7.2                                 # inches of the book's column, where figures are shown as drawn
+MARK = {True: "✓", False: "✗", None: "–"}
+BADGE = {"exact": "success", "consistent": "success", "matches": "success", "holds": "info",
+         "trend": "info", "differs": "warning", "shown": "secondary", "proxy": "secondary",
+         "fitted": "secondary", "cannot tell": "secondary", "in part": "light", "not run": "light",
+         "planned": "light"}
+
+
+# ---- showing ---------------------------------------------------------------------------------------------
+def in_jupyter():
+    """Whether a notebook's kernel runs this, not a script."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and ipython.get_ipython() is not None
+
+
+def piece(thing):
+    """Show an interactive piece, whose `_repr_html_` a notebook takes; a script prints its `repr`."""
+    if not in_jupyter():
+        print(repr(thing))
+        return
+    from IPython.display import display
+    display(thing)
+
+
+def show(markdown, *, myst=None, pictures=None, plain=None, **spec):
+    """Show Markdown in a notebook, plain text in a script; the book takes `myst` with `pictures` {name: PNG}.
+
+    `{pictures}` in `myst` stands for the folder of the pictures. Further keywords travel with it.
+    """
+    if not in_jupyter():
+        print(plain if plain is not None else markdown)
+        if folder := os.environ.get(PICTURES):  # who runs the text half may want to see them
+            for name, png in (pictures or {}).items():
+                Path(folder).mkdir(parents=True, exist_ok=True)
+                (Path(folder) / name).write_bytes(png)
+        return
+    from IPython.display import display
+    told = {"myst": myst if myst is not None else markdown, **spec,
+            "pictures": {k: base64.b64encode(v).decode() for k, v in (pictures or {}).items()}}
+    for png in (pictures or {}).values():
+        markdown += f"\n\n![](data:image/png;base64,{base64.b64encode(png).decode()})"
+    display({"text/plain": plain or markdown[:200], "text/markdown": markdown,
+             MIME: json.loads(json.dumps(told))}, raw=True)
+
+
+def say(markdown):
+    """Prose with computed numbers."""
+    show(markdown)
+
+
+def table(header, rows, caption, *, sentences=False, fold=None):
+    """Show a table of our own: `header` texts, `rows` of texts or numbers.
+
+    sentences  cells hold sentences, whose lines may break; numbers stay on one line
+    fold       under what title the table is folded; None leaves it open
+    """
+    body = [[number(c) for c in r] for r in level(rows)]
+    myst = myst_table(header, body, caption, "sentences" if sentences else "results")
+    show(f"**{caption}**\n\n{markdown_table(header, body)}", myst=folded(fold, myst) if fold else myst)
+
+
+def picture(figure, caption, alt):
+    """Show a figure of our own under a caption; `alt` describes it to who cannot see it."""
+    png = png_for_page(figure)
+    name = f"{hashlib.sha256(caption.encode()).hexdigest()[:10]}.png"
+    show(f"*{caption}*", myst=myst_figure(name, caption, alt), pictures={name: png})
+
+
+# ---- pictures --------------------------------------------------------------------------------------------
+def style():
+    """One look for all figures: opaque white (dark mode too), colour-blind-safe, as wide as the book."""
+    sns.set_theme(context="notebook", style="ticks", palette="colorblind", rc={
+        "figure.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": 110, "savefig.dpi": 144,
+        "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
+        **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize", "xtick.labelsize",
+                         "ytick.labelsize", "legend.fontsize", "figure.titlesize"), SMALLEST),
+        "figure.constrained_layout.use": True, "image.cmap": "gray"})
+
+
+def png_of(figure):
+    """PNG bytes of a matplotlib figure, which is closed.
+
+    A figure wider than the book's column is drawn as wide as that, a little lower, with its text as large: on
+    the page no text is smaller than `SMALLEST` points.
+    """
+    buffer, (width, height) = io.BytesIO(), figure.get_size_inches()
+    if width > WIDEST:
+        figure.set_size_inches(WIDEST, height * (WIDEST / width) ** 0.5)  # titles and labels keep their room
+    for text in figure.findobj(Text):
+        text.set_fontsize(max(text.get_fontsize(), SMALLEST))
+    figure.savefig(buffer, format="png", metadata={"Software": None})
+    plt.close(figure)
+    return buffer.getvalue()
+
+
+def png_for_page(figure):
+    """`png_of`, but where nobody sees a figure, which is closed, it is not drawn: that takes the longest."""
+    if in_jupyter() or os.environ.get(PICTURES):
+        return png_of(figure)
+    plt.close(figure)
+    return b"not drawn"
+
+
+def image_grid(axes, images, titles=None):
+    """Draw images [N, 1 or 3, H, W] (uint8, or float in [0, 1]) into an iterable of axes, without ticks."""
+    for n, (ax, image) in enumerate(zip(axes, images)):
+        array = np.asarray(image)
+        if array.ndim == 3 and array.shape[0] in (1, 3):
+            array = array.transpose(1, 2, 0).squeeze()
+        ax.imshow(array, vmin=0, vmax=255 if array.dtype.kind == "u" else 1, interpolation="nearest")
+        ax.set(xticks=[], yticks=[])
+        ax.spines[:].set_visible(True)
+        if titles:
+            ax.set_title(titles[n], fontsize=10)
+
+
+def image_table(rows):
+    """A figure of rows {column: image}, with titles, and gaps where an image is missing; None of no rows."""
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    if not columns:
+        return None
+    side = min(1.1, WIDEST / len(columns))
+    figure, axes = plt.subplots(len(rows), len(columns), squeeze=False,
+                                figsize=(side * len(columns), side * len(rows) + 0.5))
+    for line, row in zip(axes, rows):
+        for ax, column in zip(line, columns):
+            if row is rows[0]:
+                ax.set_title(column)
+            if column in row:
+                image_grid([ax], [row[column]])
+            else:
+                ax.set_axis_off()
+    return figure
+
+
+# ---- text ------------------------------------------------------------------------------------------------
+def level(rows, digits=4):
+    """Rows whose broken numbers have as many decimals as their column needs: `digits` of the largest.
+
+    One more where its smallest number would have less than two digits; where it still would, it stays as is.
+    """
+    columns = list(zip(*rows))
+    for n, column in enumerate(columns):
+        sizes = [abs(float(v)) for v in column if isinstance(v, float) and math.isfinite(v) and v]
+        if not sizes or max(sizes) >= 10**digits:
+            continue
+        places = max(digits - 1 - math.floor(math.log10(max(sizes))), 0)
+        places += min(sizes) * 10**places < 10
+        places = min(places, max(map(decimals, sizes)))  # no zeros that nobody wrote
+        if min(sizes) * 10**places >= 10:
+            columns[n] = [number(v, column={"decimals": places}) if isinstance(v, float) else v
+                          for v in column]
+    return [list(row) for row in zip(*columns)]
+
+
+SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+WORDS = {"ssim": "SSIM", "sd": "SD", "pct": "(%)", "asr": "ASR", "fsa": "FSA", "fsd": "FSD", "roby": "ROBY",
+         "l1": "ℓ₁", "l2": "ℓ₂", "linf": "ℓ∞", "delta": "δ", "dims": "dimensions", "m1": "M₁",
+         "adv": "adversarial", "pgd_adversarial": "adversarial (PGD)", "x_b": "mixed with", "s_(i)": "s₍ᵢ₎",
+         "(row)": "row",
+         "mnist": "MNIST", "fashion_mnist": "Fashion-MNIST", "cifar10": "CIFAR-10", "gtsrb": "GTSRB",
+         "imagenet1000": "ImageNet", "images_train": "training images", "images_test": "test images",
+         "images_attack": "images attacked", "images_random": "images perturbed at random",
+         "sample": "images of the classifiers"}
+
+
+def in_words(name):
+    """A heading or the name of a number as a reader may meet it: `mean_ssim_row_1` is "mean SSIM row 1".
+
+    Symbols of the papers keep their indices: `M_1` is "M₁". What is printed in words stays as it is.
+    """
+    if name in WORDS:
+        return WORDS[name]
+    name = re.sub(r"\b([A-Z])_(\d+)\b", lambda m: m[1] + m[2].translate(SUBSCRIPT), name)
+    if re.fullmatch(r"[a-z]\.\w+", name):  # a number of one panel of a figure
+        return f"panel {name[0]}: {in_words(name[2:])}"
+    words = name.replace("_", " ").split()
+    if "adv" in words[1:] and "training" not in words:  # a column of what was trained on adversarial images
+        words.insert(words.index("adv") + 1, "training")
+    return " ".join(WORDS.get(word, word) for word in words)
+
+
+SIGNS = {"l-infinity": "ℓ∞", "Linf": "L∞", "L_inf": "L∞", "l1": "ℓ₁", "l2": "ℓ₂", "delta": "δ"}
+
+
+def symbols(text):
+    """A caption or claim of the reference, or words that quote it, with its signs: `x_s`, `L_inf`, `->`."""
+    for plain, sign in SIGNS.items():
+        text = re.sub(rf"\b{plain}\b", sign, text)
+    return re.sub(r"\b([A-Za-z])_(\d+|[a-z])(?![A-Za-z_])", r"$\1_{\2}$", text).replace("->", "→")
+
+
+def sentence(text):
+    """Text with one full stop or question mark at its end; a closing quotation mark or bracket may follow."""
+    return text if text.endswith((".", ".”", ".)", "?")) else f"{text}."
+
+
+def markdown_table(header, rows):
+    """A pipe table; every cell is text."""
+    body = [[str(c).replace("|", "\\|") for c in row] for row in rows]
+    rule = "|" + " --- |" * len(header)
+    first, *others = ["| " + " | ".join(cells) + " |" for cells in [header, *body]]
+    return "\n".join([first, rule, *others])
+
+
+def myst_table(header, rows, caption, style="results", name=None):
+    """A table of the book, with its caption."""
+    label = f":name: {name}\n" if name else ""
+    return f"```{{table}} {caption}\n{label}:class: {style}\n\n{markdown_table(header, rows)}\n```"
+
+
+def myst_figure(picture, caption, alt, name=None):
+    """A figure of the book: a picture's name, its caption, its description."""
+    label = f":name: {name}\n" if name else ""
+    told = f"{label}:alt: {' '.join(alt.split())}\n\n{sentence(caption)}"
+    return f"```{{figure}} {{pictures}}/{picture}\n{told}\n```"
+
+
+def folded(title, myst):
+    """A part of the page that opens with a click."""
+    return f"::::{{dropdown}} {title}\n{myst}\n::::"
+
+
+def badge(verdict, item=None, fraction=1):
+    """A verdict as a badge, in the words of `LABELS`.
+
+    item      where its formula is lost in the text that we have, the badge says that ours was checked
+    fraction  of the published scale; the badge names one below 1, where something is measured
+    """
+    words = LABELS.get(verdict, verdict)
+    if verdict in ("exact", "consistent") and item is not None and item.reconstructed:
+        words += ", as reconstructed here"
+    if fraction != 1 and verdict != "not run":
+        words += f", {percent(fraction)} of scale"
+    return f"{{bdg-{BADGE[verdict]}}}`{words}`"
+
+
+def percent(share):
+    """A share of the published scale: "12.5%"; what is there is never told as nothing, what lacks as all."""
+    return "less than 0.1%" if 0 < share < 0.0005 else f"{min(share, 0.999 if share < 1 else 1):.1%}"

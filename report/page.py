@@ -1,0 +1,367 @@
+"""What every notebook starts with, and what it publishes by: `run = start("ren/iv_simulation", globals())`.
+
+    scale = run.scale(smoke=..., quick=..., paper=...)
+    searches = run.results(experiments.searches)
+    run.table("table-3", searches, rows, claims={...})
+    run.figure("figure-2", searches, draw, claims={...})
+    run.statement("theorem-6", data=..., evidence=...)
+    run.stamp()
+
+What a page says at full scale comes from the recorded runs; what this page measured stands beside it, folded.
+"""
+import dataclasses
+import json
+import re
+import resource
+import sys
+import time
+import types
+
+import pandas as pd
+
+from report import claims as judging
+from report import display, flat, parameters, prose, provenance, record, reference, registry, results, tidy
+from report import experiment as experiments
+from shared import runtime
+from shared.data import sets as datasets
+from shared.training.recipe import Recipe
+
+STATE = "_runs/state"  # what each notebook says of its units at full scale, for `make missing`
+
+
+def start(name, namespace):
+    """Begin notebook `name` with its `globals()`; returns the `Page` that the other cells use.
+
+    Raises UserError, in one line, for an unknown parameter, a wrong type or a wrong value.
+    """
+    runtime.prepare()
+    if "__file__" in namespace:  # a script: SIGTERM ends it as Ctrl-C does
+        runtime.stop_cleanly()
+    return Page(name, namespace)
+
+
+class Shown(dict):
+    """A record whose page has shown it: a cell that ends with it adds nothing."""
+
+    def _ipython_display_(self):
+        pass
+
+
+class Page:
+    """One execution of one notebook: its parameters, its scale, its runs, and what it publishes."""
+
+    def __init__(self, name, namespace):
+        self.name, self.started, self.paper_key = name, time.perf_counter(), name.split("/")[0]
+        self.text_half = parameters.text_half(name)
+        self.declared = parameters.declared(self.text_half)
+        self.parameters = parameters.values(self.declared, namespace, sys.argv[1:])
+        self.profile, self.seed = self.parameters["profile"], self.parameters["seed"]
+        self.which = self.parameters.get("units", "missing")
+        self.device = runtime.use_device(self.parameters["device"])
+        datasets.use_profile(self.profile)
+        self.sets, self.looked, self.minute_facts = {}, {}, {}
+        self.tables = {}     # {item: its tidy rows as this page has them}
+        self._ledger = runtime.ledger()
+        self.used = self._ledger.__enter__()
+        display.style()
+
+    # ---- settings ----------------------------------------------------------------------------------------
+    def scale(self, *, smoke, quick, paper):
+        """The settings of this run: its profile's dict, overridden by explicit parameters of the same names.
+
+        The other parameters of the notebook stand beside them: a plan finds all it needs in one place.
+        `run.full` has the same for the unmodified `paper` profile.
+        """
+        if not smoke.keys() == quick.keys() == paper.keys():
+            raise ValueError("the three profiles of a scale name the same settings")
+        self.scales = dict(zip(runtime.PROFILES, (smoke, quick, paper)))
+        chosen = self.scales[self.profile]
+        # A recipe is named by a parameter: it is the constant of that name beside the paper's architectures.
+        explicit = {k: registry.recipe(self.paper_key, v) if isinstance(paper[k], Recipe) else v
+                    for k, v in self.parameters.items() if k in paper and v is not None}
+        fixed = {k: v for k, v in self.parameters.items() if k not in (*paper, "profile", "device", "units")}
+        self.full = types.SimpleNamespace(**{k: self.declared[k].default for k in fixed}, **paper)
+        self.settings = types.SimpleNamespace(**fixed, **{**chosen, **explicit})
+        return self.settings
+
+    def generator(self, *labels):
+        """A CPU random generator for one purpose of this notebook."""
+        return runtime.generator(self.seed, self.name, *labels)
+
+    # ---- runs --------------------------------------------------------------------------------------------
+    def results(self, experiment, *, function=None, names=None, plan=None):
+        """The `Results` of an experiment: its recorded runs and, of what this page wants, its own.
+
+        function  a reader's own in place of the experiment's: shown beside the recorded results as "yours"
+        names     of the published runs that the page rests on; None takes all
+        plan      settings -> {key: arguments} of this page's own small runs, where its scale is not the
+                  experiment's; None takes the experiment's plan
+
+        A page whose scale is the experiment's computes its runs. At full scale another page shows what is
+        recorded, in `smoke` and `quick` it computes the runs that its own scale wants.
+        """
+        at_home = experiment.scale == self.scales
+        wants = at_home or self.profile != "paper" or function is not None
+        made = experiments.gather(experiment, self.settings if wants else None, which=self.which, plan=plan,
+                                  record=self.profile == "paper", function=function)
+        if names is not None:
+            keep = [n for n in made.published if n in names]
+            made = dataclasses.replace(made, published={n: made.published[n] for n in keep}, **{
+                part: {n: v for n, v in getattr(made, part).items() if n in keep}
+                for part in ("recorded", "outdated")})
+        self.sets[experiment.name] = made
+        return made
+
+    each = staticmethod(tidy.each)
+
+    @property
+    def at_full_scale(self):
+        """Whether this run is the published one: then what it measured is what is recorded."""
+        return self.profile == "paper"
+
+    def _runs(self, sets):
+        """`{label: {experiment: {name: Run}}}`: what is recorded, and what this page has of its own."""
+        runs = {}
+        if sets and all(s.recorded for s in sets):
+            runs["recorded"] = {s.name: {n: s.recorded[n] for n in s.published if n in s.recorded}
+                                for s in sets}
+        mine = {s.name: s.mine for s in sets}
+        if not sets:
+            runs["recorded"] = mine
+        elif all(mine.values()) and any(s.mine[n] is not s.recorded.get(n) for s in sets for n in s.mine):
+            runs["yours" if any(s.yours for s in sets) else f"this run, {self.scale_words}"] = mine
+        return runs
+
+    @property
+    def scale_words(self):
+        """The profile, and what departs from it: "quick, threshold = 0.9"."""
+        mine = {k: v for k, v in self.parameters.items() if k not in ("profile", "device", "units")
+                and v != self.declared[k].default}
+        return ", ".join([self.profile, *(f"{k} = {v}" for k, v in mine.items())])
+
+    def _built(self, item, sets, made):
+        """What to call a result without units that is not the recorded one: a small run has computed it."""
+        if sets or self.at_full_scale:
+            return None
+        kept = record.read(self.paper_key, item) or {}
+        same = all(kept.get(k) == json.loads(json.dumps(made.get(k))) for k in ("rows", "data", "claims"))
+        return None if same else f"this build, {self.scale_words}"
+
+    def frames(self, sets, units_):
+        """A DataFrame of each experiment: a row a run, what its name says, its arguments and results."""
+        return [pd.DataFrame([s.labels.get(u.name, {}) | u.row for u in units_[s.name].values()])
+                for s in sets]
+
+    # ---- publishing --------------------------------------------------------------------------------------
+    def table(self, item, sets, rows, **judged):
+        """Show a table beside the printed one and judge it.
+
+        rows    units (one DataFrame a set) -> rows named as the printed ones
+        judged  `claims`, `tolerances`, `note`, `caption`: see `record.build`
+        """
+        return self._publish(item, sets, rows=rows, **judged)
+
+    def figure(self, item, sets, draw, *, data=None, alt=None, **judged):
+        """Show a figure as recorded, fold this run's, and judge it.
+
+        draw    units (one DataFrame a set) -> matplotlib figure, or None where there is nothing to draw
+        data    units -> its numbers, compared with printed ones by name; what claims and `contains` look at
+        judged  also `contains`: {phrase of what the reference asks for: data -> whether it is there}
+        """
+        return self._publish(item, sets, draw=draw, data=data, alt=alt, **judged)
+
+    def statement(self, item, sets=(), *, data, **judged):
+        """Show an algorithm, equation, theorem ... and what its check found.
+
+        data    as in `figure`, or a dict
+        judged  also `evidence`: of the check (`verdict.EVIDENCE`), or data -> evidence if it rests on units
+        """
+        return self._publish(item, sets, data=data if callable(data) else lambda *_: data, **judged)
+
+    def _publish(self, item, sets, *, rows=None, data=None, draw=None, caption=None, alt=None, **judged):
+        sets, printed = several(sets), reference.paper(self.paper_key)[item]
+        made, pictures = {}, {}
+        for label, units_ in self._runs(sets).items():
+            frames = self.frames(sets, units_)
+            found = {"rows": rows(*frames) if rows else None, "data": data(*frames) if data else None}
+            made[label] = self._record(printed, sets, units_, label, found, **judged)
+            if draw:
+                figure = draw(*frames)
+                pictures[label] = None if figure is None else display.png_for_page(figure)
+        if not made:
+            display.show(f"{printed.title}: not measured yet.")
+            return None
+        if self.at_full_scale and "recorded" in made:
+            record.write(made["recorded"])
+        first = next(iter(made.values()))
+        markdown, myst, shown = results.page(printed, made, sets=sets, pictures=pictures, caption=caption,
+                                             alt=alt, built=self._built(item, sets, first))
+        self.tables[item] = flat.rows(printed, list(made.values())[-1])     # this page's own where it has any
+        display.show(markdown, myst=myst, pictures=shown, plain=f"{printed.title}\n{markdown}", kind="item",
+                     record=first, recorded="recorded" in made, table=self.tables[item])
+        scale = first["scale"]
+        judged = "recorded" in made and scale["fraction"] > 0 and not scale["proxies"]
+        self.minute_facts[item] = (first["verdict"], scale["fraction"]) if judged else ("not run", 1)
+        return Shown(first)
+
+    def _record(self, printed, sets, units_, label, found, *, contains=None, claims=None, evidence=None,
+                **judged):
+        """The record of what was `found` in a run's units; claims of other items may ask for its rows."""
+        looked, whole = found["rows"] if found["data"] is None else found["data"], label == "recorded"
+        others = dict.fromkeys(i for p in (claims or {}).values() if isinstance(p, tuple) for i in p[1:])
+        ticks = {k: v(looked) if callable(v) else v for k, v in (contains or {}).items()}
+        made = record.build(printed, sets, units_, **found, claims=claims, contains=ticks, whole=whole,
+                            evidence=evidence(looked) if callable(evidence) else evidence,
+                            others={i: self._rows_of(i, label) for i in others}, **judged)
+        lacks = record.lacking(sets, units_, f" of {printed.label}") if whole else judging.nothing
+        self.looked.setdefault(label, {})[printed.id] = looked, lacks
+        return made
+
+    def _rows_of(self, item, label):
+        """`(rows, what they lack)` of another item: of this page, else of a record, as a whole."""
+        if item in self.looked.get(label, {}):
+            looked, lacks = self.looked[label][item]
+            return pd.DataFrame(looked), lacks
+        printed, kept = reference.paper(self.paper_key)[item].label, record.read(self.paper_key, item)
+        if kept is None:
+            return None, lambda begin: f"the record of {printed}"
+        rows = pd.DataFrame(kept["rows"]) if "rows" in kept else kept.get("data")
+        have, of = kept["scale"]["parts"].get("units", (1, 1))
+        return rows, lambda begin: f"{of - have} of {of} units of {printed}" if have < of else None
+
+    def rows(self, item=None):
+        """The tidy table of an item, or of all so far: item, row, column, value, n, low, high, published.
+
+        Values are this page's own where it computed any, else the recorded ones.
+        """
+        if item is not None and item not in self.tables:
+            raise runtime.UserError(f"{item!r}: no such result on this page so far; there are: "
+                                    f"{', '.join(self.tables) or 'none'}")
+        wanted = self.tables if item is None else {item: self.tables[item]}
+        return flat.frame([row for each in wanted.values() for row in each])
+
+    def extra(self, slug, sets, rows, caption, *, header=None, fold=None):
+        """Show and record a table that the paper lacks: the same form, no verdict.
+
+        header  {column: its heading}, in order; None takes the columns as they are
+        fold    under what title the table is folded; None leaves it open
+        """
+        sets = several(sets)
+        runs = self._runs(sets)
+        for n, (label, units_) in enumerate(runs.items()):
+            found = record.tidy(pd.DataFrame(rows(*self.frames(sets, units_))))
+            if label == "recorded" and self.at_full_scale:
+                record.write({"item": f"{record.EXTRA}{slug}", "paper": self.paper_key, "rows": found,
+                              "claims": [], "cells": [], "scale": record.scale(sets, units_),
+                              "units": sorted(f"{s.name}/{u}" for s in sets for u in units_[s.name]),
+                              **({"provenance": record.provenance(sets, units_)} if sets else {})})
+            if not found:
+                if n == 0:
+                    words = results.captioned(display.sentence(caption), label)
+                    display.show(f"*{words} There is nothing to show.*")
+                continue
+            heads = header or {k: k.replace("_", " ") for k in found[0]}
+            body = [[r[k] if isinstance(r.get(k), float) and r.get(f"{k}_sd") is None else
+                     results.cell(r.get(k), sd=r.get(f"{k}_sd")) for k in heads] for r in found]
+            built = self._built(f"{record.EXTRA}{slug}", sets, {"rows": found, "claims": []})
+            display.table(list(heads.values()), body, results.captioned(caption, built or label),
+                          fold=f"{label[0].upper()}{label[1:]}, beside" if n else fold)
+
+    def picture(self, sets, draw, *, caption, alt):
+        """Show a figure of our own, drawn from the recorded units, else from this run's; nothing of None."""
+        sets = several(sets)
+        for label, units_ in list(self._runs(sets).items())[:1]:
+            if (drawn := draw(*self.frames(sets, units_))) is not None:
+                display.picture(drawn, results.captioned(caption, label), alt)
+
+    def best(self, *sets):
+        """DataFrames of the recorded units where there are any, else of this run's, one a set: for prose."""
+        runs = self._runs(sets)
+        found = self.frames(sets, next(iter(runs.values()))) if runs else [pd.DataFrame() for _ in sets]
+        return found[0] if len(found) == 1 else found
+
+    def tell(self, sets, words):
+        """Show prose: the text that `words` makes of the recorded units, else of this run's; or nothing."""
+        sets = several(sets)
+        for label, units_ in list(self._runs(sets).items())[:1]:
+            whose = "" if label == "recorded" else f" ({label[0].upper()}{label[1:]}.)"
+            if text := words(*self.frames(sets, units_)):
+                display.say(f"{text}{whose}")
+
+    def say(self, sets, facts, template, *, nothing=""):
+        """Show a sentence with computed numbers; see `prose.fill` for its form.
+
+        facts    units (one DataFrame a set) -> what the template names; where that is empty, or something
+                 named has no value, there is nothing to say
+        nothing  what is said then
+        """
+        def words(*frames):
+            found = facts(*frames)
+            return prose.fill(template, found) if found and prose.complete(template, found) else nothing
+
+        self.tell(sets, words)
+
+    def minute(self, sentences, *, picture=None, alt="", sets=None):
+        """The page in one minute: sentences with computed numbers, a picture (PNG or figure), all verdicts.
+
+        The book puts it at the top of the page. Where nothing is recorded yet, it says so.
+
+        sets   what the sentences rest on; None takes all units of the page
+        """
+        sets = self.sets.values() if sets is None else sets
+        small = bool(sets) and not any(s.recorded for s in sets)
+        if small:
+            data = " on embedded sample data" if self.substitutes else ""
+            sentences = ("*Nothing on this question is measured at full scale yet. These are the numbers of "
+                         f"a small run{data}, which say nothing about the paper.* {sentences}")
+        found = [(reference.paper(self.paper_key)[i], told) for i, told in self.minute_facts.items()]
+        badges = " · ".join(f"[{item.label}](#{item.paper}-{item.id}-head) {display.badge(word, item, part)}"
+                            for item, (word, part) in found)
+        plain = " · ".join(f"{item.label}: {display.LABELS.get(word, word)}" for item, (word, _) in found)
+        png = picture if isinstance(picture, bytes | None) else display.png_for_page(picture)
+        name = f"{self.name.replace('/', '-')}-minute.png"
+        counted = re.sub(r"\{ref\}`[^`]*`", "", sentences)  # the number of a section is no result
+        shown = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""
+        myst = f":::{{admonition}} In one minute\n:class: minute\n{shown}{sentences}\n\n{badges}\n:::"
+        display.show(f"**In one minute.** {sentences}\n\n{plain}", kind="minute", myst=myst, small=small,
+                     pictures={name: png} if png else {}, numbers=re.findall(r"\d[\d.,]*", counted))
+
+    def _taken(self, name, value):
+        """What a parameter that was left to its profile became; None where that is no plain value."""
+        taken = getattr(getattr(self, "settings", None), name, None) if value is None else value
+        return taken if isinstance(taken, str | int | float | list | tuple) else None
+
+    # ---- the end -----------------------------------------------------------------------------------------
+    @property
+    def substitutes(self):
+        """What stood in for what in this run: `{"mnist": "digits"}`, empty on real data."""
+        mine = [u for s in self.sets.values() for u in s.mine.values()]
+        here = {k: v.split(":")[0] for k, v in self.used.get("data", {}).items() if ":" in v}
+        return record.proxies(mine) | here
+
+    def stamp(self):
+        """The line that ends a notebook: data, scale, seed, versions, seconds, revision."""
+        self._ledger.__exit__(None, None, None)
+        experiments.check_asked(self.which, self.sets.values())
+        state = [s.state() for s in self.sets.values()]
+        facts = {"notebook": self.name, "profile": self.profile, "seed": self.seed,
+                 "device": str(self.device), "versions": provenance.versions(),
+                 "python": sys.version.split()[0], "revision": runtime.revision(),
+                 "wall_seconds": round(time.perf_counter() - self.started, 1),
+                 "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
+                 "when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "substitutes": self.substitutes,
+                 "parameters": {k: self._taken(k, v) for k, v in self.parameters.items()}, "state": state}
+        if self.at_full_scale:
+            path = runtime.ROOT / STATE / f"{self.name.replace('/', '-')}.json"
+            runtime.write_atomically(path, lambda part: part.write_text(json.dumps(facts)))
+        words = ", ".join(f"{k} {v}" for k, v in facts["versions"].items())
+        stood_in = "; ".join(f"**embedded {v} in place of {display.in_words(k)}**"
+                             for k, v in facts["substitutes"].items())
+        text = (f"`{self.name}` · profile {self.scale_words} · seed {self.seed} · {facts['device']} · Python "
+                f"{facts['python']}, {words} · revision {facts['revision']} · {facts['when']} · "
+                f"{facts['wall_seconds']} s, {facts['peak_gb']} GB{f' · {stood_in}' if stood_in else ''}")
+        display.show(text, kind="stamp", facts=facts)
+
+
+def several(sets):
+    return (sets,) if isinstance(sets, experiments.Results) else tuple(sets)

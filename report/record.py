@@ -1,0 +1,191 @@
+"""Records: what an item's units add up to, beside the printed values. A record is rebuilt, never edited."""
+import json
+
+import numpy as np
+import pandas as pd
+
+from report import claims as judging
+from report import comparison, pattern, reference, store, verdict
+from shared import runtime
+from shared.data import content
+
+REMEDY = "delete it and run `make records`, which makes it again from the recorded units"
+EXTRA = "extra-"  # how the name of a record begins that the paper does not have
+# Parts of a unit that train its networks, in words. On networks that are trained less than published no claim
+# is judged: longer training may turn it.
+TRAINING = {"epochs": "epochs", "images_train": "training images"}
+
+
+# ---- making ----------------------------------------------------------------------------------------------
+def tidy(value):
+    """A value as a record holds it: plain, six significant digits, None for what is not finite."""
+    if isinstance(value, pd.DataFrame):
+        return tidy(value.to_dict("records"))
+    if isinstance(value, dict):
+        return {str(k): tidy(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray, pd.Series)):
+        return [tidy(v) for v in value]
+    value = store.plain(bool(value) if isinstance(value, np.bool_) else value, "what a record is to hold")
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def scale(sets, units, rests=None):
+    """How much of the published size the units of `{set: {name: Unit}}` make up.
+
+    rests  the parts that count, such as ("epochs", "images"); None takes all that the sets have
+    """
+    published = sum(len(s.published) for s in sets)
+    present = [u for s in sets for u in units[s.name].values()]
+    parts = {"units": [len(present), published]} if sets else {}
+    rests = dict.fromkeys(p for s in sets for p in s.sizes if rests is None or p in rests)
+    for part in rests:
+        sizes = [u.sizes[part] for u in present if part in u.sizes]
+        parts[part] = [sum(a for a, _ in sizes), sum(f for _, f in sizes)]
+    fraction = sum(u.share(rests) for u in present) / published if published else 1.0
+    return {"parts": parts, "fraction": fraction, "proxies": proxies(present)}
+
+
+def lacking(sets, units, of=""):
+    """`judging.judge`'s `lacking` for the units of `{set: {name: Unit}}`.
+
+    of  what they belong to, in words
+    """
+    def lacks(decides=None):
+        asked = [(s.name, n) for s in sets for n in s.published
+                 if decides is None or decides.counts({"run": n, **s.labels.get(n, {})})]
+        away = sum(n not in units[s] for s, n in asked)
+        if away:
+            return f"{away} of {len(asked)} units{of}"
+        less = min((units[s][n] for s, n in asked), key=lambda u: u.share(TRAINING), default=None)
+        told = [] if less is None else [f"{actual:,} of {published:,} {TRAINING[part]}" for part, (
+            actual, published) in less.sizes.items() if part in TRAINING and actual < published]
+        return f"full training{of} ({', '.join(told)})" if told else None
+    return lacks
+
+
+def proxies(units):
+    """`{data set: what stood in for it}` of some units."""
+    told = {}
+    for unit in units:
+        for name, identity in unit.provenance["data"].items():
+            if ":" in identity:
+                told[name] = identity.split(":")[0]
+    return told
+
+
+def provenance(sets, units):
+    """Where the units of a record come from: sets of what differs, seconds in all."""
+    present = [u for s in sets for u in units[s.name].values()]
+
+    def every(key):
+        told = {json.dumps(u.provenance[key], sort_keys=True) for u in present}
+        return [json.loads(value) for value in sorted(told)]
+
+    data = {k: v for u in present for k, v in u.provenance["data"].items()}
+    return {"data": data, "seeds": sorted({u.arguments["seed"] for u in present if "seed" in u.arguments}),
+            "versions": every("versions"), "devices": every("device"), "threads": every("threads"),
+            "revisions": every("revision"),
+            "seconds": sum(u.provenance["seconds"] for u in present)}
+
+
+def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, contains=None, tolerances=None,
+          evidence=None, note=None, others=None, whole=True, status=None, rests=None):
+    """The record of an item.
+
+    sets, units  the `UnitSet`s it rests on, and {set: {name: Unit}} of those there; none: computed each time
+    rows, data   what the units add up to: rows named as the printed ones, or a figure's numbers
+    claims       {phrase: predicate}, see `claims.judge`; contains: {phrase: what must be there: bool}
+    whole        whether claims wait for published units that are not there; else what is there is judged
+    status       of an item without printed values, such as "proxy: SqueezeNet in place of another net"
+    rests        the parts of a unit that the item rests on: it waits for no others; None takes all
+
+    What was measured on a proxy throughout is told beside the claims and judges none.
+    """
+    units = units or {}
+    how_much, lacks = scale(sets, units, rests), lacking(sets, units)
+    waiting = lacks() or ("units of full size" if how_much["fraction"] < 1 else None)
+    looked_at = pd.DataFrame(rows) if rows is not None else data
+    judged = judging.judge(item, looked_at, claims or {}, lacking=lacks if whole else None, others=others)
+    cells = comparison.compare(item, rows, tolerances) if rows is not None and item.rows else []
+    if data is not None and item.printed_numbers:
+        cells += comparison.compare_numbers(item, data, tolerances)
+    statuses = {c["status"] for c in cells} | ({comparison.status(status, item.title)[0]} - {None})
+    if "proxy" in statuses and statuses <= {"proxy", "not run"}:
+        judged = [judging.on_a_proxy(c) for c in judged]
+    printed = sum(comparison.comparable(value) for *_, value in comparison.printed_values(item))
+    word, reason = verdict.verdict(judged, cells, evidence, status, waiting=waiting if whole else None,
+                                   published=printed)
+    record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data,
+              "contains": _ticks(item, contains), "scale": how_much,
+              "units": sorted(f"{s.name}/{n}" for s in sets for n in units[s.name]), "claims": judged,
+              "cells": cells, "evidence": evidence, "verdict": word, "reason": reason, "note": note,
+              "patterns": pattern.rows(cells)}
+    if sets:
+        record["provenance"] = provenance(sets, units)
+    kept = ("claims", "cells", "scale")
+    return {k: v for k, v in tidy(record).items() if k in kept or v not in (None, [], {})}
+
+
+def _ticks(item, contains):
+    """What the reference asks a figure to contain, each with whether it is there."""
+    must, contains = item.must_contain, dict(contains or {})
+    ticks = []
+    for what in must:
+        known = [p for p in contains if p in what]
+        if len(known) != 1:
+            raise runtime.UserError(f"{item.title} must contain “{what}”: check it by one phrase of it "
+                                    f"({len(known)} of {len(contains)} given phrases occur in it)")
+        ticks.append({"what": what, "there": bool(contains.pop(known[0]))})
+    if contains:
+        raise runtime.UserError(f"{item.title}: nothing it must contain has the words "
+                                f"“{next(iter(contains))}”")
+    return ticks
+
+
+# ---- files -----------------------------------------------------------------------------------------------
+def path(paper, item):
+    """Where the record of an item is kept."""
+    return runtime.results_folder() / "paper" / paper / f"{item}.json"
+
+
+def dumps(record):
+    """A record as readable JSON: sorted keys, one line a row, so that a diff shows what changed."""
+    def line(value):
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
+
+    fields = []
+    for k, v in sorted(record.items()):
+        if isinstance(v, list) and v and isinstance(v[0], dict):
+            body = ",\n".join(f"  {line(each)}" for each in v)
+            fields.append(f' {line(k)}: [\n{body}\n ]')
+        else:
+            fields.append(f" {line(k)}: {line(v)}")
+    return "{\n" + ",\n".join(fields) + "\n}\n"
+
+
+def write(record):
+    """Keep a record, in place of the last one; `check` tells one that was edited or damaged since."""
+    text = dumps(record | {"check": content.of_json(record)[:12]})
+    runtime.write_atomically(path(record["paper"], record["item"]), lambda part: part.write_text(text))
+
+
+def read(paper, item):
+    """The record of an item, or None if there is none. Raises UserError naming a damaged file."""
+    file = path(paper, item)
+    if not file.exists():
+        return None
+    try:
+        raw = json.loads(file.read_text())
+    except (OSError, ValueError, RecursionError) as error:
+        raise runtime.UserError(f"{file}: damaged ({' '.join(str(error).split())}); {REMEDY}") from None
+    told = raw.pop("check", None) if isinstance(raw, dict) else None
+    if told != content.of_json(raw)[:12]:
+        raise runtime.UserError(f"{file}: its content is not what was written; {REMEDY}")
+    return raw
+
+
+def everything():
+    """All items of all papers with their records: yields (Item, record or None)."""
+    for key in reference.KEYS:
+        for item in reference.paper(key).items.values():
+            yield item, read(key, item.id)

@@ -1,0 +1,73 @@
+"""Every architecture of the papers by name: `build("ren-a")`.
+
+A paper's architectures and recipes stand in `papers/<key>/models.py`, which is imported
+when one of its names is asked for: adding a paper touches its own file and nothing else. Every model takes
+float32 images in [0, 1], NCHW, and returns logits.
+"""
+import importlib
+import pkgutil
+
+import torch
+
+from shared import runtime
+from shared.training.recipe import Recipe
+
+_BUILDERS = {}
+
+
+def architecture(name):
+    """Register a builder `() -> nn.Module` under a name such as `ren-a`: the paper's key, its name there."""
+
+    def register(builder):
+        _BUILDERS[name] = builder
+        return builder
+
+    return register
+
+
+def _modules():
+    papers = importlib.import_module("papers")
+    return [m.name for m in pkgutil.iter_modules(papers.__path__) if m.ispkg]
+
+
+def names():
+    """Names of all architectures: whatever the modules of this package register."""
+    for module in _modules():
+        importlib.import_module(f"papers.{module}.models")
+    return tuple(_BUILDERS)
+
+
+def builder(name):
+    """The registered function that builds an architecture."""
+    return _BUILDERS[name]
+
+
+def build(name, *, generator=None, **options):
+    """A new, randomly initialised network.
+
+    name       one of `names()`
+    generator  CPU generator that draws the initial weights; the global generator is left as it was
+    options    passed to the builder
+    Raises ValueError for an unknown name.
+    """
+    key = name.split("-")[0]
+    if key in _modules():
+        importlib.import_module(f"papers.{key}.models")
+    if name not in _BUILDERS:
+        raise ValueError(f"unknown architecture {name!r}; allowed: {', '.join(names())}")
+    with torch.random.fork_rng(devices=[]):
+        if generator is not None:
+            torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
+        return _BUILDERS[name](**options)
+
+
+def recipe(key, name):
+    """The recipe that paper `key` calls `name`, such as `paper` for the constant `PAPER` in its file.
+
+    Raises UserError for an unknown name.
+    """
+    constants = vars(importlib.import_module(f"papers.{key}.models"))
+    known = {k.lower(): v for k, v in constants.items() if isinstance(v, Recipe)}
+    if name not in known:
+        raise runtime.UserError(f"unknown recipe {name!r}; allowed: {', '.join(known)}")
+    return known[name]

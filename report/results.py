@@ -1,0 +1,331 @@
+"""A result on its page: published beside reproduced, its verdict and claims; this run's values folded."""
+import math
+
+from report import claims as judging
+from report import display, numbers, scatter
+from report.comparison import CANNOT_TELL, peers, unit
+from report.display import MARK, markdown_table, number
+
+PUBLISHED, REPRODUCED = "published", "reproduced"   # how tables call the paper's values and the recorded ones
+EXTRACTED = "string list"   # type of a column of signs as extracted; others have them as yes and no
+UNITS = "ms", "RMS", "%"    # of columns whose cells are bare numbers
+PATTERNS = "values of", "n", "rank correlation", "mean difference"  # of the values of a table's column
+SIGNS = {CANNOT_TELL: "?", "proxy": "(proxy)", "fitted": "(fitted)"}
+
+
+def cell(value, printed=None, column=None, sd=None, signs=None, name=""):
+    """Text of a table's cell: nested cells are joined, a spread follows its mean, the sign of `name` all."""
+    signs = signs or {}
+    if isinstance(value, dict):
+        if "text" in value:
+            return " ".join(filter(None, [value["text"], signs.get(f"{name}.text")]))
+        inner = printed if isinstance(printed, dict) else {}
+        own = column and {**column, "decimals": None}   # of a part, such as the probability beside a class
+        told = [_part(k, cell(v, inner.get(k), own, value.get(f"{k}_sd"), signs, f"{name}.{k}"))
+                for k, v in value.items() if not k.endswith(("_sd", "_n", "_of", "_status", "_settled"))]
+        return " · ".join(t for t in told if t)
+    text = _plain(value, printed, column, sd)
+    return f"{text} {signs[name]}" if text and name in signs else text
+
+
+def _plain(value, printed, column, sd):
+    """Text of a value that is no dict."""
+    if isinstance(value, list | tuple):
+        return ", ".join(number(v) for v in value)
+    if sd and math.isfinite(sd) and printed is None and (column or {}).get("decimals") is None:
+        column = {"decimals": min(max(1 - math.floor(math.log10(sd)), 0), 4)}  # two digits of the spread
+    text = number(value, printed, column)
+    return f"{text} ± {number(sd, printed, column, digits=2)}" if sd is not None and text else text
+
+
+def _part(name, text):
+    """A part of a cell with what it is: a percentage, a class."""
+    if text and name.endswith("_class"):
+        return f"class {text}"
+    return f"{text}%" if text and name.endswith("_pct") else text
+
+
+def marks(item, cells):
+    """`{(key of the row, column): sign}` of compared cells: what a reader sees behind a value."""
+    return {numbers.place(item, c): SIGNS[c["status"]] if c["status"] in SIGNS else MARK[c["agrees"]]
+            for c in cells if c["status"] in SIGNS or c["agrees"] is not None}
+
+
+def legend(signs):
+    """What the signs behind the values of a table mean, of those that occur in it."""
+    there, words = {*signs.values()}, {MARK[True]: "agrees", MARK[False]: "differs",
+                                       SIGNS[CANNOT_TELL]: CANNOT_TELL}
+    return " · ".join(f"{sign} {word}" for sign, word in words.items() if sign in there)
+
+
+def comparison(item, source, rows, signs):
+    """Header, body and rest of the printed table: under each printed row that one of `rows`, called `source`.
+
+    The rest are the printed rows that none of `rows` stands beside.
+    signs  `marks` of their cells
+    """
+    if any("cells" in row for row in item.raw["rows"]):
+        return _across(item, source, rows, signs)
+    named = "label" in item.columns and item.keys == ("row",)  # a row that is named by its label as printed
+    alike = peers(item)
+    columns = {k: {**c, "peers": alike.get(unit(k, c), ())} for k, c in item.columns.items()
+               if k not in item.keys and c.get("type") != EXTRACTED and not (named and k == "label")}
+    there = [*item.rows, *rows]
+    shown = {k: c for k, c in columns.items() if any(row.get(k) is not None for row in there)}
+    header = [*(_label(item, k) for k in item.keys), "source", *(_label(item, k) for k in shown)]
+    by_key = {tuple(r.get(k) for k in item.keys): r for r in rows}
+    body, rest = [], []
+    for printed in item.rows:
+        key = tuple(printed.get(k) for k in item.keys)
+        lines = [[PUBLISHED, *(cell(printed.get(c), printed.get(c), column) for c, column in shown.items())]]
+        if row := by_key.get(key):
+            mine = {c: sign for (at, c), sign in signs.items() if at == key}
+            nets = {row.get(f"{c}_n") for c in shown} - {None}
+            who = f"{source}, n = {nets.pop():g}" if len(nets) == 1 else source
+            lines.append([who, *(cell(row.get(c), printed.get(c), column, row.get(f"{c}_sd"), mine, c)
+                                 for c, column in shown.items())])
+        if len(lines) == 2 and lines[0][1:] == lines[1][1:]:  # what says the same shares a line
+            lines = [[f"{PUBLISHED}, {lines[1][0]}", *lines[0][1:]]]
+        first = [cell(printed["label"])] if named else [
+            display.in_words(cell(printed.get(k))) for k in item.keys]
+        if len(shown) > 4:  # a wide table: a spread goes under its mean
+            lines = [[c.replace(" ± ", "<br>± ") for c in line] for line in lines]
+        _add(body, rest, first, lines)
+    theirs = {tuple(printed.get(k) for k in item.keys) for printed in item.rows}
+    for key, row in by_key.items():     # the reader's own: no row was printed for it
+        if key not in theirs and any(k is not None for k in key):
+            _add(body, rest, [display.in_words(cell(each)) for each in key], [
+                [source, *(cell(row.get(c), None, column, row.get(f"{c}_sd"), {}, c)
+                           for c, column in shown.items())]])
+    return header, body, rest
+
+
+def _across(item, source, rows, signs):
+    """`comparison` of a table that the paper prints with a class or a problem at the head of each column.
+
+    A cell holds its numbers side by side, as printed: "99.88, 96.45", or a mean with "(0.92)" behind it.
+    """
+    *outer, head = item.keys
+    heads = list(dict.fromkeys(c[head] for row in item.raw["rows"] for c in row["cells"]))
+    given = [(who, {tuple(r.get(k) for k in item.keys): r for r in theirs}, marked)
+             for who, theirs, marked in ((PUBLISHED, item.rows, {}), (source, rows, signs))]
+    body, rest = [], []
+    for row in item.raw["rows"]:
+        key = tuple(row.get(k) for k in outer)
+        lines = [[who, *(_side_by_side(item, theirs.get((*key, h), {}), marked, (*key, h)) for h in heads)]
+                 for who, theirs, marked in given]
+        _add(body, rest, [display.in_words(cell(k)) for k in key], lines)
+    return [*(_label(item, k) for k in outer), "source", *map(str, heads)], body, rest
+
+
+def _add(body, rest, first, lines):
+    """Put the lines of a printed row that have values behind its name: into the rest without one of ours."""
+    told = [line for n, line in enumerate(lines) if n == 0 or any(line[1:])]
+    (rest if [who for who, *_ in told] == [PUBLISHED] else body).extend(
+        [*(first if n == 0 else [""] * len(first)), *line] for n, line in enumerate(told))
+
+
+def _side_by_side(item, row, signs, key):
+    """The results of one cell as the paper prints them, each with its sign; empty where there are none."""
+    texts = [" ".join(filter(None, [number(row[c], row[c], item.columns.get(c)), signs.get((key, c))]))
+             for c in item.values if row.get(c) is not None]
+    if "std" in row and len(texts) == 2:
+        return f"{texts[0]} ({texts[1]})"
+    return ", ".join(texts)
+
+
+def _label(item, key):
+    """The heading of a column, as printed where it is printed, with the unit that its cells do not show."""
+    column = item.columns.get(key) or {}
+    words = display.in_words(column.get("label") or key.removeprefix("printed_"))
+    told = any("%" in cell(row.get(key)) for row in item.rows)
+    return f"{words}, {column['unit']}" if column.get("unit") in UNITS and not told else words
+
+
+def published_numbers(item, source, data, signs):
+    """Header and body of a figure's or method's printed numbers, with those of `data`, called `source`."""
+    body = []
+    for name, printed in item.printed_numbers.items():
+        value = data
+        for part in name.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        if told := " ".join(filter(None, [number(value, printed), signs.get(((), name))])):
+            body.append([display.in_words(name), number(printed), told])
+    return ["number", PUBLISHED, source], body
+
+
+def scale_words(record):
+    """How much of the published scale a record has, in words."""
+    share, parts = record["scale"]["fraction"], record["scale"]["parts"]
+    if share == 1:
+        return "full scale"
+    parts = {display.in_words(k): pair for k, pair in parts.items() if pair[0] < pair[1]}
+    same = math.isclose(share, math.prod(a / f for a, f in parts.values()), rel_tol=0.02)  # all units alike
+    how = "" if len(parts) < 2 else "the product of " if same else "a mean over the units; in all "
+    told = ", ".join(f"{a:,} of {f:,} {name}" for name, (a, f) in parts.items())
+    return f"{display.percent(share)} of the published scale ({how}{told})"
+
+
+def freshness(sets):
+    """What a reader should know of runs that are out of date; empty where there is none."""
+    return "; ".join(f"{len(s.outdated)} of {len(s.published)} runs are out of date"
+                     for s in sets if s.outdated)
+
+
+def _spread(value):
+    """A value with the ends of its interval; a dash where there is none."""
+    return "–" if value is None else "{:.3g} ({:.3g} to {:.3g})".format(*value)
+
+
+def captioned(words, label):
+    """A caption; what a small run shows says so, for a page speaks of the record."""
+    whole = label in ("recorded", REPRODUCED)
+    return words if whole else f"{display.sentence(words)} ({label[0].upper()}{label[1:]}.)"
+
+
+class _Pieces:
+    """What a page shows of an item, piece by piece, each as (Markdown, MyST)."""
+
+    def __init__(self, item, runs, pictures, caption, alt, built):
+        self.item, self.runs, self.pictures, self.alt = item, runs, pictures or {}, alt or item.caption
+        self.more = {}    # further pictures by their names
+        self.main, *self.others = runs
+        self.key, self.record = f"{item.paper}-{item.id}", runs[self.main]
+        self.title = caption or f"{item.title}: {display.symbols(item.caption)}"
+        self.told = {label: REPRODUCED if label == "recorded" else label for label in runs}
+        self.told |= {self.main: built} if built else {}
+
+    def file(self, label):
+        """Under what name the picture of a run lies beside the page."""
+        return f"{self.key}-{'recorded' if label == 'recorded' else 'run'}.png"
+
+    def _tables(self, label):
+        """Tables of the results of a run, as (header, body, rest, caption)."""
+        item, run, told = self.item, self.runs[label], self.told[label]
+        signs = marks(item, run["cells"])
+        meant = f" ({words})" if (words := legend(signs)) else ""
+        if item.rows and run.get("rows"):
+            caption = f"{item.title}: {display.symbols(item.caption)}{meant}"
+            yield *comparison(item, told, run["rows"], signs), caption
+        data = run.get("data") if item.printed_numbers else None
+        if data and (made := published_numbers(item, told, data, signs))[1]:
+            yield *made, [], f"{item.title}: published numbers{meant}"
+
+    def results(self):
+        """The picture and the tables of the first run."""
+        told = self.told[self.main]
+        if self.pictures and self.pictures[self.main] is None:
+            text = f"*{captioned(display.sentence(self.title), told)} There is nothing to draw.*"
+            yield text, text
+        elif self.pictures:
+            yield f"*{self.title}* ({told})", display.myst_figure(
+                self.file(self.main), captioned(self.title, told), self.alt, self.key)
+        for n, (header, body, rest, words) in enumerate(self._tables(self.main)):
+            name = self.key if not self.pictures and n == 0 else None
+            if body:
+                yield (f"**{words}**\n\n{markdown_table(header, body)}",
+                       display.myst_table(header, body, words, name=name))
+            if rest:
+                words = f"{self.item.title}: published rows {'not reproduced yet' if body else 'alone'}"
+                yield "" if body else f"**{words}**\n\n{markdown_table(header, rest)}", display.folded(
+                    "Published rows that are not reproduced yet",
+                    display.myst_table(header, rest, words, name=None if body else name))
+
+    def verdict(self, sets):
+        """The verdict, which only a record at full scale earns, with its reason, scale and age of code."""
+        record, scale, small = self.record, self.record["scale"], self.main != "recorded"
+        if small and scale["proxies"]:
+            text = "**No verdict**: embedded sample data earn none, and nothing is measured at full scale."
+            return text, text
+        if small and scale["parts"]:
+            text = f"{display.badge('not run')} Nothing is measured at full scale yet; shown is {self.main}."
+            return text, text
+        told = [display.sentence(display.symbols(record["reason"]))]
+        if scale["fraction"] < 1:
+            told.append(f"Measured at {scale_words(record)}.")
+        if fresh := freshness(sets):
+            told.append(f"{fresh}.")
+        if record.get("note"):
+            told.append(record["note"])
+        said, word = " ".join(told), record["verdict"]
+        return f"**{display.LABELS.get(word, word)}**: {said}", f"{display.badge(word, self.item)} {said}"
+
+    def claims(self):
+        """The claims of the paper, judged by every run, folded under how many hold."""
+        if not self.record["claims"]:
+            return
+        held = [c["holds"] for c in self.record["claims"]]
+        words = {True: "hold", False: "fail", None: "open"}
+        summary = ", ".join(f"{held.count(h)} {word}{'s' * (held.count(h) == 1 and h is not None)}"
+                            for h, word in words.items() if h in held)
+        summary = f": {summary}" if self.main == "recorded" else ", on a small run"  # which judges nothing
+        judged = zip(*(record["claims"] for record in self.runs.values()))
+        body = [[display.symbols(each[0]["claim"]), *map(self._judged, each)] for each in judged]
+        text = markdown_table(["claim of the paper, summarised", *self.told.values()], body)
+        yield text, display.folded(f"The paper's claims{summary}", text)
+
+    def _judged(self, claim):
+        """Mark and evidence of a claim, without what it waits for where the verdict above says the same."""
+        waits, so_far, shown = claim["evidence"].partition(judging.SO_FAR)
+        once = so_far and waits in self.record["reason"]
+        return f"{MARK[claim['holds']]} {f'so far: {shown}' if once else claim['evidence']}"
+
+    def lacks(self):
+        """What the reference asks a figure to contain and the record does not."""
+        lacks = [c["what"] for c in self.record.get("contains") or () if not c["there"]]
+        if lacks and self.main == "recorded":
+            text = ("Parts of the published figure that are missing here: "
+                    f"{'; '.join(lacks).replace(' (inferred)', '')}.")
+            yield text, text
+
+    def overall(self):
+        """The table's reproduced numbers against the published ones, drawn and by column; folded."""
+        if self.main != "recorded":
+            return
+        inner, plain = [], ""
+        if self.item.sort == "measured":
+            found = numbers.of(self.item, self.record)
+            columns = {n.column: [o for o in found if o.column == n.column] for n in found}
+            group = {display.in_words(k): v for k, v in columns.items()}
+            figure = scatter.draw(found, group if len(group) <= len(display.MARKERS) else {"": found})
+            if figure is not None:
+                self.more[f"{self.key}-scatter.png"] = display.png_for_page(figure)
+                words = f"{self.item.title}: reproduced against published values. Grey: within a factor of 2."
+                inner.append(display.myst_figure(f"{self.key}-scatter.png", words, words))
+        if rows := self.record.get("patterns"):
+            words = f"{self.item.title}: how the reproduced values go with the published ones (95% intervals)"
+            body = [[display.in_words(row["values of"]), number(row["values"]),
+                     _spread(row["rank correlation"]), _spread(row["mean difference"])] for row in rows]
+            inner.append(display.myst_table(PATTERNS, body, words))
+            plain = f"**{words}**\n\n{markdown_table(PATTERNS, body)}"
+        if inner:
+            yield plain, display.folded("Published against reproduced", "\n\n".join(inner))
+
+    def beside(self, label):
+        """The picture and the tables of another run, folded."""
+        inner, more = [], []
+        if self.pictures.get(label) is not None:
+            inner.append(display.myst_figure(self.file(label), captioned(self.title, label), self.alt))
+        for header, body, _, words in self._tables(label):
+            if not body:
+                continue
+            inner.append(display.myst_table(header, body, captioned(words, label)))
+            more.append(f"**{words}** ({label})\n\n{markdown_table(header, body)}")
+        if inner:
+            heading = f"{label[0].upper()}{label[1:]}, beside"
+            yield "\n\n".join(more), display.folded(heading, "\n\n".join(inner))
+
+
+def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None, built=None):
+    """`(markdown, myst, pictures)` of an item.
+
+    runs      {label: record}: the recorded one first where there is one, then this run's
+    pictures  {label: PNG, or None where there is nothing to draw} of a figure
+    built     what to call, in place of recorded, what has no units and this build has computed at its size
+    """
+    of = _Pieces(item, runs, pictures, caption, alt, built)
+    pieces = [*of.results(), of.verdict(sets), *of.overall(), *of.claims(), *of.lacks(),
+              *(piece for label in of.others for piece in of.beside(label))]
+    plain, myst = ("\n\n".join(filter(None, each)) for each in zip(*pieces))
+    drawn = {of.file(label): png for label, png in of.pictures.items() if png is not None}
+    return plain, myst, drawn | of.more

@@ -1,0 +1,166 @@
+"""One word for how an item came out, and the reason in words."""
+from report import claims as judging
+from report import comparison
+from report.comparison import CANNOT_TELL, INTERVAL, PRECISION, SAMPLING, STATUSES, TOLERANCE
+from shared import runtime
+
+# What each word means, and in `LABELS` how a badge says it to a reader who has not met it.
+VERDICTS = {
+    "exact": "an equality recomputed in an independent way, or a bound with an extremal example so near that "
+             "changed constants are detected",
+    "consistent": "a bound that is not violated; the page says how near the nearest extremal example comes",
+    "matches": "no claim fails, and at least 95% of the values that can be compared agree with the published "
+               "ones",
+    "holds": "every judged claim holds, and no published value that can be compared differs",
+    "trend": "every judged claim holds, and published values differ",
+    "differs": "a claim of the paper fails here, or values differ and no claim is judged",
+    "shown": "nothing published or claimed to compare with",
+    "proxy": "measured only on another network or other data than the paper's",
+    "fitted": "chosen with the published values in sight, so that agreement shows nothing",
+    "cannot tell": "no value differs by more than chance, and none agrees within an interval narrow enough "
+                   "to have excluded much",
+    "in part": "measured in part, and the missing part can still decide",
+    "not run": "no result at full scale yet",
+}
+LABELS = {"consistent": "bound not violated", "holds": "claims hold",
+          "trend": "claims hold, values differ", "shown": "nothing to compare", "in part": "measured in part",
+          "not run": "not measured"}
+ENOUGH = 95  # percent of the comparable values that must agree for `matches`
+WAYS = {PRECISION: "to the printed precision", TOLERANCE: "within a stated tolerance",
+        INTERVAL: "inside the 99% interval of a single new network"}
+SAID = {"proxy": "measured on a proxy", "fitted": "fitted to the published values",
+        CANNOT_TELL: "cannot tell", "not run": "not measured"}
+TOO_WIDE = "the interval covers a quarter or more of the scale"
+TOO_FEW = "the 99% interval of our share of images contains the published value, and many others"
+EVIDENCE = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations", "nearest_witness")
+
+
+def verdict(claims, cells, evidence=None, status=None, waiting=None, published=None):
+    """`(word, reason)` of an item from its judged claims and compared cells.
+
+    evidence  of a theorem: `kind` ("equality" recomputed another way, or "bound"), `within_allowed` (whether
+              residues are), `mutants_tried` and `mutants_caught` (changed constants, and how many of them the
+              check refuses), `violations` (points that break the statement), `nearest_witness` (how near a
+              bound was reached, in words, or None)
+    status    of the whole item where it has no printed values ("proxy: digits in place of ImageNet")
+    waiting   what is missing of the full scale, in words: while it can change the word, this is `in part`
+    published how many values the item prints, measured or not; None takes the cells
+    """
+    failed = [c for c in claims if c["holds"] is False]
+    if evidence is not None:
+        return _statement(claims, failed, evidence)
+    real = [c for c in cells if c["status"] is None and c["agrees"] is not None]
+    unsure = [c for c in cells if c["how"] == SAMPLING]   # measured as the paper did, on too few images
+    reason = "; ".join([_claims(claims), *_values(real, waiting), *_statuses(cells), *_failed(failed)])
+    if status is not None and not real:
+        word, why = comparison.status(status, "verdict")
+        return word, f"{reason}; {SAID[word]} ({why})"
+    # What was measured on other things says nothing on the paper's own values, nor on its claims about these.
+    if cells and not real and not unsure:
+        counts = {s: sum(c["status"] == s for c in cells) for s in STATUSES}
+        word = max(STATUSES, key=counts.get)
+        if word == "not run" and any(c["holds"] is not None for c in claims):   # claims on what was measured
+            word = "differs" if failed else "in part"
+        return word, reason
+    if failed:
+        return "differs", reason
+    others = len(cells) - len(real) - len(unsure)
+    own = (len(cells) if published is None else published) - others
+    if any(map(judging.waits, claims)) or (waiting and _may_match(real, own)):
+        return "in part", f"{reason}; the rest waits for {waiting}" if waiting else reason
+    if real and _enough(sum(c["agrees"] for c in real), len(real) + len(unsure)):
+        return "matches", reason
+    apart = not all(c["agrees"] for c in real)
+    if any(c["holds"] is not None for c in claims):
+        return ("trend" if apart else "holds"), reason
+    return ("differs" if apart else CANNOT_TELL if unsure else "shown"), reason
+
+
+def _enough(agree, count):
+    return 100 * agree >= ENOUGH * count
+
+
+def _may_match(real, published):
+    """Whether an item can still match once all its values are there: none that is settled changes."""
+    against = sum(not c["agrees"] for c in real if c["settled"])
+    return published > 0 and _enough(published - against, published)
+
+
+def _statement(claims, failed, evidence):
+    """Verdict of a theorem from the evidence of its check."""
+    if set(evidence) - {"sampled"} != set(EVIDENCE) or evidence["kind"] not in ("equality", "bound"):
+        raise runtime.UserError(f"evidence of a statement needs {', '.join(EVIDENCE)}, and kind equality or "
+                                f"bound; it has {', '.join(map(str, evidence)) or 'nothing'}")
+    tried, caught, violations = (evidence[k] for k in ("mutants_tried", "mutants_caught", "violations"))
+    equality, within = evidence["kind"] == "equality", evidence["within_allowed"]
+    said = [f"the {evidence['kind']} fails in {_counted(violations, 'case')}" if violations else
+            f"the {evidence['kind']} fails by more than rounding" if not within else
+            "the equality holds up to rounding" if equality else "no case that was tried violates the bound"]
+    if tried:
+        said.append(f"{caught} of {_counted(tried, 'mutant')} detected")
+    if evidence["nearest_witness"] is not None:
+        said.append(f"the nearest extremal example comes to {evidence['nearest_witness']}")
+    said += [*([_claims(claims)] if claims else []), *_failed(failed)]
+    if failed or violations or not within:
+        word = "differs"
+    elif caught == tried and (equality or tried) and not evidence.get("sampled"):
+        word = "exact"
+    else:
+        word = "consistent"
+    return word, "; ".join(said)
+
+
+# ---- in words --------------------------------------------------------------------------------------------
+def _counted(n, word):
+    return f"{n} {word}{'' if n == 1 else 's'}"
+
+
+def _claims(claims):
+    judged = [c["holds"] for c in claims if c["holds"] is not None]
+    waiting = sum(map(judging.waits, claims))
+    said = []
+    if judged:
+        said.append(f"{sum(judged)} of {_counted(len(judged), 'judged claim')} {_verb(len(judged), 'hold')}")
+    if waiting:
+        said.append(f"{_counted(waiting, 'claim')} {_verb(waiting, 'wait')}")
+    if unjudged := len(claims) - len(judged) - waiting:
+        said.append(f"{_counted(unjudged, 'claim')} cannot be judged")
+    return ", ".join(said) or "no claim to judge"
+
+
+def _verb(n, verb):
+    return f"{verb}s" if n == 1 else verb
+
+
+def _values(real, waiting):
+    """How many values agree, and in which ways, each counted apart; so far, where something is missing."""
+    if not real:
+        return ["no published value to compare"]
+    agree = sum(c["agrees"] for c in real)
+    ways = [f"{n} {words}" for way, words in WAYS.items() if (n := sum(c["how"] == way for c in real))]
+    said = f"{agree} of {_counted(len(real), 'published value')} {_verb(len(real), 'agree')}"
+    said += " so far" if waiting else ""
+    told = [f"{said} ({', '.join(ways)})" if ways else said]
+    if tried := sum(comparison.half_width(c["sd"], c["nets"]) is not None for c in real):
+        told.append(f"a 99% interval misses {(1 - comparison.CONFIDENCE) * tried:.2g} of {tried} by chance")
+    return told
+
+
+def _statuses(cells):
+    """Values left out of the verdict, and why."""
+    for status in STATUSES:
+        if theirs := [c for c in cells if c["status"] == status]:
+            why = dict.fromkeys(_why(c) for c in theirs)
+            yield f"{_counted(len(theirs), 'value')} {SAID[status]} ({', '.join(why)})"
+
+
+def _why(cell):
+    """Why a value is left out; those that cannot tell are counted together."""
+    if cell["status"] == CANNOT_TELL:
+        return TOO_FEW if cell["how"] == SAMPLING else TOO_WIDE
+    return cell["why"]
+
+
+def _failed(failed):
+    said = ", ".join(f"“{c['claim']}”" for c in failed)
+    return [f"{_verb(len(failed), 'fail')}: {said}"] if failed else []

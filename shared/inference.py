@@ -1,0 +1,371 @@
+"""Asking a model: logits, labels, margins, gradients, in one place for every instrument.
+
+A model is any callable, module or function, with or without parameters, on any device and in any mode. It
+takes float32 images [N, C, H, W] in [0, 1], grey or colour, of any size, and returns logits: [N, K], or [N,
+1] or [N] for one logit, which says class 1 above 0. What a model must not do is told by a `ModelError`, of
+which each kind has a name.
+"""
+import contextlib
+from typing import NamedTuple
+
+import torch
+from torch import nn
+
+from shared import runtime
+from shared.runtime import UserError
+
+MAPS = 64    # work memory of a forward and backward pass in float32 images, roughly, per image
+STEADY = 8   # images that `checked` asks twice
+
+
+# ---- what is refused -------------------------------------------------------------------------------------
+class ModelError(UserError):
+    """What a model returns is not what instruments need."""
+
+
+class WrongShape(ModelError):
+    """Not one row of logits for each image."""
+
+
+class NotFinite(ModelError):
+    """A logit is nan or infinite."""
+
+
+class Probabilities(ModelError):
+    """Rows are positive and sum to 1: a softmax is inside."""
+
+
+class LabelOutOfRange(ModelError):
+    """A label or target that is no class of the model."""
+
+
+class Unsteady(ModelError):
+    """Two equal calls give different answers."""
+
+
+class NoGradient(ModelError):
+    """The logits do not depend on the images in a way that torch can differentiate."""
+
+
+def check_tensors(**given):
+    """Raises UserError unless each is a tensor, such as `images=x`; None passes."""
+    for name, each in given.items():
+        if each is not None and not isinstance(each, torch.Tensor):
+            raise UserError(f"{name} are a {type(each).__name__}; a torch tensor is needed")
+
+
+def check_images(x, y=None, target=None):
+    """Raises UserError unless x are float32 images in [0, 1], and y and target classes, one an image.
+
+    All lie on one device.
+    """
+    check_tensors(images=x, labels=y, targets=target)
+    if x.dtype != torch.float32 or x.ndim != 4 or not x.shape[1:].numel():
+        raise UserError(f"images are {x.dtype} {list(x.shape)}; float32 [N, C, H, W] in [0, 1] is needed "
+                        "(uint8 images: divide by 255)")
+    if not ((x >= 0) & (x <= 1)).all():
+        low, high = x.min().item(), x.max().item()
+        raise UserError(f"pixels lie in [{low:g}, {high:g}]; [0, 1] is needed (divide 0..255 by 255; "
+                        "normalisation belongs into the model)")
+    for name, classes in (("labels", y), ("targets", target)):
+        if classes is not None and (classes.dtype != torch.int64 or classes.shape != x.shape[:1]):
+            raise UserError(f"{name} are {classes.dtype} {list(classes.shape)}; int64 [{len(x)}] is needed, "
+                            "one per image")
+        if classes is not None and classes.device != x.device:
+            raise UserError(f"images are on {x.device}, {name} on {classes.device}; one device is needed")
+
+
+# ---- the model as it is ----------------------------------------------------------------------------------
+@contextlib.contextmanager
+def frozen(model):
+    """The model in evaluation mode; afterwards each of its modules is in the mode it was in."""
+    training = [m for m in model.modules() if m.training] if isinstance(model, nn.Module) else []
+    for module in training:
+        module.training = False
+    try:
+        yield model
+    finally:
+        for module in training:
+            module.training = True
+
+
+def device_of(model, x):
+    """Where the model's parameters are; a model without any works where the images are."""
+    parameters = model.parameters() if isinstance(model, nn.Module) else ()
+    return next((p.device for p in parameters), x.device)
+
+
+def memory_format(model):
+    """The order of the memory of images in which a model is asked: channels last where its filters are so.
+
+    Convolutions are 1.4 to 2 times as fast in it, but a model that calls `view` fails on it.
+    """
+    model = model.model if isinstance(model, Classifier) else model
+    filters = [p for p in model.parameters() if p.ndim == 4] if isinstance(model, nn.Module) else []
+    last = any(p.is_contiguous(memory_format=torch.channels_last) and not p.is_contiguous() for p in filters)
+    return torch.channels_last if last else torch.contiguous_format
+
+
+def pixels(images, order=torch.channels_last):
+    """float32 images [N, C, H, W] in [0, 1] of uint8 or float ones, in this order of the memory.
+
+    Raises UserError for another type or shape.
+    """
+    if images.ndim != 4 or not (images.dtype == torch.uint8 or images.is_floating_point()):
+        raise UserError("expected images [N, C, H, W], uint8 or float in [0, 1]; "
+                        f"got {images.dtype} {list(images.shape)}")
+    scaled = images.to(torch.float32, memory_format=order)
+    return scaled / 255 if images.dtype == torch.uint8 else scaled
+
+
+def chunk_for(model, images, copies=1):
+    """How many images go through the model at once, `copies` of each."""
+    return runtime.chunk_size(max(1, images[:1].numel()) * 4 * MAPS * copies, device_of(model, images))
+
+
+def scores_of(returned, count):
+    """What a model returned for `count` images as float32 [count, K]; one logit as [count, 1].
+
+    Raises WrongShape for anything else.
+    """
+    given = returned
+    if isinstance(returned, torch.Tensor) and returned.shape == (count,):
+        returned = returned[:, None]
+    if not (isinstance(returned, torch.Tensor) and returned.ndim == 2 and len(returned) == count
+            and returned.shape[1] and returned.is_floating_point()):
+        tensor = isinstance(given, torch.Tensor)
+        told = f"{given.dtype} {list(given.shape)}" if tensor else type(given).__name__
+        raise WrongShape(f"the model returns {told} for {count} images; logits [{count}, classes] are "
+                         f"needed, or one logit an image, [{count}, 1] or [{count}]")
+    return returned.float()
+
+
+def finite(scores):
+    """The logits; raises NotFinite where one is nan or infinite: nan would pass for a class."""
+    if not scores.isfinite().all():
+        raise NotFinite("the model returns nan or infinite logits; check its weights and its normalisation")
+    return scores
+
+
+def logits(model, images, *, chunk=None, bf16=False):
+    """Logits float32 [N, K] of images, uint8 or float in [0, 1], as the model gives them, on their device.
+
+    One logit comes as [N, 1]. The model stays on its device and in its mode; no gradients. `chunk` images go
+    through it at once, None picks a number; `bf16` computes in bfloat16 where the device has it. Raises
+    UserError for images of another type or shape, WrongShape and NotFinite.
+    """
+    check_tensors(images=images)
+    device, order = device_of(model, images), memory_format(model)
+
+    def forward(part):
+        with runtime.bf16(device, bf16):
+            given = pixels(part.to(device), order)
+            return finite(scores_of(model(given), len(part))).to(images.device)
+
+    with torch.no_grad(), frozen(model):
+        return runtime.chunked(forward, images, chunk=chunk or chunk_for(model, images))
+
+
+def with_zero(scores):
+    """Logits [N, K] of two classes or more; one logit z [N, 1] becomes [0, z], which says the same."""
+    return scores if scores.shape[1] > 1 else torch.cat([torch.zeros_like(scores), scores], 1)
+
+
+def differentiable(model, images):
+    """`scores_of` images with gradients; raises NoGradient where images want one and get none."""
+    scores = scores_of(model(images), len(images))
+    if images.requires_grad and not scores.requires_grad:
+        raise NoGradient("the logits have no gradient with respect to the images; take out what cuts it "
+                         "(no_grad, detach, numpy), or use an attack without gradients: RandomSearch")
+    return scores
+
+
+class Classifier:
+    """A model as attacks ask it, `classifier(images)`: logits [n, K], K from 2 on, with gradients."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def __call__(self, images):
+        return with_zero(differentiable(self.model, images))
+
+
+def checked_logits(model, x, *classes, chunk=None):
+    """`logits` of float32 images x [N, C, H, W] where the model and the `classes` [N] are fit.
+
+    Raises a ModelError where they are not.
+
+    A few images are asked twice, the second time in halves: an answer that changes between equal calls or
+    with the batch is no answer.
+    """
+    scores = logits(model, x, chunk=chunk)
+    if len(x) and scores.shape[1] > 1 and (scores >= 0).all() and ((scores.sum(1) - 1).abs() < 1e-4).all():
+        raise Probabilities("the model returns probabilities (rows are positive and sum to 1); logits are "
+                            "needed: leave its softmax out")
+    scores = with_zero(scores)
+    for labels in classes:
+        if labels is not None and len(labels) and not 0 <= labels.min() <= labels.max() < scores.shape[1]:
+            raise LabelOutOfRange(f"labels lie in {int(labels.min())}..{int(labels.max())}, but the model "
+                                  f"has {scores.shape[1]} classes: 0..{scores.shape[1] - 1} is allowed")
+    few = x[:STEADY]
+    if len(x):
+        first, second = (logits(model, few, chunk=size) for size in (len(few), max(1, len(few) // 2)))
+        if not torch.allclose(first, second, rtol=1e-3, atol=1e-3 * float(first.abs().max())):
+            raise Unsteady("the model gives different logits for equal images (in a second call or in "
+                           "smaller batches); call eval() on the network (dropout, batch normalisation), "
+                           "inside a function too, and switch off what is drawn at random")
+    return scores
+
+
+def gradient(function, x):
+    """`function(x)` [n] and its gradient at images x; parameters get none."""
+    with torch.enable_grad():
+        x = x.detach().requires_grad_()
+        values = function(x)
+        slope, = torch.autograd.grad(values.sum(), x)
+    return values.detach(), slope
+
+
+# ---- labels and margins ----------------------------------------------------------------------------------
+def classes(scores):
+    """Predicted classes, int64 [N], of logits [N, K]; a single logit says class 1 above 0."""
+    return scores.argmax(1) if scores.shape[1] > 1 else (scores[:, 0] > 0).long()
+
+
+def labels(model, images, *, chunk=None):
+    """Predicted classes, int64 [N], of images [N, C, H, W], uint8 or float in [0, 1], on their device.
+
+    Instruments that ask for labels alone take a model that returns these itself, int64 [N], too.
+    """
+    check_tensors(images=images)
+    device, order = device_of(model, images), memory_format(model)
+    if not len(images):
+        return torch.zeros(0, dtype=torch.int64, device=images.device)
+
+    def forward(part):
+        returned = model(pixels(part.to(device), order))
+        if isinstance(returned, torch.Tensor) and returned.dtype == torch.int64 \
+                and returned.shape == (len(part),):
+            return returned.to(images.device)
+        return classes(finite(scores_of(returned, len(part)))).to(images.device)
+
+    with torch.no_grad(), frozen(model):
+        return runtime.chunked(forward, images, chunk=chunk or chunk_for(model, images))
+
+
+def classifier(model, *, chunk=None):
+    """A function from images [N, C, H, W], as `labels` takes them, to predicted classes, int64 [N]."""
+
+    def classify(images):
+        return labels(model, images, chunk=chunk)
+
+    return classify
+
+
+def accuracy(model, images, labels):
+    """Share of images [N, C, H, W] whose predicted class is their label, int64 [N]; in [0, 1]."""
+    check_tensors(images=images, labels=labels)
+    if labels.shape != images.shape[:1]:
+        raise UserError(f"labels are {list(labels.shape)}; [{len(images)}] is needed, one per image")
+    if images.dtype != torch.uint8:
+        check_images(images)
+    return float((classifier(model)(images) == labels.to(images.device)).float().mean())
+
+
+def label_margins(scores, labels):
+    """How far logits [N, K] are from another answer than `labels` [N]: above 0 where they give these; [N].
+
+    The logit of the label minus the largest other. One logit z: z for label 1, -z for label 0.
+    """
+    if scores.shape[1] == 1:
+        return scores[:, 0] * (2 * labels - 1)
+    own = torch.zeros_like(scores, dtype=torch.bool).scatter_(1, labels[:, None], True)
+    return scores[own] - scores.masked_fill(own, -torch.inf).amax(1)
+
+
+def margins(model, images, labels, *, bf16=False, chunk=None):
+    """`label_margins` of images [N, C, H, W], on their device; `bf16` as in `logits`."""
+    return label_margins(logits(model, images, chunk=chunk, bf16=bf16), labels.to(images.device))
+
+
+# ---- 16-bit where that is sure ---------------------------------------------------------------------------
+class Decision(NamedTuple):
+    """Which of N images a model gives another class than their label, and how that was found."""
+    flips: torch.Tensor   # bool [N], on the CPU
+    rejudged: int         # images decided in float32 after bfloat16
+    overturned: int       # of these, how many answers changed
+
+
+class Careful(nn.Module):
+    """A model that is asked in bfloat16, and again in float32 where that leaves a doubt.
+
+    model   as this module's first lines say
+    doubt   margin up to which an answer in bfloat16 is not trusted (`measured`); None: float32 alone
+    chunk   images at once; None picks a number
+
+    `careful(images)` gives logits of which only the largest is meant to be read. On processors with bfloat16
+    a network of convolutions is about 2.5 times as fast. `judged` counts images, `again` those decided twice.
+    """
+
+    def __init__(self, model, doubt=None, chunk=None):
+        super().__init__()
+        self.net, self.doubt, self.chunk = model, doubt, chunk
+        self.judged = self.again = 0
+
+    @classmethod
+    def measured(cls, model, images, labels=None, *, factor=2.0, chunk=None):
+        """With `factor` times the largest difference that bfloat16 makes to a margin of any of the images.
+
+        images  float32 [N, C, H, W] such as those to be classified, at least one
+        labels  int64 [N]: margins of these; None: those of the model's own class over each other one
+        """
+        rough, exact = (logits(model, images, chunk=chunk, bf16=bf16) for bf16 in (True, False))
+        if labels is None:
+            own = exact.argmax(1, keepdim=True)
+            moved = [scores.gather(1, own) - scores for scores in map(with_zero, (rough, exact))]
+        else:
+            moved = [label_margins(scores, labels.to(images.device)) for scores in (rough, exact)]
+        return cls(model, factor * float((moved[0] - moved[1]).abs().max()), chunk)
+
+    def forward(self, images):
+        """Logits float32 [n, K], K from 2 on, of float32 images [n, C, H, W] on the model's device."""
+        with runtime.bf16(images.device, self.doubt is not None):
+            scores = with_zero(scores_of(self.net(images), len(images)))
+        self.judged += len(images)
+        if self.doubt is not None:
+            first, second = scores.topk(2).values.unbind(1)
+            unsure = (first - second <= self.doubt).nonzero()[:, 0]
+            if len(unsure):
+                scores[unsure] = with_zero(scores_of(self.net(images[unsure]), len(unsure)))
+            self.again += len(unsure)
+        return scores
+
+    def margins(self, images, labels, *, bf16=False):
+        """Margins of labels [N], float32 [N] on the CPU, of images [N, C, H, W]; not decided twice."""
+        return margins(self.net, images, labels, bf16=bf16, chunk=self.chunk).cpu()
+
+    def flips(self, images, labels):
+        """The `Decision` on float32 images [N, C, H, W] with labels int64 [N]."""
+        margin = self.margins(images, labels, bf16=self.doubt is not None)
+        flips = margin <= 0
+        if self.doubt is None:
+            return Decision(flips, 0, 0)
+        unsure = (margin.abs() <= self.doubt).nonzero()[:, 0]
+        if not len(unsure):
+            return Decision(flips, 0, 0)
+        again = self.margins(images[unsure.to(images.device)], labels[unsure.to(labels.device)]) <= 0
+        overturned = int((again != flips[unsure]).sum())
+        flips[unsure] = again
+        return Decision(flips, len(unsure), overturned)
+
+
+class Normalise(nn.Module):
+    """Subtract a mean per channel, divide by a deviation per channel."""
+
+    def __init__(self, mean, deviation):
+        super().__init__()
+        self.register_buffer("mean", torch.tensor(mean).view(-1, 1, 1), persistent=False)
+        self.register_buffer("deviation", torch.tensor(deviation).view(-1, 1, 1), persistent=False)
+
+    def forward(self, x):
+        return (x - self.mean) / self.deviation

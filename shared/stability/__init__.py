@@ -1,1 +1,0 @@
-"""Susceptibility to adversarial attacks and to random perturbations (Sutton et al., `sutton`, Section 7)."""
