@@ -35,12 +35,12 @@ class Planned(page.Page):
         return super().results(experiment, **how)
 
     def _noted(self, item, sets):
-        self.rests[item] = {s.name: s.absent for s in start.several(sets)}
+        self.rests[item] = {s.name: s.absent for s in page.several(sets)}
 
     def _publish(self, item, sets, **judged):
         self._noted(item, sets)
         kept = record.read(self.paper_key, item)
-        return super()._publish(item, sets, **judged) if kept is None else start.Shown(kept)
+        return super()._publish(item, sets, **judged) if kept is None else page.Shown(kept)
 
     def extra(self, slug, sets, *words, **named):
         self._noted(f"{record.EXTRA}{slug}", sets)
