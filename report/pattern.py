@@ -1,6 +1,5 @@
 """Many like values, such as 45 pairs of classes: do ours rise and fall with the published ones?"""
 import numpy as np
-from scipy import stats
 
 from report.comparison import QUANTITIES, is_number
 
@@ -45,6 +44,8 @@ def _interval(draws):
 
 def correlations(a, b):
     """Spearman's rank correlation of the rows of a and b, float64 [n]; nan where a row has one value only."""
+    from scipy import stats  # here: it takes a second to import
+
     a, b = (stats.rankdata(each, axis=1) for each in (a, b))
     a, b = (each - each.mean(1, keepdims=True) for each in (a, b))
     with np.errstate(invalid="ignore"):

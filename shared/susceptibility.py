@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from scipy import stats
 
 from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
 from shared.attacks.noise import draw, random_flips
@@ -216,6 +215,8 @@ def percentage(hits, of, *, confidence=0.95):
     """`hits` of `of` images in per cent, with the Clopper-Pearson interval; None of no images."""
     if of == 0:
         return {"hits": 0, "of": 0, "percent": None, "low": None, "high": None}
+    from scipy import stats  # here: it takes a second to import
+
     low, high = stats.binomtest(hits, of).proportion_ci(confidence, method="exact")
     return {"hits": hits, "of": of, "percent": 100 * hits / of,
             "low": 100 * float(low), "high": 100 * float(high)}

@@ -5,7 +5,6 @@ Pixels enter as they are, in [0, 1]: the authors' code normalises nothing.
 import dataclasses
 
 from torch import nn
-from torchvision.models import mobilenet_v2
 
 from report.registry import architecture
 from shared.training.recipe import Recipe
@@ -54,6 +53,8 @@ def mobilenet():
     The paper's text has 19 bottlenecks, as that of Sandler et al.; their table lists 17. Of their strides
     that of the stem is 1 here, since images are a seventh as wide as theirs.
     """
+    from torchvision.models import mobilenet_v2  # here: it takes seconds to import
+
     net = mobilenet_v2(num_classes=10)
     net.features[0][0].stride = (1, 1)
     return net
@@ -62,5 +63,7 @@ def mobilenet():
 @architecture("shu-mobilenet-tiny")
 def mobilenet_tiny():
     """A quarter as wide, with three bottlenecks, for tests and quick looks."""
+    from torchvision.models import mobilenet_v2
+
     return mobilenet_v2(num_classes=10, width_mult=0.25,
                         inverted_residual_setting=[[1, 16, 1, 2], [6, 24, 1, 2], [6, 32, 1, 1]])
