@@ -1,4 +1,15 @@
-"""What a paper says of a result, judged on our rows: each claim once, by one predicate."""
+"""What a paper says of a result, judged on our rows: each claim once, by one predicate.
+
+The predicates of a paper stand in `papers/<key>/claims.py`:
+
+    claim = Claims()
+
+    @claim("table-1", "restores OptBrittle")
+    def restores(rows):
+        return rows.restored.min() > 50, f"{rows.restored.min():.0f}% or more"
+"""
+import importlib
+import importlib.util
 import re
 
 from shared import runtime
@@ -10,6 +21,31 @@ WAITS = "waits for "  # how the evidence begins where units are missing: the onl
 NOT_WORDS = re.compile(r"[\[({]\s*['\"]|['\"]\s*:|\[[^\]]*,[^\]]*,|\[\s*\]|\{\s*\}|"
                        r"\b(?:True|False|nan|NaN|inf)\b|\bNone\b(?! of)|"
                        r"\w\.(?:float|int)\d+\(|\barray\(|dtype|<\w+|\d\.\d{9,}|\n")
+
+
+class Claims(dict):
+    """`{item: {phrase: predicate}}` of a paper, filled by its own calls; see `judge` for a predicate."""
+
+    def __call__(self, item, phrase, *others):
+        """Decorator: the function judges the claim of `item` with `phrase`; it takes rows of `others`, too.
+
+        In a function's place may stand a text: why the claim cannot be judged.
+        """
+        def register(predicate):
+            given = self.setdefault(item, {})
+            if phrase in given:
+                raise runtime.UserError(f"{item}: {phrase!r} is judged twice")
+            given[phrase] = (predicate, *others) if others else predicate
+            return predicate
+        return register
+
+
+def of(paper, item):
+    """`{phrase: predicate}` of an item, from its paper's `claims.py`."""
+    name = f"papers.{paper}.claims"
+    if importlib.util.find_spec(f"papers.{paper}") is None or importlib.util.find_spec(name) is None:
+        return {}
+    return importlib.import_module(name).claim.get(item, {})
 
 
 def judge(item, rows, predicates, *, lacking=None, others=None):

@@ -1,12 +1,12 @@
-"""Claims as data: an expression that is to hold in every case of a result, and what is told of each case.
+"""Claims on every case of a result: what is to hold in each, and the words on each.
 
-    every("network", "brittle.region > 50 > margin.region",
+    every("network", lambda c: c.brittle.region > 50 > c.margin.region,
           says="{network}: {brittle.region:%} of OptBrittle, {margin.region:%} of OptMargin")
 """
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 
-from report import expression, prose
+from report import prose
 from shared.runtime import UserError
 
 MANY = 8  # more cases are counted, and few of them are told one by one
@@ -14,20 +14,20 @@ MANY = 8  # more cases are counted, and few of them are told one by one
 
 @dataclass(frozen=True)
 class every:  # a word of the pages, like `functools.partial`
-    """A predicate for `claims.judge`: whether an expression holds in every case of the rows it is given.
+    """A predicate for `claims.judge`: whether something holds in every case of the rows it is given.
 
     case        what a case is: a column of the rows, or several with blanks between ("dataset model"); of a
                 result that is a dict {case: names}, what its keys are
-    expression  over the columns of a case (`records.expression`). With `by` the case has several rows, and
-                `brittle.region` is the column region of the row whose `by` is brittle; of dicts likewise. The
-                rows of another item, given beside the claim, are `other`: "n_intervals < other.n_pixels"
+    holds       `prose.Case` -> whether it holds: the columns of a case are its attributes. With `by` the case
+                has several rows, and `c.brittle.region` is the column region of the row whose `by` is
+                brittle; of dicts likewise. The rows of another item, given beside the claim, are `c.other`
     says        a template (`prose.fill`) of what each case shows; `{network}` is the case itself, by its name
     by          the column that tells the rows of a case apart
     view        rows -> a table or dict of such a form, where the printed rows are none. It takes the rows of
                 another item, too, where they are given
     named       {case: how it is called}
     reads       how a word of the claim is read that names no bound: "“restores” is read as more than half"
-    leaves      what of the claim the expression leaves open, and why: then it may fail, not hold
+    leaves      what of the claim `holds` leaves open, and why: then it may fail, not hold
     proxies     cases measured on something else than the paper's: they are told and decide nothing, and the
                 claim waits for no unit whose label `case` is one of them
     of_all      the claim speaks of cases that are proxies here: on the others it may fail, not hold
@@ -36,7 +36,7 @@ class every:  # a word of the pages, like `functools.partial`
     the claim is open unless another case fails it.
     """
     case: str
-    expression: str
+    holds: Callable
     _: KW_ONLY
     says: str
     by: str | None = None
@@ -48,7 +48,6 @@ class every:  # a word of the pages, like `functools.partial`
     of_all: bool = False
 
     def __post_init__(self):
-        expression.parse(self.expression)
         prose.fields(self.says)
 
     def counts(self, labels):
@@ -56,7 +55,7 @@ class every:  # a word of the pages, like `functools.partial`
         return labels.get(self.case) not in self.proxies
 
     def cases(self, rows, other=None):
-        """`{case: names for the expression}`."""
+        """`{case: its columns}`."""
         if self.view:
             return self._grouped(self.view(rows) if other is None else self.view(rows, other))
         found = self._grouped(rows)
@@ -72,7 +71,7 @@ class every:  # a word of the pages, like `functools.partial`
         for key, mine in rows.groupby(self.case.split(), sort=False, dropna=False):
             case, (first, *more) = key if len(key) > 1 else key[0], mine.to_dict("records")
             if more and self.by is None:
-                raise UserError(f"{self.case} {case}: {len(mine)} rows for {self.expression!r}; "
+                raise UserError(f"{self.case} {case}: {len(mine)} rows; "
                                 "say `by` which column they are told apart")
             found[case] = {row[self.by]: row for row in (first, *more)} if self.by else first
         return found
@@ -80,7 +79,7 @@ class every:  # a word of the pages, like `functools.partial`
     def __call__(self, rows, *others):
         """`(holds, evidence)`."""
         found = self.cases(rows, *others)
-        judged = {case: expression.value(self.expression, names) for case, names in found.items()}
+        judged = {case: prose.known(self.holds, names) for case, names in found.items()}
         mine = [holds for case, holds in judged.items() if case not in self.proxies]
         holds = False if False in mine else None if None in mine or not mine else True
         evidence = self._told(judged, found)

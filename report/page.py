@@ -207,6 +207,7 @@ class Page:
     def _record(self, printed, sets, units_, label, found, *, contains=None, claims=None, evidence=None,
                 **judged):
         """The record of what was `found` in a run's units; claims of other items may ask for its rows."""
+        claims = judging.of(printed.paper, printed.id) if claims is None else claims
         looked, whole = found["rows"] if found["data"] is None else found["data"], label == "recorded"
         others = dict.fromkeys(i for p in (claims or {}).values() if isinstance(p, tuple) for i in p[1:])
         ticks = {k: v(looked) if callable(v) else v for k, v in (contains or {}).items()}

@@ -1,8 +1,9 @@
 """Numbers as a person writes them, and sentences with computed numbers: templates over facts."""
+import functools
 import math
+import re
 import string
 
-from report import expression
 from report.comparison import decimals
 from shared.runtime import UserError
 
@@ -40,33 +41,77 @@ def number(value, printed=None, column=None, digits=4):
 def fill(template, facts):
     """A sentence of a template: "{near.region:%} of {images}" with {"near": {"region": 99.0}, "images": 100}.
 
-    A field is an expression over `facts` (`records.expression`). Plain, it is a number as a person writes it,
-    with three digits; with `%`, that number of percent; any other format is Python's, as in `{share:.0%}`.
-    What is missing is "no value".
+    A field names a fact. Plain, it is a number as a person writes it, with three digits; with `%`, that
+    number of percent; any other format is Python's, as in `{share:.0%}`. What is missing is "no value".
     """
     fields(template)
     return _Fields().vformat(template, (), facts)
 
 
 def fields(template):
-    """The expressions in a template, with their parts parsed. Raises UserError where one is none."""
+    """The names in a template. Raises UserError where a field is none."""
     try:
         found = [field for _, field, _, _ in string.Formatter().parse(template) if field is not None]
     except ValueError as error:
         raise UserError(f"template {template!r}: {error}; write a brace as {{{{ or }}}}") from None
-    for field in found:
-        expression.parse(field)
+    if strange := [field for field in found if not NAME.fullmatch(field)]:
+        raise UserError(f"template {template!r}: {strange[0]!r} is no name of a fact; allowed: a name, or "
+                        "names with dots between")
     return found
 
 
 def complete(template, facts):
     """Whether every field of a template has a value."""
-    return all(expression.value(field, facts) is not None for field in fields(template))
+    return all(_value(facts, field) is not None for field in fields(template))
+
+
+# ---- facts with gaps -------------------------------------------------------------------------------------
+NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+
+
+class Missing(Exception):
+    """A value that was not measured."""
+
+
+class Case:
+    """Facts by attribute, groups of them likewise: `case.brittle.region`.
+
+    Raises Missing for None and NaN, and for a name beside groups (a group that was not measured); UserError
+    for a name that is not there beside numbers, saying which are.
+    """
+    def __init__(self, facts):
+        self._facts = facts
+
+    def __getitem__(self, name):
+        facts = self._facts
+        if name not in facts:
+            if not facts or any(isinstance(value, dict) for value in facts.values()):
+                raise Missing(name)
+            raise UserError(f"no {name!r} there; there are: {', '.join(map(str, facts))}")
+        value = facts[name]
+        value = value.item() if hasattr(value, "item") else value
+        if value is None or isinstance(value, float) and math.isnan(value):
+            raise Missing(name)
+        return Case(value) if isinstance(value, dict) else value
+
+    __getattr__ = __getitem__
+
+
+def known(function, facts):
+    """What a function of a `Case` gives; None where a value that it needs is missing."""
+    try:
+        return function(Case(facts))
+    except (Missing, ZeroDivisionError, OverflowError):
+        return None
+
+
+def _value(facts, field):
+    return known(lambda case: functools.reduce(Case.__getitem__, field.split("."), case), facts)
 
 
 class _Fields(string.Formatter):
     def get_field(self, field_name, args, kwargs):
-        return expression.value(field_name, kwargs), field_name
+        return _value(kwargs, field_name), field_name
 
     def format_field(self, value, format_spec):
         if value is None:

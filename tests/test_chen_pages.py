@@ -273,7 +273,7 @@ def test_equally_wide_classes_have_one_roby_at_any_separation():
 
 # ---- matched on accuracy ---------------------------------------------------------------------------------
 def test_a_claim_that_another_length_flips_is_open():
-    judge = ranking.with_status("model", "asr_inf > 0.5", says="{model}: {asr_inf}")
+    judge = ranking.with_status("model", lambda c: c.asr_inf > 0.5, says="{model}: {asr_inf}")
     short = TEN.iloc[[9]].assign(half=[unit("lenet", 1)], asked=0.9, reached=True)     # 7.5% instead of 75%
     rows = pd.DataFrame(figures.with_lengths(figures.table_1)(short))
     holds, told = judge(rows)

@@ -130,7 +130,8 @@ def test_what_the_paper_prints_has_the_same_form():
 
 
 def test_a_claim_on_every_network_is_judged_on_the_papers_own():
-    claim = figures.every("margin.success_pct > 40", says="{network}: {margin.success_pct:%}", of_all=True)
+    claim = figures.every(lambda c: c.margin.success_pct > 40,
+                          says="{network}: {margin.success_pct:%}", of_all=True)
     made = figures.across(
         figures.examples(runs(a_run("mnist-normal", "margin"), a_run("mnist-adv", "margin"))),
         ("margin",),

@@ -387,7 +387,7 @@ def test_claims_wait_for_units_and_say_what_is_seen_so_far():
 
 
 def test_a_claim_that_some_units_decide_waits_for_no_others():
-    first = every("name", "value > 0", says="{name}: {value}", proxies=("b",))
+    first = every("name", lambda c: c.value > 0, says="{name}: {value}", proxies=("b",))
     decided = claims.judge(ITEM, ROWS, {"rises": first, "larger": larger},
                            lacking=lambda decides: None if decides is first else "1 of 3 nets")
     assert decided[0]["holds"] is True and decided[1]["evidence"].startswith("waits for 1 of 3 nets; so far")

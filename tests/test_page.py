@@ -105,7 +105,7 @@ def test_a_page_from_the_reference_file_runs_at_once(house):
     assert '    # The near attack succeeds always.\n    "The near attack succeeds always.": TO_DO,' in text
     assert (
         "Keys: attack; values: rate." in text
-        and '# every("attack", "rate > 0", says="{attack}: {rate}")' in text
+        and '# every("attack", lambda c: c.rate > 0, says="{attack}: {rate}")' in text
     )
     assert max(map(len, text.splitlines())) <= 110
     done = run(house, "notebooks/scratch/2_1_rates.py", "-p", "profile", "smoke")

@@ -145,7 +145,7 @@ def _code(item):
         return f"run.statement({name}, measured, data=lambda units: {{}}{claims})"
     keys, first = item.keys or ("the only row",), item.values[0]
     told = "\n".join(_lines(f"Keys: {', '.join(keys)}; values: {', '.join(item.values)}.", "    "))
-    every = f"every({_quoted(' '.join(keys))}, \"{first} > 0\", says=\"{{{keys[0]}}}: {{{first}}}\")"
+    every = f"every({_quoted(' '.join(keys))}, lambda c: c.{first} > 0, says=\"{{{keys[0]}}}: {{{first}}}\")"
     return (f"def {function}(units):\n    \"\"\"TO DO: a row a printed row.\n\n{told}\n    \"\"\"\n"
             "    return []\n\n\n"
             + (f"# A claim on every row, with report.every:\n# {every}\n" if item.keys else "")

@@ -444,9 +444,9 @@ def figure_1(*frames):
                                if words in maps}, "accuracy_on_originals_pct": 100 * min(accuracy)}
 
 
-def ordered(expression, says):
+def ordered(holds, says):
     """A claim on the shares of neighbours."""
-    return every("map", expression, view=lambda data: {"nearest neighbours": data["neighbours_pct"]},
+    return every("map", holds, view=lambda data: {"nearest neighbours": data["neighbours_pct"]},
                  reads="grouping is measured by the share of images whose nearest neighbour in the map has "
                        "their class; “clearly” names no bound", says=says)
 
@@ -458,10 +458,10 @@ run.figure("figure-1", (natural, robust), lambda *units: figures.draw_maps(panel
                f"({letter})": lambda d, name=name: name in d["neighbours_pct"]
                for letter, name in zip("abc", PANELS)}},
            claims={"loses the grouping": ordered(
-               "natural_clean > natural_adversarial",
+               lambda c: c.natural_clean > c.natural_adversarial,
                "{natural_clean:%} on clean and {natural_adversarial:%} on adversarial images"),
                    "even on adversarial samples": ordered(
-               "robust_adversarial > natural_adversarial",
+               lambda c: c.robust_adversarial > c.natural_adversarial,
                "{robust_adversarial:%} of the robust and {natural_adversarial:%} of the natural network")})
 
 # %% [markdown]

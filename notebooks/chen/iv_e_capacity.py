@@ -115,9 +115,9 @@ def falls(asked, words):
         return {words: {"status": told or ranking.FEWER.format(asked=len(asked)),
                         "fewest": None, "steps": None}}
 
-    return ranking.with_status("networks", "fewest == steps", view=steps, says=(
-        "{networks}: from the first to the last, attack success goes from {100 * first.asr:%} to "
-        "{100 * last.asr:%} (it falls in {asr} of {steps} steps) and ROBY from {first.roby} to {last.roby} "
+    return ranking.with_status("networks", lambda c: c.fewest == c.steps, view=steps, says=(
+        "{networks}: from the first to the last, attack success goes from {first.asr:.1%} to "
+        "{last.asr:.1%} (it falls in {asr} of {steps} steps) and ROBY from {first.roby} to {last.roby} "
         "(it falls in {roby} of {steps} steps); the claim needs all"))
 
 
@@ -197,8 +197,8 @@ def both(data):
 
 
 SHRINK = ranking.with_status(
-    "panel", "asr_text < 0 and roby_2 < 0", view=both, says="{panel}: rank correlations with the size are "
-    "{asr_text:.2f} for attack success{why} and {roby_2:.2f} for ROBY (n = {networks})")
+    "panel", lambda c: c.asr_text < 0 and c.roby_2 < 0, view=both,
+    says="{panel}: rank correlations with the size are {asr_text:.2f} for attack success{why} and {roby_2:.2f} for ROBY (n = {networks})")
 run.figure("figure-10", dense, draw_capacity, data=figures.with_lengths(figure_10),
            alt="Attack success of two attacks and ROBY over the number of neurons and of layers.",
            contains={"FCN-1": lambda d: d["neurons"]["networks"] == len(WIDER),
@@ -289,11 +289,12 @@ def published_pairs():
 run.table("table-9", convolutional, figures.with_lengths(printed(CNNS)), claims={
     "Accuracies of the four CNNs": figures.accuracies,
     "The lower the attack success": ranking.with_status(
-        "dataset", "round(spearman, 6) == 1", view=of_cnns,
+        "dataset", lambda c: round(c.spearman, 6) == 1, view=of_cnns,
         says=f"{{dataset}}: Spearman's rank correlation is {{spearman:.2f}} (n = {len(CNNS)})"),
     "similar order": similar,
     "without dropout": ranking.with_status(
-        "dataset", "cnn3 < cnn1 and cnn4 < cnn2", view=of_cnns, reads="“more robust” is read as a smaller "
+        "dataset", lambda c: c.cnn3 < c.cnn1 and c.cnn4 < c.cnn2, view=of_cnns,
+        reads="“more robust” is read as a smaller "
         f"attack success; {published_pairs()}", says="{dataset}: attack success {cnn3:%} without and "
         "{cnn1:%} with dropout if there is pooling, {cnn4:%} and {cnn2:%} if not")})
 
@@ -330,7 +331,7 @@ def figure_11(units):
 
 def linear(data):
     """The claim that ROBY is linear in attack success; “linear” names no bound."""
-    _, told = ranking.with_status("dataset", "pearson < 2", view=lambda d: d["pearson"],
+    _, told = ranking.with_status("dataset", lambda c: c.pearson < 2, view=lambda d: d["pearson"],
                                   says="{dataset}: Pearson's correlation is {pearson:.3f} (n = "
                                        f"{len(CNNS)})")(data)
     return None, f"{told} (“linear” names no bound)"

@@ -254,15 +254,17 @@ ax.legend()
 display.picture(figure, f"Smallest boundary distance of {len(x)} images over {len(dirs)} "
                 f"directions, in steps of {found.step:g}. Triangles are censored: no label changed up to "
                 f"{found.top:g}.", "A rising curve of dots from small distances up; triangles at its end.")
+root, wagner = x[0].numel() ** 0.5, float(results["Carlini-Wagner"].distance.nanmedian())
+near_l2 = root * float(near.median())
 display.say(prose.fill(
     "The median of each image's smallest RMS distance along a direction is {near:.2f} (n = {images}; L2 = "
-    "{root * near}, since L2 = {root} × RMS for {values} pixel values), {root * near / wagner:.0f} times the "
-    "median norm of the Carlini-Wagner examples (L2 = {wagner}, RMS = {wagner / root:.3f}). For {censored} "
+    "{near_l2}, since L2 = {root} × RMS for {values} pixel values), {times:.0f} times the "
+    "median norm of the Carlini-Wagner examples (L2 = {wagner}, RMS = {wagner_rms:.3f}). For {censored} "
     "images the distance is censored: no direction reached another label up to {top}. Over the other {rest} "
     "images the mean top-1 purity is {pure:.2f}: of the directions that reach another label, this share "
     "leads to the most frequent one.", dict(
-        near=float(near.median()), root=x[0].numel() ** 0.5, values=x[0].numel(), images=len(x),
-        wagner=float(results["Carlini-Wagner"].distance.nanmedian()), censored=int(far.sum()), top=found.top,
+        near=float(near.median()), near_l2=near_l2, root=root, values=x[0].numel(), images=len(x),
+        wagner=wagner, wagner_rms=wagner / root, times=near_l2 / wagner, censored=int(far.sum()), top=found.top,
         rest=int((~far).sum()), pure=float(purity(found, 1)[~censored].mean()))))
 meter.start()
 

@@ -176,17 +176,17 @@ run.table("table-1", attacks, lambda runs: figures.across(
     figures.examples(runs), ("brittle", "margin", "strong", "fgsm"),
     {"success_pct": figures.success, "rms": figures.mean_distance}), claims={
         "in all four settings": figures.every(
-            "round(margin.success_pct) == 100 and margin.rms > brittle.rms", of_all=True,
+            lambda c: round(c.margin.success_pct) == 100 and c.margin.rms > c.brittle.rms, of_all=True,
             says="{network}: success {margin.success_pct:%} (n = {margin.correct}), mean distance "
                  "{margin.rms} (OptBrittle {brittle.rms}, n = {brittle.successful}; OptStrong {strong.rms}, "
                  "n = {strong.successful})",
             leaves="“below OptStrong” depends on OptStrong's unpublished settings"),
         "leaves the original class readable": "“visible” and “readable” are judged by eye, in Figure 5",
         "OptStrong drops": figures.every(
-            "strong.success_pct < normal.strong.success_pct", view=figures.with_normal,
+            lambda c: c.strong.success_pct < c.normal.strong.success_pct, view=figures.with_normal,
             says="{network}: {normal.strong.success_pct:%} to {strong.success_pct:%}"),
         "FGSM is weaker": figures.every(
-            "fgsm.success_pct < normal.fgsm.success_pct", view=figures.with_normal,
+            lambda c: c.fgsm.success_pct < c.normal.fgsm.success_pct, view=figures.with_normal,
             says="{network}: {normal.fgsm.success_pct:%} to {fgsm.success_pct:%}")})
 
 # %% [markdown]
@@ -199,20 +199,20 @@ table_2 = run.table("table-2", attacks, lambda runs: figures.across(
     figures.examples(runs, "region", "point"), ("benign", "fgsm", "brittle", "margin"),
     {"region": lambda rows: share(rows.region), "point": lambda rows: share(rows.point)}), claims={
         "restores OptBrittle": figures.every(
-            "brittle.region > 50 > margin.region", of_all=True,
+            lambda c: c.brittle.region > 50 > c.margin.region, of_all=True,
             reads="“restores” is read as more than half, “fails” as less",
             says="{network}: OptBrittle {brittle.region:%} (n = {brittle.images}), OptMargin "
                  "{margin.region:%} (n = {margin.images})"),
         "lowest accuracy of all attacks": figures.every(
-            "margin.region <= min(brittle.region, fgsm.region)", of_all=True,
-            says="{network}: OptMargin {margin.region:%} (n = {margin.images}), the lowest other "
-                 "{min(brittle.region, fgsm.region):%}"),
+            lambda c: c.margin.region <= min(c.brittle.region, c.fgsm.region), of_all=True,
+            says="{network}: OptMargin {margin.region:%} (n = {margin.images}), OptBrittle {brittle.region:%}, "
+                 "FGSM {fgsm.region:%}"),
         "0% on OptBrittle everywhere": figures.every(    # the claim itself names the exception
-            "round(brittle.point) == 0 and (round(margin.point) == 0 or network == 'cifar10-adv')",
+            lambda c: round(c.brittle.point) == 0 and (round(c.margin.point) == 0 or c.network == 'cifar10-adv'),
             says="{network}: {brittle.point:%} (n = {brittle.images}) and {margin.point:%} "
                  "(n = {margin.images})", of_all=True),
         "evades both": figures.every(
-            "margin.region < 50 and margin.point < 50", reads="“evades” is read as less than half",
+            lambda c: c.margin.region < 50 and c.margin.point < 50, reads="“evades” is read as less than half",
             says="{network}: region {margin.region:%}, point {margin.point:%} (n = {margin.images})")})
 run.say(attacks, figures.facts,
         "The 95% intervals of region classification on the normal MNIST network are {brittle.low:.1f} to "
@@ -264,7 +264,7 @@ run.statement("procedure-optmargin", attacks, data=cost, claims={
 run.statement("procedure-cost-optmargin", attacks, data=lambda runs: cost(runs) | {
     "minutes_per_image_slowest": None, "minutes_per_image_slowest_status": f"not run: {SLOWEST}"}, claims={
         "ensemble of 20 models": figures.every(
-            "members < samples and slowdown < samples", view=lambda data: {"mnist-normal": data},
+            lambda c: c.members < c.samples and c.slowdown < c.samples, view=lambda data: {"mnist-normal": data},
             says="slowdown of the attacker: {members} models a step instead of one, {slowdown:,.0f} times "
                  "the passes of OptBrittle in whole searches, with our settings of both; of the defender: "
                  "{samples}")})

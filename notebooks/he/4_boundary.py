@@ -153,8 +153,12 @@ def medians(data):
         return (f"{scale * median:.3g}{' of 255' if scale > 1 else ''}" if median < 1 else
                 "beyond the largest distance tried") + (f" (n = {images}{none})" if images else "")
 
-    return beside({net: {kind: f | {"told": told(**f), "rank": f["median"] + f.get("never", 0) * (
-        f["median"] == 1)} for kind, f in kinds.items()} for net, kinds in data.items()})
+    def named(f):
+        return f | {"told": told(**f), "rank": f["median"] + f.get("never", 0) * (f["median"] == 1)} | (
+            {"of_line": f["median"] / f["line"]} if f.get("line") else {}) | (
+            {"images_above": f["above"] * f["images"]} if "above" in f else {})
+
+    return beside({net: {kind: named(f) for kind, f in kinds.items()} for net, kinds in data.items()})
 
 
 ALT_ONE = ("A grid of panels, a row a network, a column a kind of example; in each a rising row of coloured "
@@ -164,16 +168,17 @@ run.figure("figure-1", distances, boundary.draw_one, data=boundary.one_data, alt
     "x: random directions": True, "y: boundary distance": True, "colour: adjacent": True, "black line": True,
     "2 datasets": lambda d: len(d) == 4}, claims={
     "very close to zero": every(
-        "brittle.median < brittle.line / 2 and brittle.home > 0.5",
-        says="{network}: median {brittle.median / brittle.line:.2g} of the black line, {brittle.home:.0%} of "
+        lambda c: c.brittle.median < c.brittle.line / 2 and c.brittle.home > 0.5,
+        says="{network}: median {brittle.of_line:.2g} of the black line, {brittle.home:.0%} of "
              "directions lead to the true class",
         reads="“very close to zero” is read as less than half of the black line"),
     "OptMargin curves lie higher": every(
-        "margin.median > brittle.median and (margin.home < brittle.home or margin.scale > 1)",
+        lambda c: c.margin.median > c.brittle.median and (
+            c.margin.home < c.brittle.home or c.margin.scale > 1),
         says="{network}: median {brittle.told} for OptBrittle and {margin.told} for OptMargin; "
              "{brittle.home:.0%} and {margin.home:.0%} of directions lead to the true class"),
     "A small random step": every(
-        "brittle.back > 0.9", says="{network}: {brittle.back:.0%} of directions",
+        lambda c: c.brittle.back > 0.9, says="{network}: {brittle.back:.0%} of directions",
         reads="“nearly every” is read as nine in ten, “small” as within the black line")})
 
 # %% [markdown]
@@ -205,23 +210,24 @@ run.figure("figure-2", distances, boundary.draw_all, data=boundary.all_data, alt
     "x: images sorted": True, "y: minimum": True, "curves: benign blue": True, "black line": True,
     "MNIST and CIFAR-10": lambda d: len(d) == 4}, claims={
     "more robust to random noise": every(
-        "brittle.rank < margin.rank < benign.rank and (no_fgsm or brittle.rank < fgsm.rank < benign.rank)",
+        lambda c: c.brittle.rank < c.margin.rank < c.benign.rank and (
+            c.no_fgsm or c.brittle.rank < c.fgsm.rank < c.benign.rank),
         says="{network}: benign {benign.told}, OptBrittle {brittle.told}, OptMargin {margin.told}, FGSM "
              "{fgsm.told}", reads="medians beyond that: by the share of directions without a "
                                   "boundary"),
     "black line lies below": every(
-        "margin.above > 0.5", says="{network}: {margin.above * margin.images:.0f} of {margin.images} images",
+        lambda c: c.margin.above > 0.5, says="{network}: {margin.images_above:.0f} of {margin.images} images",
         reads="“below” is read as a median distance above the line for more than half of the images"),
     "no single threshold": every(
-        "paper <= median.high and paper <= least.high", view=thresholds, of_all=True,
+        lambda c: c.paper <= c.median.high and c.paper <= c.least.high, view=thresholds, of_all=True,
         says=f"{{network}}: the threshold best on these {{images}} images misclassifies {ERROR['median']} of "
              f"benign or of OptMargin images by the median and {ERROR['least']} by the nearest distance; the "
              "paper's classifier {paper:.1f}%, on its network",
         reads="“separates” is read as an interval below the error of that classifier; Section 5 trains a "
               "classifier on the images of this page"),
     "Adversarial training brings": every(
-        "network == 'mnist-adv' and benign.median < normal.benign.median or "
-        "network == 'cifar10-adv' and benign.median > normal.benign.median",
+        lambda c: (c.benign.median < c.normal.benign.median if c.network == "mnist-adv" else
+                   c.benign.median > c.normal.benign.median),
         view=lambda data: {net: names for net, names in medians(data).items() if net.endswith("adv")},
         says="{network}: {benign.told}, normal {normal.benign.told}")})
 
@@ -243,12 +249,12 @@ run.figure("figure-3", distances, boundary.draw_purity, data=boundary.purity_dat
     contains={"x: k": True, "y: average purity": True, "curves": True, "panels": lambda d: len(d) == 4},
     claims={
         "especially high purity": every(
-            "brittle == highest and mnist.brittle - mnist.benign >= brittle - benign",
+            lambda c: c.brittle == c.highest and c.mnist.brittle - c.mnist.benign >= c.brittle - c.benign,
             view=highest, of_all=True,
             says="{network}: OptBrittle {brittle:.2f}, benign {benign:.2f}"),
         "much harder to tell": every(
-            "abs(margin - benign) < abs(brittle - benign) / 2 and "
-            "(no_fgsm or abs(fgsm - benign) < abs(brittle - benign) / 2)", view=beside,
+            lambda c: abs(c.margin - c.benign) < abs(c.brittle - c.benign) / 2 and (
+                c.no_fgsm or abs(c.fgsm - c.benign) < abs(c.brittle - c.benign) / 2), view=beside,
             says="{network}: benign {benign:.2f}, OptBrittle {brittle:.2f}, OptMargin {margin:.2f}, FGSM "
                  "{fgsm:.2f}",
             reads="“much harder” is read as a difference to benign of less than half of OptBrittle's")})

@@ -158,22 +158,22 @@ def best(rows, table_2=None):
 
 run.table("table-3", (classifiers, surroundings), table_3, claims={
     "also recognises OptBrittle": figures.every(
-        "OptMargin.false_neg_optbrittle_pct < OptBrittle.false_neg_optmargin_pct", view=by_network,
+        lambda c: c.OptMargin.false_neg_optbrittle_pct < c.OptBrittle.false_neg_optmargin_pct, view=by_network,
         says="{network}: false negatives of OptBrittle {OptMargin.false_neg_optbrittle_pct:%} when trained "
              "on OptMargin (n = {OptMargin.false_neg_optbrittle_pct_of}), of OptMargin "
              "{OptBrittle.false_neg_optmargin_pct:%} when trained on OptBrittle (n = "
              "{OptBrittle.false_neg_optmargin_pct_of})", of_all=True),
     "Best worst-case accuracy": (figures.every(
-        "best > region", view=best, says="{network}: best classifier {best:%}, region classification of "
+        lambda c: c.best > c.region, view=best, says="{network}: best classifier {best:%}, region classification of "
                                          "OptMargin examples {region:%}", of_all=True), "table-2"),
     "the normally trained model gives better": figures.every(
-        "(normal > best) == (network == 'mnist-adv')",
+        lambda c: (c.normal > c.best) == (c.network == 'mnist-adv'),
         named={"mnist-adv": "MNIST", "cifar10-adv": "CIFAR-10"},
         view=lambda rows: {net: mine for net, mine in best(rows).items() if net.endswith("adv")},
         says="{network}: best worst-case accuracy {normal:%} on the normal, {best:%} on the adversarially "
              "trained network"),
     "does not mimic": figures.every(
-        "OptMargin.worst_case_pct > 50", view=by_network, reads="“does not mimic” is read as better than "
+        lambda c: c.OptMargin.worst_case_pct > 50, view=by_network, reads="“does not mimic” is read as better than "
         "chance", says="{network}: worst-case accuracy {OptMargin.worst_case_pct:%} when trained on "
                        "OptMargin")})
 
@@ -223,7 +223,7 @@ def beside_margin(rows, table_3):
 
 run.table("table-4", classifiers, table_4, claims={
     "harder to recognise": (figures.every(
-        "fgsm > margin and fgsm - margin >= mnist.fgsm - mnist.margin", view=beside_margin, of_all=True,
+        lambda c: c.fgsm > c.margin and c.fgsm - c.margin >= c.mnist.fgsm - c.mnist.margin, view=beside_margin, of_all=True,
         says="{network}: false negatives of FGSM {fgsm:%}, of OptMargin {margin:%}"), "table-3"),
     "too few successful": "no classifier is trained there, as in the paper; Table 1 has the success of FGSM"})
 
@@ -283,7 +283,7 @@ run.say(surroundings, lambda u: dict.fromkeys(f"mnist_normal_{k}" for k in figur
         "a benign image, {mnist_normal_margin:,.0f} around an OptMargin and {mnist_normal_brittle:,.0f} "
         "around an OptBrittle example (means).")
 run.statement("procedure-cost-boundary", surroundings, data=cost, claims={"varies by image": every(
-    "network", "benign > brittle", view=of_both, named=figures.NAMED,
+    "network", lambda c: c.benign > c.brittle, view=of_both, named=figures.NAMED,
     says="{network}: benign {benign:,.0f}, OptBrittle {brittle:,.0f} forward passes an image")})
 run.say(surroundings, arithmetic,
         "The line searches evaluate the network in bfloat16, and again in 32-bit arithmetic if the two "

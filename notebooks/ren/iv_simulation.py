@@ -43,7 +43,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from papers.ren import experiments
+from papers.ren import claims, experiments
 from papers.ren.experiments import ARCHITECTURES, BACKGROUNDS, LIMITS, THRESHOLDS
 from papers.ren.summary import over_nets
 from report import comparison, display, prose, reference
@@ -86,33 +86,7 @@ def rows(runs):
     return over_nets(named[named.background != "digit"], ("architecture", "background"), COLUMNS)
 
 
-def each(rows, column):
-    """A column of the six rows as text, for a claim's evidence."""
-    return ", ".join(f"{r.architecture} towards {r.background} {getattr(r, column):.4f}"
-                     for r in rows.itertuples())
-
-
-table_3 = run.table(
-    "table-3", searches, rows,
-    claims={
-        # A search may end before it reaches 0.99, as most do after pruning (Table IV): so this can fail.
-        "Separability SSIM is above 0.99": lambda r: (
-            r.separability_ssim.min() > 0.99,
-            f"{each(r, 'separability_ssim')}; a search stops as soon as the SSIM of the pair exceeds 0.99"),
-        # A bound in numbers is judged literally; "far below 1" and "quite different" name none.
-        "strongly robust": lambda r: (
-            r.robustness_ssim.between(0.32, 0.56).all(),
-            f"{r.robustness_ssim.min():.4f} to {r.robustness_ssim.max():.4f} ({each(r, 'robustness_ssim')}); "
-            "all are below 1, which means equal, and how far below is strong is not said"),
-        "quite different from the originals": lambda r: (
-            r.ae_ssim.max() <= 0.5310,
-            f"largest {r.ae_ssim.max():.4f}, where 1 means equal ({each(r, 'ae_ssim')})"),
-        "described as stable": "“stable” and “in line with” name no measure",
-        "common to all architectures": lambda r: (
-            r.separability_ssim.min() > 0.99 and r.architecture.nunique() == 3,
-            f"smallest of the {len(r)} mean separabilities {r.separability_ssim.min():.4f}, which the "
-            "stopping rule sets"),
-    })
+table_3 = run.table("table-3", searches, rows)
 
 
 # %% [markdown]
@@ -198,11 +172,6 @@ def shown(runs):
             u.original, u.source) if not x] for u in runs.itertuples()}
 
 
-def pairs_of(d):
-    """All pairs of the figure in one list."""
-    return [pair for block in d.values() for pair in block]
-
-
 figure_2 = run.figure(
     "figure-2", pictures, draw_pairs, data=shown,
     caption="Figure 2 of Ren et al.: for each background the original test digits (first row), the inside "
@@ -211,22 +180,10 @@ figure_2 = run.figure(
             "cross: the network gives the digit and the background one label",
     alt="Three blocks of ten digits, for white, black and digit backgrounds; in each block original, inside "
         "and outside image. The last two look alike and carry different labels.",
-    contains={"row 1": lambda d: all(p["original_is_source"] for p in pairs_of(d)),
-              "row 2": lambda d: all(p["labels_hold"] for p in pairs_of(d)),
-              "row 3": lambda d: all(p["inside"] != p["outside"] for p in pairs_of(d)),
-              "one such block": lambda d: set(d) == set(BACKGROUNDS)},
-    claims={
-        # Whether they look the same is for the eye; an SSIM of 0.99 is where the search stops.
-        "look the same but are classified differently": lambda d: (
-            all(p["inside"] != p["outside"] for p in pairs_of(d)),
-            f"{sum(p['inside'] != p['outside'] for p in pairs_of(d))} of {len(pairs_of(d))} pairs have two "
-            f"labels; the figure shows how similar they are (SSIM {min(p['ssim'] for p in pairs_of(d)):.3f} "
-            f"or more, since there the search stops)"),
-        "adversarial examples of the source digits": lambda d: (
-            all(p["outside"] != p["digit"] for p in pairs_of(d) if p["inside"] == p["digit"]),
-            f"{sum(p['outside'] != p['digit'] for p in pairs_of(d))} of {len(pairs_of(d))} outside pictures "
-            f"are not given the digit's own label, as Algorithm 1 makes them"),
-    })
+    contains={"row 1": lambda d: all(p["original_is_source"] for p in claims.pairs_of(d)),
+              "row 2": lambda d: all(p["labels_hold"] for p in claims.pairs_of(d)),
+              "row 3": lambda d: all(p["inside"] != p["outside"] for p in claims.pairs_of(d)),
+              "one such block": lambda d: set(d) == set(BACKGROUNDS)})
 
 # %% [markdown]
 # ## Where it differs, and which causes were tested

@@ -49,11 +49,10 @@ import numpy as np
 import pandas as pd
 import torch
 
-from papers.ren import experiments
+from papers.ren import claims, experiments
 from papers.ren.experiments import PLACES, SETTINGS, UNPRUNED
 from papers.ren.summary import over_nets
 from report import display, prose, reference
-from report.every import every
 from report.page import start
 from shared import borderline
 
@@ -137,51 +136,8 @@ def rows(runs, place="mixed", last=SETTINGS[-1]):
     return over_nets(chosen, KEYS, COLUMNS)
 
 
-def by_key(rows):
-    """`{(background, t, T): row}` of Table IV."""
-    return {(row["background"], row["t"], row["T"]): row for row in pd.DataFrame(rows).to_dict("records")}
-
-
-def steps(rows):
-    """`{a pruning towards a background: its row and that of the next weaker one}`, for claims."""
-    at = by_key(rows)
-    return {f"{b}, t = {t}, T = {T}": {"before": at.get((b, *weaker)), "after": at.get((b, t, T))}
-            for b in BACKGROUNDS for weaker, (t, T) in zip((UNPRUNED, *SETTINGS), SETTINGS)}
-
-
-def by_step(expression, *told):
-    """A claim on each step from a pruning to the next stronger one, and the measures told of each."""
-    return every("step", expression, view=steps, says="{step}: " + ", ".join(
-        f"{name} from {{before.{name}_ssim:.4f}} to {{after.{name}_ssim:.4f}}" for name in told))
-
-
-def white_suffers(rows):
-    """Claim 4, and of Figure 3; changes are shares of the unpruned value ("relatively small" in the text)."""
-    at = {b: [by_key(rows)[b, t, T]["ae_ssim"] for t, T in (UNPRUNED, *SETTINGS)] for b in BACKGROUNDS}
-    white, black = at.values()
-    drop, move = max(white[0] - v for v in white[1:]), max(abs(v - black[0]) for v in black[1:])
-    share, other = drop / white[0], move / black[0]
-    told = "; ".join(f"{b} {' → '.join(f'{v:.4f}' for v in values)}" for b, values in at.items())
-    return (max(white[1:]) < white[0] and other <= share / 2,
-            f"unpruned, then the three settings: {told}; the largest change is a fall of {drop:.4f} "
-            f"({share:.1%} of the unpruned value) towards white and {move:.4f} ({other:.1%}) towards black; "
-            "“little” is read as at most half of the share towards white")
-
-
-CLAIMS = {
-    "separability falls at each step": by_step(
-        "after.separability_ssim < before.separability_ssim", "separability"),
-    "robustness rises at each step": by_step(
-        "after.robustness_ssim > before.robustness_ssim", "robustness"),
-    "each fall is paid": by_step(
-        "after.robustness_ssim > before.robustness_ssim or "
-        "after.separability_ssim >= before.separability_ssim",
-        "separability", "robustness"),
-    "white changes adversarial examples most": white_suffers}
 run.table(
-    "table-4", searches, rows, claims=dict(zip((
-        "Stronger pruning improves separability", "Stronger pruning costs robustness",
-        "There is a trade-off", "Compared with Table III"), CLAIMS.values())),
+    "table-4", searches, rows,
     note="The text calls the second setting T = 256 where the table has 255: both leave bright pixels alone.")
 
 # %% [markdown]
@@ -222,8 +178,9 @@ def suspects(runs):
              "128 becomes 255": rows(runs, last=(127, 127)), "128 becomes 0": rows(runs, last=(129, 129))}
     if runs.seed.nunique() > 1:
         tried |= {f"network {seed} alone": rows(runs[runs.seed == seed]) for seed in runs.seed.unique()}
-    return [{"reading": name, **{words: judge(pd.DataFrame(mine))[0] for words, judge in CLAIMS.items()},
-             "distance": float(np.mean([abs(by_key(mine)[p["background"], p["t"], p["T"]][k] - p[k])
+    return [{"reading": name, **{
+        words: judge(pd.DataFrame(mine))[0] for words, judge in claims.PRUNING.items()},
+             "distance": float(np.mean([abs(claims.by_key(mine)[p["background"], p["t"], p["T"]][k] - p[k])
                                         for p in TABLE.rows for k in SSIM]))}
             for name, mine in tried.items() if len(mine) == len(BACKGROUNDS) * len((UNPRUNED, *SETTINGS))]
 
@@ -231,7 +188,8 @@ def suspects(runs):
 run.extra("pruning-suspects", searches, suspects,
           "What each suspect does to the paper's claims on Table IV, and its mean distance from the "
           "published SSIM.", header={
-              "reading": "reading", **dict(zip(CLAIMS, CLAIMS)), "distance": "distance from the published"})
+              "reading": "reading", **dict(zip(claims.PRUNING, claims.PRUNING)),
+              "distance": "distance from the published"})
 run.say(searches, lambda runs: min(suspects(runs), key=lambda row: row["distance"], default={}),
         "Nearest to the published values: {reading}, {distance:.3f} away on average.")
 
@@ -340,11 +298,6 @@ run.figure(
               "first row": row_there("white"), "second row": row_there("black"),
               "prediction probability": lambda d: all(
                   0 < e["probability"] <= 1 for row in d["examples"].values() for e in row)},
-    claims={"Visually the first-row": "looked at by eye in the paper; no measure is named",
-            "prediction probabilities": "the paper does not name the background of a row; ours is chosen by "
-                                        "this property",
-            # Said of all digits, so judged on Table IV, by the same rule.
-            "raising luminosity": (lambda d, rows: white_suffers(rows), "table-4")},
     note="The two published means belong to a digit and settings that are not stated, so they are not "
          "compared.")
 
@@ -384,15 +337,15 @@ MINUTE = (
 
 def facts_of(runs):
     """For sentences: SSIM without pruning, with the strongest one and as published, by background; claims."""
-    at, (t, T) = by_key(rows(runs)), SETTINGS[-1]
-    tried = {row["reading"]: sum(row[words] for words in CLAIMS) for row in suspects(runs)}
-    return {"t": t, "T": T, "n": runs.seed.nunique(), "claims": len(CLAIMS),
+    at, (t, T) = claims.by_key(rows(runs)), SETTINGS[-1]
+    tried = {row["reading"]: sum(row[words] for words in claims.PRUNING) for row in suspects(runs)}
+    return {"t": t, "T": T, "n": runs.seed.nunique(), "claims": len(claims.PRUNING),
             "hold": tried.get("as in Table IV"), "threshold": runs.threshold.max(),
             "reached": 100 * of(runs, "mixed", [(t, T)]).reached.mean(),
             "decided": " or ".join({str(n): 0 for name, n in tried.items() if name.startswith("128 ")}),
             "plain": {b: at.get((b, *UNPRUNED)) for b in BACKGROUNDS},
             "ours": {b: at.get((b, t, T)) for b in BACKGROUNDS},
-            "paper": {b: by_key(TABLE.rows)[b, t, T] for b in BACKGROUNDS}}
+            "paper": {b: claims.by_key(TABLE.rows)[b, t, T] for b in BACKGROUNDS}}
 
 
 best = run.best(searches, curve)

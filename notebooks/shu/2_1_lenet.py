@@ -226,8 +226,8 @@ run.table("table-2", sweeps, lambda units: figures.inside(units, "table-2"), cla
     "leave M_1 right while": figures.some(
         lambda row: row["M1"] == 0 and row["most"] > 0.5, reads="“most” is read as more than half"),
     "PW rectangle is transferable": every(
-        "attack", "least >= 0.48", view=figures.others("PW", every=True), says="from {least} to {most}"),
-    "Except for PW": every("attack", "smallest_interval <= 0.032",
+        "attack", lambda c: c.least >= 0.48, view=figures.others("PW", every=True), says="from {least} to {most}"),
+    "Except for PW": every("attack", lambda c: c.smallest_interval <= 0.032,
                            view=lambda rows: rows[rows.attack != "PW"], says="{attack}: {smallest_interval}"),
     "not universal": figures.some(
         lambda row: row["M1"] > 0.5 > row["least"],
@@ -244,16 +244,16 @@ run.say(sweeps, beyond.scarce,
 WIDELY = {"NF": (0.62, 1), "MI": (0.62, 1), "PW": (0.01, 0.55)}     # bounds that the claim itself prints
 run.table("table-3", sweeps, lambda units: figures.attacked(units, "table-3"), claims={
     "M_1 is wrong on every": every(
-        "attack", "M1 > 0.99", says="{attack}: {M1}", reads="up to 1% of the images may lie on the boundary, "
+        "attack", lambda c: c.M1 > 0.99, says="{attack}: {M1}", reads="up to 1% of the images may lie on the boundary, "
         "where rounding decides the label in another batch"),
-    "do not transfer": every("attack", "most == 0", says="{attack}: at most {most}",
+    "do not transfer": every("attack", lambda c: c.most == 0, says="{attack}: at most {most}",
                              view=figures.others("FGSM", "CW2", "BIM Linf")),
     "NF and MI images transfer": every(
-        "attack", "least >= low and most <= high", says="{attack}: from {least} to {most}",
+        "attack", lambda c: c.least >= c.low and c.most <= c.high, says="{attack}: from {least} to {most}",
         view=lambda rows: figures.others(*WIDELY)(rows).assign(
             low=rows.attack.map(lambda name: WIDELY.get(name, (0, 1))[0]),
             high=rows.attack.map(lambda name: WIDELY.get(name, (0, 1))[1]))),
-    "perturbs more pixels": (every("attack", "n_perturbed_pixels > other.n_intervals",
+    "perturbs more pixels": (every("attack", lambda c: c.n_perturbed_pixels > c.other.n_intervals,
                                    says="{attack}: {n_perturbed_pixels} against {other.n_intervals}"),
                              "table-2")})
 run.say(sweeps, beyond.minute,
@@ -270,7 +270,7 @@ run.say(sweeps, beyond.minute,
 
 # %%
 run.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"), claims={
-    "mean L2 is lower": every("attack", "sampled_l2_mean < attack_l2_mean",
+    "mean L2 is lower": every("attack", lambda c: c.sampled_l2_mean < c.attack_l2_mean,
                               says="{attack}: {sampled_l2_mean} against {attack_l2_mean}"),
     "only minor for FGSM": figures.saving("minor"), "saving for NF": figures.saving("minor")})
 run.extra("plain-norms", sweeps, lambda units: [

@@ -96,12 +96,12 @@ run.table("table-5", networks, table_5, claims={"perform alike": figures.similar
 
 # %%
 run.table("table-6", sweeps, lambda units: figures.inside(cw2(units), "table-6"), claims={
-    "uncertainty region": every("source_class", "M1 > 0.5 and most > 0.5 and second == 0",
+    "uncertainty region": every("source_class", lambda c: c.M1 > 0.5 and c.most > 0.5 and (c.second == 0),
                                 view=lambda rows: figures.others()(rows[rows.source_class == 7]),
                                 says="{source_class}: attacked network {M1}, others from {least} to {most}",
                                 reads="“wrong” is read as more than half, of the attacked network and of one "
                                       "other", named=DIGITS),
-    "fools only the attacked model": every("source_class", "M1 > 0.5 and most == 0",
+    "fools only the attacked model": every("source_class", lambda c: c.M1 > 0.5 and c.most == 0,
                                            view=lambda rows: figures.others()(rows[rows.source_class == 5]),
                                            says="{source_class}: attacked {M1}, others at most {most}",
                                            reads="“fools” is read as more than half", named=DIGITS)})
@@ -120,7 +120,7 @@ run.say(sweeps, lambda units: beyond.box_by_box(cw2(units)),
 TABLE_7 = pd.DataFrame(experiments.PAPER["table-7"].rows)
 PRINTED_MOST = figures.others()(TABLE_7).set_index("source_class").most
 run.table("table-7", sweeps, lambda units: figures.attacked(cw2(units), "table-7"), claims={
-    "always fools M_1": every("source_class", "M1 == 1 and second == 0 and most <= printed", named=DIGITS,
+    "always fools M_1": every("source_class", lambda c: c.M1 == 1 and c.second == 0 and (c.most <= c.printed), named=DIGITS,
                               view=lambda rows: figures.others()(rows).assign(
                                   printed=rows.source_class.map(PRINTED_MOST)),
                               says="{source_class}: attacked network {M1}, others from {least} to {most} "

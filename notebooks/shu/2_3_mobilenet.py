@@ -113,7 +113,7 @@ run.say(sweeps, counted,
         "$M_2$ to $M_{last}$ as a group, although the table pairs them by number.")
 run.table("table-9", sweeps, lambda units: figures.attacked(
     bim(units), "table-9", "n_perturbed_dims"), claims={
-    "always fools M_1": every("attack", "M1 == 1 and most > 0.5 and second == 0", view=figures.others(),
+    "always fools M_1": every("attack", lambda c: c.M1 == 1 and c.most > 0.5 and (c.second == 0), view=figures.others(),
                               says="attacked network {M1}; of the others the most often fooled one {most}, "
                                    "the next {second}",
                               reads="“often” is read as more than half, of one network; “never” holds for "
@@ -208,7 +208,7 @@ run.table("table-10", both, lambda sweeps, digits: [
     row for units in (digits.assign(method="mlp"), bim(sweeps))
     for row in figures.distances(units, "table-10")],
     claims={
-        "less perturbation": every("attack source_class", "sampled_l2_mean < attack_l2_mean",
+        "less perturbation": every("attack source_class", lambda c: c.sampled_l2_mean < c.attack_l2_mean,
                                    says="{source_class}: {sampled_l2_mean} against {attack_l2_mean}"),
         "reduction is large": figures.saving("large")})
 

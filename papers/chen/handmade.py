@@ -19,12 +19,12 @@ MEASURES = {"fsa": ("FSA, Algorithm 1", 1), "fsd": ("FSD, Algorithm 1", 1), "rob
 
 PERFECT = {name: f"{sign}" for name, (_, sign) in MEASURES.items()}
 ARRANGED = prose.fill(
-    "There are {classes} classes of {samples} samples ({classes * samples} in all) in {dimensions} "
+    "There are {classes} classes of {samples} samples ({in_all} in all) in {dimensions} "
     "dimensions. The coordinates of the centres are drawn from a normal distribution; its standard deviation "
     "is called *separation* and is 1 here. The widths are drawn uniformly from {low} to {high}. Distances "
     "are Euclidean, in the unit of the features; the distance of a misclassified sample to the boundary is "
-    "negative.", {"classes": CLASSES, "samples": SAMPLES, "dimensions": DIMENSIONS, "low": min(WIDTHS),
-                  "high": max(WIDTHS)})
+    "negative.", {"classes": CLASSES, "samples": SAMPLES, "in_all": CLASSES * SAMPLES,
+                  "dimensions": DIMENSIONS, "low": min(WIDTHS), "high": max(WIDTHS)})
 
 
 def arranged(generator, *, separation=1.0, widths=None, samples=SAMPLES):

@@ -140,21 +140,24 @@ def _shown(norm):
 
 def signs(norm):
     """The claim of Tables II and III on the signs of their coefficients."""
-    return with_status("dataset", f"max(fsa_{norm}, fsd_{norm}) < 0 < roby_{norm}", says=_shown(norm))
+    return with_status("dataset", lambda c: max(c[f"fsa_{norm}"], c[f"fsd_{norm}"]) < 0 < c[f"roby_{norm}"],
+                       says=_shown(norm))
 
 
 def highest(norm):
     """The claim of Tables II and III that ROBY has the highest coefficient."""
-    return with_status("dataset", f"abs(roby_{norm}) > max(abs(fsa_{norm}), abs(fsd_{norm}))",
+    return with_status("dataset", lambda c: abs(c[f"roby_{norm}"]) > max(abs(c[f"fsa_{norm}"]),
+                                                                         abs(c[f"fsd_{norm}"])),
                        says=_shown(norm), reads="“highest” is read of absolute values")
 
 
 def followed(norm):
     """The claim of Figures 2 and 3; a run of fewer networks has no ranks to judge."""
     asr, fsa, fsd, whole = (f"{name}_{norm}" for name in ("asr", *figures.METRICS))
-    judge = with_status("dataset", f"{asr}_{whole} > 0 > max({asr}_{fsa}, {asr}_{fsd})",
+    roby, fsa, fsd = (f"{asr}_{name}" for name in (whole, fsa, fsd))
+    judge = with_status("dataset", lambda c: c[roby] > 0 > max(c[fsa], c[fsd]),
                         view=lambda data: data["ranks"], says="{dataset}: rank correlations "
-                        f"{{{asr}_{whole}}} of ROBY, {{{asr}_{fsa}}} of FSA and {{{asr}_{fsd}}} of FSD")
+                        f"{{{roby}}} of ROBY, {{{fsa}}} of FSA and {{{fsd}}} of FSD")
     return lambda data: judge(data)
 
 
@@ -165,7 +168,8 @@ def all_positive(data):
         return {name: value for name, value in ranks.items() if name.endswith("status")} | {
             "least": None if None in values else min(values)}
 
-    return with_status("dataset", "least > 0", says="{dataset}: the smallest rank correlation is {least}",
+    return with_status("dataset", lambda c: c.least > 0,
+                       says="{dataset}: the smallest rank correlation is {least}",
                        view=lambda data: {name: least(each) for name, each in data["ranks"].items()})(data)
 
 

@@ -1,0 +1,196 @@
+"""How each printed claim of Ren et al. is judged; see `report.claims`."""
+import pandas as pd
+
+from papers.ren.experiments import ARCHITECTURES, SETTINGS, UNIFORM, UNPRUNED
+from report.claims import Claims
+from report.every import every
+
+claim = Claims()
+
+
+# ---- Section II: networks --------------------------------------------------------------------------------
+claim("table-1", "exceed 99.4% training accuracy")(
+    "the training recipe was chosen for accuracies near the published ones, so agreement is no evidence")
+
+
+@claim("table-1", "Architecture B is the most accurate")
+def most_accurate(rows):
+    """Whether B has the highest mean accuracy on both parts of the data, and who has it."""
+    caption = rows[rows.printed_row == "caption"].iloc[0]
+    means = {part: {name: caption[f"architecture_{a}"][f"{part}_pct"] for a, name in ARCHITECTURES.items()}
+             for part in ("train", "test")}
+    best = {part: max(of, key=of.get) for part, of in means.items()}
+    return set(best.values()) == {"B"}, (
+        f"best on training images: {best['train']}, on test images: {best['test']}; test accuracies "
+        + ", ".join(f"{name} {value:.2f}%" for name, value in means["test"].items())
+        + " (one recipe for all three, so it did not decide their order)")
+
+
+claim("table-2", "cannot tell out-of-scope inputs")(
+    "a network with ten outputs has no other label, so no measurement could contradict it")
+
+
+def labels(rows, picture):
+    """The labels that the architectures most often predict for an image (None: a tie), and all in words."""
+    row = rows[rows.row == picture].iloc[0]
+    cells = {name: row[f"architecture_{a}"] for a, name in ARCHITECTURES.items()}
+    words = "; ".join(
+        f"{name} most often predicts "
+        f"{'two classes' if c['predicted_class'] is None else c['predicted_class']} "
+        f"({c['votes']}; mean probability {c['probability_pct']:.1f}%)" for name, c in cells.items())
+    return [c["predicted_class"] for c in cells.values()], words
+
+
+@claim("table-2", "Pure black is labelled 1")
+def black_is_one(rows):
+    predicted, words = labels(rows, "pure_black")
+    return set(predicted) == {1}, words
+
+
+@claim("table-2", "Pure white gets a different label")
+def white_differs(rows):
+    predicted, words = labels(rows, "pure_white")
+    if None in predicted:
+        return None, f"{words} (not judged: the most frequent label is a tie)"
+    return len(set(predicted)) == len(ARCHITECTURES), words
+
+
+# ---- Section III: Algorithm 1 ----------------------------------------------------------------------------
+@claim("algorithm-1", "x_s always keeps the class")
+def sides_are_kept(data):
+    return data["inside_wrong"] == data["outside_wrong"] == 0, (
+        f"{data['searched']:,} searches: {data['inside_wrong']:,} inside and {data['outside_wrong']:,} "
+        "outside images on the wrong side")
+
+
+@claim("algorithm-1", "Stops when")
+def stops(data):
+    return data["otherwise"] == 0 and data["by_threshold"] > 0, (
+        f"{data['by_threshold']:,} stopped by the threshold, {data['by_limit']:,} by the limit, "
+        f"{data['otherwise']:,} otherwise")
+
+
+@claim("figure-1", "Halving converges fast")
+def halving_is_fast(data):
+    return data["halvings_of_255"][8] == 1, (
+        f"255 halved again and again: {' → '.join(map(str, data['halvings_of_255']))}")
+
+
+# ---- Section IV: robustness and separability -------------------------------------------------------------
+def listed(rows, column):
+    """A column of Table III as text."""
+    return ", ".join(f"{r.architecture} towards {r.background} {getattr(r, column):.4f}"
+                     for r in rows.itertuples())
+
+
+@claim("table-3", "Separability SSIM is above 0.99")
+def separability_is_high(rows):
+    """A search may end before it reaches 0.99, as most do after pruning (Table IV): so this can fail."""
+    return rows.separability_ssim.min() > 0.99, (
+        f"{listed(rows, 'separability_ssim')}; a search stops as soon as the SSIM of the pair exceeds 0.99")
+
+
+@claim("table-3", "strongly robust")
+def robustness_is_as_printed(rows):
+    """The bound in numbers is judged literally; "far below 1" names none."""
+    ssim = rows.robustness_ssim
+    return ssim.between(0.32, 0.56).all(), (
+        f"{ssim.min():.4f} to {ssim.max():.4f} ({listed(rows, 'robustness_ssim')}); all are below 1, which "
+        "means equal, and how far below is strong is not said")
+
+
+@claim("table-3", "quite different from the originals")
+def examples_differ(rows):
+    return rows.ae_ssim.max() <= 0.5310, (
+        f"largest {rows.ae_ssim.max():.4f}, where 1 means equal ({listed(rows, 'ae_ssim')})")
+
+
+claim("table-3", "described as stable")("“stable” and “in line with” name no measure")
+
+
+@claim("table-3", "common to all architectures")
+def separability_is_common(rows):
+    return rows.separability_ssim.min() > 0.99 and rows.architecture.nunique() == 3, (
+        f"smallest of the {len(rows)} mean separabilities {rows.separability_ssim.min():.4f}, which the "
+        "stopping rule sets")
+
+
+def pairs_of(data):
+    """All pairs of Figure 2 in one list."""
+    return [pair for block in data.values() for pair in block]
+
+
+@claim("figure-2", "look the same but are classified differently")
+def pairs_have_two_labels(data):
+    """Whether they look the same is for the eye; an SSIM of 0.99 is where the search stops."""
+    pairs = pairs_of(data)
+    differ = [pair["inside"] != pair["outside"] for pair in pairs]
+    return all(differ), (
+        f"{sum(differ)} of {len(pairs)} pairs have two labels; the figure shows how similar they are (SSIM "
+        f"{min(pair['ssim'] for pair in pairs):.3f} or more, since there the search stops)")
+
+
+@claim("figure-2", "adversarial examples of the source digits")
+def outside_is_adversarial(data):
+    pairs = pairs_of(data)
+    return all(p["outside"] != p["digit"] for p in pairs if p["inside"] == p["digit"]), (
+        f"{sum(p['outside'] != p['digit'] for p in pairs)} of {len(pairs)} outside pictures are not given "
+        "the digit's own label, as Algorithm 1 makes them")
+
+
+# ---- Section V: pruning ----------------------------------------------------------------------------------
+def by_key(rows):
+    """`{(background, t, T): row}` of Table IV."""
+    return {(row["background"], row["t"], row["T"]): row for row in pd.DataFrame(rows).to_dict("records")}
+
+
+def steps(rows):
+    """`{a pruning towards a background: its row and that of the next weaker one}`."""
+    at = by_key(rows)
+    return {f"{b}, t = {t}, T = {T}": {"before": at.get((b, *weaker)), "after": at.get((b, t, T))}
+            for b in UNIFORM for weaker, (t, T) in zip((UNPRUNED, *SETTINGS), SETTINGS)}
+
+
+def by_step(holds, *measures):
+    """A claim on each step from a pruning to the next stronger one, with the measures that it is about."""
+    return every("step", holds, view=steps, says="{step}: " + ", ".join(
+        f"{name} from {{before.{name}_ssim:.4f}} to {{after.{name}_ssim:.4f}}" for name in measures))
+
+
+separability_falls = claim("table-4", "Stronger pruning improves separability")(by_step(
+    lambda c: c.after.separability_ssim < c.before.separability_ssim, "separability"))
+robustness_rises = claim("table-4", "Stronger pruning costs robustness")(by_step(
+    lambda c: c.after.robustness_ssim > c.before.robustness_ssim, "robustness"))
+falls_are_paid = claim("table-4", "There is a trade-off")(by_step(
+    lambda c: (c.after.robustness_ssim > c.before.robustness_ssim or
+               c.after.separability_ssim >= c.before.separability_ssim), "separability", "robustness"))
+
+
+@claim("table-4", "Compared with Table III")
+def white_suffers(rows):
+    """Changes are shares of the unpruned value ("relatively small" in the text)."""
+    at = {b: [by_key(rows)[b, t, T]["ae_ssim"] for t, T in (UNPRUNED, *SETTINGS)] for b in UNIFORM}
+    white, black = at.values()
+    drop, move = max(white[0] - v for v in white[1:]), max(abs(v - black[0]) for v in black[1:])
+    share, other = drop / white[0], move / black[0]
+    values = "; ".join(f"{b} {' → '.join(f'{v:.4f}' for v in values)}" for b, values in at.items())
+    return (max(white[1:]) < white[0] and other <= share / 2,
+            f"unpruned, then the three settings: {values}; the largest change is a fall of {drop:.4f} "
+            f"({share:.1%} of the unpruned value) towards white and {move:.4f} ({other:.1%}) towards black; "
+            "“little” is read as at most half of the share towards white")
+
+
+# What the readings of Table IV are compared by.
+PRUNING = {"separability falls at each step": separability_falls,
+           "robustness rises at each step": robustness_rises, "each fall is paid": falls_are_paid,
+           "white changes adversarial examples most": white_suffers}
+
+claim("figure-3", "Visually the first-row")("looked at by eye in the paper; no measure is named")
+claim("figure-3", "prediction probabilities")(
+    "the paper does not name the background of a row; ours is chosen by this property")
+
+
+@claim("figure-3", "raising luminosity", "table-4")
+def white_suffers_in_table_4(data, rows):
+    """Said of all digits, so judged on Table IV, by the same rule."""
+    return white_suffers(rows)
