@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 from report import provenance, store
 from shared import ROOT, runtime
-from shared.data import content
+from shared.data import content, sets
 from shared.training import checkpoint
 
 WHICH = "missing, all, none, names separated by commas, or <i>/<n> for one of n shares"
@@ -211,7 +211,8 @@ def compute(experiment, name, arguments, published):
 
     Raises TypeError where the function does not return a dict with the sizes that it took.
     """
-    place = runtime.cache_folder() / "checkpoints" / _key(experiment, name, arguments)
+    key = content.of_json([_key(experiment, name, arguments), sets.origin()])[:12]
+    place = runtime.cache_folder() / "checkpoints" / key
     start = provenance.clock()
     with runtime.ledger() as used, checkpoint.kept_in(place):
         result = experiment.function(**arguments)

@@ -235,6 +235,25 @@ def test_a_killed_run_goes_on_from_its_checkpoint_which_ends_with_it(home):
     assert not list((home / "cache").rglob("*.safetensors"))
 
 
+def test_a_checkpoint_on_other_data_is_not_taken_up(home, monkeypatch):
+    begun = []
+
+    def slow(x, images, scale):
+        kept = checkpoint.checkpoint("state")
+        begun.append(kept.load() is None)
+        kept.save({}, {})
+        if len(begun) == 1:
+            raise KeyboardInterrupt
+        return {"images": images, "value": 0.0}
+
+    one = replace(TOY, function=slow, scale={"paper": FULL | {"count": 1}})
+    with pytest.raises(KeyboardInterrupt):
+        gather(experiment=one, count=1)
+    monkeypatch.setenv("BOUNDARY_DATA", str(home / "other"))
+    gather(experiment=one, count=1)
+    assert begun == [True, True]
+
+
 # ---- files ------------------------------------------------------------------------------------------------
 def test_every_changed_byte_is_noticed_and_named(home):
     """A byte flipped anywhere in a run's files gives the same values or a refusal, never other values."""

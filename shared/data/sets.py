@@ -77,6 +77,11 @@ def use_profile(profile):
     _profile = _known_profile(profile)
 
 
+def origin():
+    """What decides for which images a name stands, as text: a stand-in's state serves no real data."""
+    return f"{_profile}: {runtime.data_folder()}"
+
+
 def _known_profile(profile):
     if profile not in runtime.PROFILES:
         raise UserError(f"unknown profile {profile!r}; allowed: {', '.join(runtime.PROFILES)}")

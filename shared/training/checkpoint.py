@@ -1,7 +1,7 @@
 """The state of a run that is not finished yet, so that a killed run goes on instead of starting again.
 
-A checkpoint lies in the cache folder, under the experiment, its version, the run and its arguments. It goes
-when the run is written.
+A checkpoint lies in the cache folder, under the experiment, its version, the run, its arguments and where its
+data come from. It goes when the run is written.
 """
 from contextlib import contextmanager
 
