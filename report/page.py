@@ -61,6 +61,7 @@ class Page:
         datasets.use_profile(self.profile)
         self.sets, self.looked, self.minute_facts = {}, {}, {}
         self.tables = {}     # {item: its tidy rows as this page has them}
+        self.foot = []       # MyST of this build's own run, for the foot of the page
         self._ledger = runtime.ledger()
         self.used = self._ledger.__enter__()
         display.style()
@@ -194,8 +195,10 @@ class Page:
         if self.at_full_scale and "recorded" in made:
             record.write(made["recorded"])
         first = next(iter(made.values()))
-        markdown, myst, shown = results.page(printed, made, sets=sets, pictures=pictures, caption=caption,
-                                             alt=alt, built=self._built(item, sets, first))
+        markdown, myst, shown, others = results.page(
+            printed, made, sets=sets, pictures=pictures, caption=caption, alt=alt,
+            built=self._built(item, sets, first))
+        self.foot += [others] * bool(others)
         self.tables[item] = flat.rows(printed, list(made.values())[-1])     # this page's own where it has any
         display.show(markdown, myst=myst, pictures=shown, plain=f"{printed.title}\n{markdown}", kind="item",
                      record=first, recorded="recorded" in made, table=self.tables[item])
@@ -265,8 +268,13 @@ class Page:
             body = [[r[k] if isinstance(r.get(k), float) and r.get(f"{k}_sd") is None else
                      results.cell(r.get(k), sd=r.get(f"{k}_sd")) for k in heads] for r in found]
             built = self._built(f"{record.EXTRA}{slug}", sets, {"rows": found, "claims": []})
-            display.table(list(heads.values()), body, results.captioned(caption, built or label),
-                          fold=f"{label[0].upper()}{label[1:]}, beside" if n else fold)
+            words = results.captioned(caption, built or label)
+            if n:   # in the notebook under the recorded one, in the book at the foot
+                level = [[results.number(c) for c in r] for r in display.level(body)]
+                self.foot.append(display.myst_table(list(heads.values()), level, words))
+                display.show(f"**{words}**\n\n{display.markdown_table(list(heads.values()), level)}", myst="")
+            else:
+                display.table(list(heads.values()), body, words, fold=fold)
 
     def picture(self, sets, draw, *, caption, alt):
         """Show a figure of our own, drawn from the recorded units, else from this run's; nothing of None."""
@@ -315,7 +323,8 @@ class Page:
             data = " on embedded sample data" if self.substitutes else ""
             sentences = ("*Nothing on this question is measured at full scale yet. These are the numbers of "
                          f"a small run{data}, which say nothing about the paper.* {sentences}")
-        found = [(reference.paper(self.paper_key)[i], told) for i, told in self.minute_facts.items()]
+        found = [(reference.paper(self.paper_key)[i], told) for i, told in self.minute_facts.items()
+                 if told[0] != "shown"]
         badges = " · ".join(f"[{item.label}](#{item.paper}-{item.id}-head) {display.badge(word, item, part)}"
                             for item, (word, part) in found)
         plain = " · ".join(f"{item.label}: {display.LABELS.get(word, word)}" for item, (word, _) in found)
@@ -355,6 +364,9 @@ class Page:
         if self.at_full_scale:
             path = runtime.ROOT / STATE / f"{self.name.replace('/', '-')}.json"
             runtime.write_atomically(path, lambda part: part.write_text(json.dumps(facts)))
+        if self.foot:
+            display.show("", myst=display.folded(f"What this build computed ({self.scale_words})",
+                                                 "\n\n".join(self.foot)), kind="foot")
         words = ", ".join(f"{k} {v}" for k, v in facts["versions"].items())
         stood_in = "; ".join(f"**embedded {v} in place of {display.in_words(k)}**"
                              for k, v in facts["substitutes"].items())

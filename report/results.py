@@ -1,4 +1,4 @@
-"""A result on its page: published beside reproduced, its verdict and claims; this run's values folded."""
+"""A result on its page: published beside reproduced, one line of verdict, one fold of claims and details."""
 import math
 
 from report import claims as judging
@@ -189,11 +189,12 @@ class _Pieces:
     def __init__(self, item, runs, pictures, caption, alt, built):
         self.item, self.runs, self.pictures, self.alt = item, runs, pictures or {}, alt or item.caption
         self.more = {}    # further pictures by their names
+        self.rest = []    # published rows that are not reproduced yet
         self.main, *self.others = runs
         self.key, self.record = f"{item.paper}-{item.id}", runs[self.main]
         self.title = caption or f"{item.title}: {display.symbols(item.caption)}"
-        self.told = {label: REPRODUCED if label == "recorded" else label for label in runs}
-        self.told |= {self.main: built} if built else {}
+        self.headings = {label: REPRODUCED if label == "recorded" else label for label in runs}
+        self.headings |= {self.main: built} if built else {}
 
     def file(self, label):
         """Under what name the picture of a run lies beside the page."""
@@ -201,7 +202,7 @@ class _Pieces:
 
     def _tables(self, label):
         """Tables of the results of a run, as (header, body, rest, caption)."""
-        item, run, told = self.item, self.runs[label], self.told[label]
+        item, run, told = self.item, self.runs[label], self.headings[label]
         signs = marks(item, run["cells"])
         meant = f" ({words})" if (words := legend(signs)) else ""
         if item.rows and run.get("rows"):
@@ -213,7 +214,7 @@ class _Pieces:
 
     def results(self):
         """The picture and the tables of the first run."""
-        told = self.told[self.main]
+        told = self.headings[self.main]
         if self.pictures and self.pictures[self.main] is None:
             text = f"*{captioned(display.sentence(self.title), told)} There is nothing to draw.*"
             yield text, text
@@ -226,43 +227,54 @@ class _Pieces:
                 yield (f"**{words}**\n\n{markdown_table(header, body)}",
                        display.myst_table(header, body, words, name=name))
             if rest:
-                words = f"{self.item.title}: published rows {'not reproduced yet' if body else 'alone'}"
-                yield "" if body else f"**{words}**\n\n{markdown_table(header, rest)}", display.folded(
-                    "Published rows that are not reproduced yet",
-                    display.myst_table(header, rest, words, name=None if body else name))
+                words = f"{self.item.title}: published rows that are not reproduced yet"
+                self.rest += [(f"**{words}**\n\n{markdown_table(header, rest)}",
+                               display.myst_table(header, rest, words, name=None if body else name))]
 
-    def verdict(self, sets):
-        """The verdict, which only a record at full scale earns, with its reason, scale and age of code."""
-        record, scale, small = self.record, self.record["scale"], self.main != "recorded"
-        if small and scale["proxies"]:
-            text = "**No verdict**: embedded sample data earn none, and nothing is measured at full scale."
-            return text, text
-        if small and scale["parts"]:
-            text = f"{display.badge('not run')} Nothing is measured at full scale yet; shown is {self.main}."
-            return text, text
-        told = [display.sentence(display.symbols(record["reason"]))]
-        if scale["fraction"] < 1:
-            told.append(f"Measured at {scale_words(record)}.")
+    def line(self):
+        """One line under the result: its badge, what agrees, what does not. Nothing to compare: no line."""
+        record, word = self.record, self.record["verdict"]
+        if self.main != "recorded" and (record["scale"]["proxies"] or record["scale"]["parts"]):
+            text = f"Not measured at full scale; what is shown is {self.main}."
+            yield text, f"{display.badge('not run')} {text}"
+            return
+        compared = [c["agrees"] for c in record["cells"] if c["status"] is None and c["agrees"] is not None]
+        judged = [c["holds"] for c in record["claims"] if c["holds"] is not None]
+        words = [f"{sum(compared)} of {len(compared)} published values agree"] * bool(compared) + [
+            f"{sum(judged)} of {len(judged)} judged claims hold"] * bool(judged)
+        if record.get("evidence"):
+            words = [record["reason"]]
+        elif record["scale"]["fraction"] < 1:
+            words.append(f"{display.percent(record['scale']['fraction'])} of the published size")
+        if word == "shown" and not compared and not judged:
+            return
+        text = f"{display.sentence('; '.join(words))}" if words else ""
+        yield (f"**{display.LABELS.get(word, word)}**: {text}", f"{display.badge(word, self.item)} {text}")
+
+    def details(self, sets):
+        """What stands behind the line, in one fold: the reason, the claims, the values one by one."""
+        record = self.record
+        texts = [display.sentence(display.symbols(record["reason"]))]
+        if record["scale"]["fraction"] < 1:
+            texts.append(f"Measured at {scale_words(record)}.")
         if fresh := freshness(sets):
-            told.append(f"{fresh}.")
+            texts.append(f"{fresh}.")
         if record.get("note"):
-            told.append(record["note"])
-        said, word = " ".join(told), record["verdict"]
-        return f"**{display.LABELS.get(word, word)}**: {said}", f"{display.badge(word, self.item)} {said}"
+            texts.append(record["note"])
+        said = " ".join(texts)
+        pieces = [*([(said, said)] if self.main == "recorded" else []), *self.claims(), *self.lacks(),
+                  *self.overall(), *self.rest]
+        if pieces and (self.main == "recorded" or len(pieces) > 1 or self.record["claims"]):
+            plain, myst = ("\n\n".join(filter(None, each)) for each in zip(*pieces))
+            yield plain, display.folded("Claims and details", myst)
 
     def claims(self):
-        """The claims of the paper, judged by every run, folded under how many hold."""
-        if not self.record["claims"]:
-            return
-        held = [c["holds"] for c in self.record["claims"]]
-        words = {True: "hold", False: "fail", None: "open"}
-        summary = ", ".join(f"{held.count(h)} {word}{'s' * (held.count(h) == 1 and h is not None)}"
-                            for h, word in words.items() if h in held)
-        summary = f": {summary}" if self.main == "recorded" else ", on a small run"  # which judges nothing
-        judged = zip(*(record["claims"] for record in self.runs.values()))
-        body = [[display.symbols(each[0]["claim"]), *map(self._judged, each)] for each in judged]
-        text = markdown_table(["claim of the paper, summarised", *self.told.values()], body)
-        yield text, display.folded(f"The paper's claims{summary}", text)
+        """The claims of the paper, judged by every run."""
+        if self.record["claims"]:
+            judged = zip(*(record["claims"] for record in self.runs.values()))
+            body = [[display.symbols(each[0]["claim"]), *map(self._judged, each)] for each in judged]
+            text = markdown_table(["claim of the paper, summarised", *self.headings.values()], body)
+            yield text, text
 
     def _judged(self, claim):
         """Mark and evidence of a claim, without what it waits for where the verdict above says the same."""
@@ -279,7 +291,7 @@ class _Pieces:
             yield text, text
 
     def overall(self):
-        """The table's reproduced numbers against the published ones, drawn and by column; folded."""
+        """The table's reproduced numbers against the published ones, drawn and by column."""
         if self.main != "recorded":
             return
         inner, plain = [], ""
@@ -299,33 +311,33 @@ class _Pieces:
             inner.append(display.myst_table(PATTERNS, body, words))
             plain = f"**{words}**\n\n{markdown_table(PATTERNS, body)}"
         if inner:
-            yield plain, display.folded("Published against reproduced", "\n\n".join(inner))
+            yield plain, "\n\n".join(inner)
 
     def beside(self, label):
-        """The picture and the tables of another run, folded."""
+        """The picture and the tables of another run."""
         inner, more = [], []
         if self.pictures.get(label) is not None:
             inner.append(display.myst_figure(self.file(label), captioned(self.title, label), self.alt))
         for header, body, _, words in self._tables(label):
-            if not body:
-                continue
-            inner.append(display.myst_table(header, body, captioned(words, label)))
-            more.append(f"**{words}** ({label})\n\n{markdown_table(header, body)}")
+            if body:
+                inner.append(display.myst_table(header, body, captioned(words, label)))
+                more.append(f"**{words}** ({label})\n\n{markdown_table(header, body)}")
         if inner:
-            heading = f"{label[0].upper()}{label[1:]}, beside"
-            yield "\n\n".join(more), display.folded(heading, "\n\n".join(inner))
+            yield "\n\n".join(more), "\n\n".join(inner)
 
 
 def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None, built=None):
-    """`(markdown, myst, pictures)` of an item.
+    """`(markdown, myst, pictures, myst of other runs)` of an item.
 
+    The notebook shows other runs under the item, the book at the foot of the page.
     runs      {label: record}: the recorded one first where there is one, then this run's
     pictures  {label: PNG, or None where there is nothing to draw} of a figure
     built     what to call, in place of recorded, what has no units and this build has computed at its size
     """
     of = _Pieces(item, runs, pictures, caption, alt, built)
-    pieces = [*of.results(), of.verdict(sets), *of.overall(), *of.claims(), *of.lacks(),
-              *(piece for label in of.others for piece in of.beside(label))]
-    plain, myst = ("\n\n".join(filter(None, each)) for each in zip(*pieces))
+    pieces = [*of.results(), *of.line(), *of.details(sets)]
+    others = [piece for label in of.others for piece in of.beside(label)]
+    plain = "\n\n".join(text for text, _ in [*pieces, *others] if text)
     drawn = {of.file(label): png for label, png in of.pictures.items() if png is not None}
-    return plain, myst, drawn | of.more
+    return (plain, "\n\n".join(myst for _, myst in pieces), drawn | of.more,
+            "\n\n".join(myst for _, myst in others))

@@ -178,8 +178,8 @@ def test_the_pattern_of_a_column_is_folded_below_the_verdict():
                             "mean difference": gap} for each in (rank, None)]}
     item = reference.paper("chen")["table-1"]
     myst = results.page(item, {"recorded": record})[1]
-    above, _, inside = myst.partition("{dropdown} Published against reproduced")
-    assert "so." in above and "ROBY | 30" not in above
+    above, _, inside = myst.partition("{dropdown} Claims and details")
+    assert "measured in part" in above and "so." in inside and "ROBY | 30" not in above
     assert "| ROBY | 30 | 0.5 (0.25 to 0.75) | -2 (-3 to -1) |" in inside and "| ROBY | 30 | – |" in inside
 
 
@@ -189,6 +189,29 @@ def test_published_rows_without_a_counterpart_are_folded():
               "scale": {"fraction": 1, "parts": {}, "proxies": {}}}
     ours = {"dataset": "MNIST", "model": "LeNet", "acc": 0.9}
     for row, shown in ((ours, 1), (dict.fromkeys(item.keys), 0)):
-        plain, myst, _ = results.page(item, {"recorded": record | {"rows": [row]}})
-        table, _, rest = myst.partition("{dropdown} Published rows that are not reproduced yet")
-        assert [text.count("| LeNet |") for text in (table, rest, plain)] == [shown, 3 - shown, shown or 3]
+        plain, myst, *_ = results.page(item, {"recorded": record | {"rows": [row]}})
+        table, _, rest = myst.partition("{dropdown} Claims and details")
+        assert [text.count("| LeNet |") for text in (table, rest, plain)] == [shown, 3 - shown, 3]
+
+
+def a_record(verdict, **more):
+    return {"cells": [], "rows": [], "verdict": verdict, "reason": "no published value", "claims": [],
+            "scale": {"fraction": 1, "parts": {}, "proxies": {}}, **more}
+
+
+def test_one_line_says_what_agrees_and_there_is_none_where_nothing_is_compared():
+    item = reference.paper("chen")["table-1"]
+    held = [{"claim": claim, "holds": holds, "evidence": "so"}
+            for claim, holds in zip(item.claims, (True, False))]
+    myst = results.page(item, {"recorded": a_record("differs", claims=held)})[1]
+    line, _, fold = myst.partition("\n\n::::{dropdown} Claims and details")
+    assert line.endswith("{bdg-warning}`differs` 1 of 2 judged claims hold.") and held[0]["claim"] in fold
+    assert "bdg" not in results.page(item, {"recorded": a_record("shown")})[1]
+
+
+def test_what_a_build_computed_stands_under_its_result_in_a_notebook_and_at_the_foot_in_the_book():
+    item, ours = reference.paper("chen")["table-1"], {"dataset": "MNIST", "model": "LeNet", "acc": 0.9}
+    runs = {"recorded": a_record("in part", rows=[ours]), "this run, quick": a_record("in part", rows=[
+        ours | {"acc": 0.4321}])}
+    plain, myst, _, foot = results.page(item, runs)
+    assert "0.4321" in plain and "0.4321" not in myst and "0.4321" in foot
