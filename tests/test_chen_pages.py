@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.chen import experiments, figures, handmade, models, ranking
+from papers.chen import claims, experiments, figures, handmade, models, ranking
 from report import reference
 from report.experiment import Results, named
 from shared import roby
@@ -205,27 +205,27 @@ def ranks(**values):
 
 
 def test_claims_of_the_figures():
-    judge = ranking.followed("2")
+    judge = claims.followed("2")
     fine = {"asr_2_roby_2": 0.9, "asr_2_fsa_2": -0.8, "asr_2_fsd_2": -0.7}
     assert judge(ranks(**fine))[0] is True and judge(ranks(**fine | {"asr_2_fsd_2": 0.1}))[0] is False
     assert judge(ranks(**dict.fromkeys(fine)))[0] is None
-    assert ranking.all_positive(ranks(a=0.5, b=0.1))[0] is True
-    assert ranking.all_positive(ranks(a=0.5, b=-0.1))[0] is False
-    assert ranking.all_positive(ranks(a=0.5, b=None))[0] is None
+    assert claims.all_positive(ranks(a=0.5, b=0.1))[0] is True
+    assert claims.all_positive(ranks(a=0.5, b=-0.1))[0] is False
+    assert claims.all_positive(ranks(a=0.5, b=None))[0] is None
 
 
 def test_a_claim_without_a_coefficient_says_why():
     few = "fewer than 10 networks are measured"
-    _, told = ranking.signs("2")(pd.DataFrame(ranking.correlations("2")(TEN)))
+    _, told = claims.signs("2")(pd.DataFrame(ranking.correlations("2")(TEN)))
     assert told.startswith("MNIST: FSA ") and told.endswith(f"CIFAR-10, Fashion-MNIST: {few}")
-    assert ranking.signs("2")(pd.DataFrame(ranking.correlations("2")(TEN[:9])))[0] is None
+    assert claims.signs("2")(pd.DataFrame(ranking.correlations("2")(TEN[:9])))[0] is None
     flat = TEN.assign(attacks=[TEN.attacks[0]] * len(TEN))
     ranks = ranking.ranks(figures.table_1(flat))
     assert ranks["MNIST"]["roby_2_status"] == "not run: attack success is the same on all networks"
-    assert "MNIST: attack success is the same on all" in ranking.signs("2")(
+    assert "MNIST: attack success is the same on all" in claims.signs("2")(
         pd.DataFrame(ranking.correlations("2")(flat)))[1]
     printed = pd.DataFrame(reference.paper("chen")["table-3"].rows)     # of MNIST, FSA has the highest
-    assert ranking.highest("2")(printed)[0] is False and ranking.signs("2")(printed)[0] is True
+    assert claims.highest("2")(printed)[0] is False and claims.signs("2")(printed)[0] is True
 
 
 def test_figures_show_what_is_there():
@@ -273,7 +273,7 @@ def test_equally_wide_classes_have_one_roby_at_any_separation():
 
 # ---- matched on accuracy ---------------------------------------------------------------------------------
 def test_a_claim_that_another_length_flips_is_open():
-    judge = ranking.with_status("model", lambda c: c.asr_inf > 0.5, says="{model}: {asr_inf}")
+    judge = claims.with_status("model", lambda c: c.asr_inf > 0.5, says="{model}: {asr_inf}")
     short = TEN.iloc[[9]].assign(half=[unit("lenet", 1)], asked=0.9, reached=True)     # 7.5% instead of 75%
     rows = pd.DataFrame(figures.with_lengths(figures.table_1)(short))
     holds, told = judge(rows)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.he import boundary, detection, experiments, figures
+from papers.he import boundary, claims, detection, experiments, figures
 from papers.he import models as recipes
 from report import display
 from report.experiment import named
@@ -119,7 +119,7 @@ def test_a_table_across_networks_is_found_again_by_network():
     cells = figures.by_network(pd.DataFrame(table))
     assert cells["mnist-adv"]["margin"] == {"images": 2, "correct": 2, "successful": 1,
                                             "success_pct": 50.0, "region": 7.0}
-    assert figures.with_normal(pd.DataFrame(table))["mnist-adv"]["normal"] == cells["mnist-normal"]
+    assert claims.with_normal(pd.DataFrame(table))["mnist-adv"]["normal"] == cells["mnist-normal"]
 
 
 def test_what_the_paper_prints_has_the_same_form():
@@ -130,8 +130,8 @@ def test_what_the_paper_prints_has_the_same_form():
 
 
 def test_a_claim_on_every_network_is_judged_on_the_papers_own():
-    claim = figures.every(lambda c: c.margin.success_pct > 40,
-                          says="{network}: {margin.success_pct:%}", of_all=True)
+    claim = claims.every(lambda c: c.margin.success_pct > 40,
+                         says="{network}: {margin.success_pct:%}", of_all=True)
     made = figures.across(
         figures.examples(runs(a_run("mnist-normal", "margin"), a_run("mnist-adv", "margin"))),
         ("margin",),

@@ -57,7 +57,6 @@ from papers.chen import experiments, figures, handmade
 from papers.chen.handmade import CLASSES, arranged, boundary, described, draw_sweep, property_1, swept
 from papers.sutton.theorem import numpy_generator
 from report import display, prose
-from report.every import every
 from report.evidence import equality
 from report.page import start
 from shared import roby
@@ -294,7 +293,7 @@ noticed = [not same(algorithm_1(classes, 2, **change), measured(features, y)) fo
 moved = [[[v + 9 for v in f] for f in samples] for samples in classes]
 counts = [work(each) for each in (classes, [2 * samples for samples in classes], classes + moved)]
 run.statement("algorithm-1", data={"samples": len(y), "classes": CLASSES, "same": agree, "counts": counts},
-              evidence=equality(agree, changed=noticed), claims={"O(n^2)": handmade.at_most_quadratic})
+              evidence=equality(agree, changed=noticed))
 
 # %% [markdown]
 # ## Two readings: what each change of the classes does
@@ -444,25 +443,12 @@ def figure_1(*frames):
                                if words in maps}, "accuracy_on_originals_pct": 100 * min(accuracy)}
 
 
-def ordered(holds, says):
-    """A claim on the shares of neighbours."""
-    return every("map", holds, view=lambda data: {"nearest neighbours": data["neighbours_pct"]},
-                 reads="grouping is measured by the share of images whose nearest neighbour in the map has "
-                       "their class; “clearly” names no bound", says=says)
-
-
 run.figure("figure-1", (natural, robust), lambda *units: figures.draw_maps(panels(*units)), data=figure_1,
            alt="Three maps of points, coloured by class: a natural network on clean and on adversarial "
                "images, a robust one on adversarial images.",
            contains={"t-SNE scatter": lambda d: len(d["neighbours_pct"]) > 0, **{
                f"({letter})": lambda d, name=name: name in d["neighbours_pct"]
-               for letter, name in zip("abc", PANELS)}},
-           claims={"loses the grouping": ordered(
-               lambda c: c.natural_clean > c.natural_adversarial,
-               "{natural_clean:%} on clean and {natural_adversarial:%} on adversarial images"),
-                   "even on adversarial samples": ordered(
-               lambda c: c.robust_adversarial > c.natural_adversarial,
-               "{robust_adversarial:%} of the robust and {natural_adversarial:%} of the natural network")})
+               for letter, name in zip("abc", PANELS)}})
 
 # %% [markdown]
 # ## Choices that the paper leaves open

@@ -40,7 +40,7 @@ units: str = "missing"  # the networks at full scale are those of Section IV.C
 import numpy as np
 import pandas as pd
 
-from papers.chen import experiments, figures, ranking
+from papers.chen import experiments, figures
 from report import prose
 from report.page import start
 
@@ -197,38 +197,13 @@ run.say(natural, natural_facts,
         "images (paper, same networks: {paper}), although PGD flips {rate} of their correctly classified "
         "images. A fall of ROBY from clean to adversarial images is thus no sign of robustness by itself.")
 
-
 # %% [markdown]
 # ## Table V: ROBY of natural and robust networks
 #
 # Each network was trained once, so a value agrees (✓) only to its printed digits.
 
 # %%
-def smaller(samples):
-    """The claim that robust networks have a smaller ROBY."""
-    return ranking.with_status(
-        "dataset model", lambda c: c[f"roby_{samples}_robust"] < c[f"roby_{samples}_natural"], says=f"{{dataset}} {{model}}: natural {{roby_{samples}_natural}}, "
-                      f"robust {{roby_{samples}_robust}}", reads="counted for each network")
-
-
-def declines(rows):
-    """The rows with the decline of ROBY, natural minus robust, on both kinds of samples."""
-    return rows.assign(**{samples: rows[f"roby_{samples}_natural"] - rows[f"roby_{samples}_robust"]
-                          for samples in SAMPLES})
-
-
-DECLINES = np.array([[row[f"roby_{samples}_natural"] - row[f"roby_{samples}_robust"] for samples in SAMPLES]
-                     for row in PRINTED])
-run.table("table-5", BOTH, figures.with_lengths(pairs), claims={
-    "On original samples": smaller("original"),
-    "On adversarial samples robust": smaller("adversarial"),
-    "decline is larger": ranking.with_status(
-        "dataset model", lambda c: c.adversarial > c.original, view=declines,
-        says="{dataset} {model}: natural minus robust is {adversarial} on adversarial and {original} on clean "
-             "images",
-        reads="counted for each network; in the published table it holds for "
-              f"{(DECLINES[:, 1] > DECLINES[:, 0]).sum()} of {len(DECLINES)} networks and for the mean "
-              f"decline, {DECLINES[:, 1].mean():.3f} against {DECLINES[:, 0].mean():.3f}")})
+run.table("table-5", BOTH, figures.with_lengths(pairs))
 
 
 # %% [markdown]
@@ -252,19 +227,15 @@ def data(samples):
 
 CONTAINS = {"panels per dataset": lambda d: d["panels"] == 3, "natural and robust ROBY": lambda d: any(
     None not in each.values() for each in d["networks"].values())}
-SMALLER = ranking.with_status("network", lambda c: c.robust < c.natural, view=lambda d: d["networks"],
-                says="{network}: natural {natural}, robust {robust}")
 run.figure("figure-5", BOTH, drawn("original"), data=data("original"), contains=CONTAINS,
-           alt="For each data set, ROBY of natural and robust networks on clean images over the networks.",
-           claims={"smaller ROBY": SMALLER})
+           alt="For each data set, ROBY of natural and robust networks on clean images over the networks.")
 
 # %% [markdown]
 # ## Figure 6: ROBY on adversarial images
 
 # %%
 run.figure("figure-6", BOTH, drawn("adversarial"), data=data("adversarial"), contains=CONTAINS,
-           alt="For each data set, ROBY of natural and robust networks on adversarial images, by network.",
-           claims={"smaller ROBY": SMALLER})
+           alt="For each data set, ROBY of natural and robust networks on adversarial images, by network.")
 
 
 # %% [markdown]
@@ -294,26 +265,17 @@ def neighbours(key):
                           "images": max((len(labels) for _, labels in maps(key)(units).values()), default=0)}
 
 
-def by_eye(data):
-    """A claim of looks, with the shares of neighbours."""
-    told = figures.between(data["neighbours_pct"].values()) if data["neighbours_pct"] else "none"
-    return None, (f"judged by eye; for {told} of the {data['images']:,} images the nearest neighbour in the "
-                  "map has their class")
-
-
 SCATTER = {"one scatter per model": lambda d: len(d["neighbours_pct"]) > 0}
 digits, robust_digits = (figures.only(each, data="mnist") for each in BOTH)
 run.figure("figure-7", digits, drawn_maps("map_clean"), data=neighbours("map_clean"), contains=SCATTER,
-           alt="Maps of clean digits, a panel a natural network, coloured by class.",
-           claims={"show different": by_eye})
+           alt="Maps of clean digits, a panel a natural network, coloured by class.")
 
 # %% [markdown]
 # ## Figure 8: natural networks, adversarial images
 
 # %%
 run.figure("figure-8", digits, drawn_maps("map_text"), data=neighbours("map_text"), contains=SCATTER,
-           alt="Maps of adversarial digits, a panel a natural network, coloured by class.",
-           claims={"Grouping of classes is poor": by_eye})
+           alt="Maps of adversarial digits, a panel a natural network, coloured by class.")
 
 
 def grouped(units):
@@ -329,26 +291,12 @@ run.say(digits, grouped,
         "(Figure 7) and for {map_text} of the adversarial ones (Figure 8; {n} networks, one map of {images} "
         "images each; chance: about {chance:.0f}%). The paper gives no criterion of “poor”.")
 
-
 # %% [markdown]
 # ## Figure 9: robust networks, adversarial images
 
 # %%
-def more_compact(robust, natural):
-    """The claim of Figure 9, by neighbours, of networks in both figures: it may fail, not hold."""
-    mine, theirs = dict(robust["neighbours_pct"]), dict(natural["neighbours_pct"]) if len(natural) else {}
-    both = [name for name in mine if name in theirs]
-    told = "; ".join(f"{name}: {mine[name]:.0f}% robust, {theirs[name]:.0f}% natural" for name in both)
-    compact = both and all(mine[name] > theirs[name] for name in both)
-    return (None if compact or not both else False,
-            f"{told or 'no network in both figures'} ({'it holds for' if compact else 'judged by'} “more "
-            f"compact and distinct”, the share of neighbours of the same class among {robust['images']:,} "
-            "images of one map each; “clearer and more complex” is left to the eye)")
-
-
 run.figure("figure-9", robust_digits, drawn_maps("map_text"), data=neighbours("map_text"), contains=SCATTER,
-           alt="Maps of adversarial digits, a panel a robust network, coloured by class.",
-           claims={"clearer and more complex": (more_compact, "figure-8")})
+           alt="Maps of adversarial digits, a panel a robust network, coloured by class.")
 
 # %% [markdown]
 # ## Choices that the paper leaves open

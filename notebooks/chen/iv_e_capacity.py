@@ -65,7 +65,6 @@ run = start("chen/iv_e_capacity", globals())
 scale = run.scale(**experiments.small("fcn-1", "fcn-2", "cnn-2"))
 dense = figures.lent(run, experiments.dense)
 convolutional = figures.lent(run, experiments.convolutional)
-WIDER, DEEPER = ([row["model"] for row in experiments.PAPER[item].rows] for item in ("table-6", "table-7"))
 PGD, COLOUR = (experiments.attacks_on(data)["text"] for data in ("mnist", "cifar10"))
 
 
@@ -102,33 +101,13 @@ def printed(asked):
     return rows
 
 
-def falls(asked, words):
-    """The claim that attack success and ROBY fall from each of the networks `asked` to the next."""
-    def steps(rows):
-        there = rows.set_index("model")[["asr", "roby"]].astype(float) if len(rows) else rows
-        if len(there) == len(asked):
-            down = (there.reindex(asked).diff().iloc[1:] < 0).sum()
-            return {words: {"steps": len(asked) - 1, "fewest": int(down.min()), **dict(down), **{
-                end: dict(there.loc[asked[n]]) for end, n in (("first", 0), ("last", -1))}}}
-        told = "; ".join(f"{name}: attack success {100 * asr:.4g}%, ROBY {value:.3f}"
-                         for name, asr, value in there.itertuples())
-        return {words: {"status": told or ranking.FEWER.format(asked=len(asked)),
-                        "fewest": None, "steps": None}}
-
-    return ranking.with_status("networks", lambda c: c.fewest == c.steps, view=steps, says=(
-        "{networks}: from the first to the last, attack success goes from {first.asr:.1%} to "
-        "{last.asr:.1%} (it falls in {asr} of {steps} steps) and ROBY from {first.roby} to {last.roby} "
-        "(it falls in {roby} of {steps} steps); the claim needs all"))
-
-
 # %% [markdown]
 # ## Table VI: number of neurons
 #
 # Two hidden layers of 100 to 4,000 neurons each.
 
 # %%
-run.table("table-6", figures.only(dense, WIDER), figures.with_lengths(printed(WIDER)), claims={
-    "about 97%": figures.accuracies, "More neurons": falls(WIDER, "wider networks")})
+run.table("table-6", figures.only(dense, figures.WIDER), figures.with_lengths(printed(figures.WIDER)))
 
 # %% [markdown]
 # ## Table VII: number of layers
@@ -136,16 +115,15 @@ run.table("table-6", figures.only(dense, WIDER), figures.with_lengths(printed(WI
 # Two to five hidden layers of 4,000 neurons each.
 
 # %%
-run.table("table-7", figures.only(dense, DEEPER), figures.with_lengths(printed(DEEPER)), claims={
-    "about 96%": figures.accuracies, "More layers": falls(DEEPER, "deeper networks")})
+run.table("table-7", figures.only(dense, figures.DEEPER), figures.with_lengths(printed(figures.DEEPER)))
 
 # %% [markdown]
 # ## Figure 10: attack success and ROBY over width and depth
 
 # %%
 LINES = {"asr_text": "ASR, the paper's PGD", "asr_third": "ASR at a third of ε", "roby_2": "ROBY, L2"}
-SIDES = {"neurons": (WIDER, "neurons in each of two layers", range(0, 4001, 1000)),
-         "layers": (DEEPER, "layers of 4,000 neurons", range(2, 6))}
+SIDES = {"neurons": (figures.WIDER, "neurons in each of two layers", range(0, 4001, 1000)),
+         "layers": (figures.DEEPER, "layers of 4,000 neurons", range(2, 6))}
 
 
 def capacity(units, side):
@@ -184,26 +162,10 @@ def figure_10(units):
     return found
 
 
-def both(data):
-    """Rank correlations of each panel; 0 with attack success where that is the same on all networks."""
-    def named(found, asked):
-        whole, rate = found["networks"] == len(asked), found["asr_text"]
-        flat = whole and rate is None
-        return found | {"asr_text": 0.0 if flat else rate,
-                        "why": " (the same on all networks)" if flat else "",
-                        "status": None if whole else ranking.FEWER.format(asked=len(asked))}
-
-    return {side: named(found, SIDES[side][0]) for side, found in data.items()}
-
-
-SHRINK = ranking.with_status(
-    "panel", lambda c: c.asr_text < 0 and c.roby_2 < 0, view=both,
-    says="{panel}: rank correlations with the size are {asr_text:.2f} for attack success{why} and {roby_2:.2f} for ROBY (n = {networks})")
 run.figure("figure-10", dense, draw_capacity, data=figures.with_lengths(figure_10),
            alt="Attack success of two attacks and ROBY over the number of neurons and of layers.",
-           contains={"FCN-1": lambda d: d["neurons"]["networks"] == len(WIDER),
-                     "FCN-9": lambda d: d["layers"]["networks"] == len(DEEPER)},
-           claims={"both fall": lambda data: SHRINK(data)})    # a small run has too few networks
+           contains={"FCN-1": lambda d: d["neurons"]["networks"] == len(figures.WIDER),
+                     "FCN-9": lambda d: d["layers"]["networks"] == len(figures.DEEPER)})
 RANKED = {"asr_text": "ASR", "asr_third": "ASR at ε/3", "roby_2": "ROBY", "overlap_2": "overlap",
           "near_random": "boundary distance"}
 run.extra("capacity", dense, lambda units: [{"over": f"{side} (n = {row['networks']})", **{
@@ -230,15 +192,7 @@ def table_8():
             for name, modules in built.items()]
 
 
-def only_pooling_and_dropout(rows):
-    """Whether the networks contradict the claim: a kind is not in all, or two have the same layers."""
-    told = ("the networks are built from this table; where ours have no pooling, their convolutions have "
-            "stride 2 as well")
-    return None if rows.conv.all() and rows.fc.all() and not rows[["pool", "dropout"]].duplicated().any() \
-        else False, told
-
-
-run.table("table-8", (), table_8, claims={"pooling and dropout only": only_pooling_and_dropout})
+run.table("table-8", (), table_8)
 
 # %% [markdown]
 # ## Table IX: attack success and ROBY of the four CNNs
@@ -246,57 +200,7 @@ run.table("table-8", (), table_8, claims={"pooling and dropout only": only_pooli
 # Rows stand in the paper's order, by published attack success.
 
 # %%
-CNNS = sorted({row["model"] for row in experiments.PAPER["table-9"].rows})
-
-
-def of_cnns(rows):
-    """Data sets with their four networks: attack success by network, and coefficients.
-
-    None of fewer, and where attack success is the same on all.
-    """
-    made, there = {}, figures.complete(rows, len(CNNS))
-    ranks = ranking.coefficients(rows, {"spearman": ("asr", "roby")}, asked=len(CNNS), kind="spearman")
-    pearson = ranking.coefficients(rows, {"pearson": ("asr", "roby")}, asked=len(CNNS))
-    for data in experiments.DATASETS.values():
-        mine = there[data].set_index("model") if data in there and there[data].asr.nunique() > 1 else None
-        made[data] = ranks[data] | pearson[data] | {
-            name.replace("-", "").lower(): None if mine is None else 100 * float(mine.asr[name])
-            for name in CNNS}
-    return made
-
-
-def similar(rows):
-    """Rank correlations of the attack success between data sets."""
-    there = [(data, mine.set_index("model").asr[CNNS])
-             for data, mine in figures.complete(rows, len(CNNS)).items()]
-    found = {f"{a} and {b}": ranking.agreement(one, other)
-             for n, (a, one) in enumerate(there) for b, other in there[n + 1:]}
-    told = "; ".join(f"{names}: Spearman {value['spearman']:.2f}" for names, value in found.items()
-                     if value["spearman"] is not None)
-    without = ("no two data sets can be compared: on one of them attack success is the same on all networks"
-               if found else "too few data sets")
-    return None, f"{told or without} (“similar” names no bound)"
-
-
-def published_pairs():
-    """In how many pairs of the published table attack success is smaller without dropout, in words."""
-    asr = {(row["dataset"], row["model"]): row["asr"] for row in experiments.PAPER["table-9"].rows}
-    less = [asr[data, without] < asr[data, dropout] for data in experiments.DATASETS.values()
-            for without, dropout in (("CNN-3", "CNN-1"), ("CNN-4", "CNN-2"))]
-    return f"in the published table that holds for {sum(less)} of {len(less)} pairs of networks"
-
-
-run.table("table-9", convolutional, figures.with_lengths(printed(CNNS)), claims={
-    "Accuracies of the four CNNs": figures.accuracies,
-    "The lower the attack success": ranking.with_status(
-        "dataset", lambda c: round(c.spearman, 6) == 1, view=of_cnns,
-        says=f"{{dataset}}: Spearman's rank correlation is {{spearman:.2f}} (n = {len(CNNS)})"),
-    "similar order": similar,
-    "without dropout": ranking.with_status(
-        "dataset", lambda c: c.cnn3 < c.cnn1 and c.cnn4 < c.cnn2, view=of_cnns,
-        reads="“more robust” is read as a smaller "
-        f"attack success; {published_pairs()}", says="{dataset}: attack success {cnn3:%} without and "
-        "{cnn1:%} with dropout if there is pooling, {cnn4:%} and {cnn2:%} if not")})
+run.table("table-9", convolutional, figures.with_lengths(printed(figures.CNNS)))
 
 
 def blurred(units):
@@ -304,7 +208,7 @@ def blurred(units):
     rows = figures.networks(units)
     found = [{"data": data, "n": len(mine), "apart": mine.roby_2.max() - mine.roby_2.min(),
               "wide": (mine.roby_high - mine.roby_low).min()}
-             for data, mine in figures.complete(rows, len(CNNS)).items()]
+             for data, mine in figures.complete(rows, len(figures.CNNS)).items()]
     told = "; ".join(prose.fill("on {data} the {n} values differ by at most {apart:.3f}, and the narrowest "
                                 "95% interval over test images is {wide:.3f} wide", each)
                      for each in found if each["apart"] < each["wide"])
@@ -323,26 +227,18 @@ SHOWN = ("status", "pearson", "pearson_status")
 
 def figure_11(units):
     """Panels, networks, and Pearson's correlation of attack success and ROBY in each data set."""
-    rows = printed(CNNS)(units)
+    rows = printed(figures.CNNS)(units)
     return {"panels": len({*rows.get("dataset", ())}), "networks": len(rows),
             "pearson": {data: {key: value for key, value in found.items() if key in SHOWN}
-                        for data, found in of_cnns(rows).items()}}
-
-
-def linear(data):
-    """The claim that ROBY is linear in attack success; “linear” names no bound."""
-    _, told = ranking.with_status("dataset", lambda c: c.pearson < 2, view=lambda d: d["pearson"],
-                                  says="{dataset}: Pearson's correlation is {pearson:.3f} (n = "
-                                       f"{len(CNNS)})")(data)
-    return None, f"{told} (“linear” names no bound)"
+                        for data, found in ranking.of_cnns(rows).items()}}
 
 
 run.figure("figure-11", convolutional,
            lambda units: figures.draw_networks(figures.networks(units), LINES, sort="asr_third"),
            data=figure_11,
            alt="For each data set, attack success of two attacks and ROBY of the four networks.",
-           contains={"ASR and ROBY": lambda d: d["networks"] >= len(CNNS),
-                     "panels per dataset": lambda d: d["panels"] == 3}, claims={"relate linearly": linear})
+           contains={"ASR and ROBY": lambda d: d["networks"] >= len(figures.CNNS),
+                     "panels per dataset": lambda d: d["panels"] == 3})
 
 # %% [markdown]
 # ## Where it differs: attack success, saturated on MNIST and low on CIFAR-10
@@ -391,10 +287,11 @@ run.say(dense, lambda units: ends(units, "neurons"),
 def of_four(units):
     """Facts: the rank correlation of ROBY with the weaker attack's success over the CNNs, by data set."""
     told = {measure: ", ".join(
-        f"{rank:.2f} on {data}" for data, mine in figures.complete(figures.networks(units), len(CNNS)).items()
+        f"{rank:.2f} on {data}"
+        for data, mine in figures.complete(figures.networks(units), len(figures.CNNS)).items()
         if (rank := ranking.agreement(mine.asr_third, mine[measure])["spearman"]) is not None)
         for measure in ("roby_2", "overlap_2")}
-    return told["roby_2"] and told | {"n": len(CNNS), "chance": 2 / math.factorial(len(CNNS))}
+    return told["roby_2"] and told | {"n": len(figures.CNNS), "chance": 2 / math.factorial(len(figures.CNNS))}
 
 
 run.say(convolutional, of_four,

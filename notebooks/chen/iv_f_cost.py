@@ -36,6 +36,7 @@ import pandas as pd
 
 from papers.chen import experiments, figures
 from papers.chen import models as recipes
+from papers.chen.claims import PUBLISHED_SHARE as PUBLISHED
 from report import prose
 from report.page import start
 
@@ -110,28 +111,7 @@ def table_10(units):
     return made
 
 
-def told(rows, expression):
-    """What the data sets with values show of a claim."""
-    return "; ".join(expression(row) for row in rows.dropna(subset=["roby_ms"]).itertuples()) or "no value"
-
-
-def within_a_second(rows):
-    """Whether ROBY takes less than a second on each data set."""
-    known = rows.roby_ms.dropna()
-    return (bool((known < 1000).all()) if len(known) == len(rows) else None,
-            told(rows, lambda row: f"{row.dataset}: {row.roby_ms:,.0f} ms"))
-
-
-def about_one_percent(rows):
-    """ROBY's share of the attack; “about” names no bound."""
-    return None, told(rows, lambda row: f"{row.dataset}: {100 * row.roby_ms / row.pgd_ms:.2f}% (published: "
-                      f"{PUBLISHED[row.dataset]:.2f}%)") + " (“about” names no bound)"
-
-
-PUBLISHED = {row["dataset"]: 100 * row["roby_ms"] / row["pgd_ms"]
-             for row in experiments.PAPER["table-10"].rows}
-run.table("table-10", natural, table_10, claims={
-    "less than a second": within_a_second, "about 1%": about_one_percent})
+run.table("table-10", natural, table_10)
 
 # %% [markdown]
 # ## Cost of each network

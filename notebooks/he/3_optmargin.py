@@ -44,7 +44,7 @@ iterations: int | None = None  # most iterations for each c of an attack; None t
 import pandas as pd
 import torch
 
-from papers.he import experiments, figures
+from papers.he import claims, experiments, figures
 from report import display, prose
 from report.evidence import equality
 from report.page import start
@@ -174,20 +174,7 @@ networks, attacks, others, leads, noisy = map(run.results, (
 # %%
 run.table("table-1", attacks, lambda runs: figures.across(
     figures.examples(runs), ("brittle", "margin", "strong", "fgsm"),
-    {"success_pct": figures.success, "rms": figures.mean_distance}), claims={
-        "in all four settings": figures.every(
-            lambda c: round(c.margin.success_pct) == 100 and c.margin.rms > c.brittle.rms, of_all=True,
-            says="{network}: success {margin.success_pct:%} (n = {margin.correct}), mean distance "
-                 "{margin.rms} (OptBrittle {brittle.rms}, n = {brittle.successful}; OptStrong {strong.rms}, "
-                 "n = {strong.successful})",
-            leaves="“below OptStrong” depends on OptStrong's unpublished settings"),
-        "leaves the original class readable": "“visible” and “readable” are judged by eye, in Figure 5",
-        "OptStrong drops": figures.every(
-            lambda c: c.strong.success_pct < c.normal.strong.success_pct, view=figures.with_normal,
-            says="{network}: {normal.strong.success_pct:%} to {strong.success_pct:%}"),
-        "FGSM is weaker": figures.every(
-            lambda c: c.fgsm.success_pct < c.normal.fgsm.success_pct, view=figures.with_normal,
-            says="{network}: {normal.fgsm.success_pct:%} to {fgsm.success_pct:%}")})
+    {"success_pct": figures.success, "rms": figures.mean_distance}))
 
 # %% [markdown]
 # ## Table 2: accuracy of point and region classification
@@ -197,23 +184,7 @@ run.table("table-1", attacks, lambda runs: figures.across(
 # %%
 table_2 = run.table("table-2", attacks, lambda runs: figures.across(
     figures.examples(runs, "region", "point"), ("benign", "fgsm", "brittle", "margin"),
-    {"region": lambda rows: share(rows.region), "point": lambda rows: share(rows.point)}), claims={
-        "restores OptBrittle": figures.every(
-            lambda c: c.brittle.region > 50 > c.margin.region, of_all=True,
-            reads="“restores” is read as more than half, “fails” as less",
-            says="{network}: OptBrittle {brittle.region:%} (n = {brittle.images}), OptMargin "
-                 "{margin.region:%} (n = {margin.images})"),
-        "lowest accuracy of all attacks": figures.every(
-            lambda c: c.margin.region <= min(c.brittle.region, c.fgsm.region), of_all=True,
-            says="{network}: OptMargin {margin.region:%} (n = {margin.images}), OptBrittle {brittle.region:%}, "
-                 "FGSM {fgsm.region:%}"),
-        "0% on OptBrittle everywhere": figures.every(    # the claim itself names the exception
-            lambda c: round(c.brittle.point) == 0 and (round(c.margin.point) == 0 or c.network == 'cifar10-adv'),
-            says="{network}: {brittle.point:%} (n = {brittle.images}) and {margin.point:%} "
-                 "(n = {margin.images})", of_all=True),
-        "evades both": figures.every(
-            lambda c: c.margin.region < 50 and c.margin.point < 50, reads="“evades” is read as less than half",
-            says="{network}: region {margin.region:%}, point {margin.point:%} (n = {margin.images})")})
+    {"region": lambda rows: share(rows.region), "point": lambda rows: share(rows.point)}))
 run.say(attacks, figures.facts,
         "The 95% intervals of region classification on the normal MNIST network are {brittle.low:.1f} to "
         "{brittle.high:.1f}% for OptBrittle and {margin.low:.1f} to {margin.high:.1f}% for OptMargin.")
@@ -229,8 +200,7 @@ run.figure("figure-5", attacks, lambda runs: display.image_table(figures.picture
     data=figures.picture_data,
     alt="Rows of images; beside each its examples of four attacks on two networks, black without one.",
     contains={"columns/rows": lambda d: d["columns"] == 9, "several images": lambda d: d["images"] > 2,
-              "black square": True},
-    claims={"visibly altered but readable": "“readable” is judged by eye: the images stand above"})
+              "black square": True})
 
 
 # %% [markdown]
@@ -253,21 +223,13 @@ def cost(runs):
             "margin_passes": far, "slowdown": far / near if near and far else None}
 
 
-SLOWEST = "the slowest case is w32-10 on a graphics card, a GeForce GTX 1080"
 run.say(attacks, cost,
         "For a digit on the normal MNIST network OptMargin takes {margin_passes:,.0f} passes and OptBrittle "
         "{brittle_passes:,.0f}: the slowdown is {slowdown:,.0f} for the attacker, with our settings of both, "
         "and {samples} for the defender.")
-run.statement("procedure-optmargin", attacks, data=cost, claims={
-    "Slowest case": f"not measured: {SLOWEST}",
-    "20 model evaluations": "the claim states settings; both run with these, and the cost is judged below"})
+run.statement("procedure-optmargin", attacks, data=cost)
 run.statement("procedure-cost-optmargin", attacks, data=lambda runs: cost(runs) | {
-    "minutes_per_image_slowest": None, "minutes_per_image_slowest_status": f"not run: {SLOWEST}"}, claims={
-        "ensemble of 20 models": figures.every(
-            lambda c: c.members < c.samples and c.slowdown < c.samples, view=lambda data: {"mnist-normal": data},
-            says="slowdown of the attacker: {members} models a step instead of one, {slowdown:,.0f} times "
-                 "the passes of OptBrittle in whole searches, with our settings of both; of the defender: "
-                 "{samples}")})
+    "minutes_per_image_slowest": None, "minutes_per_image_slowest_status": f"not run: {claims.SLOWEST}"})
 
 # %% [markdown]
 # ## Cao and Gong amplified (remark)
@@ -295,9 +257,7 @@ def amplification(runs):
 
 run.extra("amplified", attacks, lambda runs: QUOTED + amplification(runs),
           "Success against region classification, and mean distance over that of the minimum-norm attack")
-run.statement("remark-cao-gong-amplified", attacks, data=lambda runs: {
-    "networks": amplification(runs)}, claims={
-    "similar distortion increases": "“high” and “similar” name no bound; the table shows both quantities"})
+run.statement("remark-cao-gong-amplified", attacks, data=lambda runs: {"networks": amplification(runs)})
 
 
 # %% [markdown]

@@ -46,14 +46,13 @@ from functools import partial
 
 import numpy as np
 
-from papers.he import boundary, experiments, figures
+from papers.he import boundary, claims, experiments, figures
 from report import prose
 from report.evidence import equality
 from report.page import start
 from report.small_network import small_network
 from report.sums import mean
 from shared.boundary.survey import purity, survey
-from shared.susceptibility import percentage
 
 run = start("he/4_boundary", globals())
 
@@ -108,8 +107,7 @@ slow, fast = (search(network, image, dirs, step=0.02, top=0.48) for search in (s
 by_direction = zip(fast.distance[0].tolist(), fast.adjacent[0].tolist(), fast.found[0].tolist())
 same = slow == [(round(d / 0.02), label) if found else None for d, label, found in by_direction]
 run.statement("procedure-boundary-distance", data={"directions": len(dirs), "same": same},
-              evidence=equality(same), claims={
-                  "Slowest case": "the wide ResNet w32-10, the slowest case, needs a GPU: not measured"})
+              evidence=equality(same))
 
 
 # %% [markdown]
@@ -128,7 +126,6 @@ def purity_by_the_paper(found, k):
 same = np.allclose([purity_by_the_paper(slow, k) for k in (1, 2, 3)], purity(fast, 3)[0], atol=1e-6)
 run.statement("procedure-purity", data={"directions": len(dirs), "same": same}, evidence=equality(same))
 
-
 # %% [markdown]
 # ## Figure 1: boundary distances around one image
 #
@@ -138,48 +135,11 @@ run.statement("procedure-purity", data={"directions": len(dirs), "same": same}, 
 # misclassifies the image or the attack fails. Distances are on the paper's scales of pixel values: 0 to 1 for MNIST, 0 to 255 for CIFAR-10.
 
 # %%
-def beside(data):
-    """Names for claims: all kinds of each network, and of the normal and the MNIST network beside it."""
-    full = {net: dict.fromkeys(figures.COLOURS) | {"no_fgsm": "fgsm" not in kinds} | kinds
-            for net, kinds in data.items()}
-    return {net: names | {"normal": full.get(net.replace("adv", "normal")),
-                          "mnist": full.get(net.replace("cifar10", "mnist"))} for net, names in full.items()}
-
-
-def medians(data):
-    """The same of Figures 1 and 2, with the median in words, and a rank: by `never` beyond the last step."""
-    def told(median, scale, images=None, never=None, **_):
-        none = "" if never is None or median < 1 else f"; no boundary in {never:.0%} of directions"
-        return (f"{scale * median:.3g}{' of 255' if scale > 1 else ''}" if median < 1 else
-                "beyond the largest distance tried") + (f" (n = {images}{none})" if images else "")
-
-    def named(f):
-        return f | {"told": told(**f), "rank": f["median"] + f.get("never", 0) * (f["median"] == 1)} | (
-            {"of_line": f["median"] / f["line"]} if f.get("line") else {}) | (
-            {"images_above": f["above"] * f["images"]} if "above" in f else {})
-
-    return beside({net: {kind: named(f) for kind, f in kinds.items()} for net, kinds in data.items()})
-
-
 ALT_ONE = ("A grid of panels, a row a network, a column a kind of example; in each a rising row of coloured "
            "dots and a black line.")
-every = partial(figures.every, view=medians)
 run.figure("figure-1", distances, boundary.draw_one, data=boundary.one_data, alt=ALT_ONE, contains={
     "x: random directions": True, "y: boundary distance": True, "colour: adjacent": True, "black line": True,
-    "2 datasets": lambda d: len(d) == 4}, claims={
-    "very close to zero": every(
-        lambda c: c.brittle.median < c.brittle.line / 2 and c.brittle.home > 0.5,
-        says="{network}: median {brittle.of_line:.2g} of the black line, {brittle.home:.0%} of "
-             "directions lead to the true class",
-        reads="“very close to zero” is read as less than half of the black line"),
-    "OptMargin curves lie higher": every(
-        lambda c: c.margin.median > c.brittle.median and (
-            c.margin.home < c.brittle.home or c.margin.scale > 1),
-        says="{network}: median {brittle.told} for OptBrittle and {margin.told} for OptMargin; "
-             "{brittle.home:.0%} and {margin.home:.0%} of directions lead to the true class"),
-    "A small random step": every(
-        lambda c: c.brittle.back > 0.9, says="{network}: {brittle.back:.0%} of directions",
-        reads="“nearly every” is read as nine in ten, “small” as within the black line")})
+    "2 datasets": lambda d: len(d) == 4})
 
 # %% [markdown]
 # ## Figure 2: boundary distances of all images
@@ -188,49 +148,11 @@ run.figure("figure-1", distances, boundary.draw_one, data=boundary.one_data, alt
 # without a boundary counts as the top of the pixel range. The black line is that of Figure 1.
 
 # %%
-# The larger of the two errors of the paper's classifier that was trained on OptMargin (Table 3), in percent.
-ERRORS = {f"mnist-{'normal' if row['model_training'] == 'normal' else 'adv'}": max(
-    row["false_pos_benign_pct"], row["false_neg_optmargin_pct"]) for row in figures.PAPER["table-3"].rows
-    if row["dataset"] == "MNIST" and row["training_attack"] == "OptMargin"}
-ERROR = {k: f"{{{k}.percent:.0f}}% (95% interval {{{k}.low:.0f}} to {{{k}.high:.0f}}%)"
-         for k in boundary.STATISTICS}
-
-
-def thresholds(data):
-    """On MNIST: the error of the best threshold on each statistic, its interval as if fixed in advance."""
-    return {net: {"images": margin["images"], "paper": ERRORS[net]} | {
-        k: percentage(round(margin[f"{k}_threshold"] * margin[f"{k}_of"]), margin[f"{k}_of"])
-        for k in boundary.STATISTICS} for net, kinds in data.items() if net in ERRORS
-        for margin in [kinds.get("margin", {})] if "median_of" in margin}
-
-
 ALT_ALL = ("Two panels a network, the nearest and the median distance; one rising curve a kind of example "
            "and a black line.")
 run.figure("figure-2", distances, boundary.draw_all, data=boundary.all_data, alt=ALT_ALL, contains={
     "x: images sorted": True, "y: minimum": True, "curves: benign blue": True, "black line": True,
-    "MNIST and CIFAR-10": lambda d: len(d) == 4}, claims={
-    "more robust to random noise": every(
-        lambda c: c.brittle.rank < c.margin.rank < c.benign.rank and (
-            c.no_fgsm or c.brittle.rank < c.fgsm.rank < c.benign.rank),
-        says="{network}: benign {benign.told}, OptBrittle {brittle.told}, OptMargin {margin.told}, FGSM "
-             "{fgsm.told}", reads="medians beyond that: by the share of directions without a "
-                                  "boundary"),
-    "black line lies below": every(
-        lambda c: c.margin.above > 0.5, says="{network}: {margin.images_above:.0f} of {margin.images} images",
-        reads="“below” is read as a median distance above the line for more than half of the images"),
-    "no single threshold": every(
-        lambda c: c.paper <= c.median.high and c.paper <= c.least.high, view=thresholds, of_all=True,
-        says=f"{{network}}: the threshold best on these {{images}} images misclassifies {ERROR['median']} of "
-             f"benign or of OptMargin images by the median and {ERROR['least']} by the nearest distance; the "
-             "paper's classifier {paper:.1f}%, on its network",
-        reads="“separates” is read as an interval below the error of that classifier; Section 5 trains a "
-              "classifier on the images of this page"),
-    "Adversarial training brings": every(
-        lambda c: (c.benign.median < c.normal.benign.median if c.network == "mnist-adv" else
-                   c.benign.median > c.normal.benign.median),
-        view=lambda data: {net: names for net, names in medians(data).items() if net.endswith("adv")},
-        says="{network}: {benign.told}, normal {normal.benign.told}")})
-
+    "MNIST and CIFAR-10": lambda d: len(d) == 4})
 
 # %% [markdown]
 # ## Figure 3: adjacent classes
@@ -239,25 +161,9 @@ run.figure("figure-2", distances, boundary.draw_all, data=boundary.all_data, alt
 # without a boundary in any direction have no purity and are left out.
 
 # %%
-def highest(data):
-    """Names for claims on Figure 3: the highest purity of a network, too."""
-    return {net: names | {"highest": max(data[net].values())} for net, names in beside(data).items()}
-
-
 run.figure("figure-3", distances, boundary.draw_purity, data=boundary.purity_data,
     alt="A panel a network: four rising curves over k from 1 to 9.",
-    contains={"x: k": True, "y: average purity": True, "curves": True, "panels": lambda d: len(d) == 4},
-    claims={
-        "especially high purity": every(
-            lambda c: c.brittle == c.highest and c.mnist.brittle - c.mnist.benign >= c.brittle - c.benign,
-            view=highest, of_all=True,
-            says="{network}: OptBrittle {brittle:.2f}, benign {benign:.2f}"),
-        "much harder to tell": every(
-            lambda c: abs(c.margin - c.benign) < abs(c.brittle - c.benign) / 2 and (
-                c.no_fgsm or abs(c.fgsm - c.benign) < abs(c.brittle - c.benign) / 2), view=beside,
-            says="{network}: benign {benign:.2f}, OptBrittle {brittle:.2f}, OptMargin {margin:.2f}, FGSM "
-                 "{fgsm:.2f}",
-            reads="“much harder” is read as a difference to benign of less than half of OptBrittle's")})
+    contains={"x: k": True, "y: average purity": True, "curves": True, "panels": lambda d: len(d) == 4})
 
 # %% [markdown]
 # ## Figure 6: Figure 1 in the L∞ norm
@@ -368,13 +274,14 @@ MINUTE = (
     "clean digits (n = {benign.images}), {margin.least} for images of OptMargin, an attack made to withstand "
     "noise (n = {margin.images}), and at most {brittle.least} for minimum-norm images (OptBrittle, "
     "n = {brittle.images}; step of the search: {step}). The best threshold on this distance misclassifies "
-    f"{ERROR['least']} of the digits or of the OptMargin images, whichever is more (paper: {{paper}}% for a "
-    "classifier of boundary distances on another network). All values are of one network, and the threshold "
-    "was chosen on the same images.")
+    f"{claims.ERROR['least']} of the digits or of the OptMargin images, whichever is more (paper: "
+    "{paper}% for a classifier of boundary distances on another network). All values are of one network, and "
+    "the threshold was chosen on the same images.")
 best = run.best(distances)
 facts = boundary.all_data(best).get("mnist-normal", {}) if len(best) else {}
 if {"benign", "brittle", "margin"} <= facts.keys():
-    mine, errors = best[best.network == "mnist-normal"], thresholds({"mnist-normal": facts})["mnist-normal"]
+    mine = best[best.network == "mnist-normal"]
+    errors = claims.thresholds({"mnist-normal": facts})["mnist-normal"]
     run.minute(prose.fill(MINUTE, facts | errors | {"step": mine.step.max()}), alt=ALT_ALL,
                picture=boundary.draw_all(mine))
 

@@ -44,9 +44,8 @@ from itertools import product
 import pandas as pd
 from torch import nn
 
-from papers.he import detection, experiments, figures
+from papers.he import claims, detection, experiments, figures
 from report import prose
-from report.every import every
 from report.page import start
 from shared.boundary import classifier
 
@@ -112,7 +111,6 @@ run.figure("figure-4", (), lambda: detection.draw_layers(CLASSIFIER, 1568), data
 # adversarial images that is worst for the classifier. The paper gives the best one for each data set.
 
 # %%
-NETWORKS = dict(zip(experiments.COLUMNS, product(("MNIST", "CIFAR-10"), ("normal", "pgd_adversarial"))))
 PRINTED = figures.PAPER["table-3"]
 PAIRS = PRINTED.raw["settings"]["train_examples"]["MNIST"]
 
@@ -129,7 +127,7 @@ def cells(net, trained, columns):
 def table_3(classifiers, surroundings):
     """False positives and negatives of each classifier, and its worst-case accuracy."""
     found, made = detection.by_name(classifiers), []
-    for (net, (data, training)), attack in product(NETWORKS.items(), ("brittle", "margin")):
+    for (net, (data, training)), attack in product(figures.NETWORKS.items(), ("brittle", "margin")):
         trained = found.get((net, attack))
         made.append({"dataset": data, "model_training": training, "training_attack": figures.KINDS[attack],
                      **cells(net, trained, {"false_pos_benign_pct": "benign", "false_neg_optbrittle_pct":
@@ -138,44 +136,7 @@ def table_3(classifiers, surroundings):
     return made
 
 
-def by_network(rows):
-    """`{network: {training attack: its row of Table 3}}`, for claims."""
-    nets, made = {names: net for net, names in NETWORKS.items()}, {net: {} for net in NETWORKS}
-    for row in rows.to_dict("records"):
-        ours = {"worst_case_pct": None} | {f"{name}_of": None for name in row}  # the printed rows have none
-        made[nets[row["dataset"], row["model_training"]]][row["training_attack"]] = ours | row
-    return made
-
-
-def best(rows, table_2=None):
-    """`{network: best worst-case accuracy there and on its normal network, OptMargin cells of Table 2}`."""
-    ours = {net: pd.Series([row["worst_case_pct"] for row in mine.values()], dtype=float).max()
-            for net, mine in by_network(rows).items()}
-    return {net: {"best": value, "normal": ours[net.replace("adv", "normal")],
-                  **({} if table_2 is None else figures.by_network(table_2)[net]["margin"])}
-            for net, value in ours.items()}
-
-
-run.table("table-3", (classifiers, surroundings), table_3, claims={
-    "also recognises OptBrittle": figures.every(
-        lambda c: c.OptMargin.false_neg_optbrittle_pct < c.OptBrittle.false_neg_optmargin_pct, view=by_network,
-        says="{network}: false negatives of OptBrittle {OptMargin.false_neg_optbrittle_pct:%} when trained "
-             "on OptMargin (n = {OptMargin.false_neg_optbrittle_pct_of}), of OptMargin "
-             "{OptBrittle.false_neg_optmargin_pct:%} when trained on OptBrittle (n = "
-             "{OptBrittle.false_neg_optmargin_pct_of})", of_all=True),
-    "Best worst-case accuracy": (figures.every(
-        lambda c: c.best > c.region, view=best, says="{network}: best classifier {best:%}, region classification of "
-                                         "OptMargin examples {region:%}", of_all=True), "table-2"),
-    "the normally trained model gives better": figures.every(
-        lambda c: (c.normal > c.best) == (c.network == 'mnist-adv'),
-        named={"mnist-adv": "MNIST", "cifar10-adv": "CIFAR-10"},
-        view=lambda rows: {net: mine for net, mine in best(rows).items() if net.endswith("adv")},
-        says="{network}: best worst-case accuracy {normal:%} on the normal, {best:%} on the adversarially "
-             "trained network"),
-    "does not mimic": figures.every(
-        lambda c: c.OptMargin.worst_case_pct > 50, view=by_network, reads="“does not mimic” is read as better than "
-        "chance", says="{network}: worst-case accuracy {OptMargin.worst_case_pct:%} when trained on "
-                       "OptMargin")})
+run.table("table-3", (classifiers, surroundings), table_3)
 
 
 # %%
@@ -185,7 +146,7 @@ def beside_printed(classifiers, surroundings):
     return [{"network": figures.NAMED[trained.network], "attack": figures.KINDS[trained.attack],
              "worst": worst["percent"],
              "interval": prose.fill("{low} to {high:%}", worst) if worst["percent"] is not None else None,
-             "printed": printed[NETWORKS[trained.network][0]], "learned": trained.trained_on,
+             "printed": printed[figures.NETWORKS[trained.network][0]], "learned": trained.trained_on,
              "benign": trained.benign, "adversarial": trained.adversarial.get(trained.attack)}
             for trained in classifiers[classifiers.attack != "fgsm"].itertuples()
             for worst in [detection.worst(trained)]]
@@ -209,24 +170,10 @@ def table_4(classifiers):
     """Errors of the classifier trained and tested on FGSM, normal networks."""
     found, columns = detection.by_name(classifiers), {"false_pos_pct": "benign", "false_neg_pct": "fgsm"}
     return [{"dataset": data, **cells(net, found.get((net, "fgsm")), columns)}
-            for net, (data, training) in NETWORKS.items() if training == "normal"]
+            for net, (data, training) in figures.NETWORKS.items() if training == "normal"]
 
 
-def beside_margin(rows, table_3):
-    """`{network: false negatives of FGSM and OptMargin, classifiers trained on each; those on MNIST}`."""
-    fgsm = {row["dataset"]: row["false_neg_pct"] for row in rows.to_dict("records")}
-    both = {net: {"fgsm": fgsm[NETWORKS[net][0]],
-                  "margin": by_network(table_3)[net]["OptMargin"]["false_neg_optmargin_pct"]}
-            for net in ("mnist-normal", "cifar10-normal")}
-    return {net: mine | {"mnist": both["mnist-normal"]} for net, mine in both.items()}
-
-
-run.table("table-4", classifiers, table_4, claims={
-    "harder to recognise": (figures.every(
-        lambda c: c.fgsm > c.margin and c.fgsm - c.margin >= c.mnist.fgsm - c.mnist.margin, view=beside_margin, of_all=True,
-        says="{network}: false negatives of FGSM {fgsm:%}, of OptMargin {margin:%}"), "table-3"),
-    "too few successful": "no classifier is trained there, as in the paper; Table 1 has the success of FGSM"})
-
+run.table("table-4", classifiers, table_4)
 
 # %% [markdown]
 # ## Boundary classifier (procedure): training sets and time
@@ -234,17 +181,11 @@ run.table("table-4", classifiers, table_4, claims={
 # A pair, an image and its adversarial example, counts if the network classifies the image correctly and misclassifies the example.
 
 # %%
-def minute(data):
-    """How long training takes here; the paper's minute is one of its own machine."""
-    longest = max((each["seconds"] for each in data.values()), default=0)
-    return None, f"at most {longest:.0f} seconds here, on another machine than the paper's"
-
-
 run.say(classifiers, lambda runs: dict(runs.seconds.agg(["min", "max"])) if len(runs) else {},
         "Training takes {min:.0f} to {max:.0f} seconds here, on one core (paper: about a minute).")
 run.statement("procedure-boundary-classifier", classifiers, data=lambda runs: {
     u.run.replace("-", "_"): {"pairs": u.sample, "learned_from": u.trained_on, "seconds": u.seconds}
-    for u in runs.itertuples()}, claims={"about 1 minute": minute})
+    for u in runs.itertuples()})
 
 # %% [markdown]
 # ## Cost of the boundary (procedure): forward passes
@@ -264,13 +205,6 @@ def cost(runs):
                   for (net, kind), mine in sums[sums.n > 0].iterrows()}}
 
 
-def of_both(data):
-    """`{network: {kind: passes}}` of the networks with passes of benign and of OptBrittle images."""
-    found = {net: {kind: data["looks"].get(f"{net}_{kind}".replace("-", "_"))
-                   for kind in ("benign", "brittle")} for net in NETWORKS}
-    return {net: mine for net, mine in found.items() if None not in mine.values()}
-
-
 def arithmetic(runs):
     """How often 16-bit numbers were not enough, in percent, and what an audit found."""
     mine = runs[runs.audited > 0]
@@ -282,9 +216,7 @@ run.say(surroundings, lambda u: dict.fromkeys(f"mnist_normal_{k}" for k in figur
         "On the normal MNIST network the line searches take {mnist_normal_benign:,.0f} forward passes around "
         "a benign image, {mnist_normal_margin:,.0f} around an OptMargin and {mnist_normal_brittle:,.0f} "
         "around an OptBrittle example (means).")
-run.statement("procedure-cost-boundary", surroundings, data=cost, claims={"varies by image": every(
-    "network", lambda c: c.benign > c.brittle, view=of_both, named=figures.NAMED,
-    says="{network}: benign {benign:,.0f}, OptBrittle {brittle:,.0f} forward passes an image")})
+run.statement("procedure-cost-boundary", surroundings, data=cost)
 run.say(surroundings, arithmetic,
         "The line searches evaluate the network in bfloat16, and again in 32-bit arithmetic if the two "
         "largest logits are close ({again:%} of all evaluations). At {otherwise} of {audited} checked points "
@@ -312,7 +244,7 @@ def over_pairs(*runs):
     rows = [row | {"benign": row["flagged"]} for row in by_pairs(*runs)
             if row["network"] == figures.NAMED["mnist-normal"]]
     found = {name: [row for row in rows if row["attack"] == name] for name in ("OptBrittle", "OptMargin")}
-    paper = by_network(pd.DataFrame(PRINTED.rows))["mnist-normal"]
+    paper = claims.by_attack(pd.DataFrame(PRINTED.rows))["mnist-normal"]
     return {"pairs": PAIRS} | {attack: mine and {"first": mine[0], "last": mine[-1], "paper": paper[attack]}
                                or None for attack, mine in found.items()}
 

@@ -12,6 +12,8 @@ from shared import roby
 from shared.runtime import UserError
 
 TEN = len({row["model"] for row in PAPER["table-1"].rows})
+WIDER, DEEPER = ([row["model"] for row in PAPER[item].rows] for item in ("table-6", "table-7"))
+CNNS = sorted({row["model"] for row in PAPER["table-9"].rows})
 METRICS = {"fsa": "FSA", "fsd": "FSD", "roby": "ROBY"}
 NORMS = {"inf": "L∞", "2": "L2"}
 ATTACKS = {"text": "PGD as in the text", "signed": "half of its ε (pixels in [−1, 1])",
@@ -188,13 +190,6 @@ def variants(units):
 def spans(numbers):
     """Whole numbers as words: "1 to 16"."""
     return " to ".join(f"{n:,.0f}" for n in dict.fromkeys((min(numbers), max(numbers))))
-
-
-def accuracies(rows):
-    """A claim on accuracies that names no bound, with those of the networks that are there."""
-    told = "; ".join(f"{data}: {between(100 * mine.acc)} (n = {len(mine)})"
-                     for data, mine in rows.groupby("dataset", sort=False)) if len(rows) else "none"
-    return None, f"{told}; the claim names no bound"
 
 
 def complete(rows, asked):

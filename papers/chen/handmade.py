@@ -116,12 +116,3 @@ def varied(trials, spreads):
         "The separation is drawn between {low} and {high} in the first row of arrangements and is {middle} "
         "in the second.", {"trials": trials, "samples": FEW, "middle": MIDDLE,
                            "low": MIDDLE / max(spreads.values()), "high": MIDDLE * max(spreads.values())})
-
-
-def at_most_quadratic(data):
-    """The claim on the distances that Algorithm 1 computes: samples + K (K - 1) / 2 of K classes."""
-    counts = data["counts"]
-    holds = all(c["distances"] == c["samples"] + c["classes"] * (c["classes"] - 1) / 2 for c in counts)
-    told = "; ".join(prose.fill("{distances} for {samples} samples of {classes} classes", c) for c in counts)
-    return holds, (f"as an upper bound: samples + K(K − 1)/2 distances for K classes ({told}); the paper "
-                   "does not define n")

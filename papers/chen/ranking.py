@@ -1,4 +1,4 @@
-"""How well quantities rank the networks of `chen`: coefficients with attack success, intervals, claims.
+"""How well quantities rank the networks of `chen`: coefficients with attack success, intervals.
 
 No coefficient is given of fewer networks than the published table has.
 """
@@ -8,7 +8,6 @@ from scipy import stats
 
 from papers.chen import experiments, figures
 from report import pattern
-from report.every import every
 
 COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
 PRINTED = experiments.PAPER["table-1"].rows
@@ -70,6 +69,27 @@ def table_4(units):
     return made
 
 
+def ranks(rows):
+    """Rank correlations of Table I in each data set whose ten networks are there."""
+    return coefficients(rows, figures.PAIRS | {"attacks": ("asr_inf", "asr_2")}, kind="spearman")
+
+
+def of_cnns(rows):
+    """Data sets with their four CNNs: attack success by network, and coefficients.
+
+    None of fewer, and where attack success is the same on all.
+    """
+    made, there = {}, figures.complete(rows, len(figures.CNNS))
+    ranks = coefficients(rows, {"spearman": ("asr", "roby")}, asked=len(figures.CNNS), kind="spearman")
+    pearson = coefficients(rows, {"pearson": ("asr", "roby")}, asked=len(figures.CNNS))
+    for data in experiments.DATASETS.values():
+        mine = there[data].set_index("model") if data in there and there[data].asr.nunique() > 1 else None
+        made[data] = ranks[data] | pearson[data] | {
+            name.replace("-", "").lower(): None if mine is None else 100 * float(mine.asr[name])
+            for name in figures.CNNS}
+    return made
+
+
 # ---- figures ---------------------------------------------------------------------------------------------
 def drawn(columns):
     """Units -> a panel a data set with these columns of Table I, sorted by the first."""
@@ -100,77 +120,6 @@ def picture(units, attack):
     series = {success: f"ASR, {figures.ATTACKS[attack]}", "roby_2": "ROBY, L2"}
     return {"picture": figures.draw_networks(figures.networks(units), series, sort=success),
             "alt": "Attack success and ROBY over the networks, in the order of attack success."}
-
-
-# ---- claims ----------------------------------------------------------------------------------------------
-class with_status(every):  # a word of the pages, like `every`
-    """An `every` that tells of cases without a value why there is none, as `status` or `<name>_status` do.
-
-    A claim that another length of training of the cheapest networks would flip is open.
-    """
-
-    def __call__(self, rows, *others):
-        rows, lengths = figures.at_lengths(rows)
-        holds, told = super().__call__(rows, *others)
-        for length, found in lengths.items():
-            if holds is not None and (other := super().__call__(found, *others)[0]) not in (holds, None):
-                return None, (f"{told}; with {figures.LENGTHS[length]} the epochs for the cheapest networks "
-                              f"it {'holds' if other else 'fails'}, so the claim is not judged")
-        return holds, told
-
-    def _told(self, judged, found):
-        without = {}
-        for case, holds in judged.items():
-            reasons = [v for k, v in found[case].items() if k.endswith("status") and isinstance(v, str)]
-            for why in reasons[:1] if holds is None else ():
-                without.setdefault(why.removeprefix("not run: "), []).append(case)
-        rest = {case: holds for case, holds in judged.items() if case not in sum(without.values(), [])}
-        return "; ".join([*([super()._told(rest, found)] if rest else []), *(
-            f"{', '.join(map(self.name, cases))}: {why}" for why, cases in without.items())])
-
-
-def ranks(rows):
-    """Rank correlations of Table I in each data set whose ten networks are there."""
-    return coefficients(rows, figures.PAIRS | {"attacks": ("asr_inf", "asr_2")}, kind="spearman")
-
-
-def _shown(norm):
-    return f"{{dataset}}: FSA {{fsa_{norm}}}, FSD {{fsd_{norm}}}, ROBY {{roby_{norm}}}"
-
-
-def signs(norm):
-    """The claim of Tables II and III on the signs of their coefficients."""
-    return with_status("dataset", lambda c: max(c[f"fsa_{norm}"], c[f"fsd_{norm}"]) < 0 < c[f"roby_{norm}"],
-                       says=_shown(norm))
-
-
-def highest(norm):
-    """The claim of Tables II and III that ROBY has the highest coefficient."""
-    return with_status("dataset", lambda c: abs(c[f"roby_{norm}"]) > max(abs(c[f"fsa_{norm}"]),
-                                                                         abs(c[f"fsd_{norm}"])),
-                       says=_shown(norm), reads="“highest” is read of absolute values")
-
-
-def followed(norm):
-    """The claim of Figures 2 and 3; a run of fewer networks has no ranks to judge."""
-    asr, fsa, fsd, whole = (f"{name}_{norm}" for name in ("asr", *figures.METRICS))
-    roby, fsa, fsd = (f"{asr}_{name}" for name in (whole, fsa, fsd))
-    judge = with_status("dataset", lambda c: c[roby] > 0 > max(c[fsa], c[fsd]),
-                        view=lambda data: data["ranks"], says="{dataset}: rank correlations "
-                        f"{{{roby}}} of ROBY, {{{fsa}}} of FSA and {{{fsd}}} of FSD")
-    return lambda data: judge(data)
-
-
-def all_positive(data):
-    """The claim of Figure 4."""
-    def least(ranks):
-        values = [value for name, value in ranks.items() if not name.endswith("status")]
-        return {name: value for name, value in ranks.items() if name.endswith("status")} | {
-            "least": None if None in values else min(values)}
-
-    return with_status("dataset", lambda c: c.least > 0,
-                       says="{dataset}: the smallest rank correlation is {least}",
-                       view=lambda data: {name: least(each) for name, each in data["ranks"].items()})(data)
 
 
 # ---- intervals -------------------------------------------------------------------------------------------

@@ -1,5 +1,4 @@
-"""What the pages of `he` share: names, colours, rows an image, cells of its tables, claims."""
-from functools import partial
+"""What the pages of `he` share: names, colours, rows an image, cells of its tables."""
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -7,7 +6,6 @@ import pandas as pd
 
 from papers.he.experiments import COLUMNS, SEARCHED
 from report import display, reference
-from report.every import every as in_every
 from report.sums import mean, percent
 from report.tidy import each
 from shared.susceptibility import percentage
@@ -21,6 +19,8 @@ FITTED = {("mnist", "brittle", "region"): "fitted: a weight of OptBrittle was ch
                                           "another network"}
 NAMED = {"mnist-normal": "MNIST, normal", "mnist-adv": "MNIST, adv.", "cifar10-normal": "CIFAR-10, normal",
          "cifar10-adv": "CIFAR-10, adv."}
+# The data set and the training of a network, as Tables 3 and 4 name them.
+NETWORKS = dict(zip(COLUMNS, product(("MNIST", "CIFAR-10"), ("normal", "pgd_adversarial"))))
 KINDS = {"benign": "Benign", "brittle": "OptBrittle", "margin": "OptMargin", "strong": "OptStrong",
          "fgsm": "FGSM"}
 # Of the kinds of example, as the paper colours them.
@@ -159,13 +159,6 @@ def by_network(table):
                   for row in table.to_dict("records")} for net in COLUMNS}
 
 
-def with_normal(table):
-    """The same of the adversarially trained networks, each beside its data set's `normal` one."""
-    cells = by_network(table)
-    return {net: cells[net] | {"normal": cells[net.replace("adv", "normal")]}
-            for net in COLUMNS if net.endswith("adv")}
-
-
 def published(item):
     """`by_network` of what the paper prints in Table 1 or 2."""
     return by_network(pd.DataFrame(PAPER[item].rows))
@@ -187,11 +180,6 @@ def draw_accuracy(table):
     ax.set(ylabel="classified correctly, %", ylim=(0, 105), title=NAMED[net])
     figure.legend(loc="outside lower center", ncols=3)
     return figure
-
-
-# ---- claims ----------------------------------------------------------------------------------------------
-# A claim on every network, of rows as in Tables 1 and 2; a figure's data takes `view=None`.
-every = partial(in_every, "network", view=by_network, named=NAMED, proxies=tuple(PROXIES))
 
 
 # ---- results ---------------------------------------------------------------------------------------------

@@ -1,0 +1,321 @@
+"""How each printed claim of Chen et al. is judged; see `report.claims`."""
+import pandas as pd
+
+from papers.chen import figures, ranking
+from papers.chen.experiments import DATASETS, PAPER
+from report import prose
+from report.claims import Claims
+from report.every import every
+
+claim = Claims()
+
+
+class with_status(every):  # a word of the claims, like `every`
+    """An `every` that says of cases without a value why there is none, as `status` or `<name>_status` do.
+
+    A claim that another length of training of the cheapest networks would flip is open.
+    """
+
+    def __call__(self, rows, *others):
+        rows, lengths = figures.at_lengths(rows)
+        holds, evidence = super().__call__(rows, *others)
+        for length, found in lengths.items():
+            if holds is not None and (other := super().__call__(found, *others)[0]) not in (holds, None):
+                return None, (f"{evidence}; with {figures.LENGTHS[length]} the epochs for the cheapest "
+                              f"networks it {'holds' if other else 'fails'}, so the claim is not judged")
+        return holds, evidence
+
+    def _told(self, judged, found):
+        without = {}
+        for case, holds in judged.items():
+            reasons = [v for k, v in found[case].items() if k.endswith("status") and isinstance(v, str)]
+            for why in reasons[:1] if holds is None else ():
+                without.setdefault(why.removeprefix("not run: "), []).append(case)
+        rest = {case: holds for case, holds in judged.items() if case not in sum(without.values(), [])}
+        return "; ".join([*([super()._told(rest, found)] if rest else []), *(
+            f"{', '.join(map(self.name, cases))}: {why}" for why, cases in without.items())])
+
+
+# ---- Section I: Figure 1 ---------------------------------------------------------------------------------
+def grouping(holds, says):
+    """A claim on the shares of neighbours."""
+    return every("map", holds, view=lambda data: {"nearest neighbours": data["neighbours_pct"]},
+                 reads="grouping is measured by the share of images whose nearest neighbour in the map has "
+                       "their class; “clearly” names no bound", says=says)
+
+
+claim("figure-1", "loses the grouping")(grouping(
+    lambda c: c.natural_clean > c.natural_adversarial,
+    "{natural_clean:%} on clean and {natural_adversarial:%} on adversarial images"))
+claim("figure-1", "even on adversarial samples")(grouping(
+    lambda c: c.robust_adversarial > c.natural_adversarial,
+    "{robust_adversarial:%} of the robust and {natural_adversarial:%} of the natural network"))
+
+
+# ---- Section III: Algorithm 1 ----------------------------------------------------------------------------
+@claim("algorithm-1", "O(n^2)")
+def at_most_quadratic(data):
+    """Of the distances that the algorithm computes: samples + K (K - 1) / 2 of K classes."""
+    counts = data["counts"]
+    holds = all(c["distances"] == c["samples"] + c["classes"] * (c["classes"] - 1) / 2 for c in counts)
+    words = "; ".join(prose.fill("{distances} for {samples} samples of {classes} classes", c) for c in counts)
+    return holds, (f"as an upper bound: samples + K(K − 1)/2 distances for K classes ({words}); the paper "
+                   "does not define n")
+
+
+# ---- Section IV.C: ROBY beside attack success ------------------------------------------------------------
+@claim("table-1", "Accuracies are around")
+@claim("table-6", "about 97%")
+@claim("table-7", "about 96%")
+@claim("table-9", "Accuracies of the four CNNs")
+def accuracies(rows):
+    words = "; ".join(f"{data}: {figures.between(100 * networks.acc)} (n = {len(networks)})"
+                      for data, networks in rows.groupby("dataset", sort=False)) if len(rows) else "none"
+    return None, f"{words}; the claim names no bound"
+
+
+claim("table-1", "equals ranking by L2")(with_status(
+    "dataset", lambda c: round(c.attacks, 6) == 1, view=ranking.ranks,
+    says="{dataset}: Spearman's rank correlation of the two is {attacks}"))
+claim("table-1", "The lower the attack success rate")(with_status(
+    "dataset", lambda c: round(max(c.fsa_inf, c.fsd_inf, c.fsa_2, c.fsd_2), 6) == -1 and
+    round(min(c.roby_inf, c.roby_2), 6) == 1, view=ranking.ranks, reads="the order is read literally",
+    says="{dataset}: Spearman's rank correlation with attack success is {fsa_inf}, {fsd_inf} and "
+         "{roby_inf} for FSA, FSD and ROBY in the L∞ form, {fsa_2}, {fsd_2} and {roby_2} in the L2 form"))
+claim("table-1", "weaker than to the Linf")(with_status(
+    "dataset model", lambda c: c.asr_2 > c.asr_inf,
+    reads="in the literal reading the L2 ball lies inside the L∞ ball, so that a perfect L∞ attack excludes "
+          "the claim; in the published table it holds for "
+          f"{sum(row['asr_2'] > row['asr_inf'] for row in ranking.PRINTED)} of {len(ranking.PRINTED)} "
+          "networks",
+    view=lambda rows: rows.assign(**{name: 100 * rows[name].astype(float) for name in ("asr_2", "asr_inf")}),
+    says="{dataset} {model}: the L2 attack flips {asr_2:%}, the L∞ attack {asr_inf:%}"))
+
+
+def of_metrics(norm):
+    """The metrics of a data set in words."""
+    return f"{{dataset}}: FSA {{fsa_{norm}}}, FSD {{fsd_{norm}}}, ROBY {{roby_{norm}}}"
+
+
+def signs(norm):
+    """The claim of Tables II and III on the signs of their coefficients."""
+    return with_status("dataset", lambda c: max(c[f"fsa_{norm}"], c[f"fsd_{norm}"]) < 0 < c[f"roby_{norm}"],
+                       says=of_metrics(norm))
+
+
+def highest(norm):
+    """The claim of Tables II and III that ROBY has the highest coefficient."""
+    return with_status("dataset", lambda c: abs(c[f"roby_{norm}"]) > max(abs(c[f"fsa_{norm}"]),
+                                                                         abs(c[f"fsd_{norm}"])),
+                       says=of_metrics(norm), reads="“highest” is read of absolute values")
+
+
+claim("table-2", "correlate negatively")(signs("inf"))
+claim("table-2", "highest absolute")(highest("inf"))
+claim("table-3", "correlate negatively")(signs("2"))
+claim("table-3", "said to have the highest")(highest("2"))
+
+claim("table-4", "at least 0.94")(with_status(
+    "attack_success", lambda c: min(c.roby_2, c.roby_inf) >= 0.94,
+    named={"asr_2": "L2 attack", "asr_inf": "L∞ attack"},
+    says="{attack_success}: L2 form {roby_2}, L∞ form {roby_inf}"))
+claim("table-4", "better with Linf")(with_status(
+    "attack", lambda c: c.roby_2 > c.roby_inf, says="{attack}: L2 form {roby_2}, L∞ form {roby_inf}",
+    view=lambda rows: {"L∞ attack": rows.set_index("attack_success").loc["asr_inf"].to_dict()}))
+
+
+def followed(norm):
+    """The claim of Figures 2 and 3, as a plain function: a small run has no ranks to judge."""
+    asr, fsa, fsd, whole = (f"{name}_{norm}" for name in ("asr", *figures.METRICS))
+    roby, fsa, fsd = (f"{asr}_{name}" for name in (whole, fsa, fsd))
+    judge = with_status("dataset", lambda c: c[roby] > 0 > max(c[fsa], c[fsd]),
+                        view=lambda data: data["ranks"], says="{dataset}: rank correlations "
+                        f"{{{roby}}} of ROBY, {{{fsa}}} of FSA and {{{fsd}}} of FSD")
+    return lambda data: judge(data)
+
+
+claim("figure-2", "ROBY rises")(followed("inf"))
+claim("figure-3", "ROBY rises")(followed("2"))
+
+
+@claim("figure-4", "positively correlated")
+def all_positive(data):
+    def least(ranks):
+        values = [value for name, value in ranks.items() if not name.endswith("status")]
+        return {name: value for name, value in ranks.items() if name.endswith("status")} | {
+            "least": None if None in values else min(values)}
+
+    return with_status("dataset", lambda c: c.least > 0,
+                       says="{dataset}: the smallest rank correlation is {least}",
+                       view=lambda data: {name: least(ranks) for name, ranks in data["ranks"].items()})(data)
+
+
+# ---- Section IV.D: natural and robust networks -----------------------------------------------------------
+def smaller(samples):
+    """The claim of Table V that robust networks have a smaller ROBY."""
+    return with_status(
+        "dataset model", lambda c: c[f"roby_{samples}_robust"] < c[f"roby_{samples}_natural"],
+        says=f"{{dataset}} {{model}}: natural {{roby_{samples}_natural}}, robust {{roby_{samples}_robust}}",
+        reads="counted for each network")
+
+
+def declines(rows):
+    """The rows with the decline of ROBY, natural minus robust, on both kinds of images."""
+    return rows.assign(**{samples: rows[f"roby_{samples}_natural"] - rows[f"roby_{samples}_robust"]
+                          for samples in ("original", "adversarial")})
+
+
+DECLINES = declines(pd.DataFrame(PAPER["table-5"].rows))
+claim("table-5", "On original samples")(smaller("original"))
+claim("table-5", "On adversarial samples robust")(smaller("adversarial"))
+claim("table-5", "decline is larger")(with_status(
+    "dataset model", lambda c: c.adversarial > c.original, view=declines,
+    says="{dataset} {model}: natural minus robust is {adversarial} on adversarial and {original} on clean "
+         "images",
+    reads="counted for each network; in the published table it holds for "
+          f"{(DECLINES.adversarial > DECLINES.original).sum()} of {len(DECLINES)} networks and for the mean "
+          f"decline, {DECLINES.adversarial.mean():.3f} against {DECLINES.original.mean():.3f}"))
+
+robust_is_smaller = with_status("network", lambda c: c.robust < c.natural, view=lambda d: d["networks"],
+                                says="{network}: natural {natural}, robust {robust}")
+claim("figure-5", "smaller ROBY")(robust_is_smaller)
+claim("figure-6", "smaller ROBY")(robust_is_smaller)
+
+
+@claim("figure-7", "show different")
+@claim("figure-8", "Grouping of classes is poor")
+def by_eye(data):
+    shares = data["neighbours_pct"].values()
+    return None, (f"judged by eye; for {figures.between(shares) if shares else 'none'} of the "
+                  f"{data['images']:,} images the nearest neighbour in the map has their class")
+
+
+@claim("figure-9", "clearer and more complex", "figure-8")
+def more_compact(robust, natural):
+    """By neighbours, of networks in both figures: it may fail, not hold."""
+    shares, others = dict(robust["neighbours_pct"]), dict(natural["neighbours_pct"]) if len(natural) else {}
+    both = [name for name in shares if name in others]
+    words = "; ".join(f"{name}: {shares[name]:.0f}% robust, {others[name]:.0f}% natural" for name in both)
+    compact = both and all(shares[name] > others[name] for name in both)
+    return (None if compact or not both else False,
+            f"{words or 'no network in both figures'} ({'it holds for' if compact else 'judged by'} “more "
+            f"compact and distinct”, the share of neighbours of the same class among {robust['images']:,} "
+            "images of one map each; “clearer and more complex” is left to the eye)")
+
+
+# ---- Section IV.E: width, depth, pooling and dropout -----------------------------------------------------
+def falls(asked, name):
+    """The claim that attack success and ROBY fall from each of the networks `asked` to the next."""
+    def steps(rows):
+        there = rows.set_index("model")[["asr", "roby"]].astype(float) * (100, 1) if len(rows) else rows
+        if len(there) == len(asked):
+            down = (there.reindex(asked).diff().iloc[1:] < 0).sum()
+            return {name: {"steps": len(asked) - 1, "fewest": int(down.min()), **dict(down), **{
+                end: dict(there.loc[asked[n]]) for end, n in (("first", 0), ("last", -1))}}}
+        words = "; ".join(f"{model}: attack success {asr:.4g}%, ROBY {roby:.3f}"
+                          for model, asr, roby in there.itertuples())
+        return {name: {"status": words or ranking.FEWER.format(asked=len(asked)),
+                       "fewest": None, "steps": None}}
+
+    return with_status("networks", lambda c: c.fewest == c.steps, view=steps, says=(
+        "{networks}: from the first to the last, attack success goes from {first.asr:%} to "
+        "{last.asr:%} (it falls in {asr} of {steps} steps) and ROBY from {first.roby} to {last.roby} "
+        "(it falls in {roby} of {steps} steps); the claim needs all"))
+
+
+claim("table-6", "More neurons")(falls(figures.WIDER, "wider networks"))
+claim("table-7", "More layers")(falls(figures.DEEPER, "deeper networks"))
+
+
+def panels(data):
+    """Rank correlations of each panel; 0 with attack success where that is the same on all networks."""
+    def named(found, asked):
+        whole, rate = found["networks"] == len(asked), found["asr_text"]
+        flat = whole and rate is None
+        return found | {"asr_text": 0.0 if flat else rate,
+                        "why": " (the same on all networks)" if flat else "",
+                        "status": None if whole else ranking.FEWER.format(asked=len(asked))}
+
+    asked = {"neurons": figures.WIDER, "layers": figures.DEEPER}
+    return {side: named(found, asked[side]) for side, found in data.items()}
+
+
+@claim("figure-10", "both fall")
+def both_fall(data):
+    """A plain function: a small run has too few networks to judge."""
+    return with_status(
+        "panel", lambda c: c.asr_text < 0 and c.roby_2 < 0, view=panels,
+        says="{panel}: rank correlations with the size are {asr_text:.2f} for attack success{why} and "
+             "{roby_2:.2f} for ROBY (n = {networks})")(data)
+
+
+@claim("table-8", "pooling and dropout only")
+def only_pooling_and_dropout(rows):
+    """Contradicted if a kind of layer is not in all networks, or two have the same layers."""
+    return None if rows.conv.all() and rows.fc.all() and not rows[["pool", "dropout"]].duplicated().any() \
+        else False, ("the networks are built from this table; where ours have no pooling, their convolutions "
+                     "have stride 2 as well")
+
+
+claim("table-9", "The lower the attack success")(with_status(
+    "dataset", lambda c: round(c.spearman, 6) == 1, view=ranking.of_cnns,
+    says=f"{{dataset}}: Spearman's rank correlation is {{spearman:.2f}} (n = {len(figures.CNNS)})"))
+
+
+@claim("table-9", "similar order")
+def similar(rows):
+    success = [(data, networks.set_index("model").asr[figures.CNNS])
+               for data, networks in figures.complete(rows, len(figures.CNNS)).items()]
+    found = {f"{a} and {b}": ranking.agreement(one, other)
+             for n, (a, one) in enumerate(success) for b, other in success[n + 1:]}
+    words = "; ".join(f"{names}: Spearman {value['spearman']:.2f}" for names, value in found.items()
+                      if value["spearman"] is not None)
+    without = ("no two data sets can be compared: on one of them attack success is the same on all networks"
+               if found else "too few data sets")
+    return None, f"{words or without} (“similar” names no bound)"
+
+
+def published_pairs():
+    """In how many pairs of the published table attack success is smaller without dropout, in words."""
+    asr = {(row["dataset"], row["model"]): row["asr"] for row in PAPER["table-9"].rows}
+    less = [asr[data, without] < asr[data, dropout] for data in DATASETS.values()
+            for without, dropout in (("CNN-3", "CNN-1"), ("CNN-4", "CNN-2"))]
+    return f"in the published table that holds for {sum(less)} of {len(less)} pairs of networks"
+
+
+claim("table-9", "without dropout")(with_status(
+    "dataset", lambda c: c.cnn3 < c.cnn1 and c.cnn4 < c.cnn2, view=ranking.of_cnns,
+    reads=f"“more robust” is read as a smaller attack success; {published_pairs()}",
+    says="{dataset}: attack success {cnn3:%} without and {cnn1:%} with dropout if there is pooling, "
+         "{cnn4:%} and {cnn2:%} if not"))
+
+
+@claim("figure-11", "relate linearly")
+def linear(data):
+    _, words = with_status(
+        "dataset", lambda c: c.pearson < 2, view=lambda d: d["pearson"],
+        says=f"{{dataset}}: Pearson's correlation is {{pearson:.3f}} (n = {len(figures.CNNS)})")(data)
+    return None, f"{words} (“linear” names no bound)"
+
+
+# ---- Section IV.F: cost ----------------------------------------------------------------------------------
+# The published time of ROBY, in percent of that of the attack.
+PUBLISHED_SHARE = {row["dataset"]: 100 * row["roby_ms"] / row["pgd_ms"] for row in PAPER["table-10"].rows}
+
+
+def by_dataset(rows, words):
+    """`words` of each data set that has values."""
+    return "; ".join(words(row) for row in rows.dropna(subset=["roby_ms"]).itertuples()) or "no value"
+
+
+@claim("table-10", "less than a second")
+def within_a_second(rows):
+    times = rows.roby_ms.dropna()
+    return (bool((times < 1000).all()) if len(times) == len(rows) else None,
+            by_dataset(rows, lambda row: f"{row.dataset}: {row.roby_ms:,.0f} ms"))
+
+
+@claim("table-10", "about 1%")
+def about_one_percent(rows):
+    return None, by_dataset(rows, lambda row: f"{row.dataset}: {100 * row.roby_ms / row.pgd_ms:.2f}% "
+                            f"(published: {PUBLISHED_SHARE[row.dataset]:.2f}%)") + " (“about” names no bound)"
