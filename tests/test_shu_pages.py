@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.shu import beyond, experiments, figures, slices
+from papers.shu import beyond, claims, experiments, figures, slices
 
 SIDE = 28
 
@@ -65,17 +65,18 @@ def test_rows_have_the_columns_of_print_and_say_why_a_value_lacks(runs):
 
 def test_views_and_predicates_of_claims_can_come_out_both_ways(runs):
     rows = pd.DataFrame(figures.inside(runs, "table-2"))
-    assert figures.others("CW2")(rows)[["least", "most"]].to_numpy().tolist() == [[0.0, 0.2]]
-    assert figures.others("CW2", every=True)(rows).most.item() == 0.9
-    holds, told = figures.some(lambda row: row["M1"] > 0.5 and row["least"] == 0, reads="so")(rows)
+    assert claims.rates("CW2")(rows)[["least", "most"]].to_numpy().tolist() == [[0.0, 0.2]]
+    assert claims.rates("CW2", attacked=True)(rows).most.item() == 0.9
+    holds, told = claims.some(lambda row: row["M1"] > 0.5 and row["least"] == 0, reads="so")(rows)
     assert holds and told == "CW2: attacked network 0.9, others from 0 to 0.2 (so)"
-    assert figures.some(lambda row: row["M1"] > 2, reads="so")(rows)[0] is False
-    assert figures.fewer(rows[rows.attack != "MI"])[0] is False and figures.fewer(rows)[0] is None
-    assert figures.fewer(rows[rows.attack == "NF"]) == (True, "NF: 60 of 80")
+    assert claims.some(lambda row: row["M1"] > 2, reads="so")(rows)[0] is False
+    fewer = claims.fewer_intervals
+    assert fewer(rows[rows.attack != "MI"])[0] is False and fewer(rows)[0] is None
+    assert fewer(rows[rows.attack == "NF"]) == (True, "NF: 60 of 80")
     printed = pd.DataFrame(experiments.PAPER["table-4"].rows)
-    holds, told = figures.saving("minor")(printed)
+    holds, told = claims.saving("minor")(printed)
     assert holds is None and told.startswith("“minor” names no bound; saved: ") and "FGSM 3.0%" in told
-    assert figures.saving("minor")(printed.iloc[:0])[1].endswith("saved: not measured")
+    assert claims.saving("minor")(printed.iloc[:0])[1].endswith("saved: not measured")
 
 
 def test_where_a_box_is_of_the_printed_kind(runs):
@@ -126,7 +127,7 @@ def test_rules_of_keeping_and_classes_with_too_few_examples(runs):
 
 def test_errors_stand_beside_the_printed_range():
     rows = pd.DataFrame([{"printed_row": 1, "M1": 0.02, "M2": 0.03}, {"printed_row": 2, "M6": 0.035}])
-    assert figures.similar(0.02, 0.03, "alike")(rows) == (
+    assert claims.similar(0.02, 0.03, "alike")(rows) == (
         None, "“alike” names no bound; errors from 0.02 to 0.035, a span of 0.015 (paper: 0.02 to 0.03, a "
               "span of 0.01)")
 

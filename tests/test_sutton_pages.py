@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.sutton import experiments, figures, planes, readings, saturation, tables, violins
+from papers.sutton import claims, experiments, figures, planes, readings, saturation, tables, violins
 from papers.sutton.experiments import DELTAS
 from papers.sutton.mutants import Checks
 from report import reference, results
@@ -253,7 +253,7 @@ def test_shares_are_told_as_a_person_tells_them():
 
 
 def test_numbers_of_a_claim():
-    assert figures.stated(reference.paper("sutton")["table-4"], "Mean test accuracy") == [94.09, 3.78, 82.6]
+    assert claims.stated(reference.paper("sutton")["table-4"], "Mean test accuracy") == [94.09, 3.78, 82.6]
 
 
 @pytest.mark.parametrize("values", [[], [0.4], [0.4, 0.4, 0.5], [0.7] * 40, np.linspace(0, 3, 500)])

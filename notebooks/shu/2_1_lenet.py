@@ -48,7 +48,6 @@ from matplotlib.patheffects import withStroke
 from papers.shu import beyond, experiments, figures
 from papers.shu import models as recipes
 from report import display, prose
-from report.every import every
 from report.evidence import equality
 from report.page import start
 from shared import regions as boxes
@@ -146,9 +145,7 @@ def table_1(units):
             for row in experiments.PAPER["table-1"].rows] if found else []
 
 
-run.table("table-1", networks.only(lambda unit: unit["trained"] == "seeds"), table_1, claims={
-    "perform similarly": figures.similar(0.012, 0.035, "similarly"),
-    "close to 99%": "“close” names no bound; the table shows the errors"})
+run.table("table-1", networks.only(lambda unit: unit["trained"] == "seeds"), table_1)
 run.extra("lengths", networks, lambda units: [
     {"network": name, "error": error, "published": figures.ERRORS.get(name),
      "epochs of the variant": recipe.epochs, "its error": figures.errors(units, "epochs").get(name)}
@@ -196,8 +193,7 @@ def neighbours(units):
 run.figure("figure-3", projection, draw_digits, data=neighbours,
            alt="Points in the plane, one a digit image, coloured and marked by the ten classes.",
            contains={"scatter of 2000": lambda d: d.get("images") == 2000,
-                     "ten digit labels": lambda d: d.get("digits") == 10},
-           claims={"Ten clusters are visible": "clusters and overlap are judged by eye in the figure"})
+                     "ten digit labels": lambda d: d.get("digits") == 10})
 run.say(projection, neighbours, "For {same_class_nearest:.1%} of the {images} images the nearest neighbour "
         "in the plane belongs to the same class.")
 
@@ -219,19 +215,7 @@ run.figure("figure-5", sweeps, lambda units: display.image_table(
 # enough, and each interval is $[0, 1]$ as in the paper. $s_{(i)}$ is the width of the narrowest interval.
 
 # %%
-run.table("table-2", sweeps, lambda units: figures.inside(units, "table-2"), claims={
-    "far fewer pixels": figures.fewer,
-    "fool the attacked M_1 while": figures.some(
-        lambda row: row["M1"] > 0.5 and row["least"] == 0, reads="“fool” is read as more than half"),
-    "leave M_1 right while": figures.some(
-        lambda row: row["M1"] == 0 and row["most"] > 0.5, reads="“most” is read as more than half"),
-    "PW rectangle is transferable": every(
-        "attack", lambda c: c.least >= 0.48, view=figures.others("PW", every=True), says="from {least} to {most}"),
-    "Except for PW": every("attack", lambda c: c.smallest_interval <= 0.032,
-                           view=lambda rows: rows[rows.attack != "PW"], says="{attack}: {smallest_interval}"),
-    "not universal": figures.some(
-        lambda row: row["M1"] > 0.5 > row["least"],
-        reads="some network is right on most samples, $M_1$ is wrong on most")})
+run.table("table-2", sweeps, lambda units: figures.inside(units, "table-2"))
 run.say(sweeps, beyond.scarce,
         "For {n} of {of} attacks fewer than 80 different examples have the published class ({told}).")
 
@@ -241,21 +225,7 @@ run.say(sweeps, beyond.scarce,
 # A pixel counts as perturbed if at least one example changes it, as in the paper's text.
 
 # %%
-WIDELY = {"NF": (0.62, 1), "MI": (0.62, 1), "PW": (0.01, 0.55)}     # bounds that the claim itself prints
-run.table("table-3", sweeps, lambda units: figures.attacked(units, "table-3"), claims={
-    "M_1 is wrong on every": every(
-        "attack", lambda c: c.M1 > 0.99, says="{attack}: {M1}", reads="up to 1% of the images may lie on the boundary, "
-        "where rounding decides the label in another batch"),
-    "do not transfer": every("attack", lambda c: c.most == 0, says="{attack}: at most {most}",
-                             view=figures.others("FGSM", "CW2", "BIM Linf")),
-    "NF and MI images transfer": every(
-        "attack", lambda c: c.least >= c.low and c.most <= c.high, says="{attack}: from {least} to {most}",
-        view=lambda rows: figures.others(*WIDELY)(rows).assign(
-            low=rows.attack.map(lambda name: WIDELY.get(name, (0, 1))[0]),
-            high=rows.attack.map(lambda name: WIDELY.get(name, (0, 1))[1]))),
-    "perturbs more pixels": (every("attack", lambda c: c.n_perturbed_pixels > c.other.n_intervals,
-                                   says="{attack}: {n_perturbed_pixels} against {other.n_intervals}"),
-                             "table-2")})
+run.table("table-3", sweeps, lambda units: figures.attacked(units, "table-3"))
 run.say(sweeps, beyond.minute,
         "The networks that were not attacked are wrong on {others:.0%} of an attack's images on average over "
         "the {n} attacks (paper: {paper.others:.0%}). Of the {examples} images, {again} was "
@@ -269,10 +239,7 @@ run.say(sweeps, beyond.minute,
 # printed minimum of MI lies above its maximum under either reading. A folded table has plain norms.
 
 # %%
-run.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"), claims={
-    "mean L2 is lower": every("attack", lambda c: c.sampled_l2_mean < c.attack_l2_mean,
-                              says="{attack}: {sampled_l2_mean} against {attack_l2_mean}"),
-    "only minor for FGSM": figures.saving("minor"), "saving for NF": figures.saving("minor")})
+run.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"))
 run.extra("plain-norms", sweeps, lambda units: [
     {"attack": row["attack"].replace("Linf", "L∞")} | {
         f"{side}, {end}": row[f"{side}_l2_{end}"] for side in ("sampled", "attack") for end in figures.ENDS}
@@ -289,9 +256,7 @@ run.figure("figure-4", sweeps, lambda units: figures.draw_pairs(units, "table-2"
            data=lambda units: {"attacks": len(figures.of_rows(units, "table-2"))},
            alt="Two rows of digits, a column an attack: its image above, one sampled from its box below.",
            contains={"one attack image": lambda d: d["attacks"] == 6,
-                     "one image sampled": lambda d: d["attacks"] == 6},
-           claims={"nearly constant offsets": "“nearly constant” names no bound; column s₍ᵢ₎ of Table 2 "
-                                              "has the widths"})
+                     "one image sampled": lambda d: d["attacks"] == 6})
 
 # %% [markdown]
 # (shu-2-1-size)=

@@ -44,7 +44,6 @@ import torch
 
 from papers.shu import beyond, experiments, figures
 from report import display, prose
-from report.every import every
 from report.page import start
 
 run = start("shu/2_3_mobilenet", globals())
@@ -91,8 +90,7 @@ def table_8(units):
     return [found] if found else []
 
 
-run.table("table-8", networks, table_8, claims={
-    "similar clean error": figures.similar(0.0727, 0.0767, "similar")})
+run.table("table-8", networks, table_8)
 
 
 # %% [markdown]
@@ -111,13 +109,7 @@ run.say(sweeps, counted,
         "Rates on the attack's images are of {examples} examples, rates in a box of {samples:,} samples. "
         "$M_1$ is the attacked network. The other numbers are arbitrary here as in the paper, so compare "
         "$M_2$ to $M_{last}$ as a group, although the table pairs them by number.")
-run.table("table-9", sweeps, lambda units: figures.attacked(
-    bim(units), "table-9", "n_perturbed_dims"), claims={
-    "always fools M_1": every("attack", lambda c: c.M1 == 1 and c.most > 0.5 and (c.second == 0), view=figures.others(),
-                              says="attacked network {M1}; of the others the most often fooled one {most}, "
-                                   "the next {second}",
-                              reads="“often” is read as more than half, of one network; “never” holds for "
-                                    "the others")})
+run.table("table-9", sweeps, lambda units: figures.attacked(bim(units), "table-9", "n_perturbed_dims"))
 
 
 # %% [markdown]
@@ -137,43 +129,11 @@ def curves(units):
     return {}
 
 
-def saturates(data):
-    """Whether the attacked network is wrong on all samples from a size on that rounds to 200, or before."""
-    b = data["m1_saturation_dims"]
-    told = f"from {b} values on, by the sizes that were tried" if b else "at no size"
-    return b is not None and b < 250, told
-
-
-def always_right(data):
-    """Whether a network that was not attacked is right on all samples of all boxes."""
-    least = min(data["most_of_each"][1:])
-    return least == 0, ("one of the others errs on no sample at any size" if least == 0 else
-                        f"each of the others errs at some size, the least often one on {least:.3g}")
-
-
-def rises_and_falls(data):
-    """Whether the rate of a network that was not attacked is higher at some size than at the last."""
-    every_one = zip(data["most_of_each"][1:], data["last_of_each"][1:])
-    found = [(most, last) for most, last in every_one if most > last]
-    told = "; ".join(f"{most:.3g} at most, {last:.3g} at last" for most, last in found)
-    return bool(found), told or "no network"
-
-
-def disagree(data):
-    """Whether networks disagree on the samples of the box: some wrong on most, some right on most."""
-    rates = data["in_the_box"]
-    b = min(data["sizes"][-1], INTERVALS)
-    told = f"rates from {min(rates):.3g} to {max(rates):.3g} in our box of {b:,} values"
-    return max(rates) > 0.5 > min(rates), told
-
-
 run.figure("figure-7", sweeps, lambda units: figures.draw_curves(bim(units), "table-10"), data=curves,
            alt="Misclassification rates of five networks against the number of intervals of the box.",
            contains={"number of dimensions": lambda d: max(d.get("sizes", [0])) >= INTERVALS,
                      "misclassification rate": lambda d: bool(d),
-                     "one curve per model": lambda d: d.get("networks") == 5},
-           claims={"M_1 errs on all": saturates, "M_5 is right": always_right, "first rises": rises_and_falls,
-                   "lies in an uncertainty region": disagree})
+                     "one curve per model": lambda d: d.get("networks") == 5})
 
 # %% [markdown]
 # ## Figure 8: an image of the attack and one of the box
@@ -206,11 +166,7 @@ run.figure("figure-9", both, lambda sweeps, digits: display.image_table([
 # %%
 run.table("table-10", both, lambda sweeps, digits: [
     row for units in (digits.assign(method="mlp"), bim(sweeps))
-    for row in figures.distances(units, "table-10")],
-    claims={
-        "less perturbation": every("attack source_class", lambda c: c.sampled_l2_mean < c.attack_l2_mean,
-                                   says="{source_class}: {sampled_l2_mean} against {attack_l2_mean}"),
-        "reduction is large": figures.saving("large")})
+    for row in figures.distances(units, "table-10")])
 
 
 # %% [markdown]

@@ -193,13 +193,7 @@ def left_out(units):
 run.figure("figure-10", planes, draw_types, data=shares,
     alt="Two planes around the digit: areas of three colours for the types of points, a circle, a blue dot.",
     contains={"blue centre": lambda d: d["planes"] > 0, "black circle": lambda d: d["planes"] > 0,
-              "solid segments": lambda d: d["planes"] > 0, "dashed": lambda d: d["planes"] > 0},
-    claims={"belong to M_1": "it holds by definition: the attacked network is wrong at types 1 and 2 alone",
-            "Types 1 and "
-            "3": "a definition: one network is right and another wrong at types 1 and 3, all are wrong at "
-                 "type 2",
-            "larger perturbation than "
-            "delta": "a choice of the paper for its drawing; Section 2.4 names the boxes outside the ball"})
+              "solid segments": lambda d: d["planes"] > 0, "dashed": lambda d: d["planes"] > 0})
 run.say(planes, shares,
         "Of {points} grid points inside the ball, in {planes} planes, {type_1:.1%} are of type 1, "
         "{type_2:.1%} of type 2 and {type_3:.1%} of type 3; all networks classify the others correctly.")
@@ -248,17 +242,6 @@ def draw_alarms(*units):
     return figure
 
 
-def helps(data):
-    """Whether the alarm is raised more often in boxes of types 1 and 3 than in those of type 2."""
-    found = {kind: data.get(f"alarm_type_{kind}") for kind in (1, 2, 3)}
-    told = "; ".join(f"type {kind}: {rate:.1%} (n = {data[f'boxes_type_{kind}']})"
-                     for kind, rate in found.items() if rate is not None)
-    apart = [rate for kind, rate in found.items() if kind != 2 and rate is not None]
-    if not apart or found[2] is None:
-        return None, f"{told or 'no box of any type'} (not boxes of both sorts)"
-    return min(apart) > found[2], f"mean share of samples with an alarm over n boxes, {told}"
-
-
 def alarm_data(sweeps, clean):
     """Mean alarms of all networks by type of box, and over all images; how many attacks and images."""
     told = {}
@@ -288,8 +271,7 @@ run.say(clean, slices.disagreement,
         "(95% interval {clean.low:.1f} to {clean.high:.1f}). The share is {false.percent:.1f}% of the "
         "{false.of} digits that the attacked network classifies correctly (the false positives) and "
         "{true.percent:.1f}% of the {true.of} others.")
-run.statement("procedure-robust-classification", both, data=alarm_data,
-              claims={"Helps in uncertainty": helps})
+run.statement("procedure-robust-classification", both, data=alarm_data)
 
 # %% [markdown]
 # By its definition the alarm finds no example on which all networks make the same mistake. High rates at types 1 and 3 follow largely from

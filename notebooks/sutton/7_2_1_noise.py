@@ -53,10 +53,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from papers.sutton import experiments, figures, tables
+from papers.sutton.claims import AVERAGED, LITTLE, average, in_a_row
 from papers.sutton.experiments import ATTACKED, DIMENSION
 from report import display, reference
 from report.page import start
-from report.sums import mean, percent, words
+from report.sums import percent, words
 from shared import runtime
 from shared.attacks.noise import matching_radius
 
@@ -64,7 +65,6 @@ run = start("sutton/7_2_1_noise", globals())
 paper = reference.paper("sutton")
 CLASSES = experiments.CLASSES["cifar10"]
 KINDS = ("cube", "ball")
-LITTLE = 10  # points of susceptibility below which our reading of the claims calls a change little
 BALLS = {"cube": "L∞", "ball": "L2"}  # whose ball the noise is uniform in
 NORMS = {"l1": "ℓ₁", "l2": "Euclidean", "linf": "ℓ∞"}
 if len(sizes) != 3 or list(sizes) != sorted(sizes):
@@ -129,11 +129,6 @@ PANELS = {"accuracy": "accuracy (%)", "susceptibility": "attackable (%)",
 QUANTITIES = {"accuracy": "accuracy", "susceptibility": "adversarial_susceptibility"}
 
 
-def average(values):
-    """Mean of what is there; None of nothing."""
-    return mean([v for v in values if v is not None])
-
-
 def printed_of(kind, n, panel, split, problems):
     """The printed mean over problems of what a panel shows."""
     quantity = QUANTITIES.get(panel, "adv_attack_norm")
@@ -192,6 +187,7 @@ display.say(
     f"to 18, in {plain_cells[0]} of {plain_cells[1]} cells of Tables 6 to 8 (CIFAR-10 without noise), and in "
     f"{sign_cells[0]} of {sign_cells[1]} cells of Table 24 (traffic signs without noise).")
 
+
 # %% [markdown]
 # The tables do not say which images they average over. The text speaks of "the average norm of the successful adversarial attacks", which is
 # the first of three readings:
@@ -203,10 +199,6 @@ display.say(
 #   gradients by class, so that this reading gives an upper limit for the number of images counted with norm 0.
 
 # %%
-READINGS = {"found": "attacked images", "all": "all images (others 0)",
-            "lost": "attacked and zero-gradient images"}
-
-
 def size(part, norm, reading):
     """Mean and standard deviation of the attacks' size in one reading; None of no attack."""
     facts = part["attack"][norm]
@@ -258,7 +250,7 @@ def misfit(units, reading):
 
 def fitting(units):
     """The reading whose spread is nearest to the printed one; the plain one where none can be told."""
-    return min(READINGS, key=lambda reading: misfit(units, reading))
+    return min(AVERAGED, key=lambda reading: misfit(units, reading))
 
 
 def by_reading(told):
@@ -270,7 +262,7 @@ def by_reading(told):
                 mine, theirs = at(units, kind, n), printed_sizes(kind, n)
                 row = {"table": f"Table {NUMBER[kind, n]}", "noise": f"{BALLS[kind]}, level {n}",
                        "printed": average([told(*theirs["train", tables.problem(u)]) for u in mine])}
-                for reading in READINGS:
+                for reading in AVERAGED:
                     sizes_there = [size(u["train"], "l2", reading) for u in mine]
                     row[reading] = average([told(*each) for each in sizes_there if each[0]])
                 row["zero"] = percent(sum(u["train"]["saturated"] for u in mine),
@@ -280,7 +272,7 @@ def by_reading(told):
     return rows
 
 
-HEADER = {"table": "table", "noise": "noise", "printed": "published", **READINGS}
+HEADER = {"table": "table", "noise": "noise", "printed": "published", **AVERAGED}
 run.extra("sutton-noise-sizes", noisy, by_reading(lambda size, _: size),
           "Mean Euclidean norm of attacks on training images: published, and in three readings",
           header=HEADER | {"zero": "loss gradient exactly 0 (%)"})
@@ -290,7 +282,7 @@ run.extra("sutton-noise-readings", noisy, by_reading(lambda size, std: std / siz
 # %%
 if len(units_shown := run.best(noisy)):
     chosen = fitting(units_shown)
-    off = {reading: misfit(units_shown, reading) for reading in READINGS}
+    off = {reading: misfit(units_shown, reading) for reading in AVERAGED}
     factor = {reading: display.number(float(np.exp(v)), digits=3) if np.isfinite(v) else "no value"
               for reading, v in off.items()}
     means = by_reading(lambda size, _: size)(units_shown)
@@ -299,12 +291,12 @@ if len(units_shown := run.best(noisy)):
     told = "" if not np.isfinite(min(off.values())) or worst is None else (
         "The ratio of standard deviation to mean differs from the published one by these factors (geometric "
         "mean over the measured tables, Euclidean norm, training and test): "
-        f"{'; '.join(f'{READINGS[r]}: {factor[r]}' for r in READINGS)}. Tables 13 to 18 show the reading "
-        f"with the smallest factor: {READINGS[chosen]}. This choice uses the published values, so agreement "
+        f"{'; '.join(f'{AVERAGED[r]}: {factor[r]}' for r in AVERAGED)}. Tables 13 to 18 show the reading "
+        f"with the smallest factor: {AVERAGED[chosen]}. This choice uses the published values, so agreement "
         f"in the norms is no evidence. The means do not all fit: {words(worst[chosen], '')} against "
         f"{words(worst['printed'], '')} in {worst['table']}.")
     display.say(told or "No training image of this run has an attack, so no reading fits better than "
-                f"another; Tables 13 to 18 below show the plain one: {READINGS[chosen]}.")
+                f"another; Tables 13 to 18 below show the plain one: {AVERAGED[chosen]}.")
 
 # %% [markdown]
 # ## The tables, one for each kind and level of noise
@@ -358,8 +350,8 @@ def rows_of(kind, n):
             a = u["class_a"]
             made.append({**name, "problem": tables.problem(u), **told(u, best), "status": STATUS,
                          "levels": {r: of_levels(units, kind, a, lambda v, r=r: first(v, r))
-                                    for r in READINGS},
-                         "without": {r: first(free[a], r) if a in free else None for r in READINGS},
+                                    for r in AVERAGED},
+                         "without": {r: first(free[a], r) if a in free else None for r in AVERAGED},
                          "failed": failed(units, kind, a)})
 
         for u in at(units, kind, n):
@@ -375,84 +367,9 @@ def rows_of(kind, n):
     return rows
 
 
-def said(values, unit=""):
-    """Numbers in a row, in words."""
-    return ", ".join(words(v, unit) for v in values)
-
-
-def trend(rows, reading, quantity, norm=None):
-    """Means over problems of one quantity on training images: without noise, and at the three levels.
-
-    Over the problems that were learned at all levels, and without noise where any is there.
-    """
-    of_norm = rows.norm.isna() if norm is None else rows.norm == norm
-    mine = rows[(rows.quantity == quantity) & (rows.split == "train") & of_norm]
-    whole = [r | {k: r[k][reading] for k in ("levels", "without")} for r in mine.to_dict("records")]
-    whole = [r for r in whole if None not in r["levels"]]
-    whole = [r for r in whole if not r["failed"]] or whole
-    whole = [r for r in whole if r["without"] is not None] or whole
-    return (average([r["without"] for r in whole]),
-            [average([r["levels"][k] for r in whole]) for k in range(3)])
-
-
-def in_every_reading(judge):
-    """The predicate of a claim on attacks: judged only where all readings of their mean size agree."""
-    def predicate(looked):
-        found = {reading: judge(looked, reading) for reading in READINGS}
-        answers = {holds for holds, _ in found.values()}
-        by_text = {}
-        for reading, (_, text) in found.items():
-            by_text.setdefault(text, []).append(READINGS[reading])
-        told = "; ".join(f"{', or '.join(names)}: {text}" for text, names in by_text.items())
-        told = told if len(by_text) > 1 else next(iter(by_text))
-        if len(answers) > 1:
-            return None, f"{told}; the readings disagree, so this is not judged"
-        return answers.pop(), told
-    return predicate
-
-
-@in_every_reading
-def little(rows, reading):
-    """Susceptibility with noise within ten points of that without, at every level."""
-    free, levels = trend(rows, reading, "adversarial_susceptibility")
-    told = f"attackable {said(levels, '%')} at levels 1 to 3, {said([free], '%')} without noise"
-    if free is None or None in levels:
-        return None, told
-    return max(abs(v - free) for v in levels) < LITTLE, f"{told} (“little”: less than {LITTLE} points)"
-
-
-def drop(rows):
-    """Accuracy at the largest level more than five points below that without noise."""
-    free, levels = trend(rows, "found", "accuracy")
-    told = f"accuracy {said(levels, '%')} at levels 1 to 3, {said([free], '%')} without noise"
-    if free is None or None in levels:
-        return None, told
-    return free - levels[-1] > 5, f"{told} (“large” is read as more than five points)"
-
-
-def of_successful(judge):
-    """The predicate of a claim on "successful attacks": judged on these; the other readings are told."""
-    def predicate(looked):
-        holds, told = judge(looked, "found")
-        others = "; ".join(f"{READINGS[r]}: {judge(looked, r)[1]}" for r in READINGS if r != "found")
-        return holds, f"{told}, over successful attacks, of which the claim speaks ({others})"
-    return predicate
-
-
-@of_successful
-def rises(rows, reading):
-    """The mean Euclidean norm grows from level to level."""
-    _, levels = trend(rows, reading, "adv_attack_norm", "l2")
-    told = f"mean Euclidean norm {said(levels)} at levels 1 to 3"
-    if None in levels:
-        return None, told
-    return levels[0] < levels[1] < levels[2], told
-
-
 def publish(kind, n):
     """Table 13 to 18, whichever belongs to a kind and level."""
-    run.table(f"table-{NUMBER[kind, n]}", resting(kind), rows_of(kind, n), rests=ATTACKED,
-              claims={"little effect": little, "large drop": drop, "rises with": rises})
+    run.table(f"table-{NUMBER[kind, n]}", resting(kind), rows_of(kind, n), rests=ATTACKED)
 
 
 # %% [markdown]
@@ -522,7 +439,7 @@ def calibration(units, *_):
                          "ours": average([tables.accuracy(u["train"])["percent"] for u in mine]),
                          "printed": printed_of(kind, n, "accuracy", "train", problems),
                          "images": sum(tables.attacked(u["train"])["of"] for u in mine) or None,
-                         **{r: average([susceptibility(u["train"], r) for u in mine]) for r in READINGS},
+                         **{r: average([susceptibility(u["train"], r) for u in mine]) for r in AVERAGED},
                          "printed_share": printed_of(kind, n, "susceptibility", "train", problems)})
     of_kind = [[(r["size"] / unit, r["ours"]) for r in made[first::2] if r["ours"] is not None]
                for first, unit in ((0, 1), (1, BALL))]
@@ -551,7 +468,7 @@ def rough(units, others):
                                 a["noise"].rsplit(" ", 1)[1]) for a, b in pairs)
     other = "" if not (seeds and first) else (
         f" With {'another seed' if len(seeds) == 1 else 'other seeds'} the accuracy of the network for "
-        f"{NINE[0]} at the largest L∞ level is {said(seeds, '%')} instead of {words(first[0])}.")
+        f"{NINE[0]} at the largest L∞ level is {in_a_row(seeds, '%')} instead of {words(first[0])}.")
     return (f"At level {level} our accuracies for L∞ and L2 noise differ by {words(ours, ' points')} "
             f"(published: {words(printed, '')}).{other} Otherwise there is one network for each setting, so "
             "the interpolated radii are rough.")
@@ -593,7 +510,7 @@ def curves(kind):
                     **{panel: {split: average([told_of(u[split], panel, reading) for u in mine])
                                for split in tables.SPLITS} for panel in PANELS},
                     "readings": {r: {panel: average([told_of(u["train"], panel, r) for u in mine])
-                                     for panel in ("susceptibility", "l2")} for r in READINGS}}
+                                     for panel in ("susceptibility", "l2")} for r in AVERAGED}}
         return made
     return data
 
@@ -624,31 +541,6 @@ def draw_curves(kind):
     return drawn
 
 
-@in_every_reading
-def harmless(d, reading):
-    """Susceptibility within ten points of that without noise; accuracy lower in the end."""
-    if len(d) < 4:
-        return None, f"{len(d)} of 4 sizes, that without noise included"
-    levels = [d[f"level {n}"] for n in range(4)]
-    attacked = [v["readings"][reading]["susceptibility"] for v in levels]
-    known = [v["accuracy"]["train"] for v in levels]
-    told = f"attackable {said(attacked, '%')}; accuracy {said(known, '%')}, from no noise to the largest"
-    if None in attacked:
-        return None, told
-    return max(abs(v - attacked[0]) for v in attacked) < LITTLE and known[0] > known[-1], (
-        f"{told} (“little effect”: less than {LITTLE} points)")
-
-
-@of_successful
-def grows(d, reading):
-    """The Euclidean norm of attacks on training images grows from size to size."""
-    norms = [d[f"level {n}"]["readings"][reading]["l2"] for n in (1, 2, 3) if f"level {n}" in d]
-    told = f"mean Euclidean norm {said(norms)} at levels 1 to 3"
-    if len(norms) < 3 or None in norms:
-        return None, told
-    return norms[0] < norms[1] < norms[2], told
-
-
 def publish_figure(item, kind):
     """Figure 15 or 16."""
     run.figure(item, resting(kind), draw_curves(kind), data=curves(kind), rests=ATTACKED,
@@ -663,8 +555,7 @@ def publish_figure(item, kind):
                          "adversarial susceptibility": lambda d: all(
                              None not in v["susceptibility"].values() for v in d.values()),
                          "mean attack norms": lambda d: any(
-                             v["l2"]["train"] is not None for v in d.values())},
-               claims={"Noise has little effect": harmless, "Attack norms grow": grows})
+                             v["l2"]["train"] is not None for v in d.values())})
 
 
 publish_figure("figure-15", "cube")
@@ -743,8 +634,8 @@ def box():
         f"{min(tried):,} to {max(tried):,}); training accuracy at radius {radii[3]} is "
         f"{words(levels[3]['accuracy']['train'])} (paper: "
         f"{words(printed_of('cube', 3, 'accuracy', 'train', problems))}). If images "
-        f"with a loss gradient of exactly zero count as attackable, the shares are {said(lost[1:], '%')}, "
-        f"against {words(lost[0])}{depends}. The noise levels are assumed, and over all nine pairs the "
+        "with a loss gradient of exactly zero count as attackable, the shares are "
+        f"{in_a_row(lost[1:], '%')}, against {words(lost[0])}{depends}. The noise levels are assumed, and over all nine pairs the "
         f"published mean goes from {words(printed_share('cube', 0, NINE))} only to "
         f"{words(printed_share('cube', 3, NINE))}, so this does not test the paper.")
 

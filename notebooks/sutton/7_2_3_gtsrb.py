@@ -46,7 +46,7 @@ import numpy as np
 
 from papers.sutton import experiments, figures, planes, readings, tables, violins
 from papers.sutton.experiments import ATTACKED, DELTAS, HELD_OUT, READINGS, SIGNS, problems_of
-from papers.sutton.figures import LARGER_SIGN, counted, in_percent, interval, values
+from papers.sutton.figures import LARGER_SIGN, counted, in_percent, interval
 from papers.sutton.readings import SEEDED, facts
 from report import display, reference
 from report.page import start
@@ -138,21 +138,6 @@ run.extra("gtsrb-images", (), lambda: [
 # verdict, so that the claim is not judged.
 
 # %%
-def still_attackable(rows):
-    """The range of the shares that can be attacked: the claim names no least one."""
-    right = rows[rows.quantity == "accuracy"]
-    failed = [r.problem for r in right.itertuples()
-              if not figures.knows((r.class_a, r.class_b), r.train, LARGER_SIGN)]
-    these = rows[(rows.quantity == "adversarial_susceptibility") & ~rows.problem.isin(failed)]
-    both = [v for split in tables.SPLITS for v in values(these, split)]
-    if not both:
-        return None, "no problem has a value"
-    return None, ("“still attackable” names no least share; the attackable share of a problem and set is "
-                  f"{in_percent(min(both))} to {in_percent(max(both))} (n = "
-                  f"{counted(len(these), 'problem')}; fitted: the network was chosen by this share)"
-                  + (f"; the training on {', '.join(failed)} failed" if failed else ""))
-
-
 def shares(units):
     """The rows of the table; agreement of the shares by which the network was chosen shows nothing."""
     return [row | ({f"{split}_status": readings.FITTED for split in tables.SPLITS}
@@ -160,7 +145,7 @@ def shares(units):
             for row in figures.settled(tables.summary_shares(units))]
 
 
-run.table("table-23", pairs, shares, claims={"chosen to look different": still_attackable})
+run.table("table-23", pairs, shares)
 
 # %%
 figures.show_means(run, "gtsrb-means", pairs, SHARES, CLASSES, RIGHT, LARGER_SIGN)

@@ -1,4 +1,4 @@
-"""What the pages on Shu et al. share: the box behind each printed row, rows of tables, figures, claims."""
+"""What the pages on Shu et al. share: the box behind each printed row, rows of tables, figures."""
 from dataclasses import dataclass, replace
 
 import matplotlib.pyplot as plt
@@ -217,70 +217,3 @@ def draw_curves(runs, item):
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles[::-1], labels[::-1], loc="outside upper center", ncols=len(labels))
     return figure
-
-
-# ---- claims ----------------------------------------------------------------------------------------------
-def others(*attacks, every=False):
-    """A view for claims: rows of these attacks (or all), with the least and most rate of the networks.
-
-    every  the attacked one counts, too, else those that were not attacked; of these, which differ in their
-           seed only, `second` is the second largest rate
-    """
-    def view(rows):
-        mine = rows[rows.attack.isin(attacks)] if attacks else rows
-        rates = mine.filter(regex=r"^M\d+$" if every else r"^M([2-9]|\d\d)$").astype(float)
-        return mine.assign(least=rates.min(axis=1), most=rates.max(axis=1),
-                           second=[sorted(row)[-2] if len(row) > 1 else None for row in rates.to_numpy()])
-    return view
-
-
-def some(passes, *, reads):
-    """A predicate: some row passes; the evidence names those that do.
-
-    passes  row -> whether it does;  reads: how words of the claim are read that name no bound
-    """
-    def predicate(rows):
-        measured = [row for row in others()(rows).to_dict("records") if row["M1"] >= 0]
-        found = [row for row in measured if passes(row)]
-        told = "; ".join(prose.fill("{attack}: attacked network {M1}, others from {least} to {most}", row)
-                         for row in found)
-        return (bool(found) if measured else None,
-                f"{told or f'in none of the {len(measured)} boxes'} ({reads})")
-    return predicate
-
-
-def similar(least, most, word):
-    """A predicate that decides nothing: the range of a table's errors beside the printed one.
-
-    word  of the claim, which names no bound
-    """
-    def predicate(rows):
-        found = rows.filter(regex=r"^M\d+$").stack().dropna().astype(float)
-        low, high = round(found.min(), 6), round(found.max(), 6)
-        return None, prose.fill(
-            "“{word}” names no bound; errors from {low} to {high}, a span of {span} (paper: {least} to "
-            "{most}, a span of {theirs})", {"word": word, "low": low, "high": high, "span": high - low,
-                                            "least": least, "most": most, "theirs": most - least})
-    return predicate
-
-
-def fewer(rows):
-    """A predicate on Table 2 or 6: each box has fewer intervals than its examples change pixels."""
-    known = rows.dropna(subset="n_intervals")
-    told = "; ".join(f"{row.attack}: {row.n_intervals:.0f} of {row.perturbed:.0f}"
-                     for row in known.itertuples())
-    holds = bool((known.n_intervals < known.perturbed).all()) if len(known) == len(rows) else None
-    return holds, told or "no box"
-
-
-def saving(word):
-    """A predicate on Table 4 or 10 that decides nothing: what share of the distance each box saves.
-
-    word  of the claim, which names no bound
-    """
-    def predicate(rows):
-        saved = 1 - rows.sampled_l2_mean / rows.attack_l2_mean
-        names = rows.attack + (" " + rows.source_class.astype(str) if rows.attack.duplicated().any() else "")
-        told = ", ".join(f"{name} {share:.1%}" for name, share in zip(names, saved) if share == share)
-        return None, f"“{word}” names no bound; saved: {told or 'not measured'}"
-    return predicate

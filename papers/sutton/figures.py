@@ -4,7 +4,6 @@
 have a place in a picture, measured or not, and `names` the classes' names by index.
 """
 import math
-import re
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,6 +16,7 @@ from report.comparison import compare
 from shared.attacks.line import scalings
 from shared.susceptibility import percentage
 
+DATASETS = {"cifar10": "CIFAR-10", "fashion_mnist": "Fashion-MNIST", "gtsrb": "GTSRB"}   # of Table 1
 SETS = {"train": "training images", "test": "test images"}
 LARGEST = float(scalings()[-1])  # norm of a step along the gradient
 PRINTED = "0.25"  # grey of published values
@@ -218,18 +218,6 @@ def failures_in_words(units, problems, names, larger=None):
             f"have a loss gradient of exactly zero. Along the gradient of the logit {logit:,} keep their "
             "class: in this direction the label does not change up to the largest norm tried, "
             f"{LARGEST:g}.")
-
-
-# ---- claims ----------------------------------------------------------------------------------------------
-def stated(item, phrase):
-    """The numbers in the claim of a reference item that has these words."""
-    claim, = (c for c in item.claims if phrase in c)
-    return [float(n) for n in re.findall(r"\d+(?:\.\d+)?", claim)]
-
-
-def values(rows, column):
-    """The numbers of a column that are there."""
-    return rows[column].dropna().astype(float)
 
 
 def counted(count, word):

@@ -1,0 +1,592 @@
+"""How each printed claim of Sutton et al. is judged; see `report.claims`."""
+import re
+from statistics import NormalDist
+
+import numpy as np
+
+from papers.sutton import experiments, figures, tables
+from papers.sutton.experiments import DELTAS
+from papers.sutton.figures import DATASETS, LARGER_SIGN, counted, in_percent
+from report import reference
+from report.claims import Claims
+from report.display import number
+from report.sums import mean, middle, words
+
+claim = Claims()
+PAPER = reference.paper("sutton")
+CLASSES = experiments.CLASSES["cifar10"]
+NONE = "no problem has a value"
+
+
+def stated(item, phrase):
+    """The numbers in the claim of a reference item that has these words."""
+    text, = (c for c in item.claims if phrase in c)
+    return [float(n) for n in re.findall(r"\d+(?:\.\d+)?", text)]
+
+
+def values(rows, column):
+    """The numbers of a column that are there."""
+    return rows[column].dropna().astype(float)
+
+
+# ---- Section 3: the paradox ------------------------------------------------------------------------------
+@claim("figure-1", "Most images in train")
+def most_fall(data):
+    """More than half have an attack, and half of the attacks change no value by a quarter of its range."""
+    if not data or None in (v[k] for v in data.values() for k in ("attacked_pct", "median_linf")):
+        return None, "no attack"
+    text = "; ".join(f"{figures.SETS[s]}: {words(v['attacked_pct'])}, median largest change "
+                     f"{words(v['median_linf'], '')}" for s, v in data.items())
+    return all(v["attacked_pct"] > 50 and v["median_linf"] < 0.25 for v in data.values()), (
+        f"{text} (“most” is read as more than half, “small” as a median below 0.25)")
+
+
+@claim("figure-1", "order of magnitude larger")
+def mostly_stay(data):
+    """Noise of ten times the norm of the attack flips less than half of the images, or surely more."""
+    if not data or None in (v["turned_10_pct"] for v in data.values()):
+        return None, "no image was perturbed"
+    text = ", ".join(f"{words(v['turned_10_pct'])} of the {figures.SETS[s]} (95% interval "
+                     f"{words(v['turned_10_interval'][0])} to {words(v['turned_10_interval'][1])})"
+                     for s, v in data.items())
+    text = f"label flipped by at least one perturbation of up to ten times the norm: {text}"
+    alone = [v["single_10_pct"] for v in data.values()]
+    if None not in alone:
+        text += "; the first one alone flips the label of " + " and ".join(
+            f"{words(v['single_10_pct'])} of the {figures.SETS[s]}" for s, v in data.items())
+        if all(v < 50 for v in alone) and any(v["turned_10_interval"][0] > 50 for v in data.values()):
+            return None, f"{text}: whether it holds depends on which of the two is meant"
+    if any(low <= 50 <= high for low, high in (v["turned_10_interval"] for v in data.values())):
+        return None, f"too few images to tell; {text}"
+    return all(v["turned_10_pct"] < 50 for v in data.values()), text
+
+
+def of_datasets(row):
+    """{data set: {"train", "test"}} of a row of Table 1."""
+    return {d: {s: row[d].get(s) for s in tables.SPLITS} for d in DATASETS}
+
+
+@claim("table-1", "Networks are accurate")
+def paradox(rows):
+    """Everywhere: accuracy above 90%, more than half attackable, less than half flipped at five times."""
+    def shares(quantity, delta=None):
+        at = rows.delta_inferred.isna() if delta is None else rows.delta_inferred == delta
+        return of_datasets(rows[(rows.quantity == quantity) & at].iloc[0])
+
+    right, attacked, flipped = shares("accuracy"), shares("adversarial_susceptibility"), shares(
+        "random_susceptibility", 5)
+    if any(v is None for of in (right, attacked, flipped) for pair in of.values() for v in pair.values()):
+        return None, "not all data sets are there"
+    text = "; ".join(f"{name}: accuracy {words(right[d]['test'])}, {words(attacked[d]['test'])} "
+                     f"attackable, {words(flipped[d]['test'])} flipped at random"
+                     for d, name in DATASETS.items())
+    return all(right[d][s] > 90 and attacked[d][s] > 50 and flipped[d][s] < 50
+               for d in DATASETS for s in tables.SPLITS), (
+        f"test images, {text} (“accurate” is read as above 90%, “highly” and “mostly” as more than half)")
+
+
+@claim("table-1", "Train and test data")
+def sets_differ_little(rows):
+    """Training and test entries less than ten points apart in every row.
+
+    A difference of random susceptibilities beyond that decides nothing: some hundred images have an interval
+    that is as wide.
+    """
+    apart, certain = dict.fromkeys(DATASETS, 0.0), 0.0
+    for row in rows[~rows.quantity.isin(("input_dimension", "number_of_classes"))].to_dict("records"):
+        for d, pair in of_datasets(row).items():
+            if None in pair.values():
+                return None, "not all data sets are there"
+            gap = abs(pair["train"] - pair["test"])
+            apart[d] = max(apart[d], gap)
+            if row["quantity"] != "random_susceptibility":
+                certain = max(certain, gap)
+    text = ", ".join(f"{DATASETS[d]} {number(gap, digits=2)} points" for d, gap in apart.items())
+    text = f"largest difference: {text} (“nearly alike” is read as less than ten)"
+    if certain < 10 <= max(apart.values()):
+        return None, f"{text}; random susceptibilities alone reach ten points, on too few images to tell"
+    return max(apart.values()) < 10, text
+
+
+claim("table-1", "ImageNet random susceptibility")(
+    "measured on a proxy only, which decides nothing on ResNet50 and VGG19; its values stand above")
+
+
+# ---- Section 7.2.1: CIFAR-10 -----------------------------------------------------------------------------
+def of_classes(row):
+    """The two classes of a row, in words."""
+    return f"{CLASSES[int(row.class_a)]} and {CLASSES[int(row.class_b)]}"
+
+
+def near_quoted(item, phrase, split):
+    """A predicate: our mean over the problems lies within the quoted standard deviation of the quoted one."""
+    quoted, spread = stated(PAPER[item], phrase)[:2]
+
+    def judged(rows):
+        there = values(rows, split)
+        if there.empty:
+            return None, NONE
+        cells = np.mean([r[split] for r in PAPER[item].rows])
+        text = (f"mean {there.mean():.2f}%, standard deviation {there.std(ddof=0):.2f}, smallest "
+                f"{there.min():.2f}% ({of_classes(rows.loc[there.idxmin()])}), over "
+                f"{counted(len(there), 'problem')}; the mean of the published cells is {cells:.2f}%")
+        if abs(cells - quoted) > spread:
+            return None, (f"{text}, farther from the quoted {quoted:g}% than its standard deviation: "
+                          "networks that give the published table would fail, so this is not judged")
+        return abs(there.mean() - quoted) <= spread, text
+    return judged
+
+
+for _quoted in (("table-4", "Mean training accuracy", "train"), ("table-4", "Mean test accuracy", "test"),
+                ("table-5", "Mean training susceptibility", "train"),
+                ("table-5", "Mean test susceptibility", "test")):
+    claim(*_quoted[:2])(near_quoted(*_quoted))
+
+
+@claim("table-5", "Both minima")
+def both_minima(rows):
+    """Whether frog and ship have the fewest attackable images, in both sets."""
+    a, b = stated(PAPER["table-5"], "Both minima")
+    least = [rows.loc[values(rows, split).idxmin()] for split in tables.SPLITS if len(values(rows, split))]
+    if not least:
+        return None, NONE
+    text = " and ".join(f"{of_classes(r)} ({r[s]:.2f}%, {figures.SETS[s]})"
+                        for r, s in zip(least, tables.SPLITS))
+    return all((r.class_a, r.class_b) == (a, b) for r in least), f"fewest attackable images: {text}"
+
+
+def share_of_problems(rows, passes):
+    """The smaller share of problems that pass of both sets, and both in words; (None, "") of no value."""
+    shares = {s: passes(there).mean() for s in tables.SPLITS if len(there := values(rows, s))}
+    text = " and ".join(f"{100 * share:.0f}% of the problems ({figures.SETS[s]})"
+                        for s, share in shares.items())
+    return min(shares.values(), default=None), text
+
+
+@claim("table-5", "vast majority")
+def vast_majority(rows):
+    """Whether more than 80% can be attacked in at least four of five problems, in both sets."""
+    level, = stated(PAPER["table-5"], "vast majority")
+    share, text = share_of_problems(rows, lambda there: there > level)
+    if share is None:
+        return None, NONE
+    return share >= 0.8, (f"more than {level:g}% of the images can be attacked in {text} "
+                          "(“vast majority” is read as four of five)")
+
+
+@claim("table-6", "Smallest attacks", "table-5")
+def smallest_of_birds(rows, shares):
+    """Whether attacks on 2 vs 3 and 3 vs 4 are much smaller than on the other seven, their share typical."""
+    near = tables.consecutive(rows).dropna(subset=["mean"])
+    if near.empty or shares is None:
+        return None, NONE
+    norm = near.groupby(["class_a", "class_b"])["mean"].mean().sort_values()
+    common = tables.consecutive(shares).set_index(["class_a", "class_b"])[["train", "test"]].mean(axis=1)
+    cats = [(2, 3), (3, 4)]
+    others = norm.drop(cats, errors="ignore")
+    if others.empty or not all(c in norm.index and c in common.index for c in cats):
+        return None, "not all of these problems are measured"
+    centre, spread = common.mean(), common.std(ddof=0)
+    text = ", ".join(f"{figures.name(c, CLASSES)} {norm[c]:.2f} ({common[c]:.1f}% attackable)" for c in cats)
+    return (norm[cats].max() < min(others.min(), others.median() / 2)
+            and bool((common[cats] - centre).abs().max() <= spread)), (
+        f"means {text}; of the {len(others)} other problems {others.min():.2f} at least, "
+        f"{others.median():.2f} in the middle; attackable in the mean of all {centre:.1f}%, standard "
+        f"deviation {spread:.1f} (“much” is read as less than half of the middle, “typical” as within one "
+        "standard deviation)")
+
+
+@claim("table-6", "Train and test norms")
+def norms_differ_little(rows):
+    """Whether the means of training and test images differ by less than a tenth in the median problem."""
+    wide = rows.pivot_table(index=["class_a", "class_b"], columns="split", values="mean").dropna()
+    if wide.empty or "test" not in wide or "train" not in wide:
+        return None, NONE
+    off = 100 * (wide.test / wide.train - 1).abs()
+    return off.median() < 10, (f"the means of test and training images differ by {off.median():.1f}% in the "
+                               f"median problem, by {off.max():.1f}% at most (“hardly” is read as less "
+                               "than 10% in the median)")
+
+
+@claim("table-7", "representative")
+def representative(rows):
+    """Whether the quoted sum is a common maximum: the mean and two standard deviations, in most problems."""
+    total, change, channels = stated(PAPER["table-7"], "representative")[1:]
+    there = rows.dropna(subset=["mean", "std"])
+    if there.empty:
+        return None, NONE
+    ends = there["mean"] + 2 * there["std"]
+    below = (ends <= total).mean()
+    return round(total / channels, 2) == change and below > 0.5, (
+        f"{total:g} over {channels:,.0f} channels is {total / channels:.3f}; the mean and two standard "
+        f"deviations lie below {total:g} in {100 * below:.0f}% of the problems and sets, at "
+        f"{ends.median():.0f} in the middle one (“representative maximum”, the paper's words, is read so)")
+
+
+LIMIT = stated(PAPER["table-8"], "below 0.2")[-1]   # of the largest change of a channel, on CIFAR-10
+CHANNELS = PAPER["table-4"].settings["input_dimension_d"]
+
+
+@claim("table-8", "below 0.2")
+def mostly_below(rows):
+    """Whether more than half of the attacks of every problem stay below 0.2 in every channel."""
+    share = values(rows, "below")
+    if share.empty:
+        return None, NONE
+    return share.min() > 50, (f"{share.mean():.0f}% of the attacks stay below {LIMIT:g} on average over "
+                              f"problems and sets, {share.min():.0f}% in the least of them")
+
+
+def random_peak(n):
+    """Largest change over mean change of a random direction in n dimensions (its median)."""
+    return NormalDist().inv_cdf((1 + 0.5 ** (1 / n)) / 2) * np.sqrt(np.pi / 2)
+
+
+@claim("table-8", "localised", "table-7")
+def localised(rows, sums):
+    """Whether the largest change over the mean change exceeds that of a random direction everywhere."""
+    if sums is None or values(rows, "mean").empty:
+        return None, NONE
+    both = rows.merge(sums, on=["class_a", "class_b", "split"], suffixes=("", "_sum")).dropna(
+        subset=["mean", "mean_sum"])
+    ratio = both["mean"] / (both.mean_sum / CHANNELS)
+    usual = random_peak(CHANNELS)
+    return ratio.min() > usual, (f"the largest change is {ratio.min():.1f} to {ratio.max():.1f} times the "
+                                 f"mean change; that of a random direction is {usual:.1f} times")
+
+
+@claim("figure-8", "bird vs cat")
+@claim("figure-9", "bird vs cat")
+@claim("figure-10", "bird vs cat")
+def medians_of_birds(data):
+    """Whether the two problems with cats have the smallest medians, below half of the others' middle."""
+    cats = [figures.name(p, CLASSES) for p in ((2, 3), (3, 4))]
+    medians = {p: [m for part in parts.values() if (m := part["median"]) is not None]
+               for p, parts in data.items()}
+    means = {p: np.mean(ms) for p, ms in medians.items() if ms}
+    others = [m for p, m in means.items() if p not in cats]
+    if not others or not all(c in means for c in cats):
+        return None, "not all of these problems are measured"
+    centre, largest = np.median(others), max(means[c] for c in cats)
+    text = " and ".join(f"{number(means[c], digits=3)} ({c})" for c in cats)
+    return largest < min(others) and largest < centre / 2, (
+        f"medians {text}; of the {len(others)} other problems {number(centre, digits=3)} in the middle, "
+        f"{number(min(others), digits=3)} at least (“much” is read as less than half of the middle)")
+
+
+@claim("figure-10", "below 0.2")
+def medians_below(data):
+    """Whether the median of every problem and set lies below 0.2."""
+    medians = [m for parts in data.values() for part in parts.values() if (m := part["median"]) is not None]
+    if not medians:
+        return None, NONE
+    return max(medians) < LIMIT, f"the medians are {min(medians):.3f} to {max(medians):.3f}"
+
+
+for _item in ("figure-11", "figure-12"):
+    claim(_item, "one pixel channel")("said of an image that the paper does not name")
+    claim(_item, "2000 random perturbations")("said of that image, too; the share of ours stands above")
+    claim(_item, "To the eye")("judged by eye: the images stand above")
+
+
+@claim("table-9", "almost insensitive")
+@claim("table-10", "Still almost")
+def insensitive(rows):
+    """Whether fewer than one label in a hundred is flipped, on average over the problems."""
+    shares = {s: there for s in tables.SPLITS if len(there := values(rows, s))}
+    if not shares:
+        return None, NONE
+    text = " and ".join(f"{v.mean():.2f}% on average and {v.max():.2f}% at most ({figures.SETS[s]})"
+                        for s, v in shares.items())
+    return max(v.mean() for v in shares.values()) < 1, f"label flipped: {text}"
+
+
+@claim("table-11", "five times")
+def typically_few(rows):
+    """Whether fewer than 5% are flipped in more than half of the problems, in both sets."""
+    level, = stated(PAPER["table-11"], "five times")
+    share, text = share_of_problems(rows, lambda there: there < level)
+    if share is None:
+        return None, NONE
+    return share > 0.5, (f"fewer than {level:g}% of the labels are flipped in {text} "
+                         "(“typically” is read as in more than half)")
+
+
+@claim("table-12", "grows with the size", "table-9", "table-10", "table-11")
+def susceptibility_grows(rows, *smaller):
+    """Whether the mean share never falls from one size of the draws to the next, and rises in all."""
+    if any(table is None for table in smaller):
+        return None, "the smaller draws are not there"
+    shares = [table.set_index(["class_a", "class_b"])[list(tables.SPLITS)].astype(float)
+              for table in (*smaller, rows)]
+    steps = [(b - a).stack() for a, b in zip(shares, shares[1:])]
+    means = [float(np.nanmean(table)) if table.notna().any(axis=None) else None for table in shares]
+    if None in means:
+        return None, NONE
+    falls = sum(int((s < 0).sum()) for s in steps)
+    return bool((np.diff(means) >= 0).all()) and means[-1] > means[0], (
+        f"means over problems and sets, from the smallest draws to the largest: "
+        f"{', '.join(map(in_percent, means))}; from one table to the next {counted(falls, 'cell')} of "
+        f"{sum(map(len, steps)):,} fall")
+
+
+@claim("figure-13", "much larger")
+def noise_is_larger(data):
+    """Whether draws twice as long as the attack turn less than one image in twenty, in every problem."""
+    flipped = [v for p in data["random"] for v in data["twice"].get(p, {}).values() if v is not None]
+    if not flipped:
+        return None, "no image was perturbed"
+    return max(flipped) < 5, (f"perturbations of twice the norm of the attack flip {min(flipped):.1f} to "
+                              f"{max(flipped):.1f}% of the labels (“much larger” is read as less than "
+                              "one in twenty)")
+
+
+def paired(data, what):
+    """(random, attack) of a number over the problems and sets that have both."""
+    pairs = [(data["random"][p][s][what], data["attack"][p][s][what])
+             for p in data["random"] for s in tables.SPLITS]
+    return np.array([pair for pair in pairs if None not in pair], float).reshape(-1, 2)
+
+
+@claim("figure-13", "thicker")
+def alike_but_thicker(data):
+    """Whether medians rise and fall together with the attacks', and upper tails reach farther."""
+    both, ends = paired(data, "median"), paired(data, "high")
+    if len(both) < 3 or not (np.ptp(both, axis=0) > 0).all():
+        return None, "too few problems to compare shapes"
+    together = np.corrcoef(both.T)[0, 1]
+    farther = (ends[:, 0] / both[:, 0] > ends[:, 1] / both[:, 1]).mean()
+    return together > 0.5 and farther > 0.5, (
+        f"the correlation of the medians over problems and sets is {together:.2f}; the 95th percentile over "
+        f"the median is larger than that of the attacks in {100 * farther:.0f}% of them")
+
+
+@claim("figure-14", "thicker tail")
+def tail_is_thicker(data):
+    """Whether the tail of the draws that work reaches farther, in units of the median, beyond chance."""
+    if "reach" not in data["draws"]:
+        return None, "no perturbation has flipped a label"
+    a, d = data["attacks"], data["draws"]
+    text = "95th percentile over median: " + "; ".join(
+        f"{name} {of['reach']:.2f} (n = {of['count']:,}; 95% interval {of['low']:.2f} to {of['high']:.2f})"
+        for name, of in (("attacks on the images that were also perturbed", a),
+                         ("perturbations that flip a label", d)))
+    thick = d["reach"] > a["reach"]
+    if max(a["low"], d["low"]) <= min(a["high"], d["high"]):
+        return None, (f"{text}; the order is {'that' if thick else 'opposite to that'} of the claim, but the "
+                      "intervals overlap, so this is not judged")
+    return thick, text
+
+
+# ---- Section 7.2.1: training with noise ------------------------------------------------------------------
+LITTLE = 10     # points of susceptibility below which a change is read as little
+# Over which images a mean norm may be taken.
+AVERAGED = {"found": "attacked images", "all": "all images (others 0)",
+            "lost": "attacked and zero-gradient images"}
+
+
+def average(numbers):
+    """Mean of what is there; None of nothing."""
+    return mean([v for v in numbers if v is not None])
+
+
+def in_a_row(numbers, unit=""):
+    """Numbers in a row, in words."""
+    return ", ".join(words(v, unit) for v in numbers)
+
+
+def trend(rows, reading, quantity, norm=None):
+    """Means over problems of one quantity on training images: without noise, and at the three levels.
+
+    Over the problems that were learned at all levels, and without noise where any is there.
+    """
+    of_norm = rows.norm.isna() if norm is None else rows.norm == norm
+    chosen = rows[(rows.quantity == quantity) & (rows.split == "train") & of_norm]
+    whole = [r | {k: r[k][reading] for k in ("levels", "without")} for r in chosen.to_dict("records")]
+    whole = [r for r in whole if None not in r["levels"]]
+    whole = [r for r in whole if not r["failed"]] or whole
+    whole = [r for r in whole if r["without"] is not None] or whole
+    return (average([r["without"] for r in whole]),
+            [average([r["levels"][k] for r in whole]) for k in range(3)])
+
+
+def in_every_reading(judge):
+    """The predicate of a claim on attacks: judged only where all readings of their mean norm agree."""
+    def predicate(data):
+        judged = {name: judge(data, reading) for reading, name in AVERAGED.items()}
+        names = {}
+        for name, (_, text) in judged.items():
+            names.setdefault(text, []).append(name)
+        evidence = "; ".join(f"{', or '.join(of)}: {text}" for text, of in names.items())
+        evidence = evidence if len(names) > 1 else next(iter(names))
+        holds, *more = {holds for holds, _ in judged.values()}
+        return (None, f"{evidence}; the readings disagree, so this is not judged") if more else (
+            holds, evidence)
+    return predicate
+
+
+def of_successful(judge):
+    """The predicate of a claim on "successful attacks": judged on these; the other readings stand beside."""
+    def predicate(data):
+        holds, text = judge(data, "found")
+        others = "; ".join(f"{AVERAGED[r]}: {judge(data, r)[1]}" for r in AVERAGED if r != "found")
+        return holds, f"{text}, over successful attacks, of which the claim speaks ({others})"
+    return predicate
+
+
+@in_every_reading
+def little_effect(rows, reading):
+    """Susceptibility with noise within ten points of that without, at every level."""
+    free, levels = trend(rows, reading, "adversarial_susceptibility")
+    text = f"attackable {in_a_row(levels, '%')} at levels 1 to 3, {words(free)} without noise"
+    if free is None or None in levels:
+        return None, text
+    return max(abs(v - free) for v in levels) < LITTLE, f"{text} (“little”: less than {LITTLE} points)"
+
+
+def large_drop(rows):
+    """Accuracy at the largest level more than five points below that without noise."""
+    free, levels = trend(rows, "found", "accuracy")
+    text = f"accuracy {in_a_row(levels, '%')} at levels 1 to 3, {words(free)} without noise"
+    if free is None or None in levels:
+        return None, text
+    return free - levels[-1] > 5, f"{text} (“large” is read as more than five points)"
+
+
+def rising(levels):
+    """Whether the mean norm grows from level to level."""
+    text = f"mean Euclidean norm {in_a_row(levels)} at levels 1 to 3"
+    return None if len(levels) < 3 or None in levels else levels[0] < levels[1] < levels[2], text
+
+
+@of_successful
+def norm_rises(rows, reading):
+    return rising(trend(rows, reading, "adv_attack_norm", "l2")[1])
+
+
+for _n in range(13, 19):
+    claim(f"table-{_n}", "little effect")(little_effect)
+    claim(f"table-{_n}", "large drop")(large_drop)
+    claim(f"table-{_n}", "rises with")(norm_rises)
+
+
+@claim("figure-15", "Noise has little effect")
+@claim("figure-16", "Noise has little effect")
+@in_every_reading
+def harmless(data, reading):
+    """Susceptibility within ten points of that without noise; accuracy lower in the end."""
+    if len(data) < 4:
+        return None, f"{len(data)} of 4 sizes, that without noise included"
+    levels = [data[f"level {n}"] for n in range(4)]
+    attacked = [v["readings"][reading]["susceptibility"] for v in levels]
+    right = [v["accuracy"]["train"] for v in levels]
+    text = (f"attackable {in_a_row(attacked, '%')}; accuracy {in_a_row(right, '%')}, from no noise to the "
+            "largest")
+    if None in attacked:
+        return None, text
+    return max(abs(v - attacked[0]) for v in attacked) < LITTLE and right[0] > right[-1], (
+        f"{text} (“little effect”: less than {LITTLE} points)")
+
+
+@claim("figure-15", "Attack norms grow")
+@claim("figure-16", "Attack norms grow")
+@of_successful
+def norm_grows(data, reading):
+    return rising([data[f"level {n}"]["readings"][reading]["l2"] for n in (1, 2, 3) if f"level {n}" in data])
+
+
+# ---- Sections 7.2.2 and 7.2.3: Fashion-MNIST and traffic signs -------------------------------------------
+def of_sets(rows):
+    """The shares of both sets in one list."""
+    return [v for split in tables.SPLITS for v in values(rows, split)]
+
+
+@claim("table-20", "broadly those of CIFAR-10")
+def as_on_cifar10(rows):
+    """Whether networks are accurate and small noise flips few labels; "sizeable" is not judged."""
+    def medians(quantity):
+        return middle(of_sets(rows[(rows.quantity == quantity) & (
+            rows.delta_inferred.isna() | rows.delta_inferred.isin(DELTAS[:2]))]))
+
+    right, attacked, flipped = map(medians, (
+        "accuracy", "adversarial_susceptibility", "random_susceptibility"))
+    if None in (right, attacked, flipped):
+        return None, "no problem has all values"
+    noise = " and ".join(f"{in_percent(middle(v))} at δ = {d} ({figures.ends_in_words(v)})"
+                         for d in DELTAS[:2] for v in [of_sets(rows[rows.delta_inferred == d])])
+    there = {(row.class_a, row.class_b) for row in rows.dropna(subset=["test"]).itertuples()}
+    shares = tables.printed(PAPER["table-20"], quantity="adversarial_susceptibility")
+    printed = middle([shares[p][s] for p in sorted(there) for s in tables.SPLITS])
+    return None if right > 95 and flipped < 1 else False, (
+        f"in the median {in_percent(right)} of the images are classified correctly and "
+        f"{in_percent(attacked)} of these can be attacked (published, same problems: {in_percent(printed)}; "
+        f"“sizeable” names no least share); noise flips the label of {noise} of the attackable "
+        f"images, {in_percent(flipped)} over both")
+
+
+@claim("table-23", "chosen to look different")
+def still_attackable(rows):
+    """The range of the shares that can be attacked: the claim names no least one."""
+    failed = [r.problem for r in rows[rows.quantity == "accuracy"].itertuples()
+              if not figures.knows((r.class_a, r.class_b), r.train, LARGER_SIGN)]
+    shares = rows[(rows.quantity == "adversarial_susceptibility") & ~rows.problem.isin(failed)]
+    both = of_sets(shares)
+    if not both:
+        return None, NONE
+    return None, ("“still attackable” names no least share; the attackable share of a problem and set is "
+                  f"{in_percent(min(both))} to {in_percent(max(both))} (n = "
+                  f"{counted(len(shares), 'problem')}; fitted: the network was chosen by this share)"
+                  + (f"; the training on {', '.join(failed)} failed" if failed else ""))
+
+
+# ---- Section 7.2.4: ImageNet -----------------------------------------------------------------------------
+def by_delta(rows):
+    """Random susceptibilities of the tested network; None where no image has an attack."""
+    return {int(d.split()[1]): v for d, v in rows.turned.iloc[0].items()}
+
+
+@claim("table-25", "At smaller delta")
+def nearly_none(rows):
+    """Below one in a hundred at each smaller delta."""
+    shares = by_delta(rows)
+    if None in shares.values():
+        return None, "no image with an attack"
+    text = ", ".join(f"{number(float(shares[d]), digits=3)}% at δ = {d}" for d in DELTAS[:-1])
+    return max(shares[d] for d in DELTAS[:-1]) < 1, (
+        f"label flipped: {text} (“virtually zero”: we ask for less than 1%)")
+
+
+@claim("table-25", "Only 2.5% and 1.4%", "table-12", "table-20", "table-23")
+def rarer(rows, cifar10, fashion, signs):
+    """Far less often than on any other data set: below half of its median problem."""
+    share = by_delta(rows)[max(DELTAS)]
+    medians = {"CIFAR-10": cifar10} | {
+        name: table[(table.quantity == "random_susceptibility") & (table.delta_inferred == max(DELTAS))]
+        for name, table in (("Fashion-MNIST", fashion), ("GTSRB", signs))}
+    medians = {name: float(table.test.median()) for name, table in medians.items()}
+    text = ", ".join(f"{name} {number(v, digits=3)}%" for name, v in medians.items())
+    if share is None:
+        return None, "no image with an attack"
+    return share < min(medians.values()) / 2, (
+        f"ImageNet {number(float(share), digits=3)}%; medians over problems: {text} (“only”: we ask "
+        f"for less than half of the smallest of these, {words(min(medians.values()) / 2)})")
+
+
+@claim("figure-21", "93.3% of images")
+def mostly_small(data):
+    """At least nine in ten of the correctly classified images."""
+    small = data["share_linf_below_0"]
+    share = small["1_pct"]
+    if share is None:
+        return None, "no image is classified correctly" if "known" in data else small["1_pct_status"]
+    return share > 90, (f"{number(share, digits=3)}% of {data['known']:,} correctly classified images have "
+                        "an attack that changes every value by less than a tenth of its range (we ask for "
+                        "more than 90%)")
+
+
+@claim("figure-22", "94.3% of images")
+def mostly_small_of_vgg19(data):
+    return mostly_small(data)
+
+
+mostly_small_of_vgg19.counts = lambda labels: labels["run"].startswith("vgg19")     # waits for no other
