@@ -80,9 +80,9 @@ def test_a_further_network_is_no_network_of_the_paper(monkeypatch):
     assert figures.TEN == 10 and len(experiments.PRINTED) == 10 + 9 + 4 and "New" not in experiments.PRINTED
     labels = {f"mnist-{name}": {"data": "mnist", "model": name} for name in ("lenet", "new")}
     there = dict.fromkeys(labels)
-    units = figures.only(Results("natural", there, recorded=there, labels=labels, mine=there),
+    units = figures.only(Results("natural", there, recorded=there, labels=labels, own=there),
                          experiments.PRINTED)
-    assert list(units.published) == list(units.recorded) == list(units.mine) == ["mnist-lenet"]
+    assert list(units.published) == list(units.recorded) == list(units.own) == ["mnist-lenet"]
     page = SimpleNamespace(results=lambda experiment, names: len(names))
     assert figures.lent(page, experiments.natural) == 30 and figures.lent(page, experiments.dense) == 9
 
@@ -91,10 +91,10 @@ def test_parts_of_a_set_of_units():
     names = ("mnist-lenet", "cifar10-lenet", "mnist-alexnet")
     labels = {name: dict(zip(("data", "model"), name.split("-"))) for name in names}
     there = dict.fromkeys(names)
-    units = Results("natural", there, recorded=there, labels=labels, mine={"mnist-lenet": 1})
+    units = Results("natural", there, recorded=there, labels=labels, own={"mnist-lenet": 1})
     assert list(figures.only(units, data="mnist").published) == ["mnist-lenet", "mnist-alexnet"]
     assert list(figures.only(units, ["LeNet"]).recorded) == ["mnist-lenet", "cifar10-lenet"]
-    assert figures.only(units, ["AlexNet"], "cifar10").mine == {"mnist-lenet": 1}
+    assert figures.only(units, ["AlexNet"], "cifar10").own == {"mnist-lenet": 1}
 
 
 # ---- rows a network --------------------------------------------------------------------------------------

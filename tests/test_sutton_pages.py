@@ -310,14 +310,14 @@ def test_class_names_are_compared_by_their_letters():
 def test_a_figure_rests_on_its_own_problems_only():
     arguments = {f"u{a}-{b}": {"class_a": a, "class_b": b} for a, b in ALL}
     units = Results("pairs", arguments, ("draws",), recorded=dict.fromkeys(["u0-1", "u0-3"], "run"),
-                    mine={"u1-2": "mine"}, outdated={"u0-3": ["why"]})
+                    own={"u1-2": "own"}, outdated={"u0-3": ["why"]})
     def of(problems):
         return units.only(lambda given: (given["class_a"], given["class_b"]) in problems)
 
     near = of(NEXT)
     assert list(near.published) == [f"u{a}-{b}" for a, b in NEXT] and near.sizes == ("draws",)
-    assert list(near.recorded) == ["u0-1"] and list(near.mine) == ["u1-2"] and not near.outdated
-    assert len(units.published) == 45 and len(of([(0, 3)]).absent) == 0
+    assert list(near.recorded) == ["u0-1"] and list(near.own) == ["u1-2"] and not near.outdated
+    assert len(units.published) == 45 and list(of([(0, 3)]).recorded) == ["u0-3"]
 
 
 # ---- which network is the main reading -------------------------------------------------------------------

@@ -173,7 +173,7 @@ def small(name):
         experiments.gather(each, SimpleNamespace(**each.scale["smoke"]))
     found = experiments.gather(experiment, SimpleNamespace(**experiment.scale["smoke"]))
     return {run: {k: v for k, v in numbers(made.result).items() if "seconds" not in k}
-            for run, made in found.mine.items()}
+            for run, made in found.own.items()}
 
 
 def alike(a, b):

@@ -174,7 +174,7 @@ networks, attacks, others, leads, noisy = map(run.results, (
 # %%
 run.table("table-1", attacks, lambda runs: figures.across(
     figures.examples(runs), ("brittle", "margin", "strong", "fgsm"),
-    {"success_pct": figures.success, "rms": figures.mean_distance}), claims={
+    {"success_pct": figures.success, "rms": figures.mean_distance}), behind=figures.BEHIND, claims={
         "in all four settings": figures.every(
             "round(margin.success_pct) == 100 and margin.rms > brittle.rms", of_all=True,
             says="{network}: success {margin.success_pct:%} (n = {margin.correct}), mean distance "
@@ -197,7 +197,8 @@ run.table("table-1", attacks, lambda runs: figures.across(
 # %%
 table_2 = run.table("table-2", attacks, lambda runs: figures.across(
     figures.examples(runs, "region", "point"), ("benign", "fgsm", "brittle", "margin"),
-    {"region": lambda rows: share(rows.region), "point": lambda rows: share(rows.point)}), claims={
+    {"region": lambda rows: share(rows.region), "point": lambda rows: share(rows.point)}),
+    behind=figures.BEHIND, claims={
         "restores OptBrittle": figures.every(
             "brittle.region > 50 > margin.region", of_all=True,
             reads="“restores” is read as more than half, “fails” as less",

@@ -219,7 +219,7 @@ run.figure("figure-5", sweeps, lambda units: display.image_table(
 # enough, and each interval is $[0, 1]$ as in the paper. $s_{(i)}$ is the width of the narrowest interval.
 
 # %%
-run.table("table-2", sweeps, lambda units: figures.inside(units, "table-2"), claims={
+run.table("table-2", sweeps, lambda units: figures.inside(units, "table-2"), behind=figures.BEHIND, claims={
     "far fewer pixels": figures.fewer,
     "fool the attacked M_1 while": figures.some(
         lambda row: row["M1"] > 0.5 and row["least"] == 0, reads="“fool” is read as more than half"),
@@ -242,7 +242,7 @@ run.say(sweeps, beyond.scarce,
 
 # %%
 WIDELY = {"NF": (0.62, 1), "MI": (0.62, 1), "PW": (0.01, 0.55)}     # bounds that the claim itself prints
-run.table("table-3", sweeps, lambda units: figures.attacked(units, "table-3"), claims={
+run.table("table-3", sweeps, lambda units: figures.attacked(units, "table-3"), behind=figures.BEHIND, claims={
     "M_1 is wrong on every": every(
         "attack", "M1 > 0.99", says="{attack}: {M1}", reads="up to 1% of the images may lie on the boundary, "
         "where rounding decides the label in another batch"),
@@ -269,7 +269,7 @@ run.say(sweeps, beyond.minute,
 # printed minimum of MI lies above its maximum under either reading. A folded table has plain norms.
 
 # %%
-run.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"), claims={
+run.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"), behind=figures.BEHIND, claims={
     "mean L2 is lower": every("attack", "sampled_l2_mean < attack_l2_mean",
                               says="{attack}: {sampled_l2_mean} against {attack_l2_mean}"),
     "only minor for FGSM": figures.saving("minor"), "saving for NF": figures.saving("minor")})

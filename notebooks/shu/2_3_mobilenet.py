@@ -112,7 +112,7 @@ run.say(sweeps, counted,
         "$M_1$ is the attacked network. The other numbers are arbitrary here as in the paper, so compare "
         "$M_2$ to $M_{last}$ as a group, although the table pairs them by number.")
 run.table("table-9", sweeps, lambda units: figures.attacked(
-    bim(units), "table-9", "n_perturbed_dims"), claims={
+    bim(units), "table-9", "n_perturbed_dims"), behind=figures.BEHIND, claims={
     "always fools M_1": every("attack", "M1 == 1 and most > 0.5 and second == 0", view=figures.others(),
                               says="attacked network {M1}; of the others the most often fooled one {most}, "
                                    "the next {second}",
@@ -207,7 +207,7 @@ run.figure("figure-9", both, lambda sweeps, digits: display.image_table([
 run.table("table-10", both, lambda sweeps, digits: [
     row for units in (digits.assign(method="mlp"), bim(sweeps))
     for row in figures.distances(units, "table-10")],
-    claims={
+    behind=figures.BEHIND, claims={
         "less perturbation": every("attack source_class", "sampled_l2_mean < attack_l2_mean",
                                    says="{source_class}: {sampled_l2_mean} against {attack_l2_mean}"),
         "reduction is large": figures.saving("large")})

@@ -452,6 +452,7 @@ def rises(rows, reading):
 def publish(kind, n):
     """Table 13 to 18, whichever belongs to a kind and level."""
     run.table(f"table-{NUMBER[kind, n]}", resting(kind), rows_of(kind, n), rests=ATTACKED,
+              behind=("failed", "levels", "without"),
               claims={"little effect": little, "large drop": drop, "rises with": rises})
 
 
