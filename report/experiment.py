@@ -225,7 +225,7 @@ def keep(experiment, name, arguments, published, path=None):
         return store.read(path)     # what a second run will see is what this one sees
 
 
-def gather(experiment, settings, *, which="missing", record=False, function=None, plan=None):
+def gather(experiment, settings, *, which="missing", record=False, function=None, names=None, plan=None):
     """The `Results` of an experiment, with what this page wants of it computed.
 
     settings  the page's, for the plan; None: the page wants no run of its own
@@ -233,11 +233,13 @@ def gather(experiment, settings, *, which="missing", record=False, function=None
     record    whether this page may record (the `paper` profile)
     function  a reader's own in place of the experiment's: its runs are recorded nowhere, nor are runs that
               rest on them
+    names     of the runs that the page wants; None takes all
     plan      the page's own in place of the experiment's
     """
     published, labels = experiment.planned()
     planned = experiment if plan is None else replace(experiment, plan=plan)
     wanted, own_labels = ({}, {}) if settings is None else planned.planned(settings)
+    wanted = {n: arguments for n, arguments in wanted.items() if names is None or n in names}
     results = recorded(experiment, published, labels | own_labels)
     results.yours = function is not None or any(
         first.name in _on_this_page and _on_this_page[first.name].yours for first in experiment.after)

@@ -93,7 +93,8 @@ class Page:
         """The `Results` of an experiment: its recorded runs and, of what this page wants, its own.
 
         function  a reader's own in place of the experiment's: shown beside the recorded results as "yours"
-        names     of the published runs that the page rests on; None takes all
+        names     of the published runs that the page rests on; None takes all. With a function, of the runs
+                  that it computes, too
         plan      settings -> {key: arguments} of this page's own small runs, where its scale is not the
                   experiment's; None takes the experiment's plan
 
@@ -103,13 +104,15 @@ class Page:
         at_home = experiment.scale == self.scales
         wants = at_home or self.profile != "paper" or function is not None
         made = experiments.gather(experiment, self.settings if wants else None, which=self.which, plan=plan,
-                                  record=self.profile == "paper", function=function)
+                                  record=self.profile == "paper", function=function,
+                                  names=None if function is None else names)
         if names is not None:
             keep = [n for n in made.published if n in names]
             made = dataclasses.replace(made, published={n: made.published[n] for n in keep}, **{
                 part: {n: v for n, v in getattr(made, part).items() if n in keep}
                 for part in ("recorded", "outdated")})
-        self.sets[experiment.name] = made
+        if function is None:
+            self.sets[experiment.name] = made
         return made
 
     each = staticmethod(tidy.each)
@@ -257,7 +260,8 @@ class Page:
         runs = self._runs(sets)
         for n, (label, units_) in enumerate(runs.items()):
             found = record.tidy(pd.DataFrame(rows(*self.frames(sets, units_))))
-            if label == "recorded" and self.at_full_scale:
+            own = any(s.yours for s in sets)
+            if label == "recorded" and self.at_full_scale and not own:
                 record.write({"item": f"{record.EXTRA}{slug}", "paper": self.paper_key, "rows": found,
                               "claims": [], "cells": [], "scale": record.scale(sets, units_),
                               "units": sorted(f"{s.name}/{u}" for s in sets for u in units_[s.name]),
@@ -272,7 +276,7 @@ class Page:
                      results.cell(r.get(k), sd=r.get(f"{k}_sd")) for k in heads] for r in found]
             built = self._built(f"{record.EXTRA}{slug}", sets, {"rows": found, "claims": []})
             display.table(list(heads.values()), body, results.captioned(caption, built or label),
-                          fold=f"{label[0].upper()}{label[1:]}, beside" if n else fold)
+                          fold=f"{label[0].upper()}{label[1:]}, beside" if n and not own else fold)
 
     def picture(self, sets, draw, *, caption, alt):
         """Show a figure of our own, drawn from the recorded units, else from this run's; nothing of None."""

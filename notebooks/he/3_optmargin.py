@@ -388,6 +388,34 @@ run.extra("other-noises", noisy, figures.misread_under_noise,
 #
 # - `iterations=20` instead of 1,000: OptMargin's examples lie further away and fail more often.
 # - `seed=1`: another network and other noise. The pattern of Table 2 stays; its numbers move by a few images.
+#
+# ## Your own attack
+#
+# An attack is a function that proposes images, of which `judge` accepts those that are misclassified and within the threat. The cell
+# replaces the signs of FGSM's gradient by random signs; any other rule can take their place. The first table has the stored results
+# of FGSM, the second those of the cell, which are stored nowhere.
+
+# %% tags=["show-input"]
+from shared.attacks.judge import judge
+from shared.attacks.threat import Linf
+
+
+def random_signs(model, x, y, *, generator):
+    """An attack: noise of the norm of FGSM, with random signs."""
+    signs = 1 - 2 * torch.randint(2, x.shape, generator=generator).to(x.device)
+    return judge(model, x, y, x + 0.3 * signs, Linf(0.3))
+
+
+def measure(subject, attack, **arguments):
+    """The results of a run, of this attack in place of the published one."""
+    return experiments.attack_images(subject, random_signs, **arguments)
+
+
+yours = run.results(experiments.attacks, function=measure, names=["mnist-normal-fgsm-b0"])
+run.extra("own-attack", yours, lambda runs: [
+    {"images": len(rows), "success, %": figures.success(rows), "mean distance": figures.mean_distance(rows),
+     "region classification, %": share(rows.region)} for rows in [figures.examples(runs, "region")]],
+    "Attack on the normal MNIST network, and accuracy of region classification on its results")
 
 # %%
 best, tried = run.best(attacks), run.best(others)
