@@ -19,8 +19,6 @@ from shared import ROOT, runtime
 from shared.data import content
 from shared.training import checkpoint
 
-WHICH = "missing, all, none, names separated by commas, or <i>/<n> for one of n shares"
-
 
 @dataclass(frozen=True)
 class Experiment:
@@ -89,8 +87,8 @@ def labelled(names, plan):
             raise runtime.UserError(f"a run's key {key!r} for names {names!r}: give {', '.join(columns)}")
         label = dict(zip(columns, key))
         run = names.format(**label)
-        if strange := [k for k, v in label.items() if arguments.get(k, v) != v]:
-            raise runtime.UserError(f"{run}: {strange[0]!r} is an argument, too; call one otherwise")
+        if twice := [k for k, v in label.items() if arguments.get(k, v) != v]:
+            raise runtime.UserError(f"{run}: {twice[0]!r} is an argument, too; call one otherwise")
         if run in runs:
             raise runtime.UserError(f"names {names!r}: several runs of one name, {run}; a key has something "
                                     "that these lack")
@@ -117,7 +115,8 @@ class Results:
 
     def only(self, keep):
         """The runs that `keep` takes, by their arguments and labels: what a figure or table rests on."""
-        names = [n for n, given in self.published.items() if keep((given or {}) | self.labels.get(n, {}))]
+        names = [n for n, arguments in self.published.items()
+                 if keep((arguments or {}) | self.labels.get(n, {}))]
         parts = {part: getattr(self, part) for part in ("published", "recorded", "own", "outdated")}
         return replace(self, **{part: {n: runs[n] for n in names if n in runs}
                                 for part, runs in parts.items()})
@@ -136,7 +135,7 @@ def results_of(name):
 
 # ---- which runs ------------------------------------------------------------------------------------------
 def choose(which, names, missing):
-    """Names of the runs to compute, of all `names` and of those that are `missing`; see WHICH."""
+    """Names of the runs to compute, of all `names` and of those that are `missing`; see `page.WHICH`."""
     if share := re.fullmatch(r"(\d+)/(\d+)", "1/1" if which == "missing" else which):
         i, n = map(int, share.groups())
         return [name for k, name in enumerate(names) if k % n == i - 1 and name in missing]
@@ -148,14 +147,6 @@ def asked(which):
     if which in ("missing", "all", "none") or re.fullmatch(r"\d+/\d+", which):
         return []
     return [n.strip() for n in which.split(",")]
-
-
-def check_asked(which, sets):
-    """Refuse names of runs that no experiment of a page has."""
-    known = [n for s in sets for n in s.published]
-    if unknown := [n for n in asked(which) if n not in known]:
-        some = ", ".join(known[:6]) + (", ..." if len(known) > 6 else "") or "none"
-        raise runtime.UserError(f"units {unknown[0]!r}: no such run; allowed: {WHICH}. Runs here: {some}")
 
 
 def recorded(experiment, published, labels=None):
@@ -229,7 +220,7 @@ def gather(experiment, settings, *, which="missing", record=False, function=None
     """The `Results` of an experiment, with what this page wants of it computed.
 
     settings  the page's, for the plan; None: the page wants no run of its own
-    which     which of the published runs to compute, see WHICH
+    which     which of the published runs to compute, see `page.WHICH`
     record    whether this page may record (the `paper` profile)
     function  a reader's own in place of the experiment's: its runs are recorded nowhere, nor are runs that
               rest on them
@@ -245,18 +236,18 @@ def gather(experiment, settings, *, which="missing", record=False, function=None
         first.name in _on_this_page and _on_this_page[first.name].yours for first in experiment.after)
     runner = experiment if function is None else replace(experiment, function=function)
     record = record and not results.yours
-    kept = [n for n, arguments in wanted.items() if record and n in published
-            and all(arguments[size] <= published[n][size] for size in experiment.sizes)
-            and experiment.asks(store.plain(arguments), published[n])]
+    recordable = [n for n, arguments in wanted.items() if record and n in published
+                  and all(arguments[size] <= published[n][size] for size in experiment.sizes)
+                  and experiment.asks(store.plain(arguments), published[n])]
     small = []
-    for name in kept:   # a recorded size is never made smaller
+    for name in recordable:     # a recorded size is never made smaller
         run, arguments = results.recorded.get(name), wanted[name]
         had = {size: run.sizes[size][0] for size in experiment.sizes if run and size in run.sizes}
         wanted[name] = arguments | {size: max(n, arguments[size]) for size, n in had.items()}
         if run is None or name in results.outdated or any(n < arguments[size] for size, n in had.items()):
             small.append(name)
-    chosen = choose(which, kept, small)
-    others = [n for n in wanted if n not in kept] if which != "none" else []
+    chosen = choose(which, recordable, small)
+    others = [n for n in wanted if n not in recordable] if which != "none" else []
     with runtime.progress(len(chosen) + len(others), experiment.name) as bar:
         for name in chosen:
             _enter(results, experiment, keep(experiment, name, wanted[name], published[name]))
@@ -265,7 +256,7 @@ def gather(experiment, settings, *, which="missing", record=False, function=None
             run = _apart if record else compute
             results.own[name] = run(runner, name, wanted[name], wanted[name])
             bar.update()
-    results.own |= {n: results.recorded[n] for n in kept if n in results.recorded}
+    results.own |= {n: results.recorded[n] for n in recordable if n in results.recorded}
     if settings is not None:
         _on_this_page[experiment.name] = results
     return results

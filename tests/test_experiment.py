@@ -15,6 +15,7 @@ import torch
 from report import experiment as experiments
 from report import store
 from report.experiment import Experiment
+from report.page import check_asked
 from shared import runtime
 from shared.training import checkpoint
 from workflow import planned
@@ -189,10 +190,10 @@ def test_names_shares_and_none(home):
     assert COUNT == [3, 1, 0, 2]
     sets = [gather("u9, u1")]  # another experiment of the page may have it
     assert COUNT[4:] == [1]
-    experiments.check_asked("u2, u1", sets)
+    check_asked("u2, u1", sets)
     for wrong in ("u9, u1", "mising"):
         with pytest.raises(runtime.UserError, match="no such run; allowed: missing.* Runs here: u0, u1"):
-            experiments.check_asked(wrong, sets)
+            check_asked(wrong, sets)
 
 
 def test_shares_are_a_partition():
