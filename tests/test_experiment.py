@@ -14,10 +14,11 @@ import torch
 
 from report import experiment as experiments
 from report import store
-from report.experiment import Experiment
-from report.page import check_asked
+from report.experiment import Experiment, Results
+from report.page import Page, check_asked
 from shared import runtime
-from shared.training import checkpoint
+from shared.data import sets
+from shared.training import checkpoint, fit
 from workflow import planned
 
 COUNT = []
@@ -179,6 +180,31 @@ def test_recorded_runs_most_like_a_missing_one_have_most_arguments_in_common(hom
     a, b, c = results.recorded.values()
     assert planned.nearest(results, "u3") == [b, c] and planned.nearest(results, "u0") == [a, b, c]
     assert planned.nearest(experiments.Results("toy/runs", published), "u0") == []
+
+
+@pytest.mark.parametrize("take", [lambda digits, n: digits.first(n)[1],
+                                  lambda digits, n: digits.y_test[fit.share(digits.y_test, n)]])
+def test_fewer_images_than_asked_are_said_in_the_label_of_the_page(home, take):
+    """Also of a run that is taken from `_runs`."""
+    def count(x, images, scale):
+        return {"images": images, "taken": len(take(sets.load("digits"), images))}
+
+    def label(results, used=()):
+        page = SimpleNamespace(profile="smoke", parameters={"profile": "smoke", "images": 20_000, "seed": 0},
+                               declared={"images": SimpleNamespace(default=None),
+                                         "seed": SimpleNamespace(default=0)},
+                               sets={"toy": results}, used=dict.fromkeys(["fewer"] * bool(used), used))
+        return Page.scale_words.fget(page)
+
+    toy = replace(TOY, function=count)
+    for record in (False, True, True):
+        results = gather(experiment=toy, images=20_000, record=record)
+        assert results.own["u0"].result["taken"] == 500
+        assert label(results) == "smoke, images = 20000; 20,000 images asked, 500 there"
+    assert label(gather(experiment=toy, images=500, record=False)) == "smoke, images = 20000"
+    with runtime.ledger() as used:      # by a cell of the page itself
+        take(sets.load("digits"), 501)
+    assert label(Results("toy", {}), used["fewer"]).endswith("; 501 images asked, 500 there")
 
 
 # ---- which are computed -----------------------------------------------------------------------------------
