@@ -8,7 +8,7 @@ import torch
 
 from papers.chen import experiments, figures, handmade, models, ranking
 from report import reference
-from report.experiment import Results, named
+from report.experiment import Results, labelled
 from shared import roby
 
 SCALE = SimpleNamespace(datasets=("mnist", "cifar10"), models=None, seed=0,
@@ -48,7 +48,7 @@ TEN = pd.DataFrame([unit(name.lower().replace(" ", ""), n) for n, name in enumer
     ("natural", 20, "mnist-inceptionv1"), ("robust", 20, "cifar10-lenet-robust"), ("dense", 9, "mnist-fcn-9"),
     ("convolutional", 8, "cifar10-cnn-4")])
 def test_units_are_named_as_they_are_recorded(kind, count, one):
-    planned, labels = named(experiments.SETS[kind][2], experiments.plan(kind)(SCALE))
+    planned, labels = labelled(experiments.SETS[kind][2], experiments.plan(kind)(SCALE))
     assert len(planned) == count and one in planned and set(labels[one]) == {"data", "model"}
     given = planned[one]
     assert given["images_train"] == (45_000 if one.startswith("cifar10") else 55_000)
