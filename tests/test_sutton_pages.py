@@ -162,7 +162,7 @@ def test_the_minute_tells_of_fewer_training_images_nets_left_out_and_pairs_that_
 def test_a_triangle_is_laid_out_as_printed():
     item = reference.paper("sutton")["table-6"]
     few = made_up([(2, 3)])
-    header, body, rest = results.comparison(item, "reproduced", tables.sizes(few, "l2"), {})
+    header, body, rest = results.comparison(item, "reproduced", tables.sizes(few, "l2"), {}, tables.BEHIND)
     assert header[-9:] == [str(k) for k in range(1, 10)] and {*map(len, body + rest)} == {len(header)}
     assert len(body) == 4   # a line of ours under each printed one that has any: training and test images
     assert len(rest) == len(item.raw["rows"]) - 2 and not any("reproduced" in row for row in rest)
