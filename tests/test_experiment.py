@@ -342,13 +342,14 @@ def test_a_full_disk_leaves_the_run_that_was_there(home, monkeypatch, full):
             raise OSError(errno.ENOSPC, "No space left on device")
         move(part, target)
 
-    monkeypatch.setattr(os, "replace", replaced)
-    with pytest.raises(runtime.UserError, match="cannot be written .No space left.*free space") as error:
+    with monkeypatch.context() as disk, pytest.raises(runtime.UserError, match="No space left") as error:
+        disk.setattr(os, "replace", replaced)
         gather("u1", experiment=replace(TOY, function=lambda **given: measure(**given) | {
             "more": torch.ones(9)}))
-    monkeypatch.undo()
     assert "\n" not in str(error.value) and str(store.read(path(home))) == str(before)
     assert not list(path(home).parent.glob(".*"))
+    gather("u1")    # and the next one leaves no arrays of the one that did not end
+    assert len(list(path(home).parent.glob("u1*"))) == 2
 
 
 def test_two_writers_of_one_run_compute_it_once(home):
