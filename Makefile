@@ -10,7 +10,7 @@
 # make page      KEY=paper NAME=section_slug ITEMS="table-1 ...": a new page from the reference file
 # make readme    the README's picture and finder
 # make pair      both halves of every notebook in step     make lock    renew requirements.lock
-# make clean     drop what was built (not the environment, not the cache)
+# make clean     drop what was built (not the environment, the cache, a sweep, runs of other parameters)
 # make env       the environment alone, mended where it is half-made
 # Knobs: PROFILE=smoke|quick|paper  JOBS=n  VENV=folder  PYTHON=python3
 SHELL := /bin/bash
@@ -78,7 +78,8 @@ pair: $(READY)
 	python -m workflow.pair
 
 clean:
-	rm -rf _build _runs .snakemake .pytest_cache .hypothesis
+	rm -rf _build .snakemake .pytest_cache .hypothesis
+	[ ! -d _runs ] || find _runs -mindepth 1 -maxdepth 1 ! -name runs -exec rm -rf {} +
 
 lock: $(READY)
 	for f in requirements benchmarks/requirements; do \

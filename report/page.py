@@ -26,6 +26,7 @@ from shared import runtime
 from shared.data import sets as datasets
 from shared.training.recipe import Recipe
 
+WHICH = "missing, all, none, names separated by commas, or <i>/<n> for one of n shares"
 STATE = "_runs/state"  # what each notebook says of its units at full scale, for `make missing`
 
 
@@ -94,7 +95,8 @@ class Page:
         """The `Results` of an experiment: its recorded runs and, of what this page wants, its own.
 
         function  a reader's own in place of the experiment's: shown beside the recorded results as "yours"
-        names     of the published runs that the page rests on; None takes all
+        names     of the published runs that the page rests on; None takes all. With a function, of the runs
+                  that it computes, too
         plan      settings -> {key: arguments} of this page's own small runs, where its scale is not the
                   experiment's; None takes the experiment's plan
 
@@ -104,13 +106,15 @@ class Page:
         at_home = experiment.scale == self.scales
         wants = at_home or self.profile != "paper" or function is not None
         made = experiments.gather(experiment, self.settings if wants else None, which=self.which, plan=plan,
-                                  record=self.profile == "paper", function=function)
+                                  record=self.profile == "paper", function=function,
+                                  names=None if function is None else names)
         if names is not None:
             keep = [n for n in made.published if n in names]
             made = dataclasses.replace(made, published={n: made.published[n] for n in keep}, **{
                 part: {n: v for n, v in getattr(made, part).items() if n in keep}
                 for part in ("recorded", "outdated")})
-        self.sets[experiment.name] = made
+        if function is None:
+            self.sets[experiment.name] = made
         return made
 
     each = staticmethod(tidy.each)
@@ -126,19 +130,23 @@ class Page:
         if sets and all(s.recorded for s in sets):
             runs["recorded"] = {s.name: {n: s.recorded[n] for n in s.published if n in s.recorded}
                                 for s in sets}
-        mine = {s.name: s.mine for s in sets}
+        own = {s.name: s.own for s in sets}
         if not sets:
-            runs["recorded"] = mine
-        elif all(mine.values()) and any(s.mine[n] is not s.recorded.get(n) for s in sets for n in s.mine):
-            runs["yours" if any(s.yours for s in sets) else f"this run, {self.scale_words}"] = mine
+            runs["recorded"] = own
+        elif all(own.values()) and any(s.own[n] is not s.recorded.get(n) for s in sets for n in s.own):
+            whose = "yours" if any(s.yours for s in sets) else "this run"
+            runs[f"{whose}, {self.scale_words}"] = own
         return runs
 
     @property
     def scale_words(self):
-        """The profile, and what departs from it: "quick, threshold = 0.9"."""
-        mine = {k: v for k, v in self.parameters.items() if k not in ("profile", "device", "units")
-                and v != self.declared[k].default}
-        return ", ".join([self.profile, *(f"{k} = {v}" for k, v in mine.items())])
+        """The profile, and what departs from it: "quick, threshold = 0.9; 600 images asked, 500 there"."""
+        departs = [f"{k} = {v}" for k, v in self.parameters.items()
+                   if k not in ("profile", "device", "units") and v != self.declared[k].default]
+        runs = [run for s in self.sets.values() for run in s.own.values()]
+        fewer = [*self.used.get("fewer", ()),
+                 *(words for run in runs for words in run.provenance.get("fewer", ()))]
+        return "; ".join([", ".join([self.profile, *departs]), *dict.fromkeys(fewer)])
 
     def _built(self, item, sets, made):
         """What to call a result without units that is not the recorded one: a small run has computed it."""
@@ -154,13 +162,15 @@ class Page:
                 for s in sets]
 
     # ---- publishing --------------------------------------------------------------------------------------
-    def table(self, item, sets, rows, **judged):
+    def table(self, item, sets, rows, *, behind=(), **judged):
         """Show a table beside the printed one and judge it.
 
-        rows    units (one DataFrame a set) -> rows named as the printed ones
+        rows    units (one DataFrame a set) -> rows named as the printed ones; a column that the paper does
+                not print is shown behind its own, and not judged
+        behind  columns of the rows that claims read and the table does not show
         judged  `claims`, `tolerances`, `note`, `caption`: see `record.build`
         """
-        return self._publish(item, sets, rows=rows, **judged)
+        return self._publish(item, sets, rows=rows, behind=behind, **judged)
 
     def figure(self, item, sets, draw, *, data=None, alt=None, **judged):
         """Show a figure as recorded, fold this run's, and judge it.
@@ -179,7 +189,8 @@ class Page:
         """
         return self._publish(item, sets, data=data if callable(data) else lambda *_: data, **judged)
 
-    def _publish(self, item, sets, *, rows=None, data=None, draw=None, caption=None, alt=None, **judged):
+    def _publish(self, item, sets, *, rows=None, data=None, draw=None, caption=None, alt=None, behind=(),
+                 **judged):
         sets, printed = several(sets), reference.paper(self.paper_key)[item]
         made, pictures = {}, {}
         for label, units_ in self._runs(sets).items():
@@ -197,7 +208,7 @@ class Page:
         first = next(iter(made.values()))
         markdown, myst, shown, others = results.page(
             printed, made, sets=sets, pictures=pictures, caption=caption, alt=alt,
-            built=self._built(item, sets, first))
+            built=self._built(item, sets, first), behind=behind)
         self.foot += [others] * bool(others)
         self.tables[item] = flat.rows(printed, list(made.values())[-1])     # this page's own where it has any
         display.show(markdown, myst=myst, pictures=shown, plain=f"{printed.title}\n{markdown}", kind="item",
@@ -216,15 +227,15 @@ class Page:
         ticks = {k: v(looked) if callable(v) else v for k, v in (contains or {}).items()}
         made = record.build(printed, sets, units_, **found, claims=claims, contains=ticks, whole=whole,
                             evidence=evidence(looked) if callable(evidence) else evidence,
-                            others={i: self._rows_of(i, label) for i in others}, **judged)
+                            others={i: self._rows_of(i, whole) for i in others}, **judged)
         lacks = record.lacking(sets, units_, f" of {printed.label}") if whole else judging.nothing
-        self.looked.setdefault(label, {})[printed.id] = looked, lacks
+        self.looked.setdefault(whole, {})[printed.id] = looked, lacks
         return made
 
-    def _rows_of(self, item, label):
+    def _rows_of(self, item, whole):
         """`(rows, what they lack)` of another item: of this page, else of a record, as a whole."""
-        if item in self.looked.get(label, {}):
-            looked, lacks = self.looked[label][item]
+        if item in self.looked.get(whole, {}):
+            looked, lacks = self.looked[whole][item]
             return pd.DataFrame(looked), lacks
         printed, kept = reference.paper(self.paper_key)[item].label, record.read(self.paper_key, item)
         if kept is None:
@@ -254,7 +265,8 @@ class Page:
         runs = self._runs(sets)
         for n, (label, units_) in enumerate(runs.items()):
             found = record.tidy(pd.DataFrame(rows(*self.frames(sets, units_))))
-            if label == "recorded" and self.at_full_scale:
+            own = any(s.yours for s in sets)
+            if label == "recorded" and self.at_full_scale and not own:
                 record.write({"item": f"{record.EXTRA}{slug}", "paper": self.paper_key, "rows": found,
                               "claims": [], "cells": [], "scale": record.scale(sets, units_),
                               "units": sorted(f"{s.name}/{u}" for s in sets for u in units_[s.name]),
@@ -269,7 +281,7 @@ class Page:
                      results.cell(r.get(k), sd=r.get(f"{k}_sd")) for k in heads] for r in found]
             built = self._built(f"{record.EXTRA}{slug}", sets, {"rows": found, "claims": []})
             words = results.captioned(caption, built or label)
-            if n:   # in the notebook under the recorded one, in the book at the foot
+            if n and not own:   # in the notebook under the recorded one, in the book at the foot
                 level = [[results.number(c) for c in r] for r in display.level(body)]
                 self.foot.append(display.myst_table(list(heads.values()), level, words))
                 display.show(f"**{words}**\n\n{display.markdown_table(list(heads.values()), level)}", myst="")
@@ -345,15 +357,16 @@ class Page:
     @property
     def substitutes(self):
         """What stood in for what in this run: `{"mnist": "digits"}`, empty on real data."""
-        mine = [u for s in self.sets.values() for u in s.mine.values()]
+        own = [run for s in self.sets.values() for run in s.own.values()]
         here = {k: v.split(":")[0] for k, v in self.used.get("data", {}).items() if ":" in v}
-        return record.proxies(mine) | here
+        return record.proxies(own) | here
 
     def stamp(self):
         """The line that ends a notebook: data, scale, seed, versions, seconds, revision."""
         self._ledger.__exit__(None, None, None)
-        experiments.check_asked(self.which, self.sets.values())
-        state = [s.state() for s in self.sets.values()]
+        check_asked(self.which, self.sets.values())
+        state = [{"set": s.name, "published": len(s.published), "recorded": len(s.recorded),
+                  "outdated": s.outdated, "seconds": seconds(s)} for s in self.sets.values()]
         facts = {"notebook": self.name, "profile": self.profile, "seed": self.seed,
                  "device": str(self.device), "versions": provenance.versions(),
                  "python": sys.version.split()[0], "revision": runtime.revision(),
@@ -378,3 +391,16 @@ class Page:
 
 def several(sets):
     return (sets,) if isinstance(sets, experiments.Results) else tuple(sets)
+
+
+def check_asked(which, sets):
+    """Refuse names of runs that no experiment of a page has."""
+    known = [n for s in sets for n in s.published]
+    if unknown := [n for n in experiments.asked(which) if n not in known]:
+        some = ", ".join(known[:6]) + (", ..." if len(known) > 6 else "") or "none"
+        raise runtime.UserError(f"units {unknown[0]!r}: no such run; allowed: {WHICH}. Runs here: {some}")
+
+
+def seconds(results):
+    """Of computing the recorded runs of an experiment."""
+    return sum(run.provenance["seconds"] for run in results.recorded.values())

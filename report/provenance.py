@@ -46,7 +46,9 @@ def clock():
 
 def here(seconds, used):
     """Provenance of a result that took `seconds` of `clock` here and used `{kind: {name: identity}}`."""
-    return {"data": used.get("data", {}), "nets": used.get("nets", {}), "revision": runtime.revision(),
+    fewer = {"fewer": [*used["fewer"]]} if "fewer" in used else {}
+    return {"data": used.get("data", {}), "nets": used.get("nets", {}), **fewer,
+            "revision": runtime.revision(),
             "device": device_model(runtime.device()), "threads": torch.get_num_threads(),
             "versions": versions(), "python": sys.version.split()[0], "seconds": round(seconds, 2),
             "when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}

@@ -25,7 +25,7 @@ def tidy(value):
         return {str(k): tidy(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, np.ndarray, pd.Series)):
         return [tidy(v) for v in value]
-    value = store.plain(bool(value) if isinstance(value, np.bool_) else value, "what a record is to hold")
+    value = store.plain(value, "what a record is to hold")
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 

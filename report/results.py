@@ -5,6 +5,7 @@ from report import claims as judging
 from report import display, numbers, scatter
 from report.comparison import CANNOT_TELL, peers, unit
 from report.display import MARK, markdown_table, number
+from report.flat import BESIDE
 
 PUBLISHED, REPRODUCED = "published", "reproduced"   # how tables call the paper's values and the recorded ones
 EXTRACTED = "string list"   # type of a column of signs as extracted; others have them as yes and no
@@ -58,21 +59,34 @@ def legend(signs):
     return " · ".join(f"{sign} {word}" for sign, word in words.items() if sign in there)
 
 
-def comparison(item, source, rows, signs):
+def added(item, rows, behind=()):
+    """Columns that a reader added to the rows: not printed, not `behind`, not beside a value as its n is."""
+    heads = {*item.keys, *item.columns, *(name.partition(".")[0] for name in item.values), *behind, "status",
+             "settled"}
+    new = dict.fromkeys(k for row in rows for k in row if k.partition(".")[0] not in heads)
+    return [k for k in new if not (k.endswith(tuple(f"_{part}" for part in BESIDE))
+                                   and k.rpartition("_")[0].partition(".")[0] in {*heads, *new})]
+
+
+def comparison(item, source, rows, signs, behind=()):
     """Header, body and rest of the printed table: under each printed row that one of `rows`, called `source`.
 
     The rest are the printed rows that none of `rows` stands beside.
-    signs  `marks` of their cells
+    signs   `marks` of their cells
+    behind  columns of `rows` that are not shown
     """
+    more = added(item, rows, behind)
     if any("cells" in row for row in item.raw["rows"]):
-        return _across(item, source, rows, signs)
+        return _across(item, source, rows, signs, more)
     named = "label" in item.columns and item.keys == ("row",)  # a row that is named by its label as printed
     alike = peers(item)
     columns = {k: {**c, "peers": alike.get(unit(k, c), ())} for k, c in item.columns.items()
                if k not in item.keys and c.get("type") != EXTRACTED and not (named and k == "label")}
     there = [*item.rows, *rows]
     shown = {k: c for k, c in columns.items() if any(row.get(k) is not None for row in there)}
-    header = [*(_label(item, k) for k in item.keys), "source", *(_label(item, k) for k in shown)]
+    header = [*(_label(item, k) for k in item.keys), "source", *(_label(item, k) for k in shown),
+              *map(_not_printed, more)]
+    shown |= {k: {} for k in more}
     by_key = {tuple(r.get(k) for k in item.keys): r for r in rows}
     body, rest = [], []
     for printed in item.rows:
@@ -100,10 +114,15 @@ def comparison(item, source, rows, signs):
     return header, body, rest
 
 
-def _across(item, source, rows, signs):
+def _not_printed(column):
+    return f"{display.in_words(column)} (not printed)"
+
+
+def _across(item, source, rows, signs, more):
     """`comparison` of a table that the paper prints with a class or a problem at the head of each column.
 
-    A cell holds its numbers side by side, as printed: "99.88, 96.45", or a mean with "(0.92)" behind it.
+    A cell holds its numbers side by side, as printed: "99.88, 96.45", or a mean with "(0.92)" behind it. Each
+    of the columns `more` has a line of its own.
     """
     *outer, head = item.keys
     heads = list(dict.fromkeys(c[head] for row in item.raw["rows"] for c in row["cells"]))
@@ -114,6 +133,8 @@ def _across(item, source, rows, signs):
         key = tuple(row.get(k) for k in outer)
         lines = [[who, *(_side_by_side(item, theirs.get((*key, h), {}), marked, (*key, h)) for h in heads)]
                  for who, theirs, marked in given]
+        lines += [[_not_printed(k), *(cell(given[1][1].get((*key, h), {}).get(k)) for h in heads)]
+                  for k in more]
         _add(body, rest, [display.in_words(cell(k)) for k in key], lines)
     return [*(_label(item, k) for k in outer), "source", *map(str, heads)], body, rest
 
@@ -186,8 +207,9 @@ def captioned(words, label):
 class _Pieces:
     """What a page shows of an item, piece by piece, each as (Markdown, MyST)."""
 
-    def __init__(self, item, runs, pictures, caption, alt, built):
+    def __init__(self, item, runs, pictures, caption, alt, built, behind):
         self.item, self.runs, self.pictures, self.alt = item, runs, pictures or {}, alt or item.caption
+        self.behind = behind
         self.more = {}    # further pictures by their names
         self.rest = []    # published rows that are not reproduced yet
         self.main, *self.others = runs
@@ -207,7 +229,7 @@ class _Pieces:
         meant = f" ({words})" if (words := legend(signs)) else ""
         if item.rows and run.get("rows"):
             caption = f"{item.title}: {display.symbols(item.caption)}{meant}"
-            yield *comparison(item, told, run["rows"], signs), caption
+            yield *comparison(item, told, run["rows"], signs, self.behind), caption
         data = run.get("data") if item.printed_numbers else None
         if data and (made := published_numbers(item, told, data, signs))[1]:
             yield *made, [], f"{item.title}: published numbers{meant}"
@@ -326,15 +348,16 @@ class _Pieces:
             yield "\n\n".join(more), "\n\n".join(inner)
 
 
-def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None, built=None):
+def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None, built=None, behind=()):
     """`(markdown, myst, pictures, myst of other runs)` of an item.
 
     The notebook shows other runs under the item, the book at the foot of the page.
     runs      {label: record}: the recorded one first where there is one, then this run's
     pictures  {label: PNG, or None where there is nothing to draw} of a figure
     built     what to call, in place of recorded, what has no units and this build has computed at its size
+    behind    columns of a table's rows that are not shown
     """
-    of = _Pieces(item, runs, pictures, caption, alt, built)
+    of = _Pieces(item, runs, pictures, caption, alt, built, behind)
     pieces = [*of.results(), *of.line(), *of.details(sets)]
     others = [piece for label in of.others for piece in of.beside(label)]
     plain = "\n\n".join(text for text, _ in [*pieces, *others] if text)

@@ -23,12 +23,15 @@ REMEDY = "restore it from the repository, or delete it to have it computed again
 
 
 # ---- plain values ----------------------------------------------------------------------------------------
-def plain(value, what="value"):
+def plain(value, what="value", arrays=None):
     """A value as JSON holds it: numbers, text, lists, dicts; a frozen dataclass as `{"<class>": {fields}}`.
 
-    Tuples become lists, numbers that are not finite become None. Raises TypeError for anything else: what is
+    Tuples become lists, numbers that are not finite become None. Raises UserError for anything else: what is
     stored must say everything that decides a result.
+
+    arrays  takes tensors and arrays by their places, each of which is left as `{"array": place}`
     """
+    value = value.item() if isinstance(value, np.generic) else value
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, numbers.Integral):
@@ -36,13 +39,32 @@ def plain(value, what="value"):
     if isinstance(value, numbers.Real):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {str(k): plain(v, f"{what}[{k!r}]") for k, v in value.items()}
+        return {str(k): plain(v, f"{what}.{k}".strip("."), arrays) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(v, what) for v in value]
+        return [plain(v, f"{what}.{n}", arrays) for n, v in enumerate(value)]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [f.name for f in dataclasses.fields(value)]
-        return {type(value).__name__: {n: plain(getattr(value, n), f"{what}.{n}") for n in names}}
-    raise TypeError(f"{what} is a {type(value).__name__}; numbers, text, lists, dicts, dataclasses are kept")
+        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        return {type(value).__name__: plain(fields, what, arrays)}
+    if arrays is not None and isinstance(value, (torch.Tensor, np.ndarray)):
+        arrays[what] = value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else value
+        return {"array": what}
+    kept = "numbers, text, lists, dicts, dataclasses" + ", arrays, tensors" * (arrays is not None)
+    raise runtime.UserError(f"{what} is a {type(value).__name__}; {kept} are kept")
+
+
+def with_arrays(value, arrays):
+    """A plain value with its arrays in their places again."""
+    if isinstance(value, dict):
+        if value.keys() == {"array"} and value["array"] in arrays:
+            return arrays[value["array"]]
+        return {k: with_arrays(v, arrays) for k, v in value.items()}
+    return [with_arrays(v, arrays) for v in value] if isinstance(value, list) else value
+
+
+def held(result, what):
+    """A result as a `Run` holds it: plain values, tensors as arrays."""
+    arrays = {}
+    return with_arrays(plain(result, what, arrays), arrays)
 
 
 def same(stored, planned):
@@ -87,40 +109,8 @@ class Run:
     @property
     def row(self):
         """Arguments and results side by side, as one row of a table."""
-        told = {k: v for k, v in self.arguments.items() if not isinstance(v, dict)}
-        return {"run": self.name, **told, "seconds": self.provenance["seconds"], **self.result}
-
-
-def held(result, place=""):
-    """A result as a `Run` holds it: plain values, tensors as arrays."""
-    if isinstance(result, dict):
-        return {str(k): held(v, f"{place}.{k}") for k, v in result.items()}
-    if isinstance(result, (list, tuple)) and not dataclasses.is_dataclass(result):
-        return [held(v, f"{place}.{n}") for n, v in enumerate(result)]
-    if isinstance(result, torch.Tensor):
-        result = result.detach().cpu().numpy()
-    return result if isinstance(result, np.ndarray) else plain(result, place)
-
-
-def _apart(value, place, arrays):
-    """A result with each array taken out into `arrays` and its place left as `{"array": place}`."""
-    if isinstance(value, dict):
-        return {k: _apart(v, f"{place}.{k}".strip("."), arrays) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_apart(v, f"{place}.{n}", arrays) for n, v in enumerate(value)]
-    if isinstance(value, np.ndarray):
-        arrays[place] = value
-        return {"array": place}
-    return value
-
-
-def _together(value, arrays):
-    """What `_apart` took apart."""
-    if isinstance(value, dict):
-        if value.keys() == {"array"} and value["array"] in arrays:
-            return arrays[value["array"]]
-        return {k: _together(v, arrays) for k, v in value.items()}
-    return [_together(v, arrays) for v in value] if isinstance(value, list) else value
+        arguments = {k: v for k, v in self.arguments.items() if not isinstance(v, dict)}
+        return {"run": self.name, **arguments, "seconds": self.provenance["seconds"], **self.result}
 
 
 def _hash(arrays):
@@ -130,7 +120,7 @@ def _hash(arrays):
 def write(path, run):
     """Keep a run as the file `path`, in place of an earlier one and of arrays that are no longer its own."""
     path, arrays = Path(path), {}
-    raw = vars(run) | {"result": _apart(run.result, "", arrays), "arrays": None}
+    raw = vars(run) | {"result": plain(run.result, "", arrays), "arrays": None}
     if arrays:
         raw["arrays"] = f"{path.stem}-{_hash(arrays)}.npz"
         content.write_npz(path.with_name(raw["arrays"]), arrays)
@@ -153,7 +143,7 @@ def files(path):
     """Those files that are the run of `path`, and no other one's: itself and its arrays, also of before."""
     path = Path(path)
     own = re.compile(rf"{re.escape(path.stem)}-[0-9a-f]{{12}}\.npz")
-    arrays = sorted(each for each in path.parent.glob(f"{path.stem}-*.npz") if own.fullmatch(each.name))
+    arrays = sorted(p for p in path.parent.glob(f"{path.stem}-*.npz") if own.fullmatch(p.name))
     return [path] * path.exists() + arrays
 
 
@@ -172,7 +162,7 @@ def read(path):
                 arrays = {k: z[k] for k in z.files}
             if _hash(arrays) not in name:
                 raise ValueError("its arrays are not what was written")
-        return Run(**raw | {"result": _together(raw["result"], arrays)})
+        return Run(**raw | {"result": with_arrays(raw["result"], arrays)})
     except Exception as error:  # a flipped bit makes zip, numpy and json fail in more ways than can be listed
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise runtime.UserError(f"{file}: damaged ({reason}); {REMEDY}") from None

@@ -127,6 +127,13 @@ def used(kind, name, identity):
         book.setdefault(kind, {})[name] = identity
 
 
+def at_most(asked, there):
+    """`asked` images, or all that are `there` where these are fewer, which the ledgers then say."""
+    if asked > there:
+        used("fewer", f"{asked:,} images asked, {there:,} there", there)
+    return min(asked, there)
+
+
 # ---- folders ---------------------------------------------------------------------------------------------
 # Their defaults lie in the repository; of a package installed without it, in `~/.cache/boundary-book`.
 def repository(folder):

@@ -8,7 +8,7 @@ import torch
 
 from papers.chen import claims, experiments, figures, handmade, models, ranking
 from report import reference
-from report.experiment import Results, named
+from report.experiment import Results, labelled
 from shared import roby
 
 SCALE = SimpleNamespace(datasets=("mnist", "cifar10"), models=None, seed=0,
@@ -48,7 +48,7 @@ TEN = pd.DataFrame([unit(name.lower().replace(" ", ""), n) for n, name in enumer
     ("natural", 20, "mnist-inceptionv1"), ("robust", 20, "cifar10-lenet-robust"), ("dense", 9, "mnist-fcn-9"),
     ("convolutional", 8, "cifar10-cnn-4")])
 def test_units_are_named_as_they_are_recorded(kind, count, one):
-    planned, labels = named(experiments.SETS[kind][2], experiments.plan(kind)(SCALE))
+    planned, labels = labelled(experiments.SETS[kind][2], experiments.plan(kind)(SCALE))
     assert len(planned) == count and one in planned and set(labels[one]) == {"data", "model"}
     given = planned[one]
     assert given["images_train"] == (45_000 if one.startswith("cifar10") else 55_000)
@@ -80,9 +80,9 @@ def test_a_further_network_is_no_network_of_the_paper(monkeypatch):
     assert figures.TEN == 10 and len(experiments.PRINTED) == 10 + 9 + 4 and "New" not in experiments.PRINTED
     labels = {f"mnist-{name}": {"data": "mnist", "model": name} for name in ("lenet", "new")}
     there = dict.fromkeys(labels)
-    units = figures.only(Results("natural", there, recorded=there, labels=labels, mine=there),
+    units = figures.only(Results("natural", there, recorded=there, labels=labels, own=there),
                          experiments.PRINTED)
-    assert list(units.published) == list(units.recorded) == list(units.mine) == ["mnist-lenet"]
+    assert list(units.published) == list(units.recorded) == list(units.own) == ["mnist-lenet"]
     page = SimpleNamespace(results=lambda experiment, names: len(names))
     assert figures.lent(page, experiments.natural) == 30 and figures.lent(page, experiments.dense) == 9
 
@@ -91,10 +91,10 @@ def test_parts_of_a_set_of_units():
     names = ("mnist-lenet", "cifar10-lenet", "mnist-alexnet")
     labels = {name: dict(zip(("data", "model"), name.split("-"))) for name in names}
     there = dict.fromkeys(names)
-    units = Results("natural", there, recorded=there, labels=labels, mine={"mnist-lenet": 1})
+    units = Results("natural", there, recorded=there, labels=labels, own={"mnist-lenet": 1})
     assert list(figures.only(units, data="mnist").published) == ["mnist-lenet", "mnist-alexnet"]
     assert list(figures.only(units, ["LeNet"]).recorded) == ["mnist-lenet", "cifar10-lenet"]
-    assert figures.only(units, ["AlexNet"], "cifar10").mine == {"mnist-lenet": 1}
+    assert figures.only(units, ["AlexNet"], "cifar10").own == {"mnist-lenet": 1}
 
 
 # ---- rows a network --------------------------------------------------------------------------------------

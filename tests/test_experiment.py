@@ -1,6 +1,10 @@
 """Experiments and their runs: plans, sizes, what is kept and replaced, what is out of date, damage."""
+import errno
 import json
+import os
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
@@ -10,9 +14,11 @@ import torch
 
 from report import experiment as experiments
 from report import store
-from report.experiment import Experiment
+from report.experiment import Experiment, Results
+from report.page import Page, check_asked
 from shared import runtime
-from shared.training import checkpoint
+from shared.data import sets
+from shared.training import checkpoint, fit
 from workflow import planned
 
 COUNT = []
@@ -61,14 +67,15 @@ def test_a_run_is_kept_with_arguments_sizes_arrays_version_and_provenance(home):
     assert again.result["curves"]["all"][0]["points"].tolist() == [0, 2, 4]
     assert again.provenance == run.provenance and (again.version, again.after) == (1, {})
     assert {"device", "threads", "versions", "revision", "seconds"} <= set(again.provenance)
-    assert gather().missing == [] and COUNT == [0, 1, 2, 3]  # nothing is computed twice
+    gather()
+    assert COUNT == [0, 1, 2, 3]  # nothing is computed twice
 
 
 def test_sizes_are_recorded_as_they_were_not_as_they_were_asked(home):
     larger = replace(TOY, scale={"paper": FULL | {"images": 20}})
     results = gather(experiment=larger, images=20)
     assert results.recorded["u0"].sizes == {"images": [8, 20]}
-    assert results.fraction == pytest.approx(8 / 20) and len(results.missing) == 4
+    assert planned.fraction(results) == pytest.approx(8 / 20)
 
 
 @pytest.mark.parametrize("bad, said", [
@@ -88,48 +95,77 @@ def test_a_plan_with_two_equal_names_is_refused(home):
 
 
 def test_arguments_are_plain_or_refused(home):
-    with pytest.raises(TypeError, match="Tensor"):
+    with pytest.raises(runtime.UserError, match="a.x is a Tensor; numbers, text"):
         gather(experiment=replace(TOY, plan=lambda _: {"a": {"x": torch.ones(2), "images": 1}}))
 
 
 # ---- what is recorded, what is not ------------------------------------------------------------------------
 def test_only_the_published_arguments_are_recorded_and_small_runs_are_kept_nowhere(home):
     results = gather(scale=2.0)
-    assert not results.recorded and len(results.mine) == 4 and not (home / "results").exists()
+    assert not results.recorded and len(results.own) == 4 and not (home / "results").exists()
     gather(scale=2.0)
     assert len(COUNT) == 4 and len(list((home / "_runs").rglob("u*.json"))) == 4    # kept apart
     for _ in range(2):
-        assert len(gather(record=False).mine) == 4
+        assert len(gather(record=False).own) == 4
     assert len(COUNT) == 12 and not (home / "results").exists()
 
 
 def test_a_size_above_the_published_one_is_not_recorded(home):
     gather()
     before = path(home).read_text()
-    assert gather(images=9).mine["u1"].arguments["images"] == 9 and path(home).read_text() == before
+    assert gather(images=9).own["u1"].arguments["images"] == 9 and path(home).read_text() == before
 
 
 def test_a_larger_size_replaces_a_smaller_one_and_never_the_reverse(home):
-    assert gather(images=2).fraction == 0.25
-    assert gather().fraction == 1 and len(COUNT) == 8
+    assert planned.fraction(gather(images=2)) == 0.25
+    assert planned.fraction(gather()) == 1 and len(COUNT) == 8
     for which in ("missing", "all", "u1"):
-        assert gather(which, images=2).fraction == 1
+        assert planned.fraction(gather(which, images=2)) == 1
 
 
 def test_an_own_function_is_shown_beside_what_is_recorded_and_changes_nothing(home):
     gather()
     before = path(home).read_text()
     results = gather(function=lambda x, images, scale: {"value": -1.0, "images": 1})
-    assert results.yours and results.mine["u1"].result["value"] == -1
+    assert results.yours and results.own["u1"].result["value"] == -1
     assert results.recorded["u1"].result["value"] == 1 / 3 and path(home).read_text() == before
 
 
 @pytest.mark.parametrize("returned, said", [
     (3.0, "returned a float; a dict"), ({"value": 1}, "must return how many 'images' it took"),
-    ({"images": 99}, "not 99")])
+    ({"images": 99}, "not 99"), ({"images": 1, "model": {"net": print}}, "model.net is a builtin_function")])
 def test_a_function_that_returns_something_else_is_named(home, returned, said):
-    with pytest.raises(runtime.UserError, match=said):
-        gather(function=lambda x, images, scale: returned)
+    def another(x, images, scale):
+        return returned
+
+    for function, experiment in ((another, TOY), (None, replace(TOY, function=another))):
+        with pytest.raises(runtime.UserError, match=f"toy/runs: another.*{said}") as error:
+            gather(function=function, experiment=experiment)
+        assert "\n" not in str(error.value) and not list(home.rglob("*.json"))
+
+
+def test_what_rests_on_an_own_function_is_recorded_nowhere(home):
+    rests = Experiment("toy/after", lambda images: {"sum": len(experiments.results_of("toy/runs"))},
+                       lambda s: {"all": {"images": 3}}, scale={"paper": FULL}, after=(TOY,))
+    gather(function=lambda x, images, scale: {"images": 1})
+    results = gather(experiment=rests)
+    assert results.yours and results.own["all"].result == {"sum": 4} and not list(home.rglob("*.json"))
+    gather()
+    assert gather(experiment=rests).recorded["all"].result == {"sum": 4}
+
+
+def test_small_runs_and_own_functions_keep_no_state(home):
+    """So that an edit counts the next time."""
+    def slow(x, images, scale):
+        kept = checkpoint.checkpoint("state")
+        assert kept.load() is None
+        kept.save({"x": torch.ones(1)}, {})
+        return {"images": images}
+
+    for _ in range(2):
+        gather(record=False, experiment=replace(TOY, function=slow))
+        gather(function=slow)
+    assert not list(home.rglob("*.safetensors"))
 
 
 def test_recorded_runs_most_like_a_missing_one_have_most_arguments_in_common(home):
@@ -146,19 +182,44 @@ def test_recorded_runs_most_like_a_missing_one_have_most_arguments_in_common(hom
     assert planned.nearest(experiments.Results("toy/runs", published), "u0") == []
 
 
+@pytest.mark.parametrize("take", [lambda digits, n: digits.first(n)[1],
+                                  lambda digits, n: digits.y_test[fit.share(digits.y_test, n)]])
+def test_fewer_images_than_asked_are_said_in_the_label_of_the_page(home, take):
+    """Also of a run that is taken from `_runs`."""
+    def count(x, images, scale):
+        return {"images": images, "taken": len(take(sets.load("digits"), images))}
+
+    def label(results, used=()):
+        page = SimpleNamespace(profile="smoke", parameters={"profile": "smoke", "images": 20_000, "seed": 0},
+                               declared={"images": SimpleNamespace(default=None),
+                                         "seed": SimpleNamespace(default=0)},
+                               sets={"toy": results}, used=dict.fromkeys(["fewer"] * bool(used), used))
+        return Page.scale_words.fget(page)
+
+    toy = replace(TOY, function=count)
+    for record in (False, True, True):
+        results = gather(experiment=toy, images=20_000, record=record)
+        assert results.own["u0"].result["taken"] == 500
+        assert label(results) == "smoke, images = 20000; 20,000 images asked, 500 there"
+    assert label(gather(experiment=toy, images=500, record=False)) == "smoke, images = 20000"
+    with runtime.ledger() as used:      # by a cell of the page itself
+        take(sets.load("digits"), 501)
+    assert label(Results("toy", {}), used["fewer"]).endswith("; 501 images asked, 500 there")
+
+
 # ---- which are computed -----------------------------------------------------------------------------------
 def test_names_shares_and_none(home):
-    assert len(gather("none").absent) == 4
+    assert len(planned.absent(gather("none"))) == 4
     gather("u3, u1")
     assert COUNT == [3, 1]
     gather("1/2")
     assert COUNT == [3, 1, 0, 2]
     sets = [gather("u9, u1")]  # another experiment of the page may have it
     assert COUNT[4:] == [1]
-    experiments.check_asked("u2, u1", sets)
+    check_asked("u2, u1", sets)
     for wrong in ("u9, u1", "mising"):
         with pytest.raises(runtime.UserError, match="no such run; allowed: missing.* Runs here: u0, u1"):
-            experiments.check_asked(wrong, sets)
+            check_asked(wrong, sets)
 
 
 def test_shares_are_a_partition():
@@ -173,7 +234,7 @@ def test_a_raised_version_makes_runs_out_of_date_and_they_stay_until_computed_ag
     raised = replace(TOY, version=2)
     results = gather("none", experiment=raised)
     assert results.outdated == {f"u{x}": ["version"] for x in range(4)} and len(results.recorded) == 4
-    assert results.missing and len(COUNT) == 4
+    assert len(COUNT) == 4
     assert not gather(experiment=raised).outdated and COUNT[4:] == [0, 1, 2, 3]
 
 
@@ -194,7 +255,7 @@ def test_runs_are_out_of_date_when_an_experiment_they_rest_on_is(home):
     gather()
     assert gather(experiment=after(TOY)).recorded["all"].result["sum"] == pytest.approx(2)
     assert gather("none", experiment=after(replace(TOY, version=2))).outdated == {"all": ["toy/runs"]}
-    experiments._in_process.clear()     # in another process: from what is recorded
+    experiments._on_this_page.clear()     # in another process: from what is recorded
     assert learn(3)["sum"] == pytest.approx(2)
 
 
@@ -278,11 +339,49 @@ def test_every_changed_byte_is_noticed_and_named(home):
     assert refused > 100
 
 
-def test_a_damaged_run_is_named_and_computed_again(home, capsys):
+@pytest.mark.parametrize("damage", [lambda text: text[:len(text) // 2],
+                                    lambda text: text.replace('"version": 1', '"version": 3')])
+def test_a_run_cut_in_half_or_edited_by_hand_is_named_and_computed_again(home, capsys, damage):
     gather()
-    path(home).write_text('{"name": "u1"')
-    assert not gather().missing and COUNT[4:] == [1]
+    text = path(home).read_text()
+    path(home).write_text(damage(text))
+    assert path(home).read_text() != text
+    assert planned.fraction(gather()) == 1 and COUNT[4:] == [1]
     assert "u1.json: damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("full", [0, 1])
+def test_a_full_disk_leaves_the_run_that_was_there(home, monkeypatch, full):
+    """The disk is full when the arrays are written, or when the run is."""
+    gather()
+    before, space = store.read(path(home)), iter([None] * full)
+
+    def replaced(part, target, move=os.replace):
+        if next(space, "none left"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        move(part, target)
+
+    with monkeypatch.context() as disk, pytest.raises(runtime.UserError, match="No space left") as error:
+        disk.setattr(os, "replace", replaced)
+        gather("u1", experiment=replace(TOY, function=lambda **given: measure(**given) | {
+            "more": torch.ones(9)}))
+    assert "\n" not in str(error.value) and str(store.read(path(home))) == str(before)
+    assert not list(path(home).parent.glob(".*"))
+    gather("u1")    # and the next one leaves no arrays of the one that did not end
+    assert len(list(path(home).parent.glob("u1*"))) == 2
+
+
+def test_two_writers_of_one_run_compute_it_once(home):
+    """Both find it absent; the second waits, and takes what the first has written."""
+    def slow(**given):
+        time.sleep(0.3)
+        return measure(**given)
+
+    one = replace(TOY, function=slow, scale={"paper": FULL | {"count": 1}})
+    arguments = one.planned()[0]["u0"]
+    with ThreadPoolExecutor(2) as pool:
+        writers = [pool.submit(experiments.keep, one, "u0", arguments, arguments) for _ in range(2)]
+    assert COUNT == [0] and len({str(w.result()) for w in writers}) == 1
 
 
 def test_a_new_result_leaves_no_arrays_of_the_old_one(home):
@@ -305,7 +404,7 @@ def test_two_clones_joined_by_their_files_are_one(home, monkeypatch):
         places.append(home / share[0])
     shutil.copytree(places[1], places[0], dirs_exist_ok=True)
     monkeypatch.setenv("BOUNDARY_RESULTS", str(places[0]))
-    assert gather("none").missing == [] and len(COUNT) == 4
+    assert planned.fraction(gather("none")) == 1 and len(COUNT) == 4
 
 
 def test_a_run_file_is_sorted_plain_json_without_nan(home):

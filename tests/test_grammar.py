@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from report import claims, prose, record, store, tidy
 from report.every import MANY, every
-from report.experiment import named
+from report.experiment import labelled
 from report.page import Page
 from shared import runtime
 
@@ -170,10 +170,10 @@ def test_a_claim_waits_for_networks_that_are_trained_as_long_as_published():
 # ---- tidy frames -------------------------------------------------------------------------------------------
 def test_the_keys_of_a_plan_name_its_units_and_become_columns():
     plan = {("mnist-normal", "fgsm", n): {"images": 3} for n in (0, 1)}
-    units, labels = named("{network}-{kind}-b{block}", plan)
+    units, labels = labelled("{network}-{kind}-b{block}", plan)
     assert list(units) == ["mnist-normal-fgsm-b0", "mnist-normal-fgsm-b1"]
     assert labels["mnist-normal-fgsm-b1"] == {"network": "mnist-normal", "kind": "fgsm", "block": 1}
-    assert named("{run}", {"a": {}}) == ({"a": {}}, {"a": {"run": "a"}})
+    assert labelled("{run}", {"a": {}}) == ({"a": {}}, {"a": {"run": "a"}})
 
 
 @pytest.mark.parametrize("names, plan, said", [
@@ -182,7 +182,7 @@ def test_the_keys_of_a_plan_name_its_units_and_become_columns():
     ("{a}{b}", {("x", "yz"): {}, ("xy", "z"): {}}, "several runs of one name")])
 def test_keys_that_name_no_unit_are_refused(names, plan, said):
     with pytest.raises(runtime.UserError, match=said):
-        named(names, plan)
+        labelled(names, plan)
 
 
 def test_lists_become_rows_and_the_rest_is_repeated():

@@ -11,7 +11,7 @@ import torch
 from papers.he import boundary, claims, detection, experiments, figures
 from papers.he import models as recipes
 from report import display
-from report.experiment import named
+from report.experiment import labelled
 from report.small_network import small_network
 
 SCALE = dict(
@@ -68,7 +68,7 @@ def test_blocks_cover_the_sample_and_the_slowest_attack_has_the_smallest():
 def test_settings_change_what_they_name_and_nothing_else():
     scale = SimpleNamespace(**SCALE)
     attacks, plan = experiments.plan_attacks(scale), experiments.plan_settings(scale)
-    names, _ = named("{setting}-{network}-{kind}", plan)
+    names, _ = labelled("{setting}-{network}-{kind}", plan)
     assert len(names) == 6 * 4 + 3 and "short-mnist-normal-brittle" in names
     ours, slow = (plan[name, "mnist-normal", "strong"] for name in ("ours", "slow"))
     assert ours == attacks["mnist-normal", "strong", 0] | {"images": 3, "shown": 0}

@@ -9,7 +9,7 @@ import sys
 import jupytext
 import pytest
 
-from report import reference, results
+from report import record, reference, results
 from shared import ROOT, runtime
 from workflow import page
 
@@ -215,3 +215,23 @@ def test_what_a_build_computed_stands_under_its_result_in_a_notebook_and_at_the_
         ours | {"acc": 0.4321}])}
     plain, myst, _, foot = results.page(item, runs)
     assert "0.4321" in plain and "0.4321" not in myst and "0.4321" in foot
+
+
+
+@pytest.mark.parametrize("paper, name", [("he", "table-1"), ("sutton", "table-4")])
+def test_a_column_of_a_reader_is_shown_behind_the_published_ones_and_not_judged(paper, name):
+    """Also where the paper prints a class at the head of each column: then it has a line of its own."""
+    item = reference.paper(paper)[name]
+    claims = dict.fromkeys(item.claims, "not judged here")
+    more = [row | {"my_column": 777.5, "my_column_n": 3} for row in item.rows]
+    before, after = (record.build(item, rows=rows, claims=claims) for rows in (item.rows, more))
+    assert before.pop("rows") != after.pop("rows") and before == after
+
+    def shown(**how):
+        return results.page(item, {"recorded": after | {"rows": more}}, **how)[0]
+
+    words, text = "my column (not printed)", shown()
+    header = next(line for line in text.splitlines() if "| source |" in line)
+    assert header.endswith(f"| {words} |") == (paper == "he")
+    assert text.count(words) == (1 if paper == "he" else 9) and text.count("| 777.5 |") >= 4
+    assert words not in shown(behind=("my_column",)) and "777.5" not in shown(behind=("my_column",))

@@ -162,7 +162,7 @@ def test_the_minute_tells_of_fewer_training_images_nets_left_out_and_pairs_that_
 def test_a_triangle_is_laid_out_as_printed():
     item = reference.paper("sutton")["table-6"]
     few = made_up([(2, 3)])
-    header, body, rest = results.comparison(item, "reproduced", tables.sizes(few, "l2"), {})
+    header, body, rest = results.comparison(item, "reproduced", tables.sizes(few, "l2"), {}, tables.BEHIND)
     assert header[-9:] == [str(k) for k in range(1, 10)] and {*map(len, body + rest)} == {len(header)}
     assert len(body) == 4   # a line of ours under each printed one that has any: training and test images
     assert len(rest) == len(item.raw["rows"]) - 2 and not any("reproduced" in row for row in rest)
@@ -310,14 +310,14 @@ def test_class_names_are_compared_by_their_letters():
 def test_a_figure_rests_on_its_own_problems_only():
     arguments = {f"u{a}-{b}": {"class_a": a, "class_b": b} for a, b in ALL}
     units = Results("pairs", arguments, ("draws",), recorded=dict.fromkeys(["u0-1", "u0-3"], "run"),
-                    mine={"u1-2": "mine"}, outdated={"u0-3": ["why"]})
+                    own={"u1-2": "own"}, outdated={"u0-3": ["why"]})
     def of(problems):
         return units.only(lambda given: (given["class_a"], given["class_b"]) in problems)
 
     near = of(NEXT)
     assert list(near.published) == [f"u{a}-{b}" for a, b in NEXT] and near.sizes == ("draws",)
-    assert list(near.recorded) == ["u0-1"] and list(near.mine) == ["u1-2"] and not near.outdated
-    assert len(units.published) == 45 and len(of([(0, 3)]).absent) == 0
+    assert list(near.recorded) == ["u0-1"] and list(near.own) == ["u1-2"] and not near.outdated
+    assert len(units.published) == 45 and list(of([(0, 3)]).recorded) == ["u0-3"]
 
 
 # ---- which network is the main reading -------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 import papers
 from report import registry
 from report.experiment import Experiment
+from shared import runtime
 from workflow import versions
 
 MODULE = '''"""A paper."""
@@ -104,6 +105,13 @@ def test_another_architecture_is_noticed(digest):
 
 def test_no_experiment_has_changed_without_its_version():
     assert list(versions.changed()) == []
+
+
+@pytest.mark.parametrize("name", ["", "he/atacks"])
+def test_an_experiment_that_does_not_exist_is_refused_in_one_line(name):
+    with pytest.raises(runtime.UserError, match=f"EXPERIMENT='{name}'; allowed: chen/convolutional") as error:
+        versions.same(name)
+    assert "\n" not in str(error.value)
 
 
 def test_every_experiment_has_its_digest_stored():

@@ -35,7 +35,7 @@ class Planned(page.Page):
         return super().results(experiment, **how)
 
     def _noted(self, item, sets):
-        self.rests[item] = {s.name: s.absent for s in page.several(sets)}
+        self.rests[item] = {s.name: absent(s) for s in page.several(sets)}
 
     def _publish(self, item, sets, **judged):
         self._noted(item, sets)
@@ -49,6 +49,17 @@ class Planned(page.Page):
         pass
 
     tell = minute = stamp = picture
+
+
+def absent(results):
+    """Published runs of which nothing is recorded."""
+    return [n for n in results.published if n not in results.recorded]
+
+
+def fraction(results):
+    """Mean over the published runs of their share of the published size; an absent one counts 0."""
+    shares = [run.fraction for run in results.recorded.values()]
+    return sum(shares) / len(results.published) if results.published else 1.0
 
 
 def nearest(results, name):
@@ -78,13 +89,15 @@ def usual(results, name):
 
 def facts(run):
     """What a page found, as plain data: its own experiments, and the absent runs that each item rests on."""
-    own = [(name, experiments.recorded(each, *each.planned())) for name, each in run.asked.items()
-           if each.scale == run.scales]
-    states = [{**each.state(), "after": [a.name for a in run.asked[name].after], "fraction": each.fraction,
-               "smaller": sum(one.fraction < 1 for one in each.recorded.values()),
-               "absent": {n: usual(each, n) for n in [*each.absent, *each.outdated]},
-               "torch": Counter(one.provenance["versions"]["torch"] for one in each.recorded.values())}
-              for name, each in own]
+    own = [(experiment, experiments.recorded(experiment, *experiment.planned()))
+           for experiment in run.asked.values() if experiment.scale == run.scales]
+    states = [{"set": experiment.name, "published": len(results.published), "recorded": len(results.recorded),
+               "outdated": results.outdated, "after": [first.name for first in experiment.after],
+               "fraction": fraction(results),
+               "smaller": sum(run.fraction < 1 for run in results.recorded.values()),
+               "absent": {n: usual(results, n) for n in [*absent(results), *results.outdated]},
+               "torch": Counter(run.provenance["versions"]["torch"] for run in results.recorded.values())}
+              for experiment, results in own]
     return {"sets": states, "rests": run.rests}
 
 

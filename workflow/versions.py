@@ -174,7 +174,7 @@ def small(name):
         experiments.gather(each, SimpleNamespace(**each.scale["smoke"]))
     found = experiments.gather(experiment, SimpleNamespace(**experiment.scale["smoke"]))
     return {run: {k: v for k, v in numbers(made.result).items() if not any(time in k for time in TIMES)}
-            for run, made in found.mine.items()}
+            for run, made in found.own.items()}
 
 
 def alike(a, b):

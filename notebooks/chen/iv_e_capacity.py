@@ -70,7 +70,7 @@ PGD, COLOUR = (experiments.attacks_on(data)["text"] for data in ("mnist", "cifar
 
 def sizes():
     """Facts: how much each network was trained and attacked, of how much; {} where none is there."""
-    there = [unit for each in (dense, convolutional) for unit in (each.recorded or each.mine).values()]
+    there = [unit for each in (dense, convolutional) for unit in (each.recorded or each.own).values()]
     parts = {experiments.DATASETS[unit.arguments["dataset"]]: unit.sizes for unit in there}
     whole = {data: mine["images_train"][1] for data, mine in parts.items()}
     fewer = "".join(f"; {data}: of {n:,}" for data, n in whole.items() if n < max(whole.values()))

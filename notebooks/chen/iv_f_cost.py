@@ -67,7 +67,7 @@ EXPECTED = 100 / (3 * STEPS)    # percent: one forward pass over all steps, of t
 def in_bf16(unit):
     """Whether a network was attacked in bfloat16: if its recipe wants that, on a processor that has it."""
     # A row says nothing of the processor. The unit that it is made of does; it is found by its times.
-    device = next(each.provenance["device"] for each in (*natural.recorded.values(), *natural.mine.values())
+    device = next(each.provenance["device"] for each in (*natural.recorded.values(), *natural.own.values())
                   if each.result["seconds"] == unit["seconds"])
     wanted = recipes.OWN.get(unit["architecture"], {}).get("bf16", recipes.NATURAL.bf16)
     return wanted and "no bf16" not in device

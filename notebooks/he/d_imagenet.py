@@ -121,7 +121,7 @@ def table_5(examples, classifiers=None):
 
 # What is recorded is shown even where no classifier is recorded yet.
 both = (examples,)
-if classifiers.recorded or classifiers.mine and not examples.recorded:
+if classifiers.recorded or classifiers.own and not examples.recorded:
     both = (examples, classifiers)
 run.table("table-5", both, table_5)
 

@@ -215,7 +215,7 @@ run.figure("figure-5", sweeps, lambda units: display.image_table(
 # enough, and each interval is $[0, 1]$ as in the paper. $s_{(i)}$ is the width of the narrowest interval.
 
 # %%
-run.table("table-2", sweeps, lambda units: figures.inside(units, "table-2"))
+run.table("table-2", sweeps, lambda units: figures.inside(units, "table-2"), behind=figures.BEHIND)
 run.say(sweeps, beyond.scarce,
         "For {n} of {of} attacks fewer than 80 different examples have the published class ({told}).")
 
@@ -225,7 +225,7 @@ run.say(sweeps, beyond.scarce,
 # A pixel counts as perturbed if at least one example changes it, as in the paper's text.
 
 # %%
-run.table("table-3", sweeps, lambda units: figures.attacked(units, "table-3"))
+run.table("table-3", sweeps, lambda units: figures.attacked(units, "table-3"), behind=figures.BEHIND)
 run.say(sweeps, beyond.minute,
         "The networks that were not attacked are wrong on {others:.0%} of an attack's images on average over "
         "the {n} attacks (paper: {paper.others:.0%}). Of the {examples} images, {again} was "
@@ -239,7 +239,7 @@ run.say(sweeps, beyond.minute,
 # printed minimum of MI lies above its maximum under either reading. A folded table has plain norms.
 
 # %%
-run.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"))
+run.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"), behind=figures.BEHIND)
 run.extra("plain-norms", sweeps, lambda units: [
     {"attack": row["attack"].replace("Linf", "L∞")} | {
         f"{side}, {end}": row[f"{side}_l2_{end}"] for side in ("sampled", "attack") for end in figures.ENDS}

@@ -91,7 +91,7 @@ run.table("table-5", networks, table_5)
 # of it. $s_{(i)}$ is the width of the narrowest interval, in pixel values from 0 to 1.
 
 # %%
-run.table("table-6", sweeps, lambda units: figures.inside(cw2(units), "table-6"))
+run.table("table-6", sweeps, lambda units: figures.inside(cw2(units), "table-6"), behind=figures.BEHIND)
 
 run.say(sweeps, lambda units: beyond.box_by_box(cw2(units)),
         "These boxes vary the pixels that all images of the attack change. If they vary up to $b$ of the "
@@ -104,7 +104,7 @@ run.say(sweeps, lambda units: beyond.box_by_box(cw2(units)),
 # Perturbed pixels are those that at least one image of the attack changes, as in the paper's text.
 
 # %%
-run.table("table-7", sweeps, lambda units: figures.attacked(cw2(units), "table-7"))
+run.table("table-7", sweeps, lambda units: figures.attacked(cw2(units), "table-7"), behind=figures.BEHIND)
 run.say(sweeps, lambda units: beyond.minute(cw2(units), "table-6"),
         "The table rests on {examples} different images, found by the untargeted and the targeted attack "
         "with 100 settings each. On average over the {n} digits the other networks misclassify {others:.1%} "

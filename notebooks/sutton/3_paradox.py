@@ -45,7 +45,6 @@ from papers.sutton import experiments, figures, readings, tables
 from papers.sutton.experiments import DELTAS
 from papers.sutton.figures import DATASETS
 from report import display, reference
-from report.experiment import together
 from report.page import start
 from report.sums import words
 
@@ -84,12 +83,12 @@ colours = run.results(experiments.cifar10, plan=experiments.small_cifar10,
                       names=[*PROBLEMS["cifar10"], SHOWN])
 photos = run.results(experiments.imagenet, plan=experiments.small_imagenet)
 example = colours.only(lambda given: given["run"] == SHOWN)
-recorded = together(
+recorded = figures.joined(
     "experiments", colours.only(lambda given: given["run"] in PROBLEMS["cifar10"]),
     run.results(experiments.fashion_mnist, plan=experiments.small_fashion_mnist,
                 names=PROBLEMS["fashion_mnist"]),
     run.results(experiments.gtsrb, plan=experiments.small_gtsrb, names=PROBLEMS["gtsrb"]),
-    photos.only(lambda given: given["run"] in (photos.recorded or photos.mine)))
+    photos.only(lambda given: given["run"] in (photos.recorded or photos.own)))
 
 # %% [markdown]
 # ## Figure 1: aeroplane against cat

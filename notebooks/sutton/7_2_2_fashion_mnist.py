@@ -114,7 +114,7 @@ run.table("table-19", (), lambda: tables.class_rows(PAPER["table-19"], SPECS["fa
 # The paper names no least "sizeable" share of attackable images, and a bound of our own would decide the verdict, so this part is not judged.
 
 # %%
-run.table("table-20", pairs, lambda u: figures.settled(tables.summary_shares(u)))
+run.table("table-20", pairs, lambda u: figures.settled(tables.summary_shares(u)), behind=tables.BEHIND)
 
 # %%
 figures.show_means(run, "fashion-means", pairs, SHARES, CLASSES, RIGHT)
@@ -160,7 +160,7 @@ planes.show(run, "fashion-planes", pairs, NEXT, CLASSES, PRINTED, data_set="Fash
 # absolute changes, ℓ₂ the Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
 
 # %%
-run.table("table-21", pairs, tables.summary_sizes, rests=ATTACKED)
+run.table("table-21", pairs, tables.summary_sizes, rests=ATTACKED, behind=tables.BEHIND)
 run.tell(pairs, lambda u: figures.norms_in_words(PAPER["table-21"], tables.summary_sizes(u)))
 run.tell(pairs, lambda u: "The noise of Table 20 is scaled by these norms. At δ = {} it flips the label "
          "of {} of the attackable test images (paper: {}).".format(

@@ -145,7 +145,7 @@ def shares(units):
             for row in figures.settled(tables.summary_shares(units))]
 
 
-run.table("table-23", pairs, shares)
+run.table("table-23", pairs, shares, behind=tables.BEHIND)
 
 # %%
 figures.show_means(run, "gtsrb-means", pairs, SHARES, CLASSES, RIGHT, LARGER_SIGN)
@@ -393,7 +393,7 @@ planes.show(run, "gtsrb-planes", pairs, NEXT, CLASSES, RANDOM, data_set="GTSRB")
 # absolute changes, ℓ₂ the Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
 
 # %%
-run.table("table-24", pairs, tables.summary_sizes, rests=ATTACKED)
+run.table("table-24", pairs, tables.summary_sizes, rests=ATTACKED, behind=tables.BEHIND)
 run.tell((pairs, others), lambda u, o: readings.seeds_in_words(u, o, SIZES["l2"], CLASSES))
 
 # %% [markdown]

@@ -166,7 +166,7 @@ def table_25(units):
     return made
 
 
-run.table("table-25", tested, table_25)
+run.table("table-25", tested, table_25, behind=("low", "high", "turned"))
 
 # %%
 if (f := pooled(run.best(tested))) is not None:

@@ -199,7 +199,7 @@ def trained(net, data, recipe, hook, asked, states_of, *, images_train, held_out
     """
     order = torch.randperm(len(data.x_train), generator=runtime.generator(seed, "chen", "held out"))
     out, rest = order[:held_out], order[held_out:]
-    rows = rest[share(data.y_train[rest], min(images_train, len(rest)))].sort().values
+    rows = rest[share(data.y_train[rest], images_train)].sort().values
     lengths = [n for n in models.LENGTHS if n <= longest]
     kept = checkpoint("looks")
     weights, found = kept.load() or ({}, {})
@@ -292,7 +292,7 @@ def measured(net, data, recipe, attacks, *, images_attack, draws, near, directio
               "resampled_test": resampled(scores, y_test, draws, seed)}
 
     order = torch.randperm(len(x_test), generator=runtime.generator(seed, "chen", "attacked"))
-    rows = order[share(y_test[order], min(images_attack, len(x_test)))].sort().values
+    rows = order[share(y_test[order], images_attack)].sort().values
     x, y = pixels(x_test[rows.to(device)]), y_test[rows]
     start = clock()
     with torch.no_grad(), runtime.bf16(device, recipe.bf16):

@@ -41,11 +41,11 @@ def only(units, asked=None, data=None):
 
     A small run's stay, except those that the paper does not print.
     """
-    mine = {name: each for name, each in units.mine.items()
+    own = {name: run for name, run in units.own.items()
             if SPELT[units.labels[name]["model"]] in PRINTED}
     some = units.only(lambda unit: data in (None, unit["data"])
                       and (asked is None or SPELT[unit["model"]] in asked))
-    return dataclasses.replace(some, mine=mine)
+    return dataclasses.replace(some, own=own)
 
 
 RESAMPLED = ("fsa", "fsd", "roby", "width", "overlap")     # the columns of a unit's resamples

@@ -122,6 +122,9 @@ def column(net, quantity):
     return CELLS[quantity].format(*net.split("-"))
 
 
+BEHIND = tuple(column(net, quantity) for net in COLUMNS for quantity in COUNTS)
+
+
 def status(net, value, of=()):
     """The status of a cell of a network's column: not run, measured on a proxy, fitted, or None.
 

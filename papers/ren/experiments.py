@@ -186,7 +186,7 @@ def plan_compared(scale):
 def check(architecture, net, background, *, images, recipe, dataset, threshold, iterations):
     """Algorithm 1 from all sources: what it promises, counted, and the mean similarities under both goals."""
     digits = sets.load(dataset)
-    sources = digits.x_test[:images]
+    sources, _ = digits.first(images)
     classify = inference.classifier(trained(architecture, recipe, digits, net).net)
     flat = torch.full_like(sources[:1], UNIFORM[background])
     pairs, nearest = (borderline.search(classify, sources, flat, threshold=threshold,
@@ -278,7 +278,7 @@ def measure(architecture, net, background, *, images, recipe, dataset, threshold
     Beside them the means of the same pairs by scikit-image's two conventions of SSIM.
     """
     digits = sets.load(dataset)
-    x, y = digits.x_test[:images], digits.y_test[:images]
+    x, y = digits.first(images)
     behind = borderline.backgrounds(background, x, y, runtime.generator(seed, "backgrounds"))
     pairs = borderline.search(inference.classifier(trained(architecture, recipe, digits, net).net), x, behind,
                               threshold=threshold, max_iterations=iterations)
@@ -339,7 +339,7 @@ THRESHOLDS, LIMITS = (0.9, 0.95, 0.98, 0.99, 0.995, 0.999), (3, 5, 7, 9, 11)
 def sweep(background, *, net, images, recipe, dataset, seed):
     """Separability and robustness of architecture A under every threshold and limit on the mixtures."""
     digits = sets.load(dataset)
-    x, y = digits.x_test[:images], digits.y_test[:images]
+    x, y = digits.first(images)
     classify = inference.classifier(trained("a", recipe, digits, net).net)
     behind = borderline.backgrounds(background, x, y, runtime.generator(seed, "backgrounds"))
     by_limit = {}
@@ -360,7 +360,7 @@ def measure_pruned(architecture, seed, background, t, T, place, *, images, recip
                    iterations):
     """Means and standard deviations over digits of the three similarities, as in Table IV."""
     digits = sets.load(dataset)
-    x, y = digits.x_test[:images], digits.y_test[:images]
+    x, y = digits.first(images)
     pruning = borderline.Pruning(t, T, place)
     pairs = borderline.search(inference.classifier(trained(architecture, recipe, digits, seed).net), x,
                               borderline.backgrounds(background, x, y, None),

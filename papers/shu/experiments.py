@@ -132,8 +132,8 @@ def measure_network(family: Family, *, number, seed):
 def measure_clean(family: Family, *, images, seed):
     """What the networks say of the first test images: rates of error, and how many agree with the first."""
     models, data = family.models(seed), family.data()
-    y = data.y_test[:images]
-    answered = boxes.answers(models, data.x_test[:images].to(runtime.device())).cpu()
+    x, y = data.first(images)
+    answered = boxes.answers(models, x.to(runtime.device())).cpu()
     return {"images": len(y), "rates": (answered != y).double().mean(1).tolist(),
             "agreement": boxes.agreement(answered, y).tolist()}
 
@@ -142,10 +142,10 @@ def project(*, images, perplexity, seed):
     """Places in the plane, by t-SNE, of the first images of the test set."""
     from sklearn.manifold import TSNE  # here: it takes seconds to import
 
-    data = sets.load("mnist")
-    flat = data.x_test[:images].flatten(1).numpy() / 255
+    x, y = sets.load("mnist").first(images)
+    flat = x.flatten(1).numpy() / 255
     places = TSNE(perplexity=perplexity, random_state=seed).fit_transform(flat)
-    return {"images": len(flat), "places": places, "labels": data.y_test[:images].tolist()}
+    return {"images": len(flat), "places": places, "labels": y.tolist()}
 
 
 def measure_image(family: Family, attack, *, label, split, number, aims, count, least, sizes, also, whole,

@@ -19,6 +19,7 @@ MEANT = prose.fill(     # by `boxes.kind`
     "attacked network misclassifies at most {right:.0%}, another at least {mostly:.0%}. A box is "
     "*transferable* if every network misclassifies at least {significant:.0%}.",
     {"mostly": boxes.MOSTLY, "right": boxes.RIGHT, "significant": boxes.SIGNIFICANT})
+BEHIND = ("examples", "perturbed", "n_intervals")    # columns that claims read and tables do not show
 ENDS = ("min", "max", "mean")       # of distances, as the tables order them
 ERRORS = {k: v for row in PAPER["table-1"].rows for k, v in row.items() if k.startswith("M")}    # as printed
 

@@ -13,6 +13,7 @@ from papers.sutton import tables
 from papers.sutton.experiments import DELTAS, SIGNS
 from report import display
 from report.comparison import compare
+from report.experiment import Results
 from shared.attacks.line import scalings
 from shared.susceptibility import percentage
 
@@ -91,6 +92,14 @@ def heat_map(item, rows, names, *, column=None, unit="%"):
 
 
 # ---- how much was measured -------------------------------------------------------------------------------
+def joined(name, *some):
+    """One `Results` of several with different runs, so that a page shows what is there of all of them."""
+    parts = {part: {n: value for results in some for n, value in getattr(results, part).items()}
+             for part in ("published", "recorded", "outdated", "labels", "own")}
+    sizes = dict.fromkeys(size for results in some for size in results.sizes)
+    return Results(name, sizes=tuple(sizes), **parts)
+
+
 def scale_words(units, of):
     """A sentence on the problems and images that the results of a page rest on."""
     total = tables.counted(units)

@@ -7,6 +7,7 @@ import numpy as np
 
 SPLITS = ("train", "test")
 NORMS = ("l1", "l2", "linf")
+BEHIND = ("class_a", "class_b", "count", "below")    # columns that claims read and tables do not show
 
 
 # ---- one number of a part: what is read of it ------------------------------------------------------------

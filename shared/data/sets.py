@@ -56,6 +56,11 @@ class Dataset:
         title = SPECS[self.name].title if self.name in SPECS else self.name
         return f"{title}, {SOURCES[self.source]}: {facts}."
 
+    def first(self, count):
+        """The first `count` test images and their labels, or all; the ledgers say where there are fewer."""
+        count = runtime.at_most(count, len(self.x_test))
+        return self.x_test[:count], self.y_test[:count]
+
     def to(self, device):
         """The same data set with every tensor on `device`."""
         tensors = {key: value.to(device) for key, value in self._tensors().items()}

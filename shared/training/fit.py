@@ -78,6 +78,8 @@ def share(y, count):
 
     (Training images of GTSRB lie class by class: its first thousand show three signs only.)
     """
+    if count is not None:
+        runtime.at_most(count, len(y))
     labels, place = y.cpu(), torch.empty(len(y), dtype=torch.float64)
     for label in labels.unique():
         own = (labels == label).nonzero()[:, 0]

@@ -8,7 +8,7 @@ import torch
 from papers.shu import experiments as setting
 from papers.shu import models as shu
 from papers.shu.experiments import Family
-from report import experiment, zoo
+from report import zoo
 from shared import regions as boxes
 from shared import runtime
 from shared.attacks.iterative import BasicIterative
@@ -216,7 +216,7 @@ def planes_of_boxes():
         found[name] = result
     found["without"] = {"classes": {}}
     given = dict(label=0, others=[1, 2], reach=1.5, far=2.5, size=5, seed=0)
-    with mock.patch.dict(experiment._in_process, {"shu/lenet-sweeps": found}):
+    with mock.patch.object(setting, "results_of", lambda name: found):
         return [setting.measure_planes(FAMILY, targets, **given)
                 for targets in ({}, {"bim": 1, "nf": 2}, {"bim": 2, "nf": 9})]
 

@@ -1,0 +1,56 @@
+"""The numbers of run notebooks as data: a sweep as the page on running documents it."""
+import json
+import re
+import subprocess
+
+import pytest
+
+from report.display import MIME
+from shared import ROOT, runtime
+from workflow import table
+
+PAGE = (ROOT / "book/how-to-run.md").read_text().partition("## Many runs")[2]
+
+
+def ran(path, seed):
+    """A run notebook with one result, which the seed decides."""
+    row = {"item": "table-3", "row": "architecture=A", "column": "ssim", "value": 0.5 + seed, "n": 1,
+           "low": None, "high": None, "published": 0.5}
+    facts = {"profile": "smoke", "seed": seed, "parameters": {"seed": seed, "images": 100}}
+    told = [{"kind": "item", "table": [row]}, {"kind": "stamp", "facts": facts}]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"cells": [{"outputs": [{"data": {MIME: each}}]} for each in told]}))
+    table.write(path.with_suffix(".csv"), path)
+
+
+def test_a_sweep_becomes_one_frame_by_the_line_of_the_page(tmp_path, monkeypatch):
+    folder, = set(re.findall(r"\.ipynb (\S+)/\{\}\.ipynb", PAGE))
+    for seed in range(3):
+        ran(tmp_path / folder / f"{seed}.ipynb", seed)
+    monkeypatch.chdir(tmp_path)
+    *lines, last = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1].splitlines()
+    names = {}
+    exec("\n".join(lines), names)
+    assert names["sweep"].value.tolist() == [0.5, 1.5, 2.5] and names["sweep"].seed.tolist() == [0, 1, 2]
+    assert eval(last, names).loc["table-3", "architecture=A", "ssim"].tolist() == [3, 1.5, 1.0]
+    alone = table.of(*sorted((tmp_path / folder).glob("*.ipynb")))
+    assert list(alone) == list(names["sweep"]) and alone.value.tolist() == names["sweep"].value.tolist()
+
+
+def test_clean_keeps_a_sweep_and_git_ignores_it(tmp_path):
+    for name in ("sweeps/seeds/0.csv", "_runs/runs/ren/searches/a.json", "_runs/logs/a", "_build/a"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    subprocess.run(["make", "-f", ROOT / "Makefile", "clean"], cwd=tmp_path, check=True, capture_output=True)
+    left = [str(p.relative_to(tmp_path)) for p in sorted(tmp_path.rglob("*")) if p.is_file()]
+    assert left == ["_runs/runs/ren/searches/a.json", "sweeps/seeds/0.csv"]
+    assert "/sweeps/" in (ROOT / ".gitignore").read_text().splitlines()
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"cells": []}', '{"cells": [{"outputs": []}]}'])
+def test_what_is_no_run_notebook_is_refused_in_one_line(tmp_path, text):
+    path = tmp_path / "a.ipynb"
+    path.write_text(text)
+    with pytest.raises(runtime.UserError, match="a.ipynb: no notebook that ran to its end; run it") as error:
+        table.of(path)
+    assert "\n" not in str(error.value)
