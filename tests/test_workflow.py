@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import nbformat
+import papermill
 import pytest
 from conftest import NOTEBOOKS, environment
 from nbformat.v4 import new_code_cell, new_notebook
@@ -147,7 +148,7 @@ CELL = """profile: str = "quick"  # scale
 seed: int = 0  # of the draws
 device: str = "auto"  # where
 units: str = "missing"  # which units
-images: int | None = None  # how many [1..]
+images: int = None  # how many [1..]
 """
 
 
@@ -469,6 +470,13 @@ def test_every_notebook_declares_its_parameters_each_with_help():
     for name in NOTEBOOKS:
         known = parameters.declared(parameters.text_half(name))
         assert list(known)[:3] == ["profile", "seed", "device"] and all(p.help for p in known.values()), name
+
+
+def test_papermill_knows_every_declared_parameter():
+    """Else it warns of an unknown parameter and then sets it."""
+    for name in NOTEBOOKS:
+        known = parameters.declared(parameters.text_half(name))
+        assert papermill.inspect_notebook(ROOT / "notebooks" / f"{name}.ipynb").keys() == known.keys(), name
 
 
 def test_the_book_is_rendered_where_something_changed(tmp_path, monkeypatch):
