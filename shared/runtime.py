@@ -6,6 +6,7 @@ import contextlib
 import errno
 import fcntl
 import hashlib
+import io
 import os
 import platform
 import re
@@ -341,10 +342,34 @@ def generator(seed, *labels):
 
 
 # ---- progress --------------------------------------------------------------------------------------------
+class _Line(io.TextIOBase):
+    """One line of a notebook's cell that progress bars overwrite; at last it is an output without data."""
+    encoding = "utf-8"
+
+    def __init__(self, cell):
+        from IPython.display import display
+        self.cell, self.shown = cell, display({}, raw=True, display_id=True)
+
+    def write(self, text):
+        text = text.replace("\x1b[A", "").strip("\r\n")  # bars inside others, too, are this line
+        if text:
+            self.shown.update({"text/plain": text} if text.strip() else {}, raw=True)
+        return len(text)
+
+
+_line = None
+
+
 def progress(total, label):
     """A text progress bar where somebody may look: a terminal or a notebook. It leaves nothing behind."""
-    watched = sys.stdout.isatty() or "ipykernel" in sys.modules
-    return tqdm(total=total, desc=label, file=sys.stdout, leave=False, disable=not watched)
+    global _line
+    bar = partial(tqdm, total=total, desc=label, leave=False, miniters=1)
+    shell = sys.modules["IPython"].get_ipython() if "ipykernel" in sys.modules else None
+    if shell is None or not total:
+        return bar(file=sys.stdout, disable=not (total and sys.stdout.isatty()))
+    if _line is None or _line.cell != shell.execution_count:
+        _line = _Line(shell.execution_count)
+    return bar(file=_line)
 
 
 # ---- chunks ----------------------------------------------------------------------------------------------

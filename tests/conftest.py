@@ -12,9 +12,9 @@ import pytest
 from report import reference
 from shared import ROOT, runtime
 from tests import warm
+from workflow import catalogue
 
-NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
-                   for p in ROOT.glob("notebooks/*/*.py"))
+NOTEBOOKS = sorted(catalogue.notebooks())
 
 
 # What a reader should not meet.

@@ -11,10 +11,20 @@ from pathlib import Path
 import jupytext
 import nbformat
 
+from shared import ROOT
+
+COPY = "-Copy"      # in JupyterLab's name of a copy, which is a reader's own and no page
 KEEP_CELL = {"tags", "mystnb"}
 
 
-def _canonical(nb):
+def on_save(model, path, contents_manager, **_):
+    """JupyterLab calls this before it saves (`workflow/jupyter.json`): a page is saved without outputs."""
+    place = Path(contents_manager.root_dir, path.strip("/")).resolve()
+    if model["type"] == "notebook" and ROOT / "notebooks" in place.parents and COPY not in place.stem:
+        model["content"] = _normal(nbformat.from_dict(model["content"]))
+
+
+def _normal(nb):
     """The notebook without outputs, with cell ids that follow from the cells: one text, one notebook."""
     seen = {}
     for cell in nb.cells:
@@ -33,12 +43,12 @@ def _canonical(nb):
         "language_info": {"name": "python"},
     }
     nb.nbformat, nb.nbformat_minor = 4, 5
-    return nbformat.writes(nbformat.from_dict(nb), indent=1) + "\n"
+    return nbformat.from_dict(nb)
 
 
 def expected(text):
     """The normal form of both halves, (.ipynb, .py), from the text half."""
-    ipynb = _canonical(jupytext.read(text))
+    ipynb = nbformat.writes(_normal(jupytext.read(text)), indent=1) + "\n"
     nb = jupytext.reads(ipynb, fmt="ipynb")
     nb.metadata.pop("language_info", None)
     return ipynb, jupytext.writes(nb, fmt="py:percent")
@@ -51,7 +61,8 @@ def merging(root):
 
 
 def main(root="notebooks", check=False):
-    files = [p for p in sorted(Path(root).rglob("*.*")) if ".ipynb_checkpoints" not in p.parts]
+    files = [p for p in sorted(Path(root).rglob("*.*")) if ".ipynb_checkpoints" not in p.parts
+             and COPY not in p.stem]
     texts = [p for p in files if p.suffix == ".py"]
     bad = [f"{p}: no text half" for p in files if p.suffix == ".ipynb" and p.with_suffix(".py") not in texts]
     text_wins = check or merging(root)
