@@ -17,13 +17,6 @@ COPY = "-Copy"      # in JupyterLab's name of a copy, which is a reader's own an
 KEEP_CELL = {"tags", "mystnb"}
 
 
-def on_save(model, path, contents_manager, **_):
-    """JupyterLab calls this before it saves (`workflow/jupyter.json`): a page is saved without outputs."""
-    place = Path(contents_manager.root_dir, path.strip("/")).resolve()
-    if model["type"] == "notebook" and ROOT / "notebooks" in place.parents and COPY not in place.stem:
-        model["content"] = _normal(nbformat.from_dict(model["content"]))
-
-
 def _normal(nb):
     """The notebook without outputs, with cell ids that follow from the cells: one text, one notebook."""
     seen = {}
@@ -46,12 +39,31 @@ def _normal(nb):
     return nbformat.from_dict(nb)
 
 
-def expected(text):
-    """The normal form of both halves, (.ipynb, .py), from the text half."""
-    ipynb = nbformat.writes(_normal(jupytext.read(text)), indent=1) + "\n"
+def _halves(nb):
+    """The normal form of both halves, (.ipynb, .py), of a notebook."""
+    ipynb = nbformat.writes(_normal(nb), indent=1) + "\n"
     nb = jupytext.reads(ipynb, fmt="ipynb")
     nb.metadata.pop("language_info", None)
     return ipynb, jupytext.writes(nb, fmt="py:percent")
+
+
+def expected(text):
+    """The normal form of both halves, (.ipynb, .py), from the text half."""
+    return _halves(jupytext.read(text))
+
+
+def on_save(model, path, contents_manager, **_):
+    """JupyterLab calls this before it saves a file (`workflow/jupyter.json`): a page is saved as committed.
+
+    So to run and save a page changes nothing. A reader's copy and other files are saved as they are.
+    """
+    place = Path(contents_manager.root_dir, path.strip("/")).resolve()
+    if ROOT / "notebooks" not in place.parents or COPY in place.stem:
+        return
+    if model["type"] == "notebook":
+        model["content"] = _normal(nbformat.from_dict(model["content"]))
+    elif place.suffix == ".py":
+        model["content"] = _halves(jupytext.reads(model["content"], fmt="py:percent"))[1]
 
 
 def merging(root):
