@@ -7,6 +7,7 @@ import errno
 import fcntl
 import hashlib
 import io
+import logging
 import os
 import platform
 import re
@@ -85,6 +86,10 @@ def _threads():
     return int(asked)
 
 
+def _no_late_interrupt(record):
+    return "KeyboardInterrupt caught" not in record.getMessage()
+
+
 def prepare(*, computes=True):
     """Make this process fit for a run; to import this package changes nothing in a process.
 
@@ -96,6 +101,9 @@ def prepare(*, computes=True):
     if getattr(sys.excepthook, "func", None) is not _hook:
         sys.excepthook = partial(_hook, sys.excepthook)
     threads = _threads()
+    # jupyter_client interrupts a kernel before it ends it, which papermill lets it do while the kernel still
+    # completes its last answer: no cell is stopped, but the kernel logs an error. A stopped cell says so itself.
+    logging.getLogger("IPKernelApp").addFilter(_no_late_interrupt)
     if not computes:
         return
     import torch

@@ -285,6 +285,23 @@ def test_progress_leaves_nothing_in_a_saved_notebook(tmp_path):
     assert bar["data"] == {} and end["text"] == ["end\n"]
 
 
+LATE = """from shared import runtime
+import time
+runtime.prepare(computes=False)
+handlers = get_ipython().kernel.shell_handlers
+at_once = handlers["kernel_info_request"]
+async def late(*message):
+    await at_once(*message)
+    time.sleep(0.5)
+handlers["kernel_info_request"] = late"""
+
+
+def test_a_run_that_succeeds_ends_without_an_interrupt(tmp_path):
+    """papermill ends a kernel at its last answer, here a slow one."""
+    told = start(write(tmp_path / "in.ipynb", LATE), tmp_path / "out.ipynb")
+    assert "Interrupt" not in "".join(told.communicate(timeout=120)) and told.returncode == 0
+
+
 @pytest.mark.parametrize("copy", [False, True])
 def test_a_copy_says_so_in_one_line_and_records_nothing(home, monkeypatch, capsys, copy):
     """JupyterLab names the file of the notebook that a kernel belongs to."""
