@@ -101,8 +101,8 @@ def prepare(*, computes=True):
     if getattr(sys.excepthook, "func", None) is not _hook:
         sys.excepthook = partial(_hook, sys.excepthook)
     threads = _threads()
-    # jupyter_client interrupts a kernel before it ends it, which papermill lets it do while the kernel still
-    # completes its last answer: no cell is stopped, but the kernel logs an error. A stopped cell says so itself.
+    # jupyter_client interrupts a kernel before it ends it; under papermill that can meet the end of the last
+    # answer. No cell is stopped then, but the kernel logs an error. A stopped cell says so itself.
     logging.getLogger("IPKernelApp").addFilter(_no_late_interrupt)
     if not computes:
         return
