@@ -354,14 +354,17 @@ class _Line(io.TextIOBase):
     """One line of a notebook's cell that progress bars overwrite; at last it is an output without data."""
     encoding = "utf-8"
 
-    def __init__(self, cell):
-        from IPython.display import display
-        self.cell, self.shown = cell, display({}, raw=True, display_id=True)
+    def __init__(self, shell):
+        self.cell, self.publish = shell.execution_count, shell.display_pub.publish
+        self.show({}, update=False)
+
+    def show(self, data, update=True):
+        self.publish(data, {}, transient={"display_id": f"progress-{os.getpid()}-{self.cell}"}, update=update)
 
     def write(self, text):
         text = text.replace("\x1b[A", "").strip("\r\n")  # bars inside others, too, are this line
         if text:
-            self.shown.update({"text/plain": text} if text.strip() else {}, raw=True)
+            self.show({"text/plain": text} if text.strip() else {})
         return len(text)
 
 
@@ -371,13 +374,13 @@ _line = None
 def progress(total, label):
     """A text progress bar where somebody may look: a terminal or a notebook. It leaves nothing behind."""
     global _line
-    bar = partial(tqdm, total=total, desc=label, leave=False, miniters=1)
-    shell = sys.modules["IPython"].get_ipython() if "ipykernel" in sys.modules else None
-    if shell is None or not total:
-        return bar(file=sys.stdout, disable=not (total and sys.stdout.isatty()))
-    if _line is None or _line.cell != shell.execution_count:
-        _line = _Line(shell.execution_count)
-    return bar(file=_line)
+    file, shell = sys.stdout, sys.modules["IPython"].get_ipython() if "ipykernel" in sys.modules else None
+    if shell is not None:
+        if _line is None or _line.cell != shell.execution_count:
+            _line = _Line(shell)
+        file = _line
+    return tqdm(total=total, desc=label, file=file, leave=False, miniters=1,
+                disable=file is not _line and not file.isatty())
 
 
 # ---- chunks ----------------------------------------------------------------------------------------------
