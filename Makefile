@@ -86,7 +86,8 @@ lock: $(READY)
 	    uv pip compile $$f.in -o $$f.lock --universal --python-version 3.11 --generate-hashes \
 	        --no-emit-index-url --no-header --no-annotate --quiet --system-certs; done
 
-# The environment is the lock, neither more nor less. The .pth line lets `import shared` work from any folder.
+# The environment is the lock, neither more nor less. The .pth line lets `import shared` work from any folder;
+# JupyterLab's setting saves a page without outputs.
 # It is sound if it lies where it was made, with a new enough Python and pip; else it is made anew.
 LOCK ?= requirements.lock
 SOUND = grep -qsF "$(abspath $(VENV))" $(VENV)/bin/activate && \
@@ -110,10 +111,11 @@ env:
 	    fi; \
 	    $(PYTHON) -m venv $(VENV); }
 
-$(READY): $(LOCK)
+$(READY): $(LOCK) workflow/jupyter.json
 	@$(MAKE) --no-print-directory env
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	    "uv==$$(sed -n 's/^uv==\([^ ;]*\).*/\1/p' requirements.lock)"
 	$(BIN)/uv pip sync --quiet --system-certs --python $(BIN)/python --require-hashes $(LOCK)
+	mkdir -p $(VENV)/etc/jupyter && cp workflow/jupyter.json $(VENV)/etc/jupyter/jupyter_server_config.json
 	echo "$(CURDIR)" > "$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')/boundary_book.pth"
 	touch $@

@@ -11,11 +11,13 @@ What a page says at full scale comes from the recorded runs; what this page meas
 """
 import dataclasses
 import json
+import os
 import re
 import resource
 import sys
 import time
 import types
+from pathlib import Path
 
 import pandas as pd
 
@@ -54,6 +56,8 @@ class Page:
     def __init__(self, name, namespace):
         self.name, self.started, self.paper_key = name, time.perf_counter(), name.split("/")[0]
         self.text_half = parameters.text_half(name)
+        here = namespace.get("__file__") or os.environ.get("JPY_SESSION_NAME", self.text_half)  # JupyterLab's
+        self.scratch = Path(here).with_suffix("").resolve() != self.text_half.with_suffix("").resolve()
         self.declared = parameters.declared(self.text_half)
         self.parameters = parameters.values(self.declared, namespace, sys.argv[1:])
         self.profile, self.seed = self.parameters["profile"], self.parameters["seed"]
@@ -66,6 +70,8 @@ class Page:
         self._ledger = runtime.ledger()
         self.used = self._ledger.__enter__()
         display.style()
+        if self.scratch:
+            display.say(f"This is a scratch copy of `{name}`: its tables and figures are not recorded.")
 
     # ---- settings ----------------------------------------------------------------------------------------
     def scale(self, *, smoke, quick, paper):
@@ -123,6 +129,11 @@ class Page:
     def at_full_scale(self):
         """Whether this run is the published one: then what it measured is what is recorded."""
         return self.profile == "paper"
+
+    @property
+    def records(self):
+        """Whether this run writes the records of its items."""
+        return self.at_full_scale and not self.scratch
 
     def _runs(self, sets):
         """`{label: {experiment: {name: Run}}}`: what is recorded, and what this page has of its own."""
@@ -203,7 +214,7 @@ class Page:
         if not made:
             display.show(f"{printed.title}: not measured yet.")
             return None
-        if self.at_full_scale and "recorded" in made:
+        if self.records and "recorded" in made:
             record.write(made["recorded"])
         first = next(iter(made.values()))
         markdown, myst, shown, others = results.page(
@@ -266,7 +277,7 @@ class Page:
         for n, (label, units_) in enumerate(runs.items()):
             found = record.tidy(pd.DataFrame(rows(*self.frames(sets, units_))))
             own = any(s.yours for s in sets)
-            if label == "recorded" and self.at_full_scale and not own:
+            if label == "recorded" and self.records and not own:
                 record.write({"item": f"{record.EXTRA}{slug}", "paper": self.paper_key, "rows": found,
                               "claims": [], "cells": [], "scale": record.scale(sets, units_),
                               "units": sorted(f"{s.name}/{u}" for s in sets for u in units_[s.name]),
@@ -374,7 +385,7 @@ class Page:
                  "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
                  "when": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "substitutes": self.substitutes,
                  "parameters": {k: self._taken(k, v) for k, v in self.parameters.items()}, "state": state}
-        if self.at_full_scale:
+        if self.records:
             path = runtime.ROOT / STATE / f"{self.name.replace('/', '-')}.json"
             runtime.write_atomically(path, lambda part: part.write_text(json.dumps(facts)))
         if self.foot:

@@ -1,12 +1,13 @@
 """What a notebook may be given: declared in its cell tagged `parameters`, read and checked by one rule.
 
-    images: int | None = None  # test images to start from; None takes the profile's value [1..]
+    images: int = None  # test images to start from; None takes the profile's value [1..]
     threshold: float = 0.99  # stop when the SSIM of the pair is above this (0..1]
     dataset: str = "mnist"  # what the nets learn {mnist, fashion_mnist, digits}
 
 What ends the help is what is allowed: an interval, each end closed `[ ]`, open `( )` or absent, or a set of
-values. In a list or tuple it holds for every element. An optional parameter takes None (also empty text): the
-profile's value. The four parameters that every notebook has are ruled here.
+values. In a list or tuple it holds for every element. A parameter whose default is None is optional: it takes
+None (also empty text), the profile's value. papermill reads the same lines, by a pattern that knows no
+`int | None`. The four parameters that every notebook has are ruled here.
 """
 import ast
 import difflib
@@ -174,17 +175,15 @@ def declared(path):
             known[node.target.id] = _declaration(node, line.encode()[node.end_col_offset:].decode())
         except (AttributeError, ValueError, KeyError):
             raise UserError(f"{path}: write each parameter as `name: type = default  # help [low..high]`, "
-                            f"not `{line.strip()}`; types: {', '.join(TYPES)}, each also `| None`") from None
+                            f"not `{line.strip()}`; types: {', '.join(TYPES)}") from None
     for parameter in known.values():
         parameter.check(parameter.default)
     return known
 
 
 def _declaration(node, comment):
-    kinds = {k.strip() for k in ast.unparse(node.annotation).split("|")}
+    kind = ast.unparse(node.annotation)
     default, text = ast.literal_eval(node.value), comment.strip().removeprefix("#").strip()
-    optional = "None" in kinds or default is None
-    kind, = kinds - {"None"}
     rules = RULES.get(node.target.id, {})
     if kind not in TYPES:
         raise KeyError(kind)
@@ -197,7 +196,7 @@ def _declaration(node, comment):
         values = [c.strip() for c in choices[1].split(",")]
         of = {"int": int, "float": float}.get(_element_kind(kind, default), str)
         rules = {"choices": tuple(map(of, values))}
-    return Parameter(node.target.id, kind, default, text, optional, **rules)
+    return Parameter(node.target.id, kind, default, text, default is None, **rules)
 
 
 def rows(path):

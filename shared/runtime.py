@@ -6,6 +6,8 @@ import contextlib
 import errno
 import fcntl
 import hashlib
+import io
+import logging
 import os
 import platform
 import re
@@ -84,6 +86,10 @@ def _threads():
     return int(asked)
 
 
+def _no_late_interrupt(record):
+    return "KeyboardInterrupt caught" not in record.getMessage()
+
+
 def prepare(*, computes=True):
     """Make this process fit for a run; to import this package changes nothing in a process.
 
@@ -95,6 +101,9 @@ def prepare(*, computes=True):
     if getattr(sys.excepthook, "func", None) is not _hook:
         sys.excepthook = partial(_hook, sys.excepthook)
     threads = _threads()
+    # jupyter_client interrupts a kernel before it ends it; under papermill that can meet the end of the last
+    # answer. No cell is stopped then, but the kernel logs an error. A stopped cell says so itself.
+    logging.getLogger("IPKernelApp").addFilter(_no_late_interrupt)
     if not computes:
         return
     import torch
@@ -348,10 +357,37 @@ def generator(seed, *labels):
 
 
 # ---- progress --------------------------------------------------------------------------------------------
+class _Line(io.TextIOBase):
+    """One line of a notebook's cell that progress bars overwrite; at last it is an output without data."""
+    encoding = "utf-8"
+
+    def __init__(self, shell):
+        self.cell, self.publish = shell.execution_count, shell.display_pub.publish
+        self.show({}, update=False)
+
+    def show(self, data, update=True):
+        self.publish(data, {}, transient={"display_id": f"progress-{os.getpid()}-{self.cell}"}, update=update)
+
+    def write(self, text):
+        text = text.replace("\x1b[A", "").strip("\r\n")  # bars inside others, too, are this line
+        if text:
+            self.show({"text/plain": text} if text.strip() else {})
+        return len(text)
+
+
+_line = None
+
+
 def progress(total, label):
     """A text progress bar where somebody may look: a terminal or a notebook. It leaves nothing behind."""
-    watched = sys.stdout.isatty() or "ipykernel" in sys.modules
-    return tqdm(total=total, desc=label, file=sys.stdout, leave=False, disable=not watched)
+    global _line
+    file, shell = sys.stdout, sys.modules["IPython"].get_ipython() if "ipykernel" in sys.modules else None
+    if shell is not None:
+        if _line is None or _line.cell != shell.execution_count:
+            _line = _Line(shell)
+        file = _line
+    return tqdm(total=total, desc=label, file=file, leave=False, miniters=1,
+                disable=file is not _line and not file.isatty())
 
 
 # ---- chunks ----------------------------------------------------------------------------------------------

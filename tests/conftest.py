@@ -14,7 +14,7 @@ from shared import ROOT, runtime
 from tests import warm
 
 NOTEBOOKS = sorted(str(p.relative_to(ROOT / "notebooks").with_suffix(""))
-                   for p in ROOT.glob("notebooks/*/*.py"))
+                   for p in ROOT.glob("notebooks/*/*.py") if "-Copy" not in p.stem)
 
 
 # What a reader should not meet.

@@ -11,12 +11,12 @@ CELL = """profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the first net
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # which units a paper run computes
-images: int | None = None  # test images; None takes the profile's value [1..]
-nets: int = None  # an older way to say so [1..]
+images: int = None  # test images; None takes the profile's value [1..]
+nets: int = None  # of them [1..]
 threshold: float = 0.99  # stop above this (0..1]
 epsilon: float = 0.5  # a size above zero (0..)
 dataset: str = "mnist"  # what the nets learn {mnist, fashion_mnist, digits}
-recipe: str | None = None  # a name # with a hash in its help
+recipe: str = None  # a name # with a hash in its help
 deltas: list = [0.1, 1.0]  # radii (0..)
 sizes: tuple = (3, 5)  # sides {3, 5, 7}
 plain: bool = True  # without colours
@@ -128,6 +128,7 @@ def test_a_wrong_form_is_told_how(known, words):
     "line",
     [
         "images = 3",
+        "images: int | None = None",
         "images: int",
         "images: array = 3",
         "images: int = f()",

@@ -11,12 +11,17 @@ import time
 from pathlib import Path
 
 import nbformat
+import papermill
 import pytest
 from conftest import NOTEBOOKS, environment
-from nbformat.v4 import new_code_cell, new_notebook
+from jupyter_server.services.contents.largefilemanager import LargeFileManager
+from jupytext.sync_contentsmanager import build_sync_jupytext_contents_manager_class
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+from traitlets.config import Config
 
-from report import parameters
+from report import page, parameters
 from shared import ROOT, runtime
+from shared.data import sets
 from workflow import book, catalogue, imports, missing, needs, pair, records, render, run
 
 
@@ -54,6 +59,38 @@ def test_the_newer_half_wins_but_in_a_merge(tmp_path, merge):
     pair.main(str(tmp_path))
     pair.main(str(tmp_path), check=True)
     assert ("merged" in text.read_text()) == merge
+
+
+def test_a_page_that_is_run_and_saved_in_jupyterlab_stays_as_committed(tmp_path, monkeypatch):
+    """Both halves to the byte, with the setting that the environment has; a copy keeps what it shows."""
+    monkeypatch.setattr(pair, "ROOT", tmp_path)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    halves = [tmp_path / f"notebooks/he/3_optmargin{end}" for end in (".ipynb", ".py")]
+    halves[0].parent.mkdir(parents=True)
+    before = [(ROOT / half.relative_to(tmp_path)).read_text() for half in halves]
+    for half, text in zip(halves, before):
+        half.write_text(text)
+    config = Config(json.loads((ROOT / "workflow/jupyter.json").read_text()))
+    lab = build_sync_jupytext_contents_manager_class(LargeFileManager)(root_dir=str(tmp_path), config=config)
+    nb = lab.get("notebooks/he/3_optmargin.ipynb")["content"]
+
+    def saved(name):
+        nb.metadata.kernelspec = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "x"}
+        nb.metadata.language_info = {"name": "python", "version": "3.11.7"}
+        for cell in nb.cells:
+            cell.metadata["execution"] = {"iopub.execute_input": "2026-01-01"}
+            if cell.cell_type == "code":
+                cell.execution_count, cell.outputs = 3, [new_output("stream", text="shown")]
+        lab.save({"type": "notebook", "format": "json", "content": nb}, f"notebooks/he/{name}.ipynb")
+
+    saved("3_optmargin-Copy1")
+    assert "shown" in halves[0].with_stem("3_optmargin-Copy1").read_text()
+    saved("3_optmargin")
+    assert [half.read_text() for half in halves] == before
+    nb.cells[-1].source += "\n# edited"
+    saved("3_optmargin")
+    assert all("# edited" in half.read_text() for half in halves)
+    pair.main(str(tmp_path), check=True)    # of the page alone: the copy is not in this form
 
 
 def test_the_environment_has_one_lock_that_names_no_host():
@@ -147,7 +184,7 @@ CELL = """profile: str = "quick"  # scale
 seed: int = 0  # of the draws
 device: str = "auto"  # where
 units: str = "missing"  # which units
-images: int | None = None  # how many [1..]
+images: int = None  # how many [1..]
 """
 
 
@@ -230,6 +267,57 @@ def test_how_a_notebook_ended_is_told_in_one_line(tmp_path, cell):
         lines[-1].endswith("/.out.failed.ipynb") and "begun" in (tmp_path / ".out.failed.ipynb").read_text()
     )
     assert not (tmp_path / "out.ipynb").exists() and not list(tmp_path.glob(".part-*"))
+
+
+BARS = """from shared import runtime
+for label in ("first", "second"):
+    with runtime.progress(3, label) as bar:
+        for _ in range(3):
+            with runtime.progress(9, "inside") as inner:
+                inner.update(9)
+            bar.update()
+print("end")"""
+
+
+def test_progress_leaves_nothing_in_a_saved_notebook(tmp_path):
+    run.run(write(tmp_path / "in.ipynb", BARS), tmp_path / "out.ipynb", [])
+    bar, end = json.loads((tmp_path / "out.ipynb").read_text())["cells"][-1]["outputs"]
+    assert bar["data"] == {} and end["text"] == ["end\n"]
+
+
+LATE = """from shared import runtime
+import time
+runtime.prepare(computes=False)
+handlers = get_ipython().kernel.shell_handlers
+at_once = handlers["kernel_info_request"]
+async def late(*message):
+    await at_once(*message)
+    time.sleep(0.5)
+handlers["kernel_info_request"] = late"""
+
+
+def test_a_run_that_succeeds_ends_without_an_interrupt(tmp_path):
+    """papermill ends a kernel at its last answer, here a slow one."""
+    told = start(write(tmp_path / "in.ipynb", LATE), tmp_path / "out.ipynb")
+    assert "Interrupt" not in "".join(told.communicate(timeout=120)) and told.returncode == 0
+
+
+@pytest.mark.parametrize("copy", [False, True])
+def test_a_copy_says_so_in_one_line_and_records_nothing(home, monkeypatch, capsys, copy):
+    """JupyterLab names the file of the notebook that a kernel belongs to."""
+    monkeypatch.setattr(sets, "_profile", sets._profile)
+    monkeypatch.setattr(runtime, "_device", runtime._device)
+    monkeypatch.setattr(page, "STATE", str(home / "state"))
+    place = ROOT / "notebooks/he" / f"3_optmargin{'-Copy1' * copy}.ipynb"
+    monkeypatch.setenv("JPY_SESSION_NAME", str(place))
+    known = parameters.declared(parameters.text_half("he/3_optmargin"))
+    begun = page.Page("he/3_optmargin", {p.name: p.default for p in known.values()} | {"profile": "paper"})
+    said = ["This is a scratch copy of `he/3_optmargin`: its tables and figures are not recorded."]
+    assert capsys.readouterr().out.splitlines() == said * copy
+    begun.extra("of-ours", (), lambda: [{"a": 1}], "Ours")
+    begun.stamp()
+    files = [path.name for path in home.rglob("*.json")]
+    assert sorted(files) == ([] if copy else ["extra-of-ours.json", "he-3_optmargin.json"])
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
@@ -469,6 +557,13 @@ def test_every_notebook_declares_its_parameters_each_with_help():
     for name in NOTEBOOKS:
         known = parameters.declared(parameters.text_half(name))
         assert list(known)[:3] == ["profile", "seed", "device"] and all(p.help for p in known.values()), name
+
+
+def test_papermill_knows_every_declared_parameter():
+    """Else it warns of an unknown parameter and then sets it."""
+    for name in NOTEBOOKS:
+        known = parameters.declared(parameters.text_half(name))
+        assert papermill.inspect_notebook(ROOT / "notebooks" / f"{name}.ipynb").keys() == known.keys(), name
 
 
 def test_the_book_is_rendered_where_something_changed(tmp_path, monkeypatch):

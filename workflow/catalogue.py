@@ -12,7 +12,8 @@ FOLDER = ROOT / "notebooks"
 def notebooks():
     """Names of all notebooks, such as `ren/ii_networks`, in the order of the table of contents."""
     contents = (ROOT / "_toc.yml").read_text()
-    names = (str(p.relative_to(FOLDER).with_suffix("")) for p in FOLDER.glob("*/*.ipynb"))
+    names = (str(p.relative_to(FOLDER).with_suffix("")) for p in FOLDER.glob("*/*.ipynb")
+             if "-Copy" not in p.stem)      # JupyterLab's name of a reader's copy
     return sorted(names, key=lambda name: (name.split("/")[0], contents.find(f"notebooks/{name}\n"), name))
 
 

@@ -11,10 +11,13 @@ from pathlib import Path
 import jupytext
 import nbformat
 
+from shared import ROOT
+
+COPY = "-Copy"      # in JupyterLab's name of a copy, which is a reader's own and no page
 KEEP_CELL = {"tags", "mystnb"}
 
 
-def _canonical(nb):
+def _normal(nb):
     """The notebook without outputs, with cell ids that follow from the cells: one text, one notebook."""
     seen = {}
     for cell in nb.cells:
@@ -33,15 +36,34 @@ def _canonical(nb):
         "language_info": {"name": "python"},
     }
     nb.nbformat, nb.nbformat_minor = 4, 5
-    return nbformat.writes(nbformat.from_dict(nb), indent=1) + "\n"
+    return nbformat.from_dict(nb)
+
+
+def _halves(nb):
+    """The normal form of both halves, (.ipynb, .py), of a notebook."""
+    ipynb = nbformat.writes(_normal(nb), indent=1) + "\n"
+    nb = jupytext.reads(ipynb, fmt="ipynb")
+    nb.metadata.pop("language_info", None)
+    return ipynb, jupytext.writes(nb, fmt="py:percent")
 
 
 def expected(text):
     """The normal form of both halves, (.ipynb, .py), from the text half."""
-    ipynb = _canonical(jupytext.read(text))
-    nb = jupytext.reads(ipynb, fmt="ipynb")
-    nb.metadata.pop("language_info", None)
-    return ipynb, jupytext.writes(nb, fmt="py:percent")
+    return _halves(jupytext.read(text))
+
+
+def on_save(model, path, contents_manager, **_):
+    """JupyterLab calls this before it saves a file (`workflow/jupyter.json`): a page is saved as committed.
+
+    So to run and save a page changes nothing. A reader's copy and other files are saved as they are.
+    """
+    place = Path(contents_manager.root_dir, path.strip("/")).resolve()
+    if ROOT / "notebooks" not in place.parents or COPY in place.stem:
+        return
+    if model["type"] == "notebook":
+        model["content"] = _normal(nbformat.from_dict(model["content"]))
+    elif place.suffix == ".py":
+        model["content"] = _halves(jupytext.reads(model["content"], fmt="py:percent"))[1]
 
 
 def merging(root):
@@ -51,7 +73,8 @@ def merging(root):
 
 
 def main(root="notebooks", check=False):
-    files = [p for p in sorted(Path(root).rglob("*.*")) if ".ipynb_checkpoints" not in p.parts]
+    files = [p for p in sorted(Path(root).rglob("*.*")) if ".ipynb_checkpoints" not in p.parts
+             and COPY not in p.stem]
     texts = [p for p in files if p.suffix == ".py"]
     bad = [f"{p}: no text half" for p in files if p.suffix == ".ipynb" and p.with_suffix(".py") not in texts]
     text_wins = check or merging(root)

@@ -7,7 +7,6 @@ can mend is told in one line, before anything runs where that is possible.
 import argparse
 import asyncio
 import contextlib
-import logging
 import os
 import shutil
 import signal
@@ -96,8 +95,6 @@ def _left_to_us(*_):
 
 
 def _execute(source, part, given, timeout):
-    # papermill reads declarations by a pattern without `int | None`; ours are checked already.
-    logging.getLogger("papermill").addFilter(lambda record: "unknown parameter" not in record.getMessage())
     # nbclient's own handling of signals loses those that come while the kernel starts, and which one it was.
     asyncio.SelectorEventLoop.add_signal_handler = _left_to_us
     papermill.execute_notebook(source, part, parameters=given, kernel_name="python3", progress_bar=False,

@@ -17,7 +17,6 @@ sys.path.insert(0, str(ROOT))
 from workflow import catalogue  # noqa: E402
 
 LOG = logging.getLogger(__name__)
-PROGRESS = re.compile(r"(?s).*\r.*|(\s|\x1b\[A)*")  # what a progress bar prints
 MIME = "application/vnd.boundary-book+json"  # what report.page leaves in an output
 HEADING = re.compile(r"^(#{2,3}) (.+)$", re.MULTILINE)
 
@@ -125,10 +124,10 @@ def read(app, docname, source):
         if "parameters" in tags:
             made.append(markdown_cell("parameters", parameter_table(facts)) if facts else cell)
             continue
-        # Progress bars, and warnings for whoever runs it (paths of that machine): the log keeps them.
+        # What a progress bar leaves, and warnings for whoever runs it (paths of that machine).
         # A figure that a cell left open has no description and stands where it is published.
         cell["outputs"] = [o for o in cell["outputs"] if o.get("name") != "stderr"
-                           and not PROGRESS.fullmatch("".join(o.get("text", "x")))
+                           and o.get("data") != {}
                            and ("image/png" not in o.get("data", {}) or MIME in o["data"])]
         prose = []
         for output in list(cell["outputs"]):

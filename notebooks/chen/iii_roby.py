@@ -44,7 +44,7 @@ profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the hand-made classes, and of the networks of Figure 1
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # this page has no runs of its own
-trials: int | None = None  # random arrangements of classes; None takes the profile's value [10..]
+trials: int = None  # random arrangements of classes; None takes the profile's value [10..]
 
 # %% tags=["hide-cell"]
 from statistics import mean, median

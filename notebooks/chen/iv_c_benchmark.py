@@ -38,9 +38,9 @@ seed: int = 0  # of the networks' first weights, of their training and of every 
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 dataset: str = "all"  # whose networks are wanted {all, mnist, fashion_mnist, cifar10}
-images_train: int | None = None  # training images of a network; None takes the profile's value [10..]
-longest: int | None = None  # epochs after which training ends at the latest; None: the profile's [1..16]
-images_attack: int | None = None  # test images that are attacked; None takes the profile's value [10..]
+images_train: int = None  # training images of a network; None takes the profile's value [10..]
+longest: int = None  # epochs after which training ends at the latest; None: the profile's [1..16]
+images_attack: int = None  # test images that are attacked; None takes the profile's value [10..]
 
 # %% tags=["hide-cell"]
 

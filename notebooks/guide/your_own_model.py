@@ -30,7 +30,7 @@ profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of training and of every random draw
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # this page has no runs
-images: int | None = None  # test images that the instruments work on; None takes the profile's value [8..500]
+images: int = None  # test images that the instruments work on; None takes the profile's value [8..500]
 epochs: int = 4  # of training [1..]
 
 # %% tags=["hide-cell"]

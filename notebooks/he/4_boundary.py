@@ -37,8 +37,8 @@ seed: int = 0  # of the networks, of the attacks' noise and of the directions
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 subject: str = "all"  # data sets whose runs are computed {all, mnist, cifar10}
-blocks: int | None = None  # blocks of images of each network and kind; None takes the profile's value [1..]
-iterations: int | None = None  # most iterations for each c of an attack; None takes the profile's value [1..]
+blocks: int = None  # blocks of images of each network and kind; None takes the profile's value [1..]
+iterations: int = None  # most iterations for each c of an attack; None takes the profile's value [1..]
 mnist_step: float = 0.02  # step of the line search on MNIST (RMS); the authors' code has 0.01 (0..0.1]
 
 # %% tags=["hide-cell"]

@@ -35,8 +35,8 @@ seed: int = 0  # of the nets, of the attacks' noise, of the directions and of th
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 subject: str = "all"  # data sets whose runs are computed {all, mnist, cifar10}
-blocks: int | None = None  # blocks of images of each net and kind; None takes the profile's value [1..]
-iterations: int | None = None  # most iterations for each c of OptMargin; None takes the profile's value [1..]
+blocks: int = None  # blocks of images of each net and kind; None takes the profile's value [1..]
+iterations: int = None  # most iterations for each c of OptMargin; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
 from itertools import product

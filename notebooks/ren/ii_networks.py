@@ -31,8 +31,8 @@ seed: int = 0  # of the first net and of the random pictures; net n is trained w
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 dataset: str = "mnist"  # what the nets learn {mnist, fashion_mnist, digits}
-nets: int | None = None  # trained nets per architecture; None takes the profile's value [1..]
-recipe: str | None = None  # name of a training recipe; None takes the profile's value
+nets: int = None  # trained nets per architecture; None takes the profile's value [1..]
+recipe: str = None  # name of a training recipe; None takes the profile's value
 digit: int = 0  # index of the test image that is distorted [0..]
 
 # %% tags=["hide-cell"]

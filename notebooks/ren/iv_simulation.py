@@ -32,9 +32,9 @@ seed: int = 0  # of the first net and of the drawn backgrounds; net n is trained
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 dataset: str = "mnist"  # what is classified {mnist, fashion_mnist, digits}
-nets: int | None = None  # trained nets per architecture; None takes the profile's value [1..]
-images: int | None = None  # test images to start from; None takes the profile's value [1..]
-recipe: str | None = None  # name of a training recipe; None takes the profile's value
+nets: int = None  # trained nets per architecture; None takes the profile's value [1..]
+images: int = None  # test images to start from; None takes the profile's value [1..]
+recipe: str = None  # name of a training recipe; None takes the profile's value
 threshold: float = 0.99  # stop when the SSIM of the pair is above this (0..1]
 iterations: int = 9  # most mixtures per search [1..]
 

@@ -34,8 +34,8 @@ profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the small networks of smoke and quick
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # nothing is computed here at full scale
-images: int | None = None  # training images of a small net; None takes the profile's value [16..]
-draws: int | None = None  # random perturbations in the small runs; None takes the profile's value [1..2000]
+images: int = None  # training images of a small net; None takes the profile's value [16..]
+draws: int = None  # random perturbations in the small runs; None takes the profile's value [1..2000]
 
 # %% tags=["hide-cell"]
 import matplotlib.pyplot as plt

@@ -35,7 +35,7 @@ profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the random trials
 device: str = "auto"  # auto, cpu or cuda; nothing here needs more than a CPU
 units: str = "missing"  # this page has no runs
-draws: int | None = None  # random trials per case; None takes the profile's value [1..]
+draws: int = None  # random trials per case; None takes the profile's value [1..]
 epsilon: float = 0.1  # half of the margin: the distance of each class from the plane, in the pictures (0..1]
 n: int = 3072  # dimension of Figure 7; 3072 numbers make a colour picture of 32 by 32 pixels [2..]
 

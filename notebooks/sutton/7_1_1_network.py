@@ -27,11 +27,11 @@ profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # added to the seed of every network
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
-networks: int | None = None  # networks of the screen, from the first; None: the profile's [1..12]
-epochs: int | None = None  # of the screen; the rate is halved after each fifth; None: the profile's [1..]
-images_train: int | None = None  # training images of a pair; None takes the profile's value [2..]
-images_test: int | None = None  # test images of a pair; None takes the profile's value [2..]
-images_attack: int | None = None  # images of each set that are attacked; None takes the profile's value [1..]
+networks: int = None  # networks of the screen, from the first; None: the profile's [1..12]
+epochs: int = None  # of the screen; the rate is halved after each fifth; None: the profile's [1..]
+images_train: int = None  # training images of a pair; None takes the profile's value [2..]
+images_test: int = None  # test images of a pair; None takes the profile's value [2..]
+images_attack: int = None  # images of each set that are attacked; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
 from papers.sutton import experiments, study

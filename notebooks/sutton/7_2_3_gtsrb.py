@@ -32,14 +32,14 @@ profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks' initialisation, of their training and of every draw
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
-classes: int | None = None  # how many classes, from the first; None takes the profile's value [2..6]
-architecture: str | None = None  # network {sutton-vgg, sutton-vgg-short, sutton-vgg-bn, sutton-vgg-short-bn}
-epochs: int | None = None  # of training; the rate is halved after each fifth; None: the profile's [1..]
-images_train: int | None = None  # training images of a problem; None takes the profile's value [2..]
-images_test: int | None = None  # test images of a problem; None takes the profile's value [2..]
-images_attack: int | None = None  # images of each set that are attacked; None takes the profile's value [1..]
-images_random: int | None = None  # attackable images of a set, perturbed; None: the profile's [1..]
-draws: int | None = None  # random perturbations of an image; None takes the profile's value [1..30000]
+classes: int = None  # how many classes, from the first; None takes the profile's value [2..6]
+architecture: str = None  # network {sutton-vgg, sutton-vgg-short, sutton-vgg-bn, sutton-vgg-short-bn}
+epochs: int = None  # of training; the rate is halved after each fifth; None: the profile's [1..]
+images_train: int = None  # training images of a problem; None takes the profile's value [2..]
+images_test: int = None  # test images of a problem; None takes the profile's value [2..]
+images_attack: int = None  # images of each set that are attacked; None takes the profile's value [1..]
+images_random: int = None  # attackable images of a set, perturbed; None: the profile's [1..]
+draws: int = None  # random perturbations of an image; None takes the profile's value [1..30000]
 
 # %% tags=["hide-cell"]
 import numpy as np

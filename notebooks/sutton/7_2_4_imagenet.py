@@ -35,8 +35,8 @@ seed: int = 0  # of the random perturbations
 device: str = "auto"  # auto, cpu or cuda
 units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
 network: str = "squeezenet"  # which net is tested; two are downloaded {squeezenet, resnet50, vgg19}
-blocks: int | None = None  # blocks of twenty images; None takes the profile's value [1..50]
-draws: int | None = None  # random perturbations of an image; None takes the profile's value [1..2000]
+blocks: int = None  # blocks of twenty images; None takes the profile's value [1..50]
+draws: int = None  # random perturbations of an image; None takes the profile's value [1..2000]
 largest: float = 5.0  # largest of the 256 scalings of an attack (0..]
 
 # %% tags=["hide-cell"]
