@@ -635,7 +635,8 @@ def box():
         f"{words(levels[3]['accuracy']['train'])} (paper: "
         f"{words(printed_of('cube', 3, 'accuracy', 'train', problems))}). If images "
         "with a loss gradient of exactly zero count as attackable, the shares are "
-        f"{in_a_row(lost[1:], '%')}, against {words(lost[0])}{depends}. The noise levels are assumed, and over all nine pairs the "
+        f"{in_a_row(lost[1:], '%')}, against {words(lost[0])}{depends}. The noise levels are assumed, and "
+        "over all nine pairs the "
         f"published mean goes from {words(printed_share('cube', 0, NINE))} only to "
         f"{words(printed_share('cube', 3, NINE))}, so this does not test the paper.")
 
