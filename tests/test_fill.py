@@ -20,7 +20,7 @@ profile: str = "paper"  # scale
 seed: int = 0  # of the draws
 device: str = "cpu"  # where
 units: str = "missing"  # which runs
-size: int | None = None  # how many [1..]
+size: int = None  # how many [1..]
 
 # %%
 from report.page import start
