@@ -294,8 +294,8 @@ noise = Experiment("he/noise", under_noise, plan_noise, sizes=("iterations",),
 
 # ---- Section 4: line searches along random directions ----------------------------------------------------
 DISTANCE_SCALE = {
-    "smoke": dict(nets=subjects("smoke"), subject="all", rate=0.4, sample=15, whole=15, size=15, blocks=1,
-                  iterations=9, directions=18, cifar_directions=18, mnist_step=0.02, coarser=3, side=9,
+    "smoke": dict(nets=subjects("smoke"), subject="all", rate=0.4, sample=6, whole=6, size=6, blocks=1,
+                  iterations=6, directions=18, cifar_directions=18, mnist_step=0.02, coarser=3, side=9,
                   compared=2, seed=0),
     "quick": dict(nets=subjects("quick"), subject="all", rate=0.1, sample=8, whole=8, size=8, blocks=1,
                   iterations=20, directions=98, cifar_directions=100, mnist_step=0.02, coarser=1, side=31,
@@ -427,8 +427,8 @@ line_searches = Experiment("he/line-searches", search_by_steps, plan_line_search
 # ---- Section 5: classifiers of boundary distances --------------------------------------------------------
 CLASSIFIER_SCALE = {
     "smoke": dict(nets=subjects("smoke"), subject="all", rate=0.4, blocks=1, iterations=6, coarser=3,
-                  tenths=(4,), mnist=dict(sample=10, size=10, directions=18, training=5),
-                  cifar10=dict(sample=10, size=10, directions=36, training=5), seed=0),
+                  tenths=(4,), mnist=dict(sample=6, size=6, directions=18, training=5),
+                  cifar10=dict(sample=6, size=6, directions=36, training=5), seed=0),
     "quick": dict(nets=subjects("quick"), subject="all", rate=0.1, blocks=1, iterations=10, coarser=2,
                   tenths=(2, 4), mnist=dict(sample=16, size=16, directions=49, training=200),
                   cifar10=dict(sample=16, size=16, directions=50, training=200), seed=0),
