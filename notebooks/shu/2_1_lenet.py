@@ -269,7 +269,8 @@ run.say(sweeps, beyond.minute,
 # printed minimum of MI lies above its maximum under either reading. A folded table has plain norms.
 
 # %%
-run.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"), behind=figures.BEHIND, claims={
+run.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"),
+          behind=figures.BEHIND, claims={
     "mean L2 is lower": every("attack", "sampled_l2_mean < attack_l2_mean",
                               says="{attack}: {sampled_l2_mean} against {attack_l2_mean}"),
     "only minor for FGSM": figures.saving("minor"), "saving for NF": figures.saving("minor")})

@@ -95,7 +95,8 @@ run.table("table-5", networks, table_5, claims={"perform alike": figures.similar
 # of it. $s_{(i)}$ is the width of the narrowest interval, in pixel values from 0 to 1.
 
 # %%
-run.table("table-6", sweeps, lambda units: figures.inside(cw2(units), "table-6"), behind=figures.BEHIND, claims={
+run.table("table-6", sweeps, lambda units: figures.inside(cw2(units), "table-6"),
+          behind=figures.BEHIND, claims={
     "uncertainty region": every("source_class", "M1 > 0.5 and most > 0.5 and second == 0",
                                 view=lambda rows: figures.others()(rows[rows.source_class == 7]),
                                 says="{source_class}: attacked network {M1}, others from {least} to {most}",
@@ -119,7 +120,8 @@ run.say(sweeps, lambda units: beyond.box_by_box(cw2(units)),
 # %%
 TABLE_7 = pd.DataFrame(experiments.PAPER["table-7"].rows)
 PRINTED_MOST = figures.others()(TABLE_7).set_index("source_class").most
-run.table("table-7", sweeps, lambda units: figures.attacked(cw2(units), "table-7"), behind=figures.BEHIND, claims={
+run.table("table-7", sweeps, lambda units: figures.attacked(cw2(units), "table-7"),
+          behind=figures.BEHIND, claims={
     "always fools M_1": every("source_class", "M1 == 1 and second == 0 and most <= printed", named=DIGITS,
                               view=lambda rows: figures.others()(rows).assign(
                                   printed=rows.source_class.map(PRINTED_MOST)),
