@@ -299,7 +299,8 @@ def revision():
 
     try:
         if Path(git("rev-parse", "--show-toplevel")).resolve() == ROOT.resolve():
-            changed = git("status", "--porcelain", "--", "shared", "report", "papers", "notebooks", "requirements.lock")
+            changed = git("status", "--porcelain", "--",
+                          "shared", "report", "papers", "notebooks", "requirements.lock")
             return git("rev-parse", "--short", "HEAD") + ("+changes" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         pass
