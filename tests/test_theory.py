@@ -653,6 +653,7 @@ def test_fat_cantor_sigmoid_is_increasing_and_smooth_but_often_has_no_gradient()
 @pytest.mark.parametrize("call, says", [
     (lambda: tail(0, 0.1), "n = 0"),
     (lambda: tail(2.5, 0.1), "n = 2.5"),
+    (lambda: log_cap_bound(3, 1.2), "Lemma 23"),
     (lambda: STATEMENTS["lemma-23"].log_bound(n=3, r=1, h=1.2), "lemma_23 needs r > 0 and 0 <= h"),
     (lambda: log_two_balls(3, -0.1, 1.0), "epsilon = -0.1"),
     (lambda: log_two_balls(3, 0.1, 0.0), "delta = 0"),
