@@ -19,6 +19,7 @@ import time
 import types
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from report import claims as judging
@@ -41,6 +42,11 @@ def start(name, namespace):
     if "__file__" in namespace:  # a script: SIGTERM ends it as Ctrl-C does
         runtime.stop_cleanly()
     return Page(name, namespace)
+
+
+def numpy_generator(run, *labels):
+    """A numpy generator for one purpose of a page, from the page's seed."""
+    return np.random.default_rng(run.generator(*labels).initial_seed())
 
 
 class Shown(dict):

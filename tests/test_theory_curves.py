@@ -6,7 +6,7 @@ import pytest
 from papers.sutton.curves import draw_small, inside, over_dimension
 from papers.sutton.theory.ball import tail
 from papers.sutton.theory.models import log_half_balls, log_two_balls
-from papers.sutton.theory.quadrature import beyond_graph, cap_share, crossing, nearer_half
+from papers.sutton.theory.quadrature import beyond_graph, cap_share, crossing
 from papers.sutton.theory.statements import STATEMENTS
 
 
@@ -62,6 +62,6 @@ def test_trials_without_a_hit_get_no_mark(curve):
 def test_the_nearer_half_and_a_graph_over_a_ball():
     for n, epsilon, delta in [(1, 0.0, 1.0), (10, 0.1, 0.5), (3072, 0.01, 1.0)]:
         closed = float(np.exp(log_half_balls(n, epsilon, delta)))
-        assert nearer_half(n, epsilon, delta) == pytest.approx(closed, rel=1e-8)
+        assert crossing(n, epsilon, delta, 0.0) == pytest.approx(closed, rel=1e-8)
     assert beyond_graph(20, 0.3) == pytest.approx(float(tail(20, 0.3)), rel=1e-10)
     assert beyond_graph(2, 0.0, lambda p: p) == pytest.approx(0.25, rel=1e-8)  # a quarter of the disc

@@ -55,10 +55,9 @@ from torch import nn
 
 from papers.chen import experiments, figures, handmade
 from papers.chen.handmade import CLASSES, arranged, boundary, described, draw_sweep, property_1, swept
-from papers.sutton.theorem import numpy_generator
 from report import display, prose
 from report.evidence import equality
-from report.page import start
+from report.page import numpy_generator, start
 from shared import roby
 
 run = start("chen/iii_roby", globals())

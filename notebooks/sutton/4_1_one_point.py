@@ -40,14 +40,15 @@ import numpy as np
 from scipy import optimize, special
 
 from papers.sutton import curves
-from papers.sutton.theorem import check, numpy_generator
+from papers.sutton.theorem import check
 from papers.sutton.theory import statements
-from papers.sutton.theory.ball import density, log_cap_bound, log_tail, sample_coordinates, tail
+from papers.sutton.theory.ball import density, log_tail, sample_coordinates, tail
+from papers.sutton.theory.formulas import log_cap_bound
 from papers.sutton.theory.limits import planar_flip_probability
 from papers.sutton.theory.quadrature import cap_share
 from report import display, reference
 from report.evidence import equality
-from report.page import start
+from report.page import numpy_generator, start
 
 run = start("sutton/4_1_one_point", globals())
 STATEMENTS = statements.STATEMENTS

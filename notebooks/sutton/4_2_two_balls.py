@@ -48,7 +48,7 @@ import torch
 from scipy import integrate, special
 
 from papers.sutton import curves
-from papers.sutton.theorem import check, numpy_generator
+from papers.sutton.theorem import check
 from papers.sutton.theory import gradient, statements
 from papers.sutton.theory.ball import density, log_tail, sample_points, tail
 from papers.sutton.theory.limits import two_balls_bound_rate, two_balls_margin_limit, two_balls_rate
@@ -56,7 +56,7 @@ from papers.sutton.theory.models import classify, log_two_balls, two_balls
 from papers.sutton.theory.quadrature import cap_share, crossing
 from report import display
 from report.evidence import equality
-from report.page import start
+from report.page import numpy_generator, start
 from shared import runtime
 from shared.susceptibility import percentage
 
@@ -350,11 +350,11 @@ def far_noise(deltas):
     t6, found = STATEMENTS["theorem-6"], {}
     for d in deltas:
         (bound, exact), (bound_end, exact_end) = (
-            [float(value(n=n, epsilon=epsilon, delta=d)) for value in (t6.bound, t6.exact)]
+            [float(np.exp(log(n=n, epsilon=epsilon, delta=d))) for log in (t6.log_bound, t6.log_exact)]
             for n in (10, END))
         found[f"{d:g}"] = {"over_distance_of_centres": d / (2 * epsilon), "ratio_at_10": bound / exact,
                            "exact_at_10": exact, "bound_at_end": bound_end, "exact_at_end": exact_end,
-                           "exact_at_picture": float(t6.exact(n=PICTURE, epsilon=epsilon, delta=d))}
+                           "exact_at_picture": float(np.exp(t6.log_exact(n=PICTURE, epsilon=epsilon, delta=d)))}
     return found
 
 
@@ -653,7 +653,7 @@ display.table(["δ", "true rate", "measured", "rate of the bound", "bound / true
               (true, bound) in rates.items()],
              f"Exponential rates of Theorem 6 at ε = {epsilon:g}; measured between n = {FAR_N:,} and "
              f"{2 * FAR_N:,}.")
-shrinking = {n: float(STATEMENTS["theorem-6"].exact(n=n, epsilon=1 / np.sqrt(n), delta=1.0))
+shrinking = {n: float(np.exp(STATEMENTS["theorem-6"].log_exact(n=n, epsilon=1 / np.sqrt(n), delta=1.0)))
              for n in (10, 1000, 100_000)}
 display.say("All of this needs a distance $\\epsilon$ that does not shrink. With $\\epsilon = 1/\\sqrt n$ "
             "and $\\delta = 1$ the "
@@ -671,8 +671,8 @@ biggest = max(deltas)
 inside = data["intervals_that_contain_the_exact_value"]
 tested = [t["data"] for t in (theorem_4, theorem_5, theorem_6, theorem_8)]
 push = epsilon + 0.05
-turned = 100 * float(STATEMENTS["theorem-6"].exact(n=PICTURE, epsilon=epsilon, delta=biggest))
-noisy = float(STATEMENTS["theorem-6"].exact(n=PICTURE, epsilon=epsilon, delta=1.0))
+turned = 100 * float(np.exp(STATEMENTS["theorem-6"].log_exact(n=PICTURE, epsilon=epsilon, delta=biggest)))
+noisy = float(np.exp(STATEMENTS["theorem-6"].log_exact(n=PICTURE, epsilon=epsilon, delta=1.0)))
 by_noise = display.number(noisy, digits=2)
 TRIES = 2000     # samples of noise around an image, in the paper's experiments
 by_many = f"{np.exp(log_two_balls(PICTURE, epsilon, 1.0, samples=TRIES)):.1%}"

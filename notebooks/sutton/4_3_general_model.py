@@ -49,15 +49,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from papers.sutton import theorem
-from papers.sutton.theorem import numpy_generator
 from papers.sutton.theory import statements, surfaces
-from papers.sutton.theory import surface_trials as trials
 from papers.sutton.theory.ball import estimate, sample_coordinates, sample_points
+from papers.sutton.theory.examples import log_cone_flip, under_cone
+from papers.sutton.theory.laws import sample_law
 from papers.sutton.theory.quadrature import beyond_graph, cap_share, crossing
-from papers.sutton.theory.witnesses import log_cone_flip
 from report import display
 from report.evidence import equality
-from report.page import start
+from report.page import numpy_generator, start
 
 run = start("sutton/4_3_general_model", globals())
 STATEMENTS = statements.STATEMENTS
@@ -129,7 +128,7 @@ def draw_surface(surface, p, height):
     """One point under a surface with both distances, the cone of Lemma 13 and the ball inside it."""
     figure, ax = plt.subplots(figsize=(7.2, 3.2))
     q = np.linspace(-2.2, 2.2, 2001)
-    foot, depth = surface.height(p), -trials.signed_height(surface, p, height)
+    foot, depth = surface.height(p), -surfaces.signed_height(surface, p, height)
     nearest = q[np.argmin(np.hypot(q - p, surface.height(q) - height))]
     ax.plot(q, surface.height(q), color="k", label="surface S")
     ax.axhline(0, color="0.6", lw=1, ls=":", label="plane")
@@ -157,7 +156,7 @@ display.picture(draw_surface(surfaces.sine(0.25, 2.0), 0.2, -0.8), CAPTION, ALT)
 SURFACES = {f"{s.name}, L = {s.lipschitz:g}": s for s in (
     surfaces.flat(), surfaces.wedge(0.2), surfaces.wedge(0.8), surfaces.sine(0.05, 10.0),
     surfaces.sine(0.2, 10.0))}
-ratios = {name: trials.lipschitz_ratios(s, scale.draws, numpy_generator(run, name)) for name,
+ratios = {name: surfaces.lipschitz_ratios(s, scale.draws, numpy_generator(run, name)) for name,
           s in SURFACES.items()}
 most = max(float(r.max()) for r in ratios.values())
 equation_2 = run.statement("equation-2", data={"surfaces": list(ratios), "points_per_surface": scale.draws},
@@ -174,10 +173,10 @@ equation_2 = run.statement("equation-2", data={"surfaces": list(ratios), "points
 def wrong_sides(surface, generator):
     """Random points whose label is not their side's, or changes within their distance to the surface."""
     p, height = generator.uniform(-2, 2, (2, scale.draws))
-    label = trials.signed_height(surface, p, height) >= 0
+    label = surfaces.signed_height(surface, p, height) >= 0
     angle = generator.uniform(0, 2 * np.pi, scale.draws)
-    step = 0.999 * trials.distance_to_surface(surface, p, height)
-    moved = trials.signed_height(surface, p + step * np.cos(angle), height + step * np.sin(angle)) >= 0
+    step = 0.999 * surfaces.distance_to_surface(surface, p, height)
+    moved = surfaces.signed_height(surface, p + step * np.cos(angle), height + step * np.sin(angle)) >= 0
     return int(((label != (height >= surface.height(p))) | (moved != label)).sum())
 
 
@@ -378,9 +377,10 @@ FIXED = dict(n=DIMENSIONS, eta=(eta,), lipschitz=(lipschitz,), gamma=(0.5,))
 SIZES = {"theorem-11": 0.8, "theorem-14": 1.0, "theorem-16": 0.6}
 over_n = {}
 for item in PANELS:
-    grid = {name: (SIZES[item],) if name == "delta" else FIXED[name] for name in STATEMENTS[item].parameters}
-    over_n[item] = statements.verify(STATEMENTS[item].finer(), grid=grid, draws=scale.draws,
-                                 generator=numpy_generator(run, item, "over n"))
+    grid = {name: (SIZES[item],) if name == "delta" else FIXED[name] for name in STATEMENTS[item].grid}
+    finer = {"points": 513} | ({"splits": 193} if STATEMENTS[item].truth is None else {})
+    over_n[item] = statements.verify(STATEMENTS[item], grid, draws=scale.draws,
+                                     generator=numpy_generator(run, item, "over n"), **finer)
 
 # %%
 CAPTION = (
@@ -396,14 +396,12 @@ ALT = (
 def draw_over_n(over_n):
     """Probability of the rare event over n, a panel for each theorem."""
     figure, axes = plt.subplots(2, 2, figsize=(9, 6.4), sharex=True, sharey=True)
-    for ax, (item, rows) in zip(axes.flat, over_n.items()):
-        rare = (lambda v: 1 - v) if STATEMENTS[item].complement else (lambda v: v)
-        n = np.array([r["n"] for r in rows])
-        ax.plot(n, np.exp([r["log_bound"] for r in rows]), "--", color=display.PALETTE[1], label="bound")
-        if rows[0]["exact"] is not None:
-            ax.plot(n, np.exp([r["log_exact"] for r in rows]), color=display.PALETTE[0], label="exact")
-        value, one, two = (np.array([rare(r[k]) for r in rows]) for k in ("monte_carlo", "low", "high"))
-        low, high, seen = np.minimum(one, two), np.maximum(one, two), value > 0
+    for ax, (item, table) in zip(axes.flat, over_n.items()):
+        n, value, low, high = (table[k] for k in ("n", "found", "low", "high"))
+        ax.plot(n, np.exp(table["log_bound"]), "--", color=display.PALETTE[1], label="bound")
+        if "log_exact" in table:
+            ax.plot(n, np.exp(table["log_exact"]), color=display.PALETTE[0], label="exact")
+        seen = value > 0
         ax.errorbar(n[seen], value[seen], [(value - low)[seen], (high - value)[seen]],
                     fmt="o", ms=4, color="k", label="trials")
         ax.errorbar(n[~seen], high[~seen], 0.6 * high[~seen], uplims=True, fmt="none", color="k")
@@ -430,18 +428,15 @@ display.picture(draw_over_n(over_n), CAPTION, ALT)
 
 # %%
 CONE_N, CONE_SLOPE = 3072, 0.1
-bound_14 = STATEMENTS["theorem-14"]
-under = next(w for w in bound_14.witnesses if w.name == "point under a cone")
 
 
-def under_cone(depth, slope):
+def log_bound_14(depth, slope):
     """Theorem 14 for one point `depth` under the apex of a cone, noise of length 1: log bound."""
-    return float(bound_14.log_bound({**bound_14.given, **under.given}, n=CONE_N,
-                                    depth=depth, lipschitz=slope, delta=1.0))
+    return float(STATEMENTS["theorem-14"].log_bound(**under_cone(CONE_N, depth, slope)))
 
 
 cone = [{"depth": d, "truth": np.exp(log_cone_flip(CONE_N, d, CONE_SLOPE, 1.0)),
-         "bound": np.exp(under_cone(d, CONE_SLOPE)), "plane": np.exp(under_cone(d, 0.0)),
+         "bound": np.exp(log_bound_14(d, CONE_SLOPE)), "plane": np.exp(log_bound_14(d, 0.0)),
          "plane_truth": float(cap_share(CONE_N, d))} for d in (0.08, 0.1, 0.11, 0.12, 0.13, 0.15, 0.2)]
 display.table(["depth", "probability", "bound", "probability / bound", "bound, plane", "probability, plane"],
               [[c["depth"], c["truth"], c["bound"], f"{c['truth'] / c['bound']:.3f}", c["plane"],
@@ -473,16 +468,16 @@ def heights(law, n, generator):
 def other_data(law, surface, n=50, delta=0.5):
     """Observed shares and bounds of Theorems 9, 11 and 14 for one law and surface."""
     generator = numpy_generator(run, law, surface.name)
-    given = {"n": n, "eta": eta, "lipschitz": surface.lipschitz, "delta": delta}
     p, height = heights(law, n, generator)
     height = height - eta
     noise_height, noise_p = delta * sample_coordinates(n, len(p), generator, k=2).T
-    sample = surfaces.sample_law(height, surface.height(p))
-    allowed = {item: float(np.exp(STATEMENTS[item].log_bound(sample, **given)))
-               for item in ("theorem-9", "theorem-11", "theorem-14")}
-    above = trials.signed_height(surface, p, height) >= 0
-    safe = ~above & (trials.distance_to_surface(surface, p, height) > delta)
-    flipped = estimate(trials.signed_height(surface, p + noise_p, height + noise_height) >= 0)
+    given = {"theorem-9": {}, "theorem-11": {"delta": delta},
+             "theorem-14": {"n": n, "lipschitz": surface.lipschitz, "delta": delta, "splits": 65}}
+    sample = sample_law(height, surface.height(p))
+    allowed = {item: float(np.exp(STATEMENTS[item].log_bound(law=sample, **more))) for item, more in given.items()}
+    above = surfaces.signed_height(surface, p, height) >= 0
+    safe = ~above & (surfaces.distance_to_surface(surface, p, height) > delta)
+    flipped = estimate(surfaces.signed_height(surface, p + noise_p, height + noise_height) >= 0)
     return {"law": law, "surface": f"{surface.name}, L = {surface.lipschitz:g}",
             "wrong": float(above.mean()), "wrong_bound": allowed["theorem-9"],
             "safe": float(safe.mean()), "safe_bound": allowed["theorem-11"],
@@ -617,13 +612,13 @@ display.table(["statement", "cases", "violations", "nearest exact value / bound"
               "Theorems, corollaries and the lemma of this page: cases, violations, exact value / bound at "
               "the nearest extremal example (for a lower bound on a probability: of the complementary "
               "probabilities), mutants and how many of them the same check detects.")
-last = {item: display.number(float(np.exp(rows[-1]["log_bound"])), digits=2) for item, rows in over_n.items()}
+last = {item: display.number(float(np.exp(table["log_bound"][-1])), digits=2) for item, table in over_n.items()}
 
 
 def flat_bound(item, of):
     """The bound of a theorem's corollary for a flat boundary, at the same n, eta and length."""
     values = {"n": DIMENSIONS[-1], "eta": eta, "r": 1.0, "delta": SIZES.get(of)}
-    found = STATEMENTS[item].log_bound(**{k: values[k] for k in STATEMENTS[item].parameters})
+    found = STATEMENTS[item].log_bound(**{k: values[k] for k in STATEMENTS[item].grid})
     return display.number(float(np.exp(found)), digits=2)
 
 

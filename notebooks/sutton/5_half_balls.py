@@ -45,15 +45,13 @@ import numpy as np
 from scipy import optimize
 
 from papers.sutton import curves, explorer
-from papers.sutton.theorem import check, numpy_generator
-from papers.sutton.theory import limits, models, statements
-from papers.sutton.theory import surface_trials as stability
+from papers.sutton.theorem import check
+from papers.sutton.theory import limits, models, statements, surfaces
 from papers.sutton.theory.ball import sample_points, tail
-from papers.sutton.theory.quadrature import cap_share, nearer_half
-from papers.sutton.theory.surfaces import flat
+from papers.sutton.theory.quadrature import cap_share, crossing
 from report import display
 from report.evidence import equality
-from report.page import start
+from report.page import numpy_generator, start
 
 run = start("sutton/5_half_balls", globals())
 STATEMENTS = statements.STATEMENTS
@@ -154,9 +152,9 @@ theorem_18 = check(run, "theorem-18", grid=AGAIN, again=lambda n, epsilon,
 
 # %%
 theorem_19 = check(
-    run, "theorem-19", grid=AGAIN, again=nearer_half,
-    extra={"bound_without_margin": STATEMENTS["theorem-19"].bound(n=np.array(TRIED),
-                                                                  epsilon=0, delta=1).tolist()},
+    run, "theorem-19", grid=AGAIN, again=lambda n, epsilon, delta: crossing(n, epsilon, delta, 0.0),
+    extra={"bound_without_margin": np.exp(STATEMENTS["theorem-19"].log_bound(
+        n=np.array(TRIED), epsilon=0, delta=1)).tolist()},
     claims={"zero margin": lambda d: (
         min(d["bound_without_margin"]) > 0.1,
                        f"the bound at ε = 0 is {min(d['bound_without_margin']):.4g} or more for n from "
@@ -214,9 +212,9 @@ axis = figure.axes[0]
 
 # %%
 def disagreement(curve, delta, epsilon):
-    """Largest relative difference between a curve and `nearer_half` where that holds (above 1e-12)."""
-    again = [(exact, nearer_half(n, epsilon, delta)) for n,
-             exact in zip(curve["n"][::6], curve["exact"][::6])]
+    """Largest relative difference between a curve and `crossing` where that holds (above 1e-12)."""
+    again = [(exact, crossing(n, epsilon, delta, 0.0)) for n, exact in zip(
+        curve["n"][::6], curve["exact"][::6])]
     return max(abs(a / b - 1) for a, b in again if b > 1e-12)
 
 
@@ -280,10 +278,10 @@ def flips(n, epsilon):
 hidden = {"n": int(LAST), "epsilon": epsilon,
           "flipped_without_margin": flips(LAST, 0.0), "flipped_with_margin": flips(LAST, epsilon),
           "flipped_at_picture": flips(COLOUR, epsilon),
-          "attackable_with_margin": float(STATEMENTS["theorem-18"].exact(n=LAST, epsilon=epsilon,
-                                                                         delta=epsilon + 0.1))}
+          "attackable_with_margin": 1 - float(np.exp(STATEMENTS["theorem-18"].log_exact(
+              n=LAST, epsilon=epsilon, delta=epsilon + 0.1)))}
 theorem_20 = check(
-    run, "theorem-20", grid=AGAIN, extra=hidden, again=lambda n, delta: nearer_half(n, 0.0, delta),
+    run, "theorem-20", grid=AGAIN, extra=hidden, again=lambda n, delta: crossing(n, 0.0, delta, 0.0),
     claims={"what hides": lambda d: (min(d["flipped_without_margin"].values()) > 0.1
                        and max(d["flipped_with_margin"].values()) < 1e-3
                                      and d["attackable_with_margin"] > 0.999,
@@ -454,7 +452,7 @@ PUSHES = (0.5, 0.9, 1.0, 1.1, 1.5)  # of epsilon
 def stable_share(n, push, generator):
     """Share of points of the two balls stable against pushes up to `push`: measured, exact, disagreements."""
     x1, _ = models.two_balls(n, epsilon, scale.draws, generator)
-    stable = stability.is_stable(flat(), 0.0, x1, push)
+    stable = surfaces.is_stable(surfaces.flat(), 0.0, x1, push)
     answer = models.classify(x1)
     attacked = models.classify(models.strongest_attack(x1, answer, push))
     exact = 1 - tail(n, epsilon - push) + tail(n, epsilon + push)
@@ -492,7 +490,7 @@ def confidences(n, factor, generator, points=40, samples=1000):
     x = sample_points(n, points, generator)
     x[:, 0] -= epsilon
     noise = sample_points(n, samples, generator, radius=factor * epsilon)
-    found = [stability.stability_confidence(lambda y: models.classify(y[:, 0]), point, noise) for point in x]
+    found = [surfaces.stability_confidence(lambda y: models.classify(y[:, 0]), point, noise) for point in x]
     exact = 1 - tail(n, np.minimum(np.abs(x[:, 0]) / (factor * epsilon), 1.0))
     return [{"measured": f.value, "low": f.low, "high": f.high, "exact": float(e)} for f,
             e in zip(found, exact)]
@@ -572,7 +570,7 @@ def draw_typical(cloud, x, noisy):
 
 
 drawn = np.concatenate([flat_cloud[:, 0], flat_noisy[:, 0], flat_x[:1]])
-distance = stability.distance_to_surface(flat(), 0.0, drawn)
+distance = surfaces.distance_to_surface(surfaces.flat(), 0.0, drawn)
 crossed = float((models.classify(flat_noisy[:, 0]) != models.classify(flat_x[0])).mean())
 figure_7 = run.figure(
     "figure-7", (), lambda: draw_typical(flat_cloud, flat_x, flat_noisy), caption=CAPTION, alt=ALT,
@@ -597,7 +595,7 @@ def at_n(margin):
 
 touching, apart = f"{at_n(0.0):.0%}", display.number(at_n(epsilon), digits=2)
 reach = epsilon + 0.1
-safe = 1 - float(STATEMENTS["theorem-18"].exact(n=n, epsilon=epsilon, delta=reach))
+safe = float(np.exp(STATEMENTS["theorem-18"].log_exact(n=n, epsilon=epsilon, delta=reach)))
 withstand = display.number(safe, digits=2)
 display.say(
     f"In {n:,} dimensions noise of size 1 changes the label of {touching} of the points where the classes "

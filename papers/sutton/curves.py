@@ -14,15 +14,11 @@ def over_dimension(statement, *, dimensions, trial_dimensions, draws, generator,
     estimate from `draws` trials and low, high its 95% interval. `generator` is a numpy Generator.
     """
     fixed = {name: (value,) for name, value in fixed.items()}
-    rows = verify(statement, grid={"n": dimensions, **fixed})
-    trials = verify(statement, grid={"n": trial_dimensions, **fixed}, draws=draws, generator=generator)
-    n, log_exact, log_bound = (np.array([r[k] for r in rows]) for k in ("n", "log_exact", "log_bound"))
-    n_trial, log_true = (np.array([r[k] for r in trials]) for k in ("n", "log_exact"))
-    found, low, high = (np.array([r[k] for r in trials]) for k in ("monte_carlo", "low", "high"))
-    if statement.complement:
-        found, low, high = 1 - found, 1 - high, 1 - low
-    return {"n": n, "exact": np.exp(log_exact), "bound": np.exp(log_bound),
-            "n_trial": n_trial, "true": np.exp(log_true), "found": found, "low": low, "high": high}
+    table = verify(statement, {"n": dimensions, **fixed})
+    trials = verify(statement, {"n": trial_dimensions, **fixed}, draws=draws, generator=generator)
+    return {"n": table["n"], "exact": np.exp(table["log_exact"]), "bound": np.exp(table["log_bound"]),
+            "n_trial": trials["n"], "true": np.exp(trials["log_exact"]),
+            **{name: trials[name] for name in ("found", "low", "high")}}
 
 
 def inside(curve):

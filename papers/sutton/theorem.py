@@ -1,35 +1,22 @@
 """One statement of Sutton et al. on a page: what speaks for it in numbers, and its result."""
 import math
-import re
 
 import numpy as np
 
 from papers.sutton.theory import statement as theory
 from papers.sutton.theory.statements import STATEMENTS, verify
 from report import display
+from report.page import numpy_generator
 
 RARE = "the probability that the event does not occur"   # where the theorem's own is near 1
 ATTAINED = 0.9995  # of a bound, and more: what the page shows as all of it
-ALLOWED = 1e-8  # what rounding may cause: excess over a bound (in logarithms), difference of two integrations
+ALLOWED = theory.TOLERANCE  # excess over a bound (in logarithms), difference of two integrations by rounding
 _MOVED = 1e-9   # logarithms that differ by less are the same bound
-# Names of a formula's parts as the papers write them.
-_SYMBOLS = {"epsilon": "ε", "delta": "δ", "eta": "η", "gamma": "γ", "kappa": "κ", "beta": "β", "tau": "τ",
-            "alpha": "α", "xi": "ξ", "lipschitz": "L", "exceeds(": "Pr(|g| > ", "above(": "Pr(x·v ≥ ",
-            "below(": "Pr(x·v < ", "+0.5 in": "+ ½ in", "-0.5 in": "− ½ in", "^2": "²"}
-
-
-def numpy_generator(run, *labels):
-    """A numpy generator for one purpose of a notebook, from the run's seed."""
-    return np.random.default_rng(run.generator(*labels).initial_seed())
-
-
-def symbols(text):
-    """A changed formula, or the name of a parameter, in the papers' letters: `delta^2` is `δ²`."""
-    return re.sub("|".join(map(re.escape, _SYMBOLS)), lambda m: _SYMBOLS[m[0]], text)
+SYMBOLS = {"epsilon": "ε", "delta": "δ", "eta": "η", "gamma": "γ", "lipschitz": "L"}
 
 
 def _nearest(statement, found, bounds):
-    """For each witness the cell whose known truth is nearest to a bound that says something, nearest first.
+    """For each example the cell whose known truth is nearest to a bound that says something, nearest first.
 
     Rows with witness, truth_over_bound, at (the parameters).
     """
@@ -37,23 +24,23 @@ def _nearest(statement, found, bounds):
     for case, bound in zip(found, bounds):
         says = (case.log_low == case.log_high) & np.isfinite(case.log_low) & np.isfinite(bound)
         says &= (bound < 0) | ("n" not in statement.grid)  # a distance, unlike a probability, may exceed 1
-        gap = np.where(says, -statement.beyond(bound, case.log_low, case.log_high), np.inf)
+        gap = np.where(says, -statement.beyond(bound, case), np.inf)
         i = int(gap.argmin())
         if np.isfinite(gap[i]):
-            at = {name: float(values[i]) for name, values in case.cells.items()}
+            at = {name: float(values[i]) for name, values in case.at.items()}
             rows.append((gap[i], {"witness": case.name, "at": at,
                                   "truth_over_bound": math.exp(case.log_low[i] - bound[i])}))
     return [row for _, row in sorted(rows, key=lambda pair: pair[0])]
 
 
 def _mutants(statement, found, bounds):
-    """Every changed formula: rows with change, claims ("more" or "less" than the right one), caught.
+    """Every wrong formula: rows with change, claims ("more" or "less" than the right one), caught.
 
     It is caught if the truth violates it, or if it is not attained where the right bound is.
     """
-    sign = 1 if statement.complement or statement.direction == "upper" else -1
+    sign = -1 if statement.at_least else 1
     rows = []
-    for words, other in theory.mutants(statement):
+    for words, other in theory.wrong_formulas(statement):
         changed = theory.bounds_at(other, found)
         lost = any((theory.attained(case, bound) & ~theory.attained(case, new)).any()
                    for case, bound, new in zip(found, bounds, changed))
@@ -71,42 +58,40 @@ def evidence(statement, *, draws=0, generator=None, again=None, grid=None):
 
     kind                "bound"
     sampled             the own grid has no known truth and was tried at random (`draws`, `generator`)
-    cases, violations   cells of the own grid and of all witnesses, and how many are beyond the bound
+    cases, violations   cells of the own grid and of all examples, and how many are beyond the bound
     within_allowed      no excess and no difference of two integrations above `ALLOWED`
     beyond_allowed      the power of ten by which the worst is above it, else None
     nearest_witness     witness, truth_over_bound, at: where a known truth is nearest to a bound below 1; the
-                        same of every witness in `witnesses`
+                        same of every example in `witnesses`
     mutants_tried, mutants_caught, missed
-                        changed formulas, those refused, the others (change, claims)
+                        wrong formulas, those refused, the others (change, claims)
     median_bound_over_truth, tightest, loosest (log10)  over the own grid, if its truth is known
     again               another integration of the own exact values, held against them on `grid`
     """
-    sampled = statement.log_exact is None
-    found = theory.cases(statement, draws=draws if sampled else 0, generator=generator)
+    sampled = statement.truth is None
+    found = theory.cases(statement, draws=draws, generator=generator)
     bounds = theory.bounds_at(statement, found)
-    worst = max(float(statement.beyond(bound, case.log_low, case.log_high).max(
-        where=case.log_low == case.log_high, initial=0.0)) for case, bound in zip(found, bounds))
-    data = {"kind": "bound", "sampled": sampled, "cases": sum(len(b) for b in bounds),
+    excess = [statement.beyond(bound, case) for case, bound in zip(found, bounds)]
+    worst = max(float(gap.max(where=case.log_low == case.log_high, initial=0.0))
+                for case, gap in zip(found, excess))
+    data = {"kind": "bound", "sampled": sampled, "cases": sum(map(len, bounds)),
             "violations": theory.violations(statement, found, bounds)}
     if "n" in statement.grid:
-        data["largest_n"] = int(max(case.cells["n"].max() for case in found if "n" in case.cells))
+        data["largest_n"] = int(max(case.at["n"].max() for case in found if "n" in case.at))
     if again is not None:
         worst = max(worst, quadrature_deviation(statement, grid, again))
     near = _nearest(statement, found, bounds)
+    mutants = _mutants(statement, found, bounds)
     data |= {"nearest_witness": near[0] if near else None, "witnesses": near,
              "within_allowed": worst <= ALLOWED,
-             "beyond_allowed": None if worst <= ALLOWED else math.ceil(math.log10(worst / ALLOWED))}
-    mutants = _mutants(statement, found, bounds)
-    data |= {"mutants_tried": len(mutants), "mutants_caught": sum(m["caught"] for m in mutants),
+             "beyond_allowed": None if worst <= ALLOWED else math.ceil(math.log10(worst / ALLOWED)),
+             "mutants_tried": len(mutants), "mutants_caught": sum(m["caught"] for m in mutants),
              "missed": [{k: m[k] for k in ("change", "claims")} for m in mutants if not m["caught"]]}
     if sampled:
-        data["says_nothing"] = int((bounds[0] > -ALLOWED).sum())
-    else:
-        truth = found[0].log_low
-        ratios = -statement.beyond(bounds[0], truth, truth)[np.isfinite(truth)] / math.log(10)
-        tightest, median, loosest = np.quantile(ratios, (0, 0.5, 1)).tolist()
-        data |= {"median_bound_over_truth": 10.0**median, "tightest": tightest, "loosest": loosest}
-    return data
+        return data | {"says_nothing": int((bounds[0] > -ALLOWED).sum())}
+    ratios = -excess[0][np.isfinite(found[0].log_low)] / math.log(10)
+    tightest, median, loosest = np.quantile(ratios, (0, 0.5, 1)).tolist()
+    return data | {"median_bound_over_truth": 10.0**median, "tightest": tightest, "loosest": loosest}
 
 
 def quadrature_deviation(statement, grid, again):
@@ -115,10 +100,11 @@ def quadrature_deviation(statement, grid, again):
     `again` takes the statement's parameters by name, scalars, and returns the probability of the rare event.
     Values below 1e-12 are left out: plain integration has no digits there.
     """
-    grid = {name: grid[name] for name in statement.parameters}
-    rows = [(r, math.exp(r["log_exact"])) for r in verify(statement, grid=grid)]
-    return max(abs(exact / again(**{name: r[name] for name in grid}) - 1)
-               for r, exact in rows if exact > 1e-12)
+    table = verify(statement, {name: grid[name] for name in statement.grid})
+    exact = np.exp(table["log_exact"])
+    cells = zip(*(table[name] for name in statement.grid))
+    return max(abs(value / again(**dict(zip(statement.grid, cell))) - 1)
+               for cell, value in zip(cells, exact) if value > 1e-12)
 
 
 def times(log10_ratio):
@@ -130,16 +116,14 @@ def times(log10_ratio):
 
 
 def passed(data):
-    """`[mutant, its bound, why the check does not detect it]`; the same change in several places is one."""
+    """`[mutant, its bound, why the check does not detect it]`."""
     ratio = data["nearest_witness"]["truth_over_bound"] if data["nearest_witness"] else 0
     near = min(ratio, 1 / ratio) if ratio else 0    # the other way round for a bound from below
     why = {"more": ("stronger", "no case that was tried violates it"),
            "less": ("weaker", "wherever a case attains the bound, both formulas have the same value"
                     if near >= ATTAINED else
                     f"no case comes nearer to the bound than {100 * near:.3g}%, so a weaker formula passes")}
-    told = [(f"`{symbols(m['change'])}`", *why[m["claims"]]) for m in data["missed"]]
-    return [[f"{change} (in {n} places)" if (n := told.count((change, *rest))) > 1 else change, *rest]
-            for change, *rest in dict.fromkeys(told)]
+    return [[f"`{m['change']}`", *why[m["claims"]]] for m in data["missed"]]
 
 
 def _named(near):
@@ -165,14 +149,13 @@ def in_sentences(data, statement):
 def details(data, statement):
     """How near the nearest cases come, and which changed formulas pass, as Markdown."""
     rows = [[_named(near), f"{near['truth_over_bound']:.4g}", ", ".join(
-        f"{symbols(name)} = {display.number(value)}" for name, value in near["at"].items())]
+        f"{SYMBOLS.get(name, name)} = {display.number(value)}" for name, value in near["at"].items())]
         for near in data["witnesses"]]
     whose = f" (of {RARE})" * statement.complement
     header = ["extremal example", f"exact value / bound{whose}, nearest to 1", "where"]
     parts = [display.markdown_table(header, rows)]
-    text = (f"The same check detects {data['mutants_caught']} of {data['mutants_tried']} mutants of the "
-            "formula (constants halved and doubled, exponents raised and lowered by ½, terms dropped).")
-    parts.append(f"{text} {statement.remark}".rstrip())
+    parts.append(f"The same check detects {data['mutants_caught']} of {data['mutants_tried']} mutants of the "
+                 "formula (constants halved and doubled, exponents raised and lowered by ½).")
     if rows := passed(data):
         parts.append(display.markdown_table(["mutant", "its bound", "not detected because"], rows))
     return "\n\n".join(parts)

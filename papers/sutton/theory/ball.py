@@ -7,8 +7,7 @@ makes dimension 200,000 as cheap as dimension 2, and logarithms keep probabiliti
 
 Arguments broadcast against each other like numpy arrays.
 """
-import numbers
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 from scipy import special, stats
@@ -18,13 +17,8 @@ _LAGUERRE_NODES, _LAGUERRE_WEIGHTS = special.roots_laguerre(20)
 _SMALLEST_SAFE = 1e-280
 
 
-class Estimate(NamedTuple):
-    """A probability from `draws` random trials with its Clopper-Pearson interval [low, high]."""
-
-    value: float
-    low: float
-    high: float
-    draws: int
+# A probability from `draws` random trials with its Clopper-Pearson interval [low, high].
+Estimate = namedtuple("Estimate", "value low high draws")
 
 
 def check_dimension(n, minimum=1):
@@ -39,13 +33,6 @@ def check_dimension(n, minimum=1):
 def broadcast(n, *values, minimum=1):
     """Dimensions (checked) and other numbers as float arrays of one shape."""
     return np.broadcast_arrays(check_dimension(n, minimum), *(np.asarray(value, float) for value in values))
-
-
-def check_draws(draws):
-    """Return `draws` as int. Raises ValueError unless it is a whole number >= 1."""
-    if not isinstance(draws, (numbers.Integral, np.integer)) or isinstance(draws, bool) or draws < 1:
-        raise ValueError(f"draws = {draws!r} is not a number of random trials: use a whole number >= 1")
-    return int(draws)
 
 
 def check_positive(**values):
@@ -121,19 +108,6 @@ def slab(n, x):
     return special.betainc(0.5, (n + 1) / 2, np.clip(x, 0.0, 1.0) ** 2)
 
 
-def log_cap_bound(n, x):
-    """Logarithm of (1 - x^2)^(n/2) / 2, the bound of Lemma 23 on Pr(T > x), 0 <= x <= 1; -inf at x = 1.
-
-    The cap beyond x fits into the half ball of radius sqrt(1 - x^2) on its base. Raises ValueError for x
-    outside [0, 1], where the cap is larger than a half ball and the bound is false.
-    """
-    n, x = broadcast(n, x)
-    if not np.all((x >= 0) & (x <= 1 + 1e-12)):  # (1 + epsilon) - epsilon may exceed 1 by rounding
-        raise ValueError(f"the bound of Lemma 23 needs a relative distance between 0 and 1: got x = {x}")
-    x = np.minimum(x, 1.0)
-    return special.xlog1py(n / 2, -x) + special.xlog1py(n / 2, x) - np.log(2)
-
-
 def sample_coordinates(n, draws, generator, k=1):
     """First k coordinates of uniform points of the unit ball of R^n: (draws,) for k = 1, else (draws, k).
 
@@ -143,7 +117,7 @@ def sample_coordinates(n, draws, generator, k=1):
     """
     if np.ndim(n):
         raise ValueError(f"sampling takes one dimension at a time: got n of shape {np.shape(n)}")
-    n, draws = int(check_dimension(n, minimum=k)), check_draws(draws)
+    n = int(check_dimension(n, minimum=k))
     seen = generator.standard_normal((draws, k))
     squared = (seen**2).sum(axis=1)
     if n > k:
@@ -163,7 +137,6 @@ def estimate(events):
 
     The interval is that of Clopper and Pearson (1934): rare events often give 0 hits.
     """
-    events = np.asarray(events)
-    hits, draws = int(np.count_nonzero(events)), check_draws(events.size)
+    hits, draws = int(np.count_nonzero(events)), np.size(events)
     low, high = stats.binomtest(hits, draws).proportion_ci()
     return Estimate(hits / draws, float(low), float(high), draws)

@@ -50,22 +50,24 @@ class FatCantorSigmoid:
         if not 1 <= levels <= 20:
             raise ValueError(f"levels = {levels} is out of range: use 1 to 20")
         self.half_width = half_width
-        pieces, gaps = np.array([[-1.0, 1.0]]), []
+        ends = np.array([-1.0, 1.0])     # of the pieces, from left to right
         for level in range(1, levels + 1):
+            pieces = ends.reshape(-1, 2)
             middle = pieces.mean(axis=1, keepdims=True) + np.array([-1.0, 1.0]) * 4.0**-level
-            gaps.append(middle)
-            pieces = np.stack([np.c_[pieces[:, 0], middle[:, 0]], np.c_[middle[:, 1], pieces[:, 1]]], axis=1)
-            pieces = pieces.reshape(-1, 2)
-        gaps = half_width * np.concatenate(gaps)
-        self.gaps = gaps[np.argsort(gaps[:, 0])]
-        self._areas = np.concatenate([[0.0], np.cumsum(np.diff(self.gaps).ravel() ** 2 / 4)])
+            ends = np.c_[pieces[:, :1], middle, pieces[:, 1:]].ravel()
+        self.pieces = half_width * ends.reshape(-1, 2)
+        self.gaps = half_width * ends[1:-1].reshape(-1, 2)
+        # the distance is linear between these places: ends of pieces, middles of gaps
+        self._places = np.sort([*half_width * ends, *self.gaps.mean(axis=1)])
+        heights = self.distance(self._places)
+        areas = np.diff(self._places) * (heights[1:] + heights[:-1]) / 2
+        self._areas = np.concatenate([[0.0], np.cumsum(areas)])
 
     def distance(self, t):
         """dist(t, K): a triangle over each gap, zero on K, growing linearly beyond half_width."""
         t = np.asarray(t, dtype=float)
-        gap = np.clip(np.searchsorted(self.gaps[:, 0], t, side="right") - 1, 0, None)
-        inside = np.minimum(t - self.gaps[gap, 0], self.gaps[gap, 1] - t)
-        return np.maximum(np.maximum(inside, 0.0), np.abs(t) - self.half_width)
+        start, stop = self.gaps[np.maximum(np.searchsorted(self.gaps[:, 0], t, side="right") - 1, 0)].T
+        return np.maximum(np.maximum(np.minimum(t - start, stop - t), 0.0), np.abs(t) - self.half_width)
 
     def integral(self, t):
         """Integral of the distance from 0 to t."""
@@ -73,14 +75,9 @@ class FatCantorSigmoid:
 
     def _from_left(self, t):
         t = np.asarray(t, dtype=float)
-        gap = np.searchsorted(self.gaps[:, 0], t, side="right") - 1
-        start, stop = self.gaps[np.maximum(gap, 0)].T
-        width = stop - start
-        rise = np.clip(t - start, 0.0, width)
-        triangle = np.where(rise <= width / 2, rise**2 / 2, width**2 / 4 - (width - rise) ** 2 / 2)
-        inner = self._areas[np.maximum(gap, 0)] + np.where(gap >= 0, triangle, 0.0)
-        outside = np.maximum(np.abs(t) - self.half_width, 0.0)
-        return inner + np.sign(t) * outside**2 / 2
+        place = np.maximum(np.searchsorted(self._places, t, side="right") - 1, 0)
+        before = self._places[place]
+        return self._areas[place] + (t - before) * (self.distance(t) + self.distance(before)) / 2
 
     def value(self, t):
         """sigma(t), between 0 and 1."""
@@ -96,6 +93,5 @@ class FatCantorSigmoid:
 
         n and epsilon scalars. Every point of K counts, whatever the loss; class 1 has the same value.
         """
-        edges = np.concatenate([[-self.half_width], self.gaps.ravel(), [self.half_width]]) + epsilon
-        beyond = tail(n, edges)
-        return float((beyond[0::2] - beyond[1::2]).sum())
+        beyond = tail(n, self.pieces + epsilon)
+        return float((beyond[:, 0] - beyond[:, 1]).sum())

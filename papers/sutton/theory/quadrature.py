@@ -36,12 +36,12 @@ def cap_share(n, x):
     return _integral(area, panels(x)) / (2 * _integral(area, panels(0.0)))
 
 
-def crossing(n, epsilon, delta):
-    """Pr(delta S > epsilon + T), T and S first coordinates of uniform points of the unit ball; scalars.
+def crossing(n, epsilon, delta, lowest=-1.0):
+    """Pr(delta S > epsilon + T | T > lowest), T, S coordinates of uniform points of the unit ball; scalars.
 
     The exact value of Theorem 6 and, with delta = 1 and epsilon = gamma, the complement of Theorem 8 (Sutton
-    et al., Section 4.2). S^2 has the law Beta(1/2, (n+1)/2), taken from scipy.stats. Only T within 12/sqrt(n)
-    counts, so values below 1e-20 are not to be trusted.
+    et al., Section 4.2); with lowest = 0 that of Theorem 19 (Section 5). S^2 has the law Beta(1/2, (n+1)/2),
+    taken from scipy.stats. Only T within 12/sqrt(n) counts, so values below 1e-20 are not to be trusted.
     """
     n = float(check_dimension(n))
     check_positive(delta=delta)
@@ -53,21 +53,11 @@ def crossing(n, epsilon, delta):
         return np.cos(angle) ** n * (beyond if needed > 0 else 1 - beyond)
 
     edge = min(np.pi / 2, _REACH * width)
+    low = max(-edge, lowest * np.pi / 2)
     kinks = np.arcsin(np.clip([-epsilon, delta - epsilon, -delta - epsilon], -1, 1))
-    ends = np.clip([*np.linspace(-edge, edge, 25), *kinks], -edge, edge)
+    ends = np.clip([*np.linspace(low, edge, 25), *kinks], low, edge)
     ends = np.unique(np.round(ends, 12))  # no panel between two ends that differ by rounding
     return _integral(integrand, ends) / _integral(lambda angle: np.cos(angle) ** n, ends)
-
-
-def nearer_half(n, epsilon, delta):
-    """Pr(delta S > epsilon + |T|): the exact value of Theorem 19, 0 < epsilon or delta; scalars.
-
-    scipy's beta law and adaptive integration over the depth of the point, within 12/sqrt(n).
-    """
-    law = stats.beta(0.5, (float(check_dimension(n)) + 1) / 2)
-    ends = np.linspace(0, min(1, _REACH / np.sqrt(n), max(delta - epsilon, 0)), 9)
-    return sum(integrate.quad(lambda t: t * law.pdf(t * t) * law.sf(((epsilon + t) / delta) ** 2), a, b,
-                              epsabs=0, epsrel=1e-11)[0] for a, b in zip(ends, ends[1:]))
 
 
 def beyond_graph(n, start, threshold=None, *, kinks=()):

@@ -1,33 +1,26 @@
-"""Bounds for curved decision surfaces (Sutton et al., Section 4.3): Lemma 13 and Theorems 9, 11, 14, 16.
+"""Curved decision surfaces (Sutton et al., Section 4.3): distances, the roof exactly, random trials.
 
 A point is described by its height above a plane, x.v, and its position p along one direction in that plane.
 The surface is the graph height = g(p) of an L-Lipschitz g; class 0 lies strictly below it (equation 3), and
-data of class 0 are uniform in the ball of radius r centred at distance eta below the plane. Two coordinates
-are enough in every dimension n >= 2 because g depends on one direction only.
-
-The theorems need only the laws of |g| and of the height. `uniform_law` and `sample_law` give these, exactly
-or from samples, as logarithms of the probabilities that the theorems want small.
+data of class 0 are uniform in the unit ball centred at distance eta below the plane. Two coordinates are
+enough in every dimension n >= 2 because g depends on one direction only.
 """
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections import namedtuple
 
 import numpy as np
 
-from papers.sutton.theory.ball import broadcast, check_draws, check_positive, log_tail, slab
+from papers.sutton.theory.ball import (
+    broadcast,
+    check_positive,
+    estimate,
+    log_density,
+    log_tail,
+    sample_coordinates,
+)
+from papers.sutton.theory.integral import concave_argmax, log_integral
 
-
-@dataclass(frozen=True)
-class Surface:
-    """Graph of an L-Lipschitz function of one in-plane coordinate p.
-
-    height(p): g. log_exceeds(n, r, alpha): log Pr(|g(p)| > alpha) for p the coordinate of a uniform point of
-    the ball of radius r in R^n, that is 1 - G(alpha) in the notation of the theorems.
-    """
-
-    name: str
-    lipschitz: float
-    height: Callable
-    log_exceeds: Callable
+# The graph of `height`, a function of one in-plane coordinate with Lipschitz constant `lipschitz`.
+Surface = namedtuple("Surface", "name lipschitz height")
 
 
 def kappa(lipschitz):
@@ -43,98 +36,145 @@ def kappa(lipschitz):
 def wedge(lipschitz):
     """A roof, g(p) = -L |p|, for which Lemma 13 is an equality. L >= 0, also an array."""
     kappa(lipschitz)
-
-    def log_exceeds(n, r, alpha):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            beyond = np.divide(alpha, np.multiply(lipschitz, r))
-            return np.where(np.equal(lipschitz, 0), -np.inf, np.log(2) + log_tail(n, beyond))
-
-    return Surface("wedge", lipschitz, lambda p: -lipschitz * np.abs(p), log_exceeds)
+    return Surface("wedge", lipschitz, lambda p: -lipschitz * np.abs(p))
 
 
 def flat():
     """The plane itself, g = 0: the wedge without slope."""
-    return replace(wedge(0.0), name="flat")
+    return wedge(0.0)._replace(name="flat")
 
 
 def sine(amplitude, wavenumber):
     """Waves, g(p) = a sin(w p), with Lipschitz constant a w."""
     check_positive(amplitude=amplitude, wavenumber=wavenumber)
-
-    def log_exceeds(n, r, alpha):
-        n, r, alpha = broadcast(n, r, alpha)
-        # |sin(w p)| <= alpha / a on bands of half-width asin(alpha / a) / w around the multiples of pi / w
-        half = np.arcsin(np.minimum(alpha / amplitude, 1.0)) / wavenumber / r
-        spacing = np.pi / wavenumber / r
-        inside = slab(n, half)
-        for k in range(1, int(1 / np.min(spacing)) + 2):
-            inside = inside + slab(n, k * spacing + half) - slab(n, k * spacing - half)
-        with np.errstate(divide="ignore"):
-            return np.where(alpha >= amplitude, -np.inf, np.log(np.maximum(1 - inside, 0.0)))
-
-    return Surface("sine", amplitude * wavenumber, lambda p: amplitude * np.sin(wavenumber * p), log_exceeds)
+    return Surface("sine", amplitude * wavenumber, lambda p: amplitude * np.sin(wavenumber * p))
 
 
-def uniform_law(surface=None, *, points=129, splits=65):
-    """Laws and levels for uniform data in the unit ball of R^n, n >= 2, centred eta >= 0 below the plane.
+def signed_height(surface, p, height):
+    """Directed distance d_S, height minus g(p): negative for class 0 (equation 3)."""
+    return height - surface.height(p)
 
-    For the trees of Theorems 9, 11, 14, 16: functions of (argument, values), values holding n, eta and what
-    the theorem names. exceeds(a) = log Pr(|g| > a), above(t) = log Pr(x.v >= t), below(t) = log Pr(x.v < t).
-    Without a surface: the roof of slope values["lipschitz"]. alpha goes up to eta and the push or margin.
+
+def distance_to_surface(surface, p, height, candidates=201):
+    """Euclidean distance from points (p, height), shape (m,), to the surface: search along p, then refine.
+
+    The nearest surface point is never farther than the one straight above or below (equation 2), which bounds
+    the search. Accurate to about 1e-8 of the distance.
     """
-    def reach(v):
-        return np.asarray(v["eta"] + v.get("gamma", v.get("delta", 0.0)), dtype=float)
+    p, height = np.broadcast_arrays(np.asarray(p, dtype=float), np.asarray(height, dtype=float))
+    reach = np.abs(signed_height(surface, p, height))
 
-    return {
-        "exceeds": lambda a, v: (surface or wedge(v["lipschitz"])).log_exceeds(v["n"], 1.0, a),
-        "above": lambda t, v: log_tail(v["n"], t + v["eta"]),
-        "below": lambda t, v: log_tail(v["n"], -(t + v["eta"])),
-        "gentle": _log_gentle,
-        "levels": {"alpha": lambda v: reach(v)[..., None] * np.linspace(0, 1, points),
-                   "tau": lambda v: splits_of_noise(v, splits),
-                   "t": lambda v: -v["eta"][..., None] + v["gamma"][..., None] * np.linspace(-1, 1, splits)},
-    }
+    def distance(q):
+        return np.hypot(p - q, height - surface.height(q))
 
-
-def splits_of_noise(values, points):
-    """Values of tau for Theorem 14, (..., points): [L delta, delta], or delta alone for L > 1."""
-    slope, delta = values["lipschitz"][..., None], values["delta"][..., None]
-    return delta * (1 - np.linspace(0, 1, points) * np.maximum(1 - slope, 0.0))
+    steps = np.linspace(-1, 1, candidates).reshape((-1,) + (1,) * p.ndim)
+    grid = p + reach * steps
+    nearest = np.take_along_axis(grid, distance(grid).argmin(axis=0)[None], axis=0)[0]
+    spacing = 2 * reach / (candidates - 1)
+    return distance(concave_argmax(lambda q: -distance(q), nearest - spacing, nearest + spacing))
 
 
-def _log_gentle(slope, values):
-    """log of 1 for L <= 1 and of 0 beyond, where no noise of Theorem 14 leaves the cone."""
-    return np.where(np.asarray(slope) > 1, -np.inf, 0.0)
+def lipschitz_ratios(surface, draws, generator, *, width=2.0, depth=1.0):
+    """dist(x, S) / |d_S(x)| at random points with |p| <= width, up to `depth` below the surface, (draws,).
 
-
-def sample_law(heights, surface_heights, points=257):
-    """The same for the law of samples: `heights` x.v and `surface_heights` g of the same points, shape (m,).
-
-    The theorems hold for every law, so they hold without sampling error for the law of the sample itself.
+    Lemma 13 says that none is below kappa.
     """
-    heights, size = np.sort(np.asarray(heights, dtype=float)), check_draws(np.size(heights))
-    bends = np.sort(np.abs(np.asarray(surface_heights, dtype=float)))
-    if bends.shape != heights.shape or heights.ndim != 1:
-        raise ValueError(f"need two 1-d arrays of one length: got {heights.shape} and {bends.shape}")
-    levels = np.unique(np.quantile(np.append(bends, 0.0), np.linspace(0, 1, points)))
-
-    def log_share(count):
-        with np.errstate(divide="ignore"):
-            return np.log(count / size)
-
-    return {
-        "exceeds": lambda a, v: log_share(size - np.searchsorted(bends, a, side="right")),
-        "above": lambda t, v: log_share(size - np.searchsorted(heights, t, side="left")),
-        "below": lambda t, v: log_share(np.searchsorted(heights, t, side="left")),
-        "gentle": _log_gentle,
-        "levels": {"alpha": lambda v: levels, "tau": lambda v: splits_of_noise(v, 65)},
-    }
+    p = generator.uniform(-width, width, draws)
+    below = depth * (1 - generator.random(draws))
+    return distance_to_surface(surface, p, surface.height(p) - below) / below
 
 
-def cone_cap(tau, delta, kappa):
-    """z(tau) of Theorem 14: how far along v noise of length delta must reach to leave the safe cone.
+# ---- exact values under a roof ---------------------------------------------------------------------------
+def _log_beyond_roof(n, c, slope):
+    """log Pr(T_1 > c + slope |T_2|) for two coordinates of a uniform point of the unit ball of R^n, n >= 2.
 
-    For a point tau below the surface (measured along v): kappa^2 tau - sqrt(1-kappa^2) sqrt(delta^2 - kappa^2
-    tau^2); not negative for tau >= L delta. All three numbers or expressions.
+    Given T_2 = p, T_1 is sqrt(1 - p^2) times the coordinate in the ball of one dimension less.
     """
-    return kappa**2 * tau - (1 - kappa**2) ** 0.5 * (delta**2 - kappa**2 * tau**2) ** 0.5
+    n, c, slope = broadcast(n, c, slope, minimum=2)
+    # c + slope p crosses the circle +-sqrt(1 - p^2) at these p: ends of the possible range, kinks of the tail
+    half_width = np.sqrt(np.maximum(1 + slope**2 - c**2, 0.0))
+    crossings = (-c * slope + np.array([-1, 1]).reshape((2,) + (1,) * n.ndim) * half_width) / (1 + slope**2)
+    low = np.where(c < 1, 0.0, crossings[0])
+    high = np.where(c + slope < 0, 1.0, np.minimum(crossings[1], 1.0))
+    waves = np.array([1, 2.5, 4, 6]).reshape((-1,) + (1,) * n.ndim) / np.sqrt(n)
+
+    def log_integrand(p):
+        chord = np.sqrt((1 - p) * (1 + p))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return log_density(n, p) + np.where(chord > 0, log_tail(n - 1, (c + slope * p) / chord), -np.inf)
+
+    breaks = np.concatenate([crossings, waves])
+    return np.log(2) + log_integral(log_integrand, np.maximum(low, 0.0), high, breaks)
+
+
+def log_roof_error(n, eta, lipschitz):
+    """log Pr(f(x) = 1) under the roof g = -L|p| for uniform data of class 0: the exact value of Theorem 9."""
+    return _log_beyond_roof(n, eta, -np.asarray(lipschitz, dtype=float))
+
+
+def log_roof_resistance(n, eta, delta, lipschitz):
+    """log Pr(no attack of length delta works) under the roof: the exact value of Theorem 11.
+
+    Below a roof Lemma 13 is an equality, so the attack must cover kappa times the height.
+    """
+    return _log_beyond_roof(n, np.divide(delta, kappa(lipschitz)) - eta, lipschitz)
+
+
+# ---- random trials of the rare events, boolean (draws,) --------------------------------------------------
+def sample_class0(n, eta, draws, generator):
+    """Uniform points (p, height) of class 0, the unit ball centred eta below the plane."""
+    height, p = sample_coordinates(n, draws, generator, k=2).T
+    return p, height - eta
+
+
+def wrong_trials(surface, n, eta, draws, generator):
+    """Theorem 9: f(x) = 1."""
+    return signed_height(surface, *sample_class0(n, eta, draws, generator)) >= 0
+
+
+def resistant_trials(surface, n, eta, delta, draws, generator):
+    """Theorem 11: no perturbation of length <= delta leads to class 1."""
+    p, height = sample_class0(n, eta, draws, generator)
+    return (signed_height(surface, p, height) < 0) & (distance_to_surface(surface, p, height) > delta)
+
+
+def random_flip_trials(surface, n, eta, delta, draws, generator):
+    """Theorem 14: f(x + s) = 1 for one uniform s of the ball of radius delta."""
+    p, height = sample_class0(n, eta, draws, generator)
+    s_height, s_p = delta * sample_coordinates(n, draws, generator, k=2).T
+    return signed_height(surface, p + s_p, height + s_height) >= 0
+
+
+def not_universal_trials(surface, n, eta, gamma, delta, draws, generator, directions=201):
+    """Theorem 16: some |s| <= delta that pushes z by gamma past the surface does not move x across.
+
+    For each in-plane part of s (a grid of `directions` values) the worst s is the lowest that is allowed, so
+    only this part is discretised; a finite grid can miss a counterexample, never invent one.
+    """
+    (x_p, x_height), (z_p, z_height) = (sample_class0(n, eta, draws, generator) for _ in range(2))
+    fails = np.zeros(draws, dtype=bool)
+    for s_p in delta * np.sin(np.linspace(-np.pi / 2, np.pi / 2, directions)):
+        chord = np.sqrt(max(delta**2 - s_p**2, 0.0))
+        lowest = np.maximum(gamma - signed_height(surface, z_p + s_p, z_height), -chord)
+        fails |= (lowest <= chord) & (signed_height(surface, x_p + s_p, x_height + lowest) < 0)
+    return fails
+
+
+# ---- stability (Section 6.5) -----------------------------------------------------------------------------
+def is_stable(surface, p, height, delta):
+    """Definition 21: f(x + s) = f(x) for every |s| <= delta. Boolean, shape of the points.
+
+    The surface itself is of class 1, so class 0 must keep a distance above delta, class 1 at least delta.
+    """
+    distance = distance_to_surface(surface, p, height)
+    return np.where(signed_height(surface, p, height) < 0, distance > delta, distance >= delta)
+
+
+def stability_confidence(classify, x, perturbations):
+    """Share of the perturbations, rows of (m, n), that keep the label of x, (n,), with its interval.
+
+    `classify` maps (m, n) points to (m,) labels.
+    """
+    if np.ndim(perturbations) != 2 or np.shape(perturbations)[1:] != np.shape(x):
+        raise ValueError(f"perturbations must have shape (m, {np.size(x)}): got {np.shape(perturbations)}")
+    return estimate(classify(np.add(x, perturbations)) == classify(np.array([x])))
