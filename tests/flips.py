@@ -131,10 +131,10 @@ def leave_in(folder):
     claims.judge = judge_and_change
     compute = experiments.compute
 
-    def compute_and_leave(experiment, name, arguments, published):
-        run, place = compute(experiment, name, arguments, published)
+    def compute_and_leave(experiment, name, arguments, published, states=None):
+        run = compute(experiment, name, arguments, published, states)
         store.write(Path(folder) / "runs" / experiment.name / f"{name}.json", run)
-        return run, place
+        return run
 
     experiments.compute = compute_and_leave
 
