@@ -2,8 +2,8 @@
 
     scale = run.scale(smoke=..., quick=..., paper=...)
     searches = run.results(experiments.searches)
-    run.table("table-3", searches, rows, claims={...})
-    run.figure("figure-2", searches, draw, claims={...})
+    run.table("table-3", searches, rows)
+    run.figure("figure-2", searches, draw)
     run.statement("theorem-6", data=..., evidence=...)
     run.stamp()
 

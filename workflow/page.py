@@ -2,9 +2,9 @@
 
     make page KEY=shu NAME=2_1_lenets ITEMS="table-1 table-2 figure-7"
 
-Both halves of notebooks/<KEY>/<NAME> get the front matter, the parameters, set-up, scale, a set of units, a
-section for each item with its caption and claims, and what every page ends with. It runs as it is; what is to
-be written says so.
+Both halves of notebooks/<KEY>/<NAME> get the front matter, the parameters, set-up, scale, an experiment, a
+section for each item with its caption, and what every page ends with; papers/<KEY>/claims.py gets the claims
+of the items. It runs as it is; what is to be written says so.
 """
 import json
 import re
@@ -41,7 +41,6 @@ from report.page import start
 from report.experiment import Experiment
 
 run = start("{name}", globals())
-TO_DO = "not judged yet"
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -105,6 +104,27 @@ run.stamp()
 """
 
 
+CLAIMS = """\
+\"\"\"How each printed claim of {short} is judged; see `report.claims`.\"\"\"
+from report.claims import Claims
+
+claim = Claims()
+TO_DO = "not judged yet"
+"""
+
+
+def claims(items):
+    """Lines of a paper's `claims.py`: the claims of items, none judged yet."""
+    for item in items:
+        for words in item.claims:
+            yield "\n".join([*_lines(words, "# "),
+                             f"claim({_quoted(item.id)}, {_quoted(phrase(words, item.claims))})(TO_DO)"])
+        if item.rows and item.keys and item.claims:
+            keys, first = " ".join(item.keys), item.values[0]
+            yield (f"# On every row, with report.every: every({_quoted(keys)}, lambda c: c.{first} > 0,\n"
+                   f"#     says=\"{{{item.keys[0]}}}: {{{first}}}\")")
+
+
 def text(paper, name, items):
     """The text half of a page that holds these items of a `reference.Paper`."""
     items = [paper[each] for each in items]
@@ -133,23 +153,17 @@ def phrase(text, texts):
 def _code(item):
     """The cell that publishes an item."""
     name, function = _quoted(item.id), re.sub(r"\W", "_", item.id)
-    judged = "".join("\n".join([*_lines(claim, "    # "), f"    {_quoted(found)}: TO_DO,\n"])
-                     for claim in item.claims for found in [phrase(claim, item.claims)])
-    claims = f", claims={{\n{judged}}}" if judged else ""
     if item.kind == "figure":
         ticks = "".join(f"    {_quoted(phrase(what, item.must_contain))}: False,\n"
                         for what in item.must_contain)
         return (f"run.figure({name}, measured, lambda units: None, data=lambda units: {{}},\n"
-                f"           alt=\"TO DO: what the figure shows\", contains={{\n{ticks}}}{claims})")
+                f"           alt=\"TO DO: what the figure shows\", contains={{\n{ticks}}})")
     if not item.rows:
-        return f"run.statement({name}, measured, data=lambda units: {{}}{claims})"
-    keys, first = item.keys or ("the only row",), item.values[0]
+        return f"run.statement({name}, measured, data=lambda units: {{}})"
+    keys = item.keys or ("the only row",)
     told = "\n".join(_lines(f"Keys: {', '.join(keys)}; values: {', '.join(item.values)}.", "    "))
-    every = f"every({_quoted(' '.join(keys))}, lambda c: c.{first} > 0, says=\"{{{keys[0]}}}: {{{first}}}\")"
     return (f"def {function}(units):\n    \"\"\"TO DO: a row a printed row.\n\n{told}\n    \"\"\"\n"
-            "    return []\n\n\n"
-            + (f"# A claim on every row, with report.every:\n# {every}\n" if item.keys else "")
-            + f"run.table({name}, measured, {function}{claims})")
+            f"    return []\n\n\nrun.table({name}, measured, {function})")
 
 
 def _settings(items):
@@ -197,8 +211,15 @@ def main(words):
     made = text(paper, name, items)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(made)
+    folder = ROOT / "papers" / key
+    folder.mkdir(exist_ok=True)
+    (folder / "__init__.py").touch()
+    judged = folder / "claims.py"
+    before = judged.read_text() if judged.exists() else CLAIMS.format(short=reference.SHORT.get(key, key))
+    judged.write_text("\n".join([before, *claims(paper[each] for each in items)]) + "\n")
     pair.main(str(path.parent))
-    print(f"{path.relative_to(ROOT)} and its other half are written; add it to _toc.yml and run "
+    print(f"{path.relative_to(ROOT)} and its other half are written, claims in "
+          f"{judged.relative_to(ROOT)}; add the page to _toc.yml and run "
           "`python -m workflow.finder`. CONTRIBUTING.md, “Add a notebook”, says what comes next.")
 
 
