@@ -11,7 +11,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 
-from shared import ROOT
+from shared import ROOT, runtime
 
 COPY = "-Copy"      # in JupyterLab's name of a copy, which is a reader's own and no page
 KEEP_CELL = {"tags", "mystnb"}
@@ -95,4 +95,5 @@ def main(root="notebooks", check=False):
 
 
 if __name__ == "__main__":
+    runtime.prepare(computes=False)
     main(check="--check" in sys.argv)

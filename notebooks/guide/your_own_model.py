@@ -264,7 +264,8 @@ display.say(prose.fill(
     "images the mean top-1 purity is {pure:.2f}: of the directions that reach another label, this share "
     "leads to the most frequent one.", dict(
         near=float(near.median()), near_l2=near_l2, root=root, values=x[0].numel(), images=len(x),
-        wagner=wagner, wagner_rms=wagner / root, times=near_l2 / wagner, censored=int(far.sum()), top=found.top,
+        wagner=wagner, wagner_rms=wagner / root, times=near_l2 / wagner, censored=int(far.sum()),
+        top=found.top,
         rest=int((~far).sum()), pure=float(purity(found, 1)[~censored].mean()))))
 meter.start()
 

@@ -184,7 +184,8 @@ run.table("table-1", attacks, lambda runs: figures.across(
 # %%
 table_2 = run.table("table-2", attacks, lambda runs: figures.across(
     figures.examples(runs, "region", "point"), ("benign", "fgsm", "brittle", "margin"),
-    {"region": lambda rows: share(rows.region), "point": lambda rows: share(rows.point)}), behind=figures.BEHIND)
+    {"region": lambda rows: share(rows.region), "point": lambda rows: share(rows.point)}),
+                    behind=figures.BEHIND)
 run.say(attacks, figures.facts,
         "The 95% intervals of region classification on the normal MNIST network are {brittle.low:.1f} to "
         "{brittle.high:.1f}% for OptBrittle and {margin.low:.1f} to {margin.high:.1f}% for OptMargin.")

@@ -113,7 +113,15 @@ def evidence(d):
 
 
 run.statement("algorithm-1", (searches, steps), data=promises, evidence=evidence)
-run.say((searches, steps), lambda *runs: promises(*runs) | {"both": 2 * promises(*runs)["compared"]["digits"]},
+
+
+def in_words(*runs):
+    """The sums, with the number of searches under both rules."""
+    sums = promises(*runs)
+    return sums | {"both": 2 * sums["compared"]["digits"]}
+
+
+run.say((searches, steps), in_words,
         "In {both} searches, from {compared.digits} starts under either rule, the paper's "
         "steps and the fast search end with different pairs in {compared.as_printed} cases. For each "
         "*mutant*, a copy of the steps with one error built in, the table counts the searches that end with "

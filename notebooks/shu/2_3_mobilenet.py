@@ -109,7 +109,8 @@ run.say(sweeps, counted,
         "Rates on the attack's images are of {examples} examples, rates in a box of {samples:,} samples. "
         "$M_1$ is the attacked network. The other numbers are arbitrary here as in the paper, so compare "
         "$M_2$ to $M_{last}$ as a group, although the table pairs them by number.")
-run.table("table-9", sweeps, lambda units: figures.attacked(bim(units), "table-9", "n_perturbed_dims"), behind=figures.BEHIND)
+run.table("table-9", sweeps, lambda units: figures.attacked(bim(units), "table-9", "n_perturbed_dims"),
+          behind=figures.BEHIND)
 
 
 # %% [markdown]

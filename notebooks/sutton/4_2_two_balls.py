@@ -354,7 +354,8 @@ def far_noise(deltas):
             for n in (10, END))
         found[f"{d:g}"] = {"over_distance_of_centres": d / (2 * epsilon), "ratio_at_10": bound / exact,
                            "exact_at_10": exact, "bound_at_end": bound_end, "exact_at_end": exact_end,
-                           "exact_at_picture": float(np.exp(t6.log_exact(n=PICTURE, epsilon=epsilon, delta=d)))}
+                           "exact_at_picture": float(np.exp(
+                               t6.log_exact(n=PICTURE, epsilon=epsilon, delta=d)))}
     return found
 
 

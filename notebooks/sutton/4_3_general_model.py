@@ -474,7 +474,8 @@ def other_data(law, surface, n=50, delta=0.5):
     given = {"theorem-9": {}, "theorem-11": {"delta": delta},
              "theorem-14": {"n": n, "lipschitz": surface.lipschitz, "delta": delta, "splits": 65}}
     sample = sample_law(height, surface.height(p))
-    allowed = {item: float(np.exp(STATEMENTS[item].log_bound(law=sample, **more))) for item, more in given.items()}
+    allowed = {item: float(np.exp(STATEMENTS[item].log_bound(law=sample, **more)))
+               for item, more in given.items()}
     above = surfaces.signed_height(surface, p, height) >= 0
     safe = ~above & (surfaces.distance_to_surface(surface, p, height) > delta)
     flipped = estimate(surfaces.signed_height(surface, p + noise_p, height + noise_height) >= 0)
@@ -612,7 +613,8 @@ display.table(["statement", "cases", "violations", "nearest exact value / bound"
               "Theorems, corollaries and the lemma of this page: cases, violations, exact value / bound at "
               "the nearest extremal example (for a lower bound on a probability: of the complementary "
               "probabilities), mutants and how many of them the same check detects.")
-last = {item: display.number(float(np.exp(table["log_bound"][-1])), digits=2) for item, table in over_n.items()}
+last = {item: display.number(float(np.exp(table["log_bound"][-1])), digits=2)
+        for item, table in over_n.items()}
 
 
 def flat_bound(item, of):

@@ -195,7 +195,8 @@ show_differences("table-7", lambda u: tables.sizes(u, "l1"), unit="", column="me
 # is larger than that of a random direction in every problem.
 
 # %%
-run.table("table-8", pairs, lambda u: tables.sizes(u, "linf", limit=claims.LIMIT), rests=ATTACKED, behind=tables.BEHIND)
+run.table("table-8", pairs, lambda u: tables.sizes(u, "linf", limit=claims.LIMIT), rests=ATTACKED,
+          behind=tables.BEHIND)
 
 # %%
 show_differences("table-8", lambda u: tables.sizes(u, "linf"), unit="", column="mean")

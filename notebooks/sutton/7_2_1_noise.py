@@ -369,7 +369,8 @@ def rows_of(kind, n):
 
 def publish(kind, n):
     """Table 13 to 18, whichever belongs to a kind and level."""
-    run.table(f"table-{NUMBER[kind, n]}", resting(kind), rows_of(kind, n), rests=ATTACKED, behind=("failed", "levels", "without"))
+    run.table(f"table-{NUMBER[kind, n]}", resting(kind), rows_of(kind, n), rests=ATTACKED,
+              behind=("failed", "levels", "without"))
 
 
 # %% [markdown]
