@@ -1,5 +1,5 @@
 # make book      run the notebooks that are out of date, then render _build/html
-# make test      style, floors of the house, tests
+# make test      style, imports between packages, tests
 # make bench     our kernels against peers and against their floor; KEEP=results/benchmarks.json: for the book
 # make data      every data set: found, downloaded, or what to do
 # make missing   what some hours would complete; which runs are absent, smaller than published, or out of date

@@ -84,9 +84,14 @@ def table(header, rows, caption, *, sentences=False, fold=None):
     sentences  cells hold sentences, whose lines may break; numbers stay on one line
     fold       under what title the table is folded; None leaves it open
     """
+    markdown, myst = both_tables(header, rows, caption, "sentences" if sentences else "results")
+    show(markdown, myst=folded(fold, myst) if fold else myst)
+
+
+def both_tables(header, rows, caption, style="results"):
+    """A table of our own as (Markdown, MyST)."""
     body = [[number(c) for c in r] for r in level(rows)]
-    myst = myst_table(header, body, caption, "sentences" if sentences else "results")
-    show(f"**{caption}**\n\n{markdown_table(header, body)}", myst=folded(fold, myst) if fold else myst)
+    return f"**{caption}**\n\n{markdown_table(header, body)}", myst_table(header, body, caption, style)
 
 
 def picture(figure, caption, alt):

@@ -299,9 +299,9 @@ class Page:
             built = self._built(f"{record.EXTRA}{slug}", sets, {"rows": found, "claims": []})
             words = results.captioned(caption, built or label)
             if n and not own:   # in the notebook under the recorded one, in the book at the foot
-                level = [[results.number(c) for c in r] for r in display.level(body)]
-                self.foot.append(display.myst_table(list(heads.values()), level, words))
-                display.show(f"**{words}**\n\n{display.markdown_table(list(heads.values()), level)}", myst="")
+                markdown, myst = display.both_tables(list(heads.values()), body, words)
+                self.foot.append(myst)
+                display.show(markdown, myst="")
             else:
                 display.table(list(heads.values()), body, words, fold=fold)
 

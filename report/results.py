@@ -270,13 +270,18 @@ class _Pieces:
             words.append(f"{display.percent(record['scale']['fraction'])} of the published size")
         if word == "shown" and not compared and not judged:
             return
-        text = f"{display.sentence('; '.join(words))}" if words else ""
+        text = display.sentence("; ".join(words)) if words else ""
         yield (f"**{display.LABELS.get(word, word)}**: {text}", f"{display.badge(word, self.item)} {text}")
 
     def details(self, sets):
-        """What stands behind the line, in one fold: the reason, the claims, the values one by one."""
+        """What stands behind the line, in one fold: the reason, the claims, the values one by one.
+
+        No fold where there is nothing that the line does not say.
+        """
         record = self.record
-        texts = [display.sentence(display.symbols(record["reason"]))]
+        compared = record["verdict"] != "shown" or record["claims"]     # else there is nothing to reason on
+        texts = [display.sentence(display.symbols(record["reason"]))] * bool(
+            compared and not record.get("evidence"))    # that of a theorem is its line
         if record["scale"]["fraction"] < 1:
             texts.append(f"Measured at {scale_words(record)}.")
         if fresh := freshness(sets):
@@ -284,9 +289,9 @@ class _Pieces:
         if record.get("note"):
             texts.append(record["note"])
         said = " ".join(texts)
-        pieces = [*([(said, said)] if self.main == "recorded" else []), *self.claims(), *self.lacks(),
-                  *self.overall(), *self.rest]
-        if pieces and (self.main == "recorded" or len(pieces) > 1 or self.record["claims"]):
+        pieces = [*([(said, said)] if said and self.main == "recorded" else []), *self.claims(),
+                  *self.lacks(), *self.overall(), *self.rest]
+        if pieces:
             plain, myst = ("\n\n".join(filter(None, each)) for each in zip(*pieces))
             yield plain, display.folded("Claims and details", myst)
 

@@ -45,7 +45,6 @@ class Statement:
     complement  the theorem speaks of the event that is likely
     at_least    the bound is one from below
     examples    functions without arguments that give a further `Case` each
-    remark      why a sharper formula is not detected
     """
 
     formula: Callable
@@ -56,7 +55,6 @@ class Statement:
     complement: bool = False
     at_least: bool = False
     examples: tuple = ()
-    remark: str = ""
 
     def conditions(self, values):
         """(text, where it holds) of each condition on these parameters."""
