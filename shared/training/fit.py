@@ -41,6 +41,7 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
             module.adapt(x)
     optimiser = _optimiser(net, recipe)
     progress = _Progress(label, net, optimiser, generator, x, y, recipe)
+    gradients = _Gradients(net, recipe, device)
     per_epoch = -(-len(x) // recipe.batch) if recipe.partial else max(1, len(x) // recipe.batch)
 
     done = progress.load()
@@ -54,13 +55,10 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
                 for group in optimiser.param_groups:
                     group["lr"] = rate(recipe, epoch + (step + 0.5) / per_epoch)
                 images, labels = pixels(augmented(x[batch], recipe, generator)), y[batch]
-                with runtime.bf16(device, recipe.bf16):
-                    if hook is not None:
+                if hook is not None:
+                    with runtime.bf16(device, recipe.bf16):
                         images = hook(net, images, labels, generator).detach()
-                    scores = net(images)
-                value = loss(scores.float(), labels, recipe)
-                optimiser.zero_grad()
-                value.backward()
+                gradients(images, labels)
                 optimiser.step()
                 bar.update()
             ends = after_epoch is not None and after_epoch(epoch + 1, net)
@@ -71,6 +69,56 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
         if hasattr(module, "settle"):
             module.settle(augmented(x, recipe, generator))
     return net.eval()
+
+
+class _Gradients:
+    """Forward and backward pass of a batch: leaves the gradients of its loss in the net's parameters.
+
+    On CUDA the passes of each size of batch are recorded once and replayed as a graph: with small batches
+    the GPU otherwise waits for the CPU to start each of their many small kernels.
+    """
+
+    def __init__(self, net, recipe, device):
+        self.net, self.recipe, self.device = net, recipe, device
+        self.recorded = {}      # size of batch -> (graph, its images, its labels, its gradients)
+
+    def __call__(self, images, labels):
+        if self.device.type != "cuda":
+            self._passes(images, labels)
+            return
+        if len(images) not in self.recorded:
+            self.recorded[len(images)] = self._record(images.clone(), labels.clone())
+        graph, own_images, own_labels, gradients = self.recorded[len(images)]
+        own_images.copy_(images)
+        own_labels.copy_(labels)
+        graph.replay()
+        for parameter, gradient in zip(self.net.parameters(), gradients):
+            parameter.grad = gradient
+
+    def _passes(self, images, labels):
+        self.net.zero_grad()
+        with runtime.bf16(self.device, self.recipe.bf16):
+            scores = self.net(images)
+        loss(scores.float(), labels, self.recipe).backward()
+
+    def _record(self, images, labels):
+        # Kernels are chosen in passes before the recording; what these change is put back.
+        before = [(buffer, buffer.clone()) for buffer in self.net.buffers()]
+        draws = torch.cuda.get_rng_state(self.device)
+        aside = torch.cuda.Stream(self.device)
+        aside.wait_stream(torch.cuda.current_stream(self.device))
+        with torch.cuda.stream(aside):
+            for _ in range(3):
+                self._passes(images, labels)
+        torch.cuda.current_stream(self.device).wait_stream(aside)
+        graph = torch.cuda.CUDAGraph()
+        self.net.zero_grad()
+        with torch.cuda.graph(graph):
+            self._passes(images, labels)
+        for buffer, value in before:
+            buffer.copy_(value)
+        torch.cuda.set_rng_state(draws, self.device)
+        return graph, images, labels, [p.grad for p in self.net.parameters()]
 
 
 def share(y, count):
