@@ -1,6 +1,8 @@
 """papers.sutton.study: which network (Sutton et al.): the score, and the choice by the protocol's rule."""
-from papers.sutton import study
-from report import reference
+import pandas as pd
+
+from papers.sutton import experiments, network_study, study
+from report import reference, store
 
 PRINTED, UNIT = study.published(reference.paper("sutton"))
 PLAIN, OTHER = ("plain", 0.4, 0.0), ("bn", 0.2, 0.0)
@@ -46,3 +48,16 @@ def test_the_choice_is_among_readings_on_both_pairs_and_prefers_fewer_departures
     assert study.best(scores(2, 1), ["deer-horse"], 1) == [OTHER]
     without = scores(1, 2) | {("aeroplane-cat", PLAIN, 100, 0, zero): None for zero in (False, True)}
     assert study.choice(without) == (OTHER, 100, False)
+
+
+def test_the_second_pair_and_the_longer_trainings_are_those_that_the_recorded_screen_gives():
+    recorded = experiments.network_study
+    runs, labels = recorded.planned()
+    units = pd.DataFrame([store.read(recorded.path(n)).row | labels[n]
+                          for n in runs if recorded.path(n).exists()])
+    screen = units[(units["pair"] == "deer-horse") & (units["length"] == 50)]
+    assert len(screen) == 12
+    told = network_study.scores(screen, PRINTED, UNIT)
+    assert set(study.best(told, ["deer-horse"], 4)) == set(study.SECOND)
+    told = network_study.scores(units[units["length"] == 50], PRINTED, UNIT)
+    assert set(study.best(told, list(study.PAIRS), 2)) == set(study.LONGER)

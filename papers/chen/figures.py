@@ -36,6 +36,16 @@ def lent(page, experiment, names=None):
     return page.results(experiment, names=keep)
 
 
+def on_a_cpu(results):
+    """Of some `Results` the runs on a CPU: on a GPU several networks were measured at a time."""
+    def kept(runs):
+        return {name: run for name, run in runs.items() if not run.provenance["device"].startswith("NVIDIA")}
+
+    return dataclasses.replace(
+        results, recorded=kept(results.recorded), own=kept(results.own),
+        outdated={name: why for name, why in results.outdated.items() if name in kept(results.recorded)})
+
+
 def only(units, asked=None, data=None):
     """Of some `Results` the networks with these printed names, or on one data set.
 

@@ -89,10 +89,16 @@ def choice_in_words(units, printed, unit):
     if waits:
         return (f"The screen has {figures.counted(len(of_screen), 'network')} of {len(study.networks())}; "
                 "the rule chooses once it is complete.")
+    epochs = min(length for _, _, length, _, _ in told)
+    left = [wanted for wanted in study.runs(epochs) if (*wanted, False) not in told]
+    if left:
+        best = "; ".join(in_words(n) for n in study.best(told, list(study.PAIRS), 2))
+        return (f"The screen and the second pair are complete; the best on both are: {best}. "
+                f"{figures.counted(len(left), 'longer training')} of these (rule 4) are not there yet; the "
+                "rule chooses then.")
     chosen = study.choice(told)
-    if chosen is None or not study.LONGER:
-        four = "; ".join(in_words(n) for n in study.best(told, ["deer-horse"], 4))
-        return f"The screen is complete. Its four best networks go on to the second pair: {four}."
+    if chosen is None:
+        return "No network has an attack on both pairs, so that the rule chooses none."
     network, epochs, zero = chosen
     return (f"The rule chooses: {in_words(network)}, {epochs} epochs; images with a zero gradient count as "
             f"{'attackable' if zero else 'not attackable'}.")
