@@ -7,7 +7,6 @@ The plan of the unmodified `paper` scale names the published runs. What is wante
 (a size may be smaller) is recorded under `results/runs`; what departs from them at full scale goes to
 `_runs/runs`; a small run (`smoke`, `quick`) is kept nowhere.
 """
-import re
 import shutil
 import string
 from collections.abc import Callable
@@ -64,11 +63,13 @@ class Experiment:
         return stored.keys() == arguments.keys() and all(
             store.same(stored[k], v) for k, v in arguments.items() if k not in self.sizes)
 
+    def within(self, arguments, published):
+        """Whether arguments are the published ones, their sizes at most as large."""
+        return all(arguments[size] <= published[size] for size in self.sizes) \
+            and self.asks(store.plain(arguments), published)
+
     def outdated(self, run, arguments):
         """What has changed since a run was computed: "version", "arguments", experiments of `after`."""
-        if run.version > self.version:
-            raise runtime.UserError(f"{self.name}: version {self.version} is declared, but {run.name} was "
-                                    f"computed by version {run.version}; raise it, do not lower it")
         return ["version"] * (run.version != self.version) \
             + ["arguments"] * (arguments is not None and not self.asks(run.arguments, arguments)) \
             + [name for name, version in self.versions.items() if run.after.get(name) != version]
@@ -133,22 +134,7 @@ def results_of(name):
     return {path.stem: store.read(path).result for path in sorted(folder_of(name).glob("[!.]*.json"))}
 
 
-# ---- which runs ------------------------------------------------------------------------------------------
-def choose(which, names, missing):
-    """Names of the runs to compute, of all `names` and of those that are `missing`; see `page.WHICH`."""
-    if share := re.fullmatch(r"(\d+)/(\d+)", "1/1" if which == "missing" else which):
-        i, n = map(int, share.groups())
-        return [name for k, name in enumerate(names) if k % n == i - 1 and name in missing]
-    return list(names) if which == "all" else [n for n in asked(which) if n in names]
-
-
-def asked(which):
-    """Names of runs that `which` asks for; empty where it is one of the other words."""
-    if which in ("missing", "all", "none") or re.fullmatch(r"\d+/\d+", which):
-        return []
-    return [n.strip() for n in which.split(",")]
-
-
+# ---- recorded runs ---------------------------------------------------------------------------------------
 def recorded(experiment, published, labels=None):
     """The `Results` of what is recorded of an experiment.
 
@@ -221,7 +207,7 @@ def gather(experiment, settings, *, which="missing", record=False, function=None
     """The `Results` of an experiment, with what this page wants of it computed.
 
     settings  the page's, for the plan; None: the page wants no run of its own
-    which     which of the published runs to compute, see `page.WHICH`
+    which     "missing": compute what is not recorded, or out of date, or smaller; "none": nothing
     record    whether this page may record (the `paper` profile)
     function  a reader's own in place of the experiment's: its runs are recorded nowhere, nor are runs that
               rest on them
@@ -237,30 +223,30 @@ def gather(experiment, settings, *, which="missing", record=False, function=None
         first.name in _on_this_page and _on_this_page[first.name].yours for first in experiment.after)
     runner = experiment if function is None else replace(experiment, function=function)
     record = record and not results.yours
-    recordable = [n for n, arguments in wanted.items() if record and n in published
-                  and all(arguments[size] <= published[n][size] for size in experiment.sizes)
-                  and experiment.asks(store.plain(arguments), published[n])]
-    small = []
-    for name in recordable:     # a recorded size is never made smaller
-        run, arguments = results.recorded.get(name), wanted[name]
-        had = {size: run.sizes[size][0] for size in experiment.sizes if run and size in run.sizes}
-        wanted[name] = arguments | {size: max(n, arguments[size]) for size, n in had.items()}
-        if run is None or name in results.outdated or any(n < arguments[size] for size, n in had.items()):
-            small.append(name)
-    chosen = choose(which, recordable, small)
-    others = [n for n in wanted if n not in recordable] if which != "none" else []
-    with runtime.progress(len(chosen) + len(others), experiment.name) as bar:
-        for name in chosen:
-            _enter(results, experiment, keep(experiment, name, wanted[name], published[name]))
+    with runtime.progress(len(wanted), experiment.name) as bar:
+        for name, arguments in wanted.items():
+            if record and name in published and experiment.within(arguments, published[name]):
+                if which == "missing":
+                    _renew(results, experiment, name, arguments)
+                if name in results.recorded:
+                    results.own[name] = results.recorded[name]
+            elif which == "missing":
+                run = _apart if record else compute
+                results.own[name] = run(runner, name, arguments, arguments)
             bar.update()
-        for name in others:
-            run = _apart if record else compute
-            results.own[name] = run(runner, name, wanted[name], wanted[name])
-            bar.update()
-    results.own |= {n: results.recorded[n] for n in recordable if n in results.recorded}
     if settings is not None:
         _on_this_page[experiment.name] = results
     return results
+
+
+def _renew(results, experiment, name, arguments):
+    """Compute and record a run that is missing, out of date or smaller; its sizes are never made smaller."""
+    run = results.recorded.get(name)
+    had = {size: run.sizes[size][0] for size in experiment.sizes if run and size in run.sizes}
+    if run is None or name in results.outdated or any(n < arguments[size] for size, n in had.items()):
+        larger = {size: max(n, arguments[size]) for size, n in had.items()}
+        published = results.published[name]
+        _enter(results, experiment, keep(experiment, name, arguments | larger, published))
 
 
 def _apart(experiment, name, arguments, published):

@@ -29,7 +29,6 @@ from shared import runtime
 from shared.data import sets as datasets
 from shared.training.recipe import Recipe
 
-WHICH = "missing, all, none, names separated by commas, or <i>/<n> for one of n shares"
 STATE = "_runs/state"  # what each notebook says of its units at full scale, for `make missing`
 
 
@@ -381,7 +380,6 @@ class Page:
     def stamp(self):
         """The line that ends a notebook: data, scale, seed, versions, seconds, revision."""
         self._ledger.__exit__(None, None, None)
-        check_asked(self.which, self.sets.values())
         state = [{"set": s.name, "published": len(s.published), "recorded": len(s.recorded),
                   "outdated": s.outdated, "seconds": seconds(s)} for s in self.sets.values()]
         facts = {"notebook": self.name, "profile": self.profile, "seed": self.seed,
@@ -408,14 +406,6 @@ class Page:
 
 def several(sets):
     return (sets,) if isinstance(sets, experiments.Results) else tuple(sets)
-
-
-def check_asked(which, sets):
-    """Refuse names of runs that no experiment of a page has."""
-    known = [n for s in sets for n in s.published]
-    if unknown := [n for n in experiments.asked(which) if n not in known]:
-        some = ", ".join(known[:6]) + (", ..." if len(known) > 6 else "") or "none"
-        raise runtime.UserError(f"units {unknown[0]!r}: no such run; allowed: {WHICH}. Runs here: {some}")
 
 
 def seconds(results):

@@ -27,7 +27,6 @@ TYPES = {"int": "a whole number", "float": "a number", "str": "text", "bool": "t
 NUMBER = r"-?[\d.]+(?:e-?\d+)?"
 INTERVAL = re.compile(rf"\s*([\[(])({NUMBER})?\.\.({NUMBER})?([\])])\s*$")
 CHOICES = re.compile(r"\s*\{([^{}]+)\}\s*$")
-UNIT_NAME = re.compile(r"[A-Za-z][\w.+-]*")
 
 
 # ---- one parameter ----------------------------------------------------------------------------------------
@@ -45,9 +44,7 @@ class Parameter:
     @property
     def allowed(self):
         """What it may be, in words."""
-        if self.name == "units":
-            words = "missing, all, none, names of runs with commas between, or i/n, a share of n"
-        elif self.choices:
+        if self.choices:
             words = ", ".join(map(str, self.choices))
         else:
             words = TYPES[self.type] + self._bounds()
@@ -90,8 +87,6 @@ class Parameter:
             if low is not None and (value < low or low_open and value == low) \
                     or high is not None and (value > high or high_open and value == high):
                 raise self.refuse(whole)
-        if self.name == "units" and not _units(value):
-            raise self.refuse(whole)
         return value
 
     def _typed(self, value, whole):
@@ -124,14 +119,8 @@ def _element_kind(kind, default):
     return "str" if held == {str} else "int" if held == {int} else "float"
 
 
-def _units(text):
-    share = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
-    if share:
-        return 1 <= int(share[1]) <= int(share[2])
-    return all(UNIT_NAME.fullmatch(name.strip()) for name in text.split(","))
-
-
 RULES = {"profile": {"choices": runtime.PROFILES}, "device": {"choices": runtime.DEVICES},
+         "units": {"choices": ("missing", "none")},
          "seed": {"interval": (0, None, False, False)}}
 
 

@@ -142,9 +142,7 @@ def text_of(raw):
 def files(path):
     """Those files that are the run of `path`, and no other one's: itself and its arrays, also of before."""
     path = Path(path)
-    own = re.compile(rf"{re.escape(path.stem)}-[0-9a-f]{{12}}\.npz")
-    arrays = sorted(p for p in path.parent.glob(f"{path.stem}-*.npz") if own.fullmatch(p.name))
-    return [path] * path.exists() + arrays
+    return [path] * path.exists() + sorted(path.parent.glob(f"{path.stem}-{'[0-9a-f]' * 12}.npz"))
 
 
 def read(path):

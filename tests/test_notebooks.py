@@ -250,7 +250,7 @@ FAULTS = [
     ("ren/iii_borderline", "threshold", "2", "parameter 'threshold' cannot be 2"),
     ("ren/iii_borderline", "dataset", "cifar10", "parameter 'dataset' cannot be 'cifar10'; allowed: mnist, "
                                                  "fashion"),
-    ("ren/iii_borderline", "units", "9/8", "parameter 'units' cannot be '9/8'; allowed: missing, all"),
+    ("ren/iii_borderline", "units", "9/8", "parameter 'units' cannot be '9/8'; allowed: missing, none"),
     ("ren/iii_borderline", "seed", "[1", "parameter 'seed' cannot be '[1'"),
     ("ren/iii_borderline", "net", "3", "unknown parameter 'net'; did you mean 'nets'?"),
     ("audit/printed_numbers", "draws", "0", "parameter 'draws' cannot be 0; allowed: a whole number from 1"),
@@ -263,7 +263,6 @@ LATE = [  # what only the data and the architectures know
     ("ren/iii_borderline", ["digit", "99999"], "parameter 'digit' cannot be 99999; allowed: 0 to "),
     ("ren/ii_networks", ["digit", "99999"], "parameter 'digit' cannot be 99999; allowed: 0 to "),
     ("ren/iii_borderline", ["recipe", "nosuch"], "recipe"),
-    ("ren/iii_borderline", ["profile", "paper", "-p", "units", "nosuch"], "units 'nosuch': no such run"),
 ]
 
 

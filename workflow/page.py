@@ -33,7 +33,7 @@ FRONT = """\
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the networks
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
+units: str = "missing"  # at full scale: missing or none
 images: int = None  # test images; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]

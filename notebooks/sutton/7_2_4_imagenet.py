@@ -33,7 +33,7 @@
 profile: str = "quick"  # smoke, quick or paper
 seed: int = 0  # of the random perturbations
 device: str = "auto"  # auto, cpu or cuda
-units: str = "missing"  # at full scale: missing, all, none, names, or 2/8, the second of eight shares
+units: str = "missing"  # at full scale: missing or none
 network: str = "squeezenet"  # which net is tested; two are downloaded {squeezenet, resnet50, vgg19}
 blocks: int = None  # blocks of twenty images; None takes the profile's value [1..50]
 draws: int = None  # random perturbations of an image; None takes the profile's value [1..2000]
