@@ -54,6 +54,12 @@ def gather(which="missing", record=True, experiment=TOY, *, function=None, **set
                               function=function)
 
 
+def compute(run, experiment=TOY):
+    """Compute and record one published run."""
+    arguments = experiment.planned()[0][run]
+    return experiments.keep(experiment, run, arguments, arguments)
+
+
 def path(home, name="u1"):
     return home / f"results/runs/toy/runs/{name}.json"
 
@@ -300,7 +306,7 @@ def test_a_checkpoint_on_other_data_is_not_taken_up(home, monkeypatch):
 # ---- files ------------------------------------------------------------------------------------------------
 def test_every_changed_byte_is_noticed_and_named(home):
     """A byte flipped anywhere in a run's files gives the same values or a refusal, never other values."""
-    gather("u0")
+    compute("u0")
     folder = path(home).parent
     whole = store.read(folder / "u0.json")
     generator = np.random.default_rng(0)
@@ -345,11 +351,10 @@ def test_a_full_disk_leaves_the_run_that_was_there(home, monkeypatch, full):
 
     with monkeypatch.context() as disk, pytest.raises(runtime.UserError, match="No space left") as error:
         disk.setattr(os, "replace", replaced)
-        gather("u1", experiment=replace(TOY, function=lambda **given: measure(**given) | {
-            "more": torch.ones(9)}))
+        compute("u1", replace(TOY, function=lambda **given: measure(**given) | {"more": torch.ones(9)}))
     assert "\n" not in str(error.value) and str(store.read(path(home))) == str(before)
     assert not list(path(home).parent.glob(".*"))
-    gather("u1")    # and the next one leaves no arrays of the one that did not end
+    compute("u1")   # and the next one leaves no arrays of the one that did not end
     assert len(list(path(home).parent.glob("u1*"))) == 2
 
 
@@ -379,17 +384,18 @@ def test_a_new_result_leaves_no_arrays_of_the_old_one(home):
 def test_two_clones_joined_by_their_files_are_one(home, monkeypatch):
     """Runs computed in two clones, copied together as git would."""
     places = []
-    for share in ("1/2", "2/2"):
-        monkeypatch.setenv("BOUNDARY_RESULTS", str(home / share[0]))
-        monkeypatch.setenv("BOUNDARY_CACHE", str(home / f"cache{share[0]}"))
-        gather(share)
-        places.append(home / share[0])
+    for clone, runs in (("a", ("u0", "u2")), ("b", ("u1", "u3"))):
+        monkeypatch.setenv("BOUNDARY_RESULTS", str(home / clone))
+        monkeypatch.setenv("BOUNDARY_CACHE", str(home / f"cache-{clone}"))
+        for run in runs:
+            compute(run)
+        places.append(home / clone)
     shutil.copytree(places[1], places[0], dirs_exist_ok=True)
     monkeypatch.setenv("BOUNDARY_RESULTS", str(places[0]))
     assert planned.fraction(gather("none")) == 1 and len(COUNT) == 4
 
 
 def test_a_run_file_is_sorted_plain_json_without_nan(home):
-    gather("u1")
+    compute("u1")
     raw = json.loads(path(home).read_text(), parse_constant=pytest.fail)
     assert list(raw) == [*sorted(k for k in raw if k != "check"), "check"]
