@@ -3,7 +3,7 @@
 experiment, store, provenance       experiments and their runs, a file a run
 registry, zoo, pretrained           networks by name; kept ones
 reference                           the printed values and claims
-comparison, pattern, numbers        values beside the printed ones: one by one, by column, drawn (scatter)
+comparison, numbers, scatter        values beside the printed ones: one by one, and drawn
 claims, every, evidence             what a claim is judged by; claims on every case; checks of theorems
 verdict, record, flat               what an item came to; its record; its tidy table
 page, parameters, results           what a notebook calls; its parameters; an item on its page

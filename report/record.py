@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from report import claims as judging
-from report import comparison, pattern, reference, store, verdict
+from report import comparison, reference, store, verdict
 from shared import runtime
 from shared.data import content
 
@@ -118,8 +118,7 @@ def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, conta
     record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data,
               "contains": _ticks(item, contains), "scale": how_much,
               "units": sorted(f"{s.name}/{n}" for s in sets for n in units[s.name]), "claims": judged,
-              "cells": cells, "evidence": evidence, "verdict": word, "reason": reason, "note": note,
-              "patterns": pattern.rows(cells)}
+              "cells": cells, "evidence": evidence, "verdict": word, "reason": reason, "note": note}
     if sets:
         record["provenance"] = provenance(sets, units)
     kept = ("claims", "cells", "scale")

@@ -1,16 +1,12 @@
 """What the papers print: tables, figures, claims, theorems, read from `book/reference/<key>.json`."""
 import dataclasses
-import hashlib
 import json
 import math
 from functools import cache, cached_property
-from typing import Literal
 
 from shared import ROOT, runtime
 
 FOLDER = ROOT / "book" / "reference"
-SUMS = "SHA256SUMS"
-RENEW = f"cd book/reference && sha256sum *.json > {SUMS}"
 # How each paper is named in captions and tables, in the book's order. Another paper's file says it itself, in
 # its `paper` block: `short` and `order` (a number; these five count as 0 to 4).
 NAMED = {"ren": "Ren et al.", "shu": "Shu et al.", "he": "He et al.", "sutton": "Sutton et al.",
@@ -202,139 +198,25 @@ def paper(key):
     return read(FOLDER / f"{key}.json")
 
 
-def sums(folder):
-    """`{file: SHA-256}` as the file beside the reference files says; a file that it lacks is not verified."""
-    lines = (folder / SUMS).read_text().splitlines() if (folder / SUMS).exists() else []
-    return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-
-
 def read(path):
-    """The paper of one reference file, checked. Raises UserError naming file, item, field and remedy."""
-    def refuse(place, what):
-        raise runtime.UserError(f"{path.name}: {place}{': ' if place else ''}{what}; restore the file from "
-                                "the repository or mend this field")
+    """The paper of one reference file. Raises UserError naming file, place and remedy.
 
-    try:
-        content = path.read_bytes()
-        raw = json.loads(content)
-    except (OSError, ValueError, RecursionError) as error:
-        reason = " ".join(str(error).split())
-        raise runtime.UserError(f"{path.name} cannot be read ({reason}); "
-                                "restore it from the repository") from None
-    if problem := _form(raw):
-        refuse(*problem)
-    digest = hashlib.sha256(content).hexdigest()
-    if sums(path.parent).get(path.name, digest) != digest:
-        raise runtime.UserError(f"{path.name}: its content is not what {SUMS} says; restore it from the "
-                                f"repository, or, where the change is wanted: {RENEW}")
-    try:
-        items = {}
-        for i in raw["items"]:
-            if i["kind"] not in KINDS:
-                refuse(i["id"], f"kind {i['kind']!r} is unknown; allowed: {', '.join(KINDS)}")
-            if i["id"] in items:
-                refuse(i["id"], "id stands twice")
-            if problem := _not_finite(i):
-                refuse(i["id"], problem)
-            item = Item(path.stem, i["id"], i["kind"], i["number"], i["section"], i["caption"],
-                        tuple(i["claims"]), i)
-            for what in _inconsistent(item):
-                refuse(i["id"], what)
-            items[i["id"]] = item
-        for item in items.values():
-            if unknown := [other for other in item.view_of if other not in items]:
-                refuse(item.id, f"view_of names {unknown[0]!r}, which is no item of this paper")
-        return Paper(path.stem, raw["paper"]["title"], raw["paper"], items)
-    except (KeyError, TypeError, AttributeError) as error:
-        refuse("", f"has not the form of a reference file ({error!r})")
-
-
-def _not_finite(value, place=""):
-    """Names the first NaN or infinity inside a value, or None."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"{place} is not a finite number"
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for k, v in inside:
-        deeper = f"{place}[{k}]" if isinstance(value, list) else f"{place}.{k}" if place else str(k)
-        if found := _not_finite(v, deeper):
-            return found
-    return None
-
-
-def _inconsistent(item):
-    """What is wrong with rows and printed numbers of an item, in words."""
-    for n, row in enumerate(item.raw.get("rows", [])):
-        if "cells" in row and row.get("n_cells", len(row["cells"])) != len(row["cells"]):
-            yield f"rows[{n}] holds {len(row['cells'])} cells but n_cells is {row['n_cells']}"
-    if unknown := [k for k in item.raw.get("keys", []) if any(k not in row for row in item.rows)]:
-        yield f"keys names {unknown[0]!r}, which is not in every row"
-    if len({tuple(row.get(k) for k in item.keys) for row in item.rows}) != len(item.rows):
-        yield f"two rows are the same in their keys ({', '.join(item.keys)})"
-    entries = item.raw.get("printed_numbers", [])
-    if isinstance(entries, list):
-        count = sum(1 if "name" in e else len(e) - 1 for e in entries)
-        if count != len(item.printed_numbers):
-            yield "printed_numbers names a number twice"
-    for name, value in item.printed_numbers.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float, type(None))):
-            yield f"printed_numbers.{name} is not a number"
-
-
-@cache
-def _forms():
-    """The form of a reference file and of its items, or None where msgspec is not installed."""
-    try:
-        import msgspec
-    except ImportError:  # a machine that only computes
-        return None
-
-    class Column(msgspec.Struct):
-        key: str
-        label: str
-        type: str
-        decimals: int | None = None
-
-    class Form(msgspec.Struct):
-        id: str
-        kind: str
-        number: str | None
-        section: str
-        caption: str
-        settings: dict
-        claims: list[str]
-        columns: list[Column] = []
-        rows: list[dict] = []
-        keys: list[str] = []
-        sort: Literal[SORTS] = "measured"
-        view_of: list[str] = []
-        must_contain: list[str] = []
-        printed_numbers: list[dict] | dict = []
-
-    class Table(Form, kw_only=True):
-        columns: list[Column]
-        rows: list[dict]
-
-    class About(msgspec.Struct):
-        title: str
-
-    class File(msgspec.Struct):
-        paper: About
-        items: list[dict]
-
-    return msgspec, File, Form, Table
-
-
-def _form(raw):
-    """(place, what is wrong) of the first part of a reference file that has not its form, or None."""
-    if not (forms := _forms()):
-        return None
-    msgspec, whole, form, table = forms
+    The form of the files and their values is checked by the tests, not in each process.
+    """
     place = ""
     try:
-        msgspec.convert(raw, whole)
-        for n, i in enumerate(raw["items"], 1):
-            place = i["id"] if isinstance(i.get("id"), str) else f"item {n}"
-            msgspec.convert(i, table if i.get("kind") == "table" else form)
-    except msgspec.ValidationError as error:
-        return place, str(error).replace("`", "").replace("$.", "")
-    return None
+        raw = json.loads(path.read_text())
+        items = {}
+        for i in raw["items"]:
+            place = i["id"]
+            if i["kind"] not in KINDS:
+                raise KeyError(f"kind {i['kind']}")
+            items[i["id"]] = Item(path.stem, i["id"], i["kind"], i["number"], i["section"], i["caption"],
+                                  tuple(i["claims"]), i)
+        place = "paper"
+        return Paper(path.stem, raw["paper"]["title"], raw["paper"], items)
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        reason = " ".join(str(error).split())
+        where = f"{place}: " if place else ""
+        raise runtime.UserError(f"{path.name} cannot be read ({where}{reason}); restore it from the "
+                                "repository or mend this place") from None

@@ -10,7 +10,6 @@ from report.flat import BESIDE
 PUBLISHED, REPRODUCED = "published", "reproduced"   # how tables call the paper's values and the recorded ones
 EXTRACTED = "string list"   # type of a column of signs as extracted; others have them as yes and no
 UNITS = "ms", "RMS", "%"    # of columns whose cells are bare numbers
-PATTERNS = "values of", "n", "rank correlation", "mean difference"  # of the values of a table's column
 SIGNS = {CANNOT_TELL: "?", "proxy": "(proxy)", "fitted": "(fitted)"}
 
 
@@ -193,11 +192,6 @@ def freshness(sets):
                      for s in sets if s.outdated)
 
 
-def _spread(value):
-    """A value with the ends of its interval; a dash where there is none."""
-    return "–" if value is None else "{:.3g} ({:.3g} to {:.3g})".format(*value)
-
-
 def captioned(words, label):
     """A caption; what a small run shows says so, for a page speaks of the record."""
     whole = label in ("recorded", REPRODUCED)
@@ -318,27 +312,17 @@ class _Pieces:
             yield text, text
 
     def overall(self):
-        """The table's reproduced numbers against the published ones, drawn and by column."""
-        if self.main != "recorded":
+        """The table's reproduced numbers against the published ones, drawn."""
+        if self.main != "recorded" or self.item.sort != "measured":
             return
-        inner, plain = [], ""
-        if self.item.sort == "measured":
-            found = numbers.of(self.item, self.record)
-            columns = {n.column: [o for o in found if o.column == n.column] for n in found}
-            group = {display.in_words(k): v for k, v in columns.items()}
-            figure = scatter.draw(found, group if len(group) <= len(display.MARKERS) else {"": found})
-            if figure is not None:
-                self.more[f"{self.key}-scatter.png"] = display.png_for_page(figure)
-                words = f"{self.item.title}: reproduced against published values. Grey: within a factor of 2."
-                inner.append(display.myst_figure(f"{self.key}-scatter.png", words, words))
-        if rows := self.record.get("patterns"):
-            words = f"{self.item.title}: how the reproduced values go with the published ones (95% intervals)"
-            body = [[display.in_words(row["values of"]), number(row["values"]),
-                     _spread(row["rank correlation"]), _spread(row["mean difference"])] for row in rows]
-            inner.append(display.myst_table(PATTERNS, body, words))
-            plain = f"**{words}**\n\n{markdown_table(PATTERNS, body)}"
-        if inner:
-            yield plain, "\n\n".join(inner)
+        found = numbers.of(self.item, self.record)
+        columns = {n.column: [o for o in found if o.column == n.column] for n in found}
+        group = {display.in_words(k): v for k, v in columns.items()}
+        figure = scatter.draw(found, group if len(group) <= len(display.MARKERS) else {"": found})
+        if figure is not None:
+            self.more[f"{self.key}-scatter.png"] = display.png_for_page(figure)
+            words = f"{self.item.title}: reproduced against published values. Grey: within a factor of 2."
+            yield "", display.myst_figure(f"{self.key}-scatter.png", words, words)
 
     def beside(self, label):
         """The picture and the tables of another run."""

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from report import claims, comparison, display, numbers, pattern, record, reference, store
+from report import claims, comparison, display, numbers, record, reference, store
 from report.comparison import INTERVAL, PRECISION, SAMPLING, TOLERANCE
 from report.every import every
 from report.verdict import VERDICTS, verdict
@@ -225,23 +225,6 @@ def test_the_numbers_of_the_book_are_those_of_its_measured_items_once():
     there = [numbers.of(i, None) for p in reference.papers().values() for i in p.items.values()
              if i.sort == "measured" and not i.view_of]
     assert len(counts.all_numbers()) == sum(map(len, there)) > 3000
-
-
-def test_a_table_of_many_like_values_is_told_as_a_pattern():
-    item = scaled([float(v) for v in range(1, 11)])
-    rising = comparison.compare(item, [{"n": str(n), "x": 2.0 * n + 3} for n in range(10)])
-    told, = pattern.rows(rising)
-    mean, low, high = told["mean difference"]
-    assert (told["values of"], told["values"], mean) == ("x", 10, 6.5) and low < mean < high
-    assert np.allclose(told["rank correlation"], 1)
-    assert pattern.rows(rising[:pattern.FEWEST - 1]) == []
-    assert pattern.rows(comparison.compare(item, [{"n": str(n), "x": n + 1.0} for n in range(10)])) == []
-    falling, = pattern.rows(comparison.compare(item, [{"n": str(n), "x": 9.0 - n} for n in range(10)]))
-    assert np.allclose(falling["rank correlation"], -1)
-    flat, = pattern.rows(comparison.compare(item, [{"n": str(n), "x": 9.0} for n in range(10)]))
-    assert flat["rank correlation"] is None
-    a, b = np.random.default_rng(0).normal(size=(2, 5, 12)).round(1)
-    assert np.allclose(pattern.correlations(a, b), [stats.spearmanr(*each).statistic for each in zip(a, b)])
 
 
 # ---- rows --------------------------------------------------------------------------------------------------
@@ -633,7 +616,7 @@ def test_the_reason_of_a_statement_is_in_words():
 # ---- the form of a record --------------------------------------------------------------------------------
 FIELDS = {"item": str, "paper": str, "scale": dict, "claims": list, "cells": list}
 FURTHER = {"units": list, "rows": list, "data": (dict, list), "contains": list, "evidence": dict,
-           "provenance": dict, "verdict": str, "reason": str, "note": str, "patterns": list}
+           "provenance": dict, "verdict": str, "reason": str, "note": str}
 
 
 def test_every_committed_record_has_the_form_of_one():

@@ -1,9 +1,10 @@
 """The reference files as rows, and what is said of a damaged one."""
 import copy
 import json
-import sys
 from collections import Counter
+from typing import Literal
 
+import msgspec
 import pytest
 
 from report import reference
@@ -125,70 +126,62 @@ def test_labels_and_titles():
     assert ren["procedure-pixel-pruning"].label == "Pixel pruning (procedure)"
 
 
-# ---- damage ------------------------------------------------------------------------------------------------
-def damaged(tmp_path, edit):
-    raw = copy.deepcopy(json.loads((reference.FOLDER / "sutton.json").read_text()))
-    edit({i["id"]: i for i in raw["items"]}, raw)
-    path = tmp_path / "sutton.json"
-    path.write_text(json.dumps(raw))
-    return path
+# ---- form --------------------------------------------------------------------------------------------------
+class Column(msgspec.Struct):
+    key: str
+    label: str
+    type: str
+    decimals: int | None = None
 
 
-DAMAGE = {
-    "unknown kind": (lambda i, raw: i["theorem-4"].update(kind="thoerem"),
-                     "theorem-4: kind 'thoerem' is unknown"),
-    "duplicate id": (lambda i, raw: i["table-5"].update(id="table-4"), "table-4: id stands twice"),
-    "NaN": (lambda i, raw: i["table-7"]["rows"][3]["cells"][1].update(mean=float("nan")),
-            r"table-7: rows\[3\].cells\[1\].mean is not a finite number"),
-    "infinity": (lambda i, raw: i["table-25"]["rows"][0].update(vgg19=float("inf")),
-                 r"table-25: rows\[0\].vgg19"),
-    "cell lost": (lambda i, raw: i["table-4"]["rows"][2]["cells"].pop(), r"table-4: rows\[2\] holds 6 cells"),
-    "cell twice": (lambda i, raw: i["table-4"]["rows"][2]["cells"][0].update(class_b=4), "table-4: two rows"),
-    "number named twice": (lambda i, raw: i["figure-11"]["printed_numbers"][0].update(panel="c"),
-                           "figure-11: printed_numbers names a number twice"),
-    "number as text": (lambda i, raw: i["figure-21"]["printed_numbers"][0].update(value="93"),
-                       "figure-21: printed_numbers.share_linf_below_0.1_pct is not a number"),
-}
-TYPES = {
-    "caption lost": (lambda i, raw: i["figure-3"].pop("caption"), "figure-3: .*caption"),
-    "claims no list": (lambda i, raw: i["figure-4"].update(claims="a claim"), "figure-4: .*claims"),
-    "claim no text": (lambda i, raw: i["figure-4"]["claims"].append(3), "figure-4: .*claims"),
-    "rows lost": (lambda i, raw: i["table-4"].pop("rows"), "table-4: .*rows"),
-    "decimals as text": (lambda i, raw: i["table-4"]["columns"][2].update(decimals="2"),
-                         "table-4: .*decimals"),
-    "title lost": (lambda i, raw: raw["paper"].pop("title"), "title"),
-}
+class Form(msgspec.Struct):
+    """The fields of an item."""
+    id: str
+    kind: Literal[reference.KINDS]
+    number: str | None
+    section: str
+    caption: str
+    settings: dict
+    claims: list[str]
+    columns: list[Column] = []
+    rows: list[dict] = []
+    keys: list[str] = []
+    sort: Literal[reference.SORTS] = "measured"
+    view_of: list[str] = []
+    must_contain: list[str] = []
+    printed_numbers: list[dict] | dict = []
 
 
-@pytest.mark.parametrize("damage", [*DAMAGE, *TYPES])
-def test_damage_is_named_in_one_line_with_its_place_and_remedy(tmp_path, damage):
-    edit, said = (DAMAGE | TYPES)[damage]
-    with pytest.raises(runtime.UserError, match=f"sutton.json: .*{said}") as error:
-        reference.read(damaged(tmp_path, edit))
-    assert "\n" not in str(error.value) and "restore" in str(error.value)
+class Table(Form, kw_only=True):
+    columns: list[Column]
+    rows: list[dict]
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_without_msgspec_values_are_still_looked_at(tmp_path, monkeypatch, damage):
-    edit, said = DAMAGE[damage]
-    with pytest.raises(runtime.UserError, match=said):
-        without_msgspec(monkeypatch, damaged(tmp_path, edit))
+@pytest.mark.parametrize("key", reference.KEYS)
+def test_every_item_has_the_form_and_finite_numbers(key):
+    text = (reference.FOLDER / f"{key}.json").read_text()
+    raw = json.loads(text, parse_constant=lambda name: pytest.fail(f"{key}.json holds {name}"))
+    assert len({i["id"] for i in raw["items"]}) == len(raw["items"])
+    for i in raw["items"]:
+        msgspec.convert(i, Table if i["kind"] == "table" else Form)
+        for row in i.get("rows", []):
+            assert row.get("n_cells") is None or row["n_cells"] == len(row["cells"]), i["id"]
+        item = reference.paper(key)[i["id"]]
+        assert set(item.view_of) <= {other["id"] for other in raw["items"]}
+        names = i.get("printed_numbers", [])
+        each = [1 if "name" in n else len(n) - 1 for n in names] if isinstance(names, list) else [len(names)]
+        assert sum(each) == len(item.printed_numbers), f"{item.id}: a number is named twice"
+        assert {*map(type, item.printed_numbers.values())} <= {int, float, type(None)}, item.id
 
 
-def test_without_msgspec_a_sound_file_is_read_and_a_lost_field_still_named(tmp_path, monkeypatch):
-    paper = without_msgspec(monkeypatch, damaged(tmp_path, lambda i, raw: None))
-    assert list(paper.items) == list(reference.paper("sutton").items)
-    with pytest.raises(runtime.UserError, match="sutton.json: .*caption"):
-        without_msgspec(monkeypatch, damaged(tmp_path, TYPES["caption lost"][0]))
-
-
-def without_msgspec(monkeypatch, path):
-    monkeypatch.setitem(sys.modules, "msgspec", None)
-    reference._forms.cache_clear()
-    try:
-        return reference.read(path)
-    finally:
-        reference._forms.cache_clear()
+def test_a_lost_field_and_an_unknown_kind_are_named_in_one_line(tmp_path):
+    raw = json.loads((reference.FOLDER / "sutton.json").read_text())
+    for field, value, said in (("kind", "thoerem", "kind thoerem"), ("caption", None, "caption")):
+        changed = copy.deepcopy(raw)
+        changed["items"][3].update({field: value}) if value else changed["items"][3].pop(field)
+        (tmp_path / "sutton.json").write_text(json.dumps(changed))
+        with pytest.raises(runtime.UserError, match=f"sutton.json.*{raw['items'][3]['id']}: .*{said}"):
+            reference.read(tmp_path / "sutton.json")
 
 
 @pytest.mark.parametrize("text",
