@@ -172,19 +172,6 @@ def test_what_a_result_waits_for_stands_once_above_its_claims():
     assert "– waits for 2 of 9; so far: 97% |" in shown("2 claims wait for other tables")
 
 
-def test_the_pattern_of_a_column_is_folded_below_the_verdict():
-    rank, gap = [0.5, 0.25, 0.75], [-2.0, -3.0, -1.0]
-    record = {"cells": [], "rows": [], "verdict": "in part", "reason": "so", "claims": [],
-              "scale": {"fraction": 1, "parts": {}, "proxies": {}},
-              "patterns": [{"values of": "roby", "values": 30, "rank correlation": each,
-                            "mean difference": gap} for each in (rank, None)]}
-    item = reference.paper("chen")["table-1"]
-    myst = results.page(item, {"recorded": record})[1]
-    above, _, inside = myst.partition("{dropdown} Claims and details")
-    assert "measured in part" in above and "so." in inside and "ROBY | 30" not in above
-    assert "| ROBY | 30 | 0.5 (0.25 to 0.75) | -2 (-3 to -1) |" in inside and "| ROBY | 30 | – |" in inside
-
-
 def test_published_rows_without_a_counterpart_are_folded():
     item = reference.paper("chen")["table-1"]
     record = {"cells": [], "verdict": "in part", "reason": "so", "claims": [],
