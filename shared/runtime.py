@@ -4,12 +4,10 @@ torch is imported where it is used: commands that compute nothing start two seco
 """
 import contextlib
 import errno
-import fcntl
 import hashlib
 import io
 import logging
 import os
-import platform
 import re
 import shutil
 import signal
@@ -20,6 +18,7 @@ import time
 from functools import cache, partial
 from pathlib import Path
 
+import filelock
 from tqdm import tqdm
 
 from shared import ROOT
@@ -174,8 +173,7 @@ def results_folder():
 
 
 # ---- files -----------------------------------------------------------------------------------------------
-HOST = hashlib.sha256(platform.node().encode()).hexdigest()[:8]  # who lives elsewhere we cannot know
-_WEEK = 7 * 24 * 3600
+_DAY = 24 * 3600
 
 
 def _remedy(path):
@@ -201,59 +199,22 @@ def writing(path):
                          f"rights, {_remedy(Path(path).absolute())}") from error
 
 
-def _alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
-
-
-def _dead(path):
-    """Whether a `.part-<host>-<pid>-...` was left by a process that is gone."""
-    host, _, rest = path.name.removeprefix(".part-").partition("-")
-    pid = rest.partition("-")[0]
-    if host == HOST and pid.isdecimal():
-        return not _alive(int(pid))
-    try:
-        return time.time() - path.stat().st_mtime > _WEEK  # of another machine, or of an earlier form
-    except OSError:
-        return False
-
-
-def part_name():
-    """The beginning of the name of a file or folder of this process that is not finished."""
-    return f".part-{HOST}-{os.getpid()}-"
-
-
-def sweep(folder, *, deep=False):
-    """Remove from `folder` (with `deep` also from those below it) what dead processes left half-written."""
-    for path in list(Path(folder).glob("**/.part-*" if deep else ".part-*")):
-        if _dead(path):
-            shutil.rmtree(path, ignore_errors=True)
-            with contextlib.suppress(OSError):
-                path.unlink()  # a file
-    if deep:
-        for path in list(Path(folder).glob("**/.*.lock")):
-            with lock(path.with_name(path.name[1:].removesuffix(".lock")), wait=False):
-                pass  # a lock that is let go removes its file
-
-
 def write_atomically(path, writer):
     """Let `writer(temporary_path)` write a file or folder, then move it to `path` in one step.
 
     Whatever stops the writer, `path` is either what it was or complete, and nothing half-written stays: what
-    a killed process could not remove goes with the next file written into that folder.
+    a killed process could not remove goes with a file that is written into that folder a day later.
     Raises Unwritable for a full disk, a folder without rights and the like.
     """
     path = Path(path)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=part_name(), dir=path.parent))
+        for left in path.parent.glob(".part-*"):
+            with contextlib.suppress(OSError):
+                if time.time() - left.stat().st_mtime > _DAY:
+                    shutil.rmtree(left)
+        scratch = Path(tempfile.mkdtemp(prefix=".part-", dir=path.parent))
         try:
-            sweep(path.parent)
             part = scratch / path.name
             writer(part)
             os.replace(part, path)
@@ -263,28 +224,18 @@ def write_atomically(path, writer):
 
 
 @contextlib.contextmanager
-def lock(path, *, wait=True):
-    """Hold the lock of `path` (a neighbour `.<name>.lock`); yields False if `wait` is off and it is taken.
-
-    The kernel drops the lock when its holder dies, so no lock is ever stale; its file goes when it is let go.
-    """
-    path = Path(path)
-    place = path.with_name(f".{path.name}.lock")
-    with contextlib.ExitStack() as stack:
-        while True:
-            with writing(place):
-                place.parent.mkdir(parents=True, exist_ok=True)
-                handle = stack.enter_context(open(place, "w"))
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            except BlockingIOError:
-                yield False
-                return
-            with contextlib.suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(handle.fileno()), place.stat()):
-                    break  # else its last holder removed the file meanwhile: what we hold locks nothing
-        stack.callback(place.unlink, missing_ok=True)  # before the handle is closed: nobody else holds it yet
-        yield True
+def lock(path):
+    """Hold the lock of `path`, a file in the cache folder, in the block; it falls when its holder dies."""
+    digest = hashlib.sha256(str(Path(path).absolute()).encode()).hexdigest()[:12]
+    place = cache_folder() / "locks" / f"{Path(path).name}-{digest}.lock"
+    with writing(place):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        held = filelock.FileLock(place)
+        held.acquire()
+    try:
+        yield
+    finally:
+        held.release()
 
 
 @cache

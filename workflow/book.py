@@ -92,10 +92,7 @@ def told_since(name):
 
 
 def tidy(folder):
-    """Drop run notebooks that are damaged, or older than a run of their paper: they are made again.
-
-    Drop what dead processes left, too.
-    """
+    """Drop run notebooks that are damaged, or older than a run of their paper: they are made again."""
     for path in sorted(Path(folder).glob("**/*.ipynb")):
         if not path.name.startswith(".") and catalogue.opened(path) is None:
             print(f"{path}: cut or damaged; made again")
@@ -104,8 +101,6 @@ def tidy(folder):
         path = Path(folder) / "notebooks" / f"{name}.ipynb"
         if path.is_file() and path.stat().st_mtime < told_since(name):
             path.unlink()  # runs are data, not code that Snakemake follows
-    for place in (Path(folder), runtime.results_folder(), runtime.ROOT / "results", runtime.cache_folder()):
-        runtime.sweep(place, deep=True)
 
 
 def main(profile, jobs, *options):

@@ -50,8 +50,7 @@ def run(source, target, words, timeout=None):
     failed = target.with_name(f".{target.stem}.failed.ipynb")
     with runtime.writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        runtime.sweep(target.parent)
-        scratch = Path(tempfile.mkdtemp(prefix=runtime.part_name(), dir=target.parent))
+        scratch = Path(tempfile.mkdtemp(prefix=".part-", dir=target.parent))
     part = scratch / target.name
 
     def kept():
