@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared import runtime
+from shared.statistics import share_interval
 
 PRECISION, TOLERANCE, INTERVAL = "printed precision", "tolerance", "interval"
 SAMPLING = "sampling error"
@@ -69,9 +70,8 @@ def agreement(printed, measured, places, *, tolerance=None, sd=None, nets=None):
 
 def sampled(measured, of, whole):
     """The exact 99% interval (Clopper and Pearson) of a share of `of` images, scale 0 to `whole`."""
-    from scipy.stats import binomtest
-    found = binomtest(round(of * measured / whole), of).proportion_ci(CONFIDENCE, method="exact")
-    return whole * float(found.low), whole * float(found.high)
+    low, high = share_interval(round(of * measured / whole), of, confidence=CONFIDENCE)
+    return whole * low, whole * high
 
 
 @dataclass(frozen=True)

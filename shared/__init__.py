@@ -5,6 +5,7 @@ attacks                     threats, judge and Result; one file a family of atta
 training                    one training loop with hooks, recipes, checkpoints
 inference                   asks a model: logits, labels, margins, gradients
 data, similarity            data sets as tensors, content hashes; SSIM of whole batches
+statistics                  intervals of shares, rank correlations
 runtime                     folders, files, locks, device, random generators, what a user is told
 """
 from pathlib import Path

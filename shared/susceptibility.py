@@ -14,6 +14,7 @@ from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps
 from shared.attacks.noise import draw, random_flips
 from shared.inference import Careful, check_images, checked_logits, frozen, label_margins, pixels
 from shared.runtime import UserError
+from shared.statistics import share_interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,8 +216,5 @@ def percentage(hits, of, *, confidence=0.95):
     """`hits` of `of` images in per cent, with the Clopper-Pearson interval; None of no images."""
     if of == 0:
         return {"hits": 0, "of": 0, "percent": None, "low": None, "high": None}
-    from scipy import stats  # here: it takes a second to import
-
-    low, high = stats.binomtest(hits, of).proportion_ci(confidence, method="exact")
-    return {"hits": hits, "of": of, "percent": 100 * hits / of,
-            "low": 100 * float(low), "high": 100 * float(high)}
+    low, high = share_interval(hits, of, confidence=confidence)
+    return {"hits": hits, "of": of, "percent": 100 * hits / of, "low": 100 * low, "high": 100 * high}

@@ -14,8 +14,8 @@ FROM = ("ren/iii_borderline", "ren-figure-1-recorded.png")
 def main():
     notebook, name = FROM
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["BOUNDARY_PICTURES"] = folder
-        _, error = records.text_half(notebook, "-p", "units", "none", results=records.scratch(folder))
+        os.environ |= {"BOUNDARY_PICTURES": folder, "BOUNDARY_RESULTS": str(records.scratch(folder))}
+        _, error = records.text_half(notebook)
         drawn = Path(folder) / name
         if error or not drawn.exists():
             raise SystemExit(error or f"{notebook} has no recorded {name}; compute its units first")

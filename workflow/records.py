@@ -5,30 +5,40 @@ With `--check` the records go to a scratch folder, and any changed word, or numb
 is told.
 """
 import argparse
+import contextlib
 import json
 import math
+import multiprocessing
 import os
-import subprocess
+import runpy
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+import traceback
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from report import parameters
 from shared import ROOT, runtime
 from workflow import catalogue
 
-# What a text half is started with: one thread, no display.
+# The environment of the processes that run text halves: one thread, no display.
 ALONE = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "MPLBACKEND": "agg"}
 CLOSE, NOTHING = 1e-5, 1e-12  # of two numbers: their relative difference; what is smaller is a rounding of 0
 
 
-def text_half(name, *words, results):
-    """Run the text half of a notebook at full scale; returns (seconds, None or what went wrong)."""
-    start, env = time.perf_counter(), os.environ | ALONE | {"BOUNDARY_RESULTS": str(results)}
-    done = subprocess.run([sys.executable, f"notebooks/{name}.py", "-p", "profile", "paper", *words],
-                          cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    return time.perf_counter() - start, done.stderr.strip() if done.returncode else None
+def text_half(name, *words):
+    """Run the text half of a notebook at full scale, here; returns (seconds, None or what went wrong)."""
+    start, error = time.perf_counter(), None
+    sys.argv = [f"notebooks/{name}.py", "-p", "profile", "paper", "-p", "units", "none", *words]
+    try:
+        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+            runpy.run_path(str(parameters.text_half(name)), run_name="__main__")
+    except runtime.UserError as mistake:
+        error = str(mistake)
+    except BaseException:   # SystemExit, too: a page ends where its file ends
+        error = traceback.format_exc()
+    return time.perf_counter() - start, error
 
 
 def jobs(told):
@@ -41,17 +51,19 @@ def jobs(told):
 def rebuild(names, results):
     """Records of the notebooks into `results`, each after those it needs; yields (name, seconds, error).
 
-    As many at once as the variable JOBS says, else one a core.
+    As many at once as the variable JOBS says, else one a core. A process runs several: to import the packages
+    takes longer than most pages.
     """
     left, done = list(names), set()
-    with ThreadPoolExecutor(jobs(os.environ.get("JOBS") or str(os.cpu_count()))) as pool:
+    count = jobs(os.environ.get("JOBS") or str(os.cpu_count()))
+    os.environ.update(ALONE, BOUNDARY_RESULTS=str(results))     # of the processes that are started
+    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
         while left:
             ready = [n for n in left if not set(catalogue.needs(n)) & set(left)]
             if not ready:
                 raise runtime.UserError(f"{', '.join(left)}: each needs another of these first; mend `needs` "
                                         "in their metadata")
-            for name, (seconds, error) in zip(ready, pool.map(
-                    lambda n: text_half(n, "-p", "units", "none", results=results), ready)):
+            for name, (seconds, error) in zip(ready, pool.map(text_half, ready)):
                 done.add(name)
                 yield name, seconds, error
             left = [n for n in left if n not in done]
@@ -107,14 +119,14 @@ def main(words):
     if unknown := [n for n in names if n not in catalogue.notebooks()]:
         raise runtime.UserError(f"unknown notebook {unknown[0]!r}; "
                                 f"allowed: {', '.join(catalogue.notebooks())}")
-    start, bad = time.perf_counter(), []
+    start, bad, kept = time.perf_counter(), [], runtime.results_folder()
     with tempfile.TemporaryDirectory() as folder:
-        results = scratch(folder) if given.check else runtime.results_folder()
+        results = scratch(folder) if given.check else kept
         for name, seconds, error in rebuild(names, results):
             print(f"{name:32}{seconds:6.1f} s{'   FAILED' if error else ''}", flush=True)
             bad += [f"{name}: {error}"] if error else []
         if given.check:
-            bad += compare(runtime.results_folder() / "paper", results / "paper", whole=not given.notebooks)
+            bad += compare(kept / "paper", results / "paper", whole=not given.notebooks)
     print(f"{len(names)} notebooks in {time.perf_counter() - start:.0f} s")
     if bad:
         raise SystemExit("\n".join(bad))

@@ -7,7 +7,7 @@ import pandas as pd
 from scipy import stats
 
 from papers.chen import experiments, figures
-from report import pattern
+from shared.statistics import rank_correlations
 
 COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
 PRINTED = experiments.PAPER["table-1"].rows
@@ -211,7 +211,7 @@ def interval(x, y):
 
     Rows that are constant or have a gap have no coefficient.
     """
-    found = pattern.correlations(np.asarray(x, float), np.asarray(y, float))
+    found = rank_correlations(np.asarray(x, float), np.asarray(y, float))
     found = found[np.isfinite(found)]
     return tuple(map(float, np.quantile(found, (0.025, 0.975)))) if len(found) else (None, None)
 

@@ -1,0 +1,20 @@
+"""Intervals and rank correlations, where more than one instrument or page needs them."""
+import numpy as np
+
+
+def share_interval(hits, of, *, confidence=0.95):
+    """The exact interval (Clopper and Pearson) of a share, `hits` of `of` independent cases; in [0, 1]."""
+    from scipy.stats import binomtest  # here: it takes a second to import
+
+    low, high = binomtest(hits, of).proportion_ci(confidence, method="exact")
+    return float(low), float(high)
+
+
+def rank_correlations(a, b):
+    """Spearman's rank correlation of the rows of a and b, float64 [n]; nan where a row has one value only."""
+    from scipy.stats import rankdata
+
+    a, b = (rankdata(values, axis=1) for values in (a, b))
+    a, b = (ranks - ranks.mean(1, keepdims=True) for ranks in (a, b))
+    with np.errstate(invalid="ignore"):
+        return (a * b).sum(1) / np.sqrt((a**2).sum(1) * (b**2).sum(1))
