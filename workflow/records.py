@@ -56,8 +56,8 @@ def rebuild(names, results):
     """
     left, done = list(names), set()
     count = jobs(os.environ.get("JOBS") or str(os.cpu_count()))
-    os.environ.update(ALONE, BOUNDARY_RESULTS=str(results))     # of the processes that are started
-    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
+    env = ALONE | {"BOUNDARY_RESULTS": str(results)}
+    with ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), os.environ.update, (env,)) as pool:
         while left:
             ready = [n for n in left if not set(catalogue.needs(n)) & set(left)]
             if not ready:
