@@ -41,6 +41,10 @@ def text_half(name, *words):
     return time.perf_counter() - start, error
 
 
+def _begin(env):
+    os.environ.update(env)
+
+
 def jobs(told):
     """How many processes at once, of the text `told`; raises UserError where it is no number from 1."""
     if not told.isdecimal() or int(told) < 1:
@@ -57,7 +61,7 @@ def rebuild(names, results):
     left, done = list(names), set()
     count = jobs(os.environ.get("JOBS") or str(os.cpu_count()))
     env = ALONE | {"BOUNDARY_RESULTS": str(results)}
-    with ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), os.environ.update, (env,)) as pool:
+    with ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin, (env,)) as pool:
         while left:
             ready = [n for n in left if not set(catalogue.needs(n)) & set(left)]
             if not ready:
