@@ -1,8 +1,8 @@
 """Measured values beside printed ones: which agree, and in which of the ways that count.
 
-A value agrees by *printed precision* (half a unit of the last printed decimal), within a *tolerance* fixed
-with its reason before the run, or because the paper's single run lies in the *interval* in which a single new
-net would fall, estimated from several of ours. The three are told apart wherever they are counted.
+A value agrees by *printed precision* (half a unit of the last printed decimal), or because the paper's single
+run lies in the *interval* in which a single new net would fall, estimated from several of ours. The two are
+told apart wherever they are counted.
 
 A share of some of the images has a sampling error of its own: where the printed value lies inside it, the two
 neither agree nor differ.
@@ -15,7 +15,7 @@ from decimal import Decimal
 from shared import runtime
 from shared.statistics import share_interval
 
-PRECISION, TOLERANCE, INTERVAL = "printed precision", "tolerance", "interval"
+PRECISION, INTERVAL = "printed precision", "interval"
 SAMPLING = "sampling error"
 CANNOT_TELL = "cannot tell"
 STATUSES = ("proxy", "fitted", CANNOT_TELL, "not run")
@@ -57,12 +57,12 @@ def half_width(sd, nets):
     return float(t.ppf((1 + CONFIDENCE) / 2, nets - 1) * sd * math.sqrt(1 + 1 / nets))
 
 
-def agreement(printed, measured, places, *, tolerance=None, sd=None, nets=None):
+def agreement(printed, measured, places, *, sd=None, nets=None):
     """`(way, half its width)` in which a measured number agrees with the printed one: the first that holds.
 
     `(None, None)` where none does.
     """
-    ways = {PRECISION: 0.5 * 10.0 ** -places, TOLERANCE: tolerance, INTERVAL: half_width(sd, nets)}
+    ways = {PRECISION: 0.5 * 10.0 ** -places, INTERVAL: half_width(sd, nets)}
     distance, slack = abs(measured - printed), 1 + 1e-9  # a sum in floats may end just outside
     return next(((way, width) for way, width in ways.items()
                  if width is not None and distance <= width * slack), (None, None))
@@ -126,7 +126,7 @@ def comparable(printed):
 
 
 # ---- tables and figures ----------------------------------------------------------------------------------
-def compare(item, rows, tolerances=None):
+def compare(item, rows):
     """Cells of a table with a printed value, beside what was measured, in the paper's order.
 
     rows        a DataFrame or dicts, one a printed row: the item's key columns, and measured values under the
@@ -136,11 +136,10 @@ def compare(item, rows, tolerances=None):
                 cannot move it), `c_of` (images that a share is one of, where they are not all: the share
                 then differs only if the printed one lies outside its 99% interval); `status` and `settled`
                 hold for all values of their row. None, NaN: no value
-    tolerances  {column: (largest difference, why that much is allowed)}
     Returns dicts: `row` {key: value}, `column`, `printed`, `measured`, `sd`, `nets`, `agrees` (None where
     nothing was measured, and where agreement tells nothing), `how` (the way of agreement or None), `status`
-    (or None), `why` (of a status or tolerance), `settled`.
-    Raises UserError for rows without keys or twice there, a strange status or tolerance, text for a number.
+    (or None), `why` (of a status), `settled`.
+    Raises UserError for rows without keys or twice there, a strange status, text for a number.
     """
     mine = {}
     for row in rows.to_dict("records") if hasattr(rows, "to_dict") else rows:
@@ -152,7 +151,6 @@ def compare(item, rows, tolerances=None):
             raise runtime.UserError(f"{item.title}: two rows for {_named(item.keys, key)}; "
                                     "give one a printed row")
         mine[key] = flat(row)
-    _known(item, tolerances, [c for row in item.rows for c in flat({v: row.get(v) for v in item.values})])
     alike = peers(item)
     cells = []
     for row in item.rows:
@@ -161,19 +159,18 @@ def compare(item, rows, tolerances=None):
             for name, printed in flat({v: row.get(v) for v in item.values}).items():
                 column = item.columns.get(name.split(".")[0])
                 places = decimals(printed, column, alike[unit(name, column)]) if is_number(printed) else 0
-                cells += _cell(item, dict(zip(item.keys, key)), name, printed, places, mine[key], tolerances)
+                cells += _cell(item, dict(zip(item.keys, key)), name, printed, places, mine[key])
     return cells
 
 
-def compare_numbers(item, data, tolerances=None):
+def compare_numbers(item, data):
     """Cells of a figure's or method's printed numbers that `data` holds under the same names."""
     data = flat(dict(data))
-    _known(item, tolerances, item.printed_numbers)
     return [cell for name, printed in item.printed_numbers.items()
-            for cell in _cell(item, {}, name, printed, _shown(printed), data, tolerances)]
+            for cell in _cell(item, {}, name, printed, _shown(printed), data)]
 
 
-def _cell(item, key, name, printed, places, mine, tolerances):
+def _cell(item, key, name, printed, places, mine):
     """The one cell of a printed value, or none where there is nothing to set side by side."""
     where = ", ".join([item.title, *(str(v) for v in key.values() if v is not None), name])
     measured = mine.get(name)
@@ -182,7 +179,6 @@ def _cell(item, key, name, printed, places, mine, tolerances):
         return []
     sd, nets = mine.get(f"{name}_sd"), mine.get(f"{name}_n")
     nets = nets if nets is None else int(nets)  # a DataFrame with gaps counts in floats
-    allowed, reason = (tolerances or {}).get(name, (None, None))
     settled = bool(mine.get(f"{name}_settled") or mine.get("settled"))
     how = width = None
     if word == "not run":
@@ -191,10 +187,10 @@ def _cell(item, key, name, printed, places, mine, tolerances):
         agrees = None
     elif is_number(printed) and is_number(measured):
         if math.isfinite(measured):
-            how, width = agreement(printed, measured, places, tolerance=allowed, sd=sd, nets=nets)
+            how, width = agreement(printed, measured, places, sd=sd, nets=nets)
         agrees = how is not None
         measured = measured if math.isfinite(measured) else None  # a record holds no infinity
-        if how in (TOLERANCE, INTERVAL) and word is None:
+        if how == INTERVAL and word is None:
             covered = scale_of(item, name, mine).covered(measured, width)
             if covered >= WIDE:
                 agrees, word = None, CANNOT_TELL
@@ -210,7 +206,6 @@ def _cell(item, key, name, printed, places, mine, tolerances):
     else:
         raise runtime.UserError(f"{where}: {measured!r} was measured where the paper prints {printed!r}; "
                                 "give a value of the same kind")
-    why = why or (reason if how == TOLERANCE else None)
     return [{"row": key, "column": name, "printed": printed, "measured": measured, "sd": sd, "nets": nets,
              "agrees": agrees, "how": how, "status": word, "why": why, "settled": settled}]
 
@@ -234,16 +229,6 @@ def status(text, where):
         raise runtime.UserError(f"{where}: status {text!r} is unknown; allowed: "
                                 f"{', '.join(f'{s}: <why>' for s in allowed)}")
     return word, why
-
-
-def _known(item, tolerances, names):
-    for column, (allowed, reason) in (tolerances or {}).items():
-        if column not in names:
-            raise runtime.UserError(f"{item.title}: a tolerance for {column!r}, which is not printed there; "
-                                    f"printed: {', '.join(dict.fromkeys(names))}")
-        if not (is_number(allowed) and allowed >= 0 and isinstance(reason, str) and reason.strip()):
-            raise runtime.UserError(f"{item.title}: the tolerance for {column!r} needs a size of at least 0 "
-                                    "and its reason in words")
 
 
 def unit(name, column):

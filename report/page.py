@@ -184,7 +184,7 @@ class Page:
         rows    units (one DataFrame a set) -> rows named as the printed ones; a column that the paper does
                 not print is shown behind its own, and not judged
         behind  columns of the rows that claims read and the table does not show
-        judged  `claims`, `tolerances`, `note`, `caption`: see `record.build`
+        judged  `claims`, `note`, `caption`: see `record.build`
         """
         return self._publish(item, sets, rows=rows, behind=behind, **judged)
 

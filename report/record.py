@@ -88,7 +88,7 @@ def provenance(sets, units):
             "seconds": sum(u.provenance["seconds"] for u in present)}
 
 
-def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, contains=None, tolerances=None,
+def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, contains=None,
           evidence=None, note=None, others=None, whole=True, status=None, rests=None):
     """The record of an item.
 
@@ -106,9 +106,9 @@ def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, conta
     waiting = lacks() or ("units of full size" if how_much["fraction"] < 1 else None)
     looked_at = pd.DataFrame(rows) if rows is not None else data
     judged = judging.judge(item, looked_at, claims or {}, lacking=lacks if whole else None, others=others)
-    cells = comparison.compare(item, rows, tolerances) if rows is not None and item.rows else []
+    cells = comparison.compare(item, rows) if rows is not None and item.rows else []
     if data is not None and item.printed_numbers:
-        cells += comparison.compare_numbers(item, data, tolerances)
+        cells += comparison.compare_numbers(item, data)
     statuses = {c["status"] for c in cells} | ({comparison.status(status, item.title)[0]} - {None})
     if "proxy" in statuses and statuses <= {"proxy", "not run"}:
         judged = [judging.on_a_proxy(c) for c in judged]

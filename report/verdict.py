@@ -1,7 +1,7 @@
 """One word for how an item came out, and the reason in words."""
 from report import claims as judging
 from report import comparison
-from report.comparison import CANNOT_TELL, INTERVAL, PRECISION, SAMPLING, STATUSES, TOLERANCE
+from report.comparison import CANNOT_TELL, INTERVAL, PRECISION, SAMPLING, STATUSES
 from shared import runtime
 
 # What each word means, and in `LABELS` how a badge says it to a reader who has not met it.
@@ -26,8 +26,7 @@ LABELS = {"consistent": "bound not violated", "holds": "claims hold",
           "trend": "claims hold, values differ", "shown": "nothing to compare", "in part": "measured in part",
           "not run": "not measured"}
 ENOUGH = 95  # percent of the comparable values that must agree for `matches`
-WAYS = {PRECISION: "to the printed precision", TOLERANCE: "within a stated tolerance",
-        INTERVAL: "inside the 99% interval of a single new network"}
+WAYS = {PRECISION: "to the printed precision", INTERVAL: "inside the 99% interval of a single new network"}
 SAID = {"proxy": "measured on a proxy", "fitted": "fitted to the published values",
         CANNOT_TELL: "cannot tell", "not run": "not measured"}
 TOO_WIDE = "the interval covers a quarter or more of the scale"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from report import claims, comparison, display, numbers, record, reference, store
-from report.comparison import INTERVAL, PRECISION, SAMPLING, TOLERANCE
+from report.comparison import INTERVAL, PRECISION, SAMPLING
 from report.every import every
 from report.verdict import VERDICTS, verdict
 from shared import ROOT, runtime
@@ -87,24 +87,7 @@ def test_a_rounded_number_agrees_with_what_it_was_rounded_from(value, places):
     assert comparison.agreement(round(value, places), value, places)[0] == PRECISION
 
 
-# ---- tolerance and interval --------------------------------------------------------------------------------
-def test_a_tolerance_agrees_with_its_reason():
-    at = {"value": (0.1, "one image of ten")}
-    near, = comparison.compare(ITEM, [{"name": "a", "value": 1.34}], at)
-    exact, = comparison.compare(ITEM, [{"name": "a", "value": 1.25}], at)
-    far, = comparison.compare(ITEM, [{"name": "a", "value": 1.36}], at)
-    assert (near["how"], near["why"]) == (TOLERANCE, "one image of ten")
-    assert (exact["how"], exact["why"]) == (PRECISION, None) and far["agrees"] is False
-
-
-@pytest.mark.parametrize("tolerances, said", [
-    ({"valve": (0.1, "why")}, "'valve', which is not printed there; printed: value, nested.p"),
-    ({"value": (0.1, " ")}, "its reason"), ({"value": (-1, "why")}, "at least 0")])
-def test_a_tolerance_for_nothing_or_without_reason_is_refused(tolerances, said):
-    with pytest.raises(runtime.UserError, match=said):
-        comparison.compare(ITEM, [{"name": "a", "value": 1.25}], tolerances)
-
-
+# ---- interval --------------------------------------------------------------------------------------------
 def test_the_interval_is_that_of_a_single_new_net():
     sd, n = 0.03, 5
     low, high = stats.t.interval(0.99, n - 1, loc=0, scale=sd * np.sqrt(1 + 1 / n))
@@ -138,8 +121,9 @@ def scaled(values, **column):
 
 
 def judged(item, value, width, **more):
-    """The first cell of an item, measured as `value` with a tolerance of `width`."""
-    found, = comparison.compare(item, [{"n": "0", "x": value} | more], {"x": (width, "as wide as asked")})
+    """The first cell of an item, measured as `value` with an interval of half the width `width`."""
+    sd = width / comparison.half_width(1.0, 5)
+    found, = comparison.compare(item, [{"n": "0", "x": value, "x_sd": sd, "x_n": 5} | more])
     return found["agrees"], found["status"]
 
 
@@ -209,7 +193,7 @@ def test_every_published_number_has_one_state():
     table = reference.paper("sutton")["table-20"]    # as a record's file has it, where names are sorted
     kept = json.loads(record.dumps({"cells": comparison.compare(table, table.rows)}))
     assert {n.state for n in numbers.of(table, kept)} == {"agrees"}
-    wide = counted(item, comparison.compare(item, [{"n": "0", "x": 45.0}], {"x": (20, "why")}))
+    wide = counted(item, comparison.compare(item, [{"n": "0", "x": 45.0, "x_sd": 4.0, "x_n": 5}]))
     assert wide[0].state == "cannot tell" and counts.near(wide) == {"5%": 0, "25%": 1, "a factor of 2": 1}
 
 
@@ -538,13 +522,12 @@ def test_a_verdict_does_not_depend_on_the_order_of_cells(compared):
 
 
 def test_the_reason_counts_the_ways_apart_and_names_what_fails():
-    compared = (cells(3) + cells(2, how=TOLERANCE) + cells(1, how=INTERVAL) + cells(0, 4)
+    compared = (cells(5) + cells(1, how=INTERVAL) + cells(0, 4)
                 + cells(2, status="proxy"))
     _, reason = verdict([claim(True), claim(False, "It is robust."), claim(None), WAITING], compared)
     assert reason == (
         "1 of 2 judged claims hold, 1 claim waits, 1 claim cannot be judged; 6 of 10 published values agree "
-        "(3 to the printed precision, 2 within a stated tolerance, "
-        "1 inside the 99% interval of a single new network); "
+        "(5 to the printed precision, 1 inside the 99% interval of a single new network); "
         "2 values measured on a proxy (a reason); fails: “It is robust.”")
     assert verdict([], [])[1] == "no claim to judge; no published value to compare"
 
@@ -633,6 +616,6 @@ def test_every_committed_record_has_the_form_of_one():
         assert all(c.keys() == {"claim", "holds", "evidence"} and c["holds"] in (True, False, None)
                    for c in made["claims"]), place
         assert {c["status"] for c in made["cells"]} <= {None, *comparison.STATUSES}, place
-        assert {c["how"] for c in made["cells"]} <= {None, PRECISION, TOLERANCE, INTERVAL, SAMPLING}, place
+        assert {c["how"] for c in made["cells"]} <= {None, PRECISION, INTERVAL, SAMPLING}, place
         assert made.get("verdict") is None if extra else (
             made["verdict"] in VERDICTS and isinstance(made["reason"], str)), place
