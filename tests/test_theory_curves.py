@@ -63,5 +63,5 @@ def test_the_nearer_half_and_a_graph_over_a_ball():
     for n, epsilon, delta in [(1, 0.0, 1.0), (10, 0.1, 0.5), (3072, 0.01, 1.0)]:
         closed = float(np.exp(log_half_balls(n, epsilon, delta)))
         assert crossing(n, epsilon, delta, 0.0) == pytest.approx(closed, rel=1e-8)
-    assert beyond_graph(20, 0.3) == pytest.approx(float(tail(20, 0.3)), rel=1e-10)
+    assert beyond_graph(20, 0.3, lambda p: 0.0) == pytest.approx(float(tail(20, 0.3)), rel=1e-10)
     assert beyond_graph(2, 0.0, lambda p: p) == pytest.approx(0.25, rel=1e-8)  # a quarter of the disc

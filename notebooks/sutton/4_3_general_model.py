@@ -435,7 +435,7 @@ def log_bound_14(depth, slope):
     return float(STATEMENTS["theorem-14"].log_bound(**under_cone(CONE_N, depth, slope)))
 
 
-cone = [{"depth": d, "truth": np.exp(log_cone_flip(CONE_N, d, CONE_SLOPE, 1.0)),
+cone = [{"depth": d, "truth": np.exp(log_cone_flip(CONE_N, d, CONE_SLOPE)),
          "bound": np.exp(log_bound_14(d, CONE_SLOPE)), "plane": np.exp(log_bound_14(d, 0.0)),
          "plane_truth": float(cap_share(CONE_N, d))} for d in (0.08, 0.1, 0.11, 0.12, 0.13, 0.15, 0.2)]
 display.table(["depth", "probability", "bound", "probability / bound", "bound, plane", "probability, plane"],

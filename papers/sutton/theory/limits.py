@@ -6,41 +6,28 @@ where its bounds are sharp and where they are loose.
 import numpy as np
 from scipy import special
 
-from papers.sutton.theory.ball import check_dimension, check_positive, log_tail, slab, tail
+from papers.sutton.theory.ball import check_dimension, check_positive, tail
 from papers.sutton.theory.integral import concave_argmax
 
 _LARGEST_Q = 12.0  # a slab that misses exp(-72) of the mass: the best one is thinner for any sensible noise
 
 
-def no_hiding_place(delta, *, n=np.inf, sharper=False):
-    """Theorem 20: lower bound on the probability that noise changes a label when the half-balls touch.
+def no_hiding_place(delta, *, sharper=False):
+    """Theorem 20 for large n: lower bound on the probability that noise changes a label, half-balls touching.
 
     Points within q / sqrt(n) of the plane have mass p; noise of radius delta carries such a point across with
-    at least the probability of a cap. The bound is the largest product over q.
-    - n = inf: sup_q (1 - exp(-q^2/2)) Phi(-q/delta), the paper's limit; p = 1 - exp(-q^2/2).
-    - finite n: sup_p p tail(n, beta_p / delta) with beta_p^2 = 1 - (1-p)^(2/n), valid in every dimension.
-    - sharper: p is the true mass of the slab, 2 Phi(q) - 1 in the limit, at no cost in the proof.
-    Shapes broadcast. Returns (bound, p). Raises ValueError unless delta > 0 and n is inf or whole, from 1.
+    at least the probability of a cap. The bound is sup_q p Phi(-q/delta), p = 1 - exp(-q^2/2) in the paper's
+    limit; `sharper`: p is the true mass of the slab, 2 Phi(q) - 1, at no cost in the proof. Raises ValueError
+    unless delta > 0. For one n see `formulas.theorem_20`.
     """
-    n, delta = np.broadcast_arrays(np.asarray(n, dtype=float), np.asarray(delta, dtype=float))
+    delta = np.asarray(delta, dtype=float)
     check_positive(delta=delta)
-    infinite = np.isposinf(n)
-    n = check_dimension(np.where(infinite, 1, n))
-
-    def mass_and_log_flip(q):
-        root = np.sqrt(n)
-        beta = np.minimum(q / root, 1.0) if sharper else np.sqrt(-np.expm1(-(q**2) / n))
-        limit_mass = special.erf(q / np.sqrt(2)) if sharper else -np.expm1(-(q**2) / 2)
-        mass = np.where(infinite, limit_mass, slab(n, beta) if sharper else limit_mass)
-        return mass, np.where(infinite, special.log_ndtr(-q / delta), log_tail(n, beta / delta))
 
     def log_product(q):
-        mass, log_flip = mass_and_log_flip(q)
-        return np.log(mass) + log_flip
+        mass = special.erf(q / np.sqrt(2)) if sharper else -np.expm1(-(q**2) / 2)
+        return np.log(mass) + special.log_ndtr(-q / delta)
 
-    q = concave_argmax(log_product, np.zeros(n.shape), np.full(n.shape, _LARGEST_Q))
-    mass, log_flip = mass_and_log_flip(q)
-    return mass * np.exp(log_flip), mass
+    return np.exp(log_product(concave_argmax(log_product, 0 * delta, 0 * delta + _LARGEST_Q)))
 
 
 def half_balls_limit(delta):
