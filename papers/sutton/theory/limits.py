@@ -1,4 +1,4 @@
-"""High dimension: Theorem 20, limits, exponential rates, the prediction of a planar boundary.
+"""High dimension: Theorem 20, limits, the prediction of a planar boundary.
 
 Sutton et al. 2023, Section 5 and Appendix C.3, plus exact results that the paper does not give: they show
 where its bounds are sharp and where they are loose.
@@ -48,33 +48,6 @@ def two_balls_margin_limit(c, delta):
     return special.ndtr(-np.asarray(c, dtype=float) / np.sqrt(1 + np.square(delta)))
 
 
-def two_balls_rate(epsilon, delta):
-    """Exact exponential rate lim -(1/n) ln P of Theorem 6, 0 <= epsilon <= 1 + delta.
-
-    min over t of -ln(1-t^2)/2 - ln(1-((epsilon-t)/delta)^2)/2: the cheapest way to share the distance epsilon
-    between the point (t) and the noise (epsilon - t). About epsilon^2 / (2 (1 + delta^2)) for small epsilon.
-    """
-    epsilon, delta = _reachable(epsilon, delta)
-
-    def cost(t):
-        rest = np.minimum((epsilon - t) / delta, 1.0)
-        with np.errstate(divide="ignore"):
-            return -0.5 * (np.log1p(-(t**2)) + np.log1p(-(rest**2)))
-
-    t = concave_argmax(lambda t: -cost(t), np.maximum(0.0, epsilon - delta), np.minimum(1.0, epsilon))
-    return cost(t)
-
-
-def two_balls_bound_rate(epsilon, delta):
-    """Rate of Theorem 6's bound as reconstructed, -ln(1 - (epsilon/(1+delta))^2) / 2.
-
-    Half of the exact rate at delta = 1 and small epsilon, nearer elsewhere.
-    """
-    epsilon, delta = _reachable(epsilon, delta)
-    with np.errstate(divide="ignore"):
-        return -0.5 * np.log1p(-((epsilon / (1 + delta)) ** 2))
-
-
 def planar_flip_probability(n, distance_ratio=0.1, draws=2000):
     """Chance that one of `draws` uniform perturbations crosses a plane, 1 - (1 - tail(n, ratio))^draws.
 
@@ -85,12 +58,3 @@ def planar_flip_probability(n, distance_ratio=0.1, draws=2000):
     if not np.all((np.asarray(distance_ratio) >= 0) & (np.asarray(draws) >= 1)):
         raise ValueError(f"need distance_ratio >= 0 and draws >= 1: got {distance_ratio} and {draws}")
     return -np.expm1(draws * np.log1p(-tail(n, distance_ratio)))
-
-
-def _reachable(epsilon, delta):
-    """Broadcast (epsilon, delta); ValueError unless delta > 0 and 0 <= epsilon <= 1 + delta."""
-    check_positive(delta=delta)
-    epsilon, delta = np.broadcast_arrays(np.asarray(epsilon, dtype=float), np.asarray(delta, dtype=float))
-    if not np.all((epsilon >= 0) & (epsilon <= 1 + delta)):
-        raise ValueError(f"epsilon must lie between 0 and 1 + delta: got {epsilon} and delta = {delta}")
-    return epsilon, delta
