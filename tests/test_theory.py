@@ -23,7 +23,7 @@ from papers.sutton.theory.ball import (
 from papers.sutton.theory.examples import log_cone_flip
 from papers.sutton.theory.formulas import _either, log_cap_bound, theorem_6, theorem_11, theorem_14
 from papers.sutton.theory.gradient import FatCantorSet, loss_gradient, points_across
-from papers.sutton.theory.laws import roof_law, sample_law
+from papers.sutton.theory.laws import Law, log_share, roof_law
 from papers.sutton.theory.limits import (
     half_balls_expansion,
     half_balls_limit,
@@ -48,6 +48,19 @@ def agrees(value, printed):
     """Equal to the four, five or six printed digits: within half a unit of the last one."""
     digits = len(printed.replace(".", "").split("e")[0].lstrip("0"))
     return abs(value - float(printed)) <= 0.501 * 10.0 ** (np.floor(np.log10(float(printed))) + 1 - digits)
+
+
+def sample_law(heights, surface_heights, points=257):
+    """The law of samples: `heights` x.v and `surface_heights` g of the same points, shape (m,).
+
+    The theorems hold for every law, so they hold without sampling error for the law of the sample itself.
+    """
+    heights, bends = np.sort(heights), np.sort(np.abs(surface_heights))
+    size = len(heights)
+    return Law(lambda a: log_share(True, (size - np.searchsorted(bends, a, side="right")) / size),
+               lambda t: log_share(True, (size - np.searchsorted(heights, t, side="left")) / size),
+               lambda t: log_share(True, np.searchsorted(heights, t, side="left") / size),
+               np.unique(np.quantile(np.append(bends, 0.0), np.linspace(0, 1, points)))[None])
 
 
 # --- the law of one coordinate ----------

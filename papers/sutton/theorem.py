@@ -15,7 +15,7 @@ _MOVED = 1e-9   # logarithms that differ by less are the same bound
 TENTH = 0.1     # distance of a plane over the radius of the noise, where Theorem 1 is shown in numbers
 PICTURE = 3072  # numbers in a colour picture of 32 by 32 pixels
 # Where exact values are computed twice; a statement takes the parameters that it has.
-AGAIN = {"n": (1, 3, 100, 100_000), "epsilon": (0.01, 0.1), "delta": (0.1, 1.0, 5.0),
+AGAIN = {"n": (1, 10, 100_000), "epsilon": (0.01, 0.1), "delta": (0.1, 1.0, 5.0),
          "eta": (0.1, 0.5), "r": (0.5, 2.0), "h": (0.1, 0.4), "gamma": (0.1, 0.5), "lipschitz": (0.0, 0.5)}
 SYMBOLS = {"epsilon": "ε", "delta": "δ", "eta": "η", "gamma": "γ", "lipschitz": "L"}
 
