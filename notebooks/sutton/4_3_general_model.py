@@ -62,6 +62,7 @@ from report.page import numpy_generator, start
 run = start("sutton/4_3_general_model", globals())
 scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict(draws=20_000))
 
+
 # %% [markdown]
 # ## The model
 #
@@ -208,7 +209,6 @@ equation_4 = run.statement(
     "equation-4", data={"surfaces": list(ratios), "points_per_surface": scale.draws},
     evidence=sampled_bound(within_allowed=max(least[name] - r.min() for name, r in ratios.items()) <= 1e-8,
                            nearest=max(float(least[name] / r.min()) for name, r in ratios.items())))
-
 
 # %% [markdown]
 # ## Theorem 9: accuracy
@@ -470,6 +470,7 @@ def extensions(generator):
 
 
 panels = extensions(numpy_generator(run, "figure-5"))
+
 
 # %%
 def draw_extensions():
