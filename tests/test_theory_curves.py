@@ -3,11 +3,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from papers.sutton.curves import draw_small, inside, over_dimension
+from papers.sutton.curves import inside, over_dimension, small
 from papers.sutton.theory.ball import tail
 from papers.sutton.theory.models import log_half_balls, log_two_balls
 from papers.sutton.theory.quadrature import beyond_graph, cap_share, crossing
-from papers.sutton.theory.statements import STATEMENTS
 
 
 @pytest.mark.parametrize("x", [0.0, 0.3, 0.9])
@@ -39,7 +38,7 @@ def test_wrong_arguments_are_named():
 
 @pytest.fixture(scope="module")
 def curve():
-    return over_dimension(STATEMENTS["theorem-4"], dimensions=(1, 10, 100), trial_dimensions=(3, 30, 3000),
+    return over_dimension("theorem-4", dimensions=(1, 10, 100), trial_dimensions=(3, 30, 3000),
                           draws=4000, generator=np.random.default_rng(1), epsilon=0.3)
 
 
@@ -51,8 +50,8 @@ def test_a_curve_is_the_small_probability_even_where_the_statement_says_at_least
 
 
 def test_trials_without_a_hit_get_no_mark(curve):
-    figure, ax = plt.subplots()
-    draw_small(ax, {"a": curve})
+    figure = small({"a": curve}, "probability")
+    ax, = figure.axes
     bars, = ax.collections
     assert [segment[0, 0] for segment in bars.get_segments()] == [3, 30]
     assert ax.get_xscale() == ax.get_yscale() == "log"
@@ -63,5 +62,5 @@ def test_the_nearer_half_and_a_graph_over_a_ball():
     for n, epsilon, delta in [(1, 0.0, 1.0), (10, 0.1, 0.5), (3072, 0.01, 1.0)]:
         closed = float(np.exp(log_half_balls(n, epsilon, delta)))
         assert crossing(n, epsilon, delta, 0.0) == pytest.approx(closed, rel=1e-8)
-    assert beyond_graph(20, 0.3) == pytest.approx(float(tail(20, 0.3)), rel=1e-10)
+    assert beyond_graph(20, 0.3, lambda p: 0.0) == pytest.approx(float(tail(20, 0.3)), rel=1e-10)
     assert beyond_graph(2, 0.0, lambda p: p) == pytest.approx(0.25, rel=1e-8)  # a quarter of the disc

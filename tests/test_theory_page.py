@@ -11,8 +11,6 @@ from papers.sutton.theory.statements import STATEMENTS
 from report.verdict import verdict
 from shared import runtime
 
-GRID = {"n": (3, 30), "epsilon": (0.1,), "delta": (0.5,), "gamma": (0.3,)}
-
 
 def scaled(formula, factor):
     """A bound times a factor, with the same numbers to change."""
@@ -91,7 +89,7 @@ def test_check_publishes_the_evidence(capsys):
 
 def test_a_second_integration_counts():
     def within(again):
-        return evidence("theorem-1", again=again, grid=GRID)["within_allowed"]
+        return evidence("theorem-1", again=again)["within_allowed"]
 
     assert within(lambda n, epsilon, delta: cap_share(n, epsilon / delta))
     assert not within(lambda n, epsilon, delta: 1.001 * cap_share(n, epsilon / delta))

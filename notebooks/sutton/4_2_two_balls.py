@@ -47,13 +47,14 @@ import numpy as np
 import torch
 from scipy import integrate, special
 
-from papers.sutton import curves
-from papers.sutton.theorem import check
-from papers.sutton.theory import gradient, statements
+from papers.sutton import claims, curves
+from papers.sutton.theorem import PICTURE, check
+from papers.sutton.theory import gradient
 from papers.sutton.theory.ball import density, log_tail, sample_points, tail
-from papers.sutton.theory.limits import two_balls_bound_rate, two_balls_margin_limit, two_balls_rate
+from papers.sutton.theory.limits import two_balls_margin_limit
 from papers.sutton.theory.models import classify, log_two_balls, two_balls
 from papers.sutton.theory.quadrature import cap_share, crossing
+from papers.sutton.theory.statements import STATEMENTS
 from report import display
 from report.evidence import equality
 from report.page import numpy_generator, start
@@ -61,16 +62,15 @@ from shared import runtime
 from shared.susceptibility import percentage
 
 run = start("sutton/4_2_two_balls", globals())
-STATEMENTS = statements.STATEMENTS
 if not deltas:
     raise runtime.UserError("parameter 'deltas' cannot be empty; allowed: one radius or more, each above 0")
-
-# %%
 scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=500_000), paper=dict(draws=500_000))
-AGAIN = {"n": (1, 10, 1000), "epsilon": (0.01, 0.1), "delta": (0.1, 0.5, 1.0, 10.0),
-         "gamma": (0.01, 0.1, 1.0)}  # where exact values are computed twice, by name of the parameter
-FINE = np.unique(np.geomspace(1, 200_000, 90).astype(int))
-COARSE = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 50_000, 200_000)
+END = int(curves.FINE[-1])
+
+
+def over_dimension(item, *label, **fixed):
+    """A statement as a curve over the dimension, with this page's random trials."""
+    return curves.over_dimension(item, draws=scale.draws, generator=numpy_generator(run, *label), **fixed)
 
 
 # %% [markdown]
@@ -110,23 +110,19 @@ COARSE = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 50_000, 200_000)
 # its base is below 1.
 
 # %%
-def density_constants(n, sigma=0.5, shrink=0.9):
+def density_constants(n):
     """K of Definition 3, in the unit ball of R^n, of four laws: name -> K."""
     # u = |x|^n is uniform
-    gaussian = integrate.quad(lambda u: np.exp(-u ** (2 / n) / (2 * sigma**2)), 0, 1)[0]
-    return {"uniform": 1.0, "uniform on half of the ball": 2.0, f"Gaussian, sd {sigma:g}, cut off": 1
-            / gaussian,
-            f"uniform on a ball of radius {shrink:g}": shrink ** -float(n)}
+    gaussian = integrate.quad(lambda u: np.exp(-2 * u ** (2 / n)), 0, 1)[0]
+    return {"uniform": 1.0, "uniform on half of the ball": 2.0, "Gaussian, sd 0.5, cut off": 1 / gaussian,
+            "uniform on a ball of radius 0.9": 0.9 ** -float(n)}
 
 
-K_AT = (2, 20, 200, 2000)
-constants = {n: density_constants(n) for n in K_AT}
-display.table(["law", *(f"K, n = {n:,}" for n in K_AT), f"A = ⁿ√K, n = {K_AT[-1]:,}"],
-             [[law, *(constants[n][law] for n in K_AT), f"{constants[K_AT[-1]][law] ** (1 / K_AT[-1]):.4f}"]
-              for law in constants[2]],
-             "The constant of Definition 3 for four laws in the unit ball.")
-
-# %%
+constants = {n: density_constants(n) for n in (2, 20, 200, 2000)}
+display.table(["law", *(f"K, n = {n:,}" for n in constants), "A = ⁿ√K, n = 2,000"],
+              [[law, *(of[law] for of in constants.values()), f"{constants[2000][law] ** (1 / 2000):.4f}"]
+               for law in constants[2]],
+              "The constant of Definition 3 for four laws in the unit ball.")
 definition_3 = run.statement(
     "definition-3",
     data={"K": {str(n): v for n, v in constants.items()}, "dimension": 50,
@@ -192,7 +188,6 @@ equation_1 = run.statement(
     evidence=equality(within_allowed=differ == 0),
     note="Equation 1 is the rule of the nearer centre, which no rule can beat on uniform balls.")
 
-
 # %% [markdown]
 # ## Figure 3: the model
 #
@@ -200,45 +195,29 @@ equation_1 = run.statement(
 # the balls keep overlapping, but hardly any volume is left where they do.
 
 # %%
-def two_circles(epsilon):
-    """Centres (2, 2) of the balls and outlines (2, 361, 2) of a section through both."""
-    angle = np.linspace(0, 2 * np.pi, 361)
-    centres = epsilon * np.array([[-1.0, 0.0], [1.0, 0.0]])
-    return centres, centres[:, None] + np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+angle = np.linspace(0, 2 * np.pi, 361)
+centres = epsilon * np.array([[-1.0, 0.0], [1.0, 0.0]])
+outlines = centres[:, None] + np.stack([np.cos(angle), np.sin(angle)], axis=-1)
 
 
-centres, outlines = two_circles(epsilon)
-PLANE = 0.0  # first coordinate where equation 1 changes its answer
-
-# %%
-CAPTION = (
-    "Sutton et al., Figure 3, to scale. Left: a section through the two unit balls, their centres 2ε "
-    "apart, with the decision plane between. Right: the law of the coordinate across the plane, for "
-    "both classes, in three dimensions of space: the classes separate although the balls do not.")
-ALT = (
-    "Left: two almost coincident circles with their centres on either side of a vertical line. "
-    "Right: two broad overlapping bell curves for a low dimension and two narrow separate ones for a "
-    "high dimension.")
-
-
-def draw_two_balls(centres, outlines):
+def draw_two_balls():
     """The two balls beside the densities of the first coordinate."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4), width_ratios=(1, 1.3))
     for label, color in enumerate(display.PALETTE[:2]):
-        left.fill(*outlines[label].T, color=color, alpha=0.15)
+        left.fill(*outlines[label].T, facecolor=color, alpha=0.15)
         left.plot(*outlines[label].T, color=color, lw=1.2)
         left.plot(*centres[label], "o", color=color, ms=5)
         left.annotate(("−ε", "+ε")[label], centres[label], xytext=((-22, 8), (6, 8))[label],
                       textcoords="offset points", color=color, fontsize=12)
         left.text(1.15 * (2 * label - 1) - 0.15, -1.1, f"class {label}", color=color)
-        for style, n in zip((":", "--", "-"), (2, 100, 3072)):
-            x = centres[label][0] + np.linspace(-1, 1, 4001)
-            curve = density(n, x - centres[label][0])
-            right.plot(x, curve / curve.max(), color=color, ls=style, lw=1.4,
+        x = np.linspace(-1, 1, 4001)
+        for style, n in zip((":", "--", "-"), (2, 100, PICTURE)):
+            curve = density(n, x)
+            right.plot(centres[label][0] + x, curve / curve.max(), color=color, ls=style, lw=1.4,
                        label=f"n = {n:,}: {display.number(float(tail(n, epsilon)), digits=2)} on the wrong "
                              f"side" if label == 0 else None)
     for ax in (left, right):
-        ax.axvline(PLANE, color="k", lw=1.5)
+        ax.axvline(0, color="k", lw=1.5)
     left.set(aspect="equal", xlim=(-1.5, 1.5), ylim=(-1.2, 1.2))
     left.set_axis_off()
     right.set(xlabel="coordinate across the plane, $x_1$", ylabel="density (peak = 1)", ylim=(0, 1.5))
@@ -246,16 +225,20 @@ def draw_two_balls(centres, outlines):
     return figure
 
 
-radius = np.linalg.norm(outlines - centres[:, None], axis=-1)
-departure = float(np.abs(radius - 1).max())
+departure = float(np.abs(np.linalg.norm(outlines - centres[:, None], axis=-1) - 1).max())
 figure_3 = run.figure(
-    "figure-3", (), lambda: draw_two_balls(centres, outlines), caption=CAPTION, alt=ALT,
-    evidence=equality(within_allowed=departure <= 1e-9),
+    "figure-3", (), draw_two_balls, evidence=equality(departure <= 1e-9),
+    caption="Sutton et al., Figure 3, to scale. Left: a section through the two unit balls, their centres 2ε "
+            "apart, with the decision plane between. Right: the law of the coordinate across the plane, for "
+            "both classes, in three dimensions of space: the classes separate although the balls do not.",
+    alt="Left: two almost coincident circles with their centres on either side of a vertical line. "
+        "Right: two broad overlapping bell curves for a low dimension and two narrow separate ones for a "
+        "high dimension.",
     data=lambda: {"epsilon": epsilon, "centres": centres.tolist(),
-          "wrong_side": {str(n): float(tail(n, epsilon)) for n in (2, 100, 3072)}},
-    contains={"two unit balls": bool(len(radius) == 2 and departure < 1e-9),
+                  "wrong_side": {str(n): float(tail(n, epsilon)) for n in (2, 100, PICTURE)}},
+    contains={"two unit balls": departure < 1e-9,
               "centres at": bool((centres == [[-epsilon, 0], [epsilon, 0]]).all()),
-              "decision plane": bool(abs(PLANE - centres[:, 0].mean()) < 1e-12)},
+              "decision plane": bool((classify(centres[:, 0]) == [0, 1]).all())},
     note="The places of the centres are lost in the text and inferred from the proofs; the right half is not "
          "in the paper.")
 
@@ -270,23 +253,10 @@ figure_3 = run.figure(
 # one, and Lemma 23 bounds the cap. Exact for uniform data: accuracy $1 - \tau_n(\epsilon)$. The bound has the right rate.
 
 # %%
-log10_error = {str(n): float(log_tail(n, epsilon) / np.log(10)) for n in (3072, 150_528, 196_608)}
-VANISHED = -6  # log10 of what we take "virtually 0" to mean
-
-
-def gone(data, *dimensions):
-    """Is the error below the limit in these dimensions?"""
-    logs = {n: data["log10_error"][str(n)] for n in dimensions}
-    return max(logs.values()) < VANISHED, (f"error at ε = {epsilon:g}: " + ", ".join(
-        f"$10^{{{e:.1f}}}$ at n = {n:,}" for n, e in logs.items()))
-
-
-theorem_4 = check(
-    run, "theorem-4", again=lambda n, epsilon: cap_share(n, epsilon), grid=AGAIN,
-    extra={"log10_error": log10_error},
-    claims={"moderate dimension": lambda d: gone(d, 3072),
-            "3072 attributes": lambda d: gone(d, 3072, 196_608)},
-    note=f"'Virtually 0' is read as below $10^{{{VANISHED}}}$.")
+log10_error = {str(n): float(log_tail(n, epsilon) / np.log(10)) for n in (PICTURE, 150_528, 196_608)}
+theorem_4 = check(run, "theorem-4", again=lambda n, epsilon: cap_share(n, epsilon),
+                  extra={"epsilon": epsilon, "log10_error": log10_error},
+                  note=f"'Virtually 0' is read as below $10^{{{claims.VANISHED}}}$.")
 
 # %% [markdown]
 # ## Theorem 5: the share of points that an adversarial perturbation misclassifies
@@ -300,31 +270,16 @@ theorem_4 = check(
 # of their ball, at distance $\epsilon$ from the boundary. Exact for uniform data: $1 - \tau_n(\delta - \epsilon)$.
 
 # %%
-theorem_5 = check(run, "theorem-5", again=lambda n, epsilon, delta: cap_share(n, delta - epsilon), grid=AGAIN)
-steady = {f"δ = {d:g}": curves.over_dimension(
-    STATEMENTS["theorem-5"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
-    generator=numpy_generator(run, "theorem-5 curves", d), epsilon=epsilon, delta=d)
-    for d in (epsilon + 0.03, epsilon + 0.1, epsilon + 0.3)}
-
-# %%
-CAPTION = (
+theorem_5 = check(run, "theorem-5", again=lambda n, epsilon, delta: cap_share(n, delta - epsilon))
+display.picture(
+    curves.small({f"δ = {d:g}": over_dimension("theorem-5", "theorem-5 curves", d, epsilon=epsilon, delta=d)
+                  for d in (epsilon + 0.03, epsilon + 0.1, epsilon + 0.3)}, "points that resist"),
     "Theorem 5: the share of points that resist every perturbation of norm δ, for three lengths just above "
     "ε. Lines: exact; dashes: the bound; dots and bars: random trials with 95% intervals (none "
-    "without a hit).")
-ALT = (
+    "without a hit).",
     "Three falling curves over the dimension with dashed bounds just above; the larger its norm, the "
     "earlier the fall.")
 
-
-def draw_resisting(steady):
-    """Share of points that no push of the given length moves across."""
-    figure, ax = plt.subplots(figsize=(8, 3.8))
-    curves.draw_small(ax, steady)
-    ax.set_ylabel("points that resist")
-    return figure
-
-
-display.picture(draw_resisting(steady), CAPTION, ALT)
 
 # %% [markdown]
 # ## Theorem 6: the probability that random noise misclassifies a point
@@ -341,65 +296,26 @@ display.picture(draw_resisting(steady), CAPTION, ALT)
 # $$\Pr(f(x+s) \ne \ell) = \int_{-1}^{1} f_n(t)\, \tau_n\!\left(\frac{\epsilon - t}{\delta}\right) dt .$$
 
 # %%
-END = int(FINE[-1])
-PICTURE = 3072  # numbers in a colour picture of 32 by 32 pixels
+def theorem_6_at(n, delta, which="log_exact"):
+    """The exact probability of Theorem 6, or its bound, at this page's epsilon."""
+    return float(np.exp(getattr(STATEMENTS["theorem-6"], which)(n=n, epsilon=epsilon, delta=delta)))
 
 
-def far_noise(deltas):
-    """Exact values and bounds of Theorem 6 at the ends of the range of n, one entry a noise radius."""
-    t6, found = STATEMENTS["theorem-6"], {}
-    for d in deltas:
-        (bound, exact), (bound_end, exact_end) = (
-            [float(np.exp(log(n=n, epsilon=epsilon, delta=d))) for log in (t6.log_bound, t6.log_exact)]
-            for n in (10, END))
-        found[f"{d:g}"] = {"over_distance_of_centres": d / (2 * epsilon), "ratio_at_10": bound / exact,
-                           "exact_at_10": exact, "bound_at_end": bound_end, "exact_at_end": exact_end,
-                           "exact_at_picture": float(np.exp(
-                               t6.log_exact(n=PICTURE, epsilon=epsilon, delta=d)))}
-    return found
-
-
-noise = far_noise(deltas)
-SMALL_AT_END = 1e-3  # what we take "converged to 0" to mean at the largest n
-
-
-def persists(data):
-    """Is the largest noise at least 50 times the distance of the centres, and its effect gone at the end?"""
-    largest = max(data["noise"].values(), key=lambda v: v["over_distance_of_centres"])
-    return (largest["over_distance_of_centres"] >= 50 - 1e-9 and largest["exact_at_end"] < SMALL_AT_END,
-            f"noise {largest['over_distance_of_centres']:g} times the distance of the centres: probability "
-            f"{largest['exact_at_10']:.3f} at n = 10, {largest['exact_at_picture']:.3f} at n = {PICTURE:,}, "
-            f"{display.number(float(largest['exact_at_end']), digits=2)} at n = {END:,}")
-
-
-theorem_6 = check(run, "theorem-6", claims={"50 times larger": persists}, extra={"noise": noise},
-                  again=crossing, grid=AGAIN)
+noise = {f"{d:g}": {"over_distance_of_centres": d / (2 * epsilon), "exact_at_10": theorem_6_at(10, d),
+                    "ratio_at_10": theorem_6_at(10, d, "log_bound") / theorem_6_at(10, d),
+                    "exact_at_picture": theorem_6_at(PICTURE, d), "exact_at_end": theorem_6_at(END, d),
+                    "bound_at_end": theorem_6_at(END, d, "log_bound")} for d in deltas}
+theorem_6 = check(run, "theorem-6", extra={"noise": noise}, again=crossing)
 
 # %% [markdown]
 # ## Figure 4: theory against sampling
 
 # %%
-accuracy = curves.over_dimension(
-    STATEMENTS["theorem-4"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
-    generator=numpy_generator(run, "figure-4 a"), epsilon=epsilon)
-flips = {f"δ = {d:g}": curves.over_dimension(
-    STATEMENTS["theorem-6"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
-    generator=numpy_generator(run, "figure-4 b", d), epsilon=epsilon, delta=d) for d in deltas}
-
-# %%
-CAPTION = (
-    "Sutton et al., Figure 4: (a) accuracy of the linear classifier on two uniform balls and the "
-    "bound of Theorem 4; (b) probability that random noise misclassifies a point, and the bound of "
-    "Theorem 6, for noise of radius δ up to 50 times the distance of the centres. Lines: exact; "
-    "dashes: bounds; dots and bars: random trials with 95% intervals. Accuracy and probability are "
-    "drawn as the paper does, on a plain axis.")
-ALT = (
-    "Left: accuracy rises from about a half to one as the dimension grows, the dashed bound close "
-    "below. Right: three curves fall to zero, the one for the largest noise last, with dashed bounds "
-    "above them.")
+accuracy = over_dimension("theorem-4", "figure-4 a", epsilon=epsilon)
+flips = {f"δ = {d:g}": over_dimension("theorem-6", "figure-4 b", d, epsilon=epsilon, delta=d) for d in deltas}
 
 
-def draw_figure_4(accuracy, flips):
+def draw_figure_4():
     """Accuracy and probability of a destabilising push over the dimension."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2))
     curves.draw_curve(left, accuracy, display.PALETTE[0], f"ε = {epsilon:g}", flip=True)
@@ -415,48 +331,32 @@ def draw_figure_4(accuracy, flips):
     return figure
 
 
-drawn = draw_figure_4(accuracy, flips)
-
-# %%
-t4 = STATEMENTS["theorem-4"]
-data = {"epsilon": epsilon, "n": [int(FINE[0]), END], "log10_error": log10_error, "noise": noise,
-        "exponent_of_bound_over_exact": float(
-            t4.log_bound(n=END, epsilon=epsilon) / t4.log_exact(n=END, epsilon=epsilon)),
-        "intervals_that_contain_the_exact_value": {
-            k: curves.inside(c) for k, c in {"accuracy": accuracy, **flips}.items()}}
+drawn = draw_figure_4()
 panels = drawn.axes
-
-
-def sharp(data):
-    """Does the bound have the exact exponent, and is the error gone?"""
-    vanished, error = gone(data, 3072)
-    ratio = data["exponent_of_bound_over_exact"]
-    words = f"exponent of the bound over the exact one {ratio:.4f} at n = {END:,}; {error}"
-    return 0.95 <= ratio <= 1 and vanished, words
-
-
-def loose(data):
-    """Is the bound far from the truth in ten dimensions, and small at the end?"""
-    ratios = {k: v["ratio_at_10"] for k, v in data["noise"].items()}
-    end = max(v["bound_at_end"] for v in data["noise"].values())
-    told = ", ".join(f"{r:.1f} (δ = {k})" for k, r in ratios.items())
-    return min(ratios.values()) > 1.5 and end < SMALL_AT_END, (
-        f"bound over exact at n = 10: {told}; largest bound at n = {END:,}: "
-        f"{display.number(float(end), digits=2)} (“loose” is read as more than 1.5 times the exact value at "
-        "n = 10; the ratio grows with n, the difference falls)")
-
-
+t4 = STATEMENTS["theorem-4"]
+inside = {k: curves.inside(c) for k, c in {"accuracy": accuracy, **flips}.items()}
 figure_4 = run.figure(
-    "figure-4", (), lambda: drawn, data=lambda: data, caption=CAPTION, alt=ALT,
+    "figure-4", (), lambda: drawn,
+    caption="Sutton et al., Figure 4: (a) accuracy of the linear classifier on two uniform balls and the "
+            "bound of Theorem 4; (b) probability that random noise misclassifies a point, and the bound of "
+            "Theorem 6, for noise of radius δ up to 50 times the distance of the centres. Lines: exact; "
+            "dashes: bounds; dots and bars: random trials with 95% intervals. Accuracy and probability are "
+            "drawn as the paper does, on a plain axis.",
+    alt="Left: accuracy rises from about a half to one as the dimension grows, the dashed bound close "
+        "below. Right: three curves fall to zero, the one for the largest noise last, with dashed bounds "
+        "above them.",
+    data=lambda: {"epsilon": epsilon, "n": [1, END], "log10_error": log10_error, "noise": noise,
+                  "exponent_of_bound_over_exact": float(
+                      t4.log_bound(n=END, epsilon=epsilon) / t4.log_exact(n=END, epsilon=epsilon)),
+                  "intervals_that_contain_the_exact_value": inside},
     contains={"x: dimension": all("dimension" in ax.get_xlabel() for ax in panels),
               "(a) accuracy": panels[0].get_ylabel() == "accuracy" and len(panels[0].lines) >= 2,
               "(b) probability": "misclassifies" in panels[1].get_ylabel()
               and len(panels[1].lines) >= 2 * len(deltas),
               "several perturbation sizes": len(deltas) >= 2 and max(deltas) >= 50 * 2 * epsilon - 1e-9},
-    claims={"accuracy bound is sharp": sharp, "loose in low dimension": loose,
-            "Convergence persists": persists},
     note="The paper's ε and δ are lost. 'Sharp' is read as the same exponential rate, 'converged' as below "
-         f"{SMALL_AT_END:g}.")
+         f"{claims.CONVERGED:g}.")
+
 
 # %% [markdown]
 # ## Theorem 7: the direction of the loss gradient
@@ -477,75 +377,43 @@ figure_4 = run.figure(
 # The theorem holds if $\sigma' > 0$ and $L' > 0$ almost everywhere, as for every loss and sigmoid in use.
 
 # %%
-STEEP, N_GRADIENT = 4.0, 30
-
-
 def sigmoid(t):
-    return special.expit(STEEP * t)
+    return special.expit(4 * t)
 
 
 def autograd(points, label):
-    """Gradient of (sigmoid(STEEP x_1) - label)^2 by automatic differentiation, float64 (m, n)."""
+    """Gradient of (sigmoid(x_1) - label)^2 by automatic differentiation, float64 (m, n)."""
     x = torch.tensor(points, requires_grad=True)
-    (torch.sigmoid(STEEP * x[:, 0]) - torch.tensor(label)).square().sum().backward()
+    (torch.sigmoid(4 * x[:, 0]) - torch.tensor(label)).square().sum().backward()
     return x.grad.numpy()
 
 
 generator = numpy_generator(run, "theorem-7")
-points = sample_points(N_GRADIENT, scale.draws // 10, generator)
+points = sample_points(30, scale.draws // 10, generator)
 label = generator.integers(0, 2, scale.draws // 10)
 points[:, 0] += (2 * label - 1) * epsilon
-found = autograd(points, label)
+by_torch = autograd(points, label)
 formula = gradient.loss_gradient(
-    points, label, sigmoid, lambda t: STEEP * sigmoid(t) * (1 - sigmoid(t)), lambda a: 2 * a)
-across = gradient.points_across(found, label)
+    points, label, sigmoid, lambda t: 4 * sigmoid(t) * (1 - sigmoid(t)), lambda a: 2 * a)
+across = gradient.points_across(by_torch, label)
+within = np.abs(by_torch - formula).max() <= 1e-12 * np.abs(formula).max()
 
-cantor = gradient.FatCantorSigmoid(half_width=3 * epsilon)
-GAP_AT = (1, 10, 100, 1000)
+cantor = gradient.FatCantorSet(half_width=3 * epsilon)
 stuck = {}
-for n in GAP_AT:
+for n in (1, 10, 100, 1000):
     x1, _ = two_balls(n, epsilon, scale.draws, numpy_generator(run, "cantor", n))
     stuck[str(n)] = {"exact": cantor.zero_gradient_probability(n, epsilon),
-                     "trials": float((cantor.slope(x1) == 0).mean())}
-directions = {"points": len(points), "dimension": N_GRADIENT, "share_that_point_across": float(across.mean()),
-              "within_allowed": bool(np.abs(found - formula).max() <= 1e-12 * np.abs(formula).max()),
-              "no_direction": stuck}
-
-# %%
-CAPTION = (
-    "Why Theorem 7 needs a condition on σ. Left: σ after finitely many steps of the construction, constant "
-    "on short intervals; its limit is strictly increasing and continuously differentiable. Right: "
-    "its derivative, zero on a Cantor set of positive length; the ticks below mark where it is zero.")
-ALT = (
-    "Left: a smooth rising curve. Right: a derivative made of many triangles of different sizes, "
-    "touching zero on a dense pattern marked in orange below.")
-
-
-def draw_cantor(cantor):
-    """sigma, its derivative and the places without a gradient."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.4))
-    t = np.linspace(-1.3, 1.3, 12_001) * cantor.half_width
-    left.plot(t, cantor.value(t), color=display.PALETTE[0])
-    left.set(xlabel="$x_1$", ylabel="σ")
-    slope = cantor.slope(t)
-    right.plot(t, slope, color=display.PALETTE[0], lw=1)
-    right.plot(t[slope == 0], np.full((slope == 0).sum(), -0.05 * slope.max()),
-               "|", color=display.PALETTE[1], ms=6)
-    right.set(xlabel="$x_1$", ylabel="σ′")
-    return figure
-
-
-display.picture(draw_cantor(cantor), CAPTION, ALT)
-
-# %%
+                     "trials": float((cantor.distance(x1) == 0).mean())}
 display.table(["dimension n", "exact", "random trials"],
               [[int(n), v["exact"], v["trials"]] for n, v in stuck.items()],
-             f"Probability that a point has no gradient at all under the σ of the figure, at ε = "
-             f"{epsilon:g}.")
+              "Probability that a point has no gradient at all, σ' proportional to the distance from a Cantor "
+              f"set in [−{cantor.half_width:g}, {cantor.half_width:g}], half of which it fills; ε = "
+              f"{epsilon:g}.")
 theorem_7 = run.statement(
-    "theorem-7", data=directions,
-    evidence=equality(within_allowed=directions["within_allowed"], violations=int((~across).sum()))
-    | {"kind": "bound"},
+    "theorem-7", evidence=equality(within, violations=int((~across).sum())) | {"kind": "bound"},
+    data={"points": len(points), "dimension": points.shape[1],
+          "share_that_point_across": float(across.mean()), "within_allowed": bool(within),
+          "no_direction": stuck},
     note="The theorem is no bound. Formula and direction hold at every point tried where σ' > 0 and L' > 0. "
          "The condition on σ is lost in the text at hand; without one there is a counterexample (above).")
 
@@ -564,132 +432,59 @@ theorem_7 = run.statement(
 # label of $x$ is compared: they test this equivalence, not each of the perturbations.
 
 # %%
-theorem_8 = check(run, "theorem-8", again=lambda n, gamma: crossing(n, gamma, 1.0), grid=AGAIN)
-spared = {f"γ = {g:g}": curves.over_dimension(
-    STATEMENTS["theorem-8"], dimensions=FINE, trial_dimensions=COARSE, draws=scale.draws,
-    generator=numpy_generator(run, "theorem-8 curves", g), gamma=g) for g in (0.03, 0.1, 0.3, 1.0)}
-
-# %%
-CAPTION = (
+theorem_8 = check(run, "theorem-8", again=lambda n, gamma: crossing(n, gamma, 1.0))
+display.picture(
+    curves.small({f"γ = {g:g}": over_dimension("theorem-8", "theorem-8 curves", g, gamma=g)
+                  for g in (0.03, 0.1, 0.3, 1.0)}, "Pr(not universal)"),
     "Theorem 8: the probability that some perturbation with margin γ at one point spares another point of "
     "the class. Lines: exact; dashes: the bound; dots and bars: random trials with 95% intervals "
-    "(none without a hit).")
-ALT = (
+    "(none without a hit).",
     "Four falling curves over the dimension, one a margin, with dashed bounds above that fall at "
     "half their rate.")
 
-
-def draw_spared(spared):
-    """Probability that a second point is spared by some push."""
-    figure, ax = plt.subplots(figsize=(8, 3.8))
-    curves.draw_small(ax, spared)
-    ax.set_ylabel("Pr(not universal)")
-    return figure
-
-
-display.picture(draw_spared(spared), CAPTION, ALT)
-
 # %% [markdown]
-# ## Beyond the paper: how good are the bounds?
+# ## Beyond the paper: where Theorem 6 is loose, and where it does not help
 #
 # *This part is ours.* A probability that falls exponentially has a rate, $-\frac1n \ln \Pr$ for large $n$. The bounds of Theorems 4 and 5 have the true
-# rate. That of Theorem 6, as reconstructed, falls more slowly than the truth. It adds up the cases in which the point or the noise alone covers its share of the distance $\epsilon$,
+# rate. The bound of Theorem 6, as reconstructed, adds up the cases in which the point or the noise alone covers its share of the distance $\epsilon$,
 # the shares being $1 : \delta$. In truth both must do their part, so the two small probabilities multiply, and the cheapest shares are
-# $1 : \delta^2$. The true rate is
-#
-# $$\min_t \left[-\tfrac12\ln(1 - t^2) - \tfrac12\ln\left(1 - \big(\tfrac{\epsilon - t}\delta\big)^2\right)\right] \approx \frac{\epsilon^2}{2(1 + \delta^2)},$$
-#
-# and that of the bound about $\epsilon^2 / (2(1 + \delta)^2)$.
-#
-# The bound as reconstructed therefore asks for up to twice as many dimensions as needed, most of all at $\delta = 1$. Theorem 8 is that case: the
-# true rate is $-\ln(1 - \gamma^2/4)$, that of the bound as reconstructed half of it.
+# $1 : \delta^2$. For small $\epsilon$ the true rate is about $\epsilon^2 / (2(1 + \delta^2))$ and that of the bound about
+# $\epsilon^2 / (2(1 + \delta)^2)$, half of the true one at $\delta = 1$. The bound then asks for twice as many dimensions as needed.
 
 # %%
-CAPTION = (
-    "How far the bound of Theorem 6, as reconstructed, is from the truth. Left: rate of the bound "
-    "over the true rate, over the radius of the noise; both ends are sharp, the middle is off by "
-    "two. Right: exact value and bound on a scale where an exponential is a straight line, at δ = 1.")
-ALT = (
-    "Left: ratio of rates dips to one half at a noise radius of one. Right: two straight falling "
-    "lines, the exact one about twice as steep as the bound.")
-
-
-def draw_rates():
-    """Ratio of the rates, and the probabilities as straight lines."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8))
-    delta = np.geomspace(0.01, 100, 200)
-    for color, e in zip(display.PALETTE, (0.01, 0.4, 0.8)):
-        usable = delta[e <= 1 + delta]
-        left.plot(usable, two_balls_bound_rate(e, usable) / two_balls_rate(e, usable),
-                  color=color, label=f"ε = {e:g}")
-    left.set(xscale="log", xlabel="radius of the noise, δ", ylabel="rate of bound / true rate",
-             ylim=(0.45, 1.02))
-    left.legend(fontsize=9)
-    n = np.arange(1, 20_001, 100)
-    t6, given = STATEMENTS["theorem-6"], {"n": n, "epsilon": epsilon, "delta": 1.0}
-    right.plot(n, t6.log_exact(**given) / np.log(10), color=display.PALETTE[0], label="exact")
-    right.plot(n, t6.log_bound(**given) / np.log(10), color=display.PALETTE[0], ls="--", label="bound")
-    right.set(xlabel="dimension n", ylabel="log10 of the probability")
-    right.legend(fontsize=9)
-    return figure
-
-
-display.picture(draw_rates(), CAPTION, ALT)
-
-# %%
-RATES_AT = (0.1, 0.3, 1.0, 3.0, 10.0)
-FAR_N = 200_000
-
-
-def measured_rate(delta):
-    """Slope of the exact logarithm between n = 200,000 and 400,000."""
-    low, high = (float(STATEMENTS["theorem-6"].log_exact(n=n, epsilon=epsilon, delta=delta))
-                 for n in (FAR_N, 2 * FAR_N))
-    return (low - high) / FAR_N
-
-
-rates = {d: (float(two_balls_rate(epsilon, d)), float(two_balls_bound_rate(epsilon, d))) for d in RATES_AT}
-display.table(["δ", "true rate", "measured", "rate of the bound", "bound / true"],
-             [[d, true, measured_rate(d), bound, f"{bound / true:.3f}"] for d,
-              (true, bound) in rates.items()],
-             f"Exponential rates of Theorem 6 at ε = {epsilon:g}; measured between n = {FAR_N:,} and "
-             f"{2 * FAR_N:,}.")
-shrinking = {n: float(np.exp(STATEMENTS["theorem-6"].log_exact(n=n, epsilon=1 / np.sqrt(n), delta=1.0)))
-             for n in (10, 1000, 100_000)}
-display.say("All of this needs a distance $\\epsilon$ that does not shrink. With $\\epsilon = 1/\\sqrt n$ "
-            "and $\\delta = 1$ the "
-           "probability of Theorem 6 is " + ", ".join(f"{p:.4f} at $n$ = {n:,}" for n, p in shrinking.items())
-           + ", and tends to $\\Phi(-1/\\sqrt{1 + \\delta^2})$ = "
-            + f"{float(two_balls_margin_limit(1.0, 1.0)):.4f}. "
-             "In the same way noise whose radius grows like $\\sqrt n$, as that of a cube of fixed side "
-             "does, is not covered.")
+exponents = {d: float(STATEMENTS["theorem-6"].log_bound(n=END, epsilon=epsilon, delta=d)
+                      / STATEMENTS["theorem-6"].log_exact(n=END, epsilon=epsilon, delta=d)) for d in deltas}
+shrinking = {n: float(np.exp(log_two_balls(n, 1 / np.sqrt(n), 1.0))) for n in (10, 1000, 100_000)}
+no_margin = float(two_balls_margin_limit(1.0, 1.0))
+display.say(
+    f"At n = {END:,} the exponent of the bound over the exact one is "
+    + ", ".join(f"{ratio:.2f} (δ = {d:g})" for d, ratio in exponents.items())
+    + ". All of this needs a distance $\\epsilon$ that does not shrink. With $\\epsilon = 1/\\sqrt n$ and "
+    "$\\delta = 1$ the probability of Theorem 6 is "
+    + ", ".join(f"{p:.4f} at $n$ = {n:,}" for n, p in shrinking.items())
+    + f", and tends to $\\Phi(-1/\\sqrt{{1 + \\delta^2}})$ = {no_margin:.4f}. In the same way noise whose "
+      "radius grows like $\\sqrt n$, as that of a cube of fixed side does, is not covered.")
 
 # %% [markdown]
 # ## Reading
 
 # %%
 biggest = max(deltas)
-inside = data["intervals_that_contain_the_exact_value"]
-tested = [t["data"] for t in (theorem_4, theorem_5, theorem_6, theorem_8)]
-push = epsilon + 0.05
-turned = 100 * float(np.exp(STATEMENTS["theorem-6"].log_exact(n=PICTURE, epsilon=epsilon, delta=biggest)))
-noisy = float(np.exp(STATEMENTS["theorem-6"].log_exact(n=PICTURE, epsilon=epsilon, delta=1.0)))
-by_noise = display.number(noisy, digits=2)
+tried = [t["data"] for t in (theorem_4, theorem_5, theorem_6, theorem_8)]
+attack = epsilon + 0.05
+flipped = f"{theorem_6_at(PICTURE, biggest):.0%}"
+by_noise = display.number(theorem_6_at(PICTURE, 1.0), digits=2)
 TRIES = 2000     # samples of noise around an image, in the paper's experiments
 by_many = f"{np.exp(log_two_balls(PICTURE, epsilon, 1.0, samples=TRIES)):.1%}"
-misread = display.number(float(10 ** log10_error[str(PICTURE)]), digits=2)
-resist = display.number(100 * float(tail(PICTURE, push - epsilon)), digits=2)
+misread = display.number(float(tail(PICTURE, epsilon)), digits=2)
+resist = display.number(100 * float(tail(PICTURE, attack - epsilon)), digits=2)
 display.say(
-    f"At ε = {epsilon:g} and n = {PICTURE:,}, the size of a CIFAR-10 image, {misread} of the points are "
-    f"misclassified, and an adversarial perturbation of norm {push:g} flips the label of all but {resist}%. "
-    f"Noise of norm up to 1 flips the label of {by_noise} of the points, noise of norm up to {biggest:g} "
-    f"of {turned:.0f}%; with {TRIES:,} samples of norm up to 1, at least one flips the label of {by_many}. "
-    "For the larger noise, "
-    f"at n = {END:,} "
-    f"the share is {display.number(float(noise[f'{biggest:g}']['exact_at_end']), digits=2)}. "
-    "Theorems 4, 5, 6 and 8 were violated in "
-    f"{sum(d['violations'] for d in tested)} of {sum(d['cases'] for d in tested):,} cases. In Figure 4, "
-    f"{np.mean(list(inside.values())):.0%} of the 95% intervals contain the exact value.")
+    f"The shares in the box are exact values at ε = {epsilon:g} and n = {PICTURE:,}. At n = {END:,}, one "
+    f"noise sample of norm up to {biggest:g} flips the label of a share of "
+    f"{display.number(noise[f'{biggest:g}']['exact_at_end'], digits=2)}. "
+    f"Theorems 4, 5, 6 and 8 were violated in {sum(d['violations'] for d in tried)} of "
+    f"{sum(d['cases'] for d in tried):,} cases. In Figure 4, {np.mean(list(inside.values())):.0%} of the 95% "
+    "intervals contain the exact value.")
 
 # %% [markdown]
 # ## Try it
@@ -699,17 +494,16 @@ display.say(
 # - `-p draws 1000000` takes more random trials. The bars narrow around the exact curves.
 
 # %%
-apart = 2 * epsilon
 run.minute(
     "Can a classifier be accurate, robust to random noise and vulnerable to small adversarial perturbations "
     f"at once? In a model of two unit balls in {PICTURE:,} dimensions, their centres "
-    f"{apart:g} apart and a plane midway, a share of {misread} of the points is misclassified (exact value). "
-    f"One noise sample of norm up to 1 flips the label of {by_noise} of the points, at least one of "
-    f"{TRIES:,} samples that of {by_many}, one of norm up to {biggest:g} that of {turned:.0f}%, and an "
-    f"adversarial perturbation of norm {push:g} that of all but {resist}%. The distance must not shrink as "
-    "the dimension n grows: at 2/√n the first of these shares tends to "
-    f"{float(two_balls_margin_limit(1.0, 1.0)):.0%} (formulas as reconstructed here).",
-    picture=draw_two_balls(centres, outlines),
+    f"{2 * epsilon:g} apart and a plane midway, a share of {misread} of the points is misclassified (exact "
+    f"value). One noise sample of norm up to 1 flips the label of {by_noise} of the points, at least one of "
+    f"{TRIES:,} samples that of {by_many}, one of norm up to {biggest:g} that of {flipped}, and an "
+    f"adversarial perturbation of norm {attack:g} that of all but {resist}%. The distance must not shrink as "
+    f"the dimension n grows: at 2/√n the first of these shares tends to {no_margin:.0%} (formulas as "
+    "reconstructed here).",
+    picture=draw_two_balls(),
     alt="Two almost coincident circles with a line between their centres, and beside them the law of the "
         "coordinate across the line: two humps that separate as the dimension grows.")
 

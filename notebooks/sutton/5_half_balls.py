@@ -45,30 +45,26 @@ import numpy as np
 from scipy import optimize
 
 from papers.sutton import curves, explorer
-from papers.sutton.theorem import check
-from papers.sutton.theory import limits, models, statements, surfaces
+from papers.sutton.theorem import PICTURE, check
+from papers.sutton.theory import limits, models, surfaces
 from papers.sutton.theory.ball import sample_points, tail
 from papers.sutton.theory.quadrature import cap_share, crossing
+from papers.sutton.theory.statements import STATEMENTS
 from report import display
 from report.evidence import equality
 from report.page import numpy_generator, start
 
 run = start("sutton/5_half_balls", globals())
-STATEMENTS = statements.STATEMENTS
-
-# %%
-scale = run.scale(
-    smoke=dict(draws=5_000),
-    quick=dict(draws=100_000),
-    paper=dict(draws=100_000),
-)
+scale = run.scale(smoke=dict(draws=5_000), quick=dict(draws=100_000), paper=dict(draws=100_000))
 DIMENSIONS = np.unique(np.geomspace(1, 200_000, 60).round().astype(int))
+LAST = int(DIMENSIONS[-1])
 TRIED = (1, 2, 5, 10, 30, 100, 300, 1000, 3072, 10_000, 50_000, 200_000)  # dimensions with random trials
 DELTAS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
-SIZES = {"28 × 28 grey": 784, "32 × 32 colour": 3072, "224 × 224 colour": 150_528}
-COLOUR = SIZES["32 × 32 colour"]
-# values computed twice
-AGAIN = dict(n=(2, 30, 1000, 200_000), epsilon=(0.0, 0.01, 0.1), delta=(0.1, 0.3, 1.0, 5.0))
+
+
+def flipped(n, epsilon, delta, samples=1):
+    """Exact probability that at least one of these samples of noise changes the label."""
+    return float(np.exp(models.log_half_balls(n, epsilon, delta, samples)))
 
 
 # %% [markdown]
@@ -135,8 +131,7 @@ equation_5 = run.statement("equation-5", data={"points_per_case": scale.draws, "
 # nothing. Only the norm of the attack beyond $\epsilon$ matters, not the margin.
 
 # %%
-theorem_18 = check(run, "theorem-18", grid=AGAIN, again=lambda n, epsilon,
-                   delta: 2 * cap_share(n, delta - epsilon))
+theorem_18 = check(run, "theorem-18", again=lambda n, epsilon, delta: 2 * cap_share(n, delta - epsilon))
 
 # %% [markdown]
 # ## Theorem 19: noise with a margin
@@ -152,13 +147,9 @@ theorem_18 = check(run, "theorem-18", grid=AGAIN, again=lambda n, epsilon,
 
 # %%
 theorem_19 = check(
-    run, "theorem-19", grid=AGAIN, again=lambda n, epsilon, delta: crossing(n, epsilon, delta, 0.0),
-    extra={"bound_without_margin": np.exp(STATEMENTS["theorem-19"].log_bound(
-        n=np.array(TRIED), epsilon=0, delta=1)).tolist()},
-    claims={"zero margin": lambda d: (
-        min(d["bound_without_margin"]) > 0.1,
-                       f"the bound at ε = 0 is {min(d['bound_without_margin']):.4g} or more for n from "
-                       f"{TRIED[0]} to {TRIED[-1]:,}")})
+    run, "theorem-19", again=lambda n, epsilon, delta: crossing(n, epsilon, delta, 0.0),
+    extra={"dimensions": list(TRIED), "bound_without_margin": np.exp(STATEMENTS["theorem-19"].log_bound(
+        n=np.array(TRIED), epsilon=0, delta=1)).tolist()})
 
 
 # %% [markdown]
@@ -170,7 +161,7 @@ theorem_19 = check(
 def curve(delta, epsilon):
     """Probability over n that noise of length up to delta changes the label, with bound and random trials."""
     return curves.over_dimension(
-        STATEMENTS["theorem-19"], dimensions=DIMENSIONS, trial_dimensions=TRIED, draws=scale.draws,
+        "theorem-19", dimensions=DIMENSIONS, trial_dimensions=TRIED, draws=scale.draws,
         generator=numpy_generator(run, "figure-6", delta, epsilon), epsilon=epsilon, delta=delta)
 
 
@@ -178,27 +169,17 @@ SHOWN = (0.1, 1.0, 10.0)
 without = {delta: curve(delta, 0.0) for delta in SHOWN}
 margin = {delta: curve(delta, epsilon) for delta in SHOWN if delta > epsilon}
 
-# %%
-CAPTION = (
-    "Sutton et al., Figure 6: probability that random noise changes the label, over the dimension, "
-    "for half-balls that touch (left) and with a margin (right). Lines: exact; dashed: bound of "
-    "Theorem 19; circles: random trials with their 95% intervals; dotted: the limit arctan(δ)/π.")
-ALT = (
-    "Left: three nearly level curves over the dimension, at their limits. Right: curves that start "
-    "level and then fall steeply.")
 
-
-def draw_figure_6(without, margin):
+def draw_figure_6():
     """Figure 6 with its counterpart for a positive margin."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2))
-    for color, (delta, each) in zip(display.PALETTE, without.items()):
-        curves.draw_curve(left, {**each, "bound": np.full(len(each["n"]), np.nan)}, color, f"δ = {delta:g}")
+    for color, (delta, level) in zip(display.PALETTE, without.items()):
+        curves.draw_curve(left, {**level, "bound": np.full(len(level["n"]), np.nan)}, color, f"δ = {delta:g}")
         left.axhline(limits.half_balls_limit(delta), color=color, ls=":")
         if delta in margin:
             curves.draw_curve(right, margin[delta], color, f"δ = {delta:g}")
     left.set(xscale="log", ylim=(0, 0.55), xlabel="dimension n",
-             ylabel="probability that noise changes the label",
-             title="no margin (ε = 0)")
+             ylabel="probability that noise changes the label", title="no margin (ε = 0)")
     right.set(xscale="log", yscale="log", ylim=(1e-6, 1.5), xlabel="dimension n",
               title=f"margin ε = {epsilon:g}")
     right.legend(loc="lower left")
@@ -206,42 +187,34 @@ def draw_figure_6(without, margin):
     return figure
 
 
-figure = draw_figure_6(without, margin)
+# of every sixth exact value, to another integration where that holds (above 1e-12)
+twice = [(value, crossing(n, margin_, delta, 0.0))
+         for family, margin_ in ((without, 0.0), (margin, epsilon)) for delta, c in family.items()
+         for n, value in zip(c["n"][::6], c["exact"][::6])]
+off = max(abs(a / b - 1) for a, b in twice if b > 1e-12)
+figure = draw_figure_6()
 axis = figure.axes[0]
-
-
-# %%
-def disagreement(curve, delta, epsilon):
-    """Largest relative difference between a curve and `crossing` where that holds (above 1e-12)."""
-    again = [(exact, crossing(n, epsilon, delta, 0.0)) for n, exact in zip(
-        curve["n"][::6], curve["exact"][::6])]
-    return max(abs(a / b - 1) for a, b in again if b > 1e-12)
-
-
-off = max(disagreement(c, d, e) for curves, e in ((without, 0.0), (margin, epsilon)) for d,
-          c in curves.items())
-estimates = {f"{d:g}": ((c["low"] + c["high"]) / 2).tolist() for d, c in without.items()}
-drawn = [line.get_ydata() for line in axis.lines if len(line.get_xdata()) == len(DIMENSIONS)]
-# without the places of the bounds, which are not drawn here
-drawn = [y for y in drawn if not np.isnan(y).any()]
+levels = [line.get_ydata() for line in axis.lines if len(line.get_xdata()) == len(DIMENSIONS)]
+levels = [y for y in levels if not np.isnan(y).any()]    # without the places of the bounds, not drawn here
 figure_6 = run.figure(
-    "figure-6", (), lambda: figure, caption=CAPTION, alt=ALT, evidence=equality(within_allowed=off <= 1e-8),
-    data=lambda: {"dimensions": list(TRIED), "trials_without_margin": estimates,
-          "exact_without_margin": {f"{d:g}": [float(c["exact"].min()), float(c["exact"].max())] for d,
-                                   c in without.items()},
-          "exact_with_margin_at_largest_n": {f"{d:g}": float(c["exact"][-1]) for d, c in margin.items()},
-          "intervals_that_contain_the_exact_value": curves.inside(without[1.0])},
+    "figure-6", (), lambda: figure, evidence=equality(off <= 1e-8),
+    caption="Sutton et al., Figure 6: probability that random noise changes the label, over the dimension, "
+            "for half-balls that touch (left) and with a margin (right). Lines: exact; dashed: bound of "
+            "Theorem 19; circles: random trials with their 95% intervals; dotted: the limit arctan(δ)/π.",
+    alt="Left: three nearly level curves over the dimension, at their limits. Right: curves that start "
+        "level and then fall steeply.",
+    data=lambda: {"dimensions": list(TRIED),
+                  "trials_without_margin": {f"{d:g}": ((c["low"] + c["high"]) / 2).tolist()
+                                            for d, c in without.items()},
+                  "exact_without_margin": {f"{d:g}": [float(c["exact"].min()), float(c["exact"].max())]
+                                           for d, c in without.items()},
+                  "exact_with_margin_at_largest_n": {f"{d:g}": float(c["exact"][-1])
+                                                     for d, c in margin.items()},
+                  "intervals_that_contain_the_exact_value": curves.inside(without[1.0])},
     contains={"x: dimension": axis.get_xlabel() == "dimension n" and axis.get_xscale() == "log",
               "y: probability": axis.get_ylabel() == "probability that noise changes the label",
-              "zero-margin curve": len(drawn) == len(SHOWN)
-              and all(np.ptp(y) < 0.5 * np.max(y) for y in drawn)},
-    claims={"roughly constant": lambda d: (all(min(p) > 0.01 and max(p) - min(p) < 0.5 * max(p)
-                           for p in d["trials_without_margin"].values()),
-                       "random trials: " + "; ".join(
-                           f"δ = {k}: {min(p):.4f} to {max(p):.4f} (exact: "
-                           + " to ".join(f"{end:.4f}" for end in d["exact_without_margin"][k]) + ")"
-                           for k, p in d["trials_without_margin"].items())
-                       + f" over n from {d['dimensions'][0]} to {d['dimensions'][-1]:,}")},
+              "zero-margin curve": len(levels) == len(SHOWN)
+              and all(np.ptp(y) < 0.5 * np.max(y) for y in levels)},
     note="The paper's parameters are lost; the curves are exact, the circles random trials.")
 
 # %% [markdown]
@@ -267,32 +240,13 @@ figure_6 = run.figure(
 # statement.
 
 # %%
-LAST = DIMENSIONS[-1]
-
-
-def flips(n, epsilon):
-    """Probability that noise changes the label, for every delta but the smallest."""
-    return {f"{d:g}": float(np.exp(models.log_half_balls(n, epsilon, d))) for d in DELTAS[1:]}
-
-
-hidden = {"n": int(LAST), "epsilon": epsilon,
-          "flipped_without_margin": flips(LAST, 0.0), "flipped_with_margin": flips(LAST, epsilon),
-          "flipped_at_picture": flips(COLOUR, epsilon),
-          "attackable_with_margin": 1 - float(np.exp(STATEMENTS["theorem-18"].log_exact(
-              n=LAST, epsilon=epsilon, delta=epsilon + 0.1)))}
-theorem_20 = check(
-    run, "theorem-20", grid=AGAIN, extra=hidden, again=lambda n, delta: crossing(n, 0.0, delta, 0.0),
-    claims={"what hides": lambda d: (min(d["flipped_without_margin"].values()) > 0.1
-                       and max(d["flipped_with_margin"].values()) < 1e-3
-                                     and d["attackable_with_margin"] > 0.999,
-                       f"n = {d['n']:,}, δ from {min(map(float, d['flipped_without_margin'])):g} to "
-                       f"{max(map(float, d['flipped_without_margin'])):g}: noise flips at least "
-                       f"{min(d['flipped_without_margin'].values()):.3f} of the "
-                       f"points without a margin and at most "
-                       f"{display.number(float(max(d['flipped_with_margin'].values())), digits=2)} "
-                       f"with ε = {d['epsilon']:g}, where an attack 0.1 longer than ε still works on "
-                       f"{d['attackable_with_margin']:.4f} of them (at n = {COLOUR:,} noise of δ = "
-                       f"{DELTAS[-1]:g} still flips {d['flipped_at_picture'][f'{DELTAS[-1]:g}']:.3f})")})
+flips = {f"flipped_{where}": {f"{d:g}": flipped(dimension, e, d) for d in DELTAS[1:]}
+         for where, dimension, e in (("without_margin", LAST, 0.0), ("with_margin", LAST, epsilon),
+                                     ("at_picture", PICTURE, epsilon))}
+attackable = 1 - float(np.exp(STATEMENTS["theorem-18"].log_exact(
+    n=LAST, epsilon=epsilon, delta=epsilon + 0.1)))
+theorem_20 = check(run, "theorem-20", again=lambda n, delta: crossing(n, 0.0, delta, 0.0), extra={
+    "n": LAST, "epsilon": epsilon, **flips, "attackable_with_margin": attackable})
 
 # %% [markdown]
 # ## Beyond the paper: the limit itself
@@ -318,52 +272,16 @@ theorem_20 = check(
 ORDERS = (10, 100, 1000)
 delta = np.array(DELTAS)
 limit = limits.half_balls_limit(delta)
-paper_bound, _ = limits.no_hiding_place(delta)
-sharper, _ = limits.no_hiding_place(delta, sharper=True)
+paper_bound, sharper = limits.no_hiding_place(delta), limits.no_hiding_place(delta, sharper=True)
 exact = np.exp(models.log_half_balls(np.array([[1], *([k] for k in ORDERS)]), 0.0, delta))
 display.table(["δ", "Theorem 20", "sharper", "limit", "n = 1", *(f"n = {k:,}" for k in ORDERS)],
-             [[f"{d:g}", *(f"{v:.5f}" for v in (paper_bound[i], sharper[i], limit[i], *exact[:, i]))]
-              for i, d in enumerate(DELTAS)],
-             "Half-balls without a margin: the bound of Theorem 20 as reconstructed, for large n, the "
-             "sharper one, the limit, and exact probabilities.")
-first_order = -delta * (1 - delta**2) / (2 * np.pi * (1 + delta**2) ** 2)
-display.table(["δ", *(f"n = {k:,}" for k in ORDERS), "predicted"],
-             [[f"{d:g}",
-               *(f"{k * (p[i] - limit[i]):z.5f}".replace("-", "−") for k, p in zip(ORDERS, exact[1:])),
-               f"{first_order[i]:z.5f}".replace("-", "−")]
-              for i, d in enumerate(DELTAS)],
-             "The next term: n times the distance of the exact probability from its limit, beside the "
-             "predicted coefficient of 1/n.")
-
-# %%
-CAPTION = (
-    "Half-balls without a margin, large n: the limit arctan(δ)/π, the sharper bound and that of Theorem 20 "
-    "as reconstructed, over the size of the noise (left), and how far each bound lies below the limit "
-    "(right). Ours.")
-ALT = (
-    "Left: three rising curves over delta, the limit on top, the bound of Theorem 20 lowest. Right: ratio "
-    "of limit and bound, falling to one for large delta.")
-
-
-def draw_limit():
-    """The limit and its two lower bounds over delta."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8))
-    d = np.geomspace(0.02, 50, 120)
-    truth = limits.half_balls_limit(d)
-    left.plot(d, truth, color="k", label="limit arctan(δ)/π")
-    for color, (label, options) in zip(display.PALETTE,
-                                       {"sharper bound": dict(sharper=True), "Theorem 20": {}}.items()):
-        bound, _ = limits.no_hiding_place(d, **options)
-        left.plot(d, bound, color=color, ls="--", label=label)
-        right.plot(d, truth / bound, color=color, ls="--", label=label)
-    left.set(xscale="log", yscale="log", ylim=(2e-5, 1), xlabel="size of the noise δ",
-             ylabel="probability of another label")
-    right.set(xscale="log", yscale="log", xlabel="size of the noise δ", ylabel="limit / bound")
-    left.legend()
-    return figure
-
-
-display.picture(draw_limit(), CAPTION, ALT)
+              [[f"{row[0]:g}", *(f"{v:.5f}" for v in row[1:])]
+               for row in zip(delta, paper_bound, sharper, limit, *exact)],
+              "Half-balls without a margin: the bound of Theorem 20 as reconstructed, for large n, the "
+              "sharper one, the limit, and exact probabilities.")
+left_over = np.abs(exact[-1] - limits.half_balls_expansion(ORDERS[-1], delta)).max()
+display.say(f"The two terms predict the exact values at n = {ORDERS[-1]:,} to within "
+            f"{display.number(float(left_over), digits=2)}.")
 
 # %% [markdown]
 # ## Beyond the paper: how small a margin is enough?
@@ -374,26 +292,19 @@ display.picture(draw_limit(), CAPTION, ALT)
 
 # %%
 TRIES, RARE = 2000, 0.01    # samples around a point, and the share of points that is called rare here
+SIZES = {"28 × 28 grey": 784, "32 × 32 colour": PICTURE, "224 × 224 colour": 150_528}
 
 
-def hiding_margin(n, delta, samples=TRIES, share=RARE):
+def hiding_margin(n, delta):
     """The epsilon at which one of these samples of noise changes the label of just this share of points."""
-    return optimize.brentq(lambda e: models.log_half_balls(n, e, delta, samples) - np.log(share),
+    return optimize.brentq(lambda e: models.log_half_balls(n, e, delta, TRIES) - np.log(RARE),
                            0.0, 0.999 * delta)
 
 
 display.table(["δ", *(f"{name}, n = {k:,}" for name, k in SIZES.items())],
-             [[f"{d:g}", *(f"{hiding_margin(k, d):.4f}" for k in SIZES.values())]
-              for d in DELTAS if d >= 0.5],
-             f"Half of the margin, ε, at which at least one of {TRIES:,} noise samples of size δ (in radii "
-             f"of the class) flips the label of {RARE:.0%} of the points.")
-enough = hiding_margin(COLOUR, 1.0)
-once = hiding_margin(COLOUR, 1.0, samples=1, share=1 / TRIES)
-found = float(np.exp(models.log_half_balls(COLOUR, once, 1.0, TRIES)))
-display.say(
-    f"Averaged over points, one sample in {TRIES:,} flips a label at the smaller ε = {once:.3f} (n = "
-    f"{COLOUR:,}, δ = 1); there at least one of {TRIES:,} samples flips the label of "
-    f"{found:.0%} of the points.")
+              [[f"{d:g}", *(f"{hiding_margin(k, d):.4f}" for k in SIZES.values())] for d in DELTAS[1:]],
+              f"Half of the margin, ε, at which at least one of {TRIES:,} noise samples of size δ (in radii "
+              f"of the class) flips the label of {RARE:.0%} of the points.")
 
 
 # %% [markdown]
@@ -417,7 +328,7 @@ def noise_explorer():
              "half-balls": np.where(reach, halves, -np.inf)}
     truth = {"two balls": models.log_two_balls(n, e, d), "half-balls": models.log_half_balls(n, e, d)}
     lower = {"two balls": np.full(touch.shape, np.nan),
-             "half-balls": np.where(touch, np.log(limits.no_hiding_place(d, n=n)[0]), np.nan)}
+             "half-balls": np.where(touch, STATEMENTS["theorem-20"].log_bound(n=n, delta=d), np.nan)}
     return explorer.Explorer(
         "noise", "Does noise change the label?",
         {"dimension n": ns, "margin ε": epsilons, "noise δ": deltas, "model": list(truth)},
@@ -511,6 +422,7 @@ definition_22 = run.statement(
     note="A violation would be a point whose confidence, measured with 1,000 noise samples in all "
          "coordinates, is more than five standard errors from one minus a cap.")
 
+
 # %% [markdown]
 # ## Figure 7: a typical point
 #
@@ -521,86 +433,69 @@ definition_22 = run.statement(
 # sideways: it lengthens the other coordinates and leaves the first one nearly where it was.
 
 # %%
-NOISE = 3 * epsilon
-generator = numpy_generator(run, "figure-7")
-cloud = sample_points(n, 300, generator)
-x = cloud[np.argsort(cloud[:, 0])[len(cloud) // 2]] - epsilon * np.eye(1, n)[0]  # the point of median depth
-noisy = x + sample_points(n, 1000, generator, radius=NOISE)
-
-
-def seen(points):
+def shadow(points):
     """First coordinate, and length of the other ones, (m, 2)."""
     return np.c_[points[:, 0], np.linalg.norm(points[:, 1:], axis=1)]
 
 
-flat_cloud, flat_noisy, flat_x = seen(cloud) - [epsilon, 0], seen(noisy), seen(x[None])[0]
-
-# %%
-CAPTION = (
-    "Sutton et al., Figure 7: typical points of the two balls and what noise does to one of them, "
-    "drawn from random points in n dimensions (across: first coordinate; upwards: length of the "
-    "others). Left: both balls. Right: a typical point x, the attack (arrow), the ball of perturbations up "
-    "to 3ε (dashed) and 1,000 random ones (dots).")
-ALT = (
-    "Left: two overlapping half discs with all points near their tops. Right: a point close to the "
-    "vertical decision line; a short arrow reaches the line, while the cloud of noisy copies lies "
-    "above the point and does not.")
+NOISE = 3 * epsilon
+generator = numpy_generator(run, "figure-7")
+cloud = sample_points(n, 300, generator)
+x = cloud[np.argsort(cloud[:, 0])[len(cloud) // 2]] - epsilon * np.eye(1, n)[0]  # the point of median depth
+flat_noisy = shadow(x + sample_points(n, 1000, generator, radius=NOISE))
+flat_cloud, flat_x = shadow(cloud) - [epsilon, 0], shadow(x[None])[0]
 
 
-def draw_typical(cloud, x, noisy):
+def draw_typical():
     """Both balls with their points, and the surroundings of one typical point."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.6), width_ratios=(1.3, 1))
     angle = np.linspace(0, np.pi, 200)
     for sign, color in ((1, display.PALETTE[0]), (-1, display.PALETTE[1])):
         left.plot(np.cos(angle) - sign * epsilon, np.sin(angle), color=color, lw=1)
-        left.scatter(sign * cloud[:, 0], cloud[:, 1], s=4, color=color)
-    right.scatter(*noisy.T, s=3, color=display.PALETTE[2], label="noise")
-    right.add_patch(plt.Circle(x, NOISE, fill=False, ls="--", color="0.5"))
-    right.annotate("", (0, x[1]), x, arrowprops=dict(arrowstyle="->", color=display.PALETTE[3], lw=2))
-    right.plot(*x, "o", color="k")
-    right.annotate("x", x, xytext=(-14, -4), textcoords="offset points")
+        left.scatter(sign * flat_cloud[:, 0], flat_cloud[:, 1], s=4, color=color)
+    right.scatter(*flat_noisy.T, s=3, color=display.PALETTE[2], label="noise")
+    right.add_patch(plt.Circle(flat_x, NOISE, fill=False, ls="--", color="0.5"))
+    right.annotate("", (0, flat_x[1]), flat_x,
+                   arrowprops=dict(arrowstyle="->", color=display.PALETTE[3], lw=2))
+    right.plot(*flat_x, "o", color="k")
+    right.annotate("x", flat_x, xytext=(-14, -4), textcoords="offset points")
     for ax in (left, right):
         ax.axvline(0, color="k", lw=1)
         ax.set(aspect="equal", xlabel="first coordinate")
     left.set(ylabel="length of the other coordinates", title=f"two balls, n = {n:,}, ε = {epsilon:g}")
-    right.set(xlim=x[0] + 1.1 * NOISE * np.array([-1, 1]), ylim=x[1] + 1.1 * NOISE * np.array([-1, 1]),
-              title="a typical point")
+    window = 1.1 * NOISE * np.array([-1, 1])
+    right.set(xlim=flat_x[0] + window, ylim=flat_x[1] + window, title="a typical point")
     return figure
-
 
 
 drawn = np.concatenate([flat_cloud[:, 0], flat_noisy[:, 0], flat_x[:1]])
 distance = surfaces.distance_to_surface(surfaces.flat(), 0.0, drawn)
 crossed = float((models.classify(flat_noisy[:, 0]) != models.classify(flat_x[0])).mean())
 figure_7 = run.figure(
-    "figure-7", (), lambda: draw_typical(flat_cloud, flat_x, flat_noisy), caption=CAPTION, alt=ALT,
-    evidence=equality(within_allowed=np.abs(distance - np.abs(drawn)).max() <= 1e-9),
+    "figure-7", (), draw_typical, evidence=equality(np.abs(distance - np.abs(drawn)).max() <= 1e-9),
+    caption="Sutton et al., Figure 7: typical points of the two balls and what noise does to one of them, "
+            "drawn from random points in n dimensions (across: first coordinate; upwards: length of the "
+            "others). Left: both balls. Right: a typical point x, the attack (arrow), the ball of "
+            "perturbations up to 3ε (dashed) and 1,000 random ones (dots).",
+    alt="Left: two overlapping half discs with all points near their tops. Right: a point close to the "
+        "vertical decision line; a short arrow reaches the line, while the cloud of noisy copies lies "
+        "above the point and does not.",
     data=lambda: {"distance_of_x": float(abs(flat_x[0])), "epsilon": epsilon,
                   "noise": NOISE, "noise_that_crosses": crossed,
-          "expected_to_cross": float(tail(n, abs(flat_x[0]) / NOISE))},
+                  "expected_to_cross": float(tail(n, abs(flat_x[0]) / NOISE))},
     contains={"typical point": bool(abs(abs(flat_x[0]) - epsilon) < 1 / np.sqrt(n)),
               "small distance": bool(abs(flat_x[0]) < NOISE / 2), "avoiding the surface": crossed == 0},
     note="A drawing from random points in all coordinates; checked is that drawn and computed distances to "
          "the plane agree.")
 
-
 # %% [markdown]
 # ## Reading
 
 # %%
-def at_n(margin):
-    """Share of the labels that noise of size 1 changes in this page's dimension."""
-    return float(np.exp(models.log_half_balls(n, margin, 1.0)))
-
-
-touching, apart = f"{at_n(0.0):.0%}", display.number(at_n(epsilon), digits=2)
+touching, apart = f"{flipped(n, 0.0, 1.0):.0%}", display.number(flipped(n, epsilon, 1.0), digits=2)
 reach = epsilon + 0.1
-safe = float(np.exp(STATEMENTS["theorem-18"].log_exact(n=n, epsilon=epsilon, delta=reach)))
-withstand = display.number(safe, digits=2)
-display.say(
-    f"In {n:,} dimensions noise of size 1 changes the label of {touching} of the points where the classes "
-    f"touch, and of {apart} where each is moved {epsilon:g} away from the plane. An attack of length "
-    f"{reach:g} then still works on all but {withstand} of them.")
+withstand = display.number(
+    float(np.exp(STATEMENTS["theorem-18"].log_exact(n=n, epsilon=epsilon, delta=reach))), digits=2)
 display.say(
     f"Without a margin the probability keeps its size: over {len(DIMENSIONS)} dimensions up to {LAST:,} it "
     f"stays within "
@@ -609,22 +504,13 @@ display.say(
     + ", ".join((display.number(float(c["exact"][-1]), digits=2) if c["exact"][-1] > 0 else "below 10⁻³⁰⁰")
                 + f" (δ = {d:g})" for d, c in margin.items())
     + f" at n = {LAST:,}, while the share of points that an attack of length ε + 0.1 can move rises to "
-      f"{hidden['attackable_with_margin']:.4f}.")
-left_over = np.abs(exact[-1] - limits.half_balls_expansion(ORDERS[-1], delta)).max()
-display.say(
-    "The limit is "
-    + ", ".join(f"{top / b:.3g} (δ = {d:g})" for top, b, d in zip(limit, paper_bound, DELTAS))
-    + " times the bound of Theorem 20 as reconstructed"
-    + "; it is " + ", ".join(f"{top / b:.3g}" for top, b in zip(limit, sharper))
-    + f" times the sharper bound at the same δ. The 1/n term predicts the exact values at n = "
-    f"{ORDERS[-1]:,} to within {display.number(float(left_over), digits=2)}.")
+      f"{attackable:.4f}.")
 display.say(
     f"In the dimension of a 32 × 32 colour image and for noise as large as the class itself (δ = 1), ε = "
-    f"{enough:.3f} is enough that {TRIES:,} samples flip the label of only {RARE:.0%} of "
-    f"the points; in that of a 224 × 224 image, ε = {hiding_margin(SIZES['224 × 224 colour'], 1.0):.4f}. "
-    "Noise of norm up to 10 ε keeps the label of a point at distance ε with probability "
-    f"{1 - tail(COLOUR, 0.1):.9f} at n = {COLOUR:,}. Still the point is not stable: an "
-    "adversarial perturbation of norm ε flips the label.")
+    f"{hiding_margin(PICTURE, 1.0):.3f} is enough that {TRIES:,} samples flip the label of only {RARE:.0%} "
+    f"of the points. Noise of norm up to 10 ε keeps the label of a point at distance ε with probability "
+    f"{1 - tail(PICTURE, 0.1):.9f}. Still the point is not stable: an adversarial perturbation of norm ε "
+    "flips the label.")
 
 # %% [markdown]
 # ## Try it
@@ -641,9 +527,9 @@ run.minute(
     f"{epsilon:g}, the same noise flips the label of {apart} of the points in {n:,} dimensions, but an "
     f"adversarial perturbation of norm {reach:g} still that of all but {withstand} (exact values; formulas "
     f"as reconstructed here). A margin that leaves {RARE:.0%} of the points with a flipped label after "
-    f"{TRIES:,} samples of norm up to {DELTAS[-1]:g} is {hiding_margin(COLOUR, DELTAS[-1]):.2f}; the margins "
+    f"{TRIES:,} samples of norm up to {DELTAS[-1]:g} is {hiding_margin(PICTURE, DELTAS[-1]):.2f}; the margins "
     "of trained networks are not known.",
-    picture=draw_figure_6(without, margin),
+    picture=draw_figure_6(),
     alt="Left: without a gap the chance that noise changes the label stays level over the dimension. Right: "
         "with a gap it falls to almost nothing.")
 

@@ -5,8 +5,10 @@ from statistics import NormalDist
 import numpy as np
 
 from papers.sutton import experiments, figures, tables
+from papers.sutton.curves import FINE
 from papers.sutton.experiments import DELTAS
 from papers.sutton.figures import DATASETS, LARGER_SIGN, counted, in_percent
+from papers.sutton.theorem import PICTURE, TENTH, power
 from report import reference
 from report.claims import Claims
 from report.display import number
@@ -110,6 +112,104 @@ def sets_differ_little(rows):
 
 claim("table-1", "ImageNet random susceptibility")(
     "measured on a proxy only, which decides nothing on ResNet50 and VGG19; its values stand above")
+
+
+# ---- Sections 4 and 5: the theorems ----------------------------------------------------------------------
+VANISHED = -6       # log10 of what we take "virtually 0" to mean
+CONVERGED = 1e-3    # what we take "converged to 0" to mean at the largest n
+
+
+@claim("theorem-1", "Exponentially many")
+def exponentially_many(data):
+    """Does the logarithm of the draws needed grow at least at the rate of Theorem 1 with the dimension?"""
+    rate = -0.5 * np.log10(1 - TENTH**2)
+    needed = {int(n): e for n, e in data["log10_draws_needed"].items()}
+    (least, first), *_, (most, last) = needed.items()
+    return min(e - np.log10(2) - n * rate for n, e in needed.items()) >= 0, (
+        f"for a flat boundary and noise of {1 / TENTH:g} times the norm of the attack, the number of samples "
+        f"needed (table below) rises from {power(first)} (n = {least:,}) to {power(last)} "
+        f"(n = {most:,}); it is never below $2 \\cdot 10^{{{rate:.5f} n}}$, the bound of Theorem 1")
+
+
+def gone(data, *dimensions):
+    """Is the error below the limit in these dimensions?"""
+    logs = {n: data["log10_error"][str(n)] for n in dimensions}
+    return max(logs.values()) < VANISHED, f"error at ε = {data['epsilon']:g}: " + ", ".join(
+        f"$10^{{{e:.1f}}}$ at n = {n:,}" for n, e in logs.items())
+
+
+@claim("theorem-4", "moderate dimension")
+def gone_for_small_images(data):
+    return gone(data, PICTURE)
+
+
+@claim("theorem-4", "3072 attributes")
+def gone_for_all_images(data):
+    return gone(data, PICTURE, 196_608)
+
+
+@claim("theorem-6", "50 times larger")
+@claim("figure-4", "Convergence persists")
+def persists(data):
+    """Is the largest noise at least 50 times the distance of the centres, and its effect gone at the end?"""
+    largest = max(data["noise"].values(), key=lambda v: v["over_distance_of_centres"])
+    return (largest["over_distance_of_centres"] >= 50 - 1e-9 and largest["exact_at_end"] < CONVERGED,
+            f"noise {largest['over_distance_of_centres']:g} times the distance of the centres: probability "
+            f"{largest['exact_at_10']:.3f} at n = 10, {largest['exact_at_picture']:.3f} at n = {PICTURE:,}, "
+            f"{number(float(largest['exact_at_end']), digits=2)} at n = {FINE[-1]:,}")
+
+
+@claim("figure-4", "accuracy bound is sharp")
+def sharp(data):
+    """Does the bound have the exact exponent, and is the error gone?"""
+    vanished, error = gone(data, PICTURE)
+    ratio = data["exponent_of_bound_over_exact"]
+    return 0.95 <= ratio <= 1 and vanished, (
+        f"exponent of the bound over the exact one {ratio:.4f} at n = {FINE[-1]:,}; {error}")
+
+
+@claim("figure-4", "loose in low dimension")
+def loose(data):
+    """Is the bound far from the truth in ten dimensions, and small at the end?"""
+    ratios = {k: v["ratio_at_10"] for k, v in data["noise"].items()}
+    end = max(v["bound_at_end"] for v in data["noise"].values())
+    text = ", ".join(f"{r:.1f} (δ = {k})" for k, r in ratios.items())
+    return min(ratios.values()) > 1.5 and end < CONVERGED, (
+        f"bound over exact at n = 10: {text}; largest bound at n = {FINE[-1]:,}: "
+        f"{number(float(end), digits=2)} (“loose” is read as more than 1.5 times the exact value at "
+        "n = 10; the ratio grows with n, the difference falls)")
+
+
+@claim("theorem-19", "zero margin")
+def stays(data):
+    """Does the bound without a margin keep its size over the dimensions?"""
+    least, tried = min(data["bound_without_margin"]), data["dimensions"]
+    return least > 0.1, (f"the bound at ε = 0 is {least:.4g} or more for n from {tried[0]} to {tried[-1]:,}")
+
+
+@claim("figure-6", "roughly constant")
+def roughly_constant(data):
+    """Do random trials without a margin vary by less than half of the largest value over the dimensions?"""
+    trials, tried = data["trials_without_margin"], data["dimensions"]
+    text = "; ".join(f"δ = {k}: {min(p):.4f} to {max(p):.4f} (exact: "
+                     + " to ".join(f"{end:.4f}" for end in data["exact_without_margin"][k]) + ")"
+                     for k, p in trials.items())
+    return all(min(p) > 0.01 and max(p) - min(p) < 0.5 * max(p) for p in trials.values()), (
+        f"random trials: {text} over n from {tried[0]} to {tried[-1]:,}")
+
+
+@claim("theorem-20", "what hides")
+def margin_hides(data):
+    """Does a margin alone decide whether noise flips labels, while attacks work with it, too?"""
+    without, margin = (data[f"flipped_{k}_margin"] for k in ("without", "with"))
+    low, *_, high = sorted(without, key=float)
+    return (min(without.values()) > 0.1 and max(margin.values()) < 1e-3
+            and data["attackable_with_margin"] > 0.999,
+            f"n = {data['n']:,}, δ from {low} to {high}: noise flips at least {min(without.values()):.3f} of "
+            f"the points without a margin and at most {number(float(max(margin.values())), digits=2)} with "
+            f"ε = {data['epsilon']:g}, where an attack 0.1 longer than ε still works on "
+            f"{data['attackable_with_margin']:.4f} of them (at n = {PICTURE:,} noise of δ = {high} still "
+            f"flips {data['flipped_at_picture'][high]:.3f})")
 
 
 # ---- Section 7.2.1: CIFAR-10 -----------------------------------------------------------------------------

@@ -12,16 +12,21 @@ RARE = "the probability that the event does not occur"   # where the theorem's o
 ATTAINED = 0.9995  # of a bound, and more: what the page shows as all of it
 ALLOWED = theory.TOLERANCE  # excess over a bound (in logarithms), difference of two integrations by rounding
 _MOVED = 1e-9   # logarithms that differ by less are the same bound
+TENTH = 0.1     # distance of a plane over the radius of the noise, where Theorem 1 is shown in numbers
+PICTURE = 3072  # numbers in a colour picture of 32 by 32 pixels
+# Where exact values are computed twice; a statement takes the parameters that it has.
+AGAIN = {"n": (1, 10, 100_000), "epsilon": (0.01, 0.1), "delta": (0.1, 1.0, 5.0),
+         "eta": (0.1, 0.5), "r": (0.5, 2.0), "h": (0.1, 0.4), "gamma": (0.1, 0.5), "lipschitz": (0.0, 0.5)}
 SYMBOLS = {"epsilon": "ε", "delta": "δ", "eta": "η", "gamma": "γ", "lipschitz": "L"}
 
 
-def _nearest(statement, found, bounds):
+def _nearest(statement, tried, bounds):
     """For each example the cell whose known truth is nearest to a bound that says something, nearest first.
 
     Rows with witness, truth_over_bound, at (the parameters).
     """
     rows = []
-    for case, bound in zip(found, bounds):
+    for case, bound in zip(tried, bounds):
         says = (case.log_low == case.log_high) & np.isfinite(case.log_low) & np.isfinite(bound)
         says &= (bound < 0) | ("n" not in statement.grid)  # a distance, unlike a probability, may exceed 1
         gap = np.where(says, -statement.beyond(bound, case), np.inf)
@@ -33,27 +38,27 @@ def _nearest(statement, found, bounds):
     return [row for _, row in sorted(rows, key=lambda pair: pair[0])]
 
 
-def _mutants(statement, found, bounds):
+def _mutants(statement, tried, bounds):
     """Every wrong formula: rows with change, claims ("more" or "less" than the right one), caught.
 
     It is caught if the truth violates it, or if it is not attained where the right bound is.
     """
     sign = -1 if statement.at_least else 1
     rows = []
-    for words, other in theory.wrong_formulas(statement):
-        changed = theory.bounds_at(other, found)
+    for change, other in theory.wrong_formulas(statement):
+        changed = theory.bounds_at(other, tried)
         lost = any((theory.attained(case, bound) & ~theory.attained(case, new)).any()
-                   for case, bound, new in zip(found, bounds, changed))
+                   for case, bound, new in zip(tried, bounds, changed))
         with np.errstate(invalid="ignore"):
             moved = np.concatenate([np.where(bound == new, 0.0, sign * (new - bound))
                                     for bound, new in zip(bounds, changed)])
         claims = "more" if (moved < -_MOVED).any() else "less" if (moved > _MOVED).any() else "the same"
-        rows.append({"change": words, "claims": claims,
-                     "caught": bool(theory.violations(other, found, changed)) or lost})
+        rows.append({"change": change, "claims": claims,
+                     "caught": bool(theory.violations(other, tried, changed)) or lost})
     return [row for row in rows if row["claims"] != "the same"]  # no other formula on any cell: no mutant
 
 
-def evidence(statement, *, draws=0, generator=None, again=None, grid=None):
+def evidence(statement, *, draws=0, generator=None, again=None):
     """What speaks for a bound, as plain data; a record and a verdict are made from it.
 
     kind                "bound"
@@ -66,22 +71,22 @@ def evidence(statement, *, draws=0, generator=None, again=None, grid=None):
     mutants_tried, mutants_caught, missed
                         wrong formulas, those refused, the others (change, claims)
     median_bound_over_truth, tightest, loosest (log10)  over the own grid, if its truth is known
-    again               another integration of the own exact values, held against them on `grid`
+    again               another integration of the own exact values, held against them on `AGAIN`
     """
     sampled = statement.truth is None
-    found = theory.cases(statement, draws=draws, generator=generator)
-    bounds = theory.bounds_at(statement, found)
-    excess = [statement.beyond(bound, case) for case, bound in zip(found, bounds)]
+    tried = theory.cases(statement, draws=draws, generator=generator)
+    bounds = theory.bounds_at(statement, tried)
+    excess = [statement.beyond(bound, case) for case, bound in zip(tried, bounds)]
     worst = max(float(gap.max(where=case.log_low == case.log_high, initial=0.0))
-                for case, gap in zip(found, excess))
+                for case, gap in zip(tried, excess))
     data = {"kind": "bound", "sampled": sampled, "cases": sum(map(len, bounds)),
-            "violations": theory.violations(statement, found, bounds)}
+            "violations": theory.violations(statement, tried, bounds)}
     if "n" in statement.grid:
-        data["largest_n"] = int(max(case.at["n"].max() for case in found if "n" in case.at))
+        data["largest_n"] = int(max(case.at["n"].max() for case in tried if "n" in case.at))
     if again is not None:
-        worst = max(worst, quadrature_deviation(statement, grid, again))
-    near = _nearest(statement, found, bounds)
-    mutants = _mutants(statement, found, bounds)
+        worst = max(worst, quadrature_deviation(statement, again))
+    near = _nearest(statement, tried, bounds)
+    mutants = _mutants(statement, tried, bounds)
     data |= {"nearest_witness": near[0] if near else None, "witnesses": near,
              "within_allowed": worst <= ALLOWED,
              "beyond_allowed": None if worst <= ALLOWED else math.ceil(math.log10(worst / ALLOWED)),
@@ -89,18 +94,18 @@ def evidence(statement, *, draws=0, generator=None, again=None, grid=None):
              "missed": [{k: m[k] for k in ("change", "claims")} for m in mutants if not m["caught"]]}
     if sampled:
         return data | {"says_nothing": int((bounds[0] > -ALLOWED).sum())}
-    ratios = -excess[0][np.isfinite(found[0].log_low)] / math.log(10)
+    ratios = -excess[0][np.isfinite(tried[0].log_low)] / math.log(10)
     tightest, median, loosest = np.quantile(ratios, (0, 0.5, 1)).tolist()
     return data | {"median_bound_over_truth": 10.0**median, "tightest": tightest, "loosest": loosest}
 
 
-def quadrature_deviation(statement, grid, again):
+def quadrature_deviation(statement, again):
     """Largest relative difference between the exact values on a grid and another evaluation of them.
 
     `again` takes the statement's parameters by name, scalars, and returns the probability of the rare event.
     Values below 1e-12 are left out: plain integration has no digits there.
     """
-    table = verify(statement, {name: grid[name] for name in statement.grid})
+    table = verify(statement, {name: AGAIN[name] for name in statement.grid})
     exact = np.exp(table["log_exact"])
     cells = zip(*(table[name] for name in statement.grid))
     return max(abs(value / again(**dict(zip(statement.grid, cell))) - 1)
@@ -115,6 +120,11 @@ def times(log10_ratio):
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
+def power(exponent):
+    """10^exponent as a text, as a plain number while it is short."""
+    return f"{10**exponent:,.0f}" if exponent < 6 else f"$10^{{{exponent:.1f}}}$"
+
+
 def passed(data):
     """`[mutant, its bound, why the check does not detect it]`."""
     ratio = data["nearest_witness"]["truth_over_bound"] if data["nearest_witness"] else 0
@@ -126,7 +136,7 @@ def passed(data):
     return [[f"`{m['change']}`", *why[m["claims"]]] for m in data["missed"]]
 
 
-def _named(near):
+def _example(near):
     """An extremal example as the page calls it."""
     return "a case of the grid" if near["witness"] == "own grid" else near["witness"]
 
@@ -148,7 +158,7 @@ def in_sentences(data, statement):
 
 def details(data, statement):
     """How near the nearest cases come, and which changed formulas pass, as Markdown."""
-    rows = [[_named(near), f"{near['truth_over_bound']:.4g}", ", ".join(
+    rows = [[_example(near), f"{near['truth_over_bound']:.4g}", ", ".join(
         f"{SYMBOLS.get(name, name)} = {display.number(value)}" for name, value in near["at"].items())]
         for near in data["witnesses"]]
     whose = f" (of {RARE})" * statement.complement
@@ -164,9 +174,9 @@ def details(data, statement):
 def for_record(data):
     """The part of the evidence from which a record makes its verdict."""
     near = data["nearest_witness"]
-    told = None if near is None else f"{100 * near['truth_over_bound']:.4g}% of the bound ({_named(near)})"
+    nearest = near and f"{100 * near['truth_over_bound']:.4g}% of the bound ({_example(near)})"
     names = ("kind", "within_allowed", "mutants_tried", "mutants_caught", "violations", "sampled")
-    return {name: data[name] for name in names} | {"nearest_witness": told}
+    return {name: data[name] for name in names} | {"nearest_witness": nearest}
 
 
 def sampled_bound(*, within_allowed, nearest):
@@ -175,16 +185,15 @@ def sampled_bound(*, within_allowed, nearest):
             "violations": 0, "nearest_witness": f"{100 * nearest:.4g}% of the bound (a random point)"}
 
 
-def check(run, item, *, draws=0, grid=None, claims=None, note=None, extra=None, again=None):
+def check(run, item, *, draws=0, note=None, extra=None, again=None):
     """Show what speaks for a statement, and publish it; its formula stands in the page's text.
 
     draws  random trials for each cell of a statement whose own grid has no known truth
     extra  more numbers for the record, where a claim needs them
-    again, grid  another integration of the exact values, and where it is held against them (parameter ->
-                 values; names that the statement does not have are left out)
+    again  another integration of the exact values, held against them on `AGAIN`
     """
     statement, generator = STATEMENTS[item], numpy_generator(run, item)
-    data = evidence(statement, draws=draws, generator=generator, again=again, grid=grid) | (extra or {})
-    found, more = in_sentences(data, statement), details(data, statement)
-    display.show(f"{found}\n\n{more}", myst=f"{found}\n\n{display.folded('How it was tried', more)}")
-    return run.statement(item, data=data, evidence=for_record(data), claims=claims, note=note)
+    data = evidence(statement, draws=draws, generator=generator, again=again) | (extra or {})
+    result, more = in_sentences(data, statement), details(data, statement)
+    display.show(f"{result}\n\n{more}", myst=f"{result}\n\n{display.folded('How it was tried', more)}")
+    return run.statement(item, data=data, evidence=for_record(data), note=note)

@@ -102,12 +102,6 @@ def _log_far_tail(n, x):
     return log_density(n, 0.0) + (n + 1) / 2 * log_edge - np.log(n + 1) + np.log(slow @ _LAGUERRE_WEIGHTS)
 
 
-def slab(n, x):
-    """Pr(|T| <= x), the mass of the slab of half-width x around the equator. Accurate for small x."""
-    n, x = broadcast(n, x)
-    return special.betainc(0.5, (n + 1) / 2, np.clip(x, 0.0, 1.0) ** 2)
-
-
 def sample_coordinates(n, draws, generator, k=1):
     """First k coordinates of uniform points of the unit ball of R^n: (draws,) for k = 1, else (draws, k).
 

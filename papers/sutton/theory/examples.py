@@ -95,17 +95,17 @@ def far_surface(height, **given):
     return known("far surface over a part of the data", at, np.log(truth), law=law, **given)
 
 
-def log_cone_flip(n, depth, lipschitz, delta, nodes=24):
-    """log Pr(s_1 >= depth - L rho), s uniform in the ball of R^n of radius delta, rho the length of its rest.
+def log_cone_flip(n, depth, lipschitz):
+    """log Pr(s_1 >= depth - L rho), s uniform in the unit ball of R^n, rho the length of its rest.
 
     Random noise at a point `depth` under the apex of the cone g = -L|pi x|. With s of length R at the angle a
     above the plane the condition is R sqrt(1 + L^2) sin(a + arctan L) >= depth; R^n is uniform on
-    [0, delta^n], the density of a proportional to cos(a)^(n-2). One integral over a; scalars, n >= 2.
+    [0, 1], the density of a proportional to cos(a)^(n-2). One integral over a; scalars, n >= 2.
     """
-    d, tilt = depth / delta / np.sqrt(1 + lipschitz**2), np.arctan(lipschitz)
+    d, tilt = depth / np.sqrt(1 + lipschitz**2), np.arctan(lipschitz)
     if d >= 1:
         return -np.inf
-    x, weights = roots_legendre(nodes)
+    x, weights = roots_legendre(24)
     start = np.arcsin(d) - tilt
     steps = np.concatenate([[0], np.geomspace(1e-7, 60, 60)]) / np.sqrt(n)
     ends = np.unique(np.clip([*(start + steps), np.pi / 2], start, np.pi / 2))
@@ -133,7 +133,7 @@ def under_cone(n, depth, lipschitz):
 def cone():
     """Theorem 14: see `under_cone`; without slope the cone is a plane."""
     at = cells(n=(2, 20, 3072), depth=(1e-6, 0.03, 0.12, 0.3, 0.6), lipschitz=(0.0, 0.1, 0.4))
-    truth = [log_cone_flip(*cell, 1.0) for cell in zip(*at.values())]
+    truth = [log_cone_flip(*cell) for cell in zip(*at.values())]
     return known("point under a cone", at, np.array(truth), **under_cone(**at))
 
 

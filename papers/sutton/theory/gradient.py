@@ -2,11 +2,10 @@
 
 For f = sigma(x_1), label l and loss L(|f - l|) the gradient in x is (1 - 2 l) L' sigma' e_1 (Sutton et al.,
 equation 10). It has the best direction wherever L' and sigma' are positive. The proof takes this to hold
-almost everywhere because sigma is increasing and continuously differentiable; `FatCantorSigmoid` is such a
-function whose derivative is zero on a set of positive measure, so that it has to be assumed.
+almost everywhere because sigma is increasing and continuously differentiable; with sigma' = dist(t, K), K a
+`FatCantorSet`, such a function has no gradient on a set of positive measure, so that it has to be assumed.
 """
 import numpy as np
-from scipy import special
 
 from papers.sutton.theory.ball import check_positive, tail
 
@@ -35,58 +34,31 @@ def points_across(gradient, label, tolerance=1e-6):
     return (forward > 0) & (np.linalg.norm(gradient[:, 1:], axis=1) <= tolerance * forward)
 
 
-class FatCantorSigmoid:
-    """sigma(t) = 1 / (1 + exp(-integral of dist(u, K) from 0 to t)), K a Cantor set of positive length.
+class FatCantorSet:
+    """A Cantor set K of positive length, where a function whose derivative is dist(t, K) has no gradient.
 
     K comes from [-half_width, half_width] by removing, at level k = 1, 2, ..., the middle 4^-k of the whole
-    length from each of 2^(k-1) pieces (Smith-Volterra-Cantor set); half of the length is left. sigma is
-    continuously differentiable and strictly increasing, since no piece is free of gaps, yet sigma' = 0 on K.
+    length from each of 2^(k-1) pieces (Smith-Volterra-Cantor set); half of the length is left. The integral
+    of dist(t, K) is continuously differentiable and strictly increasing, since no piece is free of gaps.
     `levels` many steps are carried out: pieces not yet divided count as K, which is then longer than the true
     set by 2^-(levels+1) of the whole length.
     """
 
     def __init__(self, half_width=1.0, *, levels=12):
-        check_positive(half_width=half_width)
-        if not 1 <= levels <= 20:
-            raise ValueError(f"levels = {levels} is out of range: use 1 to 20")
+        check_positive(half_width=half_width, levels=levels)
         self.half_width = half_width
         ends = np.array([-1.0, 1.0])     # of the pieces, from left to right
         for level in range(1, levels + 1):
             pieces = ends.reshape(-1, 2)
-            middle = pieces.mean(axis=1, keepdims=True) + np.array([-1.0, 1.0]) * 4.0**-level
-            ends = np.c_[pieces[:, :1], middle, pieces[:, 1:]].ravel()
+            gaps = pieces.mean(axis=1, keepdims=True) + np.array([-1.0, 1.0]) * 4.0**-level
+            ends = np.c_[pieces[:, :1], gaps, pieces[:, 1:]].ravel()
         self.pieces = half_width * ends.reshape(-1, 2)
-        self.gaps = half_width * ends[1:-1].reshape(-1, 2)
-        # the distance is linear between these places: ends of pieces, middles of gaps
-        self._places = np.sort([*half_width * ends, *self.gaps.mean(axis=1)])
-        heights = self.distance(self._places)
-        areas = np.diff(self._places) * (heights[1:] + heights[:-1]) / 2
-        self._areas = np.concatenate([[0.0], np.cumsum(areas)])
 
     def distance(self, t):
         """dist(t, K): a triangle over each gap, zero on K, growing linearly beyond half_width."""
-        t = np.asarray(t, dtype=float)
-        start, stop = self.gaps[np.maximum(np.searchsorted(self.gaps[:, 0], t, side="right") - 1, 0)].T
+        gaps = self.pieces.ravel()[1:-1].reshape(-1, 2)
+        start, stop = gaps[np.maximum(np.searchsorted(gaps[:, 0], t, side="right") - 1, 0)].T
         return np.maximum(np.maximum(np.minimum(t - start, stop - t), 0.0), np.abs(t) - self.half_width)
-
-    def integral(self, t):
-        """Integral of the distance from 0 to t."""
-        return self._from_left(t) - self._from_left(0.0)
-
-    def _from_left(self, t):
-        t = np.asarray(t, dtype=float)
-        place = np.maximum(np.searchsorted(self._places, t, side="right") - 1, 0)
-        before = self._places[place]
-        return self._areas[place] + (t - before) * (self.distance(t) + self.distance(before)) / 2
-
-    def value(self, t):
-        """sigma(t), between 0 and 1."""
-        return special.expit(self.integral(t))
-
-    def slope(self, t):
-        """sigma'(t) = sigma (1 - sigma) dist(t, K)."""
-        value = self.value(t)
-        return value * (1 - value) * self.distance(t)
 
     def zero_gradient_probability(self, n, epsilon):
         """Pr(x_1 in K), class 0 of the two balls: how often the attack has no direction.

@@ -31,21 +31,21 @@ def concave_argmax(function, low, high, steps=60):
     return np.where(f_left >= f_right, left, right)
 
 
-def _support_edge(function, peak, f_peak, edge, steps=12):
+def _support_edge(function, peak, f_peak, edge):
     """A point between `peak` and `edge` beyond which the function is negligible.
 
     Bisection on the logarithm of the distance; one twice too large costs accuracy that the panels can spare.
     """
     reach = edge - peak
     near, far = np.full_like(peak, -40.0), np.zeros_like(peak)
-    for _ in range(steps):
-        middle = (near + far) / 2
-        negligible = function(peak + reach * np.exp(middle)) < f_peak - _NEGLIGIBLE
-        near, far = np.where(negligible, near, middle), np.where(negligible, middle, far)
+    for _ in range(12):
+        half = (near + far) / 2
+        negligible = function(peak + reach * np.exp(half)) < f_peak - _NEGLIGIBLE
+        near, far = np.where(negligible, near, half), np.where(negligible, half, far)
     return peak + reach * np.exp(far)
 
 
-def log_integral(function, low, high, breaks, panels=6, nodes=16):
+def log_integral(function, low, high, breaks):
     """Logarithm of the integral of exp(function) over [low, high]; -inf where the interval is empty.
 
     `function(t)` must be concave in t and broadcast against `low` and `high` (any one shape) with one axis
@@ -60,10 +60,10 @@ def log_integral(function, low, high, breaks, panels=6, nodes=16):
     f_peak = function(peak)
     start = _support_edge(function, peak, f_peak, low)
     stop = _support_edge(function, peak, f_peak, high)
-    share = np.arange(1, panels).reshape((-1,) + (1,) * low.ndim) / panels
+    share = np.arange(1, 6).reshape((-1,) + (1,) * low.ndim) / 6
     inner = np.concatenate([start + (stop - start) * share, np.clip(breaks, start, stop)])
     ends = np.concatenate([start[None], np.sort(inner, axis=0), stop[None]])
-    u, weights = special.roots_legendre(nodes)
+    u, weights = special.roots_legendre(16)
     u = ((u + 1) / 2).reshape((-1, 1) + (1,) * low.ndim)
     weights = weights.reshape(u.shape) / 2 * 6 * u * (1 - u)
     width = np.diff(ends, axis=0)

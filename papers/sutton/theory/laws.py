@@ -40,19 +40,6 @@ def roof_law(n, eta, lipschitz, points=129):
                slope * np.linspace(0, 1, points))
 
 
-def sample_law(heights, surface_heights, points=257):
-    """The law of samples: `heights` x.v and `surface_heights` g of the same points, shape (m,).
-
-    The theorems hold for every law, so they hold without sampling error for the law of the sample itself.
-    """
-    heights, bends = np.sort(heights), np.sort(np.abs(surface_heights))
-    size = len(heights)
-    return Law(lambda a: log_share(True, (size - np.searchsorted(bends, a, side="right")) / size),
-               lambda t: log_share(True, (size - np.searchsorted(heights, t, side="left")) / size),
-               lambda t: log_share(True, np.searchsorted(heights, t, side="left") / size),
-               np.unique(np.quantile(np.append(bends, 0.0), np.linspace(0, 1, points)))[None])
-
-
 def splits_of_noise(lipschitz, delta, points):
     """Values of tau for Theorem 14, (..., points, 1): [L delta, delta], or delta alone for L > 1."""
     slope, delta = columns(lipschitz, delta)

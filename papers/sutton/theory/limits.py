@@ -1,4 +1,4 @@
-"""High dimension: Theorem 20, limits, exponential rates, the prediction of a planar boundary.
+"""High dimension: Theorem 20, limits, the prediction of a planar boundary.
 
 Sutton et al. 2023, Section 5 and Appendix C.3, plus exact results that the paper does not give: they show
 where its bounds are sharp and where they are loose.
@@ -6,41 +6,28 @@ where its bounds are sharp and where they are loose.
 import numpy as np
 from scipy import special
 
-from papers.sutton.theory.ball import check_dimension, check_positive, log_tail, slab, tail
+from papers.sutton.theory.ball import check_dimension, check_positive, tail
 from papers.sutton.theory.integral import concave_argmax
 
 _LARGEST_Q = 12.0  # a slab that misses exp(-72) of the mass: the best one is thinner for any sensible noise
 
 
-def no_hiding_place(delta, *, n=np.inf, sharper=False):
-    """Theorem 20: lower bound on the probability that noise changes a label when the half-balls touch.
+def no_hiding_place(delta, *, sharper=False):
+    """Theorem 20 for large n: lower bound on the probability that noise changes a label, half-balls touching.
 
     Points within q / sqrt(n) of the plane have mass p; noise of radius delta carries such a point across with
-    at least the probability of a cap. The bound is the largest product over q.
-    - n = inf: sup_q (1 - exp(-q^2/2)) Phi(-q/delta), the paper's limit; p = 1 - exp(-q^2/2).
-    - finite n: sup_p p tail(n, beta_p / delta) with beta_p^2 = 1 - (1-p)^(2/n), valid in every dimension.
-    - sharper: p is the true mass of the slab, 2 Phi(q) - 1 in the limit, at no cost in the proof.
-    Shapes broadcast. Returns (bound, p). Raises ValueError unless delta > 0 and n is inf or whole, from 1.
+    at least the probability of a cap. The bound is sup_q p Phi(-q/delta), p = 1 - exp(-q^2/2) in the paper's
+    limit; `sharper`: p is the true mass of the slab, 2 Phi(q) - 1, at no cost in the proof. Raises ValueError
+    unless delta > 0. For one n see `formulas.theorem_20`.
     """
-    n, delta = np.broadcast_arrays(np.asarray(n, dtype=float), np.asarray(delta, dtype=float))
+    delta = np.asarray(delta, dtype=float)
     check_positive(delta=delta)
-    infinite = np.isposinf(n)
-    n = check_dimension(np.where(infinite, 1, n))
-
-    def mass_and_log_flip(q):
-        root = np.sqrt(n)
-        beta = np.minimum(q / root, 1.0) if sharper else np.sqrt(-np.expm1(-(q**2) / n))
-        limit_mass = special.erf(q / np.sqrt(2)) if sharper else -np.expm1(-(q**2) / 2)
-        mass = np.where(infinite, limit_mass, slab(n, beta) if sharper else limit_mass)
-        return mass, np.where(infinite, special.log_ndtr(-q / delta), log_tail(n, beta / delta))
 
     def log_product(q):
-        mass, log_flip = mass_and_log_flip(q)
-        return np.log(mass) + log_flip
+        mass = special.erf(q / np.sqrt(2)) if sharper else -np.expm1(-(q**2) / 2)
+        return np.log(mass) + special.log_ndtr(-q / delta)
 
-    q = concave_argmax(log_product, np.zeros(n.shape), np.full(n.shape, _LARGEST_Q))
-    mass, log_flip = mass_and_log_flip(q)
-    return mass * np.exp(log_flip), mass
+    return np.exp(log_product(concave_argmax(log_product, 0 * delta, 0 * delta + _LARGEST_Q)))
 
 
 def half_balls_limit(delta):
@@ -61,33 +48,6 @@ def two_balls_margin_limit(c, delta):
     return special.ndtr(-np.asarray(c, dtype=float) / np.sqrt(1 + np.square(delta)))
 
 
-def two_balls_rate(epsilon, delta):
-    """Exact exponential rate lim -(1/n) ln P of Theorem 6, 0 <= epsilon <= 1 + delta.
-
-    min over t of -ln(1-t^2)/2 - ln(1-((epsilon-t)/delta)^2)/2: the cheapest way to share the distance epsilon
-    between the point (t) and the noise (epsilon - t). About epsilon^2 / (2 (1 + delta^2)) for small epsilon.
-    """
-    epsilon, delta = _reachable(epsilon, delta)
-
-    def cost(t):
-        rest = np.minimum((epsilon - t) / delta, 1.0)
-        with np.errstate(divide="ignore"):
-            return -0.5 * (np.log1p(-(t**2)) + np.log1p(-(rest**2)))
-
-    t = concave_argmax(lambda t: -cost(t), np.maximum(0.0, epsilon - delta), np.minimum(1.0, epsilon))
-    return cost(t)
-
-
-def two_balls_bound_rate(epsilon, delta):
-    """Rate of Theorem 6's bound as reconstructed, -ln(1 - (epsilon/(1+delta))^2) / 2.
-
-    Half of the exact rate at delta = 1 and small epsilon, nearer elsewhere.
-    """
-    epsilon, delta = _reachable(epsilon, delta)
-    with np.errstate(divide="ignore"):
-        return -0.5 * np.log1p(-((epsilon / (1 + delta)) ** 2))
-
-
 def planar_flip_probability(n, distance_ratio=0.1, draws=2000):
     """Chance that one of `draws` uniform perturbations crosses a plane, 1 - (1 - tail(n, ratio))^draws.
 
@@ -98,12 +58,3 @@ def planar_flip_probability(n, distance_ratio=0.1, draws=2000):
     if not np.all((np.asarray(distance_ratio) >= 0) & (np.asarray(draws) >= 1)):
         raise ValueError(f"need distance_ratio >= 0 and draws >= 1: got {distance_ratio} and {draws}")
     return -np.expm1(draws * np.log1p(-tail(n, distance_ratio)))
-
-
-def _reachable(epsilon, delta):
-    """Broadcast (epsilon, delta); ValueError unless delta > 0 and 0 <= epsilon <= 1 + delta."""
-    check_positive(delta=delta)
-    epsilon, delta = np.broadcast_arrays(np.asarray(epsilon, dtype=float), np.asarray(delta, dtype=float))
-    if not np.all((epsilon >= 0) & (epsilon <= 1 + delta)):
-        raise ValueError(f"epsilon must lie between 0 and 1 + delta: got {epsilon} and delta = {delta}")
-    return epsilon, delta

@@ -60,18 +60,16 @@ def crossing(n, epsilon, delta, lowest=-1.0):
     return _integral(integrand, ends) / _integral(lambda angle: np.cos(angle) ** n, ends)
 
 
-def beyond_graph(n, start, threshold=None, *, kinks=()):
+def beyond_graph(n, start, threshold):
     """Pr(T_1 > start + threshold(|T_2|)), two coordinates of a uniform point of the unit ball of R^n, n >= 2.
 
-    scipy's beta laws and adaptive integration over T_2, cut at the `kinks` of the threshold; scalars.
+    scipy's beta laws and adaptive integration over T_2; n and start scalars, the threshold a function.
     """
     law, rest = stats.beta(0.5, (float(check_dimension(n, 2)) + 1) / 2), stats.beta(0.5, n / 2)
 
     def integrand(p):  # given T_2 = p, T_1 is a coordinate in one dimension less, radius sqrt(1 - p^2)
-        x = (start + (threshold(p) if threshold else 0.0)) / np.sqrt(1 - p * p)
+        x = (start + threshold(p)) / np.sqrt(1 - p * p)
         beyond = rest.sf(x * x) / 2
         return 2 * p * law.pdf(p * p) * (beyond if x > 0 else 1 - beyond)
 
-    edge = min(1, _REACH / np.sqrt(n))
-    ends = np.unique([*np.linspace(0, edge, 25), *(k for k in kinks if 0 < k < edge)])
-    return _integral(integrand, ends)
+    return _integral(integrand, np.linspace(0, min(1, _REACH / np.sqrt(n)), 25))

@@ -95,7 +95,7 @@ class Statement:
 def verify(statement, grid=None, *, draws=0, generator=None, **finer):
     """Bound and truth at all cells of a grid inside the conditions, as a dict of arrays (m,).
 
-    The parameters, log_bound, log_exact where it is known; with draws > 0 also found, low, high: the share of
+    The parameters, log_bound, log_exact where it is known; with draws > 0 also share, low, high: the share of
     that many trials in which the rare event occurred, with its 95% interval. `finer`: options of the formula.
     """
     at = cells(**(grid or statement.grid))
@@ -109,7 +109,7 @@ def verify(statement, grid=None, *, draws=0, generator=None, **finer):
     if draws:
         trials = [estimate(statement.trials(**dict(zip(at, cell)), draws=draws, generator=generator))
                   for cell in zip(*at.values())]
-        table |= dict(zip(("found", "low", "high"), np.array(trials).T))
+        table |= dict(zip(("share", "low", "high"), np.array(trials).T))
     return table
 
 
@@ -128,9 +128,9 @@ def cases(statement, *, draws=0, generator=None):
     return own + [example() for example in statement.examples]
 
 
-def bounds_at(statement, found):
-    """Logarithms of the bound at the cells of each of the cases `found`, whatever the conditions."""
-    return [np.broadcast_to(statement.formula(**case.given), np.shape(case.log_low)) for case in found]
+def bounds_at(statement, tried):
+    """Logarithms of the bound at the cells of each of the cases `tried`, whatever the conditions."""
+    return [np.broadcast_to(statement.formula(**case.given), np.shape(case.log_low)) for case in tried]
 
 
 def wrong_formulas(statement):
@@ -145,9 +145,9 @@ def wrong_formulas(statement):
                 yield f"{name} {way}", replace(statement, formula=formula)
 
 
-def violations(statement, found, bounds):
+def violations(statement, tried, bounds):
     """Number of cells where the truth lies on the wrong side of the bound."""
-    return sum(int((statement.beyond(bound, case) > TOLERANCE).sum()) for case, bound in zip(found, bounds))
+    return sum(int((statement.beyond(bound, case) > TOLERANCE).sum()) for case, bound in zip(tried, bounds))
 
 
 def attained(case, bound):

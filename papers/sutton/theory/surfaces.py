@@ -55,7 +55,7 @@ def signed_height(surface, p, height):
     return height - surface.height(p)
 
 
-def distance_to_surface(surface, p, height, candidates=201):
+def distance_to_surface(surface, p, height):
     """Euclidean distance from points (p, height), shape (m,), to the surface: search along p, then refine.
 
     The nearest surface point is never farther than the one straight above or below (equation 2), which bounds
@@ -67,20 +67,20 @@ def distance_to_surface(surface, p, height, candidates=201):
     def distance(q):
         return np.hypot(p - q, height - surface.height(q))
 
-    steps = np.linspace(-1, 1, candidates).reshape((-1,) + (1,) * p.ndim)
-    grid = p + reach * steps
+    steps = np.linspace(-1, 1, 201)
+    grid = p + reach * steps.reshape((-1,) + (1,) * p.ndim)
     nearest = np.take_along_axis(grid, distance(grid).argmin(axis=0)[None], axis=0)[0]
-    spacing = 2 * reach / (candidates - 1)
+    spacing = reach * (steps[1] - steps[0])
     return distance(concave_argmax(lambda q: -distance(q), nearest - spacing, nearest + spacing))
 
 
-def lipschitz_ratios(surface, draws, generator, *, width=2.0, depth=1.0):
-    """dist(x, S) / |d_S(x)| at random points with |p| <= width, up to `depth` below the surface, (draws,).
+def lipschitz_ratios(surface, draws, generator):
+    """dist(x, S) / |d_S(x)| at random points with |p| <= 2, up to 1 below the surface, (draws,).
 
     Lemma 13 says that none is below kappa.
     """
-    p = generator.uniform(-width, width, draws)
-    below = depth * (1 - generator.random(draws))
+    p = generator.uniform(-2, 2, draws)
+    below = 1 - generator.random(draws)
     return distance_to_surface(surface, p, surface.height(p) - below) / below
 
 
