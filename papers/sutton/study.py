@@ -7,7 +7,7 @@ import numpy as np
 PAIRS = {"deer-horse": (4, 7), "aeroplane-cat": (0, 3)}     # the screen's, and the second
 NORMALISED = {"plain": "sutton-vgg", "bn": "sutton-vgg-bn"}
 DROPOUTS, PENALTIES = (0.4, 0.2, 0.0), (0.0, 5e-4)
-# Rule 3: the four networks of the screen with the smallest scores. Rule 4: those of the two best on both pairs.
+# Rule 3: the four networks of the screen with the smallest scores. Rule 4: the two best on both pairs.
 SECOND = [("bn", 0.0, 0.0), ("plain", 0.2, 0.0), ("plain", 0.2, 5e-4), ("bn", 0.2, 0.0)]
 LONGER = [("plain", 0.2, 0.0), ("bn", 0.2, 0.0)]
 MARGIN = 1.1    # within so many times the smallest score the fewer departures decide
