@@ -58,7 +58,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from papers.sutton import claims, experiments, figures, planes, readings, tables, violins
-from papers.sutton.experiments import ATTACKED, DELTAS, PICKED, SHOWN, TRAINED, problems_of
+from papers.sutton.experiments import ATTACKED, DELTAS, PICKED, TRAINED, problems_of
 from papers.sutton.theory.ball import tail
 from report import display, reference
 from report.page import start

@@ -528,7 +528,7 @@ def as_on_cifar10(rows):
 def still_attackable(rows):
     """The range of the shares that can be attacked: the claim names no least one."""
     failed = [r.problem for r in rows[rows.quantity == "accuracy"].itertuples()
-              if not figures.knows((r.class_a, r.class_b), r.train, LARGER_SIGN)]
+              if not figures.has_learned((r.class_a, r.class_b), r.train, LARGER_SIGN)]
     shares = rows[(rows.quantity == "adversarial_susceptibility") & ~rows.problem.isin(failed)]
     both = of_sets(shares)
     if not both:

@@ -80,10 +80,10 @@ def scale_words(units, of):
             f"correctly classified, {total['tried']:,} of these were attacked, {total['attackable']:,} of "
             f"them with success, and {total['perturbed']:,} of the attackable images were perturbed at "
             "random.\n\nIn the tables, ✓ means that all published digits agree, and ? that the published "
-            "value lies in the 99% interval of our share, which rests on a sample of the images. ✗ means that "
-            "the value differs; for mean norms and accuracies only digits are compared. One network is trained "
-            "for each problem. Networks of other seeds differ by an amount that the marks do not cover, so "
-            f"that ✗ alone does not contradict the paper's network.{noise}")
+            "value lies in the 99% interval of our share, which rests on a sample of the images. ✗ means "
+            "that the value differs; for mean norms and accuracies only digits are compared. One network is "
+            "trained for each problem. Networks of other seeds differ by an amount that the marks do not "
+            f"cover, so that ✗ alone does not contradict the paper's network.{noise}")
 
 
 STEPS = {"adversarial_susceptibility": "accuracy", "random_susceptibility": "adversarial_susceptibility"}
