@@ -378,9 +378,10 @@ def draw_detail(units):
     left.set(xlabel="Euclidean norm", ylabel="density")
     left.legend()
     tried = np.unique(np.geomspace(1, unit["draws"], 200).round().astype(int))
-    for d, line, color, first in zip(DELTAS, display.LINES, display.PALETTE, unit["test"]["sampled"]["first"]):
-        if len(first):
-            right.plot(tried, [100 * (first >= k).mean() for k in tried], line, color=color, label=f"{d} ×")
+    firsts = unit["test"]["sampled"]["first"]
+    for d, line, color, tries in zip(DELTAS, display.LINES, display.PALETTE, firsts):
+        if len(tries):
+            right.plot(tried, [100 * (tries >= k).mean() for k in tried], line, color=color, label=f"{d} ×")
     right.plot(tried, 100 * (1 - tail(unit["dimension"], 1 / DELTAS[-1])) ** tried, color="0.4", lw=1,
                label=f"plane, {DELTAS[-1]} ×")
     right.set(xscale="log", xlabel="noise samples", ylabel="labels not yet flipped, %", ylim=(0, 103))

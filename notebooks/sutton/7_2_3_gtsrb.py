@@ -170,11 +170,12 @@ def splits_in_words(images, whole, others):
              if (share := tables.attacked(u["test"])["percent"]) is not None]
     if not moves or not seeds:
         return "Too few images are attacked to compare the two splits."
-    return (f"Means over the {counted(len(both), 'problem')} whose training succeeded with both: test accuracy "
-            f"is {in_percent(np.mean(right[0]))} with single images held out and {in_percent(np.mean(right[1]))} "
-            f"with whole tracks held out. The attackable share rises on {sum(m > 0 for m in moves)} problems "
-            f"and falls on {sum(m < 0 for m in moves)}, by at most {max(map(abs, moves)):.0f} points. One "
-            f"network is trained for each; {len(seeds)} seeds on *{figures.name(SEEDED, CLASSES)}* lie up to "
+    images_out, tracks_out = (in_percent(np.mean(accuracies)) for accuracies in right)
+    return (f"Means over the {counted(len(both), 'problem')} whose training succeeded with both: test "
+            f"accuracy is {images_out} with single images held out and {tracks_out} with whole tracks held "
+            f"out. The attackable share rises on {sum(m > 0 for m in moves)} problems and falls on "
+            f"{sum(m < 0 for m in moves)}, by at most {max(map(abs, moves)):.0f} points. One network is "
+            f"trained for each; {len(seeds)} seeds on *{figures.name(SEEDED, CLASSES)}* lie up to "
             f"{max(seeds) - min(seeds):.0f} points apart, so that no effect of the split on this share is "
             "shown.")
 
@@ -245,12 +246,12 @@ def choice_in_words(units, others):
     """What the rule chooses, or how many networks it waits for."""
     choice = readings.chosen(units, others, RIGHT, SHARES["attack"])
     if choice.missing:
-        return (f"No reading is chosen yet. The rule waits for {counted(len(choice.missing), 'network')}, and "
-                "for further ones if trainings fail.")
+        return (f"No reading is chosen yet. The rule waits for {counted(len(choice.missing), 'network')}, "
+                "and for further ones if trainings fail.")
     points = "; ".join(f"*{READINGS[r].name}* {display.number(choice.deviation[r], digits=3)}"
                        for r in sorted(choice.compared, key=choice.deviation.get))
-    return (f"The rule chooses *{READINGS[choice.winner].name}*. Mean absolute deviations of the readings that "
-            f"take part, in points: {points}.")
+    return (f"The rule chooses *{READINGS[choice.winner].name}*. Mean absolute deviations of the readings "
+            f"that take part, in points: {points}.")
 
 
 run.picture((printed, others), lambda u, o: readings.draw(u, o, published, RIGHT, CLASSES),
