@@ -215,9 +215,9 @@ run.say(noisy, lambda u: {
     "factors": "; ".join(f"{name}: {np.exp(misfit(u, r)):.3g}" for r, name in AVERAGED.items()),
     "best": AVERAGED[fitting(u)]},
     "The ratio of standard deviation to mean differs from the published one by these factors (geometric mean "
-    "over the measured tables, Euclidean norm, training and test): {factors}. Tables 13 to 18 show the reading "
-    "with the smallest factor: {best}. This choice uses the published values, so agreement in the norms is no "
-    "evidence.")
+    "over the measured tables, Euclidean norm, training and test): {factors}. Tables 13 to 18 show the "
+    "reading with the smallest factor: {best}. This choice uses the published values, so agreement in the "
+    "norms is no evidence.")
 
 
 # %% [markdown]
@@ -462,23 +462,23 @@ def minute_words(units, without):
     levels = [data.get(f"level {n}") for n in (0, *LEVELS)]
     found, lost = ([v and v["readings"][r]["susceptibility"] for v in levels] for r in ("found", "lost"))
     if None in found:
-        return ("This run has too few attacked images for a comparison. The noise levels are lost in our copy "
-                "of the paper and assumed here, so these numbers do not test the paper.")
+        return ("This run has too few attacked images for a comparison. The noise levels are lost in our "
+                "copy of the paper and assumed here, so these numbers do not test the paper.")
     problems, radii = levels[0]["problems"], [f"{v['size']:g}" for v in levels]
     tried = [u["train"]["tried"] for u in [*units.to_dict("records"), *without.to_dict("records")]
              if tables.problem(u) in problems]
     published = [words(printed_of("cube", n, "susceptibility", "train", problems)) for n in (0, *LEVELS)]
     ends = [words(printed_of("cube", n, "susceptibility", "train", NINE)) for n in (0, 3)]
     return (
-        f"With L∞ noise of radius {radii[1]}, {radii[2]} and {radii[3]}, the attackable share of the correctly "
-        f"classified training images is {in_a_row(found[1:], '%')} (paper: {', '.join(published[1:])}), "
-        f"against {words(found[0])} without noise (paper: {published[0]}; {len(problems)} of {len(NINE)} class "
-        f"pairs, n from {min(tried):,} to {max(tried):,}); training accuracy at radius {radii[3]} is "
-        f"{words(levels[3]['accuracy']['train'])} (paper: "
+        f"With L∞ noise of radius {radii[1]}, {radii[2]} and {radii[3]}, the attackable share of the "
+        f"correctly classified training images is {in_a_row(found[1:], '%')} (paper: "
+        f"{', '.join(published[1:])}), against {words(found[0])} without noise (paper: {published[0]}; "
+        f"{len(problems)} of {len(NINE)} class pairs, n from {min(tried):,} to {max(tried):,}); training "
+        f"accuracy at radius {radii[3]} is {words(levels[3]['accuracy']['train'])} (paper: "
         f"{words(printed_of('cube', 3, 'accuracy', 'train', problems))}). If images with a loss gradient of "
         f"exactly zero count as attackable, the shares are {in_a_row(lost[1:], '%')}, against "
-        f"{words(lost[0])}. The noise levels are assumed, and over all nine pairs the published mean goes from "
-        f"{ends[0]} only to {ends[1]}, so this does not test the paper.")
+        f"{words(lost[0])}. The noise levels are assumed, and over all nine pairs the published mean goes "
+        f"from {ends[0]} only to {ends[1]}, so this does not test the paper.")
 
 
 if len(frames := run.best(*resting("cube"))) and all(map(len, frames)):
