@@ -11,7 +11,6 @@ import numpy as np
 from papers.sutton import tables
 from papers.sutton.experiments import DELTAS, SIGNS
 from report import display
-from report.experiment import Results
 from shared.attacks.line import scalings
 from shared.susceptibility import percentage
 
@@ -59,14 +58,6 @@ def label_problems(ax, problems, names):
 
 
 # ---- how much was measured -------------------------------------------------------------------------------
-def joined(name, *some):
-    """One `Results` of several with different runs, so that a page shows what is there of all of them."""
-    parts = {part: {n: value for results in some for n, value in getattr(results, part).items()}
-             for part in ("published", "recorded", "outdated", "labels", "own")}
-    sizes = dict.fromkeys(size for results in some for size in results.sizes)
-    return Results(name, sizes=tuple(sizes), **parts)
-
-
 def scale_words(units, of):
     """On how many problems and images the results of a page rest, and what the marks in its tables mean."""
     total, parts = tables.counted(units), [u[s] for u in units.to_dict("records") for s in tables.SPLITS]
