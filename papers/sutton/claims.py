@@ -29,16 +29,18 @@ class OpenClaims(Claims):
     """`Claims` of which those are open whose predicate raises `NoValue`."""
 
     def __call__(self, item, phrase, *others):
-        def register(predicate):
+        register = super().__call__(item, phrase, *others)
+
+        def decorate(predicate):
             @functools.wraps(predicate)
             def judged(*rows):
                 try:
                     return predicate(*rows)
                 except NoValue as why:
                     return None, str(why)
-            super(OpenClaims, self).__call__(item, phrase, *others)(judged if callable(predicate) else predicate)
+            register(judged if callable(predicate) else predicate)
             return predicate
-        return register
+        return decorate
 
 
 claim = OpenClaims()
