@@ -7,15 +7,12 @@ from papers.he import audit as he
 from papers.ren import audit as ren
 from papers.shu import audit as shu
 from papers.sutton import audit as sutton
-from papers.sutton import audit_counts as sutton_counts
-from papers.sutton import audit_sizes as sutton_sizes
 from report import reference
 from report.chance import chances
 from report.finding import Finding, Printed, findings_of
 from shared.runtime import UserError
 
-CHECKS = tuple(module.checks for module in (
-    ren, shu, he, sutton, sutton_counts, sutton_sizes, chen, chen_models))
+CHECKS = tuple(module.checks for module in (ren, shu, he, sutton, chen, chen_models))
 
 
 def findings(papers=None, *, draws=0, generator=None) -> list[Finding]:

@@ -10,8 +10,7 @@ from scipy import stats
 from papers import audit as chapters
 from papers.chen.audit import sorted_uniform_correlations
 from papers.shu.audit import expected_range, middle_is_mean
-from papers.sutton.audit_counts import smallest_total, whole_images
-from papers.sutton.audit_sizes import largest_share
+from papers.sutton.audit import smallest_total, whole_images
 from report import reference
 from report.chance import chances, columns
 from report.finding import WORDS, Checks, Finding, Quote, attainable, decimals, rounds_to, stated
@@ -92,9 +91,6 @@ EXPECTED = [
     ("rarely_flipped", CONFIRMS, [70], 0),
     ("monotone_in_draw", CONFIRMS, [0], 0),
     ("imagenet_summary", CONFIRMS, [70.8, 66.52, 94.2, 97.07, 2.5, 1.4], 0),
-    ("small_attacks_on_imagenet", NOTE, [99.04, 97.15], 5e-3),
-    ("planar_boundary", NOTE, [2.7e-3, 0.12, 0], 5e-3),
-    ("column_1_vs_9", NOTE, [8765, 1649], 0),
     ("whole_numbers_with_noise", CONFIRMS, [], 0),
     ("gtsrb_sizes", CONFIRMS, [316, 134, 1636, 674, 1923, 836, 1489, 700, 1883, 817,
                                450, 2310, 2759, 2189, 2700], 0),
@@ -102,15 +98,11 @@ EXPECTED = [
     ("flipping_draws", CONFIRMS, [83, 4], 0),
     ("noise_and_norms", CONFIRMS, [.507, .820, 1.018, .508, .874, .991], 5e-4),
     ("averaged_otherwise", NOTE, [324, 1, .913, 1.018, 1.491, 1.788, 1.026, 1.539, 1.766], 5e-4),
-    ("noise_and_susceptibility", NOTE, [90.68, 94.58, 93.72, 90.52, 95.84, 93.66, 90.94], 5e-3),
     ("noise_and_accuracy", CONFIRMS, [99.56, 98.98, 94.23, 87.03, 98.96, 94.02, 87.88], 5e-3),
     ("largest_attack", NOTE, [3.625], 5e-4),
-    ("typical_draws", NOTE, [.0665, .0005, .0073, .0005, .0179], 5e-5),
     ("draws_mean_change", CONFIRMS, [44.22, .212], 5e-3),
     ("fashion_channels", NOTE, [28.36, 28, 48.50], 5e-3),
     ("order_of_norms", CONFIRMS, [.629], 5e-4),
-    ("representative_l1", NOTE, [.0326, 11.22, 50.20, .0037, .0163], 5e-5),
-    ("localised", NOTE, [9.43, 14.31, .307, .399, .637], 5e-3),
     ("parameters", CONFIRMS, [1792, 36928, 73856, 147584, 295168, 590080, 131584, 513, 1277505], 0),
     ("imagenet_dimensions", CONFIRMS, [256, 224], 0),
     # Chen et al.
@@ -438,10 +430,3 @@ def test_expected_range():
     draws = np.random.default_rng(0).standard_normal((4000, 10))
     assert expected_range(10) == pytest.approx(np.ptp(draws, axis=1).mean(), abs=0.05)
     assert expected_range(2) == pytest.approx(2 / np.sqrt(np.pi), abs=1e-6)
-
-
-def test_largest_share_of_a_random_direction():
-    directions = np.random.default_rng(0).standard_normal((20_000, 200))
-    ratio = np.abs(directions).max(axis=1) / np.linalg.norm(directions, axis=1)
-    for limit, tolerance in ((0.25, 0.006), (0.28, 0.003)):
-        assert largest_share(200, limit) == pytest.approx((ratio > limit).mean(), abs=tolerance)

@@ -46,7 +46,7 @@ from papers.sutton.experiments import DELTAS
 from papers.sutton.figures import DATASETS
 from report import display, reference
 from report.page import start
-from report.sums import words
+from report.sums import middle, percent, words
 
 run = start("sutton/3_paradox", globals())
 paper = reference.paper("sutton")
@@ -72,19 +72,14 @@ scale = run.scale(**experiments.PARADOX)
 # %%
 # From each data set come the problems of a class and the next one; from the photographs, whose network is a
 # proxy, whatever is there.
-def next_ones(names):
-    """Names of the problems of each class and the next one."""
-    return [f"{a}-{b}" for a, b in zip(names, names[1:])]
-
-
-PROBLEMS = {dataset: next_ones(names) for dataset, names in experiments.CLASSES.items()}
-PROBLEMS["gtsrb"] = next_ones([f"s{n}" for n in range(len(experiments.SIGNS))])  # signs go by number
+NAMES = experiments.CLASSES | {"gtsrb": [f"s{n}" for n in range(len(experiments.SIGNS))]}  # by number
+PROBLEMS = {dataset: [f"{a}-{b}" for a, b in zip(names, names[1:])] for dataset, names in NAMES.items()}
 colours = run.results(experiments.cifar10, plan=experiments.small_cifar10,
                       names=[*PROBLEMS["cifar10"], SHOWN])
 photos = run.results(experiments.imagenet, plan=experiments.small_imagenet)
 example = colours.only(lambda given: given["run"] == SHOWN)
-recorded = figures.joined(
-    "experiments", colours.only(lambda given: given["run"] in PROBLEMS["cifar10"]),
+recorded = (
+    colours.only(lambda given: given["run"] in PROBLEMS["cifar10"]),
     run.results(experiments.fashion_mnist, plan=experiments.small_fashion_mnist,
                 names=PROBLEMS["fashion_mnist"]),
     run.results(experiments.gtsrb, plan=experiments.small_gtsrb, names=PROBLEMS["gtsrb"]),
@@ -97,131 +92,84 @@ recorded = figures.joined(
 COLOURS = dict(zip(tables.SPLITS, display.PALETTE))
 
 
-def the_example(units):
-    """The run of Figure 1, or None."""
-    mine = units[units.run == SHOWN] if len(units) else units
-    return mine.to_dict("records")[0] if len(mine) else None
-
-
-def inset(ax, image, text):
-    """A picture [3, H, W] with a line of text below it."""
-    display.image_grid([ax], [np.clip(np.asarray(image, np.float32), 0, 1)])
-    ax.set_xlabel(text)
-
-
-def panel_of(unit, label):
-    """Pictures of a class (0 aeroplane, 1 cat): original, attacked, random and right, random and wrong."""
-    found = [p for p in unit["panels"] if p["label"] == label]
-    return found[0] if found else None
-
-
 def draw_paradox(units):
     """Flipped images over the norm of the attack, and over the norm of random perturbations."""
-    unit = the_example(units)
+    unit, = units.to_dict("records")
     figure, panels = plt.subplot_mosaic([["left", "right", "cat"], ["left", "right", "aeroplane"]],
                                         figsize=(8, 4.2), width_ratios=(1, 1, 0.55))
     left, right = panels["left"], panels["right"]
-    for split in tables.SPLITS if unit else ():
-        facts, found = unit[split]["attack"]["l2"], tables.attacked(unit[split])
-        if facts["count"]:
-            reached = np.linspace(0, found["percent"], len(facts["quantiles"]))
-            left.step(np.r_[0, facts["quantiles"], 5], np.r_[0, reached, reached[-1]], color=COLOURS[split],
-                      ls="-" if split == "train" else "--", label=figures.SETS[split])
+    for split, style, side, hatch in zip(tables.SPLITS, ("-", "--"), (-0.2, 0.2), ("", "//")):
+        part, colour = unit[split], COLOURS[split]
+        if (norms := part["attack"]["l2"])["count"]:
+            reached = np.linspace(0, tables.attacked(part)["percent"], len(norms["quantiles"]))
+            left.step(np.r_[0, norms["quantiles"], 5], np.r_[0, reached, reached[-1]], color=colour, ls=style,
+                      label=figures.SETS[split])
+            left.legend(loc="lower right")
+        for place, delta in enumerate(DELTAS):
+            if (flipped := tables.disturbed(delta)(part))["of"]:
+                right.bar(place + side, flipped["percent"], 0.4, color=colour, edgecolor="white", hatch=hatch)
+                right.vlines(place + side, flipped["low"], flipped["high"], color="0.2", lw=1.2)
     left.set(xlim=(0, 5), ylim=(0, 105), xlabel="Euclidean norm of the attack\n(pixels from 0 to 1)",
              ylabel="label flipped, % of images", title="(a) adversarial perturbation")
-    if left.get_legend_handles_labels()[0]:
-        left.legend(loc="lower right")
-    for split, side in zip(tables.SPLITS, (-0.2, 0.2)):
-        for place, delta in enumerate(DELTAS if unit else ()):
-            found = tables.disturbed(delta)(unit[split])
-            if found["percent"] is None:
-                continue
-            right.bar(place + side, found["percent"], 0.4, color=COLOURS[split], edgecolor="white",
-                      hatch="" if split == "train" else "//")
-            right.vlines(place + side, found["low"], found["high"], color="0.2", lw=1.2)
     right.set(ylim=(0, 105), xlabel="norm, in norms of the attack",
-              title=f"(b) {unit['draws']:,} noise samples" if unit else "(b) noise samples")
+              title=f"(b) {unit['draws']:,} noise samples")
     right.set_xticks(range(len(DELTAS)), [f"{d} ×" for d in DELTAS])
     for label, name, which, text in ((1, "cat", 1, "attacked cat:\n“aeroplane”"),
                                      (0, "aeroplane", 2, "noise:\ncorrect label")):
-        found = panel_of(unit, label) if unit else None
-        if found is None:
-            panels[name].set_axis_off()
-        else:
-            inset(panels[name], found["images"][which], text)
+        panels[name].set_axis_off()
+        if (panel := figures.example(units, label)) is not None:
+            panels[name].set_axis_on()
+            display.image_grid([panels[name]], [panel["images"][which].astype(np.float32).clip(0, 1)])
+            panels[name].set_xlabel(text)
     return figure
 
 
 def paradox_data(units):
-    """Shares and sizes of the figure, for both sets."""
-    unit = the_example(units)
-    if unit is None:
-        return {}
-    return {split: {"attacked_pct": tables.attacked(unit[split])["percent"],
-                    "median_l2": tables.quantile(unit[split]["attack"]["l2"], 0.5),
-                    "median_linf": tables.quantile(unit[split]["attack"]["linf"], 0.5),
-                    **{f"turned_{d}_pct": tables.disturbed(d)(unit[split])["percent"] for d in DELTAS},
-                    "turned_10_interval": [tables.disturbed(10)(unit[split])[k] for k in ("low", "high")],
-                    "perturbed": tables.disturbed(10)(unit[split])["of"],
-                    "single_10_pct": single(unit[split]),
-                    "pictures": len(unit["panels"])} for split in tables.SPLITS}
-
-
-def single(part):
-    """Share of the images that their first random change turns, at ten times the attack's length."""
-    first = np.asarray(part["sampled"]["first"])[DELTAS.index(10)]
-    return 100 * float((first == 0).mean()) if first.size else None
-
-
-def attacked_images(unit):
-    """How many test images were attacked."""
-    return tables.attacked(unit["test"])["of"]
-
-
-def turned(unit, delta):
-    """Share of the test images whose label random perturbations flip, with its interval, for a sentence."""
-    found = tables.disturbed(delta)(unit["test"])
-    return (f"{words(found['percent'])} (95% interval {words(found['low'])} to {words(found['high'])})"
-            if found["of"] else "no image")
+    """Shares and sizes of the figure, for both sets; of the first perturbation alone, too."""
+    unit, = units.to_dict("records")
+    data = {}
+    for split in tables.SPLITS:
+        part, ten = unit[split], tables.disturbed(10)(unit[split])
+        first = np.asarray(part["sampled"]["first"])[DELTAS.index(10)]
+        data[split] = {
+            "attacked_pct": tables.attacked(part)["percent"],
+            **{f"median_{norm}": tables.quantile(part["attack"][norm], 0.5) for norm in ("l2", "linf")},
+            **{f"turned_{d}_pct": tables.disturbed(d)(part)["percent"] for d in DELTAS},
+            "turned_10_interval": [ten["low"], ten["high"]], "perturbed": ten["of"],
+            "single_10_pct": percent(int((first == 0).sum()), first.size), "pictures": len(unit["panels"])}
+    return data
 
 
 ALT = ("Left: the share of images whose label an attack flips rises with its norm, for training and test "
        "images. Middle: bars of the shares whose label noise flips, at one to ten times the norm of the "
        "attack. Right: an attacked cat and a noisy aeroplane.")
 run.figure("figure-1", example, draw_paradox, data=paradox_data, alt=ALT,
-           contains={"panel (a)": lambda d: bool(d) and all(v["median_l2"] is not None for v in d.values()),
-                     "panel (b)": lambda d: bool(d) and None not in [v["turned_10_pct"] for v in d.values()],
-                     "inset images": lambda d: bool(d) and d["test"]["pictures"] > 0})
+           contains={"panel (a)": lambda d: all(v["median_l2"] is not None for v in d.values()),
+                     "panel (b)": lambda d: None not in [v["turned_10_pct"] for v in d.values()],
+                     "inset images": lambda d: d["test"]["pictures"] > 0})
 
 
 # %%
-def printed_for(item):
-    """The printed share of test images of the problem that is shown, in words."""
-    return words(tables.printed(paper[item])[0, 3]["test"], "%")
+def in_words(share, item):
+    """A share with its images, its interval and the printed one of the problem that is shown."""
+    printed = tables.printed(paper[item])[0, 3]["test"]
+    return "no image" if not share["of"] else (
+        f"{words(share['percent'])} (n = {share['of']:,}; 95% interval {words(share['low'])} to "
+        f"{words(share['high'])}; paper: {printed:g}%)")
 
 
-def outside(found):
-    """Whether the printed attackable share lies outside the interval of ours, in words."""
-    printed = tables.printed(paper["table-5"])[0, 3]["test"]
-    if found["low"] <= printed <= found["high"]:
-        return ", inside that interval"
-    return ", outside that interval; {ref}`Section 7.2.1 <sutton-7-2-1>` names possible causes"
+def example_in_words(units):
+    """Shares of the test images of Figure 1: attacked, flipped by noise of five and ten times the norm."""
+    test = units.test.iloc[0]
+    five, ten = (in_words(tables.disturbed(d)(test), item) for d, item in ((5, "table-11"), (10, "table-12")))
+    return ("A step along the loss gradient flips the label of "
+            f"{in_words(tables.attacked(test), 'table-5')} of the correctly classified test images. At least "
+            f"one of {units.draws.iloc[0]:,} noise samples flips the label for {ten} of the attackable "
+            f"images at ten times the norm of the image's own attack, and for {five} at five times.")
 
 
-shown = run.best(example)
-unit = the_example(shown) if len(shown) else None
-if unit is not None and unit["test"]["attack"]["l2"]["count"]:
-    d, found = paradox_data(shown)["test"], tables.attacked(unit["test"])
-    display.say(
-        f"The attack flips the label of {words(d['attacked_pct'])} of the {attacked_images(unit):,} "
-        f"correctly classified test images that were attacked (95% interval {words(found['low'])} to "
-        f"{words(found['high'])}; paper: {printed_for('table-5')}{outside(found)}); the median "
-        f"norm of these attacks is {words(d['median_l2'], '')}. {d['perturbed']:,} of the attackable "
-        "images, drawn at random, were perturbed at random. With noise of up to five "
-        "times the norm of the attack at least "
-        f"one random perturbation flips the label for {turned(unit, 5)} (paper: {printed_for('table-11')}), "
-        f"at ten times for {turned(unit, 10)} (paper: {printed_for('table-12')}).")
-
+run.tell(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutton-7-2-1>` names possible "
+                            "causes of differences.")
 
 # %% [markdown]
 # ## Table 1: all data sets
@@ -229,201 +177,100 @@ if unit is not None and unit["test"]["attack"]["l2"]["count"]:
 # The figure itself prints no numbers; those behind it stand in Tables 5, 11 and 12. Table 1 summarises pairs of a class and the next
 # one, such as aeroplane and automobile, so the pair of Figure 1 is not among them.
 #
-# The table's caption is lost in our copy. What its entries summarise can be found out from the other tables: the *median* over the problems of a class and the
-# next one, row by row, so that a column joins different problems.
+# The table's caption is lost in our copy. What its entries summarise can be found out from the other tables: the *median* over the problems
+# of a class and the next one, row by row, so that a column joins different problems ({ref}`all entries but one <audit>`). A failed training,
+# of whose problem no image can be attacked, is included, except in the rows of random perturbations, where it has no value. A value without a
+# mark is not compared: it is a median over a part of the problems.
 
 # %%
-def printed_median(dataset, quantity, delta, split):
-    """The median over consecutive problems of the printed table that a row of Table 1 may summarise."""
-    if dataset == "cifar10":
-        table = {"accuracy": "table-4", "adversarial_susceptibility": "table-5"}.get(
-            quantity, {2: "table-10", 5: "table-11", 10: "table-12"}.get(delta))
-        mine = [r for r in paper[table].rows if r["class_b"] == r["class_a"] + 1]
-    else:
-        mine = [r for r in paper["table-20" if dataset == "fashion_mnist" else "table-23"].rows
-                if (r["quantity"], r["delta_inferred"]) == (quantity, delta)]
-    return float(np.median([r[split] for r in mine]))
-
-
-entries = [(r["quantity"], r["delta_inferred"], dataset, split, r[dataset][split])
-           for r in paper["table-1"].rows if r["unit"] == "%"
-           for dataset in DATASETS for split in tables.SPLITS]
-same = [abs(printed_median(d, q, delta, s) - value) < 0.006 for q, delta, d, s, value in entries]
-other = [(DATASETS[d], s, value, printed_median(d, q, delta, s))
-         for (q, delta, d, s, value), equal in zip(entries, same) if not equal]
-exceptions = "; ".join(f"{name}, {figures.SETS[s]}: {value:g} printed, the median is {median:g}"
-                       for name, s, value, median in other)
-display.say(f"{sum(same)} of the {len(entries)} printed entries of the three small data sets are the "
-            f"medians of the printed tables. The exception{'s' if len(other) != 1 else ''}: {exceptions}.")
-
-
-# %%
-def parts_of(units, dataset):
-    """The runs of a data set's problems, in their order."""
-    mine = units[units.run.isin(PROBLEMS[dataset])] if len(units) else units
-    return mine.to_dict("records")
-
-
 READ = [("accuracy", None, tables.accuracy), ("adversarial_susceptibility", None, tables.attacked),
         *(("random_susceptibility", delta, tables.disturbed(delta)) for delta in (2, 5, 10))]
-
-
-def values_of(units, dataset, of, split, failed=(), key="percent"):
-    """One number of each problem of a data set, None left out, and problems named in `failed`."""
-    found = [of(u[split]) for u in parts_of(units, dataset) if u["run"] not in failed]
-    return [each[key] for each in found if each["percent"] is not None]
-
-
-def failures(units, dataset):
-    """Names of the problems of a data set whose net learned no more than to answer one class."""
-    mine = units[units.run.isin(PROBLEMS[dataset])] if len(units) else units
-    larger = figures.LARGER_SIGN if dataset == "gtsrb" else None
-    return sorted({*mine.run} - {*figures.learned(mine, larger).run}) if len(mine) else []
+ABSENT = {"imagenet_resnet50": "not run: no images of ImageNet are measured yet",
+          "imagenet_vgg19": "not run: the weights of VGG19 are not in the data folder"}
 
 
 def photographs(units):
     """Accuracy, adversarial and random susceptibility on ImageNet, in percent, by row of the table."""
-    blocks = units[units.run.str.startswith("squeezenet")].to_dict("records") if len(units) else []
-    if not blocks:
-        return {}
-    correct, sizes = (np.concatenate([np.asarray(b[key]) for b in blocks]) for key in ("correct", "l2"))
-    first = np.concatenate([np.asarray(b["first"]) for b in blocks], 1)
-    tried = min(int(b["draws"]) for b in blocks)
-    told = {"accuracy": 100 * float(correct.mean()), "dimension": int(blocks[0]["dimension"])}
-    if len(sizes):
-        told["adversarial_susceptibility"] = 100 * float((sizes > 0).mean())
-    if first.shape[1]:
-        told["random_susceptibility"] = 100 * float((first[DELTAS.index(10)] < tried).mean())
-    return told
+    blocks = units.to_dict("records")
+    correct, norms = (np.concatenate([np.asarray(b[key]) for b in blocks]) for key in ("correct", "l2"))
+    first = np.concatenate([np.asarray(b["first"])[DELTAS.index(10)] for b in blocks])
+    flipped = first < min(int(b["draws"]) for b in blocks)
+    return {"accuracy": percent(int(correct.sum()), correct.size),
+            "adversarial_susceptibility": percent(int((norms > 0).sum()), norms.size),
+            "random_susceptibility": percent(int(flipped.sum()), flipped.size),
+            "input_dimension": int(blocks[0]["dimension"])}
 
 
-NOT_RUN = {"imagenet_resnet50": "not run: no images of ImageNet are measured yet",
-           "imagenet_vgg19": "not run: the weights of VGG19 are not in the data folder"}
-
-
-def incomplete(dataset, units, found):
-    """Why a median over what was found is not that of the paper; None where all problems have a value."""
-    have, of_all = len(parts_of(units, dataset)), len(PROBLEMS[dataset])
+def incomplete(dataset, have, values):
+    """Why a median over some values is not that of the paper; None where all problems have a value."""
+    of_all = len(PROBLEMS[dataset])
     if have < of_all:
         return f"not run: {have} of {of_all} problems are there"
-    without = of_all - len(found)
+    without = of_all - values
     return f"not run: {without} of {of_all} problems without an attackable image" if without else None
 
 
-def chosen(units, dataset):
-    """Why an attackable share cannot disagree; None where no choice of the network rests on it."""
-    fitted = dataset == "gtsrb" and any(experiments.reading(u.get("architecture", "")) in readings.NORMALISED
-                                        for u in parts_of(units, dataset))
-    return readings.FITTED if fitted else None
+def fitted(dataset, units):
+    """Whether the networks of a data set were chosen by their attackable shares."""
+    return dataset == "gtsrb" and any(experiments.reading(name) in readings.NORMALISED
+                                      for name in units.architecture)
 
 
-def table_1(units):
+def entry(dataset, units, quantity, of):
+    """Of both sets of a data set: the median over its problems, and why it may not be compared."""
+    cell = {}
+    for split in tables.SPLITS:
+        shares = [share for part in units[split] if (share := of(part))["percent"] is not None]
+        cell[split] = middle([share["percent"] for share in shares])
+        if shares and quantity != "accuracy":   # a median over problems: the images of one, at least
+            cell[f"{split}_of"] = min(share["of"] for share in shares)
+        why = incomplete(dataset, len(units), len(shares)) or (
+            readings.FITTED if quantity == "adversarial_susceptibility" and fitted(dataset, units) else None)
+        cell |= {f"{split}_status": why} if why else {}
+    return cell
+
+
+def table_1(*frames):
     """Medians over problems, compared once all are there; for ImageNet the proxy's shares."""
-    net, made = photographs(units), []
+    *small, blocks = frames
+    small, proxy, rows = dict(zip(DATASETS, small)), photographs(blocks), []
     for quantity, delta, of in READ:
         row = {"quantity": quantity, "delta_inferred": delta}
-        for dataset in DATASETS:
-            row[dataset] = {}
-            for split in tables.SPLITS:
-                found = values_of(units, dataset, of, split)
-                row[dataset] |= {split: float(np.median(found)) if found else None}
-                if found and quantity != "accuracy":   # a median over problems: the images of one, at least
-                    row[dataset][f"{split}_of"] = min(values_of(units, dataset, of, split, key="of"))
-                if why := incomplete(dataset, units, found) or (
-                        quantity == "adversarial_susceptibility" and chosen(units, dataset)):
-                    row[dataset][f"{split}_status"] = why
-        proxy = net.get(quantity) if delta in (None, 10) else None
-        for column, why in NOT_RUN.items():
-            mine = proxy if column == "imagenet_resnet50" else None
-            row[column] = {"test": mine, "test_status": why if mine is None else
+        row |= {dataset: entry(dataset, units, quantity, of) for dataset, units in small.items()}
+        for column, why in ABSENT.items():
+            value = proxy[quantity] if column == "imagenet_resnet50" and delta in (None, 10) else None
+            row[column] = {"test": value, "test_status": why if value is None else
                            "proxy: SqueezeNet 1.1 in place of ResNet50, on images of the data folder"}
-        made.append(row)
-    dimensions, classes = {"quantity": "input_dimension", "delta_inferred": None}, {
-        "quantity": "number_of_classes", "delta_inferred": None}
-    for dataset in DATASETS:
-        mine = parts_of(units, dataset)
-        dimensions[dataset] = int(mine[0]["dimension"]) if mine else None
-        # so many classes take part in the problems
-        classes[dataset] = len({name for problem in PROBLEMS[dataset] for name in problem.split("-")})
-        if why := incomplete(dataset, units, mine):
+        rows.append(row)
+    dimensions = {"quantity": "input_dimension", "delta_inferred": None,
+                  "imagenet_resnet50": proxy["input_dimension"],
+                  **{dataset: int(units.dimension.iloc[0]) for dataset, units in small.items()}}
+    classes = {"quantity": "number_of_classes", "delta_inferred": None}
+    for dataset, units in small.items():
+        classes[dataset] = len(NAMES[dataset])
+        if why := incomplete(dataset, len(units), len(units)):
             classes[f"{dataset}_status"] = why
-    dimensions["imagenet_resnet50"] = net.get("dimension")
-    return [*made, dimensions, classes]
+    return [*rows, dimensions, classes]
 
 
 run.table("table-1", recorded, table_1)
 
 
 # %%
-def networks_in_words(units):
-    """Which reading of Table 2 the networks of each data set follow."""
-    told = {}
-    for dataset, name in DATASETS.items():
-        found = {experiments.reading(u.get("architecture", "")) for u in parts_of(units, dataset)}
-        for reading in sorted(found):
-            told.setdefault(experiments.READINGS[reading].name, []).append(name)
-    rule = (" {ref}`A rule <which-network>` chose the reading on GTSRB by its attackable shares, which are "
-            "therefore *fitted*." if chosen(units, "gtsrb") else "")
-    each = "; ".join(f"*{reading}* on {' and '.join(names)}" for reading, names in told.items())
-    return f"The networks follow these readings of the paper's Table 2: {each}.{rule}" if told else ""
-
-
-run.tell(recorded, networks_in_words)
-
-
-# %% [markdown]
-# A median hides how much the problems differ, so the next table gives the range as well. A training fails if the network classifies hardly
-# more training images correctly than a constant prediction of the larger class. No image of such a problem can be attacked. Table 1
-# includes failed trainings, except in the rows of random perturbations, where they have no value. The last but one column leaves them out.
-# A value of Table 1 without a mark is not compared: it is a median over a part of the problems.
-
-# %%
-def spread(units):
-    """A row a data set and quantity, on test images: how many problems, smallest, median and largest."""
-    made = []
-    for dataset, name in DATASETS.items():
-        for quantity, delta, of in READ:
-            found = values_of(units, dataset, of, "test")
-            if not found:
-                continue
-            at = "" if delta is None else f", δ = {delta}"
-            without = values_of(units, dataset, of, "test", failures(units, dataset))
-            made.append({"data": name, "quantity": quantity.replace("_", " ") + at, "problems": len(found),
-                         "failed": len(found) - len(without),
-                         **{key: float(f(found)) for key, f in (
-                             ("smallest", np.min), ("median", np.median), ("largest", np.max))},
-                         "without": float(np.median(without)) if without else None,
-                         "printed": printed_median(dataset, quantity, delta, "test")})
-    return made
-
-
-run.extra("sutton-paradox-spread", recorded, spread,
-          "Test images, %: the measured problems of each data set",
-          header={key: key for key in ("data", "quantity", "problems", "smallest", "median", "largest")}
-          | {"failed": "of these failed", "without": "median without these", "printed": "published median"})
-
-
-# %%
-def other_sets(units):
+def other_sets(fashion, signs):
     """Mean attackable shares of the other small data sets, as the boxes of their pages give them."""
-    told = []
-    for dataset, item in (("fashion_mnist", "table-20"), ("gtsrb", "table-23")):
-        mine = units[units.run.isin(PROBLEMS[dataset])] if len(units) else units
-        if not len(mine):
-            continue
-        good = figures.learned(mine, figures.LARGER_SIGN if dataset == "gtsrb" else None)
+    means = []
+    for dataset, units, item, larger in (("fashion_mnist", fashion, "table-20", None),
+                                         ("gtsrb", signs, "table-23", figures.LARGER_SIGN)):
+        good = figures.learned(units, larger)
         printed = {"attack": tables.printed(paper[item], quantity="adversarial_susceptibility"),
                    **{delta: {} for delta in DELTAS}}
-        ours, theirs = figures.mean_shares(good, printed)
-        lost = len(mine) - len(good)
-        without = f", without {figures.counted(lost, 'network')} whose training failed" if lost else ""
-        why = "; the network was chosen by this share" if chosen(mine, dataset) else ""
-        told.append(f"{ours['attack']} on {DATASETS[dataset]} ({figures.counted(len(good), 'pair')}"
-                    f"{without}; paper, same pairs: {theirs['attack']}{why})")
-    return f"On other data sets, the attackable share is {' and '.join(told)}." if told else ""
+        ours, published = figures.mean_shares(good, printed)
+        why = "; the network was chosen by this share" if fitted(dataset, units) else ""
+        means.append(f"{ours['attack']} on {DATASETS[dataset]} ({figures.counted(len(good), 'pair')}; paper, "
+                     f"same pairs: {published['attack']}{why})")
+    return f"On other data sets, the attackable share is {' and '.join(means)}."
 
-
-run.tell(recorded, other_sets)
 
 # %% [markdown]
 # ## What the paper leaves open
@@ -443,19 +290,11 @@ run.tell(recorded, other_sets)
 # - The same figure for other pairs of classes is on the page on {ref}`CIFAR-10 <sutton-7-2-1>`.
 
 # %%
-if unit is not None:
-    d = paradox_data(shown)["test"]
-    samples = f"{unit['draws']:,} noise samples" if unit.get("draws") else "the noise samples"
-    attack = tables.attacked(unit["test"])
+if len(shown := run.best(example)):
+    _, fashion, signs, _ = run.best(*recorded)
     run.minute(
         "How many correctly classified test images of aeroplanes and cats (CIFAR-10) can be attacked, and of "
-        f"how many does random noise flip the label? A step along the loss gradient flips the label of "
-        f"{words(d['attacked_pct'])} of these images (n = {attack['of']:,}; 95% interval "
-        f"{words(attack['low'], '')} to {words(attack['high'])}; paper: {printed_for('table-5')}). "
-        f"Of {d['perturbed']:,} attackable images, at least one of {samples} flips the label for "
-        f"{turned(unit, 10)[:-1]}; paper: {printed_for('table-12')}) at ten times the norm of the "
-        f"image's own attack, and for {turned(unit, 5)[:-1]}; paper: {printed_for('table-11')}) at five "
-        f"times. {other_sets(run.best(recorded))}",
+        f"how many does random noise flip the label? {example_in_words(shown)} {other_sets(fashion, signs)}",
         picture=draw_paradox(shown), alt=ALT, sets=(example,))
 
 # %%

@@ -58,7 +58,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from papers.sutton import claims, experiments, figures, planes, readings, tables, violins
-from papers.sutton.experiments import ATTACKED, DELTAS, PICKED, SHOWN, TRAINED, problems_of
+from papers.sutton.experiments import ATTACKED, DELTAS, PICKED, TRAINED, problems_of
 from papers.sutton.theory.ball import tail
 from report import display, reference
 from report.page import start
@@ -115,7 +115,6 @@ run.tell(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 run.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cifar10"].classes,
                                                    {"airplane": "Aeroplane"}))
 
-
 # %% [markdown]
 # ## Table 4: accuracy
 #
@@ -123,22 +122,7 @@ run.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cifa
 # a standard deviation counts as holding if our mean lies within one such standard deviation of it.
 
 # %%
-def show_differences(item, rows, unit="%", column=None):
-    """The heat map of a table: ours minus printed, for the problems that are there."""
-    shown = f"{PAPER[item].label}: ours minus published{f' ({column})' if column else ''}"
-    have, of = len(run.best(pairs)), len(PAPER["table-4"].rows)
-    there = (f"All {of} problems are measured" if have == of else
-             f"{have} of {of} problems are measured, the hatched ones are not")
-    run.picture(pairs, lambda u: figures.heat_map(PAPER[item], rows(u), CLASSES, column=column, unit=unit),
-                caption=f"{shown}. {there}.",
-                alt="Two triangles of coloured squares, a square for each two classes, for training and test "
-                    "images. Red: our value is larger than the published one, blue: smaller.")
-
-
 run.table("table-4", pairs, lambda u: figures.settled(tables.shares(u, tables.accuracy)), rests=TRAINED)
-
-# %%
-show_differences("table-4", lambda u: tables.shares(u, tables.accuracy))
 
 # %% [markdown]
 # ## Table 5: adversarial susceptibility
@@ -147,20 +131,6 @@ show_differences("table-4", lambda u: tables.shares(u, tables.accuracy))
 
 # %%
 run.table("table-5", pairs, lambda u: tables.shares(u, tables.attacked), rests=ATTACKED)
-
-# %%
-show_differences("table-5", lambda u: tables.shares(u, tables.attacked))
-
-# %%
-display.say(figures.WHY_NOT_ALL)
-
-# %%
-run.extra("cifar10-gradient", pairs, lambda u: figures.gradient_rows(u, SINGLED, CLASSES),
-          "Where attacks fail, test images",
-          header=figures.GRADIENT_HEADER)
-
-# %%
-run.tell(pairs, lambda u: figures.failures_in_words(u, SINGLED, CLASSES))
 
 # %% [markdown]
 # ## Table 6: Euclidean norm of the attacks
@@ -172,9 +142,6 @@ run.tell(pairs, lambda u: figures.failures_in_words(u, SINGLED, CLASSES))
 run.table("table-6", pairs, lambda u: tables.sizes(u, "l2"), rests=ATTACKED, behind=tables.BEHIND)
 run.tell(pairs, lambda u: figures.norms_in_words(PAPER["table-6"], tables.sizes(u, "l2")))
 
-# %%
-show_differences("table-6", lambda u: tables.sizes(u, "l2"), unit="", column="mean")
-
 # %% [markdown]
 # ## Table 7: ℓ₁ norm of the attacks
 #
@@ -183,9 +150,6 @@ show_differences("table-6", lambda u: tables.sizes(u, "l2"), unit="", column="me
 # %%
 run.table("table-7", pairs, lambda u: tables.sizes(u, "l1"), rests=ATTACKED, behind=tables.BEHIND)
 run.tell(pairs, lambda u: figures.norms_in_words(PAPER["table-7"], tables.sizes(u, "l1"), "ℓ₁"))
-
-# %%
-show_differences("table-7", lambda u: tables.sizes(u, "l1"), unit="", column="mean")
 
 # %% [markdown]
 # ## Table 8: ℓ∞ norm of the attacks
@@ -197,9 +161,6 @@ show_differences("table-7", lambda u: tables.sizes(u, "l1"), unit="", column="me
 # %%
 run.table("table-8", pairs, lambda u: tables.sizes(u, "linf", limit=claims.LIMIT), rests=ATTACKED,
           behind=tables.BEHIND)
-
-# %%
-show_differences("table-8", lambda u: tables.sizes(u, "linf"), unit="", column="mean")
 
 # %% [markdown]
 # ## Figure 8: ℓ₁ norm of the attacks, image by image
@@ -242,7 +203,6 @@ violin_figure("figure-9", "l2")
 # %%
 violin_figure("figure-10", "linf")
 
-
 # %% [markdown]
 # ## Figure 11: a cat
 #
@@ -252,54 +212,37 @@ violin_figure("figure-10", "linf")
 # concluded from a comparison. Values outside [0, 1] are cut off in the figure, not in the measurement.
 
 # %%
-def example(units, label):
-    """What is kept of the image of a class, or None where no image was found."""
-    for row in units.to_dict("records"):
-        for found in row["panels"]:
-            if found["label"] == label:
-                return found
-    return None
+NOT_THEIRS = "proxy: our image is not the paper's, which is not named"
 
 
-def draw_example(label):
+def draw_example(units, label):
     """Original, attacked, random and right, random and wrong; their norms below."""
-    def draw(units):
-        found = example(units, label)
-        if found is None:
-            return None
-        figure, axes = plt.subplots(1, 4, figsize=(8, 3.1))
-        titles = ("(a) original", "(b) attacked: wrong", "(c) noise: correct", "(d) noise: wrong")
-        images = found["images"].astype(np.float32).clip(0, 1)
-        display.image_grid(axes, images, titles)
-        for n, ax in enumerate(axes[1:]):
-            l1, l2, linf = (found["norms"][k][n] for k in tables.NORMS)
-            ax.set_xlabel(f"ℓ₁ {l1:.1f}\nEuclidean {l2:.2f}\nℓ∞ {linf:.2f}")
-        return figure
-    return draw
+    if (example := figures.example(units, label)) is None:
+        return None
+    figure, axes = plt.subplots(1, 4, figsize=(8, 3.1))
+    display.image_grid(axes, example["images"].astype(np.float32).clip(0, 1),
+                       ("(a) original", "(b) attacked: wrong", "(c) noise: correct", "(d) noise: wrong"))
+    for ax, *norms in zip(axes[1:], *(example["norms"][k] for k in tables.NORMS)):
+        ax.set_xlabel("ℓ₁ {:.1f}\nEuclidean {:.2f}\nℓ∞ {:.2f}".format(*norms))
+    return figure
 
 
-def example_data(label):
+def example_data(units, label):
     """The numbers below the images, marked as those of another image than the paper's."""
-    def data(units):
-        found = example(units, label)
-        if found is None:
-            return {}
-        other = "proxy: our image is not the paper's, which is not named"
-        told = {panel: {norm: found["norms"][norm][n] for norm in tables.NORMS}
-                | {f"{norm}_status": other for norm in tables.NORMS} for n, panel in enumerate("bcd")}
-        return told | {"misclassifying_fraction_pct": 100 * found["flips"] / found["draws"],
-                       "misclassifying_fraction_pct_status": other, "draws": found["draws"]}
-    return data
+    if (example := figures.example(units, label)) is None:
+        return {}
+    numbers = {panel: {norm: example["norms"][norm][n] for norm in tables.NORMS}
+               | {f"{norm}_status": NOT_THEIRS for norm in tables.NORMS} for n, panel in enumerate("bcd")}
+    return numbers | {"misclassifying_fraction_pct": 100 * example["flips"] / example["draws"],
+                      "misclassifying_fraction_pct_status": NOT_THEIRS, "draws": example["draws"]}
 
 
 def example_figure(item, label, kind):
     """One of Figures 11 and 12."""
-    run.figure(item, shown, draw_example(label), data=example_data(label),
+    run.figure(item, shown, lambda u: draw_example(u, label), data=lambda u: example_data(u, label),
                alt=f"Four images of one {kind}: the original, the attacked one, and two with random noise. "
-                   f"The noisy "
-                   "ones look grainy, the attacked one like the original.",
-               contains={"(a) original": bool, "(b) attacked": bool, "(c) randomly": bool,
-                         "(d) randomly": bool})
+                   "The noisy ones look grainy, the attacked one like the original.",
+               contains=dict.fromkeys(("(a) original", "(b) attacked", "(c) randomly", "(d) randomly"), bool))
 
 
 example_figure("figure-11", 1, "cat")
@@ -309,7 +252,6 @@ example_figure("figure-11", 1, "cat")
 
 # %%
 example_figure("figure-12", 0, "aeroplane")
-
 
 # %% [markdown]
 # ## Table 9: random susceptibility at the norm of the attack (δ = 1, assumed)
@@ -326,17 +268,11 @@ def disturbed(delta):
 
 run.table("table-9", pairs, disturbed(1))
 
-# %%
-show_differences("table-9", disturbed(1))
-
 # %% [markdown]
 # ## Table 10: random susceptibility at twice the norm (δ = 2, assumed)
 
 # %%
 run.table("table-10", pairs, disturbed(2))
-
-# %%
-show_differences("table-10", disturbed(2))
 
 # %% [markdown]
 # ## Table 11: random susceptibility at five times the norm
@@ -344,17 +280,12 @@ show_differences("table-10", disturbed(2))
 # %%
 run.table("table-11", pairs, disturbed(5))
 
-# %%
-show_differences("table-11", disturbed(5))
-
 # %% [markdown]
 # ## Table 12: random susceptibility at ten times the norm
 
 # %%
 run.table("table-12", pairs, disturbed(10))
 
-# %%
-show_differences("table-12", disturbed(10))
 
 # %%
 PRINTED = {d: tables.printed(PAPER[item]) for d, item in RANDOM.items()}
@@ -373,22 +304,15 @@ readings.compare(run, "cifar10-readings", pairs, printed, SHARES["attack"], RIGH
 
 # %% [markdown]
 # ## Confidence intervals of the shares
-#
-# The 95% intervals (Clopper and Pearson, exact) are for the share over all images of the set, for one
-# trained network. They do not cover
-# the difference between one network and another.
 
 # %%
-run.extra("cifar10-intervals", pairs, lambda u: figures.interval_rows(u, SINGLED, CLASSES),
-          "Shares with 95% intervals and the images they rest on, for the problems of the figures and two "
-          "more.",
-          header=figures.INTERVAL_HEADER)
+figures.show_intervals(run, "cifar10-intervals", pairs, SINGLED, CLASSES)
 
 # %% [markdown]
 # ## What the theory predicts
 
 # %%
-planes.show(run, "cifar10-planes", pairs, SINGLED, CLASSES, PRINTED, data_set="CIFAR-10")
+planes.show(run, pairs, SINGLED, CLASSES, PRINTED, data_set="CIFAR-10")
 
 # %% [markdown]
 # ## Figure 13: norms of the smallest random perturbations that flip a label
@@ -419,7 +343,6 @@ run.figure("figure-13", near,
            contains={"x: nine problems": lambda d: len(d["random"]) == len(NEXT), "y: norm": True,
                      "one panel per norm": True})
 
-
 # %% [markdown]
 # ## Figure 14: aeroplane against cat, in detail
 #
@@ -428,48 +351,39 @@ run.figure("figure-13", near,
 # attack the curve would stay at the top.
 
 # %%
-def sampled(units):
-    """Test images of the problem 0 vs 3: attack sizes [m], first flipping draws [deltas, m], draws, n."""
-    for row in units.to_dict("records"):
-        if (CLASSES[row["class_a"]], CLASSES[row["class_b"]]) == SHOWN:
-            found = row["test"]["sampled"]
-            return (np.asarray(found["attack_l2"], float), np.asarray(found["first"]), row["draws"],
-                    row["dimension"])
-    return np.empty(0), np.empty((len(DELTAS), 0), int), 1, 1
-
-
 def draw_sizes(units, delta):
-    """Norms of the attacks, and of the smallest draw of one size that turns an image, where there is one.
+    """Norms of the attacks on test images, and of the smallest draw of one size that flips each label.
 
     Draws are tried by increasing norm: the k-th of N in the unit ball of R^n has norm (k / (N + 1))^(1/n),
     to within a thousandth here.
     """
-    attack, first, draws, n = sampled(units)
-    turned = first[DELTAS.index(delta)] < draws
-    place = (first[DELTAS.index(delta)][turned] + 1) / (draws + 1)
-    return attack, delta * attack[turned] * place ** (1 / n)
+    unit, = units.to_dict("records")
+    attack = np.asarray(unit["test"]["sampled"]["attack_l2"], float)
+    first, draws = np.asarray(unit["test"]["sampled"]["first"])[DELTAS.index(delta)], unit["draws"]
+    flipped = first < draws
+    return attack, delta * attack[flipped] * ((first[flipped] + 1) / (draws + 1)) ** (1 / unit["dimension"])
 
 
 def draw_detail(units):
-    """Distributions of sizes, and images unturned after k draws."""
+    """Distributions of sizes, and labels not flipped after k draws."""
+    unit, = units.to_dict("records")
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.6), width_ratios=(1.1, 1))
-    attack, first, draws, n = sampled(units)
-    largest = max([1, *(draw_sizes(units, d)[1].max(initial=0) for d in DELTAS)])
-    ends = np.linspace(0, largest, 80 if len(attack) > 200 else 30)
-    shown = {"attacks": attack} | {f"noise, {d} × the norm": draw_sizes(units, d)[1] for d in (5, 10)}
-    for color, (label, found) in zip(display.PALETTE, shown.items()):
-        if len(found):
-            left.hist(found, ends, density=True, color=color, alpha=0.55, label=f"{label} ({len(found):,})")
+    norms = {"attacks": draw_sizes(units, 1)[0]} | {
+        f"noise, {d} × the norm": draw_sizes(units, d)[1] for d in (5, 10)}
+    largest = max([1, *(values.max(initial=0) for values in norms.values())])
+    ends = np.linspace(0, largest, 80 if len(norms["attacks"]) > 200 else 30)
+    for color, (label, values) in zip(display.PALETTE, norms.items()):
+        left.hist(values, ends, density=len(values) > 0, color=color, alpha=0.55,
+                  label=f"{label} ({len(values):,})")
     left.set(xlabel="Euclidean norm", ylabel="density")
-    if len(attack):
-        left.legend()
-    tried = np.unique(np.geomspace(1, draws, 200).round().astype(int))
-    for d, line, color, tries in zip(DELTAS, display.LINES, display.PALETTE, first):
+    left.legend()
+    tried = np.unique(np.geomspace(1, unit["draws"], 200).round().astype(int))
+    firsts = unit["test"]["sampled"]["first"]
+    for d, line, color, tries in zip(DELTAS, display.LINES, display.PALETTE, firsts):
         if len(tries):
             right.plot(tried, [100 * (tries >= k).mean() for k in tried], line, color=color, label=f"{d} ×")
-    if n > 1:
-        right.plot(tried, 100 * (1 - tail(n, 1 / DELTAS[-1])) ** tried, color="0.4", lw=1,
-                   label=f"plane, {DELTAS[-1]} ×")
+    right.plot(tried, 100 * (1 - tail(unit["dimension"], 1 / DELTAS[-1])) ** tried, color="0.4", lw=1,
+               label=f"plane, {DELTAS[-1]} ×")
     right.set(xscale="log", xlabel="noise samples", ylabel="labels not yet flipped, %", ylim=(0, 103))
     right.legend(loc="lower left")
     return figure
@@ -477,16 +391,16 @@ def draw_detail(units):
 
 def detail_data(units):
     """Counts and medians of both, and the 95th percentile over the median."""
-    told = {}
-    for name, found in zip(("attacks", "draws"), draw_sizes(units, DELTAS[-1])):
-        told[name] = {"count": len(found)}
-        if len(found):
-            drawn = np.random.default_rng(0).choice(found, (2_000, len(found)))     # bootstrap
+    data = {}
+    for name, values in zip(("attacks", "draws"), draw_sizes(units, DELTAS[-1])):
+        data[name] = {"count": len(values)}
+        if len(values):
+            drawn = np.random.default_rng(0).choice(values, (2_000, len(values)))     # bootstrap
             reach = np.quantile(drawn, 0.95, axis=1) / np.median(drawn, axis=1)
-            told[name] |= {"median": float(np.median(found)),
-                           "reach": float(np.quantile(found, 0.95) / np.median(found)),
+            data[name] |= {"median": float(np.median(values)),
+                           "reach": float(np.quantile(values, 0.95) / np.median(values)),
                            "low": float(np.quantile(reach, 0.025)), "high": float(np.quantile(reach, 0.975))}
-    return told
+    return data
 
 
 run.figure("figure-14", shown, draw_detail, data=detail_data,
@@ -507,7 +421,7 @@ run.figure("figure-14", shown, draw_detail, data=detail_data,
 # | pixels that enter the network | from 0 to 1 | not stated: results are normalised "regardless of the native scaling"; compared on the page about {ref}`traffic signs <sutton-7-2-3>` with standardised ones |
 # | sizes tried along the gradient | 256 from 0 to 5, equally spaced | inferred from the norms printed in Figures 11 and 12, and from a standard deviation that needs a largest size above 3.6 |
 # | values of $\delta$ | 1, 2, 5, 10 | 5 is stated in the text, 10 follows from Figures 11 and 12; 1 and 2 are assumed |
-# | a gradient of exactly zero | not attackable | not stated: divided by its norm it has no value, and a program may count such an image as attacked ({ref}`sutton-7-1`); the table *Where attacks fail* has the most that this could add, and the logit's gradient |
+# | a gradient of exactly zero | not attackable | not stated: divided by its norm it has no value, and a program may count such an image as attacked ({ref}`sutton-7-1`); the table of means has the most that this could add, and the logit's gradient |
 # | pixels outside the interval | left as they are | no clipping is mentioned, and printed norms equal the sizes tried |
 # | padding of the convolutions | none | not stated; the default of the authors' software, and {ref}`sutton-7-1` gives a reason; compared on the page about {ref}`traffic signs <sutton-7-2-3>` |
 # | place of dropout | after each pool | the paper has dropout of 0.4 “on the convolutional layers”, without stating after which of them; compared on the page about {ref}`traffic signs <sutton-7-2-3>` |
@@ -526,7 +440,7 @@ run.figure("figure-14", shown, draw_detail, data=detail_data,
 
 # %%
 figures.minute(run, pairs, SHARES, "CIFAR-10 test images", full=10_000,
-                cause=readings.both_in_words(*run.best(pairs, printed), SHARES["attack"], RIGHT))
+               cause=readings.both_in_words(*run.best(pairs, printed), SHARES["attack"], RIGHT))
 
 # %%
 run.stamp()

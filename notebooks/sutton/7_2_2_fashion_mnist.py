@@ -44,8 +44,7 @@ draws: int = None  # random perturbations of an image; None takes the profile's 
 # %% tags=["hide-cell"]
 from papers.sutton import experiments, figures, planes, readings, tables, violins
 from papers.sutton.experiments import ATTACKED, DELTAS, problems_of
-from papers.sutton.figures import in_percent
-from report import display, reference
+from report import reference
 from report.page import start
 from shared.data.archives import SPECS
 
@@ -57,7 +56,6 @@ PRINTED = {d: tables.printed(PAPER["table-20"], quantity="random_susceptibility"
            for d in DELTAS}
 SHARES = {"attack": tables.printed(PAPER["table-20"], quantity="adversarial_susceptibility"), **PRINTED}
 RIGHT = tables.printed(PAPER["table-20"], quantity="accuracy")
-FAR = DELTAS[2]
 
 # %% [markdown]
 # ## The claim, and how it is tested
@@ -119,16 +117,6 @@ run.table("table-20", pairs, lambda u: figures.settled(tables.summary_shares(u))
 # %%
 figures.show_means(run, "fashion-means", pairs, SHARES, CLASSES, RIGHT)
 
-# %%
-display.say(figures.WHY_NOT_ALL)
-
-# %%
-run.extra("fashion-gradient", pairs, lambda u: figures.gradient_rows(u, NEXT, CLASSES),
-          "Where attacks fail, test images", header=figures.GRADIENT_HEADER)
-
-# %%
-run.tell(pairs, lambda u: figures.failures_in_words(u, NEXT, CLASSES))
-
 # %% [markdown]
 # ## Which network: with batch normalisation, and without
 
@@ -138,20 +126,15 @@ readings.compare(run, "fashion-readings", pairs, printed, SHARES["attack"], RIGH
 
 # %% [markdown]
 # ## Confidence intervals of the shares
-#
-# The 95% intervals (Clopper and Pearson, exact) are for the share over all images of the set, for one
-# trained network. They do not cover
-# the difference between one network and another.
 
 # %%
-run.extra("fashion-intervals", pairs, lambda u: figures.interval_rows(u, NEXT, CLASSES),
-          "Shares with 95% intervals and the images they rest on.", header=figures.INTERVAL_HEADER)
+figures.show_intervals(run, "fashion-intervals", pairs, NEXT, CLASSES)
 
 # %% [markdown]
 # ## What the theory predicts
 
 # %%
-planes.show(run, "fashion-planes", pairs, NEXT, CLASSES, PRINTED, data_set="Fashion-MNIST")
+planes.show(run, pairs, NEXT, CLASSES, PRINTED, data_set="Fashion-MNIST")
 
 # %% [markdown]
 # ## Table 21: norms of the attacks
@@ -162,9 +145,6 @@ planes.show(run, "fashion-planes", pairs, NEXT, CLASSES, PRINTED, data_set="Fash
 # %%
 run.table("table-21", pairs, tables.summary_sizes, rests=ATTACKED, behind=tables.BEHIND)
 run.tell(pairs, lambda u: figures.norms_in_words(PAPER["table-21"], tables.summary_sizes(u)))
-run.tell(pairs, lambda u: "The noise of Table 20 is scaled by these norms. At δ = {} it flips the label "
-         "of {} of the attackable test images (paper: {}).".format(
-             FAR, *(in_percent(figures.averages(u, p)[FAR]) for p in (None, SHARES))))
 
 # %% [markdown]
 # ## Figure 17: norms of the attacks, image by image
@@ -197,7 +177,7 @@ violins.publish(run, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[
 # | grey to colour | three equal channels, each attacked on its own | "duplicating the channels"; the printed norms need 2,352 numbers an image, not 784 |
 # | sizes tried along the gradient | 256 from 0 to 5, equally spaced | inferred from the norms printed for CIFAR-10 |
 # | values of $\delta$ | 1, 2, 5, 10 | as for CIFAR-10: 5 is stated, 10 follows, 1 and 2 are assumed |
-# | a gradient of exactly zero | not attackable | not stated: divided by its norm it has no value, and a program may count such an image as attacked ({ref}`sutton-7-1`); the table *Where attacks fail* has the most that this could add, and the logit's gradient |
+# | a gradient of exactly zero | not attackable | not stated: divided by its norm it has no value, and a program may count such an image as attacked ({ref}`sutton-7-1`); the table below Table 20 has the most that this could add, and the logit's gradient |
 # | padding of the convolutions | none | not stated; the default of the authors' software, and {ref}`sutton-7-1` gives a reason; compared on the page about {ref}`traffic signs <sutton-7-2-3>` |
 # | place of dropout | after each pool | the paper has dropout of 0.4 “on the convolutional layers”, without stating after which of them; compared on the page about {ref}`traffic signs <sutton-7-2-3>` |
 # | number of networks, seeds | one a problem, seed 0 | as many as in the paper; the intervals do not cover differences between networks |
@@ -213,7 +193,7 @@ violins.publish(run, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[
 
 # %%
 figures.minute(run, pairs, SHARES, "Fashion-MNIST test images", full=12_000,
-                cause=readings.both_in_words(*run.best(pairs, printed), SHARES["attack"], RIGHT))
+               cause=readings.both_in_words(*run.best(pairs, printed), SHARES["attack"], RIGHT))
 
 # %%
 run.stamp()

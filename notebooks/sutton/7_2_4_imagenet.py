@@ -91,53 +91,37 @@ def pooled(units):
     blocks = units.to_dict("records")
     together = {key: np.concatenate([np.asarray(b[key]) for b in blocks]) for key in
                 ("correct", "l1", "l2", "linf", "margin_l2")}
-    tried = min(int(b["draws"]) for b in blocks)
+    draws = min(int(b["draws"]) for b in blocks)
     first = np.concatenate([np.asarray(b["first"]) for b in blocks], 1).astype(int)
-    return together | {"network": blocks[0]["network"], "first": np.minimum(first, tried), "draws": tried,
+    shares = {"accuracy": share(together["correct"]),
+              "adversarial_susceptibility": share(together["l2"] > 0),
+              **{delta: share(flipped < draws) for delta, flipped in zip(DELTAS, first)}}
+    return together | {"network": blocks[0]["network"], "draws": draws, "shares": shares,
                        "dimension": int(blocks[0]["dimension"]), "largest": blocks[0]["largest"],
                        "saturated": sum(int(b["saturated"]) for b in blocks)}
 
 
-def turned(f, delta, draws=None):
-    """Images with an attack that one of the first `draws` perturbations flips, in percent with interval."""
-    hits = f["first"][DELTAS.index(delta)] < (draws or f["draws"])
-    return percentage(int(hits.sum()), hits.size)
-
-
-def shares(f):
-    """Accuracy, adversarial susceptibility and random susceptibility at each delta, with their intervals."""
-    return {"accuracy": percentage(int(f["correct"].sum()), f["correct"].size),
-            "adversarial_susceptibility": percentage(int((f["l2"] > 0).sum()), f["l2"].size),
-            **{delta: turned(f, delta) for delta in DELTAS}}
+def share(truths):
+    """A share of images in percent with its interval."""
+    return percentage(int(np.sum(truths)), len(truths))
 
 
 def status(column, network):
-    """Why a value of a column is not the paper's: another net, or other weights; None: it was not run."""
+    """Why a value of a column is not the paper's: another net, or other weights; or why it was not run."""
     if network == column:
         return "proxy: torchvision's weights, on images of the data folder"
     if network == "squeezenet" and column == "resnet50":
         return "proxy: SqueezeNet 1.1 in place of ResNet50, on images of the data folder"
-    return None
-
-
-def absent(column):
-    """Why a column stays empty."""
     return f"not run: the weights of {NETWORKS[column]} are not in the data folder"
 
 
-def beside(share, printed):
-    """A percentage with the images behind, its interval and the published one."""
-    told = in_words(share)
-    return told if share["percent"] is None else told.replace(
-        "(", f"(n = {share['of']:,}; ").replace(")", f"; paper: {printed:g}%)")
-
-
-def in_words(share):
-    """A percentage with its interval."""
+def in_words(share, printed=None):
+    """A percentage with the images behind it, its interval and the published one."""
     if share["percent"] is None:
         return "no image"
     percent, low, high = (display.number(float(share[k]), digits=3) for k in ("percent", "low", "high"))
-    return f"{percent}% (95% interval {low} to {high}%)"
+    paper = "" if printed is None else f"; paper: {printed:g}%"
+    return f"{percent}% (n = {share['of']:,}; 95% interval {low} to {high}%{paper})"
 
 
 # %% [markdown]
@@ -150,70 +134,36 @@ def in_words(share):
 # %%
 def table_25(units):
     """The published rows: the tested network is a proxy for one column, the other is not run."""
-    f = pooled(units)
-    found = shares(f)
-    made = []
-    for quantity, delta, share in (("accuracy", None, found["accuracy"]),
-                                   ("adversarial_susceptibility", None, found["adversarial_susceptibility"]),
-                                   ("random_susceptibility", max(DELTAS), found[max(DELTAS)])):
-        row = {"quantity": quantity, "delta": delta}
+    f, rows = pooled(units), []
+    for quantity, delta in (("accuracy", None), ("adversarial_susceptibility", None),
+                            ("random_susceptibility", max(DELTAS))):
+        share, row = f["shares"][delta or quantity], {"quantity": quantity, "delta": delta}
         for column in ("resnet50", "vgg19"):
             why = status(column, f["network"])
-            row |= {column: share["percent"] if why else None,
-                    f"{column}_status": why or absent(column)}
-        made.append(row | {"turned": {f"delta {d}": found[d]["percent"] for d in DELTAS},
+            row |= {column: share["percent"] if why.startswith("proxy") else None, f"{column}_status": why}
+        rows.append(row | {"turned": {f"delta {d}": f["shares"][d]["percent"] for d in DELTAS},
                            "low": share["low"], "high": share["high"]})
-    return made
+    return rows
 
 
 run.table("table-25", tested, table_25, behind=("low", "high", "turned"))
 
 # %%
 if (f := pooled(run.best(tested))) is not None:
-    found = shares(f)
-    own, all_draws = int((f["l2"] > 0).sum()), f["draws"]
-    who = NETWORKS[f["network"]] if f["dimension"] == PIXELS else "A small network of this build"
-    display.say(
-        f"{who} on {f['correct'].size:,} images: accuracy = {in_words(found['accuracy'])}; adversarial "
-        f"susceptibility = {in_words(found['adversarial_susceptibility'])}. {all_draws:,} random "
-        "perturbations of ten times the norm of the attack flip the label of "
-        f"{in_words(found[max(DELTAS)])} of the {own:,} attackable images.")
-
-
-# %% [markdown]
-# The table repeats this for the first perturbations only, in the order in which they are drawn.
-
-# %%
-def by_draws(units):
-    """Random susceptibility at each delta after more and more perturbations."""
-    f = pooled(units)
-    steps = [n for n in (10, 100, 500, 1000) if n < f["draws"]] + [f["draws"]]
-    made = []
-    for n in steps:
-        found = {d: turned(f, d, n) for d in DELTAS}
-        made.append({"draws": n, **{f"delta_{d}": share["percent"] for d, share in found.items()},
-                     "at_most": found[max(DELTAS)]["high"]})
-    return made
-
-
-run.extra("sutton-imagenet-draws", tested, by_draws,
-          "Images whose label at least one of the first random perturbations flips, % of the attackable "
-          "images; last, the upper end of the 95% interval at δ = 10",
-          header={"draws": "perturbations", **{f"delta_{d}": f"δ\u00a0=\u00a0{d}" for d in DELTAS},
-                  "at_most": "at most, δ\u00a0=\u00a010"}, fold="After fewer perturbations")
-
-# %%
-if f is not None:
+    ten, by_attack = f["shares"][max(DELTAS)], f["shares"]["adversarial_susceptibility"]
+    tool = NETWORKS[f["network"]] if f["dimension"] == PIXELS else "A small network of this build"
     exponent = float(-log_tail(f["dimension"], 1 / max(DELTAS)) / np.log(10))
     because = ("The flipped labels here therefore mean that boundaries are curved, or nearer than the attack "
-               "finds." if found[max(DELTAS)]["hits"] else
-               f"No label was flipped here: 0 of {own} images (95% interval up to "
-               f"{words(found[max(DELTAS)]['high'])}). This agrees with the assumption but hardly tests it; "
-               "on smaller images the published shares are far above those of a plane.")
+               "finds." if ten["hits"] else
+               "That no label was flipped here agrees with the assumption but hardly tests it; on smaller "
+               "images the published shares are far above those of a plane.")
     display.say(
-        "If the boundary near each image were a plane at the norm of its attack, a perturbation of ten times "
-        f"that norm would cross it once in about $10^{{{exponent:.0f}}}$ samples ({{ref}}`Theorem 1 "
-        f"<sutton-4-1>`), which is practically never. {because}")
+        f"{tool}: accuracy = {in_words(f['shares']['accuracy'])}; adversarial susceptibility = "
+        f"{in_words(by_attack)}. {f['draws']:,} random perturbations of ten times the norm of the attack "
+        f"flip the label of {in_words(ten)} of the attackable images.\n\nIf the boundary near each image "
+        "were a plane at the norm of its attack, a perturbation of ten times that norm would cross it once "
+        f"in about $10^{{{exponent:.0f}}}$ samples ({{ref}}`Theorem 1 <sutton-4-1>`), which is practically "
+        f"never. {because}")
 
 # %% [markdown]
 # ## Figure 21: norms of the attacks
@@ -250,14 +200,13 @@ def draw_sizes(units):
 
 
 def sizes(column):
-    """units -> share of the known images whose attack changes no value by 0.1, and medians; of one column."""
+    """units -> share of the correct images whose attack changes no value by 0.1, and medians, of a column."""
     def data(units):
         f = pooled(units)
-        why = status(column, f["network"])
-        if why is None:
-            return {"share_linf_below_0": {"1_pct": None, "1_pct_status": absent(column)}}
-        hit = f["l2"] > 0
-        small = percentage(int((hit & (f["linf"] < LIMIT)).sum()), hit.size)
+        why, hit = status(column, f["network"]), f["l2"] > 0
+        if not why.startswith("proxy"):
+            return {"share_linf_below_0": {"1_pct": None, "1_pct_status": why}}
+        small = share(hit & (f["linf"] < LIMIT))
         return {"share_linf_below_0": {"1_pct": small["percent"], "1_pct_status": why},
                 "known": int(hit.size), "attacked": int(hit.sum()), "below": small["hits"],
                 "low": small["low"], "high": small["high"],
@@ -273,53 +222,20 @@ run.figure("figure-21", tested, draw_sizes if scale.network != "vgg19" else None
            note="The share is of the correctly classified images; the paper does not say of which. It does "
                 "not name the network of this figure; we infer ResNet50.")
 
-# %%
-if f is not None and (f["l2"] > 0).any():
-    hit = f["l2"] > 0
-    step = f["largest"] / 255
-    middle = {norm: display.number(float(np.median(f[norm][hit])), digits=2) for norm in NORMS}
-    steps = round(float(np.median(f["l2"][hit])) / step)
-    display.say(
-        f"The median attack has a Euclidean norm of {middle['l2']}, which is {steps} steps of "
-        f"{words(step, '')}; a norm is known to within one step. Half of the attacks change no value by more "
-        f"than {middle['linf']}. The largest norm is {words(f['l2'].max(), '')}; the search goes "
-        f"up to {f['largest']:g}.")
-
-
 # %% [markdown]
 # The attack follows the gradient of the squared error, which vanishes where the network is very confident. The margin between the
-# correct class and the runner-up has a gradient there, too. The table compares the attacks along both.
+# correct class and the runner-up has a gradient there, too, and a second attack follows it.
 
 # %%
-def both_gradients(units):
-    """Attacks along the gradient of the loss, and along that of the margin."""
-    f = pooled(units)
-    made = []
-    for name, values in (("squared error, as in the paper", f["l2"]),
-                         ("margin to the runner-up", f["margin_l2"])):
-        hit = values > 0
-        made.append({"gradient": name, "found": int(hit.sum()), "of": int(hit.size),
-                     "median": round(float(np.median(values[hit])), 2) if hit.any() else None,
-                     "largest": round(float(values.max()), 2) if hit.any() else None,
-                     "lost": f["saturated"] if values is f["l2"] else 0})
-    return made
-
-
-run.extra("sutton-imagenet-gradients", tested, both_gradients, "Attacks along two gradients",
-          header={"gradient": "along the gradient of", "found": "attacks found", "of": "of images",
-                  "median": "median norm", "largest": "largest norm", "lost": "gradients of exactly 0"})
-
-
-def gradients_in_words(units):
-    """Whether gradients vanish, and whether the margin finds more."""
-    loss, margin = both_gradients(units)
-    vanished = f"{loss['lost'] or 'none'} of the {loss['of']} images"
-    return (f"The gradient of the squared error vanishes for {vanished}. Attacks along it succeed on "
-            f"{loss['found']}, those along the margin on {margin['found']}; their median norms are "
-            f"{words(loss['median'], '')} and {words(margin['median'], '')}.")
-
-
-run.tell(tested, gradients_in_words)
+if f is not None and (f["l2"] > 0).any():
+    medians = {key: words(float(np.median(f[key][f[key] > 0])), "") for key in ("l2", "linf", "margin_l2")}
+    display.say(
+        f"The median attack has a Euclidean norm of {medians['l2']}, known to within one step of "
+        f"{words(f['largest'] / 255, '')}. Half of the attacks change no value by more than "
+        f"{medians['linf']}. The largest norm is {words(f['l2'].max(), '')}; the search goes up to "
+        f"{f['largest']:g}. The loss gradient vanishes for {f['saturated'] or 'none'} of the {len(f['l2'])} "
+        f"images. Attacks along it succeed on {by_attack['hits']}, those along the gradient of the margin on "
+        f"{int((f['margin_l2'] > 0).sum())}, with a median norm of {medians['margin_l2']}.")
 
 # %% [markdown]
 # ## Figure 22: the same for VGG19
@@ -351,20 +267,19 @@ run.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else None
 
 # %%
 if f is not None:
-    ten = found[max(DELTAS)]
-    small = percentage(int(((f["linf"] > 0) & (f["linf"] < LIMIT)).sum()), len(f["linf"]))
+    small = share((f["linf"] > 0) & (f["linf"] < LIMIT))
     proxy = "" if f["network"] == "resnet50" else (
-        f" {who} is a proxy for the paper's ResNet50, and only {f['correct'].size:,} other images were "
+        f" {tool} is a proxy for the paper's ResNet50, and only {f['correct'].size:,} other images were "
         "tried, so these values do not test the paper.")
-    theirs_small = float(re.search(r"[\d.]+", next(
-        c for c in reference.paper("sutton")["figure-21"].claims if "% of images" in c))[0])
-    theirs, = (row["resnet50"] for row in reference.paper("sutton")["table-25"].rows if row["delta"])
+    claim, = (c for c in reference.paper("sutton")["figure-21"].claims if "% of images" in c)
+    printed, = (row["resnet50"] for row in reference.paper("sutton")["table-25"].rows if row["delta"])
     run.minute(
         "Which share of ImageNet images can a step along the loss gradient misclassify, and does random "
-        f"noise flip their labels too? Of the correctly classified images, {beside(small, theirs_small)} "
-        "have an adversarial perturbation that changes every value by less than a tenth of its range. For "
-        f"{beside(ten, theirs)} of the attackable images, at least one of {f['draws']:,} noise samples of "
-        f"ten times the norm of the image's own attack flips the label.{proxy}",
+        "noise flip their labels too? Of the correctly classified images, "
+        f"{in_words(small, float(re.search(r'[0-9.]+', claim)[0]))} have an adversarial perturbation that "
+        f"changes every value by less than a tenth of its range. For {in_words(ten, printed)} of the "
+        f"attackable images, at least one of {f['draws']:,} noise samples of ten times the norm of the "
+        f"image's own attack flips the label.{proxy}",
         picture=draw_sizes(run.best(tested)), alt=ALT)
 
 # %%

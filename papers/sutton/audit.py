@@ -1,8 +1,7 @@
-"""Sutton et al.: accuracies, susceptibilities; see `sutton_counts` for images, `sutton_sizes` for norms."""
+"""The printed numbers of Sutton et al. against each other: shares, numbers of images, norms."""
 import numpy as np
 
-from papers.sutton.theory.ball import tail
-from report.finding import Checks, rounds_to, stated
+from report.finding import Checks, attainable, rounds_to, stated
 
 checks = Checks("sutton")
 SPLITS = ("train", "test")
@@ -183,36 +182,6 @@ def imagenet_summary(p):
 
 
 @checks
-def small_attacks_on_imagenet(p):
-    total = {r["quantity"]: r for r in p.rows("table-25")}["adversarial_susceptibility"]
-    small = {net: p.figure(f)["share_linf_below_0.1_pct"]
-             for net, f in (("resnet50", "figure-21"), ("vgg19", "figure-22"))}
-    return p.finding("figure-21, figure-22, table-25",
-                     "ImageNet attacks below 0.1 in the largest pixel change",
-                     quotes=[("93.3% of images were susceptible to an adversarial attack with norm",
-                              "Section 7.2.4")], numbers=small,
-                     ours={"if of all correct images, share of the attackable":
-                           tuple(100 * small[net] / total[net] for net in small)},
-                     use="The share may be of the correct or of the attackable images.")
-
-
-@checks
-def planar_boundary(p):
-    draws, size = p.settings("table-12")["n_random_perturbations"], 10
-    dims = {"cifar10": 3072, "fashion_mnist": 28 * 28 * 3,
-            "imagenet_resnet50": p.settings("table-25")["input_dimension_d"]}
-    row = p.rows("table-1")[4]
-    flips = {data: -np.expm1(draws * np.log1p(-tail(n, 1 / size))) for data, n in dims.items()}
-    return p.finding("table-1, theorem-1",
-                     "Images that 2000 draws of ten times the attack would flip at a flat boundary",
-                     quotes=[("an upper bound on the minimal Euclidean distance", "Section 7.1.2")],
-                     numbers={data: row[data]["test"] for data in dims},
-                     ours={data: 100 * v for data, v in flips.items()},
-                     reading="the boundary is nearer than the attack finds it, as the text allows.",
-                     use="A flat boundary at the attack's own distance would be crossed far more rarely.")
-
-
-@checks
 def words(p):
     return [p.finding("theorem-7", "What Theorem 7 asks of the function that is differentiated", kind="words",
                       quotes=[("any differentiable, monotonically increasing loss function", "Theorem 7"),
@@ -220,3 +189,266 @@ def words(p):
                                "Section B.4")], ours="a derivative that is positive almost everywhere",
                       reading="a condition stood in the formulas that our text has lost.",
                       use="A sigmoid meets every version of the condition.")]
+
+
+# ---- shares as whole numbers of images ---------------------------------------------------------------------
+# Images per binary problem: 5000 + 1000 a class (CIFAR-10), 6000 + 1000 (Fashion-MNIST).
+IMAGES = {"cifar10": {"train": 10_000, "test": 2_000}, "fashion_mnist": {"train": 12_000, "test": 2_000}}
+# Images in the public GTSRB training folders 00000, 00042, 00038, 00033, 00025, 00018: Table 22's first six.
+GTSRB_FOLDERS = (210, 240, 2070, 689, 1500, 1200)
+
+
+def whole_images(column, total):
+    """(correct, susceptible) counts for which all percentages of one problem and split are whole numbers of
+    images, in turn accuracy, susceptibility, random susceptibility; None where there are none."""
+    for correct in attainable(column["accuracy"], total):
+        for susceptible in attainable(column["susceptibility"], correct):
+            if all(attainable(column[d], susceptible) for d in RANDOM_TABLES):
+                return correct, susceptible
+    return None
+
+
+def smallest_total(column, limit=2500):
+    """The smallest number of images below `limit` for which `whole_images` finds counts, or None.
+
+    Below 5000 images a percentage of two decimals is at most one count, so all totals are tried at once.
+    """
+    def counts(percent, totals):
+        nearest = np.rint(percent * totals / 100)
+        with np.errstate(invalid="ignore"):
+            fits = np.abs(nearest - percent * totals / 100) <= 0.005 * totals / 100 + 1e-9
+        return np.where(fits, nearest, np.nan)
+    totals = np.arange(1, limit, dtype=float)
+    susceptible = counts(column["susceptibility"], counts(column["accuracy"], totals))
+    fits = np.all([~np.isnan(counts(column[d], susceptible)) for d in RANDOM_TABLES], axis=0)
+    return int(totals[fits.argmax()]) if fits.any() else None
+
+
+@checks
+def whole_numbers(p):
+    for data, place in (("cifar10", "table-4, table-5, table-9, table-10, table-11, table-12"),
+                        ("fashion_mnist", "table-20")):
+        columns = problems(p, data, "test")
+        bad = [f"{a}-vs-{b}" for (a, b), column in columns.items()
+               if whole_images(column, IMAGES[data]["test"]) is None]
+        title = f"{DATA_SETS[data]}: percentages of all, of correct, of susceptible test images in turn"
+        yield p.finding(place, title,
+                        quotes=[("we use to denote the cardinality of a set",
+                                 "Sections 7.1.1 to 7.1.3; the formulas are lost")],
+                        numbers=f"{len(columns)} columns", ours={"others": tuple(bad) or "none"},
+                        holds=(len(columns) - len(bad), len(columns)),
+                        use="Fits the lost denominators of Equations 6 to 8.")
+
+
+@checks
+def whole_numbers_with_noise(p):
+    bad, n = [], 0
+    for item in (f"table-{k}" for k in range(13, 19)):
+        rows = {r["quantity"]: r["cells"] for r in p.rows(item)
+                if r["split"] == "test" and not r["norm"]}
+        for accuracy, susceptibility in zip(rows["accuracy"], rows["adversarial_susceptibility"]):
+            n += 1
+            if not any(attainable(susceptibility["value"], correct)
+                       for correct in attainable(accuracy["value"], IMAGES["cifar10"]["test"])):
+                bad.append(f"{item} {accuracy['problem']}")
+    return p.finding("table-13, table-14, table-15, table-16, table-17, table-18",
+                     "Tables 13 to 18 count whole test images in the same way", numbers=f"{n} columns",
+                     ours={"others": tuple(bad) or "none"}, holds=(n - len(bad), n),
+                     use="The networks trained with noise were judged on sets of the same size.")
+
+
+@checks
+def gtsrb_sizes(p):
+    sizes = {}
+    for split in SPLITS:
+        for (a, b), column in problems(p, "gtsrb", split).items():
+            sizes.setdefault(f"{a}-vs-{b}", []).append(smallest_total(column))
+    sums = [None if None in v else sum(v) for v in sizes.values()]
+    folders = [x + y for x, y in zip(GTSRB_FOLDERS, GTSRB_FOLDERS[1:])]
+    return p.finding("table-23",
+                     "GTSRB: smallest sets that give whole images sum to the public training folders",
+                     numbers={"images in the folders": tuple(folders)},
+                     ours={**{k: tuple(v) for k, v in sizes.items()}, "sums": tuple(sums)},
+                     holds=sums == folders,
+                     use="Training and test images together are the public training folders. Whether the "
+                         "frames of one sign stay on one side is not said.")
+
+
+@checks
+def number_of_signs(p):
+    words = "six of these 40 classes"
+    said = p.rows("table-1")[-1]["gtsrb"]
+    rows = [c for r in p.rows("table-23") for c in r["cells"]]
+    used, listed = {c[k] for c in rows for k in ("class_a", "class_b")}, len(p.rows("table-22"))
+    return p.finding("table-1, table-22, table-23", "Table 22 lists the six GTSRB classes",
+                     quotes=[(words, "Section 7.2.3"),
+                             ("The names of these data classes is given in Table 22", "Section 7.2.3")],
+                     numbers=said, ours={"listed": listed, "used": len(used)},
+                     holds=said == listed == len(used),
+                     reading="Table 22 names one class more than was used.",
+                     use="One listed class has no result.")
+
+
+@checks
+def flipping_draws(p):
+    words = "(4.15% for the cat and 0.2% for the aeroplane)"
+    draws = p.settings("table-12")["n_random_perturbations"]
+    printed = tuple(map(p.single, stated(words)))
+    counts = tuple(tuple(attainable(v, draws)) for v in printed)
+    return p.finding("procedure-random-perturbation", "Shares of flipping draws are whole numbers of 2000",
+                     quotes=[(words, "Section 7.2.1")], numbers=printed, ours=counts, holds=all(counts),
+                     use="More than one draw flips these images; one is enough to count them.")
+
+
+# ---- norms of attacks and of random draws, training noise, size of the network -----------------------------
+NORMS = {"l1": "table-7", "l2": "table-6", "linf": "table-8"}
+NOISE = {"cube": ("table-13", "table-15", "table-17"), "ball": ("table-14", "table-16", "table-18")}
+NOISE_TABLES = ", ".join(sorted(NOISE["cube"] + NOISE["ball"]))
+DIMENSION = 3072  # CIFAR-10, 32 x 32 x 3
+HALF = 0.005      # half a unit of the second printed decimal
+
+
+def largest_needed(mean, std):
+    """Smallest maximum that a non-negative quantity of this printed mean and STD must reach, rounding in its
+    favour (Bhatia and Davis, 2000: variance <= (maximum - mean) (mean - minimum))."""
+    return (mean + HALF) + (std - HALF) ** 2 / (mean + HALF)
+
+
+def line(p, item, quantity, split, norm=None):
+    """The cells of a line of Tables 13 to 24 as dicts."""
+    return next(r["cells"] for r in p.rows(item)
+                if (r["quantity"], r["split"], r["norm"]) == (quantity, split, norm))
+
+
+def norms(p, item, split="train", norm="l2"):
+    """(mean, STD) of attack norms by problem, shape (problems, 2), from Tables 13 to 18, 21 or 24."""
+    return np.array([(c["mean"], c["std"]) for c in line(p, item, "adv_attack_norm", split, norm)])
+
+
+def noise_free(p):
+    """Mean and STD of the l2 norm without training noise, train split, problems k-vs-(k+1)."""
+    return np.array([(c["mean"], c["std"]) for c in cells(p, NORMS["l2"])
+                     if c["split"] == "train" and c["class_b"] == c["class_a"] + 1])
+
+
+@checks(pool=True)
+def noise_and_norms(p):
+    means = {kind: tuple(norms(p, item)[:, 0].mean() for item in items) for kind, items in NOISE.items()}
+    return p.finding(NOISE_TABLES, "The norm of successful attacks rises with training noise",
+                     quotes=[("the average norm of the successful adversarial attacks does seem to increase",
+                              "Section 7.2.1")], numbers="three sizes of noise, two shapes", ours=means,
+                     holds=all(v[0] < v[1] < v[2] for v in means.values()),
+                     use="Mean l2 norm over the nine problems, training images.")
+
+
+@checks
+def averaged_otherwise(p):
+    clean = p.frame("table-6")
+    noisy = np.concatenate([norms(p, item, split, norm) for items in NOISE.values() for item in items
+                            for split in SPLITS for norm in NORMS])
+    base = noise_free(p)
+    shape = 1 + (base[:, 1] / base[:, 0]).mean() ** 2
+    # A share s of values of mean m and relative spread v, and zeros else, has the mean s m and a relative
+    # spread V with 1 + V^2 = (1 + v^2) / s.
+    rescaled = {}
+    for kind, items in NOISE.items():
+        t = [norms(p, item) for item in items]
+        rescaled[kind] = tuple((v[:, 0] * (1 + (v[:, 1] / v[:, 0]) ** 2)).mean() / shape for v in t)
+    return p.finding(f"table-6, {NOISE_TABLES}", "Norm cells whose STD exceeds the mean",
+                     numbers=f"{len(noisy)} with noise, {len(clean)} without",
+                     ours={"with noise": int((noisy[:, 1] > noisy[:, 0]).sum()),
+                           "without": int((clean["std"] > clean["mean"]).sum()),
+                           "mean norm without noise": base[:, 0].mean(),
+                           "mean norms with noise, if they average zeros in": rescaled},
+                     reading="the tables with noise average over more images, with zero for those not "
+                             "attacked.",
+                     use="The norms of Table 6 and of the tables with noise cannot be compared directly.")
+
+
+@checks(pool=True)
+def noise_and_accuracy(p):
+    means = {"none": np.mean([c["train"] for c in cells(p, "table-4") if c["class_b"] == c["class_a"] + 1])}
+    for kind, items in NOISE.items():
+        means[kind] = tuple(np.mean([c["value"] for c in line(p, i, "accuracy", "train")]) for i in items)
+    return p.finding(f"table-4, {NOISE_TABLES}", "Large training noise lowers accuracy", ours=means,
+                     quotes=[("large perturbations cause the networks' accuracy to decrease",
+                              "Section 7.2.1")], numbers="none, then three sizes",
+                     holds=all(means["none"] > v[0] > v[1] > v[2] for v in (means["cube"], means["ball"])),
+                     use="The lost noise sizes can be calibrated on these means.")
+
+
+@checks
+def largest_attack(p):
+    cells = np.concatenate([norms(p, item, split) for items in NOISE.values() for item in items
+                            for split in SPLITS])
+    needed = [largest_needed(mean, std) for mean, std in cells]
+    top = int(np.argmax(needed))
+    return p.finding(f"{NOISE_TABLES}, procedure-adversarial-attack",
+                     "How far the tested attacks reach at least",
+                     quotes=[("We then tested 256 equally-spaced scalings", "Section 7.1.2")],
+                     numbers={"mean, STD": tuple(cells[top])},
+                     ours={"smallest possible maximum": needed[top]},
+                     use="Bounds the largest attack, which the text has lost, from below.")
+
+
+@checks
+def draws_mean_change(p):
+    shares = {f"{p.paper[f].label}({panel})": p.single(p.figure(f)[panel]["l1"]) / p.figure(f)[panel]["l2"]
+              for f in ("figure-11", "figure-12") for panel in "cd"}
+    expected, sd = np.sqrt(2 * DIMENSION / np.pi), np.sqrt(1 - 3 / np.pi)  # of l1 / l2 of a random direction
+    return p.finding("figure-11, figure-12",
+                     "l1 over l2 norm of the random draws is that of random directions", numbers=shares,
+                     ours={"expected": expected, "STD": sd},
+                     holds=all(abs(v - expected) < 3 * sd for v in shares.values()),
+                     use="The draws shown are uniform in direction by this measure.")
+
+
+@checks
+def fashion_channels(p):
+    t = {n: norms(p, "table-21", "train", n)[:, 0] for n in ("l1", "l2")}
+    ratio = ((t["l1"] - HALF) / (t["l2"] + HALF)).max()
+    return p.finding("table-21", "Ratio of norms of the Fashion-MNIST attacks, and the largest possible",
+                     quotes=[("we converted to RGB by simply duplicating the channels", "Section 7.2.2")],
+                     numbers={"values of a grey image": 28 * 28, "of a colour image": 28 * 28 * 3},
+                     ours={"largest l1 / l2": ratio, "limits": (28.0, np.sqrt(3) * 28)},
+                     use="No attack on 28 x 28 values reaches this ratio of norms: the dimension is 2352.")
+
+
+@checks
+def order_of_norms(p):
+    sets = [(DIMENSION, {n: np.array([c["mean"] for c in cells(p, item)]) for n, item in NORMS.items()})]
+    for n, item in ((28 * 28 * 3, "table-21"), (DIMENSION, "table-24")):
+        sets.append((n, {k: np.concatenate([norms(p, item, s, k)[:, 0] for s in SPLITS]) for k in NORMS}))
+    worst = []
+    for n, t in sets:
+        worst += [*((t["l2"] - HALF) / np.sqrt((t["l1"] + HALF) * (t["linf"] + HALF))),
+                  *((t["l1"] - HALF) / ((t["l2"] + HALF) * np.sqrt(n)))]
+    return p.finding("table-6, table-7, table-8, table-21, table-24",
+                     "Mean norms obey l2^2 <= l1 linf and l1 <= sqrt(n) l2",
+                     numbers=f"{len(worst)} inequalities", ours={"largest ratio of the sides": max(worst)},
+                     holds=max(worst) <= 1, use="Confirms which table holds which norm, lost in the text.")
+
+
+@checks
+def parameters(p):
+    rows = [r for r in p.rows("table-2") if r["trained_parameters"]]
+    printed, expected, channels = [r["trained_parameters"] for r in rows], [], 3
+    for r in rows:
+        expected.append(((9 if r["layer"].startswith("Conv") else 1) * channels + 1) * r["output_channels"])
+        channels = r["output_channels"]
+    return p.finding("table-2", "Parameter counts are those of 3 x 3 kernels with bias and two dense layers",
+                     numbers=(*printed, sum(printed)), ours=(*expected, sum(expected)),
+                     holds=printed == expected,
+                     use="The network has no batch normalisation and takes three channels.")
+
+
+@checks
+def imagenet_dimensions(p):
+    words = ("the images in ImageNet have 196,608 attributes",
+             "meaning that they have 150,528 individual attributes")
+    sizes = tuple(p.single(int(stated(w)[0])) for w in words)
+    sides = tuple(np.sqrt(n / 3) for n in sizes)
+    return p.finding("procedure-imagenet", "Both ImageNet dimensions are those of square colour images",
+                     quotes=[(words[0], "Section 4.2"), (words[1], "Section 7.2.4")], numbers=sizes,
+                     ours={"sides": sides}, holds=all(float(s).is_integer() for s in sides),
+                     use="The text has two sizes: common images, and the smaller inputs of the networks.")

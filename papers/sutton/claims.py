@@ -1,4 +1,8 @@
-"""How each printed claim of Sutton et al. is judged; see `report.claims`."""
+"""How each printed claim of Sutton et al. is judged; see `report.claims`.
+
+A predicate may raise `NoValue`: then the claim is open.
+"""
+import functools
 import re
 from statistics import NormalDist
 
@@ -14,10 +18,50 @@ from report.claims import Claims
 from report.display import number
 from report.sums import mean, middle, words
 
-claim = Claims()
 PAPER = reference.paper("sutton")
 CLASSES = experiments.CLASSES["cifar10"]
 NONE = "no problem has a value"
+
+
+class NoValue(Exception):
+    """What a claim needs is not there; the text is its evidence."""
+
+
+class OpenClaims(Claims):
+    """`Claims` of which those are open whose predicate raises `NoValue`."""
+
+    def __call__(self, item, phrase, *others):
+        register = super().__call__(item, phrase, *others)
+
+        def decorate(predicate):
+            @functools.wraps(predicate)
+            def judged(*rows):
+                try:
+                    return predicate(*rows)
+                except NoValue as why:
+                    return None, str(why)
+            register(judged if callable(predicate) else predicate)
+            return predicate
+        return decorate
+
+
+claim = OpenClaims()
+
+
+def needed(numbers, why=NONE):
+    """The numbers, all of which are there; else NoValue."""
+    numbers = list(numbers)
+    if not numbers or any(n is None for n in numbers):
+        raise NoValue(why)
+    return numbers
+
+
+def values(rows, column):
+    """The numbers of a column that are there; NoValue if none is."""
+    there = rows[column].dropna().astype(float)
+    if there.empty:
+        raise NoValue(NONE)
+    return there
 
 
 def stated(item, phrase):
@@ -26,17 +70,11 @@ def stated(item, phrase):
     return [float(n) for n in re.findall(r"\d+(?:\.\d+)?", text)]
 
 
-def values(rows, column):
-    """The numbers of a column that are there."""
-    return rows[column].dropna().astype(float)
-
-
 # ---- Section 3: the paradox ------------------------------------------------------------------------------
 @claim("figure-1", "Most images in train")
 def most_fall(data):
     """More than half have an attack, and half of the attacks change no value by a quarter of its range."""
-    if not data or None in (v[k] for v in data.values() for k in ("attacked_pct", "median_linf")):
-        return None, "no attack"
+    needed((v[k] for v in data.values() for k in ("attacked_pct", "median_linf")), "no attack")
     text = "; ".join(f"{figures.SETS[s]}: {words(v['attacked_pct'])}, median largest change "
                      f"{words(v['median_linf'], '')}" for s, v in data.items())
     return all(v["attacked_pct"] > 50 and v["median_linf"] < 0.25 for v in data.values()), (
@@ -46,39 +84,35 @@ def most_fall(data):
 @claim("figure-1", "order of magnitude larger")
 def mostly_stay(data):
     """Noise of ten times the norm of the attack flips less than half of the images, or surely more."""
-    if not data or None in (v["turned_10_pct"] for v in data.values()):
-        return None, "no image was perturbed"
-    text = ", ".join(f"{words(v['turned_10_pct'])} of the {figures.SETS[s]} (95% interval "
-                     f"{words(v['turned_10_interval'][0])} to {words(v['turned_10_interval'][1])})"
-                     for s, v in data.items())
-    text = f"label flipped by at least one perturbation of up to ten times the norm: {text}"
-    alone = [v["single_10_pct"] for v in data.values()]
-    if None not in alone:
-        text += "; the first one alone flips the label of " + " and ".join(
-            f"{words(v['single_10_pct'])} of the {figures.SETS[s]}" for s, v in data.items())
-        if all(v < 50 for v in alone) and any(v["turned_10_interval"][0] > 50 for v in data.values()):
-            return None, f"{text}: whether it holds depends on which of the two is meant"
-    if any(low <= 50 <= high for low, high in (v["turned_10_interval"] for v in data.values())):
+    alone = needed((v["single_10_pct"] for v in data.values()), "no image was perturbed")
+    flipped = ", ".join(f"{words(v['turned_10_pct'])} of the {figures.SETS[s]} (95% interval "
+                        f"{words(v['turned_10_interval'][0])} to {words(v['turned_10_interval'][1])})"
+                        for s, v in data.items())
+    text = (f"label flipped by at least one perturbation of up to ten times the norm: {flipped}; the first "
+            "one alone flips the label of " + " and ".join(
+                f"{words(v['single_10_pct'])} of the {figures.SETS[s]}" for s, v in data.items()))
+    intervals = [v["turned_10_interval"] for v in data.values()]
+    if max(alone) < 50 < max(low for low, _ in intervals):
+        return None, f"{text}: whether it holds depends on which of the two is meant"
+    if any(low <= 50 <= high for low, high in intervals):
         return None, f"too few images to tell; {text}"
     return all(v["turned_10_pct"] < 50 for v in data.values()), text
 
 
 def of_datasets(row):
-    """{data set: {"train", "test"}} of a row of Table 1."""
-    return {d: {s: row[d].get(s) for s in tables.SPLITS} for d in DATASETS}
+    """{data set: {"train", "test"}} of a row of Table 1, all of which are there."""
+    pairs = {d: {s: row[d].get(s) for s in tables.SPLITS} for d in DATASETS}
+    needed((v for pair in pairs.values() for v in pair.values()), "not all data sets are there")
+    return pairs
 
 
 @claim("table-1", "Networks are accurate")
 def paradox(rows):
     """Everywhere: accuracy above 90%, more than half attackable, less than half flipped at five times."""
-    def shares(quantity, delta=None):
-        at = rows.delta_inferred.isna() if delta is None else rows.delta_inferred == delta
-        return of_datasets(rows[(rows.quantity == quantity) & at].iloc[0])
-
-    right, attacked, flipped = shares("accuracy"), shares("adversarial_susceptibility"), shares(
-        "random_susceptibility", 5)
-    if any(v is None for of in (right, attacked, flipped) for pair in of.values() for v in pair.values()):
-        return None, "not all data sets are there"
+    right, attacked, flipped = (
+        of_datasets(rows[(rows.quantity == quantity) & (rows.delta_inferred.fillna(0) == delta)].iloc[0])
+        for quantity, delta in (("accuracy", 0), ("adversarial_susceptibility", 0),
+                                ("random_susceptibility", 5)))
     text = "; ".join(f"{name}: accuracy {words(right[d]['test'])}, {words(attacked[d]['test'])} "
                      f"attackable, {words(flipped[d]['test'])} flipped at random"
                      for d, name in DATASETS.items())
@@ -97,8 +131,6 @@ def sets_differ_little(rows):
     apart, certain = dict.fromkeys(DATASETS, 0.0), 0.0
     for row in rows[~rows.quantity.isin(("input_dimension", "number_of_classes"))].to_dict("records"):
         for d, pair in of_datasets(row).items():
-            if None in pair.values():
-                return None, "not all data sets are there"
             gap = abs(pair["train"] - pair["test"])
             apart[d] = max(apart[d], gap)
             if row["quantity"] != "random_susceptibility":
@@ -224,8 +256,6 @@ def near_quoted(item, phrase, split):
 
     def judged(rows):
         there = values(rows, split)
-        if there.empty:
-            return None, NONE
         cells = np.mean([r[split] for r in PAPER[item].rows])
         text = (f"mean {there.mean():.2f}%, standard deviation {there.std(ddof=0):.2f}, smallest "
                 f"{there.min():.2f}% ({of_classes(rows.loc[there.idxmin()])}), over "
@@ -247,20 +277,18 @@ for _quoted in (("table-4", "Mean training accuracy", "train"), ("table-4", "Mea
 def both_minima(rows):
     """Whether frog and ship have the fewest attackable images, in both sets."""
     a, b = stated(PAPER["table-5"], "Both minima")
-    least = [rows.loc[values(rows, split).idxmin()] for split in tables.SPLITS if len(values(rows, split))]
-    if not least:
-        return None, NONE
+    least = [rows.loc[values(rows, split).idxmin()] for split in tables.SPLITS]
     text = " and ".join(f"{of_classes(r)} ({r[s]:.2f}%, {figures.SETS[s]})"
                         for r, s in zip(least, tables.SPLITS))
     return all((r.class_a, r.class_b) == (a, b) for r in least), f"fewest attackable images: {text}"
 
 
 def share_of_problems(rows, passes):
-    """The smaller share of problems that pass of both sets, and both in words; (None, "") of no value."""
-    shares = {s: passes(there).mean() for s in tables.SPLITS if len(there := values(rows, s))}
+    """The smaller share of problems that pass of both sets, and both in words."""
+    shares = {s: passes(values(rows, s)).mean() for s in tables.SPLITS}
     text = " and ".join(f"{100 * share:.0f}% of the problems ({figures.SETS[s]})"
                         for s, share in shares.items())
-    return min(shares.values(), default=None), text
+    return min(shares.values()), text
 
 
 @claim("table-5", "vast majority")
@@ -268,8 +296,6 @@ def vast_majority(rows):
     """Whether more than 80% can be attacked in at least four of five problems, in both sets."""
     level, = stated(PAPER["table-5"], "vast majority")
     share, text = share_of_problems(rows, lambda there: there > level)
-    if share is None:
-        return None, NONE
     return share >= 0.8, (f"more than {level:g}% of the images can be attacked in {text} "
                           "(“vast majority” is read as four of five)")
 
@@ -278,14 +304,12 @@ def vast_majority(rows):
 def smallest_of_birds(rows, shares):
     """Whether attacks on 2 vs 3 and 3 vs 4 are much smaller than on the other seven, their share typical."""
     near = tables.consecutive(rows).dropna(subset=["mean"])
-    if near.empty or shares is None:
-        return None, NONE
     norm = near.groupby(["class_a", "class_b"])["mean"].mean().sort_values()
     common = tables.consecutive(shares).set_index(["class_a", "class_b"])[["train", "test"]].mean(axis=1)
     cats = [(2, 3), (3, 4)]
     others = norm.drop(cats, errors="ignore")
-    if others.empty or not all(c in norm.index and c in common.index for c in cats):
-        return None, "not all of these problems are measured"
+    if others.empty or not all(c in norm.index for c in cats):
+        raise NoValue("not all of these problems are measured")
     centre, spread = common.mean(), common.std(ddof=0)
     text = ", ".join(f"{figures.name(c, CLASSES)} {norm[c]:.2f} ({common[c]:.1f}% attackable)" for c in cats)
     return (norm[cats].max() < min(others.min(), others.median() / 2)
@@ -299,9 +323,8 @@ def smallest_of_birds(rows, shares):
 @claim("table-6", "Train and test norms")
 def norms_differ_little(rows):
     """Whether the means of training and test images differ by less than a tenth in the median problem."""
+    values(rows, "mean")
     wide = rows.pivot_table(index=["class_a", "class_b"], columns="split", values="mean").dropna()
-    if wide.empty or "test" not in wide or "train" not in wide:
-        return None, NONE
     off = 100 * (wide.test / wide.train - 1).abs()
     return off.median() < 10, (f"the means of test and training images differ by {off.median():.1f}% in the "
                                f"median problem, by {off.max():.1f}% at most (“hardly” is read as less "
@@ -312,10 +335,7 @@ def norms_differ_little(rows):
 def representative(rows):
     """Whether the quoted sum is a common maximum: the mean and two standard deviations, in most problems."""
     total, change, channels = stated(PAPER["table-7"], "representative")[1:]
-    there = rows.dropna(subset=["mean", "std"])
-    if there.empty:
-        return None, NONE
-    ends = there["mean"] + 2 * there["std"]
+    ends = values(rows, "mean") + 2 * values(rows, "std")
     below = (ends <= total).mean()
     return round(total / channels, 2) == change and below > 0.5, (
         f"{total:g} over {channels:,.0f} channels is {total / channels:.3f}; the mean and two standard "
@@ -331,8 +351,6 @@ CHANNELS = PAPER["table-4"].settings["input_dimension_d"]
 def mostly_below(rows):
     """Whether more than half of the attacks of every problem stay below 0.2 in every channel."""
     share = values(rows, "below")
-    if share.empty:
-        return None, NONE
     return share.min() > 50, (f"{share.mean():.0f}% of the attacks stay below {LIMIT:g} on average over "
                               f"problems and sets, {share.min():.0f}% in the least of them")
 
@@ -345,8 +363,7 @@ def random_peak(n):
 @claim("table-8", "localised", "table-7")
 def localised(rows, sums):
     """Whether the largest change over the mean change exceeds that of a random direction everywhere."""
-    if sums is None or values(rows, "mean").empty:
-        return None, NONE
+    values(rows, "mean")
     both = rows.merge(sums, on=["class_a", "class_b", "split"], suffixes=("", "_sum")).dropna(
         subset=["mean", "mean_sum"])
     ratio = both["mean"] / (both.mean_sum / CHANNELS)
@@ -366,7 +383,7 @@ def medians_of_birds(data):
     means = {p: np.mean(ms) for p, ms in medians.items() if ms}
     others = [m for p, m in means.items() if p not in cats]
     if not others or not all(c in means for c in cats):
-        return None, "not all of these problems are measured"
+        raise NoValue("not all of these problems are measured")
     centre, largest = np.median(others), max(means[c] for c in cats)
     text = " and ".join(f"{number(means[c], digits=3)} ({c})" for c in cats)
     return largest < min(others) and largest < centre / 2, (
@@ -377,9 +394,8 @@ def medians_of_birds(data):
 @claim("figure-10", "below 0.2")
 def medians_below(data):
     """Whether the median of every problem and set lies below 0.2."""
-    medians = [m for parts in data.values() for part in parts.values() if (m := part["median"]) is not None]
-    if not medians:
-        return None, NONE
+    medians = needed(m for parts in data.values() for part in parts.values()
+                     if (m := part["median"]) is not None)
     return max(medians) < LIMIT, f"the medians are {min(medians):.3f} to {max(medians):.3f}"
 
 
@@ -393,9 +409,7 @@ for _item in ("figure-11", "figure-12"):
 @claim("table-10", "Still almost")
 def insensitive(rows):
     """Whether fewer than one label in a hundred is flipped, on average over the problems."""
-    shares = {s: there for s in tables.SPLITS if len(there := values(rows, s))}
-    if not shares:
-        return None, NONE
+    shares = {s: values(rows, s) for s in tables.SPLITS}
     text = " and ".join(f"{v.mean():.2f}% on average and {v.max():.2f}% at most ({figures.SETS[s]})"
                         for s, v in shares.items())
     return max(v.mean() for v in shares.values()) < 1, f"label flipped: {text}"
@@ -406,8 +420,6 @@ def typically_few(rows):
     """Whether fewer than 5% are flipped in more than half of the problems, in both sets."""
     level, = stated(PAPER["table-11"], "five times")
     share, text = share_of_problems(rows, lambda there: there < level)
-    if share is None:
-        return None, NONE
     return share > 0.5, (f"fewer than {level:g}% of the labels are flipped in {text} "
                          "(“typically” is read as in more than half)")
 
@@ -415,14 +427,12 @@ def typically_few(rows):
 @claim("table-12", "grows with the size", "table-9", "table-10", "table-11")
 def susceptibility_grows(rows, *smaller):
     """Whether the mean share never falls from one size of the draws to the next, and rises in all."""
-    if any(table is None for table in smaller):
-        return None, "the smaller draws are not there"
     shares = [table.set_index(["class_a", "class_b"])[list(tables.SPLITS)].astype(float)
               for table in (*smaller, rows)]
     steps = [(b - a).stack() for a, b in zip(shares, shares[1:])]
-    means = [float(np.nanmean(table)) if table.notna().any(axis=None) else None for table in shares]
-    if None in means:
-        return None, NONE
+    if not all(table.notna().any(axis=None) for table in shares):
+        raise NoValue(NONE)
+    means = [float(np.nanmean(table)) for table in shares]
     falls = sum(int((s < 0).sum()) for s in steps)
     return bool((np.diff(means) >= 0).all()) and means[-1] > means[0], (
         f"means over problems and sets, from the smallest draws to the largest: "
@@ -433,9 +443,8 @@ def susceptibility_grows(rows, *smaller):
 @claim("figure-13", "much larger")
 def noise_is_larger(data):
     """Whether draws twice as long as the attack turn less than one image in twenty, in every problem."""
-    flipped = [v for p in data["random"] for v in data["twice"].get(p, {}).values() if v is not None]
-    if not flipped:
-        return None, "no image was perturbed"
+    flipped = needed((v for shares in data["twice"].values() for v in shares.values() if v is not None),
+                     "no image was perturbed")
     return max(flipped) < 5, (f"perturbations of twice the norm of the attack flip {min(flipped):.1f} to "
                               f"{max(flipped):.1f}% of the labels (“much larger” is read as less than "
                               "one in twenty)")
@@ -453,7 +462,7 @@ def alike_but_thicker(data):
     """Whether medians rise and fall together with the attacks', and upper tails reach farther."""
     both, ends = paired(data, "median"), paired(data, "high")
     if len(both) < 3 or not (np.ptp(both, axis=0) > 0).all():
-        return None, "too few problems to compare shapes"
+        raise NoValue("too few problems to compare shapes")
     together = np.corrcoef(both.T)[0, 1]
     farther = (ends[:, 0] / both[:, 0] > ends[:, 1] / both[:, 1]).mean()
     return together > 0.5 and farther > 0.5, (
@@ -465,7 +474,7 @@ def alike_but_thicker(data):
 def tail_is_thicker(data):
     """Whether the tail of the draws that work reaches farther, in units of the median, beyond chance."""
     if "reach" not in data["draws"]:
-        return None, "no perturbation has flipped a label"
+        raise NoValue("no perturbation has flipped a label")
     a, d = data["attacks"], data["draws"]
     text = "95th percentile over median: " + "; ".join(
         f"{name} {of['reach']:.2f} (n = {of['count']:,}; 95% interval {of['low']:.2f} to {of['high']:.2f})"
@@ -513,24 +522,15 @@ def trend(rows, reading, quantity, norm=None):
 def in_every_reading(judge):
     """The predicate of a claim on attacks: judged only where all readings of their mean norm agree."""
     def predicate(data):
-        judged = {name: judge(data, reading) for reading, name in AVERAGED.items()}
-        names = {}
-        for name, (_, text) in judged.items():
+        names, verdicts = {}, set()
+        for reading, name in AVERAGED.items():
+            holds, text = judge(data, reading)
             names.setdefault(text, []).append(name)
+            verdicts.add(holds)
         evidence = "; ".join(f"{', or '.join(of)}: {text}" for text, of in names.items())
         evidence = evidence if len(names) > 1 else next(iter(names))
-        holds, *more = {holds for holds, _ in judged.values()}
-        return (None, f"{evidence}; the readings disagree, so this is not judged") if more else (
-            holds, evidence)
-    return predicate
-
-
-def of_successful(judge):
-    """The predicate of a claim on "successful attacks": judged on these; the other readings stand beside."""
-    def predicate(data):
-        holds, text = judge(data, "found")
-        others = "; ".join(f"{AVERAGED[r]}: {judge(data, r)[1]}" for r in AVERAGED if r != "found")
-        return holds, f"{text}, over successful attacks, of which the claim speaks ({others})"
+        return (None, f"{evidence}; the readings disagree, so this is not judged") if len(verdicts) > 1 else (
+            verdicts.pop(), evidence)
     return predicate
 
 
@@ -539,8 +539,7 @@ def little_effect(rows, reading):
     """Susceptibility with noise within ten points of that without, at every level."""
     free, levels = trend(rows, reading, "adversarial_susceptibility")
     text = f"attackable {in_a_row(levels, '%')} at levels 1 to 3, {words(free)} without noise"
-    if free is None or None in levels:
-        return None, text
+    needed([free, *levels], text)
     return max(abs(v - free) for v in levels) < LITTLE, f"{text} (“little”: less than {LITTLE} points)"
 
 
@@ -548,20 +547,25 @@ def large_drop(rows):
     """Accuracy at the largest level more than five points below that without noise."""
     free, levels = trend(rows, "found", "accuracy")
     text = f"accuracy {in_a_row(levels, '%')} at levels 1 to 3, {words(free)} without noise"
-    if free is None or None in levels:
-        return None, text
+    needed([free, *levels], text)
     return free - levels[-1] > 5, f"{text} (“large” is read as more than five points)"
 
 
-def rising(levels):
-    """Whether the mean norm grows from level to level."""
-    text = f"mean Euclidean norm {in_a_row(levels)} at levels 1 to 3"
-    return None if len(levels) < 3 or None in levels else levels[0] < levels[1] < levels[2], text
+def rising(levels_of):
+    """Whether the mean norm of "successful attacks" grows; `levels_of` reads its levels in each reading."""
+    levels, *others = (levels_of(reading) for reading in AVERAGED)
+    text = [f"mean Euclidean norm {in_a_row(means)} at levels 1 to 3" for means in (levels, *others)]
+    beside = "; ".join(f"{name}: {each}" for name, each in zip([*AVERAGED.values()][1:], text[1:]))
+    text = f"{text[0]}, over successful attacks, of which the claim speaks ({beside})"
+    if len(levels) < 3:
+        raise NoValue(text)
+    needed(levels, text)
+    return levels[0] < levels[1] < levels[2], text
 
 
-@of_successful
-def norm_rises(rows, reading):
-    return rising(trend(rows, reading, "adv_attack_norm", "l2")[1])
+def norm_rises(rows):
+    """Whether the mean norm of the attacks grows from level to level."""
+    return rising(lambda reading: trend(rows, reading, "adv_attack_norm", "l2")[1])
 
 
 for _n in range(13, 19):
@@ -576,23 +580,23 @@ for _n in range(13, 19):
 def harmless(data, reading):
     """Susceptibility within ten points of that without noise; accuracy lower in the end."""
     if len(data) < 4:
-        return None, f"{len(data)} of 4 sizes, that without noise included"
+        raise NoValue(f"{len(data)} of 4 sizes, that without noise included")
     levels = [data[f"level {n}"] for n in range(4)]
     attacked = [v["readings"][reading]["susceptibility"] for v in levels]
     right = [v["accuracy"]["train"] for v in levels]
     text = (f"attackable {in_a_row(attacked, '%')}; accuracy {in_a_row(right, '%')}, from no noise to the "
             "largest")
-    if None in attacked:
-        return None, text
+    needed(attacked, text)
     return max(abs(v - attacked[0]) for v in attacked) < LITTLE and right[0] > right[-1], (
         f"{text} (“little effect”: less than {LITTLE} points)")
 
 
 @claim("figure-15", "Attack norms grow")
 @claim("figure-16", "Attack norms grow")
-@of_successful
-def norm_grows(data, reading):
-    return rising([data[f"level {n}"]["readings"][reading]["l2"] for n in (1, 2, 3) if f"level {n}" in data])
+def norm_grows(data):
+    """Whether the mean norm of the attacks grows from level to level."""
+    return rising(lambda reading: [
+        data[f"level {n}"]["readings"][reading]["l2"] for n in (1, 2, 3) if f"level {n}" in data])
 
 
 # ---- Sections 7.2.2 and 7.2.3: Fashion-MNIST and traffic signs -------------------------------------------
@@ -610,8 +614,7 @@ def as_on_cifar10(rows):
 
     right, attacked, flipped = map(medians, (
         "accuracy", "adversarial_susceptibility", "random_susceptibility"))
-    if None in (right, attacked, flipped):
-        return None, "no problem has all values"
+    needed((right, attacked, flipped), "no problem has all values")
     noise = " and ".join(f"{in_percent(middle(v))} at δ = {d} ({figures.ends_in_words(v)})"
                          for d in DELTAS[:2] for v in [of_sets(rows[rows.delta_inferred == d])])
     there = {(row.class_a, row.class_b) for row in rows.dropna(subset=["test"]).itertuples()}
@@ -628,11 +631,9 @@ def as_on_cifar10(rows):
 def still_attackable(rows):
     """The range of the shares that can be attacked: the claim names no least one."""
     failed = [r.problem for r in rows[rows.quantity == "accuracy"].itertuples()
-              if not figures.knows((r.class_a, r.class_b), r.train, LARGER_SIGN)]
+              if not figures.has_learned((r.class_a, r.class_b), r.train, LARGER_SIGN)]
     shares = rows[(rows.quantity == "adversarial_susceptibility") & ~rows.problem.isin(failed)]
     both = of_sets(shares)
-    if not both:
-        return None, NONE
     return None, ("“still attackable” names no least share; the attackable share of a problem and set is "
                   f"{in_percent(min(both))} to {in_percent(max(both))} (n = "
                   f"{counted(len(shares), 'problem')}; fitted: the network was chosen by this share)"
@@ -641,16 +642,15 @@ def still_attackable(rows):
 
 # ---- Section 7.2.4: ImageNet -----------------------------------------------------------------------------
 def by_delta(rows):
-    """Random susceptibilities of the tested network; None where no image has an attack."""
-    return {int(d.split()[1]): v for d, v in rows.turned.iloc[0].items()}
+    """Random susceptibilities of the tested network."""
+    shares = rows.turned.iloc[0]
+    return dict(zip([int(d.split()[1]) for d in shares], needed(shares.values(), "no image with an attack")))
 
 
 @claim("table-25", "At smaller delta")
 def nearly_none(rows):
     """Below one in a hundred at each smaller delta."""
     shares = by_delta(rows)
-    if None in shares.values():
-        return None, "no image with an attack"
     text = ", ".join(f"{number(float(shares[d]), digits=3)}% at δ = {d}" for d in DELTAS[:-1])
     return max(shares[d] for d in DELTAS[:-1]) < 1, (
         f"label flipped: {text} (“virtually zero”: we ask for less than 1%)")
@@ -665,8 +665,6 @@ def rarer(rows, cifar10, fashion, signs):
         for name, table in (("Fashion-MNIST", fashion), ("GTSRB", signs))}
     medians = {name: float(table.test.median()) for name, table in medians.items()}
     text = ", ".join(f"{name} {number(v, digits=3)}%" for name, v in medians.items())
-    if share is None:
-        return None, "no image with an attack"
     return share < min(medians.values()) / 2, (
         f"ImageNet {number(float(share), digits=3)}%; medians over problems: {text} (“only”: we ask "
         f"for less than half of the smallest of these, {words(min(medians.values()) / 2)})")
@@ -677,8 +675,7 @@ def mostly_small(data):
     """At least nine in ten of the correctly classified images."""
     small = data["share_linf_below_0"]
     share = small["1_pct"]
-    if share is None:
-        return None, "no image is classified correctly" if "known" in data else small["1_pct_status"]
+    needed([share], "no image is classified correctly" if "known" in data else small["1_pct_status"])
     return share > 90, (f"{number(share, digits=3)}% of {data['known']:,} correctly classified images have "
                         "an attack that changes every value by less than a tenth of its range (we ask for "
                         "more than 90%)")
@@ -689,4 +686,5 @@ def mostly_small_of_vgg19(data):
     return mostly_small(data)
 
 
-mostly_small_of_vgg19.counts = lambda labels: labels["run"].startswith("vgg19")     # waits for no other
+# Waits for no other network.
+claim["figure-22"]["94.3% of images"].counts = lambda labels: labels["run"].startswith("vgg19")

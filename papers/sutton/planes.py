@@ -26,29 +26,6 @@ def turned(unit, split, delta, *, linear=False):
     return 100 * float(planar_flip_probability(unit["dimension"], 1 / nearness, unit["draws"]).mean())
 
 
-def rows(units, problems, names):
-    """Rows of a table of our own: the measured share beside that of a plane, at both distances."""
-    made = []
-    for problem, unit in figures.measured(units).items():
-        part = unit["test"]
-        if problem in problems and part["stretch"]["count"]:
-            told = {"problem": figures.name(problem, names),
-                    "attack": figures.median_of(part["attack"]["l2"]),
-                    "linear": figures.median_of(part["linear"])}
-            for d in FAR:
-                told |= {f"measured_{d}": figures.interval(tables.disturbed(d)(part)),
-                         f"plane_{d}": figures.in_percent(turned(unit, "test", d)),
-                         f"linear_{d}": figures.in_percent(turned(unit, "test", d, linear=True))}
-            made.append(told)
-    return made
-
-
-HEADER = {"problem": "problem", "attack": "attack, median", "linear": "linear network’s plane, median"}
-for d in FAR:
-    HEADER |= {f"measured_{d}": f"{d} ×: measured, % (95% interval)", f"plane_{d}": f"{d} ×: attack’s plane",
-               f"linear_{d}": f"{d} ×: linear network’s plane"}
-
-
 def draw(units, problems, names, printed):
     """One panel a size of the draws: measured shares with their intervals, printed ones, and those of planes.
 
@@ -90,18 +67,16 @@ def in_words(units, problems, names):
     if not there:
         return "No test image of the problems shown has an attack."
     near, far = FAR
-    found = {"seen": lambda u, d: tables.disturbed(d)(u["test"])["percent"],
-             "flat": lambda u, d: turned(u, "test", d),
-             "linear": lambda u, d: turned(u, "test", d, linear=True)}
-    each = {way: {d: [of(u, d) for u in there.values()] for d in FAR} for way, of in found.items()}
-    mean = {way: {d: figures.in_percent(np.mean(of[d])) for d in FAR} for way, of in each.items()}
+    shares = {way: {d: [of(u, d) for u in there.values()] for d in FAR} for way, of in (
+        ("measured", lambda u, d: tables.disturbed(d)(u["test"])["percent"]),
+        ("flat", lambda u, d: turned(u, "test", d)),
+        ("linear", lambda u, d: turned(u, "test", d, linear=True)))}
+    mean = {way: {d: figures.in_percent(np.mean(of[d])) for d in FAR} for way, of in shares.items()}
     samples = 1 / float(tail(next(iter(there.values()))["dimension"], 1 / far))
     once = (f"{display.number(samples / 1e6, digits=2)} million" if 1e6 <= samples < 1e9 else
             display.number(samples, digits=2))
     stretch = [tables.quantile(u["test"]["stretch"], 0.5) for u in there.values()]
     ratio = " to ".join(dict.fromkeys(f"{end(stretch):.2f}" for end in (min, max)))
-    worst, seen, linear = max(zip(there, each["seen"][far], each["linear"][far]),
-                              key=lambda gap: abs(gap[1] - gap[2]))
     beyond = [figures.name(p, names) for p, u in there.items()
               if tables.quantile(u["test"]["linear"], 0.5) > tables.quantile(u["test"]["attack"]["l2"], 0.5)]
     farther = "" if not beyond else (
@@ -109,14 +84,12 @@ def in_words(units, problems, names):
         "so there it is not the distance to the boundary.")
     return (f"*The attack's norm as distance.* A random perturbation of {far} times this norm crosses such a "
             f"plane once in {once} samples: {mean['flat'][far]} of the labels flip (measured: "
-            f"{mean['seen'][far]}; means over {figures.counted(len(there), 'problem')}). The boundary is not "
-            "farther than the attack, so for a flat boundary this share is a lower limit.\n\n"
+            f"{mean['measured'][far]}; means over {figures.counted(len(there), 'problem')}). The boundary "
+            "is not farther than the attack, so for a flat boundary this share is a lower limit.\n\n"
             "*The linear network's distance.* The norm of the attack divided by this distance has a median "
             f"of {ratio} over the images of a problem. At {near} times the norm these planes give "
-            f"{mean['linear'][near]} (measured: {mean['seen'][near]}), at {far} times "
-            f"{mean['linear'][far]} (measured: {mean['seen'][far]}). The deviation at {far} times the norm "
-            f"is largest on {figures.name(worst, names)}: {figures.in_percent(linear)} (measured: "
-            f"{figures.in_percent(seen)}).{farther}\n\n"
+            f"{mean['linear'][near]} (measured: {mean['measured'][near]}), at {far} times "
+            f"{mean['linear'][far]} (measured: {mean['measured'][far]}).{farther}\n\n"
             "Prediction and measurement can differ because the attack need not find the shortest way to the "
             "boundary, because the boundary may be curved, or both. This page does not separate the two.")
 
@@ -129,15 +102,12 @@ the logit divided by the norm of its gradient. Both distances predict the outcom
 perturbations; the second one does so image by image."""
 
 
-def show(run, slug, units, problems, names, printed, *, data_set):
-    """Show what flat boundaries predict beside what was measured: a picture, a table, and both in words."""
+def show(run, units, problems, names, printed, *, data_set):
+    """Show what flat boundaries predict beside what was measured: a picture, and both in words."""
     display.say(INTRO)
     run.picture(units, lambda u: draw(u, problems, names, printed),
                 caption=f"Test images of {data_set} whose label random perturbations of five and ten times "
                         "the norm of the attack flip: measured, published, and predicted by flat boundaries.",
                 alt="Dots with bars for the measured share of every problem, crosses for the published one, "
                     "and marks near zero for flat boundaries at the distance of the attack.")
-    run.extra(slug, units, lambda u: rows(u, problems, names),
-              "Test images: median distance of the attack and of the plane of the linear network, and the "
-              "share of images whose label the perturbations flip.", header=HEADER)
     run.tell(units, lambda u: in_words(u, problems, names))

@@ -31,9 +31,9 @@ class Choice(NamedTuple):
 
     def near(self, reading, printed):
         """On how many problems a reading's share is within ten points of the published: "2 of 5 problems"."""
-        mine = self.shares[reading]
-        near = sum(abs(v - printed[p]["test"]) <= 10 for p, v in mine.items())
-        return f"{near} of {figures.counted(len(mine), 'problem')}" if mine else None
+        shares = self.shares[reading]
+        near = sum(abs(v - printed[p]["test"]) <= 10 for p, v in shares.items())
+        return f"{near} of {figures.counted(len(shares), 'problem')}" if shares else None
 
     def state(self, reading):
         """What the rule says of a reading."""
@@ -44,15 +44,6 @@ class Choice(NamedTuple):
         if reading in self.compared or any(reading == each for each, *_ in self.missing):
             return "waits" if self.missing else "not chosen"
         return "not on all problems"
-
-    def waits_for(self, names):
-        """The networks that are missing, a line a reading."""
-        asked = {}
-        for r, p, n in self.missing:
-            asked.setdefault(r, {}).setdefault(p, []).append(str(n))
-        return "\n".join(f"- *{READINGS[r].name}*: " + "; ".join(
-            f"{figures.name(p, names)}, seed {' and '.join(seeds)}" for p, seeds in each.items()) + "."
-            for r, each in asked.items())
 
 
 def networks(*frames):
@@ -128,42 +119,11 @@ def chosen(units, others, right, printed):
 
 # ---- what tables and the picture say of a network --------------------------------------------------------
 def facts(part):
-    """Of a set, or of its images of one class: shares in percent, images attacked; a set's norm and ratio."""
-    l1, l2 = (part["attack"].get(norm, {}).get("mean") for norm in ("l1", "l2"))
-    return {"test": tables.accuracy(part)["percent"],
-            "tried": part["tried"],
-            "attack": part["attack"].get("susceptibility", part["attack"])["percent"],
-            "size": l2, "ratio": l1 / l2 if l2 else None,
+    """Of a set: shares in percent, images attacked, the mean norm of the attacks and its ratio ℓ₁/ℓ₂."""
+    l1, l2 = (part["attack"][norm]["mean"] for norm in ("l1", "l2"))
+    return {"test": tables.accuracy(part)["percent"], "tried": part["tried"],
+            "attack": tables.attacked(part)["percent"], "size": l2, "ratio": l1 / l2 if l2 else None,
             "lost": 100 * part["saturated"] / part["tried"] if part["tried"] else None}
-
-
-HEADER = {"problem": "problem", "reading": "reading", "seed": "seed", "train": "training accuracy",
-          "test": "test accuracy", "tried": "images attacked", "attack": "attackable",
-          "lost": "zero gradient"}
-
-
-def rows(units, others, published, names):
-    """A row for each network of a problem, the published one first.
-
-    published   problem -> the `facts` of the paper's network
-    """
-    made, nets = [], networks(units, others)
-    for (p, r), there in nets.items():
-        about = {"problem": figures.name(p, names)}
-        if not any(row["problem"] == about["problem"] for row in made):
-            made.append({**about, "reading": "published", **published(p)})
-        made += [{**about, "reading": READINGS[r].name, "seed": str(n), **facts(u["test"]),
-                  "train": tables.accuracy(u["train"])["percent"]} for n, u in there.items()]
-    return made
-
-
-def class_rows(units, others, names):
-    """A row for each class of the networks that were measured by class."""
-    return [{"problem": figures.name(p, names), "reading": READINGS[r].name, "seed": str(n),
-             "sign": names[p[label]], "label": label,
-             "train": tables.accuracy(u["train"]["by_class"][label])["percent"], **facts(part)}
-            for (p, r), there in networks(units, others).items() for n, u in there.items()
-            for label, part in enumerate(u["test"].get("by_class", ()))]
 
 
 def draw(units, others, published, right, names):
@@ -205,81 +165,20 @@ def draw(units, others, published, right, names):
     return figure
 
 
-# ---- results of the networks in words --------------------------------------------------------------------
-def noisiest(units):
-    """`(problem, share), shares` of test labels that noise of the attack's own norm flips: the most, all."""
-    found = {p: share for p, u in figures.measured(units).items()
-             if (share := tables.disturbed(1)(u["test"]))["of"]}
-    return max(found.items(), key=lambda each: each[1]["percent"], default=(None, None)), found
-
-
-def printed_in_words(units, printed, names):
-    """What Table 2 as printed gives: the range of the attackable share, and where noise flips most labels.
-
-    units     those networks whose training did not fail
-    printed   {problem: row} with the published share that noise of the attack's norm flips, "test"
-    """
-    (problem, noise), found = noisiest(units)
-    if noise is None:
-        return "No image was perturbed at random under Table 2 as printed."
-    ends = figures.ends_in_words([tables.attacked(u["test"])["percent"] for u in units.to_dict("records")])
-    rest = [each["percent"] for p, each in found.items() if p != problem]
-    others = f", and of at most {figures.in_percent(max(rest))} on the other problems" if rest else ""
-    return (f"With Table 2 as printed, {ends} of the test images are attackable "
-            f"({figures.counted(len(units), 'problem')} whose training did not fail). Noise of the attack's "
-            f"own norm flips the label of {figures.in_percent(noise['percent'])} of the attackable test "
-            f"images of *{figures.name(problem, names)}* (n = {noise['of']}; paper: "
-            f"{figures.in_percent(printed[problem]['test'])}){others}.")
-
-
 def classes_in_words(units, others):
     """Vanished gradients by label, with and without batch normalisation."""
-    told = []
+    parts = []
     for words, there in (("with batch normalisation", True), ("without it", False)):
-        nets = [u["test"]["by_class"] for (_, r), mine in networks(units, others).items()
-                if (r in NORMALISED) == there for u in mine.values() if "by_class" in u["test"]]
-        lost, tried = ([sum(each[label][key] for each in nets) for label in (0, 1)]
+        by_class = [u["test"]["by_class"] for (_, r), nets in networks(units, others).items()
+                    if (r in NORMALISED) == there for u in nets.values() if "by_class" in u["test"]]
+        lost, tried = ([sum(sets[label][key] for sets in by_class) for label in (0, 1)]
                        for key in ("saturated", "tried"))
         if all(tried):
-            told.append(f"{words} ({figures.counted(len(nets), 'network')}), " + " and ".join(
+            parts.append(f"{words} ({figures.counted(len(by_class), 'network')}), " + " and ".join(
                 f"{figures.in_percent(100 * lost[n] / tried[n])} of {tried[n]:,} images of label {n}"
                 for n in (0, 1)))
     return ("The loss gradient of correctly classified test images is exactly zero for these shares: "
-            f"{'; '.join(told)}." if told else "No network was measured by class.")
-
-
-def vanished_in_words(units, shares, right, names):
-    """How far the shares lie from the published ones if an undefined step counts as an attack."""
-    (without, where), (counting, _) = (deviation(units, shares, right, zero=zero) for zero in (False, True))
-    if without is None:
-        return "No network has learned its problem in this run."
-    each = {p: [deviation(units, shares, right, {p}, zero=zero)[0] for zero in (False, True)] for p in where}
-    change = {p: after - before for p, (before, after) in each.items()}
-    moved = [f"{verb} most on *{figures.name(p, names)}* ({each[p][0]:.1f} to {each[p][1]:.1f} points)"
-             for verb, p in (("falls", min(change, key=change.get)), ("rises", max(change, key=change.get)))
-             if (change[p] > 0) == (verb == "rises") and change[p] != 0]
-    ends = f" The deviation {' and '.join(moved)}." if moved else ""
-    return ("Divided by its norm, such a gradient has no value, and a program may count the image as "
-            "attacked ({ref}`sutton-7-1`); ours does not. If these images count as attacked, the networks of "
-            f"Table 23 deviate from the published test shares by {counting:.1f} points on average instead of "
-            f"{without:.1f} (n = {figures.counted(len(where), 'problem')}).{ends} The paper does not state "
-            "what its software does.")
-
-
-def seeds_in_words(units, others, printed, names):
-    """How mean norms of another training differ, and on which problem ours differ most from the published."""
-    size = {p: facts(u["test"])["size"] for p, u in figures.measured(units).items()}
-    size = {p: mean for p, mean in size.items() if mean is not None}
-    seeds = [mean for (p, r), nets in networks(others).items() if (p, r) == (SEEDED, "bn")
-             for u in nets.values() if (mean := facts(u["test"])["size"]) is not None]
-    if not size or not seeds:
-        return ""
-    worst = max(size, key=lambda p: abs(size[p] - printed[p]["mean"]))
-    return (f"Another training changes these values: on *{figures.name(SEEDED, names)}* the mean ℓ₂ norm on "
-            f"test images is {min(seeds):.2f} to {max(seeds):.2f} over "
-            f"{figures.counted(len(seeds), 'further network')} (paper: {printed[SEEDED]['mean']:.2f}). The "
-            f"difference is largest on *{figures.name(worst, names)}*: {size[worst]:.2f} (paper: "
-            f"{printed[worst]['mean']:.2f}).")
+            f"{'; '.join(parts)}." if parts else "")
 
 
 # ---- on data sets that have no part in the choice ---------------------------------------------------------
@@ -301,70 +200,30 @@ def compare(run, name, units, plain, shares, right, norms, names):
               header={"problem": "problem", "reading": "network", "test": "test accuracy",
                       "tried": "images attacked", "attack": "attackable", "lost": "zero gradient",
                       "size": "mean ℓ₂ norm"})
-    run.tell((units, plain), lambda u, p: deviation_in_words(u, p, shares, right, names))
+    run.tell((units, plain), lambda u, p: both_in_words(u, p, shares, right))
 
 
 def test_rows(units, plain, shares, right, norms, names):
     """A row for each network of a problem, the published one first."""
-    nets, made = networks(units, plain), []
+    nets, rows = networks(units, plain), []
     for problem in dict.fromkeys(p for p, _ in nets):
-        made.append({"problem": figures.name(problem, names), "reading": "published",
+        rows.append({"problem": figures.name(problem, names), "reading": "published",
                      "test": right[problem]["test"], "attack": shares[problem]["test"],
                      "size": norms[problem]["mean"]})
-        made += [{"problem": figures.name(problem, names), "reading": READINGS[r].name, **facts(u["test"])}
+        rows += [{"problem": figures.name(problem, names), "reading": READINGS[r].name, **facts(u["test"])}
                  for (p, r), there in nets.items() if p == problem for u in there.values()]
-    return made
-
-
-def deviation(frame, shares, right, problems=None, *, zero=False):
-    """Mean absolute deviation from the published share over the networks that learned, and their problems.
-
-    zero    whether an image whose gradient is exactly zero counts as attackable
-    """
-    off = {}
-    for u in frame.to_dict("records"):
-        problem, part = (u["class_a"], u["class_b"]), u["test"]
-        if part["tried"] and not failed(u, right) and (problems is None or problem in problems):
-            share = figures.with_zero(part) if zero else tables.attacked(part)["percent"]
-            off[problem] = abs(share - shares[problem]["test"])
-    return float(np.mean(list(off.values()))) if off else None, set(off)
-
-
-def of_both(units, plain, right):
-    """The problems that a network of either reading has learned, in their order."""
-    learned = [{(u["class_a"], u["class_b"]) for u in frame.to_dict("records")
-                if u["test"]["tried"] and not failed(u, right)} for frame in (units, plain)]
-    return sorted(set.intersection(*learned))
-
-
-def deviation_in_words(units, plain, shares, right, names):
-    """How far both readings are from the published attackable shares, on the problems of both."""
-    both = of_both(units, plain, right)
-    if not both:
-        return "No problem has a network of either kind that has learned it."
-
-    def points(frame, zero=False):
-        return f"{deviation(frame, shares, right, both, zero=zero)[0]:.1f}"
-
-    bn, plainly, many = READINGS["bn"].name, READINGS[""].name, len(both) > 1
-    where = " and ".join(figures.name(p, names) for p in both)
-    others = ("" if len(units) == len(plain) == len(both) else
-              " Rows of other problems compare with the published row of their own problem alone.")
-    return (f"Both networks have learned {figures.counted(len(both), 'problem')} ({where}). There the "
-            f"attackable share deviates from the published one by {points(units)} points with *{bn}* and by "
-            f"{points(plain)} points with *{plainly}*{', on average' if many else ''}. If every image with a "
-            f"zero gradient counts as attackable, the deviations are {points(units, True)} and "
-            f"{points(plain, True)} points.{others}")
+    return rows
 
 
 def both_in_words(units, plain, shares, right):
-    """For the box: the attackable share under both readings and the published one, on problems of both."""
-    both = of_both(units, plain, right) if len(plain) else []
+    """The attackable shares with batch normalisation, without it and published, on the problems of both."""
+    learned = [{p: tables.attacked(u["test"])["percent"] for p, u in figures.measured(frame).items()
+                if u["test"]["tried"] and not failed(u, right)} for frame in (units, plain)]
+    both = set.intersection(*map(set, learned))
     if not both:
-        return None
-    ours = [figures.in_percent(_share([u for u in frame.to_dict("records")
-                                     if (u["class_a"], u["class_b"]) in both])) for frame in (units, plain)]
-    theirs = figures.in_percent(float(np.mean([shares[p]["test"] for p in both])))
+        return ""
+    normalised, plainly, published = (figures.in_percent(float(np.mean([frame[p] for p in both])))
+                                      for frame in (*learned, {p: shares[p]["test"] for p in both}))
     return ("Our networks have batch normalisation, unlike the paper's Table 2; on "
-            f"{figures.counted(len(both), 'pair')} the step misclassifies {ours[0]} with it and {ours[1]} "
-            f"without (paper: {theirs}).")
+            f"{figures.counted(len(both), 'pair')} the step misclassifies {normalised} with it and {plainly} "
+            f"without (paper: {published}).")
