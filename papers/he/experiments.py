@@ -108,17 +108,16 @@ def examples(model, x, y, attack, *, iterations, seed):
     return Examples(given, found.was_correct & found.success, found.was_correct, found.success, found.passes)
 
 
-def attacked(subject, attack, *, first, images, iterations, seed):
+def attacked(subject, attack, first, images, iterations, seed):
     """Test images of a block, their labels, the network, and the `Examples` of an attack on them."""
     x, y = subject.images(first, images)
     model = subject.model(seed)
     return x, y, model, examples(model, x, y, attack, iterations=iterations, seed=seed)
 
 
-def classified(subject, attack, *, first, images, iterations, radius, shown, seed):
+def classified(subject, attack, first, images, iterations, radius, shown, seed):
     """`attacked`, and what point and region classification make of the examples."""
-    x, y, model, found = attacked(subject, attack, first=first, images=images, iterations=iterations,
-                                  seed=seed)
+    x, y, model, found = attacked(subject, attack, first, images, iterations, seed)
     with frozen(model):
         point = logits(model, found.x).argmax(1)
     region = Region(radius)(model, found.x, generator=runtime.generator(seed, "he", "region", first))
@@ -213,8 +212,7 @@ def plan_attacks(scale):
 
 def attack_images(subject, attack, *, first, images, iterations, radius, shown, seed):
     """An attack on a block of images, and what point and region classification make of the results."""
-    return classified(subject, attack, first=first, images=images, iterations=iterations, radius=radius,
-                      shown=shown, seed=seed)[-1]
+    return classified(subject, attack, first, images, iterations, radius, shown, seed)[-1]
 
 
 SCRIPT = optimised.MNIST_MARGIN     # OptMargin's settings in the authors' code
@@ -291,8 +289,7 @@ def under_noise(subject, attack, *, first, images, iterations, noises, radius, s
     noises  how many others, of the same size as the attack's and at right angles; as many points of the cube
     radius  of region classification's cube, whose points alone are clipped to [0, 1]
     """
-    x, y, model, found = attacked(subject, attack, first=first, images=images, iterations=iterations,
-                                  seed=seed)
+    x, y, model, found = attacked(subject, attack, first, images, iterations, seed)
     drawn, shape = runtime.generator(seed, "he", "other noises"), x.shape[1:]
     own = attack.noises(shape, runtime.generator(seed, "he", "noise"))
     others = dataclasses.replace(attack, members=noises + 1).noises(shape, drawn)[:-1]
@@ -351,8 +348,7 @@ def search_from(subject, attack, *, first, images, iterations, directions, negat
 
     pictured  which image of the block, or -1: its line searches are kept one by one
     """
-    x, y, model, found = attacked(subject, attack, first=first, images=images, iterations=iterations,
-                                  seed=seed)
+    x, y, model, found = attacked(subject, attack, first, images, iterations, seed)
     dirs = directions_for(x, directions, negatives=negatives, seed=seed)
     around, one = survey(model, found.x[found.counts], dirs, step=step, top=top), None
     if pictured >= 0 and bool(found.counts[pictured]):
@@ -383,8 +379,7 @@ def search_by_steps(subject, attack, *, first, images, iterations, directions, s
     steps  RMS distances between two looks
     Lists of the examples that count, one for each step and, in it, one as they are and one with the fault.
     """
-    x, _, model, found = attacked(subject, attack, first=first, images=images, iterations=iterations,
-                                  seed=seed)
+    x, _, model, found = attacked(subject, attack, first, images, iterations, seed)
     dirs = directions_for(x, directions, negatives=True, seed=seed)
     around = [[survey(model, found.x[found.counts], dirs, step=step, top=top, legacy_tail_bug=fault)
                for fault in (False, True)] for step in steps]
@@ -560,8 +555,7 @@ def plan_imagenet_examples(scale):
 
 def examine(subject, attack, *, first, images, iterations, directions, step, top, radius, shown, seed):
     """An attack on a block of images, both classifications, line searches from the examples that count."""
-    x, model, found, told = classified(subject, attack, first=first, images=images, iterations=iterations,
-                                       radius=radius, shown=shown, seed=seed)
+    x, model, found, told = classified(subject, attack, first, images, iterations, radius, shown, seed)
     dirs = directions_for(x, directions, negatives=False, seed=seed)
     around, one = survey(model, found.x[found.counts], dirs, step=step, top=top), None
     if shown and bool(found.counts[0]):
