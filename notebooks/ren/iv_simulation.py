@@ -121,8 +121,8 @@ def draw_pairs(runs):
         for row, images in zip(rows, (one.original, one.inside, one.outside)):
             display.image_grid(row, images)
         for n, excluded in enumerate(one.excluded):
-            labels = f"{one.inside_class[n]} | {one.outside_class[n]}\n{one.separability[n]:.3f}"
-            rows[2, n].set_xlabel("×" if excluded else labels, fontsize=10)
+            rows[2, n].set_xlabel("×" if excluded else f"{one.inside_class[n]} | {one.outside_class[n]}\n"
+                                  f"{one.separability[n]:.3f}", fontsize=10)
             for ax in rows[1:, n]:
                 ax.images[0].set_visible(not excluded)
         for ax, text in zip(rows[:, 0], (f"{one.background}:\noriginal", "inside", "outside")):
