@@ -99,6 +99,7 @@ def layer_rows(networks):
 
 run.table("table-1", networks, layer_rows)
 
+
 # %% [markdown]
 # ## Table II: accuracies, and labels of a white and a black image
 #
@@ -160,7 +161,6 @@ ANSWERS_ALT = ("Two panels, for a white and a black image. In three columns, A, 
 run.picture(networks, draw_answers, alt=ANSWERS_ALT,
             caption="Predicted label of each trained network for a white and a black image, at the height of "
                     "its probability. Dashed, with the label at its end: the paper's networks")
-
 
 # %% [markdown]
 # ## Equation 1: structural similarity (SSIM)

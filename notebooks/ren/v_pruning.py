@@ -155,6 +155,7 @@ run.extra("pruning-places", searches, lambda runs: over_nets(
           "networks.", header={"place": "pruned", "t": "t", "T": "T", "background": "background", **SSIM,
                                "reached": "above the threshold (%)"})
 
+
 # %% [markdown]
 # With $t = T = 128$ an image has two grey levels, 0 and 255. Their mean, rounded, is 128, the one level that the rule leaves
 # unchanged. With thresholds one level below or above, that mixture is pruned back to 255 or to 0. For each suspect alone, the next

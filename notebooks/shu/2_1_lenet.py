@@ -145,6 +145,7 @@ def table_1(units):
 
 run.table("table-1", networks, table_1)
 
+
 # %% [markdown]
 # ## Figure 3: two-dimensional projection of the digits
 

@@ -254,6 +254,7 @@ display.say(prose.fill(
     "argument is the same, and the ball may be smaller.",
     ball | {"bound": bound, "share": steepest / bound, "power": -ball["log10_volume"]}))
 
+
 # %% [markdown]
 # ## Choices that the paper leaves open
 #
