@@ -1,6 +1,4 @@
 """papers.shu: the box behind a printed row, rows of tables, predicates of claims, planes."""
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -116,15 +114,6 @@ def test_transfer_beside_the_print_and_of_other_families(runs):
     assert beyond.transfers(runs.iloc[:0], runs.iloc[:0]) == []
 
 
-def test_rules_of_keeping_and_classes_with_too_few_examples(runs):
-    runs.classes[0]["7"]["changed_values"] = {"all": 80, "most": 90, "any": 500}
-    assert beyond.between(runs) == {"n": 3, "between": 1, "enough": 2}
-    told = beyond.scarce(runs)
-    assert (told["n"], told["of"]) == (2, 4)
-    assert told["told"] == "NF: 0 of class 2, shown is 7; MI: 12 of class 0, shown is none"
-    assert not beyond.scarce(runs.iloc[1:3])
-
-
 def test_errors_stand_beside_the_printed_range():
     rows = pd.DataFrame([{"printed_row": 1, "M1": 0.02, "M2": 0.03}, {"printed_row": 2, "M6": 0.035}])
     assert claims.similar(0.02, 0.03, "alike")(rows) == (
@@ -132,24 +121,10 @@ def test_errors_stand_beside_the_printed_range():
               "span of 0.01)")
 
 
-def test_how_probable_a_falling_order_is_by_counting_all_orders():
-    values = [3, 1, 2, 1, 0]
-
-    def rises(order):
-        return sum(a < b for n, b in enumerate(order) for a in order[:n])
-
-    every = list(itertools.permutations(values))
-    for order in every[::7]:
-        share = sum(rises(each) <= rises(order) for each in every) / len(every)
-        assert beyond._falls(list(order)) == pytest.approx(share)
-
-
 def test_facts_beside_the_print(runs):
     facts = beyond.minute(runs)
-    assert (facts["n"], facts["own"], facts["paper"]["own"]) == (3, 1, 3) and facts["others"] == 0.25
+    assert facts["n"] == 3 and facts["others"] == 0.25
     assert beyond.minute(runs.iloc[3:]) == {}
-    every = {row["attack"]: row for row in beyond.every_target(runs)}
-    assert every["NF"]["classes"] == 2 and every["NF"]["transferable"] == 1 and every["MI"]["others"] is None
 
 
 def test_figures_are_drawn_of_what_is_there_and_nothing_of_nothing(runs):
@@ -166,10 +141,8 @@ def test_points_of_a_plane_have_the_types_of_section_2_4():
 
 def test_boxes_of_two_digits_in_words():
     made = {b: held(80, 40, rates=[rate, 0.0, 0.25]) for b, rate in ((6, 0.125), (2, 0.5))}
-    made[2]["boxes"]["any"] = made[2]["boxes"]["all"] | {"rates": [[1.0, 0.0, 0.5]] * 2}
     told = beyond.box_by_box(pd.DataFrame([run("cw2", {"6": made[6]}, label=5),
                                             run("cw2", {"2": made[2]}, label=7)]))
-    assert told["loose"] == "100% for 7 → 2 (paper: 82%)" and told["another"] == "50% (paper: 78%)"
     assert told["far"] == "5 → 6, 2 (paper: 10.6) and 7 → 2, 2 (paper: 11.3)"
     assert told["worst"] == "M2 (50% for 5 → 6, 50% for 7 → 2)"
     assert beyond.box_by_box(pd.DataFrame(columns=["method", "label", "classes"])) == {}

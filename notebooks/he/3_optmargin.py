@@ -41,7 +41,6 @@ blocks: int = None  # blocks of images of each network and attack; None takes th
 iterations: int = None  # most iterations for each c of an attack; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
-import pandas as pd
 import torch
 
 from papers.he import claims, experiments, figures
@@ -182,14 +181,7 @@ run.table("table-1", attacks, lambda runs: figures.across(
 # Accuracy counts all images. Where an attack finds no example, the clean image is classified, so that a failed attack counts as correct.
 
 # %%
-table_2 = run.table("table-2", attacks, lambda runs: figures.across(
-    figures.examples(runs, "region", "point"), ("benign", "fgsm", "brittle", "margin"),
-    {"region": lambda rows: share(rows.region), "point": lambda rows: share(rows.point)}),
-                    behind=figures.BEHIND)
-run.say(attacks, figures.facts,
-        "The 95% intervals of region classification on the normal MNIST network are {brittle.low:.1f} to "
-        "{brittle.high:.1f}% for OptBrittle and {margin.low:.1f} to {margin.high:.1f}% for OptMargin.")
-run.extra("images-behind", attacks, figures.behind, "Images behind Tables 1 and 2", fold="Numbers of images")
+run.table("table-2", attacks, figures.table_2, behind=figures.BEHIND)
 
 # %% [markdown]
 # ## Figure 5: examples of each attack
@@ -224,10 +216,6 @@ def cost(runs):
             "margin_passes": far, "slowdown": far / near if near and far else None}
 
 
-run.say(attacks, cost,
-        "For a digit on the normal MNIST network OptMargin takes {margin_passes:,.0f} passes and OptBrittle "
-        "{brittle_passes:,.0f}: the slowdown is {slowdown:,.0f} for the attacker, with our settings of both, "
-        "and {samples} for the defender.")
 run.statement("procedure-optmargin", attacks, data=cost)
 run.statement("procedure-cost-optmargin", attacks, data=lambda runs: cost(runs) | {
     "minutes_per_image_slowest": None, "minutes_per_image_slowest_status": f"not run: {claims.SLOWEST}"})
@@ -287,22 +275,9 @@ def by_setting(runs, attacks):
     return made
 
 
-def by_setting_ranges(*runs):
-    """Lowest and highest values over the settings, and the paper's."""
-    table = pd.DataFrame(by_setting(*runs)).rename(columns={"region, %": "region"})
-    return {"paper": figures.published("table-1")["mnist-normal"]} | table[
-        ["n", "OptBrittle", "region", "OptStrong", "over_OptMargin"]].agg(["min", "max"]).to_dict()
-
-
 run.extra("optimiser-settings", (others, attacks), by_setting,
           "Other settings on MNIST: mean distances; accuracy of region classification on OptBrittle images; "
           "OptStrong's success on the adversarially trained network (adv.)")
-
-
-run.say((others, attacks), by_setting_ranges,
-    "By the setting, OptStrong's mean distance on the normal network (n = {n.min:.0f}) goes from "
-    "{OptStrong.min} to {OptStrong.max} (paper: {paper.strong.rms}), {over_OptMargin.min} to "
-    "{over_OptMargin.max} times OptMargin's on images of both.")
 
 # %% [markdown]
 # (he-3-leads)=
@@ -378,23 +353,22 @@ run.extra("own-attack", yours, lambda runs: [
     "Attack on the normal MNIST network, and accuracy of region classification on its results")
 
 # %%
+MINUTE = (
+    "Does a majority vote over 100 noisy copies of an image (region classification) restore the label of an "
+    "adversarial image? On our normally trained MNIST network it does so for {brittle.hits} of {brittle.of} "
+    "adversarial digits of minimum norm (OptBrittle; paper: {brittle.paper.region:%}), but for only "
+    "{margin.hits} of {margin.of} digits of OptMargin, an attack made to withstand noise (95% interval "
+    "{margin.low:.1f} to {margin.high:.1f}%; paper: {margin.paper.region:%}). Their mean RMS distance from "
+    "the clean digit (pixels from 0 to 1) is {margin.rms} for OptMargin (paper: {margin.paper.rms}) and "
+    "{brittle.rms} for OptBrittle (paper: {brittle.paper.rms}{settings}). The paper's other three networks "
+    "are represented by proxies, which do not test its numbers.")
 best, tried = run.best(attacks), run.best(others)
 if len(best) and (facts := figures.facts(best)):
-    facts |= {"range": by_setting_ranges(tried, best)} if len(tried) else {}
-    run.minute(prose.fill(
-        "Does a majority vote over 100 noisy copies of an image (region classification) restore the label of "
-        "an adversarial image? On our normally trained MNIST network it does so for {brittle.hits} of "
-        "{brittle.of} adversarial digits of minimum norm (OptBrittle; paper: {brittle.paper.region:%}), but "
-        "for only {margin.hits} of {margin.of} digits of OptMargin, an attack made to withstand noise (95% "
-        "interval {margin.low:.1f} to {margin.high:.1f}%; paper: {margin.paper.region:%}). Their mean RMS "
-        "distance from the clean digit (pixels from 0 to 1) is {margin.rms} for OptMargin (paper: "
-        "{margin.paper.rms}) and {brittle.rms} for OptBrittle (paper: {brittle.paper.rms}"
-        + ("; unpublished settings move ours between {range.OptBrittle.min} and {range.OptBrittle.max}"
-           if "range" in facts else "")
-        + "). The paper's other three networks are represented by proxies, which do not test its numbers.",
-        facts),
-        picture=figures.draw_accuracy(table_2["rows"]),
-        alt="Accuracy of point and region classification on clean images and three kinds of examples.")
+    distances = [row["OptBrittle"] for row in by_setting(tried, best)] if len(tried) else []
+    settings = prose.fill("; unpublished settings move ours between {least} and {most}",
+                          {"least": min(distances), "most": max(distances)}) if distances else ""
+    run.minute(prose.fill(MINUTE, facts | {"settings": settings}), picture=figures.draw_accuracy(best),
+               alt="Accuracy of point and region classification on clean images and three kinds of examples.")
 
 # %%
 run.stamp()

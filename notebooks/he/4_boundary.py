@@ -46,7 +46,7 @@ from functools import partial
 
 import numpy as np
 
-from papers.he import boundary, claims, experiments, figures
+from papers.he import boundary, claims, experiments
 from report import prose
 from report.evidence import equality
 from report.page import start
@@ -77,9 +77,8 @@ scale = run.scale(**experiments.DISTANCE_SCALE)
 # A run attacks one block of images of one network and follows the line searches from the examples that count ({download}`experiments.py <../../papers/he/experiments.py>`).
 
 # %%
-# `planes` and `searches` are for the sections on what the paper lacks and on the authors' scripts.
-distances, planes, searches = map(run.results, (
-    experiments.distances, experiments.planes, experiments.line_searches))
+distances = run.results(experiments.distances)
+searches = run.results(experiments.line_searches)       # for the section on the authors' scripts
 
 
 # %% [markdown]
@@ -183,23 +182,6 @@ run.figure("figure-7", distances, partial(boundary.draw_all, linf=True), alt=ALT
            data=partial(boundary.all_data, linf=True),
            contains={"as Figure 2": lambda d: len(d) == 4, "curves": True, "black line": True})
 
-# %% [markdown]
-# ## The plane through an image and two of its examples
-#
-# The paper has no such figure. The image lies at the origin, its OptBrittle example to the right, its OptMargin example above. Every colour
-# is a predicted label, written in its area. Points of the plane are not clipped to the pixel range.
-
-# %%
-run.picture(planes, boundary.draw_plane,
-            caption="The plane through test image 3,153, its OptBrittle and its OptMargin example.",
-            alt="A square of coloured areas for each network, one colour a label, with marks at the image "
-                "and at its two examples.")
-run.say(planes, boundary.to_the_next_label,
-        "On the normal network, the nearest point of this plane with another label lies at an RMS distance "
-        "of {mnist_normal.image:.2g} from the image, {mnist_normal.OptBrittle:.2g} from its OptBrittle "
-        "example and {mnist_normal.OptMargin:.2g} from its OptMargin example. On the adversarially trained "
-        "network these distances are {mnist_adv.image:.2g}, {mnist_adv.OptBrittle:.2g} and "
-        "{mnist_adv.OptMargin:.2g}.")
 
 # %% [markdown]
 # ## Where it differs: the authors' step, and a fault of their scripts
@@ -208,38 +190,20 @@ run.say(planes, boundary.to_the_next_label,
 # their scripts for MNIST and CIFAR-10 discard the directions with the largest boundary distance. Both effects are measured on a few digits.
 
 # %%
-MEANS = boundary.STATISTICS | {"mean": "mean over directions", "never": "not found (%)",
-                                  "purity": "purity of the top 1"}
-
-
-def by_grid(runs):
-    """A row for each kind of example, step and state of the scripts: means over the examples."""
-    return [{"kind": figures.KINDS[u["kind"]], "examples": u["examples"], "step": step,
-             "scripts": scripts} | {
-        k: mean([100 * v if k == "never" else v for v in u[k][n][fault]]) for k in MEANS}
-        for u in runs.to_dict("records") for n, step in enumerate(u["steps"])
-        for fault, scripts in enumerate(("right", "with the fault"))]
-
-
 def by_step(runs):
     """For sentences: effects of the finer step, where most directions have a boundary, and of the fault."""
-    told = {}
+    facts = {}
     for u in runs.to_dict("records"):
         coarse, fine = (np.array(values) for values, _ in u["median"])
         (right, wrong), never = u["mean"][1], np.array(u["never"][1])
         found = np.maximum(coarse, fine) < 1
-        told[u["kind"]] = {
+        facts[u["kind"]] = {
             "examples": u["examples"], "found": found.sum(), "coarse": mean(coarse[found]),
             "fine": mean(fine[found]), "right": mean(right), "wrong": mean(wrong),
             "struck": (never[1] > never[0]).sum()}
-    return told
+    return facts
 
 
-run.extra("steps-and-fault", searches, by_grid,
-          "Distances with both steps, with and without the fault: means over the examples of the normally "
-          "trained MNIST network. A direction without a boundary counts as 1, an example without any "
-          "boundary with purity 0 (Figure 3 leaves it out).",
-          header={"kind": "example", "examples": "n", "step": "step", "scripts": "scripts", **MEANS})
 run.say(searches, by_step,
         "With the finer step, the median distance is {brittle.fine} instead of {brittle.coarse} for "
         "OptBrittle (n = {brittle.found}) and {benign.fine} instead of {benign.coarse} for benign digits "

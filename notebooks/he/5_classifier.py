@@ -41,10 +41,9 @@ iterations: int = None  # most iterations for each c of OptMargin; None takes th
 # %% tags=["hide-cell"]
 from itertools import product
 
-import pandas as pd
 from torch import nn
 
-from papers.he import claims, detection, experiments, figures
+from papers.he import detection, experiments, figures
 from report import prose
 from report.page import start
 from shared.boundary import classifier
@@ -71,9 +70,7 @@ scale = run.scale(**experiments.CLASSIFIER_SCALE)
 # kind trains and tests one classifier on these features ({download}`experiments.py <../../papers/he/experiments.py>`).
 
 # %%
-# `fewer` are classifiers trained on fewer images.
-surroundings, classifiers, fewer = map(run.results, (
-    experiments.surroundings, experiments.classifiers, experiments.fewer_images))
+surroundings, classifiers = map(run.results, (experiments.surroundings, experiments.classifiers))
 
 # %% [markdown]
 # ## Figure 4: the classifier
@@ -136,27 +133,7 @@ def table_3(classifiers, surroundings):
     return made
 
 
-run.table("table-3", (classifiers, surroundings), table_3, behind=("worst_case_pct",))
-
-
-# %%
-def beside_printed(classifiers, surroundings):
-    """A row for each network and training attack: the worst case, the printed one, and the images behind."""
-    printed = {row["dataset"]: row["accuracy_ours_pct"] for row in PRINTED.raw["spanning_cells"]}
-    return [{"network": figures.NAMED[trained.network], "attack": figures.KINDS[trained.attack],
-             "worst": worst["percent"],
-             "interval": prose.fill("{low} to {high:%}", worst) if worst["percent"] is not None else None,
-             "printed": printed[figures.NETWORKS[trained.network][0]], "learned": trained.trained_on,
-             "benign": trained.benign, "adversarial": trained.adversarial.get(trained.attack)}
-            for trained in classifiers[classifiers.attack != "fgsm"].itertuples()
-            for worst in [detection.worst(trained)]]
-
-
-run.extra("worst-case", (classifiers, surroundings), beside_printed,
-          "Worst-case accuracy, beside the best one that the paper gives for the data set",
-          header={"network": "network", "attack": "trained on", "worst": "worst-case accuracy, %",
-                  "interval": "95% interval", "printed": "the paper's best, %",
-                  "learned": "training images", "benign": "test images", "adversarial": "test examples"})
+run.table("table-3", (classifiers, surroundings), table_3)
 
 
 # %% [markdown]
@@ -212,55 +189,11 @@ def arithmetic(runs):
     return {"again": 100 * again, **mine[["audited", "otherwise"]].sum()} if len(mine) else {}
 
 
-run.say(surroundings, lambda u: dict.fromkeys(f"mnist_normal_{k}" for k in figures.KINDS) | cost(u)["looks"],
-        "On the normal MNIST network the line searches take {mnist_normal_benign:,.0f} forward passes around "
-        "a benign image, {mnist_normal_margin:,.0f} around an OptMargin and {mnist_normal_brittle:,.0f} "
-        "around an OptBrittle example (means).")
 run.statement("procedure-cost-boundary", surroundings, data=cost)
 run.say(surroundings, arithmetic,
         "The line searches evaluate the network in bfloat16, and again in 32-bit arithmetic if the two "
         "largest logits are close ({again:%} of all evaluations). At {otherwise} of {audited} checked points "
         "the label differs from the label in 32-bit arithmetic alone.")
-
-
-# %% [markdown]
-# ## Where it differs: errors by number of training pairs
-#
-# Each row is a classifier for digits that was trained on the first of our pairs and tested on all the others, so that the rows of a network
-# have different test images.
-
-# %%
-def by_pairs(fewer, classifiers):
-    """Errors of each classifier for digits by the pairs that it has learned from."""
-    return sorted([
-        detection.in_row(trained) | {"learned": trained.trained_on, "asked": trained.benign}
-        for runs in (fewer, classifiers) for trained in runs.itertuples()
-        if trained.network.startswith("mnist") and trained.attack != "fgsm"],
-        key=lambda row: (row["network"], row["attack"], row["learned"]))
-
-
-def over_pairs(*runs):
-    """Facts of the normal MNIST network: errors with fewest and with most pairs, and the paper's."""
-    rows = [row | {"benign": row["flagged"]} for row in by_pairs(*runs)
-            if row["network"] == figures.NAMED["mnist-normal"]]
-    found = {name: [row for row in rows if row["attack"] == name] for name in ("OptBrittle", "OptMargin")}
-    paper = claims.by_attack(pd.DataFrame(PRINTED.rows))["mnist-normal"]
-    return {"pairs": PAIRS} | {attack: mine and {"first": mine[0], "last": mine[-1], "paper": paper[attack]}
-                               or None for attack, mine in found.items()}
-
-
-run.extra("fewer-pairs", (fewer, classifiers), by_pairs,
-          "Errors in percent of classifiers for MNIST, by the number of training images",
-          header={"network": "network", "attack": "trained on", "learned": "training images",
-                  "asked": "test images"} | detection.HEADS)
-run.say((fewer, classifiers), over_pairs,
-        "On the normal MNIST network, from {OptBrittle.first.learned} to {OptBrittle.last.learned} training "
-        "images, the false negatives of OptMargin go from {OptBrittle.first.margin:%} to "
-        "{OptBrittle.last.margin:%} if the classifier is trained on OptBrittle (paper, {pairs} pairs: "
-        "{OptBrittle.paper.false_neg_optmargin_pct:%}). Test images differ, so this shows no trend. The "
-        "false positives go from {OptMargin.first.benign:%} to {OptMargin.last.benign:%} if it is trained on "
-        "OptMargin (paper: {OptMargin.paper.false_pos_benign_pct:%}). The effect of more pairs than "
-        "ours, and of more iterations of OptMargin, is not measured.")
 
 # %% [markdown]
 # ## A threshold on one feature, instead of the classifier (not in the paper)

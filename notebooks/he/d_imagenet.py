@@ -35,13 +35,15 @@ iterations: int = None  # most iterations for each c of an attack; None takes th
 directions: int = None  # random directions around each image; None takes the profile's value [36..]
 
 # %% tags=["hide-cell"]
+from collections import Counter
+
 import matplotlib.pyplot as plt
 
-from papers.he import detection, experiments, figures
+from papers.he import boundary, detection, experiments, figures
 from papers.he.claims import NAMES
 from report import display, prose
 from report.page import start
-from report.sums import mean, middle, share
+from report.sums import mean, share
 from shared.attacks.region import Region
 from shared.susceptibility import percentage
 
@@ -78,45 +80,25 @@ examples, classifiers, noises = map(run.results, (
 # perturbations, for pixels from 0 to 1. The last two columns are the error rates of the boundary classifier.
 
 # %%
-LISTS = ("correct", "success", "rms", "point", "region", "least", "median",
-         "least_linf", "median_linf", "purity")
 PROXY = "proxy: SqueezeNet 1.1 in place of Inception-ResNet"
 TOO_FEW = f"not run: the classifier needs at least {experiments.LEAST} images"
 
 
-def pooled(runs):
-    """`{kind: results}`: the blocks of a kind laid end to end, and the first image in full."""
-    together = {}
-    for u in runs.to_dict("records"):
-        mine = together.setdefault(u["kind"], {k: [] for k in LISTS} | {"first": None})
-        for k in LISTS:
-            mine[k] += list(u[k])
-        if u["block"] == 0:
-            mine["first"] = u
-    return together
-
-
 def table_5(examples, classifiers=None):
     """A row a kind of example; distances over successful examples, accuracies over all images."""
-    found = pooled(examples)
-    learned = {} if classifiers is None else {u.attack: u for u in classifiers.itertuples()}
-    made = []
+    rows, table = figures.examples(examples, "point", "region"), []
+    trained = {} if classifiers is None else {u.attack: u for u in classifiers.itertuples()}
     for kind, name in NAMES.items():
-        f, u = found.get(kind), learned.get(kind)
-        errors = detection.errors(u)
-        row = {"attack": name, "distortion_rms": None, "point_accuracy_pct": None,
-               "region_accuracy_pct": None, "false_pos_pct": errors.get("benign", {}).get("percent"),
-               "false_neg_pct": errors.get(kind, {}).get("percent") if kind != "benign" else None}
-        if f:
-            row |= {"point_accuracy_pct": share(f["point"]), "region_accuracy_pct": share(f["region"])}
-            if kind != "benign":
-                row["distortion_rms"] = mean([
-                    d for d, s, c in zip(f["rms"], f["success"], f["correct"]) if s and c])
-        for c in list(row)[1:]:
-            none = TOO_FEW if c.startswith("false") and u is None else figures.NOT_RUN
-            row[f"{c}_status"] = none if row[c] is None else PROXY
-        made.append(row)
-    return made
+        mine, errors = rows[rows.kind == kind], detection.errors(trained.get(kind))
+        cells = {"distortion_rms": mean(mine.rms[mine.counts]),     # of benign images none counts
+                 "point_accuracy_pct": share(mine.point), "region_accuracy_pct": share(mine.region),
+                 "false_pos_pct": errors.get("benign", {}).get("percent"),
+                 "false_neg_pct": errors.get(kind, {}).get("percent") if kind != "benign" else None}
+        table.append({"attack": name, **cells})
+        for column, value in cells.items():
+            none = TOO_FEW if column.startswith("false") and kind not in trained else figures.NOT_RUN
+            table[-1][f"{column}_status"] = none if value is None else PROXY
+    return table
 
 
 # What is recorded is shown even where no classifier is recorded yet.
@@ -135,14 +117,14 @@ VOTE = ("the vote is correct on {benign.hits} of {benign.of} benign images ({ben
 
 def votes(runs):
     """Facts: accuracy of region classification by kind, and which attack lowers it most; {} of fewer."""
-    found = pooled(runs)
-    if found.keys() < set(NAMES):
+    rows = figures.examples(runs, "region")
+    if not set(NAMES) <= {*rows.kind}:
         return {}
-    told = {kind: percentage(int(sum(found[kind]["region"])), len(found[kind]["region"])) | {
-        "paper": PRINTED[name]} for kind, name in NAMES.items()}
-    lowest = min(told, key=lambda kind: told[kind]["percent"])
-    return told | {"attacked": int(sum(found["benign"]["correct"])), "lowest": NAMES[lowest],
-                   "least": told[lowest], "theirs": min(PRINTED, key=PRINTED.get)}
+    facts = {kind: percentage(int(mine.region.sum()), len(mine)) | {"paper": PRINTED[NAMES[kind]]}
+             for kind in NAMES for mine in [rows[rows.kind == kind]]}
+    lowest = min(facts, key=lambda kind: facts[kind]["percent"])
+    return facts | {"attacked": int(rows.correct[rows.kind == "benign"].sum()), "lowest": NAMES[lowest],
+                    "least": facts[lowest], "theirs": min(PRINTED, key=PRINTED.get)}
 
 
 run.say(examples, votes,
@@ -164,48 +146,42 @@ RADIUS = 0.02
 BLACK = Region(RADIUS).expected_rms, RADIUS     # the black lines, RMS and L∞
 
 
+def firsts(runs):
+    """`{kind: run}` of the first images, the run of a block as a dict."""
+    return {u["kind"]: u for u in runs[runs.block == 0].to_dict("records")}
+
+
 def draw_one(runs):
-    """The image and its examples; below them the walks in both norms, in the colours of the classes found."""
-    together = pooled(runs)
-    walked = any(f["first"] is not None and f["first"]["one"] for f in together.values())
-    figure, axes = plt.subplots(3 if walked else 1, 4, figsize=(10, 7 if walked else 2.8), squeeze=False)
-    commonest = {}
-    for column, kind in zip(axes.T, NAMES):
-        first = together.get(kind, {}).get("first")
-        if first is not None and len(first["pictures"]):
-            display.image_grid(column[:1], first["pictures"][:1])
-        column[0].set_title(NAMES[kind])
-        one = first["one"] if first is not None else None
-        for ax, key, line in zip(column[1:], ("distance", "linf"), BLACK):
-            ax.set(xticks=[])
-            if one is None:
+    """The image and its examples; below them the line searches in both norms, a colour an adjacent class."""
+    first = firsts(runs)
+    searches = {kind: u["one"] for kind, u in first.items() if u["one"]}
+    figure, axes = plt.subplots(3 if searches else 1, 4, figsize=(10, 7 if searches else 2.8), squeeze=False)
+    classes = Counter(c for one in searches.values() for c in one["adjacent"].tolist())
+    places = {c: n for n, (c, _) in enumerate(classes.most_common())}
+    for column, (kind, name) in zip(axes.T, NAMES.items()):
+        if kind in first:
+            display.image_grid(column[:1], first[kind]["pictures"][:1])
+        column[0].set_title(name)
+        for ax, key, norm, line in zip(column[1:], ("distance", "linf"), ("RMS", "L∞"), BLACK):
+            ax.set(xticks=[], ylabel=f"{norm} distance" if kind == "benign" else "")
+            if one := searches.get(kind):
+                boundary.draw_directions(ax, one[key], one["adjacent"], line,
+                                         lambda c: display.PALETTE[places[c] % 10])
+            else:
                 ax.text(0.5, 0.5, "no example", transform=ax.transAxes, ha="center")
-                ax.set(yticks=[])
-                continue
-            ax.axhline(line, color="black", linewidth=1)
-            order = one[key].argsort(kind="stable")
-            classes = one["adjacent"][order].tolist()
-            for c in sorted(set(classes), key=classes.count, reverse=True):
-                commonest.setdefault(c, len(commonest))
-            known = one["adjacent"][order] >= 0
-            colours = [display.PALETTE[commonest[c] % 10] if c >= 0 else "white" for c in classes]
-            ax.scatter(known.nonzero()[0], one[key][order][known], c=[c for c, k in zip(colours, known) if k],
-                       s=5, linewidths=0)
-    for row, norm in zip(axes[1:], ("RMS", "L∞")):
-        row[0].set_ylabel(f"{norm} distance")
+    for row in axes[1:]:
         top = max(ax.get_ylim()[1] for ax in row if ax.collections)
         for ax in row:
-            if ax.collections:
-                ax.set_ylim(0, top)
+            ax.set_ylim(0, top)
     return figure
 
 
 def one_data(runs):
-    """Of each kind: whether its picture and walks are there, and the share that a region's vote restores."""
-    found = pooled(runs)
-    return {kind: {"picture": f["first"] is not None and len(f["first"]["pictures"]) > 0,
-                   "walks": bool(f["first"] is not None and f["first"]["one"]),
-                   "restored": share(f["region"])} for kind, f in found.items()}
+    """Of each kind: whether its picture and searches are there, and the share that a region's vote restores."""
+    first, rows = firsts(runs), figures.examples(runs, "region")
+    return {kind: {"picture": kind in first and len(first[kind]["pictures"]) > 0,
+                   "walks": kind in first and bool(first[kind]["one"]), "restored": share(mine.region)}
+            for kind, mine in rows.groupby("kind", observed=True)}
 
 
 run.figure("figure-8", examples, draw_one, data=one_data,
@@ -223,26 +199,25 @@ run.figure("figure-8", examples, draw_one, data=one_data,
 # fraction of directions whose first new class is among the $k$ most frequent ones.
 
 # %%
+def surveys(runs):
+    """`{kind: a row an image that counts}`: boundary distances in both norms, and purities."""
+    rows = run.each(runs, "least", "median", "least_linf", "median_linf", "purity")
+    return dict(tuple(rows.groupby("kind", sort=False)))
+
+
 def draw_all(runs):
     """Nearest and median distances in both norms, and the mean purity; None where no image counts."""
-    together = {kind: f for kind, f in pooled(runs).items() if f["median"]}
+    together = surveys(runs)
     if not together:
         return None
     figure, axes = plt.subplots(2, 3, figsize=(10, 5.4))
     for row, tail, line, norm in zip(axes, ("", "_linf"), BLACK, ("RMS", "L∞")):
-        for ax, statistic in zip(row, ("least", "median")):
-            ax.axhline(line, color="black", linewidth=1)
-            for kind, f in together.items():
-                values = sorted(f[statistic + tail])
-                ax.plot([n / max(1, len(values) - 1) for n in range(len(values))],
-                        values, figures.STYLES[kind], color=figures.COLOURS[kind],
-                        marker="." if len(values) == 1 else None, label=NAMES[kind])
-            ax.set(title="nearest" if statistic == "least" else "median", xlabel="images, sorted",
-                   ylabel=f"{norm} distance", xticks=[])
+        for ax, (statistic, name) in zip(row, boundary.STATISTICS.items()):
+            boundary.draw_sorted(ax, {kind: f[statistic + tail] for kind, f in together.items()}, line)
+            ax.set(title=name, xlabel="images, sorted", ylabel=f"{norm} distance")
     for kind, f in together.items():
         values = figures.mean_purity(f)
-        axes[0, 2].plot(range(1, len(values) + 1), values, figures.STYLES[kind], marker=".",
-                        color=figures.COLOURS[kind], label=NAMES[kind])
+        boundary.curve(axes[0, 2], kind, range(1, len(values) + 1), values, ".")
     axes[0, 2].set(title="purity", xlabel="k", ylabel="purity of the top k", xticks=range(1, 11, 3))
     axes[1, 2].set_axis_off()
     axes[1, 2].legend(*axes[0, 2].get_legend_handles_labels(), loc="center")
@@ -251,9 +226,9 @@ def draw_all(runs):
 
 def all_data(runs):
     """Medians over images, and the mean purity of the commonest class, of each kind."""
-    return {kind: {"median": middle(f["median"]), "least": middle(f["least"]), "images": len(f["median"]),
-                   "purity": next(iter(figures.mean_purity(f)), None), "step": float(runs.step.max())}
-            for kind, f in pooled(runs).items() if f["median"]}
+    return {kind: {"median": mine["median"].median(), "least": mine.least.median(), "images": len(mine),
+                   "purity": next(iter(figures.mean_purity(mine)), None), "step": float(runs.step.max())}
+            for kind, mine in surveys(runs).items()}
 
 
 run.figure("figure-9", examples, draw_all, data=all_data,

@@ -148,27 +148,18 @@ run.table(
 # apart, which lowers the SSIM called separability.
 
 # %%
-HEADER = {"t": "t", "T": "T", "background": "background", **SSIM}
 run.extra("pruning-places", searches, lambda runs: over_nets(
     pd.concat([of(runs, place, SETTINGS).assign(place=words) for place, words in PLACES.items()]).assign(
         reached=lambda frame: 100 * frame.reached), ("place", *KEYS), MEANS | {"reached": "reached"}),
           "Three readings of where pruning acts: mean SSIM over digits and networks, with the spread over "
-          "networks.", header={"place": "pruned", **HEADER, "reached": "above the threshold (%)"})
+          "networks.", header={"place": "pruned", "t": "t", "T": "T", "background": "background", **SSIM,
+                               "reached": "above the threshold (%)"})
+
 
 # %% [markdown]
 # With $t = T = 128$ an image has two grey levels, 0 and 255. Their mean, rounded, is 128, the one level that the rule leaves
-# unchanged. With thresholds one level below or above, that mixture is pruned back to 255 or to 0.
-
-# %%
-run.extra("pruning-128", searches, lambda runs: over_nets(
-    of(runs, "mixed", [(t, t) for t in (127, 128, 129)]).sort_values("t", kind="stable"), KEYS, MEANS),
-          "All pixels decided by one threshold, at 128 and one level beside it: mean SSIM over digits and "
-          "networks, with the spread over networks.", header=HEADER)
-
-
-# %% [markdown]
-# A robustness of 1 means an unchanged digit: its mixture was pruned back to the digit or to the background. For each suspect alone, the
-# next table gives which of the paper's claims would hold, and the mean distance of the SSIM of Table IV from the published values.
+# unchanged. With thresholds one level below or above, that mixture is pruned back to 255 or to 0. For each suspect alone, the next
+# table gives which of the paper's claims would hold, and the mean distance of the SSIM of Table IV from the published values.
 
 # %%
 def suspects(runs):

@@ -46,7 +46,6 @@ import torch
 from matplotlib.patheffects import withStroke
 
 from papers.shu import beyond, experiments, figures
-from papers.shu import models as recipes
 from report import display, prose
 from report.evidence import equality
 from report.page import start
@@ -120,9 +119,8 @@ scale = run.scale(**experiments.LENET)
 # errors of all networks ({download}`experiments.py <../../papers/shu/experiments.py>`).
 
 # %%
-# Of each two: networks that differ by the seed, and networks of 3 to 12 epochs.
-networks, clean_digits = map(run.results, (experiments.lenet_networks, experiments.lenet_clean))
-projection = run.results(experiments.projection)
+networks, projection = map(run.results, (experiments.lenet_networks, experiments.projection))
+run.results(experiments.lenet_clean)        # for Sections 2.4 and 3
 # The chosen digit; the same for other networks and for the images of the authors' scripts; fifty digits, with
 # one wrong class each and a quarter of the steps of CW2, each four times as long.
 sweeps, others, fifty = map(run.results, (
@@ -135,7 +133,7 @@ planes = run.results(experiments.planes)
 # ## Table 1: errors of the ten networks on clean digits
 #
 # The length of the training is not published. Our networks $M_1$ to $M_{10}$ have one recipe of 10 epochs, and are not the paper's: the
-# same number stands for another network there.
+# same number stands for another network there. The published errors fall with the network's number ({ref}`audit`).
 
 # %%
 def table_1(units):
@@ -145,20 +143,7 @@ def table_1(units):
             for row in experiments.PAPER["table-1"].rows] if found else []
 
 
-run.table("table-1", networks.only(lambda unit: unit["trained"] == "seeds"), table_1)
-run.extra("lengths", networks, lambda units: [
-    {"network": name, "error": error, "published": figures.ERRORS.get(name),
-     "epochs of the variant": recipe.epochs, "its error": figures.errors(units, "epochs").get(name)}
-    for recipe, (name, error) in zip(recipes.LENGTHS, figures.errors(units).items())],
-    "Test errors of our ten networks of 10 epochs, of the paper's in their printed order, and of a variant "
-    "with momentum 0.5 and 3 to 12 epochs")
-run.say(networks, beyond.order,
-        "The published errors fall with the network's number (Kendall's τ = {print:.2f}, n = {networks}). If "
-        "the numbering had nothing to do with the error, so strong a decrease would have probability "
-        "{chance:.1e} (exact, one-sided). Our errors do not fall (τ = {own:.2f}, errors {least_own} to "
-        "{most_own}). In the variant, where training grows by an epoch a network, they do (τ = {epochs:.2f}, "
-        "errors from {least_epochs} to {most_epochs}). Networks numbered by their error would give such an "
-        "order, too; the table does not tell which it was.")
+run.table("table-1", networks, table_1)
 
 
 # %% [markdown]
@@ -216,8 +201,6 @@ run.figure("figure-5", sweeps, lambda units: display.image_table(
 
 # %%
 run.table("table-2", sweeps, lambda units: figures.inside(units, "table-2"), behind=figures.BEHIND)
-run.say(sweeps, beyond.scarce,
-        "For {n} of {of} attacks fewer than 80 different examples have the published class ({told}).")
 
 # %% [markdown]
 # ## Table 3: errors on the attacks' own images
@@ -236,15 +219,10 @@ run.say(sweeps, beyond.minute,
 # ## Table 4: distances from the clean digit
 #
 # Several printed values exceed the largest possible L2 distance, but not its square ({ref}`audit`), so squared norms are compared. The
-# printed minimum of MI lies above its maximum under either reading. A folded table has plain norms.
+# printed minimum of MI lies above its maximum under either reading.
 
 # %%
 run.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"), behind=figures.BEHIND)
-run.extra("plain-norms", sweeps, lambda units: [
-    {"attack": row["attack"].replace("Linf", "L∞")} | {
-        f"{side}, {end}": row[f"{side}_l2_{end}"] for side in ("sampled", "attack") for end in figures.ENDS}
-    for row in figures.distances(units, "table-4", "plain") if "sampled_l2_min" in row],
-    "Table 4 in plain L2 norms", fold="Plain L2 norms")
 
 # %% [markdown]
 # ## Figure 4: images of the attacks and of the boxes
@@ -293,33 +271,20 @@ run.extra("keep-rules", sweeps, lambda units: beyond.by_rule(units, "table-2"),
           "network and of the others, mean squared L2 norm",
           header=beyond.BY_RULE)
 run.say(sweeps, lambda units: beyond.off_by_rule(units, "table-2"), beyond.OFF_BY_RULE)
-run.say(sweeps, beyond.between,
-        "The published number of perturbed pixels of Table 3 lies between our numbers by the strictest and "
-        "the loosest of the three rules for {between} of {n} attacks. By the loosest, that of the text, "
-        "{enough} "
-        "of {n} attacks change more pixels than the published box has intervals.")
 run.extra("transfer", (sweeps, others), beyond.transfers,
           "Mean misclassification rate (%) of the networks that were not attacked, on the images of an "
           "attack of the published wrong class, or, where it has too few, of the most frequent one",
           header=beyond.TRANSFERS)
 
 # %% [markdown]
-# ## Beyond the printed rows: all target classes, and fifty digits
+# ## Beyond the printed rows: fifty digits
 
 # %%
-run.extra("targets", sweeps, beyond.every_target,
-          "All wrong classes with at least 80 examples around the digit: kinds of the boxes of all kept "
-          "pixels, and the mean rate of the nine other networks on the attack's own images (%)",
-          header=beyond.EVERY_TARGET)
 run.extra("fifty-digits", fifty, beyond.over_images,
           "Digits of all classes, one wrong class each, for the six attacks and two more, BIM in L1 and L2: "
           "share of digits for which some size of the box is of a kind, and its 95% interval (a digit can "
           "count under several kinds)", header=beyond.OVER_IMAGES)
 run.say(fifty, beyond.over_digits, beyond.OVER_DIGITS)
-run.extra("other-networks", others, beyond.variants,
-          "The same attacks on networks of 3 to 12 epochs, and on the two images of the authors' scripts: "
-          "boxes of all kept pixels for the most frequent wrong class, which can be another than in the "
-          "table above", fold="Other networks and images")
 
 # %% [markdown]
 # ## Choices that the paper leaves open

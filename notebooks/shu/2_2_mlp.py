@@ -60,8 +60,8 @@ scale = run.scale(**experiments.MLP)
 # errors of all networks ({download}`experiments.py <../../papers/shu/experiments.py>`).
 
 # %%
-networks, clean, sweeps, fifty = map(run.results, (
-    experiments.mlp_networks, experiments.mlp_clean, experiments.mlp_sweeps, experiments.mlp_fifty))
+networks, sweeps, fifty = map(run.results, (
+    experiments.mlp_networks, experiments.mlp_sweeps, experiments.mlp_fifty))
 
 
 def cw2(units):
@@ -76,13 +76,7 @@ def cw2(units):
 # Columns with the same name are unrelated networks.
 
 # %%
-def table_5(units):
-    """The one printed row; the same number stands for another network in the paper."""
-    found = {f"M{network}": error for network, error in zip(units.network, units.test_error)}
-    return [found] if found else []
-
-
-run.table("table-5", networks, table_5)
+run.table("table-5", networks, lambda units: [figures.errors(units)] if len(units) else [])
 
 # %% [markdown]
 # ## Table 6: errors in the boxes
@@ -92,11 +86,6 @@ run.table("table-5", networks, table_5)
 
 # %%
 run.table("table-6", sweeps, lambda units: figures.inside(cw2(units), "table-6"), behind=figures.BEHIND)
-
-run.say(sweeps, lambda units: beyond.box_by_box(cw2(units)),
-        "These boxes vary the pixels that all images of the attack change. If they vary up to $b$ of the "
-        "pixels that at least one image changes, as in the paper's text, the error rate of the attacked "
-        "network is {loose}, the largest of another network {another}.")
 
 # %% [markdown]
 # ## Table 7: errors on the attack's own images
@@ -144,17 +133,12 @@ run.extra("mlp-keep-rules", sweeps, lambda units: beyond.by_rule(cw2(units), "ta
 run.say(sweeps, lambda units: beyond.off_by_rule(cw2(units), "table-6"), beyond.OFF_BY_RULE)
 
 # %% [markdown]
-# ## Beyond the printed rows: all target classes, and fifty digits
+# ## Beyond the printed rows: fifty digits
 #
-# Boxes vary pixels that all examples change. The boxes of the first table vary all of them. The second table tries several numbers $b$ of
-# the widest, and a digit counts under each kind that some $b$ gives.
+# Boxes vary pixels that all examples change, several numbers $b$ of the widest. A digit counts under each kind that some $b$ gives.
 
 # %%
 run.tell(sweeps, lambda units: figures.MEANT)
-run.extra("mlp-targets", sweeps, lambda units: beyond.every_target(cw2(units)),
-          "All wrong classes with at least 80 examples, one row per digit: kinds of boxes of all kept "
-          "pixels, and the mean rate of the other networks on the attack's own images (%)",
-          header={"label": "digit"} | beyond.EVERY_TARGET)
 run.extra("mlp-fifty-digits", fifty, lambda units: beyond.over_images(cw2(units)),
           "Digits of all classes, towards the class of the attacked network's second largest output: share "
           "with a box of a kind at some size, with its 95% interval", header=beyond.OVER_IMAGES)

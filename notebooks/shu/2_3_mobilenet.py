@@ -67,9 +67,9 @@ scale = run.scale(**experiments.MOBILENET)
 # errors of all networks ({download}`experiments.py <../../papers/shu/experiments.py>`).
 
 # %%
-networks, clean, sweeps, fifty, balls = map(run.results, (
-    experiments.mobilenet_networks, experiments.mobilenet_clean, experiments.mobilenet_sweeps,
-    experiments.mobilenet_fifty, experiments.mobilenet_balls))
+networks, sweeps, fifty, balls = map(run.results, (
+    experiments.mobilenet_networks, experiments.mobilenet_sweeps, experiments.mobilenet_fifty,
+    experiments.mobilenet_balls))
 digits = run.results(experiments.mlp_sweeps, plan=experiments.plan_perceptrons)     # those of Section 2.2
 
 
@@ -84,31 +84,15 @@ def bim(units):
 # The length of the training is not published. Ours has 20 epochs, as many as a core trains in two hours.
 
 # %%
-def table_8(units):
-    """The one printed row; the same number stands for another network in the paper."""
-    found = {f"M{n}": error for n, error in zip(units.network, units.test_error)}
-    return [found] if found else []
-
-
-run.table("table-8", networks, table_8)
-
+run.table("table-8", networks, lambda units: [figures.errors(units)] if len(units) else [])
 
 # %% [markdown]
 # ## Table 9: errors on the attack's own images
+#
+# $M_1$ is the attacked network. The other numbers are arbitrary here as in the paper, so compare $M_2$ to $M_5$ as a group, although the
+# table pairs them by number.
 
 # %%
-def counted(units):
-    """Facts: how many examples and samples of a box the rates rest on."""
-    for _, mine in figures.of_rows(bim(units), "table-9"):
-        return {"examples": mine.held["examples"], "samples": mine.run["samples"],
-                "last": len(mine.curve["rates"][0])}
-    return {}
-
-
-run.say(sweeps, counted,
-        "Rates on the attack's images are of {examples} examples, rates in a box of {samples:,} samples. "
-        "$M_1$ is the attacked network. The other numbers are arbitrary here as in the paper, so compare "
-        "$M_2$ to $M_{last}$ as a group, although the table pairs them by number.")
 run.table("table-9", sweeps, lambda units: figures.attacked(bim(units), "table-9", "n_perturbed_dims"),
           behind=figures.BEHIND)
 
@@ -202,11 +186,6 @@ def looser(units):
                               "some": some["attacked"]}
 
 
-LOOSER = ("If 90% of the examples, not all, must change a value, as in one of the authors' two scripts, "
-          "{kept} values are kept. In a box of {looser} of them the attacked network errs on {most:.1%} of "
-          "the samples; if one example suffices, on {some:.1%}.")
-run.say(sweeps, looser, LOOSER)
-
 # %% [markdown]
 # **Distance of the attack's images.** The published distances are far larger than ours. Foolbox 2 looks for the smallest ball that
 # has an example, and so do we. The table shows what comes without this search, in balls as large as the published distances and in
@@ -242,16 +221,12 @@ run.say(balls, in_balls,
         "attacked network errs in small boxes, but not why another network never errs in larger ones.")
 
 # %% [markdown]
-# ## Beyond the printed rows: all target classes, and fifty images
+# ## Beyond the printed rows: fifty images
 #
 # The target of each of the fifty images is the class with the second largest logit; shares are of all fifty.
 
 # %%
 run.tell(sweeps, lambda units: figures.MEANT)
-run.extra("mobilenet-targets", sweeps, lambda units: beyond.every_target(bim(units)),
-          "All wrong classes with 80 examples or more around the aeroplane: kinds of boxes of all values, "
-          "and the mean rate of the other networks on the attack's own images (%)",
-          header=beyond.EVERY_TARGET)
 run.extra("mobilenet-fifty", fifty, lambda units: beyond.over_images(units.assign(method="bim-l2")),
           "Images of all classes, the second class as target: share with a box of a kind at some size, and "
           "its 95% interval", header=beyond.OVER_IMAGES | {"images": "images", "boxes": "images with a box"})

@@ -122,10 +122,6 @@ THRESHOLDS = {1: "1: attacked network wrong on at least half, another on at most
 run.statement("procedure-region-types", sweeps, data=lambda units: {
     f"type_{row['type'][0]}": row["boxes"] for row in by_type(units)},
     evidence=equality(by_hand == fast, changed=[each != fast for each in mutants]))
-run.extra("types", sweeps, by_type,
-          "Boxes of all attacks and wrong classes by type, of all pixels that the examples share, and the "
-          "mean share of 1,000 samples on which some two networks disagree",
-          header={"type": "type", "boxes": "boxes", "alarm": "samples with an alarm, %"})
 
 # %% [markdown]
 # ## Figure 10: types of points around the digit
@@ -178,18 +174,6 @@ def draw_types(units):
     return figure
 
 
-def left_out(units):
-    """Where the samples of the boxes of Table 2 lie, by their smallest and largest distance in Table 4."""
-    rows = [row for row in figures.distances(units, "table-4") if "status" not in row]
-    places = {"outside": [], "partly inside": [], "inside": []}
-    for row in rows:
-        near, far = (row[f"sampled_l2_{end}"] <= slices.DELTA**2 for end in ("min", "max"))
-        places[("outside", "partly inside", "inside")[near + far]].append(
-            row["attack"].replace("Linf", "L∞"))
-    told = "; ".join(f"{place} for {', '.join(names)}" for place, names in places.items() if names)
-    return rows and f"Samples of the boxes of Table 2 lie, in relation to the ball, {told}."
-
-
 run.figure("figure-10", planes, draw_types, data=shares,
     alt="Two planes around the digit: areas of three colours for the types of points, a circle, a blue dot.",
     contains={"blue centre": lambda d: d["planes"] > 0, "black circle": lambda d: d["planes"] > 0,
@@ -197,7 +181,6 @@ run.figure("figure-10", planes, draw_types, data=shares,
 run.say(planes, shares,
         "Of {points} grid points inside the ball, in {planes} planes, {type_1:.1%} are of type 1, "
         "{type_2:.1%} of type 2 and {type_3:.1%} of type 3; all networks classify the others correctly.")
-run.tell(sweeps, left_out)
 
 
 # %% [markdown]
@@ -221,13 +204,6 @@ def alarms(sweeps, clean):
         told["clean digits"] = [[a + b for a, b in zip(right, wrong)]]
         told["correctly classified clean digits"] = [right]
     return {name: boxes.alarm(np.sum(found, 0)).tolist() for name, found in told.items() if found}
-
-
-def rows_of_alarms(*units):
-    """A row a number of networks."""
-    found = alarms(*units)
-    return [{"networks": k} | {name: 100 * values[k - 2] for name, values in found.items()}
-            for k in range(2, 2 + len(next(iter(found.values()), [])))]
 
 
 def draw_alarms(*units):
@@ -261,11 +237,6 @@ def alarm_data(sweeps, clean):
 both = (sweeps, clean)
 run.picture(both, draw_alarms, caption="Share of images on which some two networks disagree, by their number",
             alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
-run.extra("alarm", both, rows_of_alarms, "Images with an alarm (%), by number of networks",
-          fold="Numbers of the curves")
-run.say(both, alarm_data,
-        "The {examples} adversarial images come from {pairs} pairs of an attack and a wrong class. With "
-        "equal weight for each pair, all networks together raise an alarm on {pair_mean:.1%} of them.")
 run.say(clean, slices.disagreement,
         "All {networks} networks together raise an alarm on {clean.percent:.1f}% of {clean.of} clean digits "
         "(95% interval {clean.low:.1f} to {clean.high:.1f}). The share is {false.percent:.1f}% of the "

@@ -44,7 +44,7 @@ import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
-from papers.shu import experiments, figures, slices
+from papers.shu import experiments, slices
 from report import display, prose, registry
 from report.evidence import equality
 from report.page import start
@@ -126,13 +126,6 @@ hits = sum(int((images == 0.5**i).sum()) for i in range(2, SLABS + 2))
 run.extra("theorem-1-slabs", (), lambda: rows,
           f"Exact expected losses of two classifiers that differ on {SLABS} slabs",
           header={k: {"t": "$t$"}.get(k, k.replace("M_1", "$M_1$").replace("M_2", "$M_2$")) for k in rows[0]})
-run.extra("theorem-1-laws", (), lambda: [
-    {"images": told, "loss of M_1": float(first), "loss of M_2": float(second)}
-    for told, (first, second) in {"256 grey levels, a slab at each: every image is on one": grey,
-                                  "all pixels equal, errors on the diagonal: every image is on it": diagonal
-                                  }.items()],
-    "Distributions that the theorem excludes: $M_2$ errs on every image by construction",
-    header={"images": "images", "loss of M_1": "loss of $M_1$", "loss of M_2": "loss of $M_2$"})
 theorem = {"loss_first": float(losses(SLABS, 0)[0]), "loss_second": float(losses(SLABS, 0)[1]),
            "draws_on_a_slab": hits, "draws": len(images)}
 run.statement("theorem-1", data=theorem, evidence=equality(
@@ -152,10 +145,6 @@ run.statement("theorem-1", data=theorem, evidence=equality(
 COUNTS = (1, 5, 10, SLABS)
 flat, fat = ([float(second - first) for n in COUNTS for first, second in [losses(n, width)]]
              for width in (THICK[-1], THICK[0]))
-run.extra("remark-1-slabs", (), lambda: [
-    {"slabs": count, "thickness 0": thin, "t": wide} for count, thin, wide in zip(COUNTS, flat, fat)],
-    "Difference of the losses by the number of slabs",
-    header={"slabs": "slabs", "thickness 0": "thickness 0", "t": f"$t$ = {float(THICK[0]):g}"})
 run.statement("remark-1", data={"slabs": list(COUNTS), "difference": flat, "difference_with_thickness": fat},
               evidence=equality(not any(flat), changed=[any(fat)]))
 
@@ -218,9 +207,6 @@ with torch.no_grad():
     STEPS = [10.0**-k for k in range(scale.steps)]
     slopes = [float(((network(x + step * unit) - network(x)).norm(dim=1) / step).max()) for step in STEPS]
 steepest = max(slopes)
-run.extra("outputs-of-a-step", (), lambda: [
-    {"step": step, "largest change / step": slope, "bound": bound} for step, slope in zip(STEPS, slopes)],
-    "Largest change of a LeNet's outputs over the L2 length of the step, of random directions, and its bound")
 lipschitz = {"bound": bound, "steepest": steepest, "share_of_bound": steepest / bound,
              "shortest_step": STEPS[-1], "violations": sum(slope > bound for slope in slopes)}
 run.statement("conjecture-2", data=lipschitz)
@@ -267,48 +253,6 @@ display.say(prose.fill(
     "smaller, and above 0, too. These numbers are those of an untrained network; for trained ones the "
     "argument is the same, and the ball may be smaller.",
     ball | {"bound": bound, "share": steepest / bound, "power": -ball["log10_volume"]}))
-
-# %% [markdown]
-# ## Beyond the paper: the boxes found in Section 2.1
-#
-# A box ({ref}`Section 2.1 <shu-2-1>`) consists of $b$ intervals, one for each pixel that varies. The table gives the volume of the boxes
-# of Table 2 in the dimensions of the intervals with a positive width, and the edge of a cube of that volume. The volume falls with every
-# interval that is added, since each is narrower than 1, except those of the pointwise attack, which are [0, 1]. It says nothing about the
-# probability of the region.
-
-# %%
-sweeps = run.results(experiments.lenet_sweeps, plan=lambda scale: {})
-
-
-def volumes(units):
-    """A row a printed box."""
-    made = []
-    for _, mine in figures.of_rows(units, "table-2"):
-        wide = [width for width in mine.box.widths[:mine.b].tolist() if width > 0]
-        log = sum(map(math.log, wide))
-        made.append({"box": mine.name, "b": mine.b, "of positive width": len(wide),
-                     "log10 of the volume": log / math.log(10), "edge of a cube": math.exp(log / len(wide))})
-    return made
-
-
-def draw_volumes(units):
-    """The volume of the box of the b widest intervals against b, a curve an attack."""
-    found = figures.of_rows(units, "table-2")
-    figure, ax = plt.subplots(figsize=(display.WIDEST, 3))
-    for n, (_, mine) in enumerate(found):
-        widths = mine.box.widths[mine.box.widths > 0].double()
-        ax.plot(range(1, len(widths) + 1), widths.log10().cumsum(0), display.LINES[n % len(display.LINES)],
-                label=figures.called(mine.run["method"]))
-    ax.set(xlabel="intervals b", ylabel="log10 of the volume")
-    if ax.lines:
-        ax.legend(ncols=2)
-    return figure if found else None
-
-
-run.extra("volumes", sweeps, volumes, "Boxes of Table 2: volume in their own dimensions")
-run.picture(sweeps, draw_volumes, caption="Volume of a box in its own dimensions as intervals are added",
-            alt="A falling curve for each attack: the logarithm of the volume against the number of "
-                "intervals.")
 
 
 # %% [markdown]

@@ -28,17 +28,6 @@ def accuracy(p, examples, net, classifier="point"):
 
 
 @checks
-def optmargin_success(p):
-    return p.finding("table-1, table-2", "OptMargin's success beside the accuracy of point classification",
-                     quotes=[("across a random sample of adversarial examples", "Section 3.3"),
-                             ("a sample of 100 images from the test set", "Section 3.4")],
-                     numbers={n: success(p, "OptMargin", n) for n in NETS},
-                     ours={"accuracy": {n: accuracy(p, "OptMargin", n) for n in NETS}},
-                     reading="the two tables rest on different samples.",
-                     use="Report success and accuracy of the same images.")
-
-
-@checks
 def fgsm_over_correct_images(p):
     printed = {n: success(p, "FGSM", n) for n in NETS}
     correct = {n: accuracy(p, "Benign", n) or np.nan for n in NETS}
@@ -91,16 +80,6 @@ def boundary_denominators(p):
 
 
 @checks
-def boundary_images(p):
-    kept = [n for sizes in boundary_denominators(p).ours.values() for n in sizes]
-    return p.finding("table-2, table-3", "CIFAR-10 test images that stay after filtering, in two tables",
-                     numbers={"correct of 100, Table 2": tuple(accuracy(p, "Benign", n) for n in NETS[2:])},
-                     ours={"pairs, Table 3": tuple(kept)},
-                     reading="the filter also drops pairs whose attack failed, or the samples differ.",
-                     use="The sample of Table 3 is not fixed by Table 2.")
-
-
-@checks
 def worst_case_accuracy(p):
     for cell in p.paper["table-3"].raw["spanning_cells"]:
         data = cell["dataset"]
@@ -143,21 +122,6 @@ def radii(p):
                      numbers=(radius, share, levels), ours=share * levels,
                      holds=rounds_to(share * levels, radius, 1),
                      use="Convert once: pixel scales differ between the data sets, the radius does not.")
-
-
-@checks
-def attack_effort(p):
-    s = p.settings("procedure-cost-optmargin")
-    evaluations = s["binary_search_steps"] * s["max_iterations_per_step"] * s["ensemble_models"]
-    return p.finding("procedure-cost-optmargin",
-                     "Model evaluations of an attack against those of the defence",
-                     quotes=[("the slowdown factor is less for the attacker than for the defender",
-                              "Section 3.5")],
-                     numbers={"attack": s["ensemble_models"], "defence": s["region_classification_samples"]},
-                     ours={"attack, all iterations (at most)": evaluations,
-                           "times the defence": evaluations / s["region_classification_samples"]},
-                     reading="the factor is that over an undefended model, each step of an attack against "
-                             "one defence.", use="A whole attack costs more evaluations than a defence.")
 
 
 @checks

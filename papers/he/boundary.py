@@ -1,8 +1,7 @@
-"""Boundary distances of `he`, as numbers and figures: of one image, of all, purity, labels in a plane."""
+"""Boundary distances of `he`, as numbers and figures: of one image, of all, and purity."""
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
-from scipy import ndimage
 
 from papers.he import figures
 from papers.he.experiments import COLUMNS
@@ -14,7 +13,6 @@ from shared.data.archives import SPECS
 STATISTICS = {"least": "nearest", "median": "median"}       # over the directions of an image
 PIXELS = {net: 1 if net.startswith("mnist") else 255 for net in COLUMNS}     # largest value of a pixel
 REGIONS = {net: Region(0.3 if net.startswith("mnist") else 0.02) for net in COLUMNS}
-MARKS = {"image": "o", "OptBrittle": "^", "OptMargin": "s"}
 HUES = plt.get_cmap("tab10")        # a colour for each class
 
 
@@ -47,15 +45,15 @@ def black_line(net, linf=False):
 # ---- numbers ---------------------------------------------------------------------------------------------
 def one_data(runs, linf=False):
     """Of the image shown: median distance, and how many directions lead to its true class, and how near."""
-    told = {net: {} for net in runs.network}
+    facts = {net: {} for net in runs.network}
     for u in runs.itertuples():
         if u.one:
             home, lengths = u.one["adjacent"] == u.one["label"], distances(u.one, linf)
             line = black_line(u.network, linf)
-            told[u.network][u.kind] = {
+            facts[u.network][u.kind] = {
                 "median": np.median(lengths), "scale": PIXELS[u.network], "home": home.mean(),
                 "line": line, "back": (home & (lengths <= line)).mean(), "directions": len(home)}
-    return told
+    return facts
 
 
 def parted(near, far):
@@ -97,15 +95,32 @@ def axis(net, linf):
     return f"{'L∞' if linf else 'RMS'} distance (0–{PIXELS[net]})"
 
 
-def draw_line(ax, net, linf):
-    """The black line of region classification."""
-    ax.axhline(PIXELS[net] * black_line(net, linf), color="black", linewidth=1)
-
-
 def curve(ax, kind, places, values, marker):
     """A curve in the style of its kind of example."""
     ax.plot(places, values, figures.STYLES[kind], color=figures.COLOURS[kind], label=figures.KINDS[kind],
             marker=marker)
+
+
+def draw_directions(ax, lengths, adjacent, line, colours):
+    """Directions with a boundary, sorted by distance, a dot each, and the black line.
+
+    colours  adjacent class -> colour
+    """
+    order = lengths.argsort(kind="stable")
+    with_boundary = (adjacent[order] >= 0).nonzero()[0]
+    order = order[with_boundary]
+    ax.axhline(line, color="black", linewidth=1)
+    ax.scatter(with_boundary, lengths[order], c=[colours(c) for c in adjacent[order].tolist()], s=4,
+               linewidths=0)
+    ax.set_xlim(-0.03 * len(lengths), 1.03 * len(lengths))
+
+
+def draw_sorted(ax, distances, line):
+    """Distances over sorted images, `{kind: distances}`, and the black line."""
+    ax.axhline(line, color="black", linewidth=1)
+    for kind, values in distances.items():
+        curve(ax, kind, np.linspace(0, 1, len(values)), sorted(values), "." if len(values) == 1 else None)
+    ax.set(xticks=[])
 
 
 def legend(figure, columns):
@@ -129,14 +144,10 @@ def draw_one(runs, linf=False):
                 ax.text(0.5, 0.5, "no example" if (net, kind) in ones else "not measured",
                         transform=ax.transAxes, ha="center")
                 continue
-            lengths, adjacent, true = distances(one, linf), one["adjacent"], one["label"]
-            order = lengths.argsort(kind="stable")
-            order = order[adjacent[order] >= 0]
-            classes |= {*adjacent[order].tolist(), true}
-            draw_line(ax, net, linf)
-            ax.scatter(range(len(order)), PIXELS[net] * lengths[order], c=HUES(adjacent[order]), s=4,
-                       linewidths=0)
-            ax.set_xlim(-0.03 * len(lengths), 1.03 * len(lengths))
+            true = one["label"]
+            classes |= {*one["adjacent"][one["adjacent"] >= 0].tolist(), true}
+            draw_directions(ax, PIXELS[net] * distances(one, linf), one["adjacent"],
+                            PIXELS[net] * black_line(net, linf), HUES)
         if true is None:
             row[0].set_yticks([])
         row[0].set_ylabel(f"{figures.NAMED[net]}\n{axis(net, linf)}")
@@ -159,11 +170,9 @@ def draw_all(runs, linf=False):
     figure, axes = plt.subplots(len(nets), 2, figsize=(9, 2.3 * len(nets) + 0.6), squeeze=False)
     for net, line in zip(nets, axes):
         for ax, (statistic, name) in zip(line, STATISTICS.items()):
-            draw_line(ax, net, linf)
-            for kind in figures.COLOURS:
-                values = PIXELS[net] * figures.only(rows, net, kind)[statistic].sort_values()
-                curve(ax, kind, np.linspace(0, 1, len(values)), values, "." if len(values) == 1 else None)
-            ax.set(title=f"{figures.NAMED[net]}: {name}", xticks=[], ylabel=axis(net, linf),
+            draw_sorted(ax, {kind: PIXELS[net] * figures.only(rows, net, kind)[statistic]
+                             for kind in figures.COLOURS}, PIXELS[net] * black_line(net, linf))
+            ax.set(title=f"{figures.NAMED[net]}: {name}", ylabel=axis(net, linf),
                    xlabel="images, sorted" if net == nets[-1] else "")
     legend(figure, len(figures.COLOURS))
     return figure
@@ -184,44 +193,3 @@ def draw_purity(runs):
     axes[0][0].set_ylabel("purity of the top k")
     legend(figure, len(figures.COLOURS))
     return figure
-
-
-# ---- a plane through an image and two examples -----------------------------------------------------------
-def places(run):
-    """`{mark: its place in the plane}`, as RMS distances; an attack that found nothing has none."""
-    found = dict(zip(MARKS, ([0, 0], run["brittle"], run["margin"])))
-    return {mark: np.array(place) / run["pixels"]**0.5 for mark, place in found.items()
-            if mark == "image" or any(place)}
-
-
-def draw_plane(runs):
-    """The predicted labels, a panel a network; a label is written where its area is widest."""
-    figure, axes = plt.subplots(1, len(runs), figsize=(4.6 * len(runs), 4.2), squeeze=False)
-    for ax, u in zip(axes[0], runs.to_dict("records")):
-        reach, labels = u["reach"] / u["pixels"]**0.5, np.asarray(u["classes"])
-        ax.imshow(labels, origin="lower", extent=(-reach, reach) * 2, cmap=HUES, vmin=0, vmax=9, alpha=0.7)
-        for label in np.unique(labels):
-            inside = ndimage.distance_transform_edt(np.pad(labels == label, 1))[1:-1, 1:-1]
-            if inside.max() > len(labels) / 20:
-                row, column = np.unravel_index(inside.argmax(), inside.shape)
-                x, y = (2 * reach * (n + 0.5) / len(labels) - reach for n in (column, row))
-                ax.text(x, y, f"“{label}”", ha="center", va="center")
-        for mark, (x, y) in places(u).items():
-            ax.plot(x, y, MARKS[mark], color="black", label=mark)
-        ax.set(title=figures.NAMED[u["network"]], xlabel="RMS distance", ylabel="RMS distance")
-    legend(figure, len(MARKS))
-    return figure
-
-
-def to_the_next_label(runs):
-    """`{network: {mark: RMS distance in the plane to the nearest point of another label, or None}}`."""
-    told = {}
-    for u in runs.to_dict("records"):
-        labels, mine = np.asarray(u["classes"]), dict.fromkeys(MARKS)
-        told[u["network"].replace("-", "_")] = mine
-        line = np.linspace(-u["reach"], u["reach"], len(labels)) / u["pixels"]**0.5
-        for mark, (x, y) in places(u).items():
-            away = np.hypot(line[None, :] - x, line[:, None] - y)
-            if (others := labels != labels.flat[away.argmin()]).any():
-                mine[mark] = away[others].min()
-    return told

@@ -3,11 +3,10 @@ from functools import partial
 
 import pandas as pd
 
-from papers.he import boundary, experiments, figures
+from papers.he import boundary, figures
 from papers.he.experiments import COLUMNS
 from report.claims import Claims
 from report.every import every as in_every
-from report.sums import words
 from shared.susceptibility import percentage
 
 claim = Claims()
@@ -253,72 +252,39 @@ claim("procedure-cost-boundary", "varies by image")(in_every(
 NAMES = {kind: figures.KINDS[kind] for kind in ("benign", "brittle", "margin", "fgsm")}
 
 
-def of(rows, kind, column):
-    """A cell of Table 5, None where it is empty."""
-    value = rows[rows.attack == NAMES[kind]][column].iloc[0]
-    return None if value is None or value != value else float(value)
+def by_kind(rows):
+    """`{network: {kind: its row of Table 5, or its data of a figure}}`: one network."""
+    if isinstance(rows, dict):
+        return {"SqueezeNet 1.1": rows}
+    kinds = {name: kind for kind, name in NAMES.items()}
+    return {"SqueezeNet 1.1": {kinds[row["attack"]]: row for row in rows.to_dict("records")}}
 
 
-@claim("table-5", "lowers region-classification accuracy most")
-def lowers(rows):
-    """OptBrittle costs less than half of what OptMargin does."""
-    accuracy = {k: of(rows, k, "region_accuracy_pct") for k in NAMES}
-    evidence = "accuracy of the vote: " + ", ".join(f"{NAMES[k]} {words(v)}" for k, v in accuracy.items())
-    if None in accuracy.values():
-        return None, evidence
-    lost = {k: accuracy["benign"] - v for k, v in accuracy.items()}
-    return accuracy["margin"] == min(accuracy.values()) and lost["brittle"] < lost["margin"] / 2, (
-        f"{evidence} (“hardly”: we ask for less than half of the loss under OptMargin)")
-
-
-@claim("table-5", "Boundary classification separates")
-def separates(rows):
-    """Errors below a tenth on both optimised attacks, and above a quarter on FGSM."""
-    errors = {k: [of(rows, k, c) for c in ("false_pos_pct", "false_neg_pct")]
-              for k in ("brittle", "margin", "fgsm")}
-    if any(None in pair for pair in errors.values()):
-        return None, f"not measured: the classifier needs at least {experiments.LEAST} images"
-    evidence = "; ".join(f"{NAMES[k]} {words(a)} and {words(b)}" for k, (a, b) in errors.items())
-    return max(*errors["brittle"], *errors["margin"]) < 10 and min(errors["fgsm"]) > 25, (
-        f"{evidence}; “well”: we ask for errors below 10%; “badly”: above 25%")
-
-
-@claim("table-5", "far higher distortion")
-def far(rows):
-    """FGSM moves images further, and more of its images are classified correctly."""
-    distance = {k: of(rows, k, "distortion_rms") for k in ("margin", "fgsm")}
-    point = {k: of(rows, k, "point_accuracy_pct") for k in ("margin", "fgsm")}
-    evidence = (f"distortion of FGSM {words(distance['fgsm'], '')}, of OptMargin "
-                f"{words(distance['margin'], '')}; accuracy of the network "
-                f"{words(point['fgsm'])} and {words(point['margin'])}")
-    if None in (*distance.values(), *point.values()):
-        return None, evidence
-    return distance["fgsm"] > 10 * distance["margin"] and point["fgsm"] > point["margin"], (
-        f"{evidence}; “far”: we ask for ten times")
-
-
-@claim("figure-8", "withstand region-classification noise")
-def withstand(data):
-    """Region classification restores most OptBrittle images and few OptMargin images."""
-    if not {"benign", "brittle", "margin"} <= data.keys():
-        return None, "no value"
-    restored = {kind: values["restored"] for kind, values in data.items()}
-    return restored["brittle"] > 50 > restored["margin"], (
-        f"the vote assigns the correct label to {words(restored['brittle'])} of the images after OptBrittle "
-        f"and to {words(restored['margin'])} after OptMargin (benign: {words(restored['benign'])}; “change "
-        "class”: we ask for a correct vote on more than half, “withstand”: on less than half)")
-
-
-@claim("figure-9", "much more robust to random noise")
-def robust(data):
-    """FGSM's boundaries are farthest among the attacks, and its neighbours most like a benign image's."""
-    if data.keys() < set(NAMES):
-        return None, "no value of all four kinds"
-    if None in [v["purity"] for v in data.values()]:
-        return None, "around some kind no other class is found"
-    evidence = "median boundary distance (RMS) and top-1 purity: " + "; ".join(
-        f"{NAMES[k]} {'at most one step, ' if v['median'] <= v['step'] else ''}{v['median']:.3g} and "
-        f"{v['purity']:.2f} (n = {v['images']})" for k, v in data.items())
-    away = {k: abs(data[k]["purity"] - data["benign"]["purity"]) for k in ("brittle", "margin", "fgsm")}
-    return (data["fgsm"]["median"] > max(data[k]["median"] for k in ("brittle", "margin"))
-            and away["fgsm"] == min(away.values())), evidence
+on_imagenet = partial(in_every, "network", view=by_kind)
+claim("table-5", "lowers region-classification accuracy most")(on_imagenet(
+    lambda c: c.margin.region_accuracy_pct < min(c.fgsm.region_accuracy_pct, c.brittle.region_accuracy_pct),
+    says="{network}: accuracy of the vote on benign images {benign.region_accuracy_pct:%}, OptBrittle "
+         "{brittle.region_accuracy_pct:%}, OptMargin {margin.region_accuracy_pct:%}, FGSM "
+         "{fgsm.region_accuracy_pct:%}"))
+claim("table-5", "Boundary classification separates")(on_imagenet(
+    lambda c: max(c.brittle.false_neg_pct, c.margin.false_neg_pct) < c.fgsm.false_neg_pct,
+    says="{network}: false negatives of OptBrittle {brittle.false_neg_pct:%}, OptMargin "
+         "{margin.false_neg_pct:%}, FGSM {fgsm.false_neg_pct:%}",
+    reads="“well” and “badly” are read as fewer and more false negatives"))
+claim("table-5", "far higher distortion")(on_imagenet(
+    lambda c: (c.fgsm.distortion_rms > c.margin.distortion_rms and
+               c.fgsm.point_accuracy_pct > c.margin.point_accuracy_pct),
+    says="{network}: distortion of FGSM {fgsm.distortion_rms}, OptMargin {margin.distortion_rms}; accuracy "
+         "{fgsm.point_accuracy_pct:%} and {margin.point_accuracy_pct:%}", reads="“far” names no bound"))
+claim("figure-8", "withstand region-classification noise")(on_imagenet(
+    lambda c: c.brittle.restored > 50 > c.margin.restored,
+    says="{network}: the vote is correct on {brittle.restored:%} of the images after OptBrittle, "
+         "{margin.restored:%} after OptMargin, {benign.restored:%} of benign ones",
+    reads="“change class” is read as a correct vote on more than half, “withstand” as on less"))
+claim("figure-9", "much more robust to random noise")(on_imagenet(
+    lambda c: (c.fgsm.median > max(c.brittle.median, c.margin.median) and
+               abs(c.fgsm.purity - c.benign.purity) < min(abs(c.brittle.purity - c.benign.purity),
+                                                          abs(c.margin.purity - c.benign.purity))),
+    says="{network}: median boundary distance (RMS) and top-1 purity of benign images {benign.median} and "
+         "{benign.purity}, OptBrittle {brittle.median} and {brittle.purity}, OptMargin {margin.median} and "
+         "{margin.purity}, FGSM {fgsm.median} and {fgsm.purity}"))

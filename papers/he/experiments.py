@@ -5,6 +5,7 @@ benign example.
 """
 import dataclasses
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import torch
@@ -52,19 +53,22 @@ def subjects(profile):
             "cifar10-adv": Subject("cifar10", "he-tiny", tiny, SMOKE_TRAINING)}
 
 
+def _scales(smoke, quick, paper, **fixed):
+    """The three scales of a page: the networks and the rate of a profile, its settings, and those of all."""
+    return {profile: dict(nets=subjects(profile), rate=rate, subject="all", seed=0) | fixed | settings
+            for profile, rate, settings in (("smoke", 0.4, smoke), ("quick", 0.1, quick),
+                                            ("paper", None, paper))}
+
+
 def attacks_on(dataset, rate=None):
     """`{kind: attack}` of a data set in the order of Table 1, `benign` (None) first.
 
     rate  of the attacks by optimisation, in place of the authors': a few large steps serve for a quick look
     """
-    if dataset == "mnist":
-        size = 0.3
-        searches = optimised.MNIST_BRITTLE, optimised.MNIST_MARGIN, optimised.MNIST_STRONG
-    elif dataset == "cifar10":
-        size = 8 / 255
-        searches = optimised.CIFAR10_BRITTLE, optimised.CIFAR10_MARGIN, optimised.CIFAR10_STRONG
-    else:
-        searches, size = (optimised.IMAGENET_BRITTLE, optimised.IMAGENET_MARGIN), 8 / 255
+    size, searches = {
+        "mnist": (0.3, (optimised.MNIST_BRITTLE, optimised.MNIST_MARGIN, optimised.MNIST_STRONG)),
+        "cifar10": (8 / 255, (optimised.CIFAR10_BRITTLE, optimised.CIFAR10_MARGIN, optimised.CIFAR10_STRONG)),
+        "imagenet1000": (8 / 255, (optimised.IMAGENET_BRITTLE, optimised.IMAGENET_MARGIN))}[dataset]
     if rate is not None:
         searches = [dataclasses.replace(attack, rate=rate) for attack in searches]
     return {"benign": None, **dict(zip(SEARCHED, searches)), "fgsm": FGSM(Linf(size))}
@@ -104,6 +108,41 @@ def examples(model, x, y, attack, *, iterations, seed):
     return Examples(given, found.was_correct & found.success, found.was_correct, found.success, found.passes)
 
 
+def attacked(subject, attack, first, images, iterations, seed):
+    """Test images of a block, their labels, the network, and the `Examples` of an attack on them."""
+    x, y = subject.images(first, images)
+    model = subject.model(seed)
+    return x, y, model, examples(model, x, y, attack, iterations=iterations, seed=seed)
+
+
+def classified(subject, attack, first, images, iterations, radius, shown, seed):
+    """`attacked`, and what point and region classification make of the examples."""
+    x, y, model, found = attacked(subject, attack, first, images, iterations, seed)
+    with frozen(model):
+        point = logits(model, found.x).argmax(1)
+    region = Region(radius)(model, found.x, generator=runtime.generator(seed, "he", "region", first))
+    return x, model, found, {
+        "iterations": iterations, "images": images, "correct": found.correct.tolist(),
+        "success": found.success.tolist(), "rms": rms(x, found.x).tolist(), "point": (point == y).tolist(),
+        "region": (region == y).tolist(), "passes": found.passes.tolist(), "labels": y.tolist(),
+        "classes": point.tolist(), "pictures": (found.x[:shown] * 255).round().to(torch.uint8)}
+
+
+def nearest_and_median(around):
+    """Lists of a survey, an example each: nearest and median boundary distance, in RMS and the L-inf norm."""
+    linf = around.linf
+    return {"least": around.distance.amin(1).tolist(), "median": around.distance.median(1).values.tolist(),
+            "least_linf": linf.amin(1).tolist(), "median_linf": linf.median(1).values.tolist()}
+
+
+def inputs_of_classifiers(around, step):
+    """Sorted boundary distances of a survey in steps (255: no other class found), and purities."""
+    inputs = classifier.features(around)
+    lengths = inputs[:, :-classifier.PURITIES]
+    return {"steps": torch.where(lengths < 1, (lengths / step).round(), 255).to(torch.uint8),
+            "purities": inputs[:, -classifier.PURITIES:]}
+
+
 def directions_for(x, count, *, negatives, seed):
     """The paper's directions for images like x: one draw for all images and models, float32 [K, d]."""
     drawn = directions.directions(x.shape[1:].numel(), count, negatives=negatives,
@@ -131,16 +170,13 @@ def blocks(scale, size):
 
 
 # ---- Section 3: OptMargin against region classification --------------------------------------------------
-ATTACK_SCALE = {
-    "smoke": dict(nets=subjects("smoke"), subject="all", rate=0.4, tested=5, sample=3, whole=3, margin=3,
-                  blocks=1, iterations=3, shown=2, tried=1, noises=5, trained=(models.SMOKE, models.SMOKE),
-                  seed=0),
-    "quick": dict(nets=subjects("quick"), subject="all", rate=0.1, tested=100, sample=10, whole=10, margin=5,
-                  blocks=1, iterations=20, shown=4, tried=1, noises=20,
-                  trained=(models.QUICK_ADVERSARIAL, models.QUICK), seed=0),
-    "paper": dict(nets=subjects("paper"), subject="all", rate=None, tested=1000, sample=100, whole=100,
-                  margin=25, blocks=20, iterations=1000, shown=4, tried=25, noises=100,
-                  trained=(models.NATURAL_SHORT, models.NATURAL_FAST), seed=0)}
+ATTACK_SCALE = _scales(
+    dict(tested=5, sample=3, whole=3, margin=3, blocks=1, iterations=3, shown=2, tried=1, noises=5,
+         trained=(models.SMOKE, models.SMOKE)),
+    dict(tested=100, sample=10, whole=10, margin=5, blocks=1, iterations=20, shown=4, tried=1, noises=20,
+         trained=(models.QUICK_ADVERSARIAL, models.QUICK)),
+    dict(tested=1000, sample=100, whole=100, margin=25, blocks=20, iterations=1000, shown=4, tried=25,
+         noises=100, trained=(models.NATURAL_SHORT, models.NATURAL_FAST)))
 
 
 def plan_networks(scale):
@@ -176,17 +212,7 @@ def plan_attacks(scale):
 
 def attack_images(subject, attack, *, first, images, iterations, radius, shown, seed):
     """An attack on a block of images, and what point and region classification make of the results."""
-    x, y = subject.images(first, images)
-    model = subject.model(seed)
-    found = examples(model, x, y, attack, iterations=iterations, seed=seed)
-    with frozen(model):
-        point = logits(model, found.x).argmax(1)
-    region = Region(radius)(model, found.x, generator=runtime.generator(seed, "he", "region", first))
-    return {"iterations": iterations, "images": images, "correct": found.correct.tolist(),
-            "success": found.success.tolist(), "rms": rms(x, found.x).tolist(),
-            "point": (point == y).tolist(), "region": (region == y).tolist(),
-            "passes": found.passes.tolist(), "labels": y.tolist(), "classes": point.tolist(),
-            "pictures": (found.x[:shown] * 255).round().to(torch.uint8)}
+    return classified(subject, attack, first, images, iterations, radius, shown, seed)[-1]
 
 
 SCRIPT = optimised.MNIST_MARGIN     # OptMargin's settings in the authors' code
@@ -247,10 +273,11 @@ def lead_of_a_wrong_class(subject, *, first, images, iterations, rate, seed):
             "most": torch.stack(leads).amax(0).tolist()}
 
 
-def plan_noise(scale):
-    """Noise on OptMargin's examples: a run a block of them."""
-    return {key: {k: v for k, v in given.items() if k != "shown"} | {"noises": scale.noises}
-            for key, given in plan_attacks(scale).items() if "margin" in key}
+def plan_noise(scale, of=plan_attacks):
+    """Noise on OptMargin's examples: a run a block of them, as the plan `of` another experiment has it."""
+    taken = ("subject", "attack", "first", "images", "iterations", "radius", "seed")
+    return {key: {k: given[k] for k in taken} | {"noises": scale.noises}
+            for key, given in of(scale).items() if "margin" in key}
 
 
 def under_noise(subject, attack, *, first, images, iterations, noises, radius, seed):
@@ -262,9 +289,7 @@ def under_noise(subject, attack, *, first, images, iterations, noises, radius, s
     noises  how many others, of the same size as the attack's and at right angles; as many points of the cube
     radius  of region classification's cube, whose points alone are clipped to [0, 1]
     """
-    x, y = subject.images(first, images)
-    model = subject.model(seed)
-    found = examples(model, x, y, attack, iterations=iterations, seed=seed)
+    x, y, model, found = attacked(subject, attack, first, images, iterations, seed)
     drawn, shape = runtime.generator(seed, "he", "other noises"), x.shape[1:]
     own = attack.noises(shape, runtime.generator(seed, "he", "noise"))
     others = dataclasses.replace(attack, members=noises + 1).noises(shape, drawn)[:-1]
@@ -293,16 +318,13 @@ noise = Experiment("he/noise", under_noise, plan_noise, sizes=("iterations",),
 
 
 # ---- Section 4: line searches along random directions ----------------------------------------------------
-DISTANCE_SCALE = {
-    "smoke": dict(nets=subjects("smoke"), subject="all", rate=0.4, sample=6, whole=6, size=6, blocks=1,
-                  iterations=6, directions=18, cifar_directions=18, mnist_step=0.02, coarser=3, side=9,
-                  compared=2, seed=0),
-    "quick": dict(nets=subjects("quick"), subject="all", rate=0.1, sample=8, whole=8, size=8, blocks=1,
-                  iterations=20, directions=98, cifar_directions=100, mnist_step=0.02, coarser=1, side=31,
-                  compared=3, seed=0),
-    "paper": dict(nets=subjects("paper"), subject="all", rate=None, sample=100, whole=100, size=25, blocks=20,
-                  iterations=1000, directions=784, cifar_directions=1000, mnist_step=0.02, coarser=1,
-                  side=121, compared=10, seed=0)}
+DISTANCE_SCALE = _scales(
+    dict(sample=6, whole=6, size=6, blocks=1, iterations=6, directions=18, cifar_directions=18, coarser=3,
+         compared=2),
+    dict(sample=8, whole=8, size=8, blocks=1, iterations=20, directions=98, cifar_directions=100, coarser=1,
+         compared=3),
+    dict(sample=100, whole=100, size=25, blocks=20, iterations=1000, directions=784, cifar_directions=1000,
+         coarser=1, compared=10), mnist_step=0.02)
 
 
 def plan_distances(scale):
@@ -326,59 +348,18 @@ def search_from(subject, attack, *, first, images, iterations, directions, negat
 
     pictured  which image of the block, or -1: its line searches are kept one by one
     """
-    x, y = subject.images(first, images)
-    model = subject.model(seed)
-    found = examples(model, x, y, attack, iterations=iterations, seed=seed)
+    x, y, model, found = attacked(subject, attack, first, images, iterations, seed)
     dirs = directions_for(x, directions, negatives=negatives, seed=seed)
-    around = survey(model, found.x[found.counts], dirs, step=step, top=top)
-    linf = around.linf
-    told = {"iterations": iterations, "images": images, "labels": y.tolist(), "counts": found.counts.tolist(),
-            "classes": around.reference.tolist(), "never": (~around.found).float().mean(1).tolist(),
-            "least": around.distance.amin(1).tolist(), "median": around.distance.median(1).values.tolist(),
-            "least_linf": linf.amin(1).tolist(), "median_linf": linf.median(1).values.tolist(),
-            "purity": purity(around, 9).tolist(),
-            "home": (around.adjacent == y[found.counts][:, None]).float().mean(1).tolist(),
-            "evaluations": around.evaluations, "one": None}
+    around, one = survey(model, found.x[found.counts], dirs, step=step, top=top), None
     if pictured >= 0 and bool(found.counts[pictured]):
         row = int(found.counts[:pictured].sum())
-        told["one"] = {"distance": around.distance[row], "adjacent": around.adjacent[row].to(torch.int16),
-                       "linf": linf[row], "class": int(around.reference[row]), "label": int(y[pictured])}
-    return told
-
-
-def plan_planes(scale):
-    """One run for each MNIST network: test image 3153."""
-    kinds = attacks_on("mnist", scale.rate)
-    return {net: dict(subject=subject, brittle=kinds["brittle"], margin=kinds["margin"],
-                      image=FIRST["mnist"] + 1, iterations=scale.iterations, side=scale.side,
-                      seed=scale.seed)
-            for net, subject in wanted(scale).items() if subject.dataset == "mnist"}
-
-
-def classes_in_a_plane(subject, brittle, margin, *, image, iterations, side, seed):
-    """Classes on a square of side x side points of the plane through an image and two of its examples.
-
-    The image lies at (0, 0), its OptBrittle example at (1, 0) times their distance. Points are not clipped
-    to [0, 1].
-    """
-    x, y = subject.images(image, 1)
-    model = subject.model(seed)
-    near, far = (examples(model, x, y, attack, iterations=iterations, seed=seed)
-                 for attack in (brittle, margin))
-    to_near, to_far = (near.x - x).flatten(), (far.x - x).flatten()
-    across = to_near / to_near.norm().clamp(min=1e-6)
-    along = (to_far @ across).item()
-    up = to_far - along * across
-    height = up.norm().item()
-    up = up / max(height, 1e-6)
-    reach = 1.6 * max(to_near.norm().item(), to_far.norm().item(), 1e-3)
-    line = torch.linspace(-reach, reach, side, device=x.device)
-    points = x.flatten() + line[None, :, None] * across + line[:, None, None] * up
-    with frozen(model):
-        classes = logits(model, points.view(-1, *x.shape[1:])).argmax(1)
-    return {"iterations": iterations, "classes": classes.view(side, side).to(torch.int16), "reach": reach,
-            "label": int(y), "brittle": [to_near.norm().item(), 0.0], "margin": [along, height],
-            "found": bool(near.success & far.success), "pixels": x[0].numel()}
+        one = {"distance": around.distance[row], "adjacent": around.adjacent[row].to(torch.int16),
+               "linf": around.linf[row], "class": int(around.reference[row]), "label": int(y[pictured])}
+    return nearest_and_median(around) | {
+        "iterations": iterations, "images": images, "labels": y.tolist(), "counts": found.counts.tolist(),
+        "classes": around.reference.tolist(), "never": (~around.found).float().mean(1).tolist(),
+        "purity": purity(around, 9).tolist(), "evaluations": around.evaluations, "one": one,
+        "home": (around.adjacent == y[found.counts][:, None]).float().mean(1).tolist()}
 
 
 def plan_line_searches(scale):
@@ -398,9 +379,7 @@ def search_by_steps(subject, attack, *, first, images, iterations, directions, s
     steps  RMS distances between two looks
     Lists of the examples that count, one for each step and, in it, one as they are and one with the fault.
     """
-    x, y = subject.images(first, images)
-    model = subject.model(seed)
-    found = examples(model, x, y, attack, iterations=iterations, seed=seed)
+    x, _, model, found = attacked(subject, attack, first, images, iterations, seed)
     dirs = directions_for(x, directions, negatives=True, seed=seed)
     around = [[survey(model, found.x[found.counts], dirs, step=step, top=top, legacy_tail_bug=fault)
                for fault in (False, True)] for step in steps]
@@ -418,23 +397,19 @@ def search_by_steps(subject, attack, *, first, images, iterations, directions, s
 
 distances = Experiment("he/distances", search_from, plan_distances, sizes=("iterations",),
                        names="{network}-{kind}-b{block}", scale=DISTANCE_SCALE)
-planes = Experiment("he/planes", classes_in_a_plane, plan_planes, sizes=("iterations",),
-                    names="{network}-cut", scale=DISTANCE_SCALE)
 line_searches = Experiment("he/line-searches", search_by_steps, plan_line_searches, sizes=("iterations",),
                            names="{network}-{kind}-code", scale=DISTANCE_SCALE)
 
 
 # ---- Section 5: classifiers of boundary distances --------------------------------------------------------
-CLASSIFIER_SCALE = {
-    "smoke": dict(nets=subjects("smoke"), subject="all", rate=0.4, blocks=1, iterations=6, coarser=3,
-                  tenths=(4,), mnist=dict(sample=6, size=6, directions=18, training=5),
-                  cifar10=dict(sample=6, size=6, directions=36, training=5), seed=0),
-    "quick": dict(nets=subjects("quick"), subject="all", rate=0.1, blocks=1, iterations=10, coarser=2,
-                  tenths=(2, 4), mnist=dict(sample=16, size=16, directions=49, training=200),
-                  cifar10=dict(sample=16, size=16, directions=50, training=200), seed=0),
-    "paper": dict(nets=subjects("paper"), subject="all", rate=None, blocks=100, iterations=1000, coarser=1,
-                  tenths=(1, 2, 4), mnist=dict(sample=10_000, size=100, directions=784, training=2000),
-                  cifar10=dict(sample=450, size=10, directions=1000, training=4000), seed=0)}
+CLASSIFIER_SCALE = _scales(
+    dict(blocks=1, iterations=6, coarser=3, mnist=dict(sample=6, size=6, directions=18, training=5),
+         cifar10=dict(sample=6, size=6, directions=36, training=5)),
+    dict(blocks=1, iterations=10, coarser=2, mnist=dict(sample=16, size=16, directions=49, training=200),
+         cifar10=dict(sample=16, size=16, directions=50, training=200)),
+    dict(blocks=100, iterations=1000, coarser=1,
+         mnist=dict(sample=10_000, size=100, directions=784, training=2000),
+         cifar10=dict(sample=450, size=10, directions=1000, training=4000)))
 # Of the data sets: first test image, line searches (RMS), and how classifiers are trained.
 FIRST_SURROUNDED = FIRST | {"mnist": 0}
 STEP, TOP = {"mnist": 0.02, "cifar10": 2 / 255}, {"mnist": 0.48, "cifar10": 126 / 255}
@@ -476,15 +451,12 @@ def surround(subject, attack, *, first, images, iterations, directions, negative
         checked = points[AUDITED:]
         otherwise = int((logits(careful, checked).argmax(1) != logits(model, checked).argmax(1)).sum())
     around = survey(careful, x, dirs, step=step, top=top)
-    inputs = classifier.features(around)
-    lengths, purities = inputs[:, :-classifier.PURITIES], inputs[:, -classifier.PURITIES:]
-    steps = torch.where(lengths < 1, (lengths / step).round(), 255).to(torch.uint8)
-    return {"iterations": iterations, "images": images, "correct": found.correct.tolist(),
-            "success": found.success.tolist(), "counts": found.counts.tolist(),
-            "steps": steps, "purities": purities,
-            "passes": int(found.passes.sum()), "evaluations": around.evaluations,
-            "again": careful.again / careful.judged if len(x) else None,
-            "audited": AUDITED if len(x) else 0, "otherwise": otherwise}
+    return inputs_of_classifiers(around, step) | {
+        "iterations": iterations, "images": images, "correct": found.correct.tolist(),
+        "success": found.success.tolist(), "counts": found.counts.tolist(),
+        "passes": int(found.passes.sum()), "evaluations": around.evaluations,
+        "again": careful.again / careful.judged if len(x) else None,
+        "audited": AUDITED if len(x) else 0, "otherwise": otherwise}
 
 
 def plan_classifiers(scale):
@@ -503,13 +475,6 @@ def plan_classifiers(scale):
                     size=sizes["size"], step=scale.coarser * STEP[data], steps=sizes["training"], batch=128,
                     balanced=False, seed=scale.seed)
     return planned
-
-
-def plan_fewer_images(scale):
-    """For MNIST, classifiers trained on a tenth, a fifth and two fifths of the pairs, tested on the rest."""
-    return {(net, attack, tenths): given | {"share": tenths / 10}
-            for (net, attack), given in plan_classifiers(scale).items() for tenths in scale.tenths
-            if net.startswith("mnist") and attack != "fgsm"}
 
 
 def learn(around, name, attack, others, *, sample, size, step, share, centre, spread, steps, batch, balanced,
@@ -567,61 +532,38 @@ surroundings = Experiment("he/surroundings", surround, plan_surroundings, sizes=
                           names="{network}-{kind}-b{block}", scale=CLASSIFIER_SCALE)
 classifiers = Experiment("he/classifiers", learn_surroundings, plan_classifiers, sizes=("sample",),
                          names="{network}-{attack}", scale=CLASSIFIER_SCALE, after=(surroundings,))
-fewer_images = Experiment("he/fewer-images", learn_surroundings, plan_fewer_images, sizes=("sample",),
-                          names="{network}-{attack}-tenths-{tenths}", scale=CLASSIFIER_SCALE,
-                          after=(surroundings,))
 
 
 # ---- Appendix D: images of ImageNet's size ---------------------------------------------------------------
 LEAST = 150     # images that a boundary classifier is trained and tested on
-_SQUEEZENET = Subject("imagenet1000", "he-squeezenet", None)
-IMAGENET_SCALE = {
-    "smoke": dict(net=_SQUEEZENET, rate=0.2, sample=4, size=4, blocks=1, iterations=3, directions=36,
-                  step=0.12, least=4, shown=1, steps=5, noises=5, seed=0),
-    "quick": dict(net=_SQUEEZENET, rate=0.05, sample=2, size=2, blocks=1, iterations=2, directions=36,
-                  step=0.08, least=LEAST, shown=1, steps=10, noises=20, seed=0),
-    "paper": dict(net=_SQUEEZENET, rate=None, sample=450, size=5, blocks=90, iterations=1000, directions=1000,
-                  step=0.01, least=LEAST, shown=1, steps=4000, noises=100, seed=0)}
+IMAGENET_SCALE = _scales(
+    dict(rate=0.2, sample=4, size=4, blocks=1, iterations=3, directions=36, step=0.12, least=4, steps=5,
+         noises=5),
+    dict(rate=0.05, sample=2, size=2, blocks=1, iterations=2, directions=36, step=0.08, least=LEAST, steps=10,
+         noises=20),
+    dict(sample=450, size=5, blocks=90, iterations=1000, directions=1000, step=0.01, least=LEAST, steps=4000,
+         noises=100), nets={"imagenet": Subject("imagenet1000", "he-squeezenet", None)}, shown=1)
 
 
 def plan_imagenet_examples(scale):
     """Blocks of images for each kind of example."""
-    return {("imagenet", kind, block): dict(
-        subject=scale.net, attack=attack, first=block * scale.size, images=scale.size,
-        iterations=scale.iterations if kind in ("brittle", "margin") else 1,
-        directions=scale.directions, step=scale.step,
-        top=0.49, radius=0.02, shown=scale.shown if block == 0 else 0, seed=scale.seed)
-        for kind, attack in attacks_on("imagenet1000", scale.rate).items()
-        for block in range(min(scale.blocks, -(-scale.sample // scale.size)))}
+    return {(net, kind, block): given | dict(
+        iterations=scale.iterations if kind in SEARCHED else 1, directions=scale.directions, step=scale.step,
+        top=0.49, radius=0.02, shown=scale.shown if block == 0 else 0)
+        for (net, kind, block), given in blocks(scale, lambda *_: scale.size)}
 
 
 def examine(subject, attack, *, first, images, iterations, directions, step, top, radius, shown, seed):
     """An attack on a block of images, both classifications, line searches from the examples that count."""
-    x, y = subject.images(first, images)
-    model = subject.model(seed)
-    found = examples(model, x, y, attack, iterations=iterations, seed=seed)
-    with frozen(model):
-        point = logits(model, found.x).argmax(1)
-    region = Region(radius)(model, found.x, generator=runtime.generator(seed, "he", "region", first))
+    x, model, found, told = classified(subject, attack, first, images, iterations, radius, shown, seed)
     dirs = directions_for(x, directions, negatives=False, seed=seed)
-    around = survey(model, found.x[found.counts], dirs, step=step, top=top)
-    inputs, linf = classifier.features(around), around.linf
-    lengths = inputs[:, :-classifier.PURITIES]
-    told = {"iterations": iterations, "directions": directions, "images": images, "labels": y.tolist(),
-            "correct": found.correct.tolist(), "success": found.success.tolist(),
-            "counts": found.counts.tolist(),
-            "rms": rms(x, found.x).tolist(), "point": (point == y).tolist(), "region": (region == y).tolist(),
-            "least": around.distance.amin(1).tolist(), "median": around.distance.median(1).values.tolist(),
-            "least_linf": linf.amin(1).tolist(), "median_linf": linf.median(1).values.tolist(),
-            "purity": purity(around, 10).tolist(), "passes": int(found.passes.sum()),
-            "evaluations": around.evaluations,
-            "steps": torch.where(lengths < 1, (lengths / step).round(), 255).to(torch.uint8),
-            "purities": inputs[:, -classifier.PURITIES:], "classes": point.tolist(),
-            "pictures": (found.x[:shown] * 255).round().to(torch.uint8), "one": None}
+    around, one = survey(model, found.x[found.counts], dirs, step=step, top=top), None
     if shown and bool(found.counts[0]):
-        told["one"] = {"distance": around.distance[0], "adjacent": around.adjacent[0].to(torch.int16),
-                       "linf": linf[0]}
-    return told
+        one = {"distance": around.distance[0], "adjacent": around.adjacent[0].to(torch.int16),
+               "linf": around.linf[0]}
+    return told | nearest_and_median(around) | inputs_of_classifiers(around, step) | {
+        "directions": directions, "counts": found.counts.tolist(), "purity": purity(around, 10).tolist(),
+        "passes": int(found.passes.sum()), "evaluations": around.evaluations, "one": one}
 
 
 def plan_imagenet_classifiers(scale):
@@ -639,17 +581,11 @@ def learn_imagenet(**arguments):
     return learn(results_of("he/imagenet-examples"), **arguments)
 
 
-def plan_imagenet_noise(scale):
-    """A run for each block of OptMargin's images, under other noise than the 19 vectors of the attack."""
-    taken = ("subject", "attack", "first", "images", "iterations", "radius", "seed")
-    return {key: {k: given[k] for k in taken} | {"noises": scale.noises}
-            for key, given in plan_imagenet_examples(scale).items() if "margin" in key}
-
-
 imagenet_examples = Experiment("he/imagenet-examples", examine, plan_imagenet_examples,
                                sizes=("iterations", "directions"), names="{network}-{kind}-b{block}",
                                scale=IMAGENET_SCALE)
 imagenet_classifiers = Experiment("he/imagenet-classifiers", learn_imagenet, plan_imagenet_classifiers,
                                   sizes=("sample",), scale=IMAGENET_SCALE, after=(imagenet_examples,))
-imagenet_noise = Experiment("he/imagenet-noise", under_noise, plan_imagenet_noise, sizes=("iterations",),
+imagenet_noise = Experiment("he/imagenet-noise", under_noise,
+                            partial(plan_noise, of=plan_imagenet_examples), sizes=("iterations",),
                             names="{network}-{kind}-b{block}-noise", scale=IMAGENET_SCALE)

@@ -4,9 +4,9 @@ from itertools import product
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from papers.he.experiments import COLUMNS, SEARCHED
+from papers.he.experiments import COLUMNS
 from report import display, reference
-from report.sums import mean, percent
+from report.sums import mean, percent, share
 from report.tidy import each
 from shared.susceptibility import percentage
 
@@ -52,29 +52,17 @@ def mean_distance(rows):
     return mean(rows.distance[rows.counts])
 
 
-def behind(runs):
-    """A row a network and kind: images, correctly classified ones, successful examples, iterations."""
-    return [{"network": NAMED.get(net, net), "examples of": KINDS[kind], "images": len(mine),
-             "correctly classified": mine.correct.sum(),
-             "successful": None if kind == "benign" else mine.counts.sum(),
-             "iterations per c": mine.iterations.min() if kind in SEARCHED else None}
-            for (net, kind), mine in examples(runs).groupby(["network", "kind"], observed=True)]
-
-
 def facts(runs):
-    """For sentences: accuracy of region classification with its interval, mean distance, the paper's values.
-
-    `brittle.hits` is of the normal MNIST network, `mnist_adv.brittle.hits` of another. Empty where OptBrittle
-    or OptMargin has no example there.
+    """For sentences on the normal MNIST network: accuracy of region classification with its interval, mean
+    distance, the paper's values. Empty where OptBrittle or OptMargin has no example.
     """
-    rows, told = examples(runs, "region"), {}
-    once, twice = published("table-1"), published("table-2")
-    for net, kind in product(COLUMNS, KINDS):
-        mine = only(rows, net, kind)
-        told.setdefault(net.replace("-", "_"), {})[kind] = percentage(int(mine.region.sum()), len(mine)) | {
-            "rms": mean_distance(mine), "paper": once[net].get(kind, {}) | twice[net].get(kind, {})}
-    main = told["mnist_normal"]
-    return told | main if main["brittle"]["rms"] and main["margin"]["rms"] else {}
+    rows, found = examples(runs, "region"), {}
+    once, twice = (published(item)["mnist-normal"] for item in ("table-1", "table-2"))
+    for kind in KINDS:
+        mine = only(rows, "mnist-normal", kind)
+        found[kind] = percentage(int(mine.region.sum()), len(mine)) | {
+            "rms": mean_distance(mine), "paper": once.get(kind, {}) | twice.get(kind, {})}
+    return found if found["brittle"]["rms"] and found["margin"]["rms"] else {}
 
 
 def pictures(runs):
@@ -167,10 +155,16 @@ def published(item):
     return by_network(pd.DataFrame(PAPER[item].rows))
 
 
-def draw_accuracy(table):
+def table_2(runs):
+    """Rows of Table 2: accuracies of both classifications in percent."""
+    return across(examples(runs, "region", "point"), ("benign", "fgsm", "brittle", "margin"),
+                  {how: lambda rows, how=how: share(rows[how]) for how in ("region", "point")})
+
+
+def draw_accuracy(runs):
     """Bars of the normal MNIST network's accuracies in Table 2, with lines at the published values."""
     net = "mnist-normal"
-    cells, paper = by_network(pd.DataFrame(table))[net], published("table-2")[net]
+    cells, paper = by_network(pd.DataFrame(table_2(runs)))[net], published("table-2")[net]
     figure, ax = plt.subplots(figsize=(display.WIDEST, 2.8))
     for n, how in enumerate(("point", "region")):
         places = [k + 0.4 * n - 0.2 for k in range(len(cells))]

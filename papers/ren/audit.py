@@ -1,14 +1,10 @@
 """Ren et al.: the printed numbers against each other."""
-from itertools import combinations
-
 import numpy as np
-from scipy import stats
 
-from report.finding import Checks, attainable, rounds_to, stated
+from report.finding import Checks, rounds_to, stated
 
 checks = Checks("ren")
 NETS = ("architecture_a", "architecture_b", "architecture_c")
-MNIST_TRAINING_SIZES = (48000, 50000, 54000, 55000, 60000)  # the splits of MNIST's 60,000 in common use
 
 
 def ssim_by_pruning(p, column, background):
@@ -19,35 +15,14 @@ def ssim_by_pruning(p, column, background):
     return np.array(unpruned + pruned)
 
 
-def accuracies(p):
-    """Training and test accuracy of the three networks in percent, from Table II."""
-    train, test = p.rows("table-2")[:2]
-    return tuple((train[n]["value_pct"], test[n]["value_pct"]) for n in NETS)
-
-
 @checks
 def caption_accuracies(p):
     words = "99.42%/99.28%, 99.80%/99.41%, and 99.44%/99.12%"
-    pairs = list(zip(stated(words), np.ravel(accuracies(p))))
+    pairs = list(zip(stated(words), [row[net]["value_pct"] for net in NETS for row in p.rows("table-2")[:2]]))
     return p.finding("table-1, table-2", "The accuracies in Table I's caption are Table II's, rounded",
                      quotes=[(words, "caption of Table I")], numbers=tuple(v for _, v in pairs),
                      ours=tuple(c for c, _ in pairs), holds=all(rounds_to(v, c, 2) for c, v in pairs),
                      use="Either table may be the target accuracy of a retrained network.")
-
-
-@checks
-def training_set_size(p):
-    printed = [train for train, _ in accuracies(p)]
-    fits = [n for n in MNIST_TRAINING_SIZES if all(attainable(v, n, 3) for v in printed)]
-    # Which of the 1000 numbers 99.000 ... 99.999 are a share of n images; a triple needs one n for all three.
-    possible = np.array([[bool(attainable(99 + k / 1000, n, 3)) for k in range(1000)]
-                         for n in MNIST_TRAINING_SIZES])
-    share = sum((-1) ** (size + 1) * possible[list(some)].all(axis=0).mean() ** len(printed)
-                for size in range(1, len(possible) + 1) for some in combinations(range(len(possible)), size))
-    return p.finding("table-2", "Training accuracies as whole numbers of images of one training set",
-                     numbers=tuple(printed),
-                     ours={"sizes that fit": tuple(fits), "share of all triples that fit one": share},
-                     use="The digits allow the whole training set, but do not tell it from another.")
 
 
 @checks
@@ -80,18 +55,6 @@ def previous_setting(p):
                      ours={"no pruning": tuple(s[0] for s in series), "t = 64": tuple(s[1] for s in series)},
                      reading="the previous setting is the one of the previous table, without pruning.",
                      use="The step from t = 64 to t = 128 is the difference of Table IV's rows.")
-
-
-@checks
-def figure_3_similarity(p):
-    means = [r["ae_ssim"] for item in ("table-3", "table-4") for r in p.rows(item)]
-    return p.finding("figure-3, table-3, table-4",
-                     "Mean SSIMs of Figure 3's adversarial examples beside the tables'",
-                     quotes=[("corresponding mean SSIM values between the AEs and the original samples",
-                              "caption of Figure 3")], numbers=tuple(p.figure("figure-3").values()),
-                     ours={"largest mean in the tables": max(means)},
-                     reading="the means are over the selected examples that are shown.",
-                     use="No table has a target for them.")
 
 
 @checks
@@ -142,32 +105,6 @@ def black_similarity_change(p):
                      ours={f"drop, {b}": tuple(d) for b, d in drops.items()},
                      holds=(int((drops["white"] > drops["black"]).sum()), len(drops["white"])),
                      reading="the sentence speaks of the hardest pruning, where the two differ most.")
-
-
-@checks
-def order_of_architectures(p):
-    t = p.frame("table-3")
-    white, black = (t[t.background == b].robustness_ssim.to_numpy() for b in ("white", "black"))
-    test = [v for _, v in accuracies(p)]
-    return p.finding("table-2, table-3",
-                     "Rank correlations of robustness and accuracy over three architectures",
-                     quotes=[("consistent with their differences in classification accuracy", "Section IV")],
-                     numbers={"white": tuple(white), "black": tuple(black), "test accuracy": tuple(test)},
-                     ours={"white with black": stats.spearmanr(white, black)[0],
-                           "white with accuracy": stats.spearmanr(white, test)[0],
-                           "black with accuracy": stats.spearmanr(black, test)[0]},
-                     reading="consistent means of the same small size, not in the same order.",
-                     use="Three networks are too few to tell an order from luck.")
-
-
-@checks
-def binary_images_spread(p):
-    t = p.frame("table-4")
-    binary = t[(t.t == t["T"]) & (t.background == "white")].robustness_std.item()
-    others = t.robustness_std[t.robustness_std != binary]
-    return p.finding("table-4", "STD over digits of robustness with t = T = 128 on white", numbers=binary,
-                     ours={"smallest other STD": others.min(), "times larger": others.min() / binary},
-                     use="In this setting the pruned pair hardly depends on the digit.")
 
 
 @checks

@@ -28,7 +28,7 @@ def _scales(smoke, quick, paper, **fixed):
 
 
 _SEARCH = dict(seed=0, dataset="mnist", threshold=0.99, iterations=9)
-NETWORKS = _scales(dict(nets=1), dict(nets=1), dict(nets=5), seed=0, dataset="mnist", digit=0)
+NETWORKS = _scales(dict(nets=1), dict(nets=1), dict(nets=5), seed=0, dataset="mnist")
 BORDERLINE = _scales(dict(nets=1, images=100, compared=5), dict(nets=1, images=1_000, compared=20),
                      dict(nets=5, images=10_000, compared=50), **_SEARCH, architecture="a", digit=0)
 SIMULATION = _scales(
@@ -51,31 +51,21 @@ def trained(architecture, recipe, digits, net):
 
 
 # ---- Section II: networks, SSIM --------------------------------------------------------------------------
+LAYERS = {nn.Conv2d: "Conv2D {0.out_channels} ({0.kernel_size[0]} × {0.kernel_size[1]})",
+          nn.Linear: "Fully Connected {0.out_features}", nn.BatchNorm2d: "Batch Normalization",
+          nn.BatchNorm1d: "Flatten Batch Normalization",
+          nn.MaxPool2d: "MaxPooling2D ({0.kernel_size} × {0.kernel_size})"}
+
+
 def layer_list(net, height, width):
     """The layers of a sequential net as Table I names them; a ReLU is joined to the layer before it."""
-    layers = []
-    for module in net:
-        match module:
-            case nn.Conv2d():
-                layers.append(f"Conv2D {module.out_channels} ({module.kernel_size[0]} × "
-                              f"{module.kernel_size[1]})")
-            case nn.Linear():
-                layers.append(f"Fully Connected {module.out_features}")
-            case nn.BatchNorm2d():
-                layers.append("Batch Normalization")
-            case nn.BatchNorm1d():
-                layers.append("Flatten Batch Normalization")
-            case nn.MaxPool2d():
-                layers.append(f"MaxPooling2D ({module.kernel_size} × {module.kernel_size})")
-            case nn.ReLU():
-                layers[-1] += " ReLU"
-            case nn.Flatten():
-                pass  # the table names it with the layer that follows, or not at all
-            case _ if layers:
-                layers.append(type(module).__name__)
-            case _:
-                pass  # before the first layer: how the input layer scales its pixels
-    return [f"Input ({height} × {width})", *layers, "Softmax", "Output"]
+    layers = [f"Input ({height} × {width})"]
+    for module in net:      # the table names flattening with the layer that follows, or not at all
+        if isinstance(module, nn.ReLU):
+            layers[-1] += " ReLU"
+        elif type(module) in LAYERS:
+            layers.append(LAYERS[type(module)].format(module))
+    return [*layers, "Softmax", "Output"]
 
 
 def train(architecture, net, *, recipe, dataset):
@@ -96,29 +86,6 @@ def plan_networks(scale):
     return {(a, scale.seed + n): dict(architecture=a, net=scale.seed + n, recipe=scale.recipe,
                                       dataset=scale.dataset)
             for a in ARCHITECTURES for n in range(scale.nets)}
-
-
-def distort(digit, *, dataset, seed):
-    """One test image and seven distortions of it: SSIM to it by both rules, distance of the pixels."""
-    images = sets.load(dataset).x_test
-    image = images[runtime.index("digit", digit, len(images), "test images")]
-    grey, noise = image.float(), torch.randn(image.shape, generator=runtime.generator(seed, "noise"))
-    versions = {"the original": image, "brighter by 60": (grey + 60).clamp(0, 255).byte(),
-                "contrast halved": (grey / 2).byte(),
-                "noise": (grey + 40 * noise).clamp(0, 255).byte(),
-                "moved by one pixel": torch.roll(image, (1, 1), (1, 2)),
-                "half way to white": ((grey + 255) / 2).byte(), "white": torch.full_like(image, 255),
-                "the next test image": images[(digit + 1) % len(images)]}
-    shown = torch.stack(list(versions.values()))
-    first = shown[:1].expand_as(shown).contiguous()
-    return {"names": list(versions), "images": shown,
-            "repeated": similarity.ssim(first, shown).tolist(),
-            "inside": similarity.ssim(first, shown, convention="skimage").tolist(),
-            "distance": (first.float() - shown.float()).square().mean((1, 2, 3)).sqrt().tolist()}
-
-
-def plan_ssim(scale):
-    return {scale.digit: dict(digit=scale.digit, dataset=scale.dataset, seed=scale.seed)}
 
 
 # ---- Section III: Algorithm 1 ----------------------------------------------------------------------------
@@ -333,28 +300,6 @@ def plan_pairs(scale):
             for b in BACKGROUNDS}
 
 
-THRESHOLDS, LIMITS = (0.9, 0.95, 0.98, 0.99, 0.995, 0.999), (3, 5, 7, 9, 11)
-
-
-def sweep(background, *, net, images, recipe, dataset, seed):
-    """Separability and robustness of architecture A under every threshold and limit on the mixtures."""
-    digits = sets.load(dataset)
-    x, y = digits.first(images)
-    classify = inference.classifier(trained("a", recipe, digits, net).net)
-    behind = borderline.backgrounds(background, x, y, runtime.generator(seed, "backgrounds"))
-    by_limit = {}
-    for limit in LIMITS:
-        found = [borderline.summary(borderline.search(classify, x, behind, threshold=t,
-                                                      max_iterations=limit)) for t in THRESHOLDS]
-        by_limit[str(limit)] = {k: [f[f"{k}_mean"] for f in found] for k in ("separability", "robustness")}
-    return {"by_limit": by_limit}
-
-
-def plan_thresholds(scale):
-    return {b: dict(background=b, net=scale.seed, images=scale.trial_images, recipe=scale.recipe,
-                    dataset=scale.dataset, seed=scale.seed) for b in UNIFORM}
-
-
 # ---- Section V: pixel pruning ----------------------------------------------------------------------------
 def measure_pruned(architecture, seed, background, t, T, place, *, images, recipe, dataset, threshold,
                    iterations):
@@ -431,7 +376,6 @@ def plan_examples(scale):
 
 # ---- the experiments -------------------------------------------------------------------------------------
 networks = Experiment("ren/networks", train, plan_networks, scale=NETWORKS, names="{architecture}-s{net}")
-ssim = Experiment("ren/ssim", distort, plan_ssim, scale=NETWORKS, names="digit-{digit}")
 
 _SEARCHES = "{architecture}-s{net}-{background}"
 steps = Experiment("ren/algorithm-1", compare, plan_compared, scale=BORDERLINE, names=_SEARCHES)
@@ -444,7 +388,6 @@ searches = Experiment("ren/searches", measure, plan_searches, scale=SIMULATION, 
 variants = Experiment("ren/variants", measure, plan_variants, scale=SIMULATION,
                       names="{variant}-s{net}-{background}")
 pairs = Experiment("ren/pairs", show_pairs, plan_pairs, scale=SIMULATION, names="a-{background}")
-thresholds = Experiment("ren/thresholds", sweep, plan_thresholds, scale=SIMULATION, names="a-{background}")
 
 pruned = Experiment("ren/pruned-searches", measure_pruned, plan_pruned, scale=PRUNING,
                     names="s{seed}-{background}-{pruning}")

@@ -25,11 +25,6 @@ def maxima(p):
             for row in distances(p) for side in ("sampled", "attack")]
 
 
-def pointwise_samples(generator, *, pixels, samples):
-    """Squared L2 norm of `samples` images that move `pixels` zero pixels to U(0,1), shape (samples,)."""
-    return (generator.random((samples, pixels)) ** 2).sum(axis=1)
-
-
 def expected_range(samples):
     """Expected max - min of `samples` standard normal draws."""
     def exceeds(x):
@@ -53,34 +48,6 @@ def plain_distance(p):
                      holds=not impossible,
                      reading="the columns hold squared norms: then every row is possible.",
                      use="k pixels in [0,1] move at most the root of k; the book reports both.")
-
-
-@checks
-def pointwise_rectangle(p):
-    row = next(r for r in distances(p) if r["attack"] == "PW")
-    squared = pointwise_samples(p.generator, pixels=row["sampled_d"],
-                                samples=p.settings("table-4")["sampled_n"])
-    ends = (squared.min(), squared.mean(), squared.max())
-    return p.finding("table-4", "Norms of uniform pixels on black, as many as the PW rectangle has",
-                     quotes=[("For PW attack, we use [0,1] for the selected pixels", "Section 2.1")],
-                     numbers=tuple(row[f"sampled_l2_{c}"] for c in ("min", "mean", "max")),
-                     ours={"squared": ends, "plain": tuple(np.sqrt(ends))},
-                     use="The printed sizes are those of squared norms.")
-
-
-@checks
-def fgsm_interval(p):
-    row = next(r for r in distances(p) if r["attack"] == "FGSM")
-    width = p.frame("table-2").set_index("attack").at["FGSM", "smallest_interval"]
-    sd = (row["sampled_l2_max"] - row["sampled_l2_min"]) / expected_range(p.settings("table-4")["sampled_n"])
-    # A change uniform on a width w around m has a square of STD 2 m w / sqrt(12); the sum of d, sqrt(d) more.
-    d, mean = row["sampled_d"], row["sampled_l2_mean"]
-    squared = sd * np.sqrt(12) / (2 * np.sqrt(mean / d) * np.sqrt(d))
-    plain = sd * 2 * mean * np.sqrt(12) / (2 * (mean / np.sqrt(d)) * np.sqrt(d))
-    return p.finding("table-2, table-4",
-                     "Common width of intervals that would spread the FGSM samples as printed",
-                     numbers={"smallest interval": width}, ours={"if squared": squared, "if plain": plain},
-                     use="The printed spread is that of squared norms, were all intervals near the smallest.")
 
 
 @checks

@@ -1,11 +1,8 @@
 """What the pages on Shu et al. say beyond the printed rows: tables of our own, and facts in words."""
-from collections import Counter
-
-import numpy as np
 from scipy import stats
 
 from papers.shu.experiments import METHODS, PAPER, printed
-from papers.shu.figures import ERRORS, KINDS, called, errors, of_rows, region, regions
+from papers.shu.figures import KINDS, called, of_rows, region, regions
 from report import prose
 from report.sums import mean
 from shared import regions as boxes
@@ -23,26 +20,11 @@ BALLS = {"of": "class and size of the balls", "examples": "examples", "squared":
          "own": "on them, least of the others", "own_most": "most", "b": "b",
          "sampled": "samples' mean squared L2 distance", "attacked": "$M_1$",
          "least": "least of the others", "most": "most of the others"}
-EVERY_TARGET = {"attack": "attack", "classes": "wrong classes", **{v: v for v in KINDS.values()},
-                "others": "attack's images, others' rate, %"}
 OVER_IMAGES = {"attack": "attack", "images": "digits", "boxes": "digits with a box",
                **{name: name for kind, name in KINDS.items() if kind}}
 
 
 # ---- tables of our own ------------------------------------------------------------------------------------
-def every_target(runs):
-    """A row an attack: kinds of the boxes of all kept values towards each wrong class, and rates."""
-    made = []
-    for run in runs.to_dict("records"):
-        found = list(regions(run).values())
-        kinds = [boxes.kind(mine.at("rates")) for mine in found]
-        told = {"attack": called(run["method"]), "label": run["label"], "classes": len(found)}
-        told |= {name: kinds.count(kind) for kind, name in KINDS.items()}
-        own = [mean(mine.held["attack"]["rates"][1:]) for mine in found]
-        made.append(told | {"others": 100 * mean(own) if own else None})
-    return made
-
-
 def by_rule(runs, item):
     """For each printed box, the published row and a row a rule of keeping: values kept, rates, distances.
 
@@ -124,22 +106,6 @@ def transfers(sweeps, others):
     return made if len(sweeps) else []
 
 
-def variants(runs):
-    """A row an attack and other networks or image: the box of all kept values, of the commonest class."""
-    told = {"epochs": "networks of 3 to 12 epochs", "zero": "test image 1918", "one": "training image 39533"}
-    made = []
-    for run in runs.to_dict("records"):
-        if mine := region(run):
-            name = "BIM L1, script's sizes" if run["method"] == "script" else called(run["method"])
-            rates, own = mine.at("rates"), mine.held["attack"]["rates"]
-            made.append({"of": told[run["of"]], "attack": name,
-                         "classes": f"{run['label']} → {mine.target}", "intervals": mine.b,
-                         "attacked network": rates[0], "others, least": min(rates[1:]),
-                         "others, most": max(rates[1:]), "kind": KINDS[boxes.kind(rates)],
-                         "attack's images, others, %": 100 * mean(own[1:])})
-    return made
-
-
 def over_images(runs):
     """A row an attack: shares of the images with a box of a kind at some size, with their intervals."""
     made = []
@@ -156,34 +122,6 @@ def over_images(runs):
 
 
 # ---- facts in words ---------------------------------------------------------------------------------------
-def order(runs):
-    """Kendall's tau of the networks' numbers and their errors, in print and here, and the errors' ends."""
-    found = {"print": ERRORS, "own": errors(runs), "epochs": errors(runs, "epochs")}
-    if {len(each) for each in found.values()} != {len(ERRORS)}:
-        return {}
-    return {name: stats.kendalltau(range(len(each)), list(each.values())).statistic
-            for name, each in found.items()} | {
-        f"{which}_{name}": end(each.values()) for name, each in found.items()
-        for which, end in (("least", min), ("most", max))} | {
-        "networks": len(ERRORS), "chance": _falls(list(ERRORS.values()))}
-
-
-def _falls(values):
-    """Share of all orders of the values in which no more pairs rise than in this one: exact, with ties.
-
-    The orders of n different values by their rising pairs are the coefficients of the product of
-    1 + q + ... + q^(k-1) for k up to n; dividing by that of m equal values counts their orders once.
-    """
-    orders = np.ones(1)
-    for k in range(2, len(values) + 1):
-        orders = np.convolve(orders, np.ones(k))
-    for tied in Counter(values).values():
-        for k in range(2, tied + 1):
-            orders = np.polydiv(orders, np.ones(k))[0]
-    rising = sum(a < b for n, b in enumerate(values) for a in values[:n])
-    return orders[:rising + 1].sum() / orders.sum()
-
-
 OFF_BY_RULE = ("The mean difference between the attacked network's rate and the published one, over the {n} "
                "boxes that each rule gives, depends on how many examples must change a pixel: {told}. So few "
                "boxes do not identify the paper's rule.")
@@ -199,52 +137,20 @@ def off_by_rule(runs, item):
 
 
 def box_by_box(runs):
-    """Facts in words, box by box: rates in the box of the loosest rule, distances.
-
-    Also the network that the attack's own images fool most often beside the attacked one.
+    """Facts in words: for each box its samples' distance; the network besides the attacked one that the
+    attack's own images fool most often.
     """
-    def beside(value, theirs, more=""):
-        return f"{value:.3g}{more} (paper: {theirs:.3g}{more})"
-
-    told, own = {name: [] for name in ("loose", "another", "far")}, []
-    for row, mine in of_rows(runs, "table-6"):
-        keys = {"source_class": row["source_class"], "n_intervals": row["n_intervals"]}
-        if "any" in mine.held["boxes"]:
-            first, *rest = _at(mine.held["boxes"]["any"], row["n_intervals"])["rates"]
-            told["loose"].append(f"{100 * first:.3g}% for {mine.classes} (paper: {100 * row['M1']:.3g}%)")
-            told["another"].append(beside(100 * max(rest), 100 * max(_in_print(row)[1:]), "%"))
-        told["far"].append(f"{mine.classes}, " + beside(
-            mine.at("squared")[1], printed("table-10", **keys)["sampled_l2_mean"]))
-        own.append((mine.classes, mine.held["attack"]["rates"]))
-    if not own:
+    found = [mine for _, mine in of_rows(runs, "table-6")]
+    if not found:
         return {}
-    worst = max(range(1, len(own[0][1])), key=lambda k: sum(rates[k] for _, rates in own))
-    return {name: " and ".join(each) for name, each in told.items()} | {
-        "worst": f"M{worst + 1} (" + ", ".join(
-            f"{100 * rates[worst]:.3g}% for {classes}" for classes, rates in own) + ")"}
-
-
-def between(runs):
-    """Facts on the rules of keeping: for how many attacks the printed number of pixels lies between ours by
-    two of them, and for how many the loosest keeps more than the printed box has intervals."""
-    counts = [(mine.held["changed_values"], row["n_perturbed_pixels"],
-               printed("table-2", attack=row["attack"])["n_intervals"])
-              for row, mine in of_rows(runs, "table-3")]
-    return counts and {"n": len(counts), "between": sum(
-        kept["all"] <= pixels <= kept["any"] for kept, pixels, _ in counts), "enough": sum(
-        kept["any"] > b for kept, _, b in counts)}
-
-
-def scarce(runs):
-    """Facts: attacks whose printed class has too few examples here, how many they are, and what is shown."""
-    found = [(row["attack"].replace("Linf", "L∞"), row["target_class"], run["classes"].get(
-        str(row["target_class"]), {}).get("examples", 0), region(run, row["target_class"]))
-             for row in PAPER["table-2"].rows for run in runs.to_dict("records")
-             if METHODS[run["method"]] == row["attack"]]
-    lacking = [(name, t, count, mine.target if mine else "none") for name, t, count, mine in found
-               if not mine or mine.target != t]
-    return lacking and {"n": len(lacking), "of": len(found), "told": "; ".join(
-        f"{name}: {count} of class {t}, shown is {shown}" for name, t, count, shown in lacking)}
+    far = [(mine.classes, mine.at("squared")[1], printed("table-10", source_class=mine.run["label"])[
+        "sampled_l2_mean"]) for mine in found]
+    rates = {mine.classes: mine.held["attack"]["rates"] for mine in found}
+    worst = max(range(1, len(found[0].held["attack"]["rates"])),
+                key=lambda k: sum(of[k] for of in rates.values()))
+    return {"far": " and ".join(f"{of}, {value:.3g} (paper: {paper:.3g})" for of, value, paper in far),
+            "worst": f"M{worst + 1} (" + ", ".join(
+                f"{100 * of[worst]:.3g}% for {classes}" for classes, of in rates.items()) + ")"}
 
 
 def of_suspects(runs):
@@ -276,30 +182,25 @@ def over_digits(runs):
 
 
 def minute(runs, item="table-2"):
-    """Facts for the box of a page: counts of kinds, and the mean rate of the networks not attacked."""
-    found = [mine for _, mine in of_rows(runs, item)]
+    """Facts for the box of a page: mean rates of the networks not attacked on the attacks' own images, and
+    of how many examples the attacked network now assigns the right class.
+    """
+    found = of_rows(runs, item)
     if not found:
         return {}
-
-    def told(in_boxes, of_attacks):
-        kinds, others = [boxes.kind(rates) for rates in in_boxes], [mean(rates[1:]) for rates in of_attacks]
-        return {"n": len(kinds), **{kind: kinds.count(kind) for kind in KINDS if kind},
-                "others": mean(others), "least": min(others), "most": max(others)}
-
     of_attacks = {"table-2": "table-3", "table-6": "table-7"}[item]
-    gaps = []
-    for row, each in of_rows(runs, item):
+    ours, gaps = [], []
+    for row, mine in found:
         theirs = printed(of_attacks, attack=row["attack"], source_class=row["source_class"])
-        own, paper = mean(each.held["attack"]["rates"][1:]), mean(_in_print(theirs)[1:])
-        other = "" if each.reached == (to := theirs["target_class"]) else f", {row['source_class']} → {to}"
-        gaps.append((abs(own - paper), f"{each.name}: {100 * own:.0f}% (paper{other}: {100 * paper:.0f}%)"))
-    own, counted = ([mine.held[name] for mine in found] for name in ("attack", "examples"))
-    rates = [each["rates"] for each in own]
-    return told([mine.at("rates") for mine in found], rates) | {
-        "examples": sum(counted), "rest": len(rates[0]) - 1,
-        "farthest": max(gaps)[1],
-        "again": sum(round((1 - each[0]) * n) for each, n in zip(rates, counted)),
-        "paper": told(map(_in_print, PAPER[item].rows), map(_in_print, PAPER[of_attacks].rows))}
+        own, paper = mean(mine.held["attack"]["rates"][1:]), mean(_in_print(theirs)[1:])
+        other = "" if mine.reached == (to := theirs["target_class"]) else f", {row['source_class']} → {to}"
+        gaps.append((abs(own - paper), f"{mine.name}: {100 * own:.0f}% (paper{other}: {100 * paper:.0f}%)"))
+        ours.append(own)
+    held = [mine.held for _, mine in found]
+    return {"n": len(found), "others": mean(ours), "farthest": max(gaps)[1],
+            "examples": sum(each["examples"] for each in held),
+            "again": sum(round((1 - each["attack"]["rates"][0]) * each["examples"]) for each in held),
+            "paper": {"others": mean([mean(_in_print(row)[1:]) for row in PAPER[of_attacks].rows])}}
 
 
 def _at(curve, b):

@@ -305,45 +305,44 @@ def _plane(models, x, u, v, reach, size):
 
 
 # ---- scales ----------------------------------------------------------------------------------------------
+_SMOKE = dict(aims=1, images=1, count=6, least=2, sizes=3, samples=10, seed=0)
+_QUICK = dict(aims=2, images=1, count=10, least=4, sizes=5, samples=50, seed=0)
+_WHOLE = dict(aims=9, images=5, count=100, least=80, sizes=40, samples=1000, seed=0)
 # Of Section 2.1; `lengths` are networks of 3 to 12 epochs, which the attacks `again` attack, too.
 LENET = {
-    "smoke": dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 3),
-                  lengths=Family("mnist", "shu-lenet", (recipes.LENET,), 2), attacks=SHORT,
-                  script=SHORT["bim-l1"], again=("nf",), aims=1, digits=1, images=1, tested=100,
-                  projected=100, count=6, starts=3, least=2, sizes=3, samples=10, size=5, seed=0),
-    "quick": dict(family=Family("mnist", "shu-lenet", (recipes.QUICK,), 3),
-                  lengths=Family("mnist", "shu-lenet", (recipes.QUICK,), 2), attacks=SHORT,
-                  script=SHORT["bim-l1"], again=("nf",), aims=2, digits=1, images=1, tested=1000,
-                  projected=300, count=10, starts=10, least=4, sizes=5, samples=50, size=9, seed=0),
-    "paper": dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 10),
-                  lengths=Family("mnist", "shu-lenet", recipes.LENGTHS, 10), attacks=SWEEPS,
-                  script=SCRIPT, again=tuple(SWEEPS), aims=9, digits=10, images=5, tested=10_000,
-                  projected=2000, count=100, starts=200, least=80, sizes=40, samples=1000, size=121, seed=0)}
+    "smoke": _SMOKE | dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 3),
+                           lengths=Family("mnist", "shu-lenet", (recipes.LENET,), 2), attacks=SHORT,
+                           script=SHORT["bim-l1"], again=("nf",), digits=1, tested=100, projected=100,
+                           starts=3, size=5),
+    "quick": _QUICK | dict(family=Family("mnist", "shu-lenet", (recipes.QUICK,), 3),
+                           lengths=Family("mnist", "shu-lenet", (recipes.QUICK,), 2), attacks=SHORT,
+                           script=SHORT["bim-l1"], again=("nf",), digits=1, tested=1000, projected=300,
+                           starts=10, size=9),
+    "paper": _WHOLE | dict(family=Family("mnist", "shu-lenet", (recipes.LENET,), 10),
+                           lengths=Family("mnist", "shu-lenet", recipes.LENGTHS, 10), attacks=SWEEPS,
+                           script=SCRIPT, again=tuple(SWEEPS), digits=10, tested=10_000, projected=2000,
+                           starts=200, size=121)}
 # Of the pages that show planes and boxes around the digit of Section 2.1: in small runs three attacks alone.
 _THREE = dict(attacks={name: SHORT[name] for name in ("nf", "cw2", "fgsm")}, aims=0, least=2, sizes=3)
 ONE_DIGIT = {"smoke": LENET["smoke"] | _THREE | dict(size=9),
              "quick": LENET["quick"] | _THREE | dict(size=41),
              "paper": LENET["paper"] | dict(attacks={})}
 # Of Section 2.2.
-MLP = {
-    "smoke": dict(family=Family("mnist", "shu-mlp", (recipes.MLP,), 3), attack=SHORT["cw2"], aims=1,
-                  digits=1, images=1, tested=100, count=6, least=2, sizes=3, samples=10, seed=0),
-    "quick": dict(family=Family("mnist", "shu-mlp", (recipes.QUICK,), 3), attack=SHORT["cw2"], aims=2,
-                  digits=1, images=1, tested=1000, count=10, least=4, sizes=5, samples=50, seed=0),
-    "paper": dict(family=Family("mnist", "shu-mlp", (recipes.MLP,), 5), attack=SWEEPS["cw2"], aims=9,
-                  digits=10, images=5, tested=10_000, count=100, least=80, sizes=40, samples=1000, seed=0)}
+MLP = {"smoke": _SMOKE | dict(family=Family("mnist", "shu-mlp", (recipes.MLP,), 3), attack=SHORT["cw2"],
+                              digits=1),
+       "quick": _QUICK | dict(family=Family("mnist", "shu-mlp", (recipes.QUICK,), 3), attack=SHORT["cw2"],
+                              digits=1),
+       "paper": _WHOLE | dict(family=Family("mnist", "shu-mlp", (recipes.MLP,), 5), attack=SWEEPS["cw2"],
+                              digits=10)}
 # Of Section 2.3, whose small runs have `perceptrons` in the place of Section 2.2's. A MobileNet takes two
 # hours on one core; a training that is stopped goes on from its last epoch.
 MOBILENET = {
-    "smoke": dict(family=Family("cifar10", "shu-mobilenet-tiny", (recipes.MOBILENET,), 2),
-                  attack=SHORT["bim-l2"], aims=1, classes=1, images=1, tested=100, count=4, least=2, sizes=3,
-                  samples=10, perceptrons=MLP["smoke"]["family"], seed=0),
-    "quick": dict(family=Family("cifar10", "shu-mobilenet-tiny", (recipes.QUICK_MOBILENET,), 3),
-                  attack=SHORT["bim-l2"], aims=1, classes=1, images=1, tested=500, count=10, least=4,
-                  sizes=5, samples=50, perceptrons=MLP["quick"]["family"], seed=0),
-    "paper": dict(family=Family("cifar10", "shu-mobilenet", (recipes.MOBILENET,), 5),
-                  attack=SWEEPS["bim-l2"], aims=9, classes=10, images=5, tested=10_000, count=100, least=80,
-                  sizes=30, samples=1000, perceptrons=None, seed=0)}
+    "smoke": _SMOKE | dict(family=Family("cifar10", "shu-mobilenet-tiny", (recipes.MOBILENET,), 2),
+                           attack=SHORT["bim-l2"], classes=1, count=4, perceptrons=MLP["smoke"]["family"]),
+    "quick": _QUICK | dict(family=Family("cifar10", "shu-mobilenet-tiny", (recipes.QUICK_MOBILENET,), 3),
+                           attack=SHORT["bim-l2"], classes=1, aims=1, perceptrons=MLP["quick"]["family"]),
+    "paper": _WHOLE | dict(family=Family("cifar10", "shu-mobilenet", (recipes.MOBILENET,), 5),
+                           attack=SWEEPS["bim-l2"], classes=10, sizes=30, perceptrons=None)}
 
 
 # ---- plans -----------------------------------------------------------------------------------------------
@@ -375,19 +374,6 @@ def plan_networks(scale):
 def plan_clean(scale):
     """One run."""
     return {"seeds": dict(family=scale.family, images=scale.tested, seed=scale.seed)}
-
-
-def plan_lenet_networks(scale):
-    """Those that differ by the seed, and those that differ by their epochs, too."""
-    return {(name, f"m{k + 1}"): dict(family=family, number=k, seed=scale.seed)
-            for name, family in (("seeds", scale.family), ("epochs", scale.lengths))
-            for k in range(family.networks)}
-
-
-def plan_lenet_clean(scale):
-    """A run for each of the two families."""
-    return {name: dict(family=family, images=scale.tested, seed=scale.seed)
-            for name, family in (("seeds", scale.family), ("epochs", scale.lengths))}
 
 
 def plan_projection(scale):
@@ -486,9 +472,9 @@ def plan_balls(scale):
 
 
 # ---- the experiments -------------------------------------------------------------------------------------
-lenet_networks = Experiment("shu/lenet-networks", measure_network, plan_lenet_networks, scale=LENET,
-                            names="{trained}-{network}")
-lenet_clean = Experiment("shu/lenet-clean", measure_clean, plan_lenet_clean, scale=LENET)
+lenet_networks = Experiment("shu/lenet-networks", measure_network, plan_networks, scale=LENET,
+                            names="seeds-m{network}")
+lenet_clean = Experiment("shu/lenet-clean", measure_clean, plan_clean, scale=LENET)
 projection = Experiment("shu/projection", project, plan_projection, scale=LENET)
 lenet_sweeps = Experiment("shu/lenet-sweeps", measure_image, plan_lenet_sweeps, scale=LENET, names="{method}")
 other_lenets = Experiment("shu/other-lenets", measure_image, plan_other_lenets, scale=LENET,
@@ -498,13 +484,11 @@ lenet_fifty = Experiment("shu/lenet-fifty", measure_images, plan_lenet_fifty, sc
 planes = Experiment("shu/planes", measure_planes, plan_planes, scale=LENET, after=(lenet_sweeps,))
 
 mlp_networks = Experiment("shu/mlp-networks", measure_network, plan_networks, scale=MLP, names="m{network}")
-mlp_clean = Experiment("shu/mlp-clean", measure_clean, plan_clean, scale=MLP)
 mlp_sweeps = Experiment("shu/mlp-sweeps", measure_image, plan_mlp_sweeps, scale=MLP, names="d{digit}")
 mlp_fifty = Experiment("shu/mlp-fifty", measure_images, plan_mlp_fifty, scale=MLP, names="d{digit}")
 
 mobilenet_networks = Experiment("shu/mobilenet-networks", measure_network, plan_networks, scale=MOBILENET,
                                 names="m{network}")
-mobilenet_clean = Experiment("shu/mobilenet-clean", measure_clean, plan_clean, scale=MOBILENET)
 mobilenet_sweeps = Experiment("shu/mobilenet-sweeps", measure_image, plan_mobilenet_sweeps, scale=MOBILENET)
 mobilenet_fifty = Experiment("shu/mobilenet-fifty", measure_images, plan_mobilenet_fifty, scale=MOBILENET,
                              names="{of}")

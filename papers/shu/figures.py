@@ -21,13 +21,11 @@ MEANT = prose.fill(     # by `boxes.kind`
     {"mostly": boxes.MOSTLY, "right": boxes.RIGHT, "significant": boxes.SIGNIFICANT})
 BEHIND = ("examples", "perturbed", "n_intervals")    # columns that claims read and tables do not show
 ENDS = ("min", "max", "mean")       # of distances, as the tables order them
-ERRORS = {k: v for row in PAPER["table-1"].rows for k, v in row.items() if k.startswith("M")}    # as printed
 
 
-def errors(runs, trained="seeds"):
-    """The test errors `{M1: ...}` of one family of networks, in their order."""
-    mine = runs[runs.trained == trained] if len(runs) else runs
-    return dict(zip(mine.network.str.upper(), mine.test_error)) if len(mine) else {}
+def errors(runs):
+    """The test errors `{M1: ...}` of networks; the same number stands for another network in the paper."""
+    return {f"M{number}": error for number, error in zip(runs.network, runs.test_error)} if len(runs) else {}
 
 
 def called(method):
