@@ -68,7 +68,6 @@ SHOWN = "-".join(experiments.SHOWN)  # the problem of Figure 1
 # %%
 scale = run.scale(**experiments.PARADOX)
 
-
 # %%
 # From each data set come the problems of a class and the next one; from the photographs, whose network is a
 # proxy, whatever is there.

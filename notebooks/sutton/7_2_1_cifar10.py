@@ -253,6 +253,7 @@ example_figure("figure-11", 1, "cat")
 # %%
 example_figure("figure-12", 0, "aeroplane")
 
+
 # %% [markdown]
 # ## Table 9: random susceptibility at the norm of the attack (δ = 1, assumed)
 #
@@ -285,7 +286,6 @@ run.table("table-11", pairs, disturbed(5))
 
 # %%
 run.table("table-12", pairs, disturbed(10))
-
 
 # %%
 PRINTED = {d: tables.printed(PAPER[item]) for d, item in RANDOM.items()}
@@ -342,6 +342,7 @@ run.figure("figure-13", near,
                "the label.",
            contains={"x: nine problems": lambda d: len(d["random"]) == len(NEXT), "y: norm": True,
                      "one panel per norm": True})
+
 
 # %% [markdown]
 # ## Figure 14: aeroplane against cat, in detail

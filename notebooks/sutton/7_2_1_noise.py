@@ -219,7 +219,6 @@ run.say(noisy, lambda u: {
     "reading with the smallest factor: {best}. This choice uses the published values, so agreement in the "
     "norms is no evidence.")
 
-
 # %% [markdown]
 # ## The tables, one for each kind and level of noise
 #
@@ -306,6 +305,7 @@ publish("cube", 3)
 
 # %%
 publish("ball", 3)
+
 
 # %% [markdown]
 # The published training accuracy indicates how strong the paper's noise was. L∞ and L2 noise of one level have the same mean norm. The
@@ -435,6 +435,7 @@ publish_figure("figure-15", "cube")
 
 # %%
 publish_figure("figure-16", "ball")
+
 
 # %% [markdown]
 # ## What the paper leaves open

@@ -150,6 +150,7 @@ run.table("table-23", pairs, shares, behind=tables.BEHIND)
 # %%
 figures.show_means(run, "gtsrb-means", pairs, SHARES, CLASSES, RIGHT, LARGER_SIGN)
 
+
 # %% [markdown]
 # ## Split of the data: single images or whole tracks held out
 #
@@ -189,6 +190,7 @@ run.tell((printed, tracks, others), splits_in_words)
 
 # %%
 figures.show_intervals(run, "gtsrb-intervals", pairs, NEXT, CLASSES)
+
 
 # %% [markdown]
 # ## Which network: readings of Table 2
@@ -307,6 +309,7 @@ violins.publish(run, "figure-19", pairs, NEXT, CLASSES, tables.attack_size, of="
 
 # %%
 violins.publish(run, "figure-20", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[-1]), of="draw")
+
 
 # %% [markdown]
 # ## What the paper leaves open
