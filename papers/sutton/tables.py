@@ -65,44 +65,46 @@ def shares(units, of):
     of   `accuracy`, `attacked` or `disturbed(delta)`
     Beside a share `train` stand `train_hits`, `train_of` (images), `train_low` and `train_high` (95%).
     """
-    rows = []
+    made = []
     for row in units.to_dict("records"):
-        rows.append({"class_a": row["class_a"], "class_b": row["class_b"]})
+        told = {"class_a": row["class_a"], "class_b": row["class_b"]}
         for split in SPLITS:
-            share = of(row[split])
-            rows[-1] |= {split: share["percent"],
-                         **{f"{split}_{key}": share[key] for key in ("hits", "of", "low", "high")}}
-    return rows
+            found = of(row[split])
+            told[split] = found["percent"]
+            told |= {f"{split}_{key}": found[key] for key in ("hits", "of", "low", "high")}
+        made.append(told)
+    return made
 
 
-def sizes(units, norm, *, limit=None):
+def sizes(units, norm, *, attack="attack", limit=None):
     """Rows of Tables 6 to 8: `mean` and `std` of the attacks' size, one row a problem and `split`.
 
     norm     "l1", "l2" or "linf"
+    attack   "attack", or "logit_attack" along the gradient that does not saturate
     limit    adds `below`, the per cent of attacks smaller than this
     """
-    rows = []
+    made = []
     for row in units.to_dict("records"):
         for split in SPLITS:
-            facts = row[split]["attack"][norm]
-            rows.append({"class_a": row["class_a"], "split": split, "class_b": row["class_b"],
-                         **{key: facts[key] for key in ("mean", "std", "count")},
-                         **({} if limit is None else {"below": below(facts, limit)})})
-    return rows
+            facts = row[split][attack][norm]
+            told = {"class_a": row["class_a"], "split": split, "class_b": row["class_b"],
+                    "mean": facts["mean"], "std": facts["std"], "count": facts["count"]}
+            made.append(told if limit is None else told | {"below": below(facts, limit)})
+    return made
 
 
-def summary_shares(units):
+def summary_shares(units, deltas=(1, 2, 5, 10)):
     """Rows of Tables 20 and 23: accuracy, adversarial and random susceptibility in per cent."""
     read = [("accuracy", None, accuracy), ("adversarial_susceptibility", None, attacked),
-            *(("random_susceptibility", delta, disturbed(delta)) for delta in (1, 2, 5, 10))]
+            *(("random_susceptibility", delta, disturbed(delta)) for delta in deltas)]
     return [{"quantity": quantity, "delta_inferred": delta, "problem": problem(row), **row}
             for quantity, delta, of in read for row in shares(units, of)]
 
 
-def summary_sizes(units):
-    """Rows of Tables 21 and 24: sizes of the attacks in three norms."""
+def summary_sizes(units, *, attack="attack"):
+    """Rows of Tables 21 and 24, and the lower part of 13 to 18: sizes of the attacks in three norms."""
     return [{"quantity": "adv_attack_norm", "norm": norm, "problem": problem(row), **row}
-            for norm in NORMS for row in sizes(units, norm)]
+            for norm in NORMS for row in sizes(units, norm, attack=attack)]
 
 
 def printed(item, **where):
@@ -122,12 +124,12 @@ def class_rows(item, classes, spelling=()):
     def letters(name):
         return "".join(c for c in name.lower() if c.isalnum())
 
-    rows = []
+    made = []
     for row in item.rows:
         own = dict(spelling).get(classes[row["index"]], classes[row["index"]])
-        rows.append({"index": row["index"],
+        made.append({"index": row["index"],
                      "name": row["name"] if letters(own) == letters(row["name"]) else own})
-    return rows
+    return made
 
 
 # ---- distributions ---------------------------------------------------------------------------------------
@@ -159,9 +161,12 @@ def counted(units):
     attackable of these, with an attack
     perturbed  of these, perturbed at random
     """
-    parts = [row[split] for row in units.to_dict("records") for split in SPLITS]
-    return {"images": sum(part["accuracy"]["of"] for part in parts),
-            "known": sum(part["accuracy"]["hits"] for part in parts),
-            "tried": sum(attacked(part)["of"] for part in parts),
-            "attackable": sum(attacked(part)["hits"] for part in parts),
-            "perturbed": sum(part["random"][0]["susceptibility"]["of"] for part in parts)}
+    total = dict.fromkeys(("images", "known", "tried", "attackable", "perturbed"), 0)
+    for row in units.to_dict("records"):
+        for part in (row[split] for split in SPLITS):
+            total["images"] += part["accuracy"]["of"]
+            total["known"] += part["accuracy"]["hits"]
+            total["tried"] += attacked(part)["of"]
+            total["attackable"] += attacked(part)["hits"]
+            total["perturbed"] += part["random"][0]["susceptibility"]["of"]
+    return total
