@@ -63,8 +63,9 @@ class Page:
         self.text_half = parameters.text_half(name)
         here = namespace.get("__file__") or os.environ.get("JPY_SESSION_NAME", self.text_half)  # JupyterLab's
         self.scratch = Path(here).with_suffix("").resolve() != self.text_half.with_suffix("").resolve()
-        self.declared = parameters.declared(self.text_half)
-        self.parameters = parameters.values(self.declared, namespace, sys.argv[1:])
+        declared = parameters.declared(self.text_half)
+        self.parameters = parameters.values(declared, namespace, sys.argv[1:])
+        self.defaults = {k: p.default for k, p in declared.items()} | parameters.defaults(self.text_half)
         self.profile, self.seed = self.parameters["profile"], self.parameters["seed"]
         self.which = self.parameters.get("units", "missing")
         self.device = runtime.use_device(self.parameters["device"])
@@ -93,7 +94,7 @@ class Page:
         explicit = {k: registry.recipe(self.paper_key, v) if isinstance(paper[k], Recipe) else v
                     for k, v in self.parameters.items() if k in paper and v is not None}
         fixed = {k: v for k, v in self.parameters.items() if k not in (*paper, "profile", "device", "units")}
-        self.full = types.SimpleNamespace(**{k: self.declared[k].default for k in fixed}, **paper)
+        self.full = types.SimpleNamespace(**{k: self.defaults[k] for k in fixed}, **paper)
         self.settings = types.SimpleNamespace(**fixed, **{**chosen, **explicit})
         return self.settings
 
@@ -158,7 +159,7 @@ class Page:
     def scale_words(self):
         """The profile, and what departs from it: "quick, threshold = 0.9; 600 images asked, 500 there"."""
         departs = [f"{k} = {v}" for k, v in self.parameters.items()
-                   if k not in ("profile", "device", "units") and v != self.declared[k].default]
+                   if k not in ("profile", "device", "units") and v != self.defaults[k]]
         runs = [run for s in self.sets.values() for run in s.own.values()]
         fewer = [*self.used.get("fewer", ()),
                  *(words for run in runs for words in run.provenance.get("fewer", ()))]

@@ -130,10 +130,10 @@ def text_half(name):
     return runtime.repository("notebooks") / f"{name}.py"
 
 
-def _cell(path):
+def _cell(path, text=None):
     path = Path(path)
     try:
-        text = path.read_text()
+        text = path.read_text() if text is None else text
         if path.suffix == ".ipynb":
             cells = ["".join(c["source"]) for c in json.loads(text)["cells"]
                      if "parameters" in c.get("metadata", {}).get("tags", ())]
@@ -147,12 +147,19 @@ def _cell(path):
     return cells[0]
 
 
-def declared(path):
+def defaults(path):
+    """`{name: default}` of a text half as committed; one that a reader edits is saved in the file itself."""
+    known = declared(path, runtime.committed(path))
+    return {name: parameter.default for name, parameter in known.items()}
+
+
+def declared(path, text=None):
     """`{name: Parameter}` of a notebook, in the order of its cell; `path` is its text half or its `.ipynb`.
 
+    text   what the file is taken to hold; None reads it
     Raises UserError naming the file and the line that does not follow the form.
     """
-    source, known = _cell(path), {}
+    source, known = _cell(path, text), {}
     lines = source.splitlines()
     try:
         body = ast.parse(source).body

@@ -258,6 +258,14 @@ def revision():
     return os.environ.get("BOUNDARY_REVISION", "unknown")
 
 
+def committed(path):
+    """The text of a file of the repository at its last commit; None where git or the file is not there."""
+    with contextlib.suppress(OSError, ValueError):
+        place = Path(path).resolve().relative_to(ROOT.resolve())
+        run = subprocess.run(["git", "show", f"HEAD:./{place.as_posix()}"], cwd=ROOT, capture_output=True)
+        return run.stdout.decode() if run.returncode == 0 else None
+
+
 # ---- device and randomness -------------------------------------------------------------------------------
 def pick_device(name="auto"):
     """`auto` takes CUDA where there is one, else the CPU. Raises UserError for what cannot be had."""

@@ -196,8 +196,7 @@ def test_fewer_images_than_asked_are_said_in_the_label_of_the_page(home, take):
 
     def label(results, used=()):
         page = SimpleNamespace(profile="smoke", parameters={"profile": "smoke", "images": 20_000, "seed": 0},
-                               declared={"images": SimpleNamespace(default=None),
-                                         "seed": SimpleNamespace(default=0)},
+                               defaults={"images": None, "seed": 0},
                                sets={"toy": results}, used=dict.fromkeys(["fewer"] * bool(used), used))
         return Page.scale_words.fget(page)
 

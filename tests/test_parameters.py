@@ -171,3 +171,13 @@ def test_a_number_that_counts_things_is_held_against_how_many_there_are():
         runtime.UserError, match="'digit' cannot be 99999; allowed: 0 to 499, .* 500 test images"
     ):
         runtime.index("digit", 99999, 500, "test images")
+
+
+def test_a_default_saved_into_the_file_still_departs_from_the_committed_one(monkeypatch):
+    path = parameters.text_half("ren/iii_borderline")
+    text = path.read_text()
+    before = text.replace("seed: int = 0", "seed: int = 7")
+    monkeypatch.setattr(parameters.runtime, "committed", lambda _: before)
+    assert parameters.defaults(path)["seed"] == 7 and parameters.declared(path)["seed"].default == 0
+    monkeypatch.setattr(parameters.runtime, "committed", lambda _: None)     # an exported tree
+    assert parameters.defaults(path)["seed"] == 0
