@@ -139,7 +139,7 @@ def test_walks_in_sixteen_bits_find_what_they_find_in_thirty_two(scene, bf16):
     assert (quick.distance == exact.distance).all() and (quick.adjacent == exact.adjacent).all()
     assert not (rough.distance == exact.distance).all()     # so that the doubt is what makes them equal
     assert 0 < careful.again < careful.judged / 2
-    assert careful.judged == quick.evaluations + 2 * min(STEADY, len(x))
+    assert careful.judged == quick.evaluations
 
 
 def test_points_of_walks_lie_on_them_and_are_those_of_the_generator(scene):

@@ -4,10 +4,8 @@
 """
 import copy
 import random
-import shutil
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -59,12 +57,6 @@ def net(folder):
     return [path], lambda: zoo.about(path)
 
 
-def printed(folder):
-    shutil.copy(reference.FOLDER / "ren.json", folder)
-    shutil.copy(reference.FOLDER / reference.SUMS, folder)
-    return [folder / "ren.json"], lambda: reference.read(folder / "ren.json")
-
-
 def data(folder):
     random_ = np.random.default_rng(0)
     arrays = {"x_train": random_.integers(0, 256, (4, 28, 28), dtype=np.uint8), "y_train": np.arange(4),
@@ -94,7 +86,7 @@ def state(folder):
     return [kept.path], lambda: kept.load() or "dropped"
 
 
-KINDS = [a_run, a_record, net, printed, data, cached_data, state]
+KINDS = [a_run, a_record, net, data, cached_data, state]
 
 
 def turned(content, at, bit):
@@ -127,10 +119,3 @@ def test_no_changed_bit_shows_a_wrong_number(home, monkeypatch, pytestconfig, ki
         path.write_bytes(content)
     assert plain(read()) == sound
     assert noticed or kind is cached_data  # which is mended without a word to the reader
-
-
-def test_every_reference_file_is_what_the_sums_say():
-    sums = reference.sums(reference.FOLDER)
-    assert sorted(sums) == sorted(p.name for p in Path(reference.FOLDER).glob("*.json"))
-    for name in sums:
-        reference.read(reference.FOLDER / name)

@@ -261,7 +261,6 @@ FAULTS = [
 ]
 LATE = [  # what only the data and the architectures know
     ("ren/iii_borderline", ["digit", "99999"], "parameter 'digit' cannot be 99999; allowed: 0 to "),
-    ("ren/ii_networks", ["digit", "99999"], "parameter 'digit' cannot be 99999; allowed: 0 to "),
     ("ren/iii_borderline", ["recipe", "nosuch"], "recipe"),
 ]
 

@@ -48,7 +48,7 @@ WORDS = {
 FOUND = re.compile("|".join(rf"\b(?:{word})\b" for word in WORDS), re.IGNORECASE)
 
 # What speaks for several pages, function by function: the words of boxes.
-SHARED = {"papers/sutton/figures.py": ("minute_words", "reading_in_words", "spread", "minute", "bars")}
+SHARED = {"papers/sutton/figures.py": ("minute_words", "minute", "bars")}
 PAGES = NOTEBOOKS + sorted(str(p.relative_to(ROOT).with_suffix("")) for p in ROOT.glob("book/*.md"))
 
 

@@ -365,7 +365,8 @@ MINUTE = (
     "are represented by proxies, which do not test its numbers.")
 best, tried = run.best(attacks), run.best(others)
 if len(best) and (facts := figures.facts(best)):
-    distances = [row["OptBrittle"] for row in by_setting(tried, best)] if len(tried) else []
+    rows = by_setting(tried, best) if len(tried) else []
+    distances = [row["OptBrittle"] for row in rows if row["OptBrittle"] is not None]
     settings = prose.fill("; unpublished settings move ours between {least} and {most}",
                           {"least": min(distances), "most": max(distances)}) if distances else ""
     run.minute(prose.fill(MINUTE, facts | {"settings": settings}), picture=figures.draw_accuracy(best),

@@ -177,7 +177,7 @@ def draw_one(runs):
 
 
 def one_data(runs):
-    """Of each kind: whether its picture and searches are there, and the share that a region's vote restores."""
+    """Of each kind: whether its picture and searches are there, and the share that regions restore."""
     first, rows = firsts(runs), figures.examples(runs, "region")
     return {kind: {"picture": kind in first and len(first[kind]["pictures"]) > 0,
                    "walks": kind in first and bool(first[kind]["one"]), "restored": share(mine.region)}

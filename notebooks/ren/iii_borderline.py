@@ -146,7 +146,8 @@ def followed(runs):
                 np.abs(u.inside.astype(int) - u.outside.astype(int)).max()),
             "titles": [title.replace("\n", ", ") for _, title, _ in figures.panels(runs)],
             "labels": u.mixed_labels, "labels_hold": u.mixed_labels == u.asked_again,
-            "inside": u.inside_label, "outside": u.outside_label, "robustness": u.robustness, "separability": u.separability,
+            "inside": u.inside_label, "outside": u.outside_label, "robustness": u.robustness,
+             "separability": u.separability,
             "halvings_of_255": [int(h) for h in halved]}
 
 

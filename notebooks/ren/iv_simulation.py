@@ -145,7 +145,8 @@ def shown(runs):
 figure_2 = run.figure(
     "figure-2", pictures, draw_pairs, data=shown,
     caption="Figure 2 of Ren et al.: for each background the original test digits (first row), the inside "
-            "(second) and the outside images (third) of architecture A. Below each pair stand its two labels and their SSIM; a "
+            "(second) and the outside images (third) of architecture A. Below each pair stand its two labels and "
+            "their SSIM; a "
             "cross: the network gives the digit and the background one label",
     alt="Three blocks of ten digits, for white, black and digit backgrounds; in each block original, inside "
         "and outside image. The last two look alike and carry different labels.",
@@ -176,7 +177,7 @@ variants = run.results(experiments.variants)
 
 # %%
 def reach(searches, variants):
-    """For each training and background: range of the networks' means, distance of the published one from it."""
+    """For each training and background: range of the networks' means, distance of the published one."""
     both = pd.concat([searches.assign(kind=searches.architecture), variants.assign(kind=variants.variant)])
     rows = []
     for (kind, b), nets in both[both.background.isin(UNIFORM)].groupby(["kind", "background"], sort=False):
@@ -199,26 +200,27 @@ run.extra("trainings", (searches, variants), reach,
 
 # %%
 def of_this_page(searches, variants):
-    """The rows of `reach` with this page's recipe, by architecture; `missed` where the print is outside."""
+    """The rows of `reach` with this page's recipe, by architecture; `outliers` where the print is outside."""
     trainings = pd.DataFrame(reach(searches, variants))
     mine = trainings[trainings.training.str.endswith("as above")]
-    return mine.assign(architecture=mine.training.str[0], missed=mine.outside > 0.02)
+    return mine.assign(architecture=mine.training.str[0], outliers=mine.outside > 0.02)
 
 
 def what_training_does(*runs):
-    """Facts: how far networks of one training lie apart, and which trainings come near the published values."""
+    """Facts: how far networks of a training lie apart, and which trainings come near the published values."""
     trainings, mine = pd.DataFrame(reach(*runs)), of_this_page(*runs)
     within = mine.highest - mine.lowest
     near = [name for name, rows in trainings.groupby("training", sort=False)
             if name not in {*mine.training} and (rows.outside <= 0.02).all()]
-    return {"least": within.min(), "most": within.max(), "missed": mine.missed.sum(), "rows": len(mine),
+    return {"least": within.min(), "most": within.max(), "outliers": mine.outliers.sum(), "rows": len(mine),
             "near": "; ".join(near) or "none", **PRINTED.robustness_ssim.groupby("background").agg(np.ptp)}
 
 
 run.say((searches, variants), what_training_does,
         "Networks of one architecture, trained by the recipe of this page, differ by {least:.2f} to "
         "{most:.2f}, the three published rows by {white:.2f} towards white and {black:.2f} towards black. "
-        "The published value lies more than 0.02 outside all our networks in {missed} of {rows} rows of the "
+        "The published value lies more than 0.02 outside all our networks in {outliers} of {rows} rows of "
+        "the "
         "recipe of this page. Variants within 0.02 of both published values of their architecture: {near}.")
 
 # %% [markdown]
@@ -247,14 +249,15 @@ def what_the_definition_does(searches, variants):
     """Mean distance from the published values by the rule of this page, and by the nearest other convention:
     in the rows where the published value lies outside our networks, and in the others.
     """
-    table, mine = pd.DataFrame(by_convention(searches)).set_index("convention"), of_this_page(searches, variants)
+    table = pd.DataFrame(by_convention(searches)).set_index("convention")
+    mine = of_this_page(searches, variants)
     off = (table.drop("printed") - table.loc["printed"]).abs()
-    if off.isna().any(axis=None) or not mine.missed.any() or mine.missed.all():
+    if off.isna().any(axis=None) or not mine.outliers.any() or mine.outliers.all():
         return {}
     nearest = off.iloc[1:].mean(axis=1).idxmin()
-    missed = (mine.architecture + " " + mine.background)[mine.missed]
-    there, rest = off[missed].mean(axis=1), off.drop(columns=missed).mean(axis=1)
-    return {"nearest": nearest, "outside": len(missed), "rest": len(mine) - len(missed),
+    outliers = (mine.architecture + " " + mine.background)[mine.outliers]
+    there, rest = off[outliers].mean(axis=1), off.drop(columns=outliers).mean(axis=1)
+    return {"nearest": nearest, "outside": len(outliers), "rest": len(mine) - len(outliers),
             "there": there.iloc[0], "there_by": there[nearest], "rest_off": rest.iloc[0],
             "rest_by": rest[nearest]}
 
@@ -277,7 +280,8 @@ run.say((searches, variants), what_the_definition_does,
 # | one training or several | five networks per architecture | a single training proves little |
 
 # %%
-run.tell(searches, lambda runs: "Searches excluded, because the network gives digit and background one label: "
+run.tell(searches, lambda runs: "Searches excluded, because the network gives digit and background one "
+         "label: "
          + ", ".join(f"{n:,} ({b})" for b, n in runs.groupby("background", sort=False).excluded.sum().items())
          + ".")
 
@@ -294,7 +298,7 @@ MINUTE = (
     "SSIM (1 for equal images) between the digit and the last mixture with its label; a higher value means a "
     "less robust network. Over {rows} combinations of architecture and background its mean is {low:.2f} to "
     "{high:.2f} (n = {networks} networks each; paper: {least:.2f} to {most:.2f}, one network each). In "
-    "{missed} of {rows} combinations the published value lies more than 0.02 outside the range of our "
+    "{outliers} of {rows} combinations the published value lies more than 0.02 outside the range of our "
     "networks{cause}.")
 CAUSE = ("; another definition of SSIM brings ours nearer there (mean distance {there_by:.2f} instead of "
          "{there:.2f}) and not elsewhere, so that the cause is open")
@@ -308,7 +312,8 @@ if table_3 and figure_2:
     display.image_grid(axes, [first.original[n], first.inside[n], first.outside[n]], [
         "a test digit", f"inside: label {first.inside_class[n]}", f"outside: label {first.outside_class[n]}"])
     run.minute(prose.fill(MINUTE, {
-        "rows": len(mine), "missed": mine.missed.sum(), "networks": mine.networks.max(), "low": min(values),
+        "rows": len(mine), "outliers": mine.outliers.sum(), "networks": mine.networks.max(),
+        "low": min(values),
         "high": max(values), "least": PRINTED.robustness_ssim.min(), "most": PRINTED.robustness_ssim.max(),
         "cause": prose.fill(CAUSE, by) if nearer else ""}),
         picture=figure, alt="Three images: a test digit, and two grey images, one slightly lighter, that "

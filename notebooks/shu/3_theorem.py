@@ -285,8 +285,8 @@ def draw_slabs():
 run.minute(prose.fill(
     "Can a classifier err on infinitely many inputs without any effect on its expected error? By Theorem 1 "
     "it can, on regions of lower dimension to which the distribution of inputs gives probability 0; images "
-    "of 256 grey levels are excluded. In our exact example two classifiers have the error {loss_first}, "
-    "although one also errs on {slabs} slabs of volume 0. Regions in which two networks disagree with "
+    "with finitely many grey levels are excluded. In our exact example two classifiers have the error "
+    "{loss_first}, although one also errs on {slabs} slabs of volume 0. Regions in which two networks disagree with "
     "positive margins contain a ball; Conjecture 1, that regions of lower dimension have probability 0, does "
     "not cover them.", theorem | {"slabs": SLABS}),
     picture=draw_slabs(), sets=(),

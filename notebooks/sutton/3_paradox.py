@@ -291,9 +291,10 @@ def other_sets(fashion, signs):
 # %%
 if len(shown := run.best(example)):
     _, fashion, signs, _ = run.best(*recorded)
+    display.say(others := other_sets(fashion, signs))
     run.minute(
         "How many correctly classified test images of aeroplanes and cats (CIFAR-10) can be attacked, and of "
-        f"how many does random noise flip the label? {example_in_words(shown)} {other_sets(fashion, signs)}",
+        f"how many does random noise flip the label? {example_in_words(shown)} {others}",
         picture=draw_paradox(shown), alt=ALT, sets=(example,))
 
 # %%

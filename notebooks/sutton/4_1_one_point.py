@@ -277,6 +277,8 @@ ratios = ", ".join(f"{p['distance']:.2f} (noise of {factor} times the norm)" for
 SEVERAL = ("Attacks along the gradient may be longer than the shortest perturbation, the boundaries may be "
            "curved, or both; this page does not separate the two.")
 display.say(
+    f"Noise of {1 / TENTH:g} times the norm of the attack crosses once in {power(needed[100]['exact'])} "
+    f"samples in 100 dimensions, and once in {draws_needed} samples in {ten['n']:,}. "
     f"Theorem 1, as reconstructed here, is violated in {violated}. At noise of {1 / TENTH:g} times the norm "
     f"of the attack the bound is {10 ** (at_ten['exact'] - at_ten['least']):.2g} times the exact probability "
     f"for n = {ten['n']:,}, and {10 ** (largest['exact'] - largest['least']):.2g} times for "

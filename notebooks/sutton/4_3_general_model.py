@@ -530,6 +530,8 @@ cases, violated = (sum(d[k] for d in data) for k in ("cases", "violations"))
 loose = theorem_14["data"]
 stronger = sum(m["claims"] == "more" for m in loose["missed"])
 display.say(
+    f"Under the roof the bounds at n = {DIMENSIONS[-1]:,} are {last['theorem-9']} (Theorem 9), "
+    f"{last['theorem-11']} (Theorem 11) and {last['theorem-14']} (Theorem 14). "
     f"{violated or 'None'} of {cases:,} cases violate a bound as reconstructed here. For Theorem 14 the "
     f"check does not detect {len(loose['missed'])} of {loose['mutants_tried']} mutants (formulas with one "
     f"constant or exponent changed), {stronger} of them stronger bounds. The constants of the paper are "

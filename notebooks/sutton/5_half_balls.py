@@ -504,7 +504,7 @@ display.say(
     + ", ".join((display.number(float(c["exact"][-1]), digits=2) if c["exact"][-1] > 0 else "below 10⁻³⁰⁰")
                 + f" (δ = {d:g})" for d, c in margin.items())
     + f" at n = {LAST:,}, while the share of points that an attack of length ε + 0.1 can move rises to "
-      f"{attackable:.4f}.")
+      f"{attackable:.4f}; at n = {n:,}, a share of {withstand} withstands it.")
 display.say(
     f"In the dimension of a 32 × 32 colour image and for noise as large as the class itself (δ = 1), ε = "
     f"{hiding_margin(PICTURE, 1.0):.3f} is enough that {TRIES:,} samples flip the label of only {RARE:.0%} "
@@ -527,7 +527,8 @@ run.minute(
     f"{epsilon:g}, the same noise flips the label of {apart} of the points in {n:,} dimensions, but an "
     f"adversarial perturbation of norm {reach:g} still that of all but {withstand} (exact values; formulas "
     f"as reconstructed here). A margin that leaves {RARE:.0%} of the points with a flipped label after "
-    f"{TRIES:,} samples of norm up to {DELTAS[-1]:g} is {hiding_margin(PICTURE, DELTAS[-1]):.2f}; the margins "
+    f"{TRIES:,} samples of norm up to {DELTAS[-1]:g} is {hiding_margin(PICTURE, DELTAS[-1]):.2f}; the "
+    "margins "
     "of trained networks are not known.",
     picture=draw_figure_6(),
     alt="Left: without a gap the chance that noise changes the label stays level over the dimension. Right: "

@@ -37,8 +37,9 @@ def examples(runs, *lists):
     """
     rows = each(runs, "correct", "success", "rms", *lists)
     scale = rows.network.map(lambda net: 1 if net.startswith("mnist") else 255)
+    networks = list(dict.fromkeys([*COLUMNS, *rows.network]))     # ImageNet's is none of Tables 1 and 2
     return rows.assign(image=rows["first"] + rows.place, counts=rows.correct & rows.success,
-                       distance=scale * rows.rms, network=pd.Categorical(rows.network, COLUMNS),
+                       distance=scale * rows.rms, network=pd.Categorical(rows.network, networks),
                        kind=pd.Categorical(rows.kind, KINDS))
 
 
