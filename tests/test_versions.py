@@ -107,6 +107,14 @@ def test_no_experiment_has_changed_without_its_version():
     assert list(versions.changed()) == []
 
 
+def test_a_further_number_is_no_change_and_a_lost_one_is():
+    before = {"u0": {".value": 1.0}}
+    assert versions.changes(before, {"u0": {".value": 1.0 + 1e-9, ".more": 2.0}}) == []
+    assert versions.changes(before, {"u0": {".more": 2.0}}) == ["u0.value: 1.0 is now None"]
+    assert versions.changes(before, {"u0": {".value": 1.1}}) == ["u0.value: 1.0 is now 1.1"]
+    assert versions.changes(before, before | {"u1": {}}) == ["u1: there in one of both alone"]
+
+
 @pytest.mark.parametrize("name", ["", "he/atacks"])
 def test_an_experiment_that_does_not_exist_is_refused_in_one_line(name):
     with pytest.raises(runtime.UserError, match=f"EXPERIMENT='{name}'; allowed: chen/convolutional") as error:

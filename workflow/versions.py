@@ -184,6 +184,16 @@ def alike(a, b):
     return a == b
 
 
+def changes(before, after):
+    """A line for each number of before that is gone or another, and each run that one side alone has.
+
+    What is measured in addition changes nothing that runs hold: they lack it until they are computed again.
+    """
+    lines = [f"{run}{place}: {value} is now {after[run].get(place)}" for run in before if run in after
+             for place, value in before[run].items() if not alike(value, after[run].get(place))]
+    return lines + [f"{run}: there in one of both alone" for run in sorted(before.keys() ^ after.keys())]
+
+
 def git(*words):
     subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True)
 
@@ -208,9 +218,7 @@ def same(name):
         finally:
             git("worktree", "remove", "--force", str(tree))
     before, after = told
-    off = [f"{run}{place}: {before[run].get(place)} is now {value}" for run in after if run in before
-           for place, value in after[run].items() if not alike(before[run].get(place), value)]
-    off += [f"{run}: there in one of both alone" for run in sorted(before.keys() ^ after.keys())]
+    off = changes(before, after)
     if off:
         raise SystemExit("\n".join([f"{name}: {len(off)} differences, so raise its version; the first:",
                                     *off[:5]]))
