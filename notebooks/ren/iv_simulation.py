@@ -145,8 +145,8 @@ def shown(runs):
 figure_2 = run.figure(
     "figure-2", pictures, draw_pairs, data=shown,
     caption="Figure 2 of Ren et al.: for each background the original test digits (first row), the inside "
-            "(second) and the outside images (third) of architecture A. Below each pair stand its two labels and "
-            "their SSIM; a "
+            "(second) and the outside images (third) of architecture A. Below each pair stand its two labels "
+            "and their SSIM; a "
             "cross: the network gives the digit and the background one label",
     alt="Three blocks of ten digits, for white, black and digit backgrounds; in each block original, inside "
         "and outside image. The last two look alike and carry different labels.",
