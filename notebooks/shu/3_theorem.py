@@ -287,8 +287,8 @@ run.minute(prose.fill(
     "it can, on regions of lower dimension to which the distribution of inputs gives probability 0; images "
     "with finitely many grey levels are excluded. In our exact example two classifiers have the error "
     "{loss_first}, although one also errs on {slabs} slabs of volume 0. Regions in which two networks "
-    "disagree with positive margins contain a ball; Conjecture 1, that regions of lower dimension have probability 0, does "
-    "not cover them.", theorem | {"slabs": SLABS}),
+    "disagree with positive margins contain a ball; Conjecture 1, that regions of lower dimension have "
+    "probability 0, does not cover them.", theorem | {"slabs": SLABS}),
     picture=draw_slabs(), sets=(),
     alt="On logarithmic axes the difference of losses falls in proportion to thickness.")
 
