@@ -27,16 +27,16 @@ ALONE = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PA
 CLOSE, NOTHING = 1e-5, 1e-12  # of two numbers: their relative difference; what is smaller is a rounding of 0
 
 
-def text_half(name, *words):
+def text_half(name):
     """Run the text half of a notebook at full scale, here; returns (seconds, None or what went wrong)."""
     start, error = time.perf_counter(), None
-    sys.argv = [f"notebooks/{name}.py", "-p", "profile", "paper", "-p", "units", "none", *words]
+    sys.argv = [f"notebooks/{name}.py", "-p", "profile", "paper", "-p", "units", "none"]
     try:
         with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
             runpy.run_path(str(parameters.text_half(name)), run_name="__main__")
     except runtime.UserError as mistake:
         error = str(mistake)
-    except BaseException:   # SystemExit, too: a page ends where its file ends
+    except (Exception, SystemExit):     # a page ends where its file ends; Ctrl-C ends them all
         error = traceback.format_exc()
     return time.perf_counter() - start, error
 

@@ -209,8 +209,7 @@ run.statement("equation-1", data={"comparisons": 2 * PAIRS, "within_allowed": wi
 # %%
 display.say(f"In {2 * PAIRS} comparisons the two differ by {'less' if within else 'more'} than "
             f"{ALLOWED:.5f}. With one constant of scikit-image halved or doubled they differ by more than "
-            "that "
-            f"in {sum(caught)} of {len(CHANGED)} cases.")
+            f"that in {sum(caught)} of {len(CHANGED)} cases.")
 
 # %% [markdown]
 # ## What the paper leaves open

@@ -220,8 +220,8 @@ run.say((searches, variants), what_training_does,
         "Networks of one architecture, trained by the recipe of this page, differ by {least:.2f} to "
         "{most:.2f}, the three published rows by {white:.2f} towards white and {black:.2f} towards black. "
         "The published value lies more than 0.02 outside all our networks in {outliers} of {rows} rows of "
-        "the "
-        "recipe of this page. Variants within 0.02 of both published values of their architecture: {near}.")
+        "the recipe of this page. Variants within 0.02 of both published values of their architecture: "
+        "{near}.")
 
 # %% [markdown]
 # The second suspect is the definition of SSIM. The table measures the same pairs by scikit-image's two conventions, too.

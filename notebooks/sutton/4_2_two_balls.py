@@ -407,8 +407,7 @@ for n in (1, 10, 100, 1000):
 display.table(["dimension n", "exact", "random trials"],
               [[int(n), v["exact"], v["trials"]] for n, v in stuck.items()],
               "Probability that a point has no gradient at all, σ' proportional to the distance from a "
-              "Cantor "
-              f"set in [−{cantor.half_width:g}, {cantor.half_width:g}], half of which it fills; ε = "
+              f"Cantor set in [−{cantor.half_width:g}, {cantor.half_width:g}], half of which it fills; ε = "
               f"{epsilon:g}.")
 theorem_7 = run.statement(
     "theorem-7", evidence=equality(within, violations=int((~across).sum())) | {"kind": "bound"},
@@ -482,8 +481,7 @@ resist = display.number(100 * float(tail(PICTURE, attack - epsilon)), digits=2)
 display.say(
     f"At ε = {epsilon:g} and n = {PICTURE:,}, one noise sample of norm up to 1 flips the label of a share of "
     f"{by_noise} of the points, and an attack of norm {attack:g} that of all but {resist}% (exact values). "
-    f"At n = {END:,}, one "
-    f"noise sample of norm up to {biggest:g} flips the label of a share of "
+    f"At n = {END:,}, one noise sample of norm up to {biggest:g} flips the label of a share of "
     f"{display.number(noise[f'{biggest:g}']['exact_at_end'], digits=2)}. "
     f"Theorems 4, 5, 6 and 8 were violated in {sum(d['violations'] for d in tried)} of "
     f"{sum(d['cases'] for d in tried):,} cases. In Figure 4, {np.mean(list(inside.values())):.0%} of the 95% "

@@ -528,8 +528,7 @@ run.minute(
     f"adversarial perturbation of norm {reach:g} still that of all but {withstand} (exact values; formulas "
     f"as reconstructed here). A margin that leaves {RARE:.0%} of the points with a flipped label after "
     f"{TRIES:,} samples of norm up to {DELTAS[-1]:g} is {hiding_margin(PICTURE, DELTAS[-1]):.2f}; the "
-    "margins "
-    "of trained networks are not known.",
+    "margins of trained networks are not known.",
     picture=draw_figure_6(),
     alt="Left: without a gap the chance that noise changes the label stays level over the dimension. Right: "
         "with a gap it falls to almost nothing.")

@@ -10,7 +10,9 @@ Arguments broadcast against each other like numpy arrays.
 from collections import namedtuple
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
+
+from shared.statistics import share_interval
 
 # 20 nodes integrate exp(-v) times a function that is smooth on the scale of hundreds to machine precision.
 _LAGUERRE_NODES, _LAGUERRE_WEIGHTS = special.roots_laguerre(20)
@@ -132,5 +134,4 @@ def estimate(events):
     The interval is that of Clopper and Pearson (1934): rare events often give 0 hits.
     """
     hits, draws = int(np.count_nonzero(events)), np.size(events)
-    low, high = stats.binomtest(hits, draws).proportion_ci()
-    return Estimate(hits / draws, float(low), float(high), draws)
+    return Estimate(hits / draws, *share_interval(hits, draws), draws)
