@@ -3,7 +3,12 @@ import numpy as np
 
 
 def share_interval(hits, of, *, confidence=0.95):
-    """The exact interval (Clopper and Pearson) of a share, `hits` of `of` independent cases; in [0, 1]."""
+    """The exact interval (Clopper and Pearson) of a share, `hits` of `of` independent cases; in [0, 1].
+
+    Raises ValueError if `of` is 0.
+    """
+    if of < 1:
+        raise ValueError(f"a share needs at least one case: got {hits} of {of}")
     from scipy.stats import binomtest  # here: it takes a second to import
 
     low, high = binomtest(hits, of).proportion_ci(confidence, method="exact")

@@ -664,7 +664,7 @@ def test_the_derivative_of_a_fat_cantor_set_has_no_gradient_on_half_of_it_and_on
     (lambda: no_hiding_place(0.0), "delta = 0"),
     (lambda: sample_coordinates([3, 4], 10, rng()), "one dimension at a time"),
     (lambda: sample_coordinates(1, 10, rng(), k=2), "n = 1"),
-    (lambda: estimate([]), "must be greater than|n must be|positive"),
+    (lambda: estimate([]), "at least one case: got 0 of 0"),
     (lambda: wedge(-0.1), "Lipschitz"),
     (lambda: sine(0.0, 1.0), "amplitude = 0"),
     (lambda: planar_flip_probability(10, -1), "distance_ratio"),

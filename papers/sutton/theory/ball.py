@@ -134,4 +134,5 @@ def estimate(events):
     The interval is that of Clopper and Pearson (1934): rare events often give 0 hits.
     """
     hits, draws = int(np.count_nonzero(events)), np.size(events)
-    return Estimate(hits / draws, *share_interval(hits, draws), draws)
+    low, high = share_interval(hits, draws)  # first: it refuses 0 draws
+    return Estimate(hits / draws, low, high, draws)
