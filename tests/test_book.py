@@ -119,7 +119,7 @@ def rows_of_the_scoreboard(html):
     found = re.findall(r"<tr([^>]*)>((?:(?!</tr>).)*<td.*?)</tr>", body, re.S)
     rows = [("hidden" in a, [re.sub(r"<.*?>", "", c).strip()
                              for c in re.findall(r"<td.*?</td>", row, re.S)]) for a, row in found]
-    return [(hidden, cells) for hidden, cells in rows if len(cells) == 9]
+    return [(hidden, cells) for hidden, cells in rows if len(cells) == 8]
 
 
 def test_the_scoreboard_is_whole_without_scripts(book):
@@ -138,35 +138,37 @@ def text_of(html):
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", html)).split())
 
 
-def test_counts_are_the_same_on_the_front_page_the_scoreboard_the_openings_and_the_gallery(book):
+def test_counts_are_the_same_on_the_scoreboard_the_openings_and_the_gallery(book):
     """Each page's own numbers, against those of the scoreboard's rows."""
-    order = {SHORT: key for key, SHORT in reference.SHORT.items()}
-    kinds = set(reference.RESULT_KINDS)
     rows = [cells for _, cells in rows_of_the_scoreboard((book / "book/reproduction.html").read_text())
-            if cells[2] in kinds]
-    front, gallery, totals = (text_of((book / f"book/{p}.html").read_text())
-                              for p in ("index", "gallery", "reproduction"))
-    assert f"print {len(rows)} tables, figures" in front
-    sorts = Counter(r[8] for r in rows)
-    verdict = [(r[8], r[3].removesuffix(", as reconstructed here")) for r in rows]
-    for sort, count in sorts.items():
-        line = re.search(rf"{sort} {count} \d+ \d+ ((?:\d+ [a-z ,]+?)+)"
-                         r"(?= derived \d| descriptive \d| Here )", front)
-        assert line, (sort, front[:3000])
-        for word, n in Counter(w for s, w in verdict if s == sort).items():
-            assert re.search(rf"\b{n} {word}\b", line[1]), (sort, word, n, line[1])
-            assert f" {word} " in totals
-    figures = Counter(r[8] for r in rows if r[2] == "figure")
+            if cells[2] in reference.RESULT_KINDS]
+    gallery = text_of((book / "book/gallery.html").read_text())
+    figures = Counter(r[7] for r in rows if r[2] == "figure")
     assert all(f"{n} {sort} figures" in gallery for sort, n in figures.items())
-    for name, key in order.items():
+    for key, name in reference.SHORT.items():
         opening = text_of((book / f"book/{key}.html").read_text())
-        for (sort, word), n in Counter((r[8], r[3].removesuffix(", as reconstructed here"))
+        for (sort, word), n in Counter((r[7], r[3].removesuffix(", as reconstructed here"))
                                        for r in rows if r[1] == name).items():
             assert re.search(rf"{sort}: (\d+ [a-z ,]+)*?{n} {word}\b", opening), (key, sort, word, n)
 
 
+def test_the_home_page_shows_seven_findings_with_their_pictures(book, pages):
+    page = book / "book/index.html"
+    assert [int(n) for n in re.findall(r"(\d)\. [^<]*</div>", page.read_text())] == [*range(1, 8)]
+    assert sum("finding-" in image["src"] for image in pages[page].images) == 7
+
+
+def test_numbers_of_the_headline_are_those_of_the_table(book):
+    text = text_of((book / "book/reproduction.html").read_text())
+    headline = r"publish ([\d,]+) measured numbers\. ([\d,]+) are measured .*? of these ([\d,]+) agree"
+    total, measured, agree = (int(n.replace(",", "")) for n in re.search(headline, text).groups())
+    papers = re.findall(r"et al\. ([\d,]+) ([\d,]+) ([\d,]+) [\d,]+ [\d,]+ [\d,]+ [\d,]+ \d+ of \d+", text)
+    assert len(papers) == 5
+    assert [sum(int(row[k].replace(",", "")) for row in papers) for k in range(3)] == [total, measured, agree]
+
+
 def test_every_point_of_the_picture_of_all_numbers_leads_to_its_table(book, pages):
-    html = (book / "book/index.html").read_text()
+    html = (book / "book/reproduction.html").read_text()
     svg = html[html.index('class="numbers"'):html.index("</svg>")]
     links = re.findall(r'<a xlink:href="([^"]+)"', svg)
     assert len(links) > 300 and all((book / "book" / url.partition("#")[0]).resolve().exists()
@@ -183,28 +185,6 @@ def test_the_page_on_speed_shows_every_table_that_was_kept(book):
     kept = {part: [1 + len(t["rows"]) for t in tables] for part, tables in parts.items()}
     assert sorted(shown) == sorted(sum(kept.values(), []))
     assert "ours, 4 × 100" in text and "network A" in text  # as a page writes it
-
-
-def test_the_history_of_a_verdict_is_read_from_git(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "book/_ext"))
-    import history
-    log = """commit 2026-01-01
-
-diff --git a/results/paper/ren/table-3.json b/results/paper/ren/table-3.json
-+ "verdict": "trend"
-diff --git a/results/paper/ren/table-4.json b/results/paper/ren/table-4.json
-+ "verdict": "exact"
-commit 2026-01-02
-diff --git a/results/paper/ren/table-3.json b/results/paper/ren/table-3.json
-- "verdict": "trend"
-+ "verdict": "matches"
-diff --git a/results/paper/ren/table-4.json b/results/paper/ren/table-4.json
-deleted file mode 100644
-- "verdict": "exact"
-"""
-    assert history.read(log) == {
-        "ren/table-3": [("2026-01-01", "trend"), ("2026-01-02", "matches")],
-        "ren/table-4": [("2026-01-01", "exact"), ("2026-01-02", "withdrawn")]}
 
 
 def test_rows_of_a_record_become_a_csv_file(monkeypatch, tmp_path):

@@ -1,4 +1,4 @@
-"""Beside each item: its data to download, the dated history of its verdict, a way to report an error."""
+"""Beside each item: its data to download, and a way to report an error."""
 import csv
 import json
 import re
@@ -8,7 +8,6 @@ from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
-import history
 import yaml
 from executed import ROOT
 from places import HEAD, run
@@ -38,13 +37,10 @@ def downloads(item, record, docname):
 
 # ---- the line under a heading ----------------------------------------------------------------------------
 def beside(item, docname):
-    """The line under an item's heading: its data, where to report an error, how its verdict changed."""
+    """The line under an item's heading: its data, and where to report an error."""
     from report import record
     kept = record.read(item.paper, item.id)
-    since, before = history.of(item, kept)
     told = [f"data: {' '.join(downloads(item, kept, docname))}"] if kept else []
-    told += [f"{history.said(kept['verdict'])} since {since}"] if since else []
-    told += [f"earlier: {before}"] if before else []
     return f":::{{div}} item-notes\n{' · '.join([*told, report(item)])}\n:::"
 
 

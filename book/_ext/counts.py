@@ -3,18 +3,12 @@
 Every count of the book is made here, so that no two pages can tell different ones.
 """
 import io
-import math
 from collections import Counter
 from functools import cache
 
 from places import pages, status
 
-KINDS = {"tables": ("table",), "figures": ("figure",), "algorithms": ("algorithm",),
-         "theorems, corollaries, lemmas": ("theorem", "corollary", "lemma")}
-SAID = {"measured": "experiments: their tables and figures", "derived": "checked by computation: theorems, "
-        "corollaries, lemmas, algorithms, figures of theory", "descriptive": "lists, layer tables, drawings"}
-NEAR = {"5%": 0.05, "25%": 0.25, "a factor of 2": None}
-UNJUDGED = ("in part", "not run", "planned")
+OF_NUMBERS = ("measured", "agree", "differ", "cannot tell", "proxy or fitted", "not measured")
 
 
 @cache
@@ -56,28 +50,6 @@ def told(found):
 
 
 # ---- blocks of the pages ---------------------------------------------------------------------------------
-def today(_):
-    """What is true today: the items of each sort, and a link to the scoreboard for each word."""
-    from report.display import BADGE, markdown_table
-    from report.verdict import LABELS
-    counted = results()
-    views = sum(bool(item.view_of) for item, *_ in counted)
-
-    def links(sort, found):
-        return " ".join(
-            f'<a class="sd-badge sd-bg-{BADGE[w]} sd-bg-text-{BADGE[w]}" href="reproduction.html?sort={sort}'
-            f'&verdict={LABELS.get(w, w).replace(" ", "%20")}">{n} {LABELS.get(w, w)}</a>'
-            for w, n in words(found).items())
-
-    rows = [[f"**{sort}**", str(len(found)), str(sum(page is not None for _, _, page, _ in found)),
-             str(sum(word not in UNJUDGED for *_, word in found)), links(sort, found)]
-            for sort, found in sorts().items()]
-    heard = "; ".join(f"*{sort}*: {SAID[sort]}" for sort in sorts())
-    return (f"The five papers print **{len(counted)}** tables, figures, algorithms and theorems, of three "
-            f"sorts ({heard}). {views} of them show numbers of another item again.\n\n"
-            + markdown_table(["sort", "items", "with a page", "judged", "verdicts"], rows))
-
-
 def standing(paper):
     """The verdicts of a paper's results as badges with their counts, a line a sort."""
     from report.display import BADGE
@@ -85,28 +57,6 @@ def standing(paper):
     return "\n\n".join(f"{sort}: " + " ".join(
         f"{{bdg-{BADGE[w]}}}`{n} {LABELS.get(w, w)}`" for w, n in words(found).items())
         for sort, found in sorts(paper=paper).items())
-
-
-def totals(_):
-    """How many results of each kind and paper there are, and how they stand."""
-    from report import reference, verdict
-    from report.display import badge, markdown_table
-    header = ["measured", *reference.SHORT.values(), "all"]
-    rows = []
-    for name, which in KINDS.items():
-        mine = [(i, r) for i, r, *_ in results() if i.kind in which]
-        per = [[(i, r) for i, r in mine if i.paper == key] for key in reference.KEYS]
-        rows.append([name, *(f"{sum(r is not None and r['verdict'] != 'not run' for _, r in p)} of {len(p)}"
-                             if p else "" for p in [*per, mine])])
-    per = {sort: words(found) for sort, found in sorts().items()}
-    verdicts = [[badge(w), *(str(each.get(w, "")) for each in per.values()),
-                 verdict.VERDICTS.get(w, "no page yet")] for w in words(results())]
-    listed, counted = len(everything()), len(results())
-    return (f":::{{div}} counts\n{markdown_table(header, rows)}\n:::\n\n"
-            f":::{{div}} verdict-counts\n{markdown_table(['verdict', *per, 'meaning'], verdicts)}\n:::\n\n"
-            f"The scoreboard has {listed} rows for these {counted} items: it also lists equations, "
-            "definitions, procedures, conjectures, remarks and properties, which no count of the book "
-            "includes.")
 
 
 def verdicts(_):
@@ -135,47 +85,57 @@ def all_numbers():
             for n in numbers.of(item, kept)]
 
 
-def compared(found):
-    """Those that were measured as the paper did."""
+def states(found):
+    """`{what became of them: how many}` of some `Number`s, as the tables name it; see OF_NUMBERS."""
     from report import numbers
-    return [n for n in found if n.state in numbers.COMPARED]
+    n = Counter(number.state for number in found)
+    return dict(zip(OF_NUMBERS, (sum(n[state] for state in numbers.COMPARED), n["agrees"], n["differs"],
+                                 n["cannot tell"], n["proxy"] + n["fitted"], n["not measured"])))
 
 
-def near(found):
-    """`{how near: share}` of the compared numbers within 5%, 25% and a factor of 2 of the published ones."""
-    def within(n, slack):
-        if n.published == 0 or n.reproduced == 0:
-            return n.published == n.reproduced
-        ratio = n.reproduced / n.published
-        return 0.5 <= ratio <= 2 if slack is None else math.isclose(ratio, 1, rel_tol=0, abs_tol=slack)
+def claims_of(paper):
+    """Every judged claim of the measured items of a paper, or of "all": (item, claim)."""
+    return [(item, claim) for item, kept, *_ in results(sort="measured") if paper in ("all", item.paper)
+            for claim in (kept["claims"] if kept else ()) if claim["holds"] is not None]
 
-    there = compared(found)
-    return {name: sum(within(n, slack) for n in there) / len(there) for name, slack in NEAR.items()
-            } if there else {}
+
+def headline(_):
+    """The counts of the whole book in one line."""
+    found = states(all_numbers())
+    judged = [claim["holds"] for _, claim in claims_of("all")]
+    return (f"The papers publish **{len(all_numbers()):,}** measured numbers. "
+            f"**{found['measured']:,}** are measured here "
+            f"on the paper's kind of network and data; of these **{found['agree']:,}** agree, "
+            f"{found['differ']:,} differ, and {found['cannot tell']:,} cannot tell. Of {len(judged):,} "
+            f"judged claims, **{sum(judged):,}** hold.")
 
 
 def published(paper):
-    """What became of every number of the measured items, of one paper or of all ("all")."""
-    from report import numbers, reference
+    """What became of every number and claim of the measured items, of one paper or of all ("all")."""
+    from report import reference
     from report.display import markdown_table
-    every = [n for n in all_numbers() if paper in ("all", n.paper)]
-    groups = {name: mine for key, name in reference.SHORT.items()
-              if (mine := [n for n in every if n.paper == key])}
-    if paper == "all":
-        groups["all"] = every
     rows = []
-    for name, mine in groups.items():
-        state, shares = Counter(n.state for n in mine), near(mine)
-        rows.append([name, f"{len(mine):,}", *(f"{state[each]:,}" for each in numbers.STATES),
-                     *(f"{shares[k]:.0%}" if shares else "" for k in NEAR)])
-    head = ["paper", "numbers", *numbers.STATES, *(f"within {k}" for k in NEAR)]
-    there = len(compared(every))
-    return (f"The measured items print **{len(every):,}** numbers; those that another item shows again count "
-            f"once. **{there:,}** have a counterpart measured on the paper's kind of network and data, "
-            "some with less training or fewer images than published: the scale stands beside each result. "
-            "The last columns give the share of these that lies within 5%, 25% and a factor of 2 of the "
-            "published value.\n\n"
+    for key, name in {**reference.SHORT, "all": "all"}.items():
+        mine = [n for n in all_numbers() if key in ("all", n.paper)]
+        if mine and (paper == "all" or key == paper):
+            judged = [claim["holds"] for _, claim in claims_of(key)]
+            rows.append([name, f"{len(mine):,}", *(f"{count:,}" for count in states(mine).values()),
+                         f"{sum(judged)} of {len(judged)}"])
+    head = ["paper", "numbers", *OF_NUMBERS, "judged claims that hold"]
+    return ("*Measured* numbers come from the paper's kind of network and data, "
+            "some with less training or fewer images "
+            "than published. Numbers that an item shows again count once.\n\n"
             f":::{{div}} numbers\n{markdown_table(head, rows)}\n:::")
+
+
+def failed(_):
+    """The claims of the papers that fail, folded."""
+    from places import place
+
+    from report.display import folded, markdown_table, symbols
+    rows = [[place(item, item.title), symbols(claim["claim"]), claim["evidence"]]
+            for item, claim in claims_of("all") if not claim["holds"]]
+    return folded(f"The {len(rows)} claims that fail", markdown_table(["item", "claim", "here"], rows))
 
 
 def scattered(_):

@@ -26,16 +26,6 @@ def minute(name):
     return None
 
 
-def finding(names):
-    """The minute of the first of some pages that has one: its picture, its sentences, a link to it."""
-    for name in names.split():
-        if told := minute(name):
-            said, path, alt, _ = told
-            shot = f"```{{image}} {path}\n:alt: {alt}\n:class: finding\n```\n\n" if path else ""
-            return f"{shot}{said} {link('How this was found', name)}."
-    return ""
-
-
 def moving(paper):
     """The first figure with a slider on the pages of a paper, as HTML, or None."""
     for name in catalogue.notebooks():

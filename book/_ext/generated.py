@@ -5,7 +5,6 @@ second argument, such as the caption of a picture.
 """
 import importlib
 import inspect
-import json
 import re
 import sys
 from collections import Counter
@@ -13,6 +12,7 @@ from collections import Counter
 import beside
 import counts
 import findings
+import home
 import scoreboard
 import speed
 from executed import ROOT, runs
@@ -21,7 +21,7 @@ from places import link, paged, pages, place, stamps, status
 from workflow import catalogue
 
 # Where the functions of blocks are looked for.
-MODULES = counts, scoreboard, findings, speed, sys.modules[__name__]
+MODULES = home, counts, scoreboard, findings, speed, sys.modules[__name__]
 HEADER = ["item", "verdict", "recorded scale", "in short"]
 NAME = re.compile(r"[\w.]+")
 BLOCK = re.compile(r"```\{generated\} (\w+) ?(.*)\n((?:[^`\n].*\n)*)```")
@@ -77,9 +77,9 @@ def execution(_):
     header = ["notebook", "profile", "when", "device", "time", "peak memory", "embedded data", "revision"]
     versions = next((", ".join(f"{k} {v}" for k, v in {"Python": s["python"], **s["versions"]}.items())
                      for s in facts.values()), "")
-    units = [[paged(n), u["set"], f"{u['recorded']:,} of {u['published']:,}",
-              duration(u["seconds"]) if u["recorded"] else "", str(len(u["outdated"]))]
-             for n, s in facts.items() for u in s["state"] if u["published"]]
+    computed = [[paged(n), e["set"], f"{e['recorded']:,} of {e['published']:,}",
+                 duration(e["seconds"]) if e["recorded"] else "", str(len(e["outdated"]))]
+                for n, s in facts.items() for e in s["state"] if e["published"]]
     kept = []
     for item, made in record.everything():
         if made:
@@ -90,7 +90,8 @@ def execution(_):
     return "\n\n".join([
         wide(header, rows), f"Versions: {versions}.",
         "## Runs at full scale",
-        display.markdown_table(["notebook", "experiment", "recorded", "computed in", "out of date"], units),
+        display.markdown_table(["notebook", "experiment", "recorded", "computed in", "out of date"],
+                               computed),
         "## Records",
         wide(["item", "scale", "device", "revisions of its runs"], kept)])
 
@@ -102,7 +103,7 @@ def wide(header, rows):
 
 
 def parameters(_):
-    """Every notebook's parameters, with the measured cost of the run shown and of the recorded units."""
+    """Every notebook's parameters, with the measured cost of the run shown and of the recorded runs."""
     from report import parameters as declared
     from report import reference
     from report.display import folded, markdown_table
@@ -115,7 +116,7 @@ def parameters(_):
             s = seen[name]
             full = sum(u["seconds"] for u in s["state"])
             cost = [f"`{s['profile']}`: {s['wall_seconds']:.0f} s, {s['peak_gb']:.1f} GB"]
-            cost += [f"committed units: {duration(full)}"] if full else []
+            cost += [f"committed runs: {duration(full)}"] if full else []
         paper = reference.SHORT.get(name.split("/")[0])
         parts.append(folded(f"{paper}, " * bool(paper) + catalogue.title(name), "\n\n".join([
             f"{link(f'notebooks/{name}.ipynb', name)} · {'; '.join(cost) or 'not measured yet'}",
@@ -124,25 +125,18 @@ def parameters(_):
 
 
 def costs(_):
-    """Time, device and memory of each notebook at full scale, from its recorded units."""
+    """Computing time of the recorded runs of each notebook, and of the kept networks."""
     from report.display import markdown_table
-    from shared import runtime
     rows = []
-    for name in catalogue.notebooks():
-        told = [json.loads(p.read_text())["provenance"]
-                for p in sorted((runtime.results_folder() / "units" / name).glob("*/*.json"))]
-        seconds = Counter()
-        for each in told:
-            seconds[each["device"]] += each["seconds"]
-        if told:
-            memory = f"{catalogue.resources(name)['mem_mb'] / 1000:g} GB"
-            rows.append([paged(name), str(len(told)), spent(seconds), memory])
-        elif name not in catalogue.with_results():
-            rows.append([paged(name), "none", "under a minute, at each build", ""])
-        else:
-            rows.append([paged(name), "0", "not computed yet", ""])
+    for name, facts in stamps().items():
+        of = [e for e in facts["state"] if e["published"]]
+        if of:
+            recorded, published, seconds = (
+                sum(e[k] for e in of) for k in ("recorded", "published", "seconds"))
+            rows.append([paged(name), f"{recorded:,} of {published:,}", duration(seconds),
+                         f"{catalogue.resources(name)['mem_mb'] / 1000:g} GB"])
     return "\n\n".join([
-        markdown_table(["notebook", "committed units", "computing time", "memory a job asks for"], rows),
+        markdown_table(["notebook", "runs", "computing time", "memory a job asks for"], rows),
         "The networks that they measure are kept with the book. Training them took:",
         markdown_table(["network", "kept networks", "training time"], training())])
 
@@ -218,7 +212,7 @@ def replace(app, docname, source):
 def state():
     """When the files behind generated parts and recorded results last changed."""
     files = [*ROOT.glob("results/*.json"), *ROOT.glob("results/paper/*/*"),
-             *ROOT.glob("results/units/*/*/*/*.json"), *ROOT.glob("notebooks/*/*.ipynb"),
+             *ROOT.glob("results/runs/*/*/*.json"), *ROOT.glob("notebooks/*/*.ipynb"),
              *ROOT.glob("shared/**/*.py"), *ROOT.glob("report/*.py"), *runs().glob("notebooks/*/*.ipynb")]
     return sorted((str(f), f.stat().st_mtime_ns) for f in files)
 

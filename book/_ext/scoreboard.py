@@ -2,15 +2,14 @@
 from collections import Counter
 from html import escape
 
-import history
 from beside import downloads, report
 from counts import everything, words
 from places import place
 
-HEADER = ["item", "paper", "kind", "verdict", "scale", "since", "in short", "data", "sort"]
+HEADER = ["item", "paper", "kind", "verdict", "scale", "in short", "data", "sort"]
 OTHERS = "Equations, definitions, procedures"  # what the book does not count as results
 SORTED = {"": "of the papers", "paper": "by paper", "kind": "by kind", "sort": "by sort",
-          "verdict": "by verdict", "scale": "by scale", "since": "by date"}  # what scoreboard.js sorts by
+          "verdict": "by verdict", "scale": "by scale"}  # what scoreboard.js sorts by
 
 
 # ---- the scoreboard --------------------------------------------------------------------------------------
@@ -41,12 +40,12 @@ def row(item, kept, page, word):
     from report import reference
     from report.display import badge, sentence, symbols
     from report.results import scale_words
-    since, before = history.of(item, kept)
     why = kept["reason"] if kept else symbols(item.caption)
     return [place(item), reference.SHORT[item.paper], item.kind, badge(word, item),
-            scale_words(kept).partition(" (")[0] if kept else "", since,  # its parts stand on its page
-            f"{sentence(why)}{f' Earlier: {before}.' if before else ''}",
-            "<br>".join(filter(None, [" · ".join(downloads(item, kept, "book/reproduction")), report(item)])),
+            scale_words(kept).partition(" (")[0] if kept else "",  # its parts stand on its page
+            sentence(why),
+            "<br>".join(filter(None, (" · ".join(downloads(item, kept, "book/reproduction")),
+                                      report(item)))),
             item.sort]
 
 

@@ -75,7 +75,7 @@ function widen() {
 const LEAST = 0.55;  // of the width it is drawn with: 10 points, drawn at 144 to the inch, become 11 pixels
 
 function pictures() {
-  for (const img of document.querySelectorAll("article figure img, article img:is(.minute, .finding)")) {
+  for (const img of document.querySelectorAll("article figure img")) {
     const frame = document.createElement("div");
     frame.className = "picture";
     img.replaceWith(frame);
