@@ -5,6 +5,7 @@
 # make missing   what some hours would complete; which runs are absent, smaller than published, or out of date
 # make fill      HOURS=n: compute missing runs that long, at low priority; FIRST=experiment: its runs first
 # make records   every record anew, from the recorded runs alone
+# make card      MODEL=package.module:factory WEIGHTS=net.safetensors DATA=images.npz OUT=card.html CHECK=...
 # make same      EXPERIMENT=he/attacks: does changed code compute what it did? then its digest is renewed
 # make golden    ROOM=name: store the outputs of a room's new golden cases
 # make page      KEY=paper NAME=section_slug ITEMS="table-1 ...": a new page from the reference file
@@ -31,7 +32,7 @@ ifeq ($(filter $(PROFILE),smoke quick paper),)
 $(error unknown profile '$(PROFILE)'; allowed: smoke, quick, paper)
 endif
 
-.PHONY: book run test bench data missing fill records same golden page readme pair lock clean env
+.PHONY: book run test bench card data missing fill records same golden page readme pair lock clean env
 # Two makes in one tree take turns: the second finds the work of the first done.
 ALONE = mkdir -p _runs; exec 9>_runs/.lock; flock -n 9 || { echo "make: another one is at work here; waiting for it"; flock 9; };
 
@@ -49,6 +50,10 @@ test: $(READY)
 bench:
 	$(MAKE) --no-print-directory LOCK=benchmarks/requirements.lock VENV=.venv-bench .venv-bench/.ready
 	PATH="$(abspath .venv-bench)/bin:$$PATH" python -m benchmarks $(KEEP)
+
+OUT ?= card.html
+card: $(READY)
+	@python -m shared.card $(MODEL) $(if $(WEIGHTS),--weights $(WEIGHTS)) --data "$(DATA)" --out "$(OUT)" --check "$(CHECK)"
 
 data: $(READY)
 	python -m shared.data

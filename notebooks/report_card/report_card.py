@@ -1,0 +1,104 @@
+# ---
+# jupyter:
+#   boundary_book:
+#     items: []
+#   jupytext:
+#     formats: ipynb,py:percent
+#     notebook_metadata_filter: boundary_book
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %%
+
+# %% [markdown]
+# (report-card)=
+# # A report card of one or two models
+#
+# A report card applies the instruments of this book to a model and the same images. Each number has its 95% interval, its count
+# of images and a sentence on what it means. Two models are compared on the same images. Where the book has measured networks on
+# images of the same size, dots show them and a triangle shows your model. This page compares two networks of
+# {ref}`He et al. <he-3>` on MNIST: one trained on clean digits, one on adversarial ones.
+#
+# In Python the card takes three lines. `model` is any callable from float32 images `[N, C, H, W]` in [0, 1] to logits:
+#
+# ```python
+# from shared.card import card
+#
+# found = card({"plain": a, "robust": b}, x, y)    # or card(model, x, y)
+# found.save("card.html")                           # one file without anything from elsewhere; the numbers in card.json
+# ```
+#
+# On the command line a card comes from a module, its weights and an `.npz` file with the arrays `x` and `y`. With `CHECK` the exit
+# status is 1 if a number misses a bound:
+#
+# ```bash
+# make card MODEL=package.module:factory WEIGHTS=net.safetensors DATA=images.npz OUT=card.html CHECK="pgd_accuracy>=0.3"
+# ```
+
+# %% tags=["parameters"]
+profile: str = "quick"  # smoke, quick or paper
+seed: int = 0  # of everything random
+device: str = "auto"  # auto, cpu or cuda
+units: str = "missing"  # this page has no runs
+model: str = ""  # package.module:factory of your model; empty: the two networks of this page
+weights: str = ""  # a safetensors file for it
+data: str = ""  # an .npz with arrays x and y; empty: MNIST
+images: int = None  # how many images the attacks take; None takes the profile's value [4..]
+
+# %% tags=["hide-cell"]
+from papers.he.experiments import subjects
+from report import display
+from report.page import start
+from shared import card as cards
+from shared.data import sets
+
+run = start("report_card/report_card", globals())
+scale = run.scale(smoke=dict(images=6), quick=dict(images=40), paper=dict(images=200))
+
+# %%
+if model:
+    models = {model.rpartition(":")[2]: cards.factory(model)}
+    if weights:
+        cards.weights(*models.values(), weights)
+else:
+    nets = subjects("smoke" if run.profile == "smoke" else "paper")
+    models = {"clean digits": nets["mnist-normal"].model(seed), "adversarial digits": nets["mnist-adv"].model(seed)}
+if data:
+    x, y = cards.images_of(data)
+else:
+    mnist = sets.load("mnist")
+    x, y = mnist.x_test[:1000], mnist.y_test[:1000]
+
+# %%
+found = cards.card(models, x, y, images=scale.images, seed=seed)
+display.piece(found)
+
+# %% [markdown]
+# ## How to read it
+#
+# - Accuracy under PGD is the number that other work reports. It is only evidence of robustness if the attack is stronger than
+#   noise of the same size, and the gradients are not zero. The card warns by name where this fails.
+# - The distance of the nearest adversarial image needs no limit. Compare its median with the same row of other networks.
+# - Noise of the attack's own norm rarely changes a label, so that a test with noise alone says little. The rows for 2, 5 and 10
+#   times the norm say how much larger the noise must be.
+# - The metrics without an attack (ROBY, overlap, borderline pairs, boundary distances) need not rank two models as an attack
+#   does. The card says where they disagree.
+# - A wide interval means few images: `-p images 200` makes it half as wide as 50 do.
+
+# %%
+first, *others = models
+shares = [found.measure(name, "pgd_accuracy") for name in models]
+display.say("Accuracy under PGD is " + " and ".join(
+    f"{share.value:.0%} ({name}; n = {share.n}, 95% interval {share.low:.0%} to {share.high:.0%})"
+    for name, share in zip(models, shares)) + ".")
+
+# %%
+run.stamp()

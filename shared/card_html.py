@@ -1,0 +1,137 @@
+"""A `Card` as HTML: one page without scripts or anything from elsewhere, light and dark, wide and narrow."""
+import json
+from html import escape
+
+from shared.card import KNOWN, SECTIONS
+
+COLOURS = "#0f73b2", "#d55e00"      # of the reader's models
+STYLE = """
+.card{--text:#1c2024;--soft:#667;--line:#ccd;--back:#fff;--shade:#f3f4f7;font:16px/1.5 system-ui,sans-serif;
+color:var(--text);background:var(--back);max-width:60rem;margin:0 auto;padding:1rem;text-align:left}
+.card h1{font-size:1.6rem}.card h2{font-size:1.15rem;margin:2rem 0 .2rem}
+.card p{margin:.3rem 0}.card .soft,.card small{color:var(--soft)}
+.card table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums;
+color:inherit}
+.card th,.card td{text-align:left;padding:.35rem .6rem .35rem 0;border-top:1px solid var(--line);
+vertical-align:top;background:none}
+.card .warning{border-left:4px solid #d55e00;background:var(--shade);padding:.4rem .8rem;margin:.5rem 0}
+.card svg{display:block;width:100%;max-width:16rem;height:auto;overflow:visible}
+.card svg text{fill:var(--soft);font-size:11px}
+@media(prefers-color-scheme:dark){.card{--text:#e6e6e6;--soft:#a5abb6;--line:#444b55;--back:#14171b;
+--shade:#22272e}}
+@media(max-width:40rem){.card thead{display:none}.card tr{display:grid;padding:.4rem 0;border-top:1px solid
+var(--line)}.card th,.card td{border:0;padding:.1rem 0}
+.card td[data-head]::before{content:attr(data-head) ": ";
+color:var(--soft)}}
+"""
+PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport"
+content="width=device-width,initial-scale=1"><title>Report card</title>
+<style>body{{margin:0}}@media(prefers-color-scheme:dark){{body{{background:#14171b}}}}</style></head>
+<body>{}</body></html>
+"""
+
+
+def number(value, unit=""):
+    """A value as a person writes it."""
+    if value is None:
+        return "–"
+    return f"{100 * value:.1f}%" if unit == "%" else f"{value:.3g}{f' {unit}' if unit else ''}"
+
+
+def measured(measure):
+    """A value with its interval and n."""
+    if measure is None or measure.value is None:
+        return "no value"
+    ends = "" if measure.low is None else \
+        f" <small>{number(measure.low, measure.unit)} to {number(measure.high, measure.unit)}</small>"
+    return f"<b>{number(measure.value, measure.unit)}</b>{ends} <small>n = {measure.n:,}</small>"
+
+
+def changed(measure, found):
+    """A difference with its interval, in points of a share or in the measure's unit."""
+    if found is None:
+        return "–"
+    scale, unit = (100, " points") if measure.unit == "%" else (1, "")
+    value, low, high = (scale * v for v in found)
+    return f"{value:+.3g}{unit} <small>{low:.3g} to {high:.3g}</small>"
+
+
+def known(shape):
+    """`{network: {measure: value}}` of the known networks for images of this shape."""
+    if not KNOWN.exists():
+        return {}
+    return json.loads(KNOWN.read_text(encoding="utf-8")).get("x".join(map(str, shape)), {})
+
+
+def strip(name, unit, own, others):
+    """A line with known networks as dots and the reader's models as triangles; "" without any dots."""
+    dots = {network: values[name] for network, values in others.items() if values.get(name) is not None}
+    if not dots or not own:
+        return ""
+    low, high = min([*dots.values(), *own]), max([*dots.values(), *own])
+    width = (high - low) or 1
+
+    def at(value):
+        return 8 + 224 * (value - low) / width
+
+    marks = [f'<circle cx="{at(v):.1f}" cy="10" r="4" fill="currentColor" fill-opacity=".35"><title>'
+             f"{escape(network)}: {number(v, unit)}</title></circle>" for network, v in dots.items()]
+    marks += [f'<path d="M{at(v):.1f} 4l6 12h-12z" fill="{colour}"/>' for v, colour in zip(own, COLOURS)]
+    return (f'<svg viewBox="0 0 240 34" role="img" aria-label="among {len(dots)} known networks, '
+            f'{number(low, unit)} to {number(high, unit)}"><line x1="8" x2="232" y1="10" y2="10" '
+            f'stroke="currentColor" stroke-opacity=".3"/>{"".join(marks)}<text x="2" y="32">'
+            f'{number(low, unit)}</text><text x="238" y="32" text-anchor="end">{number(high, unit)}'
+            "</text></svg>")
+
+
+def section(card, title, meaning):
+    """A section: what it means, its numbers, its place among known networks; or why there is none."""
+    mine = {model: next((s for s in sections if s.title == title), None)
+            for model, sections in card.sections.items()}
+    if not any(mine.values()):
+        return ""
+    seconds = ", ".join(f"{s.seconds:.0f} s" for s in mine.values() if s)
+    parts = [f"<h2>{title}</h2><p>{meaning} <small>({seconds})</small></p>"]
+    parts += [f'<p class="warning"><b>{escape(model)}: not measured.</b> {escape(s.error)}</p>'
+              for model, s in mine.items() if s and s.error]
+    by_name = {model: {m.name: m for m in s.measures} for model, s in mine.items() if s}
+    first = next((s.measures for s in mine.values() if s and s.measures), [])
+    differences = {name: d for name, *d in card.differences()} if len(mine) == 2 else {}
+    others = known(card.settings["shape"])
+    rows = []
+    for m in first:
+        own = {model: names.get(m.name) for model, names in by_name.items()}
+        cells = [f'<td data-head="{escape(model)}">{measured(found)}</td>' for model, found in own.items()]
+        if len(mine) == 2:
+            cells.append(f'<td data-head="difference">{changed(m, differences.get(m.name))}</td>')
+        better = f" <small>({m.better} is better)</small>" if m.better else ""
+        values = [found.value for found in own.values() if found and found.value is not None]
+        line = strip(m.name, m.unit, values, others)
+        rows.append(f"<tr><th>{escape(m.label)}{better}</th>{''.join(cells)}<td>{line}</td></tr>")
+    heads = ["", *map(escape, by_name), *["difference"] * (len(mine) == 2),
+             "among known networks" if others else ""]
+    if rows:
+        parts.append(f"<table><thead><tr>{''.join(f'<th>{h}</th>' for h in heads)}</tr></thead>"
+                     f"<tbody>{''.join(rows)}</tbody></table>")
+    return "".join(parts)
+
+
+def body(card):
+    """The card as a part of a page."""
+    settings, others = card.settings, known(card.settings["shape"])
+    shape = " × ".join(map(str, settings["shape"]))
+    marks = ", ".join(f'<span style="color:{c}">▲</span> {escape(m)}' for m, c in zip(card.sections, COLOURS))
+    place = (f"Dots are {len(others)} networks of the book on images of this size; {marks}." if others else
+             "The book has no known networks for images of this size.")
+    warnings = "".join(f'<p class="warning"><b>{escape(name)}</b> ({escape(model)}): {escape(text)}</p>'
+                       for (model, name), text in card.warnings.items())
+    names = ", ".join(map(escape, card.sections))
+    return (f'<div class="card"><style>{STYLE}</style><h1>Report card: {names}</h1>'
+            f"<p>{settings['all']:,} images of {shape}, the attacks on {settings['images']:,} of them; seed "
+            f"{settings['seed']}. Small numbers are 95% intervals; n counts images. {place}</p>{warnings}"
+            + "".join(section(card, title, meaning) for title, _, meaning, _ in SECTIONS) + "</div>")
+
+
+def page(card):
+    """The card as a page of its own."""
+    return PAGE.format(body(card))

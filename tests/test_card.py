@@ -1,0 +1,233 @@
+"""The report card: what it measures, warns of, refuses, keeps and writes."""
+import json
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import nn
+
+from shared.card import SECTIONS, Measure, card, difference, main, median, share
+from shared.card_html import strip
+from shared.data.standins import digits
+from shared.inference import label_margins
+from shared.runtime import UserError
+
+
+def fitted(noise=0.0):
+    """A linear network on 8 by 8 digits, trained for a second."""
+    arrays = digits()
+    x, y = (torch.as_tensor(arrays[k]) for k in ("x_train", "y_train"))
+    net = nn.Sequential(nn.AvgPool2d(3, 3), nn.Flatten(), nn.Linear(81, 10))
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        net[2].reset_parameters()
+        optimiser = torch.optim.Adam(net.parameters(), lr=0.05)
+        for _ in range(60):
+            loss = nn.functional.cross_entropy(net(x / 255 + noise * torch.randn(x.shape)), y)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    return net.eval()
+
+
+@pytest.fixture(scope="module")
+def net():
+    return fitted()
+
+
+@pytest.fixture(scope="module")
+def images():
+    """40 digits of all classes and their labels."""
+    arrays = digits()
+    return torch.as_tensor(arrays["x_test"][:40]) / 255, torch.as_tensor(arrays["y_test"][:40])
+
+
+@pytest.fixture(scope="module")
+def both(net, images):
+    return card({"plain": net, "noisy": fitted(0.5)}, *images, images=16, retrained=[fitted(0.1)])
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------
+def test_a_share_and_a_median_have_the_intervals_of_binomial_counts():
+    made = share("a", "", torch.arange(10) < 3, torch.arange(10) < 8)
+    assert made.n == 8 and made.value == 3 / 8 and made.images[8:] == [None, None]
+    assert made.low == pytest.approx(0.0852, abs=1e-3) and made.high == pytest.approx(0.7551, abs=1e-3)
+    middle = median("b", "", torch.tensor([*range(1, 26), torch.nan]), "L2")
+    assert (middle.value, middle.low, middle.high, middle.n) == (13, 8, 18, 25)     # ranks 8 and 18 of 25
+
+
+def test_a_difference_is_taken_on_the_same_images():
+    draws = torch.Generator().manual_seed(0)
+    first = Measure("a", "", 1.0, None, None, 3, "L2", images=[1.0, 1.0, 1.0, None])
+    second = Measure("a", "", 3.0, None, None, 3, "L2", images=[3.0, 3.0, 3.0, 9.0])
+    assert difference(first, second, draws) == (2.0, 2.0, 2.0)
+    assert difference(first, Measure("a", "", 1.0, None, None, 1, images=[1.0]), draws) is None
+
+
+def test_each_section_measures_both_models_with_intervals(both):
+    for sections in both.sections.values():
+        assert [s.title for s in sections] == [title for title, *_ in SECTIONS]
+        assert not [s.error for s in sections if s.error]
+        for measure in (m for s in sections for m in s.measures if None not in (m.low, m.high)):
+            assert measure.low <= measure.value <= measure.high, measure.name
+    assert both.measure("plain", "accuracy").value > 0.8
+    assert both.measure("plain", "pgd_accuracy").value <= both.measure("plain", "noise_accuracy").value
+    grown = [both.measure("plain", f"noise_{delta}").value for delta in (1, 2, 5, 10)]
+    assert grown == sorted(grown)
+
+
+def test_a_seed_gives_the_same_card_again(net, images, both):
+    again = card({"plain": net}, *images, images=16, retrained=[fitted(0.1)])
+    first, second = ({m.name: m.value for s in made.sections["plain"] for m in s.measures}
+                     for made in (both, again))
+    assert first.keys() == second.keys()
+    assert all(first[k] == pytest.approx(second[k], rel=1e-3) for k in first)
+
+
+# ---- warnings --------------------------------------------------------------------------------------------
+def named(made):
+    return {name.partition(":")[0] for _, name in made.warnings}
+
+
+@pytest.mark.parametrize("wrapped, name", [
+    (lambda net: lambda x: net(x).softmax(1), "probabilities"),
+    (lambda net: lambda x: net(x) + torch.randn(len(x), 10), "unsteady"),
+    (lambda net: lambda x: net(x).round() + 0 * x.sum(), "no-gradient"),
+    (lambda net: lambda x: net(x).detach(), "no-gradient"),
+    (lambda net: lambda x: torch.cat([net(x), net(x)[:, :2] - 100], 1), "missing-classes"),
+])
+def test_what_a_model_does_wrong_is_warned_of_by_name(net, images, wrapped, name):
+    made = card(wrapped(net), *images, images=8)
+    assert name in named(made)
+    assert all(text.count("\n") == 0 for text in made.warnings.values())
+
+
+def test_an_attack_weaker_than_noise_is_warned_of(net):
+    arrays = digits()
+    x, y = torch.as_tensor(arrays["x_test"]) / 255, torch.as_tensor(arrays["y_test"])
+    margin = label_margins(net(x).detach(), y)
+    near = margin.masked_fill(margin <= 0, torch.inf).argsort()[:16]    # those that noise can flip
+
+    def climbing(a):    # its gradient points away from where labels change
+        scores = net(a)
+        return 2 * scores.detach() - scores
+    assert "attack-weaker-than-noise" in named(card(climbing, x[near], y[near]))
+
+
+def test_few_images_and_pixels_outside_are_warned_of(net, images):
+    x, y = images
+    assert "few-images" in named(card(net, x, y, images=8))
+    made = card(net, 2 * x, y, images=8)
+    assert "pixels-outside" in named(made)
+    assert not [s for s in made.sections["model"] if s.title == "Nearest adversarial image"][0].measures
+
+
+def test_a_metric_that_prefers_the_other_model_is_warned_of(both, monkeypatch):
+    rows = [("pgd_accuracy", 0.2, 0.1, 0.3), ("boundary_distance", -0.1, -0.2, -0.05),
+            ("borderline_similarity", -0.1, -0.2, -0.05), ("cw_distance", -0.1, -0.2, 0.1)]
+    monkeypatch.setattr(type(both), "differences", lambda self: rows)
+    assert [n for _, n in both.warnings if n.startswith("rank")] == ["rank-disagrees: boundary_distance"]
+
+
+def test_a_section_that_fails_says_why_and_the_others_go_on(net, images):
+    calls = []
+
+    def failing(x):
+        calls.append(len(x))
+        if x.requires_grad:
+            raise RuntimeError("no backward pass here")
+        return net(x)
+    sections = {s.title: s for s in card(failing, *images, images=8).sections["model"]}
+    assert "no backward pass here" in sections["Perturbations of one size"].error
+    assert sections["Boundary distances"].measures and not sections["Boundary distances"].error
+
+
+# ---- files and command -----------------------------------------------------------------------------------
+def test_a_card_goes_on_where_it_was_stopped(net, images, tmp_path):
+    file, calls = tmp_path / "part.json", []
+
+    def counted(x):
+        calls.append(len(x))
+        return net(x)
+    first = card(counted, *images, images=8, file=file)
+    spent = len(calls)
+    second = card(counted, *images, images=8, file=file)
+    assert len(calls) == spent + 1      # a few images tell that it is the same model
+    assert repr(first) == repr(second)
+    file.write_text("{")
+    with pytest.raises(UserError, match="no card to go on with"):
+        card(net, *images, file=file)
+
+
+def test_the_page_needs_nothing_from_elsewhere(both, tmp_path):
+    both.save(tmp_path / "card.html")
+    text = (tmp_path / "card.html").read_text()
+    assert len(text) < 3e6 and not re.search(r"(src|href)=|https?:|<script", text)
+    assert "prefers-color-scheme:dark" in text and "plain" in text
+    kept = json.loads((tmp_path / "card.json").read_text())
+    assert {m["name"] for s in kept["sections"]["plain"] for m in s["measures"]} >= {"accuracy", "roby"}
+    assert "<script>" not in card_named("<script>")
+
+
+def card_named(name):
+    arrays = digits()
+    x, y = torch.as_tensor(arrays["x_test"][:4]) / 255, torch.as_tensor(arrays["y_test"][:4])
+    return card({name: lambda x: x.flatten(1)[:, :10]}, x, y, images=4).html()
+
+
+def test_known_networks_are_dots_beside_the_model():
+    drawn = strip("accuracy", "%", [0.5], {"a": {"accuracy": 0.2}, "b": {"accuracy": 0.8}, "c": {}})
+    assert drawn.count("<circle") == 2 and drawn.count("<path") == 1 and "20.0%" in drawn
+    assert strip("accuracy", "%", [0.5], {}) == ""
+
+
+@pytest.fixture
+def folder(net, images, tmp_path, monkeypatch):
+    """A folder of a stranger's: a module, weights, data."""
+    (tmp_path / "mymodel.py").write_text(
+        "from torch import nn\n\n\ndef make():\n"
+        "    return nn.Sequential(nn.AvgPool2d(3, 3), nn.Flatten(), nn.Linear(81, 10))\n")
+    save_file(net.state_dict(), tmp_path / "net.safetensors")
+    np.savez(tmp_path / "images.npz", x=(255 * images[0][:, 0]).byte().numpy(), y=images[1].numpy())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+RIGHT = ("mymodel:make", "--weights", "net.safetensors", "--data", "images.npz", "--images", "8")
+
+
+def test_the_command_writes_a_card_and_checks_conditions(folder, capsys):
+    assert main([*RIGHT, "--check", "accuracy>=0.5"]) == 0
+    assert {"card.html", "card.json"} <= {p.name for p in folder.iterdir()}
+    assert not list(folder.glob("*.part.json"))
+    assert main([*RIGHT, "--check", "accuracy>=0.5, pgd_accuracy>0.999"]) == 1
+    assert "check failed, net: pgd_accuracy" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words, says", [
+    (["nothing:make", *RIGHT[1:]], "model 'nothing:make'"),
+    (["mymodel", *RIGHT[1:]], "model 'mymodel'"),
+    (["mymodel:other", *RIGHT[1:]], "model 'mymodel:other'"),
+    ([RIGHT[0], "--weights", "images.npz", *RIGHT[3:]], "weights images.npz"),
+    ([RIGHT[0], "--weights", "absent.safetensors", *RIGHT[3:]], "weights absent.safetensors"),
+    ([*RIGHT[:4], "net.safetensors"], "data net.safetensors"),
+    ([*RIGHT[:4], "absent.npz"], "data absent.npz"),
+    ([*RIGHT, "--check", "beauty>=1"], "no measure 'beauty'; there are: accuracy"),
+    ([*RIGHT, "--check", "accuracy=1"], "write name>=number"),
+    (["mymodel:make", "mymodel:make", "mymodel:make", *RIGHT[1:]], "one or two are allowed"),
+])
+def test_bad_input_is_one_line(folder, words, says):
+    with pytest.raises(UserError, match=re.escape(says)) as refusal:
+        main(words)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("call, says", [
+    (partial(card, {}), "one or two"), (lambda x, y: card(nn.Identity(), x[0], y), "[N, C, H, W]"),
+    (lambda x, y: card(nn.Identity(), x, y[:3]), "labels [3]")])
+def test_bad_images_are_one_line(images, call, says):
+    with pytest.raises(UserError, match=re.escape(says)):
+        call(*images)

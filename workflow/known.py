@@ -1,0 +1,49 @@
+"""Measure kept networks for the report card's dots: python -m workflow.known; writes shared/card_known.json
+
+One seed of each architecture, recipe and data set. A network that is there already is not measured again.
+"""
+import json
+
+import torch
+
+from report import reference, registry, zoo
+from shared import runtime
+from shared.card import KNOWN, card
+from shared.data import sets
+
+IMAGES = 1000   # of the test set, for accuracy and ROBY; the attacks take the card's own number
+
+
+def networks():
+    """`{label: (facts, path)}` of the kept networks, the first seed of each kind."""
+    found = {}
+    for path in sorted(zoo.ZOO.glob("*-s0-*.safetensors")):
+        facts, _ = zoo.about(path)
+        paper, _, name = facts["architecture"].partition("-")
+        trained = ", adversarially trained" if "hook" in facts else ""
+        label = f"{reference.SHORT[paper]}, {name}{trained}"
+        found[f"{label} ({facts['name'][-4:]})" if label in found else label] = facts, path
+    return found
+
+
+def main():
+    known = json.loads(KNOWN.read_text(encoding="utf-8")) if KNOWN.exists() else {}
+    for label, (facts, path) in networks().items():
+        data = sets.load(facts["name"].split("-s0-")[0].rpartition("-")[2], profile="paper")
+        there = known.setdefault("x".join(map(str, data.x_test.shape[1:])), {})
+        if label in there:
+            continue
+        with torch.device("meta"):
+            net = registry.build(facts["architecture"])
+        net = zoo.read(path, net, "cpu").net
+        made = card({label: net}, data.x_test[:IMAGES], data.y_test[:IMAGES])
+        there[label] = {m.name: float(f"{m.value:.4g}") for s in made.sections[label] for m in s.measures
+                        if m.value is not None}
+        runtime.write_atomically(KNOWN, lambda part: part.write_text(
+            json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8"))
+        print(f"{label}: {sum(s.seconds for s in made.sections[label]):.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    runtime.prepare()
+    main()
