@@ -12,7 +12,6 @@ import numpy as np
 from papers.sutton.theory.ball import (
     broadcast,
     check_positive,
-    estimate,
     log_density,
     log_tail,
     sample_coordinates,
@@ -158,23 +157,3 @@ def not_universal_trials(surface, n, eta, gamma, delta, draws, generator, direct
         lowest = np.maximum(gamma - signed_height(surface, z_p + s_p, z_height), -chord)
         fails |= (lowest <= chord) & (signed_height(surface, x_p + s_p, x_height + lowest) < 0)
     return fails
-
-
-# ---- stability (Section 6.5) -----------------------------------------------------------------------------
-def is_stable(surface, p, height, delta):
-    """Definition 21: f(x + s) = f(x) for every |s| <= delta. Boolean, shape of the points.
-
-    The surface itself is of class 1, so class 0 must keep a distance above delta, class 1 at least delta.
-    """
-    distance = distance_to_surface(surface, p, height)
-    return np.where(signed_height(surface, p, height) < 0, distance > delta, distance >= delta)
-
-
-def stability_confidence(classify, x, perturbations):
-    """Share of the perturbations, rows of (m, n), that keep the label of x, (n,), with its interval.
-
-    `classify` maps (m, n) points to (m,) labels.
-    """
-    if np.ndim(perturbations) != 2 or np.shape(perturbations)[1:] != np.shape(x):
-        raise ValueError(f"perturbations must have shape (m, {np.size(x)}): got {np.shape(perturbations)}")
-    return estimate(classify(np.add(x, perturbations)) == classify(np.array([x])))
