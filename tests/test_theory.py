@@ -22,7 +22,6 @@ from papers.sutton.theory.ball import (
 )
 from papers.sutton.theory.examples import log_cone_flip
 from papers.sutton.theory.formulas import _either, log_cap_bound, theorem_6, theorem_11, theorem_14
-from papers.sutton.theory.gradient import FatCantorSet, loss_gradient, points_across
 from papers.sutton.theory.laws import Law, log_share, roof_law
 from papers.sutton.theory.limits import (
     half_balls_expansion,
@@ -285,7 +284,7 @@ def test_a_grid_costs_far_less_than_its_cells_one_by_one():
 # --- every statement: no violation, trials agree, mutants are caught ----------
 
 def test_every_theorem_of_the_reference_has_an_entry():
-    """Theorem 7 is about a direction and has no bound: `gradient`."""
+    """Theorem 7 is about a direction and has no bound."""
     text = (Path(__file__).parent.parent / "book" / "reference" / "sutton.json").read_text(encoding="utf-8")
     items = {item["id"]: item["kind"] for item in json.loads(text)["items"]}
     bounds = {item for item, kind in items.items() if kind in ("theorem", "corollary", "lemma")}
@@ -607,42 +606,6 @@ def test_cap_of_theorem_14():
     assert theorem_14(n, slope, 1.0, law=deep, tau=np.array([[slope]])) == pytest.approx(np.log(0.5))
 
 
-# --- gradients ----------
-
-def sigmoid(t):
-    return 1 / (1 + np.exp(-t))
-
-
-def test_gradients_point_across_for_sigmoid_and_squared_error():
-    generator = rng()
-    x, label = sample_points(6, 500, generator), generator.integers(0, 2, 500)
-    squared = dict(value=sigmoid, slope=lambda t: sigmoid(t) * sigmoid(-t), loss_slope=lambda e: 2 * e)
-    gradient = loss_gradient(x, label, **squared)
-    assert points_across(gradient, label).all()
-    step = 1e-6 * np.eye(6)[0]
-    rise = ((sigmoid((x + step)[:, 0]) - label) ** 2 - (sigmoid((x - step)[:, 0]) - label) ** 2) / 2e-6
-    np.testing.assert_allclose(gradient[:, 0], rise, atol=1e-8)
-    assert not points_across(-gradient, label).any() and not points_across(0 * gradient, label).any()
-    assert not points_across(gradient + 0.1, label).any()
-
-
-def test_the_derivative_of_a_fat_cantor_set_has_no_gradient_on_half_of_it_and_on_no_interval():
-    cantor, deeper = FatCantorSet(0.1), FatCantorSet(0.1, levels=14)
-    ends = cantor.pieces.ravel()
-    t = np.linspace(-0.2, 0.2, 20_001)
-    nearest = np.abs(t[:, None] - ends).min(axis=1)
-    inside = (np.searchsorted(ends, t, side="right") % 2 == 1) | np.isin(t, ends)
-    np.testing.assert_allclose(cantor.distance(t), np.where(inside, 0.0, nearest), atol=1e-15)
-    # every piece that is left at this level is crossed by the gaps of deeper levels, so values rise across it
-    assert (deeper.distance(cantor.pieces.mean(axis=1)) > 0).all()
-    assert np.diff(cantor.pieces).sum() / 0.2 == pytest.approx(0.5 + 2.0**-13)
-    missing = cantor.zero_gradient_probability(100, 0.05)
-    x = sample_coordinates(100, 20_000, rng()) - 0.05
-    gradient = loss_gradient(x[:, None], np.zeros(len(x), int), sigmoid, cantor.distance, lambda e: 2 * e)
-    share = estimate(~points_across(gradient, np.zeros(len(x), int)))
-    assert missing > 0.2 and abs(share.value - missing) < 4 * np.sqrt(missing * (1 - missing) / share.draws)
-
-
 # --- bad input ----------
 
 @pytest.mark.parametrize("call, says", [
@@ -658,7 +621,6 @@ def test_the_derivative_of_a_fat_cantor_set_has_no_gradient_on_half_of_it_and_on
     (lambda: wedge(-0.1), "Lipschitz"),
     (lambda: sine(0.0, 1.0), "amplitude = 0"),
     (lambda: planar_flip_probability(10, -1), "distance_ratio"),
-    (lambda: FatCantorSet(levels=0), "levels = 0"),
     (lambda: STATEMENTS["theorem-1"].log_bound(n=3, epsilon=0.5, delta=0.4), "needs delta >= epsilon > 0"),
     (lambda: STATEMENTS["theorem-4"].log_bound(n=3, epsilon=1.1), "0 <= epsilon <= 1"),
     (lambda: STATEMENTS["theorem-4"].log_bound(n=3, epsilon=0.1, K=0.5), "K >= 1"),

@@ -1,9 +1,11 @@
-"""Drawings of Sections 4 and 5: models and typical points to scale, and the half-balls over the dimension."""
+"""Drawings of Sections 4 and 5: Figures 3, 4, 6 and 7."""
 import matplotlib.pyplot as plt
 import numpy as np
 
 from papers.sutton import curves
+from papers.sutton.theorem import PICTURE
 from papers.sutton.theory import limits
+from papers.sutton.theory.ball import density, tail
 from report import display
 
 
@@ -45,4 +47,43 @@ def typical(cloud, noisy, x, n, epsilon, radius):
     left.set(ylabel="length of the other coordinates", title=f"two balls, n = {n:,}, ε = {epsilon:g}")
     window = 1.1 * radius * np.array([-1, 1])
     right.set(xlim=x[0] + window, ylim=x[1] + window, title="a typical point")
+    return figure
+
+
+def two_balls(centres, outlines):
+    """Figure 3: both balls, (2, 2) centres and (2, m, 2) outlines, and the law of the first coordinate."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4), width_ratios=(1, 1.3))
+    x = np.linspace(-1, 1, 4001)
+    for label, color in enumerate(display.PALETTE[:2]):
+        left.fill(*outlines[label].T, facecolor=color, alpha=0.15)
+        left.plot(*outlines[label].T, color=color, lw=1.2)
+        left.plot(*centres[label], "o", color=color, ms=5)
+        left.annotate(("−ε", "+ε")[label], centres[label], xytext=((-22, 8), (6, 8))[label],
+                      textcoords="offset points", color=color, fontsize=12)
+        left.text(1.15 * (2 * label - 1) - 0.15, -1.1, f"class {label}", color=color)
+        for style, n in zip((":", "--", "-"), (2, 100, PICTURE)):
+            wrong = display.number(float(tail(n, centres[1, 0])), digits=2)
+            right.plot(centres[label, 0] + x, density(n, x) / density(n, 0), color=color, ls=style, lw=1.4,
+                       label=f"n = {n:,}: {wrong} on the wrong side" if label == 0 else None)
+    for ax in (left, right):
+        ax.axvline(0, color="k", lw=1.5)
+    left.set(aspect="equal", xlim=(-1.5, 1.5), ylim=(-1.2, 1.2))
+    left.set_axis_off()
+    right.set(xlabel="coordinate across the plane, $x_1$", ylabel="density (peak = 1)", ylim=(0, 1.5))
+    right.legend(fontsize=9, loc="upper left", frameon=True, framealpha=1, edgecolor="none")
+    return figure
+
+
+def accuracy_and_noise(accuracy, flips, epsilon):
+    """Figure 4: the error over n, drawn as accuracy; the probabilities that noise flips a label, by name."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2))
+    curves.draw_curve(left, accuracy, display.PALETTE[0], f"ε = {epsilon:g}", flip=True)
+    left.set(ylabel="accuracy", ylim=(0.45, 1.02), title="(a)")
+    for color, (label, curve) in zip(display.PALETTE, flips.items()):
+        curves.draw_curve(right, curve, color, label)
+    right.set(ylabel="Pr(noise misclassifies)", ylim=(-0.02, 1.35), title="(b)", yticks=np.linspace(0, 1, 6))
+    for ax, place in ((left, "lower right"), (right, "upper left")):
+        ax.plot([], [], color="0.4", ls="--", lw=1.2, label="bound")
+        ax.set(xscale="log", xlabel="dimension n")
+        ax.legend(loc=place, ncols=1 if ax is left else 2)
     return figure
