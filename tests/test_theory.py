@@ -22,7 +22,7 @@ from papers.sutton.theory.ball import (
 )
 from papers.sutton.theory.examples import log_cone_flip
 from papers.sutton.theory.formulas import _either, log_cap_bound, theorem_6, theorem_11, theorem_14
-from papers.sutton.theory.laws import Law, log_share, roof_law
+from papers.sutton.theory.laws import Law, log_share, roof_law, splits_of_noise
 from papers.sutton.theory.limits import (
     half_balls_expansion,
     half_balls_limit,
@@ -254,7 +254,8 @@ def test_exponential_rates():
 
 def test_a_finer_search_comes_nearer_to_the_best_bound_and_stays_one():
     cells = {"n": np.array([20.0, 5000.0]), "eta": 0.3, "lipschitz": 0.05, "delta": 0.8}
-    coarse, fine = (theorem_11(**cells, points=points) for points in (9, 1025))
+    coarse, fine = (theorem_11(cells["delta"], law=roof_law(cells["n"], 0.3, 0.05, points))
+                    for points in (9, 1025))
     alpha = np.linspace(0, 1.1, 200_001)   # an even grid, finer than both and far beyond the roof
     law = roof_law(cells["n"], 0.3, 0.05)
     dense = np.logaddexp(law.exceeds(alpha), law.below(alpha - 0.8)).min((-1, -2))
@@ -591,7 +592,8 @@ def test_flat_surfaces_give_the_corollaries():
     weaker = bound("corollary-17", n=n, gamma=gamma, r=1)
     assert (bound("theorem-16", **cell, gamma=gamma, delta=delta) <= weaker + 1e-12).all()
     weaker = bound("corollary-15", n=n, eta=eta, delta=delta, r=1)
-    assert (bound("theorem-14", **cell, delta=delta, splits=65) <= weaker * 1.01).all()
+    tau = splits_of_noise(0.0, delta, 65)
+    assert (bound("theorem-14", **cell, delta=delta, tau=tau) <= weaker * 1.01).all()
 
 
 def test_cap_of_theorem_14():

@@ -1,11 +1,11 @@
-"""Drawings of Sections 4 and 5: Figures 3, 4, 6 and 7."""
+"""Drawings of Sections 4 and 5: Figures 3 to 7, and four theorems over the dimension."""
 import matplotlib.pyplot as plt
 import numpy as np
 
 from papers.sutton import curves
 from papers.sutton.theorem import PICTURE
-from papers.sutton.theory import limits
-from papers.sutton.theory.ball import density, tail
+from papers.sutton.theory import limits, surfaces
+from papers.sutton.theory.ball import density, sample_points, tail
 from report import display
 
 
@@ -86,4 +86,69 @@ def accuracy_and_noise(accuracy, flips, epsilon):
         ax.plot([], [], color="0.4", ls="--", lw=1.2, label="bound")
         ax.set(xscale="log", xlabel="dimension n")
         ax.legend(loc=place, ncols=1 if ax is left else 2)
+    return figure
+
+
+RARE = {"theorem-9": "a point is misclassified", "theorem-11": "no attack succeeds",
+        "theorem-14": "noise flips the label", "theorem-16": "another point's attack fails"}
+
+
+def over_dimension(tables):
+    """Probability of the rare event of Theorems 9, 11, 14 and 16 over n, `{item: table of verify}`."""
+    figure, axes = plt.subplots(2, 2, figsize=(9, 6.4), sharex=True, sharey=True)
+    for ax, (item, table) in zip(axes.flat, tables.items()):
+        n = table["n"]
+        ax.plot(n, np.exp(table["log_bound"]), "--", color=display.PALETTE[1], label="bound")
+        if "log_exact" in table:
+            ax.plot(n, np.exp(table["log_exact"]), color=display.PALETTE[0], label="exact")
+        else:
+            share, low, high = (table[k] for k in ("share", "low", "high"))
+            hit = share > 0
+            ax.vlines(n[hit], low[hit], high[hit], color="k")
+            ax.plot(n[hit], share[hit], "o", ms=4, color="k", label="trials")
+            ax.errorbar(n[~hit], high[~hit], 0.6 * high[~hit], uplims=True, fmt="none", color="k")
+        ax.set(xscale="log", yscale="log", ylim=(1e-6, 2), xlabel="dimension n", ylabel="probability",
+               title=f"{item.replace('-', ' ').capitalize()}: {RARE[item]}")
+        ax.label_outer()
+        ax.legend()
+    return figure
+
+
+# ---- Figure 5 --------------------------------------------------------------------------------------------
+def in_disc(law, centre, radius, generator, points=400):
+    """Points (height, p) of a law in a disc of the plane, shape (points, 2)."""
+    if law == "uniform":
+        return centre + sample_points(2, points, generator, radius)
+    drawn = 0.45 * radius * generator.standard_normal((4 * points, 2))
+    return centre + drawn[np.linalg.norm(drawn, axis=1) <= radius][:points]
+
+
+def extensions(generator):
+    """What Figure 5 shows: for each panel its surface, its points and the discs that must hold them."""
+    disc, angle = np.array([-0.8, 0.0]), generator.uniform(-1.2, 1.2, 400)
+    ring = 1.6 * np.c_[np.cos(angle), np.sin(angle)] + 0.12 * generator.standard_normal((400, 2)) - [0.5, 0]
+    normal = np.array([1, -1]) / np.sqrt(2)      # of the wave of slope 1 at the origin
+    return {
+        "a": {"surface": surfaces.flat(), "discs": [(disc, 1.0), (-disc, 1.0)],
+              "clouds": [in_disc("uniform", disc, 1, generator), in_disc("Gaussian", -disc, 1, generator)]},
+        "b": {"surface": surfaces.wedge(0.3), "discs": [(disc - [0.2, 0], 1.0)],
+              "clouds": [in_disc("uniform", disc - [0.2, 0], 1, generator), ring]},
+        "c": {"surface": surfaces.sine(0.5, 2.0), "discs": [(-0.3 * normal, 0.28), (0.3 * normal, 0.28)],
+              "clouds": [in_disc(law, side * 0.3 * normal, 0.28, generator, 120)
+                         for law, side in (("uniform", -1), ("Gaussian", 1))]},
+    }
+
+
+def draw_extensions(panels):
+    """Figure 5: the three panels of `extensions`, the normal of the plane to the right."""
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.8), sharey=True)
+    p = np.linspace(-2.2, 2.2, 801)
+    for ax, (name, panel) in zip(axes, panels.items()):
+        ax.plot(panel["surface"].height(p), p, color="k")
+        for cloud, color in zip(panel["clouds"], display.PALETTE):
+            ax.scatter(*cloud.T, s=3, color=color)
+        for centre, radius in panel["discs"]:
+            ax.add_patch(plt.Circle(centre, radius, fill=False, color="0.3", lw=1))
+        ax.set(aspect="equal", xlim=(-2.1, 2.1), ylim=(-2.1, 2.1), xticks=[], yticks=[], title=f"({name})")
+    axes[2].add_patch(plt.Circle((0, 0), 0.62, fill=False, color="0.5", ls="--"))
     return figure

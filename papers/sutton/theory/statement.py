@@ -92,18 +92,18 @@ class Statement:
         return np.where(case.log_low == log_bound, 0.0, gap)
 
 
-def verify(statement, grid=None, *, draws=0, generator=None, **finer):
+def verify(statement, grid=None, *, draws=0, generator=None):
     """Bound and truth at all cells of a grid inside the conditions, as a dict of arrays (m,).
 
     The parameters, log_bound, log_exact where it is known; with draws > 0 also share, low, high: the share of
-    that many trials in which the rare event occurred, with its 95% interval. `finer`: options of the formula.
+    that many trials in which the rare event occurred, with its 95% interval.
     """
     at = cells(**(grid or statement.grid))
     keep = np.logical_and.reduce([holds for _, holds in statement.conditions(at)])
     if not keep.any():
         raise ValueError(f"no cell of the grid meets {'; '.join(statement.needs)}")
     at = {name: axis[keep] for name, axis in at.items()}
-    table = {**at, "log_bound": np.broadcast_to(statement.log_bound(**at, **finer), keep.sum())}
+    table = {**at, "log_bound": np.broadcast_to(statement.log_bound(**at), keep.sum())}
     if statement.truth is not None:
         table["log_exact"] = np.broadcast_to(statement.truth(**at), keep.sum())
     if draws:
