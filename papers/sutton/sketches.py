@@ -1,4 +1,4 @@
-"""Drawings of Sections 4 and 5: Figures 3 to 7, and four theorems over the dimension."""
+"""Drawings of Sections 4 and 5: Figures 2 to 7, and four theorems over the dimension."""
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -7,6 +7,37 @@ from papers.sutton.theorem import PICTURE
 from papers.sutton.theory import limits, surfaces
 from papers.sutton.theory.ball import density, sample_points, tail
 from report import display
+
+
+def cap(epsilon, delta, circle, edge, dots, beyond):
+    """Figure 2: the disc of noise with its cap `edge`, and the law of the component along the normal.
+
+    `beyond` is {dimension: share of the ball beyond the plane}.
+    """
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), width_ratios=(1, 1.25))
+    blue, orange = display.PALETTE[:2]
+    left.fill(*circle.T, facecolor=blue, alpha=0.12)
+    left.fill(*edge.T, color=orange, alpha=0.55)
+    left.plot(*circle.T, color=blue, lw=1)
+    left.axhline(epsilon, color="k", lw=1.5)
+    left.scatter(*dots.T, s=5, color=[orange if y > epsilon else blue for y in dots[:, 1]])
+    left.plot(0, 0, "ko")
+    left.annotate("x", (0, 0), xytext=(-12, -12), textcoords="offset points", fontsize=12)
+    for end in ((0, epsilon), (delta * np.cos(-0.6), delta * np.sin(-0.6))):
+        left.annotate("", end, (0, 0), arrowprops=dict(arrowstyle="<->", color="k", shrinkA=0, shrinkB=0))
+    left.text(0.04 * delta, epsilon / 2, "ε", fontsize=13)
+    left.text(0.45 * delta, -0.24 * delta, "δ", fontsize=13)
+    left.text(delta, epsilon + 0.04 * delta, "plane", fontsize=10)
+    left.set(aspect="equal", xlim=(-1.1 * delta, 1.3 * delta), ylim=(-1.1 * delta, 1.15 * delta))
+    left.set_axis_off()
+    t = np.linspace(-1, 1, 2001)
+    for color, (n, share) in zip(("0.75", "0.55", "0.35", "0.0"), beyond.items()):
+        right.plot(delta * t, density(n, t) / density(n, 0), color=color,
+                   label=f"n = {n:,}: {display.number(share, digits=2)} beyond")
+    right.axvline(epsilon, color=orange, lw=2)
+    right.set(xlabel="component of the noise towards the plane", ylabel="density (peak = 1)", ylim=(0, 1.55))
+    right.legend(loc="upper left", frameon=True, framealpha=1, edgecolor="none")
+    return figure
 
 
 def margins(without, margin, epsilon):
