@@ -228,10 +228,10 @@ ratios = ", ".join(f"{p['distance']:.2f} (noise of {factor} times the norm)" for
 SEVERAL = ("Attacks along the gradient may be longer than the shortest perturbation, the boundaries may be "
            "curved, or both; this page does not separate the two.")
 display.say(
-    f"A flat boundary would flip the label of {share}% of the attackable CIFAR-10 images at ten times the norm "
-    f"of the attack; Table 1 prints {ten['printed']:g}%, the median over {len(consecutive)} class pairs of "
-    f"Table 12 (mean over its {len(pairs)} pairs: {np.mean([row['test'] for row in pairs]):.1f}%). If the ratio "
-    "of boundary distance to attack norm were the same for all images, it would have to be "
+    f"A flat boundary would flip the label of {share}% of the attackable CIFAR-10 images at ten times the "
+    f"norm of the attack; Table 1 prints {ten['printed']:g}%, the median over {len(consecutive)} class pairs "
+    f"of Table 12 (mean over its {len(pairs)} pairs: {np.mean([row['test'] for row in pairs]):.1f}%). If the "
+    "ratio of boundary distance to attack norm were the same for all images, it would have to be "
     f"{ratios} for CIFAR-10. One ratio for all images therefore does not explain the published values. "
     f"{SEVERAL}")
 
@@ -248,9 +248,9 @@ run.minute(
     f"perturbation? Noise of up to {1 / TENTH:g} times the norm of that perturbation crosses once in "
     f"{power(needed[100]['exact'])} samples in 100 dimensions, but once in {draws_needed} samples "
     f"in {ten['n']:,}, the dimension of a CIFAR-10 image (exact values; Theorem 1, as reconstructed here, is "
-    f"violated in {theorem_1['data']['violations'] or 'none'} of {theorem_1['data']['cases']:,} cases). A flat "
-    "boundary at a distance of that norm predicts that 2,000 such samples "
-    f"flip the label of {share}% of the attackable CIFAR-10 images; the paper's Table 1 prints "
+    f"violated in {theorem_1['data']['violations'] or 'none'} of {theorem_1['data']['cases']:,} cases). A "
+    "flat boundary at a distance of that norm predicts that 2,000 such samples flip the label of "
+    f"{share}% of the attackable CIFAR-10 images; the paper's Table 1 prints "
     f"{ten['printed']:g}%. {SEVERAL}",
     picture=draw_theorem_1(),
     alt="The chance that noise crosses a plane falls to almost nothing as the dimension grows, for noise "

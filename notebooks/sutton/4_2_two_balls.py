@@ -157,8 +157,8 @@ figure_3 = run.figure(
     caption="Sutton et al., Figure 3, to scale. Left: a section through the two unit balls, their centres 2ε "
             "apart, with the decision plane between. Right: the law of the coordinate across the plane, for "
             "both classes, in three dimensions of space: the classes separate although the balls do not.",
-    alt="Left: two almost coincident circles with their centres on either side of a vertical line. Right: two "
-        "broad overlapping bell curves for a low dimension, two narrow separate ones for a high dimension.",
+    alt="Left: two almost coincident circles with their centres on either side of a vertical line. Right: "
+        "broad overlapping bell curves for a low dimension, narrow separate ones for a high dimension.",
     data=lambda: {"epsilon": epsilon, "centres": centres.tolist(),
                   "wrong_side": {str(n): float(tail(n, epsilon)) for n in (2, 100, PICTURE)}},
     contains={"two unit balls": departure < 1e-9,
@@ -333,10 +333,10 @@ run.minute(
     "Can a classifier be accurate, robust to random noise and vulnerable to small adversarial perturbations "
     f"at once? In a model of two unit balls in {PICTURE:,} dimensions, their centres "
     f"{2 * epsilon:g} apart and a plane midway, a share of {misread} of the points is misclassified (exact "
-    f"value). One noise sample of norm up to 1 flips the label of {display.number(by_noise, digits=2)} of the "
-    f"points, at least one of {TRIES:,} samples that of {by_many:.1%}, one of norm up to {biggest:g} that of "
-    f"{flipped:.0%}, and an adversarial perturbation of norm {attack:g} that of all but {resist}%. The distance "
-    "must not shrink as the dimension n grows: at 2/√n the first of these shares tends to "
+    f"value). One noise sample of norm up to 1 flips the label of {display.number(by_noise, digits=2)} of "
+    f"the points, at least one of {TRIES:,} samples that of {by_many:.1%}, one of norm up to {biggest:g} that "
+    f"of {flipped:.0%}, and an adversarial perturbation of norm {attack:g} that of all but {resist}%. The "
+    "distance must not shrink as the dimension n grows: at 2/√n the first of these shares tends to "
     f"{float(two_balls_margin_limit(1.0, 1.0)):.0%} (formulas as reconstructed here).",
     picture=sketches.two_balls(centres, outlines),
     alt="Two almost coincident circles with a line between their centres, and beside them the law of the "

@@ -316,8 +316,8 @@ display.picture(
     sketches.over_dimension(over_n),
     f"The four theorems under a roof of slope {lipschitz:g}, over the dimension: bound (dashed), exact value "
     "(line) or random trials with 95% intervals (dots; an arrow where no trial showed the event). Points are "
-    f"uniform in a unit ball whose centre lies {eta:g} from the plane. Norms go up to {NORMS['theorem-14']:g} "
-    f"(noise), {NORMS['theorem-11']:g} (attacks of Theorem 11) and {NORMS['theorem-16']:g} (Theorem 16). Ours.",
+    f"uniform in a unit ball whose centre lies {eta:g} from the plane. Norms: noise {NORMS['theorem-14']:g}, "
+    f"attacks {NORMS['theorem-11']:g} (Theorem 11) and {NORMS['theorem-16']:g} (Theorem 16). Ours.",
     "Four panels with falling curves over the dimension on logarithmic axes; the dashed bound lies above.")
 
 # %% [markdown]
