@@ -11,7 +11,8 @@ from scipy.special import ndtr
 
 from papers.sutton.theory import formulas
 from papers.sutton.theory.ball import log_tail, tail
-from papers.sutton.theory.statements import STATEMENTS, verify
+from papers.sutton.theory.statement import verify
+from papers.sutton.theory.statements import STATEMENTS
 from report import reference
 from shared import ROOT
 from workflow import catalogue
@@ -202,7 +203,7 @@ def test_the_printed_limit_of_theorem_20_is_the_computed_one():
     np.testing.assert_allclose(limit, np.exp(formulas.theorem_20(200_000, delta)), rtol=1e-3)
 
 
-WORDS = {">=": r"\ge", "<=": r"\le", "*": "", " and ": r"\text{ and }", "lipschitz": "L", "depth": "|d_S(x)|",
+WORDS = {">=": r"\ge", "<=": r"\le", "*": "", "lipschitz": "L", "depth": "|d_S(x)|",
          **{name: rf"\{name}" for name in ("epsilon", "delta", "eta", "gamma")}}
 
 

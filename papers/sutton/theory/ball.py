@@ -37,15 +37,6 @@ def broadcast(n, *values, minimum=1):
     return np.broadcast_arrays(check_dimension(n, minimum), *(np.asarray(value, float) for value in values))
 
 
-def check_positive(**values):
-    """Raise ValueError unless every entry of every named argument is finite and above 0."""
-    for name, value in values.items():
-        value = np.asarray(value, dtype=float)
-        bad = ~(np.isfinite(value) & (value > 0))
-        if bad.any():
-            raise ValueError(f"{name} = {value[bad].flat[0]:g} is out of range: use finite numbers above 0")
-
-
 def log_density(n, t):
     """Natural logarithm of the density f_n(t) of T; -inf outside [-1, 1].
 
@@ -110,10 +101,8 @@ def sample_coordinates(n, draws, generator, k=1):
 
     A direction is a normal vector over its length, the radius is U^(1/n); the n - k coordinates that nobody
     looks at enter only through their squared length, a chi-square number, so no n-vector is drawn.
-    `generator` is a numpy Generator. Raises ValueError if n is no scalar dimension >= k.
+    `generator` is a numpy Generator. n is a scalar, at least k.
     """
-    if np.ndim(n):
-        raise ValueError(f"sampling takes one dimension at a time: got n of shape {np.shape(n)}")
     n = int(check_dimension(n, minimum=k))
     seen = generator.standard_normal((draws, k))
     squared = (seen**2).sum(axis=1)
@@ -125,7 +114,6 @@ def sample_coordinates(n, draws, generator, k=1):
 
 def sample_points(n, draws, generator, radius=1.0):
     """Uniform points of the ball of R^n, whole vectors of shape (draws, n), for n small enough for memory."""
-    check_positive(radius=radius)
     return radius * sample_coordinates(n, draws, generator, k=n).reshape(draws, -1)
 
 

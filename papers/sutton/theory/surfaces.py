@@ -9,13 +9,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from papers.sutton.theory.ball import (
-    broadcast,
-    check_positive,
-    log_density,
-    log_tail,
-    sample_coordinates,
-)
+from papers.sutton.theory.ball import broadcast, log_density, log_tail, sample_coordinates
 from papers.sutton.theory.integral import concave_argmax, log_integral
 
 # The graph of `height`, a function of one in-plane coordinate with Lipschitz constant `lipschitz`.
@@ -25,16 +19,13 @@ Surface = namedtuple("Surface", "name lipschitz height")
 def kappa(lipschitz):
     """Lemma 13's constant (1 + L^2)^(-1/2), the sine of the half-angle of the cone free of surface.
 
-    dist(x, S) >= kappa |height above the surface|. Raises ValueError for a negative L.
+    dist(x, S) >= kappa |height above the surface|.
     """
-    if not np.all(np.asarray(lipschitz) >= 0):
-        raise ValueError(f"lipschitz = {lipschitz} is out of range: a Lipschitz constant is at least 0")
     return 1 / np.sqrt(1 + np.square(lipschitz))
 
 
 def wedge(lipschitz):
     """A roof, g(p) = -L |p|, for which Lemma 13 is an equality. L >= 0, also an array."""
-    kappa(lipschitz)
     return Surface("wedge", lipschitz, lambda p: -lipschitz * np.abs(p))
 
 
@@ -45,7 +36,6 @@ def flat():
 
 def sine(amplitude, wavenumber):
     """Waves, g(p) = a sin(w p), with Lipschitz constant a w."""
-    check_positive(amplitude=amplitude, wavenumber=wavenumber)
     return Surface("sine", amplitude * wavenumber, lambda p: amplitude * np.sin(wavenumber * p))
 
 
@@ -124,17 +114,6 @@ def sample_class0(n, eta, draws, generator):
     """Uniform points (p, height) of class 0, the unit ball centred eta below the plane."""
     height, p = sample_coordinates(n, draws, generator, k=2).T
     return p, height - eta
-
-
-def wrong_trials(surface, n, eta, draws, generator):
-    """Theorem 9: f(x) = 1."""
-    return signed_height(surface, *sample_class0(n, eta, draws, generator)) >= 0
-
-
-def resistant_trials(surface, n, eta, delta, draws, generator):
-    """Theorem 11: no perturbation of length <= delta leads to class 1."""
-    p, height = sample_class0(n, eta, draws, generator)
-    return (signed_height(surface, p, height) < 0) & (distance_to_surface(surface, p, height) > delta)
 
 
 def random_flip_trials(surface, n, eta, delta, draws, generator):
