@@ -150,13 +150,13 @@ ROOF = {
 @functools.cache
 def sections():
     """`(heading, Markdown)` of the pages on Sutton et al."""
-    found = []
+    texts = []
     for name in catalogue.notebooks():
         if name.startswith("sutton/"):
             cells = jupytext.read(ROOT / "notebooks" / f"{name}.py").cells
             text = "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
-            found += re.findall(r"(?ms)^## (.+?)\n(.*?)(?=^## |\Z)", text)
-    return found
+            texts += re.findall(r"(?ms)^## (.+?)\n(.*?)(?=^## |\Z)", text)
+    return texts
 
 
 def section(item):

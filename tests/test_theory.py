@@ -274,12 +274,12 @@ def test_a_grid_costs_far_less_than_its_cells_one_by_one():
     n, delta = np.array([3, 100, 3072, 100_000])[:, None], np.geomspace(0.05, 20, 100)
     start = time.perf_counter()
     together = log_two_balls(n, 0.1, delta)
-    middle = time.perf_counter()
+    switch = time.perf_counter()
     cells = [(i, j) for i in range(4) for j in (0, 30, 60, 99)]
     for i, j in cells:
         assert log_two_balls(int(n[i, 0]), 0.1, delta[j]) == pytest.approx(together[i, j], rel=1e-9)
-    alone = (time.perf_counter() - middle) / len(cells)
-    assert alone > 3 * (middle - start) / together.size
+    alone = (time.perf_counter() - switch) / len(cells)
+    assert alone > 3 * (switch - start) / together.size
 
 
 # --- every statement: no violation, trials agree, mutants are caught ----------
@@ -349,10 +349,10 @@ TRIAL_POINTS = {
 @pytest.mark.parametrize("item", sorted(TRIAL_POINTS))
 def test_random_trials_agree_with_the_exact_value(item):
     truth = float(exact(item, **TRIAL_POINTS[item]))
-    found = estimate(STATEMENTS[item].trials(draws=30_000, generator=rng(5), **TRIAL_POINTS[item]))
+    sampled = estimate(STATEMENTS[item].trials(draws=30_000, generator=rng(5), **TRIAL_POINTS[item]))
     assert 0.005 < truth < 0.995
-    assert abs(found.value - truth) < 4 * np.sqrt(truth * (1 - truth) / found.draws)
-    assert found.low < found.value < found.high
+    assert abs(sampled.value - truth) < 4 * np.sqrt(truth * (1 - truth) / sampled.draws)
+    assert sampled.low < sampled.value < sampled.high
 
 
 @pytest.mark.parametrize("n", [3, 30, 120])
@@ -383,17 +383,17 @@ def test_a_table_with_random_trials_and_a_chosen_grid():
 
 def verdicts(statement, wrong=None, draws=0):
     """Violations of the right formula, and {description: whether the same check refuses a wrong one}."""
-    found = cases(statement, draws=draws, generator=rng())
-    bounds = bounds_at(statement, found)
+    tried = cases(statement, draws=draws, generator=rng())
+    bounds = bounds_at(statement, tried)
     refused = {}
     for words, other in wrong or wrong_formulas(statement):
-        changed = bounds_at(other, found)
+        changed = bounds_at(other, tried)
         if all(map(np.array_equal, bounds, changed)):   # no other formula on any cell
             continue
         lost = any((attained(case, right) & ~attained(case, new)).any()
-                   for case, right, new in zip(found, bounds, changed))
-        refused[words] = bool(violations(other, found, changed)) or lost
-    return violations(statement, found, bounds), refused
+                   for case, right, new in zip(tried, bounds, changed))
+        refused[words] = bool(violations(other, tried, changed)) or lost
+    return violations(statement, tried, bounds), refused
 
 
 _CAP_PASSES = {"2 of n/2 doubled", "2 of the square + ½", "n/2 + ½"}
@@ -460,15 +460,15 @@ def test_random_trials_alone_catch_a_gross_mistake(item):
 
 def test_wrong_formulas_are_the_function_with_one_number_changed():
     cell = dict(n=4.0, epsilon=0.6, delta=0.5)
-    made = {words: np.exp(other.formula(**cell)) for words, other in wrong_formulas(STATEMENTS["theorem-6"])}
+    wrong = {words: np.exp(other.formula(**cell)) for words, other in wrong_formulas(STATEMENTS["theorem-6"])}
     x = 0.4
     expected = {"factor K halved": 0.5 * (1 - x**2) ** 2, "1 of 1 + δ doubled": (1 - (0.6 / 2.5) ** 2) ** 2,
                 "δ halved": (1 - (0.6 / 1.25) ** 2) ** 2, "1 before the square halved": (0.5 - x**2) ** 2,
                 "2 of n/2 doubled": 1 - x**2, "2 of the square + ½": (1 - x**2.5) ** 2,
                 "n/2 + ½": (1 - x**2) ** 2.5, "n/2 − ½": (1 - x**2) ** 1.5}
-    assert len(made) == 14
+    assert len(wrong) == 14
     for words, value in expected.items():
-        assert made[words] == pytest.approx(value, rel=1e-12), words
+        assert wrong[words] == pytest.approx(value, rel=1e-12), words
     assert np.exp(theorem_6(**cell)) == pytest.approx((1 - x**2) ** 2)
 
 
@@ -534,8 +534,8 @@ def test_the_law_of_the_roof_is_that_of_its_points(slope):
     p, height = trials.sample_class0(4, 0.3, 20_000, rng(1))
     exact_law, sample = roof_law(4, 0.3, slope), sample_law(height, wedge(slope).height(p))
     for name, at in (("exceeds", 0.03), ("exceeds", 0.1), ("above", -0.2), ("below", -0.4)):
-        truth, found = (float(np.exp(getattr(law, name)(np.array(at))).item()) for law in (exact_law, sample))
-        assert abs(found - truth) <= 4 * np.sqrt(truth * (1 - truth) / len(p))
+        truth, share = (float(np.exp(getattr(law, name)(np.array(at))).item()) for law in (exact_law, sample))
+        assert abs(share - truth) <= 4 * np.sqrt(truth * (1 - truth) / len(p))
 
 
 def test_distance_to_surfaces_solved_by_hand():
@@ -590,8 +590,8 @@ def test_flat_surfaces_give_the_corollaries():
     n, eta, delta, gamma = np.array([2, 50, 3072]), 0.2, 0.5, 0.3
     cell = dict(n=n, eta=eta, lipschitz=0.0)
     np.testing.assert_allclose(STATEMENTS["theorem-9"].log_bound(**cell), log_tail(n, eta))
-    found = STATEMENTS["theorem-11"].log_bound(**cell, delta=delta)
-    np.testing.assert_allclose(found, log_tail(n, delta - eta))
+    log_bound = STATEMENTS["theorem-11"].log_bound(**cell, delta=delta)
+    np.testing.assert_allclose(log_bound, log_tail(n, delta - eta))
     # with the caps bounded by Lemma 23 Theorem 16 becomes Corollary 17, which is therefore weaker
     weaker = bound("corollary-17", n=n, gamma=gamma, r=1)
     assert (bound("theorem-16", **cell, gamma=gamma, delta=delta) <= weaker + 1e-12).all()

@@ -79,12 +79,9 @@ END = int(curves.FINE[-1])
 # | whether the density is bounded by $A^n$ or by $A$ times the uniform one | one number $K \ge 1$ stands for either (*lost*) | for uniform data $K = 1$ either way |
 # | $\epsilon$, $\delta$ and $n$ of Figure 4 | $\epsilon = 0.1$; $\delta$ = 1, 10 and 100 $\epsilon$; $n$ from 1 to 200,000 | *lost*; the largest noise is 50 times the distance of the centres, as the text says |
 #
-# What *exact* and *bound not violated* mean for a bound, and what mutants and extremal examples are, is said on
-# {doc}`the opening page </book/sutton>`. A difference of up to $10^{-8}$ counts as rounding: of an exact value beyond its bound (in logarithms), or
-# between two ways to compute it (relative).
-#
-# Exact values are for uniform data. As on {ref}`the page before <sutton-4-1>`, $\tau_n(x)$ is the share of the unit ball beyond a plane at distance
-# $x$ from its centre, and $f_n$ the density of one coordinate of a uniform point.
+# How a bound is checked, and what the verdicts mean, is said on {doc}`the opening page </book/sutton>`. Exact values are for uniform data. As on
+# {ref}`the page before <sutton-4-1>`, $\tau_n(x)$ is the share of the unit ball beyond a plane at distance $x$ from its centre, and $f_n$ the density
+# of one coordinate of a uniform point.
 #
 # ## Definition 3: bounded density
 #

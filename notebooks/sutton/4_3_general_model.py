@@ -69,8 +69,8 @@ scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict(
 # points, random noise on hardly any, and one attack serves for all. Section 4.4 adds, in figures, how far the same arguments reach.
 #
 # A plane through the origin has unit normal $v$. The surface $S$ is this plane, bent: above the point $p$ of the plane it lies at height $g(p)$. For
-# a point $x$ with foot $\pi x$ in the plane, two distances are told apart. The **directed** one, $d_S(x) = x\cdot v - g(\pi x)$, is measured straight
-# along $v$ and has a sign. The true one, $\mathrm{dist}(x, S)$, goes to the nearest point of the surface, which is never farther:
+# a point $x$ with foot $\pi x$ in the plane, two distances are distinguished. The **directed** one, $d_S(x) = x\cdot v - g(\pi x)$, is measured
+# straight along $v$ and has a sign. The true one, $\mathrm{dist}(x, S)$, goes to the nearest point of the surface, which is never farther:
 #
 # $$\mathrm{dist}(x, S) \le |d_S(x)| .$$ (sutton-eq-2)
 #
@@ -93,11 +93,9 @@ scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict(
 # | the shift $\xi$ in Theorem 16 | $\gamma - 2L\delta$, which two Lipschitz steps give; the paper's constant is not known | [derived], paper's [lost] |
 # | a test surface | the roof $g(p) = -L\lvert p_1\rvert$ over an evenly filled unit ball: exact values exist, and it is the worst case of Lemma 13 | ours |
 #
-# What *exact* and *bound not violated* mean for a bound, and what mutants and extremal examples are, is said on
-# {doc}`the opening page </book/sutton>`. A bound counts as violated if the logarithm of the exact value exceeds that of the bound by more than
-# $10^{-8}$. Two computations of one value agree if their relative difference is at most $10^{-8}$. Factors such as $10^{600}$ between bound and exact
-# value occur where both are far too small to be observed. A bound can therefore be called *exact*, because it is attained in some cases, and be loose
-# in others. Theorems 14 and 16 are sampled: under a roof they are judged by the near end of a 95% Clopper–Pearson interval of random trials.
+# How a bound is checked, and what the verdicts mean, is said on {doc}`the opening page </book/sutton>`. Factors such as $10^{600}$ between bound and
+# exact value occur where both are far too small to be observed. Theorems 14 and 16 are sampled: under a roof they are judged by the near end of a 95%
+# Clopper–Pearson interval of random trials.
 
 # %% [markdown]
 # ## Equation 2: two distances

@@ -88,9 +88,7 @@ def flipped(n, epsilon, delta):
 # | auxiliary constants in the proof of Theorem 20 | not needed: the bound is shown in a form that holds for each $n$ | [lost] |
 # | parameters of Figure 6 | $\epsilon = 0$, and the parameter `epsilon` of this page beside it; $\delta$ = 0.1, 1, 10; $n$ from 1 to 200,000 | [lost], ours |
 #
-# What *exact* and *bound not violated* mean for a bound, and what mutants and extremal examples are, is said on
-# {doc}`the opening page </book/sutton>`. A difference of up to $10^{-8}$ counts as rounding: of an exact value beyond its bound (in logarithms), or
-# between two ways to compute it (relative).
+# How a bound is checked, and what the verdicts mean, is said on {doc}`the opening page </book/sutton>`.
 #
 # ## Equation 5: the classifier
 #

@@ -32,8 +32,8 @@ def _log_any(log_p, samples):
     if samples == 1:
         return log_p
     with np.errstate(divide="ignore"):
-        found = np.log(-np.expm1(samples * np.log1p(-np.exp(log_p))))
-    return np.where(log_p > -30, found, log_p + np.log(samples))    # by then they exclude each other
+        log_any = np.log(-np.expm1(samples * np.log1p(-np.exp(log_p))))
+    return np.where(log_p > -30, log_any, log_p + np.log(samples))    # by then they exclude each other
 
 
 def log_two_balls(n, epsilon, delta, samples=1):
