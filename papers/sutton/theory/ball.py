@@ -23,18 +23,9 @@ _SMALLEST_SAFE = 1e-280
 Estimate = namedtuple("Estimate", "value low high draws")
 
 
-def check_dimension(n, minimum=1):
-    """Return `n` as a float array. Raises ValueError unless every entry is a whole number >= `minimum`."""
-    n = np.asarray(n, dtype=float)
-    bad = ~(np.isfinite(n) & (n == np.floor(n)) & (n >= minimum))
-    if bad.any():
-        raise ValueError(f"n = {n[bad].flat[0]:g} is not a dimension here: use whole numbers >= {minimum}")
-    return n
-
-
-def broadcast(n, *values, minimum=1):
-    """Dimensions (checked) and other numbers as float arrays of one shape."""
-    return np.broadcast_arrays(check_dimension(n, minimum), *(np.asarray(value, float) for value in values))
+def broadcast(*values):
+    """Numbers as float arrays of one shape."""
+    return np.broadcast_arrays(*(np.asarray(value, float) for value in values))
 
 
 def log_density(n, t):
@@ -103,7 +94,6 @@ def sample_coordinates(n, draws, generator, k=1):
     looks at enter only through their squared length, a chi-square number, so no n-vector is drawn.
     `generator` is a numpy Generator. n is a scalar, at least k.
     """
-    n = int(check_dimension(n, minimum=k))
     seen = generator.standard_normal((draws, k))
     squared = (seen**2).sum(axis=1)
     if n > k:

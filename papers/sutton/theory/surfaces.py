@@ -79,7 +79,7 @@ def _log_beyond_roof(n, c, slope):
 
     Given T_2 = p, T_1 is sqrt(1 - p^2) times the coordinate in the ball of one dimension less.
     """
-    n, c, slope = broadcast(n, c, slope, minimum=2)
+    n, c, slope = broadcast(n, c, slope)
     # c + slope p crosses the circle +-sqrt(1 - p^2) at these p: ends of the possible range, kinks of the tail
     half_width = np.sqrt(np.maximum(1 + slope**2 - c**2, 0.0))
     crossings = (-c * slope + np.array([-1, 1]).reshape((2,) + (1,) * n.ndim) * half_width) / (1 + slope**2)
