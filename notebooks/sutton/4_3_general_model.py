@@ -211,8 +211,8 @@ theorem_11 = check(run, "theorem-11", again=lambda n, eta, lipschitz, delta: bey
 # for $\eta \ge 0, r > 0\text{ and }\eta \le \delta \le \eta + r$ [derived]. $K \ge 1$ is the density constant, 1 for uniform data.
 #
 # Again $\alpha = 0$: safe are only the points in the cap farther than $\delta$ from the plane. In high dimension a ball has next to nothing there as
-# soon as $\delta$ exceeds $\eta$, for most of a ball lies close to the plane through its centre. With $r = 1$ and $\eta = \epsilon$ this is Theorem
-# 5.
+# soon as $\delta$ exceeds $\eta$, for most of a ball lies close to the plane through its centre. With $r = 1$ and $\eta = \epsilon$ this is
+# Theorem 5.
 
 # %%
 corollary_12 = check(run, "corollary-12", again=lambda n, eta, delta, r: cap_share(n, (delta - eta) / r))
