@@ -29,13 +29,6 @@ def test_crossing_on_a_line_and_against_the_first_integrator():
         assert crossing(n, epsilon, delta) == pytest.approx(closed, rel=1e-8)
 
 
-def test_wrong_arguments_are_named():
-    with pytest.raises(ValueError, match="n = 1.5 is not a dimension"):
-        cap_share(1.5, 0.1)
-    with pytest.raises(ValueError, match="delta = 0 is out of range"):
-        crossing(3, 0.1, 0)
-
-
 @pytest.fixture(scope="module")
 def curve():
     return over_dimension("theorem-4", dimensions=(1, 10, 100), trial_dimensions=(3, 30, 3000),

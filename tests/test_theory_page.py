@@ -99,6 +99,6 @@ def test_words_and_details():
     assert "coincide" in theorem.in_sentences(evidence("lemma-13"), STATEMENTS["lemma-13"])
     data, statement = evidence("theorem-6"), STATEMENTS["theorem-6"]
     assert "0 violations" in theorem.in_sentences(data, statement)
-    told = theorem.details(data, statement)
-    assert "no case that was tried violates it" in told and "`1 of 1 + δ doubled`" in told
-    assert not any(w in told for w in ("epsilon", "delta", "e+"))
+    text = theorem.details(data, statement)
+    assert "no case that was tried violates it" in text and "`1 of 1 + δ doubled`" in text
+    assert not any(w in text for w in ("epsilon", "delta", "e+"))

@@ -55,15 +55,14 @@ SHOWN = "-".join(experiments.SHOWN)  # the problem of Figure 1
 # %% [markdown]
 # ## The claim, and how it is tested
 #
-# The whole paper sets out to explain one finding, which it states as follows. A network classifies most images correctly. Most images also
-# have a small adversarial perturbation, hardly visible to us, that flips the predicted label. Such a network seems fragile. Yet 2,000 random
-# perturbations of up to five times the norm of that attack mostly leave the label unchanged. The paper calls this the *paradox of apparent
-# stability*.
+# The whole paper sets out to explain one finding, which it states as follows. A network classifies most images correctly. Most images also have a
+# small adversarial perturbation, hardly visible to us, that flips the predicted label. Such a network seems fragile. Yet 2,000 random perturbations
+# of up to five times the norm of that attack mostly leave the label unchanged. The paper calls this the *paradox of apparent stability*.
 #
-# Section 3 presents the finding in one figure and one table, which summarise the experiments of Section 7. This page therefore computes
-# nothing of its own at full scale. It uses the results of the pages on {ref}`CIFAR-10 <sutton-7-2-1>`, {ref}`Fashion-MNIST <sutton-7-2-2>`,
-# {ref}`traffic signs <sutton-7-2-3>` and {ref}`ImageNet <sutton-7-2-4>`. Only small runs without these results train a few small networks.
-# Pixels lie between 0 and 1 throughout.
+# Section 3 presents the finding in one figure and one table, which summarise the experiments of Section 7. This page therefore computes nothing of
+# its own at full scale. It uses the results of the pages on {ref}`CIFAR-10 <sutton-7-2-1>`, {ref}`Fashion-MNIST <sutton-7-2-2>`,
+# {ref}`traffic signs <sutton-7-2-3>` and {ref}`ImageNet <sutton-7-2-4>`. Only small runs without these results train a few small networks. Pixels lie
+# between 0 and 1 throughout.
 
 # %%
 scale = run.scale(**experiments.PARADOX)
@@ -173,13 +172,13 @@ run.tell(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutto
 # %% [markdown]
 # ## Table 1: all data sets
 #
-# The figure itself prints no numbers; those behind it stand in Tables 5, 11 and 12. Table 1 summarises pairs of a class and the next
-# one, such as aeroplane and automobile, so the pair of Figure 1 is not among them.
+# The figure itself prints no numbers; those behind it stand in Tables 5, 11 and 12. Table 1 summarises pairs of a class and the next one, such as
+# aeroplane and automobile, so the pair of Figure 1 is not among them.
 #
-# The table's caption is lost in our copy. What its entries summarise can be found out from the other tables: the *median* over the problems
-# of a class and the next one, row by row, so that a column joins different problems ({ref}`all entries but one <audit>`). A failed training,
-# of whose problem no image can be attacked, is included, except in the rows of random perturbations, where it has no value. A value without a
-# mark is not compared: it is a median over a part of the problems.
+# The table's caption is lost in our copy. What its entries summarise can be found out from the other tables: the *median* over the problems of a
+# class and the next one, row by row, so that a column joins different problems ({ref}`all entries but one <audit>`). A failed training, of whose
+# problem no image can be attacked, is included, except in the rows of random perturbations, where it has no value. A value without a mark is not
+# compared: it is a median over a part of the problems.
 
 # %%
 READ = [("accuracy", None, tables.accuracy), ("adversarial_susceptibility", None, tables.attacked),

@@ -4,7 +4,7 @@ import math
 import numpy as np
 
 from papers.sutton.theory import statement as theory
-from papers.sutton.theory.statements import STATEMENTS, verify
+from papers.sutton.theory.statements import STATEMENTS
 from report import display
 from report.page import numpy_generator
 
@@ -105,7 +105,7 @@ def quadrature_deviation(statement, again):
     `again` takes the statement's parameters by name, scalars, and returns the probability of the rare event.
     Values below 1e-12 are left out: plain integration has no digits there.
     """
-    table = verify(statement, {name: AGAIN[name] for name in statement.grid})
+    table = theory.verify(statement, {name: AGAIN[name] for name in statement.grid})
     exact = np.exp(table["log_exact"])
     cells = zip(*(table[name] for name in statement.grid))
     return max(abs(value / again(**dict(zip(statement.grid, cell))) - 1)

@@ -23,27 +23,9 @@ _SMALLEST_SAFE = 1e-280
 Estimate = namedtuple("Estimate", "value low high draws")
 
 
-def check_dimension(n, minimum=1):
-    """Return `n` as a float array. Raises ValueError unless every entry is a whole number >= `minimum`."""
-    n = np.asarray(n, dtype=float)
-    bad = ~(np.isfinite(n) & (n == np.floor(n)) & (n >= minimum))
-    if bad.any():
-        raise ValueError(f"n = {n[bad].flat[0]:g} is not a dimension here: use whole numbers >= {minimum}")
-    return n
-
-
-def broadcast(n, *values, minimum=1):
-    """Dimensions (checked) and other numbers as float arrays of one shape."""
-    return np.broadcast_arrays(check_dimension(n, minimum), *(np.asarray(value, float) for value in values))
-
-
-def check_positive(**values):
-    """Raise ValueError unless every entry of every named argument is finite and above 0."""
-    for name, value in values.items():
-        value = np.asarray(value, dtype=float)
-        bad = ~(np.isfinite(value) & (value > 0))
-        if bad.any():
-            raise ValueError(f"{name} = {value[bad].flat[0]:g} is out of range: use finite numbers above 0")
+def broadcast(*values):
+    """Numbers as float arrays of one shape."""
+    return np.broadcast_arrays(*(np.asarray(value, float) for value in values))
 
 
 def log_density(n, t):
@@ -87,9 +69,10 @@ def log_tail(n, x):
 
 
 def _smaller_side(n, x):
-    """Pr(T > |x|), at most 1/2."""
+    """Pr(T > |x|), at most 1/2. For small x, which 1 - x^2 rounds away, it is 1/2 less the share up to x."""
     a = np.minimum(np.abs(x), 1.0)
-    return 0.5 * special.betainc((n + 1) / 2, 0.5, (1 - a) * (1 + a))
+    near = 0.5 - 0.5 * special.betainc(0.5, (n + 1) / 2, a**2)
+    return np.where(n * a**2 < 0.1, near, 0.5 * special.betainc((n + 1) / 2, 0.5, (1 - a) * (1 + a)))
 
 
 def _log_far_tail(n, x):
@@ -109,11 +92,8 @@ def sample_coordinates(n, draws, generator, k=1):
 
     A direction is a normal vector over its length, the radius is U^(1/n); the n - k coordinates that nobody
     looks at enter only through their squared length, a chi-square number, so no n-vector is drawn.
-    `generator` is a numpy Generator. Raises ValueError if n is no scalar dimension >= k.
+    `generator` is a numpy Generator. n is a scalar, at least k.
     """
-    if np.ndim(n):
-        raise ValueError(f"sampling takes one dimension at a time: got n of shape {np.shape(n)}")
-    n = int(check_dimension(n, minimum=k))
     seen = generator.standard_normal((draws, k))
     squared = (seen**2).sum(axis=1)
     if n > k:
@@ -124,7 +104,6 @@ def sample_coordinates(n, draws, generator, k=1):
 
 def sample_points(n, draws, generator, radius=1.0):
     """Uniform points of the ball of R^n, whole vectors of shape (draws, n), for n small enough for memory."""
-    check_positive(radius=radius)
     return radius * sample_coordinates(n, draws, generator, k=n).reshape(draws, -1)
 
 

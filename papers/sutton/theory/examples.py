@@ -9,7 +9,6 @@ from scipy.special import betaln, logsumexp, roots_legendre
 
 from papers.sutton.theory.ball import log_tail
 from papers.sutton.theory.laws import Law, columns, log_share, splits_of_noise
-from papers.sutton.theory.limits import half_balls_expansion
 from papers.sutton.theory.models import log_half_balls, log_two_balls
 from papers.sutton.theory.statement import cells, known
 
@@ -68,7 +67,7 @@ def plane_near(**axes):
 def endless_noise(**axes):
     """Theorems 19 and 20: noise of radius 10^9, no margin."""
     at = cells(n=DIMENSIONS, delta=(1e9,), **axes)
-    return known("noise without end", at, np.log(half_balls_expansion(at["n"], at["delta"])))
+    return known("noise without end", at, log_half_balls(at["n"], 0.0, at["delta"]))
 
 
 # ---- Theorems 9, 11, 14 ----------------------------------------------------------------------------------

@@ -1,50 +1,17 @@
-"""High dimension: Theorem 20, limits, the prediction of a planar boundary.
-
-Sutton et al. 2023, Section 5 and Appendix C.3, plus exact results that the paper does not give: they show
-where its bounds are sharp and where they are loose.
-"""
+"""High dimension: limits of the exact probabilities, which the paper does not give, and a planar boundary."""
 import numpy as np
 from scipy import special
 
-from papers.sutton.theory.ball import check_dimension, check_positive, tail
-from papers.sutton.theory.integral import concave_argmax
-
-_LARGEST_Q = 12.0  # a slab that misses exp(-72) of the mass: the best one is thinner for any sensible noise
-
-
-def no_hiding_place(delta, *, sharper=False):
-    """Theorem 20 for large n: lower bound on the probability that noise changes a label, half-balls touching.
-
-    Points within q / sqrt(n) of the plane have mass p; noise of radius delta carries such a point across with
-    at least the probability of a cap. The bound is sup_q p Phi(-q/delta), p = 1 - exp(-q^2/2) in the paper's
-    limit; `sharper`: p is the true mass of the slab, 2 Phi(q) - 1, at no cost in the proof. Raises ValueError
-    unless delta > 0. For one n see `formulas.theorem_20`.
-    """
-    delta = np.asarray(delta, dtype=float)
-    check_positive(delta=delta)
-
-    def log_product(q):
-        mass = special.erf(q / np.sqrt(2)) if sharper else -np.expm1(-(q**2) / 2)
-        return np.log(mass) + special.log_ndtr(-q / delta)
-
-    return np.exp(log_product(concave_argmax(log_product, 0 * delta, 0 * delta + _LARGEST_Q)))
+from papers.sutton.theory.ball import tail
 
 
 def half_balls_limit(delta):
     """Limit of P_n(delta), half-balls without margin: arctan(delta) / pi (ratio of two normals)."""
-    check_positive(delta=delta)
     return np.arctan(delta) / np.pi
-
-
-def half_balls_expansion(n, delta):
-    """P_n(delta) up to O(1/n^2): its limit - delta (1 - delta^2) / (2 pi n (1 + delta^2)^2)."""
-    n, delta = check_dimension(n), np.asarray(delta, dtype=float)
-    return half_balls_limit(delta) - delta * (1 - delta**2) / (2 * np.pi * n * (1 + delta**2) ** 2)
 
 
 def two_balls_margin_limit(c, delta):
     """Limit of Theorem 6's probability when epsilon = c / sqrt(n), c >= 0: Phi(-c / sqrt(1 + delta^2))."""
-    check_positive(delta=delta)
     return special.ndtr(-np.asarray(c, dtype=float) / np.sqrt(1 + np.square(delta)))
 
 
@@ -55,6 +22,4 @@ def planar_flip_probability(n, distance_ratio=0.1, draws=2000):
     larger than the smallest attack, the largest in the paper's experiments (Section 7.1.3). This is the share
     of images that would be randomly susceptible if decision boundaries were planes.
     """
-    if not np.all((np.asarray(distance_ratio) >= 0) & (np.asarray(draws) >= 1)):
-        raise ValueError(f"need distance_ratio >= 0 and draws >= 1: got {distance_ratio} and {draws}")
     return -np.expm1(draws * np.log1p(-tail(n, distance_ratio)))

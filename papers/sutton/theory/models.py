@@ -7,7 +7,7 @@ classifier says 0 below the plane, else 1 (equations 1 and 5). Noise is uniform 
 """
 import numpy as np
 
-from papers.sutton.theory.ball import broadcast, check_positive, log_density, log_tail, sample_coordinates
+from papers.sutton.theory.ball import broadcast, log_density, log_tail, sample_coordinates
 from papers.sutton.theory.integral import log_integral
 
 
@@ -18,9 +18,6 @@ def _log_crossing(n, epsilon, delta, lowest, samples):
     integral of f_n(t) (1 - (1 - p(t))^samples).
     """
     n, epsilon, delta = broadcast(n, epsilon, delta)
-    check_positive(delta=delta)
-    if not np.all(epsilon >= 0):
-        raise ValueError(f"epsilon = {np.min(epsilon):g} is out of range: distances are at least 0")
     spread = np.array([-5, -2.5, 0, 2.5, 5]).reshape((-1,) + (1,) * n.ndim) * delta / np.sqrt(n)
     breaks = np.concatenate([-epsilon + spread, (delta - epsilon)[None], (-delta - epsilon)[None]])
 
@@ -35,8 +32,8 @@ def _log_any(log_p, samples):
     if samples == 1:
         return log_p
     with np.errstate(divide="ignore"):
-        found = np.log(-np.expm1(samples * np.log1p(-np.exp(log_p))))
-    return np.where(log_p > -30, found, log_p + np.log(samples))    # by then they exclude each other
+        log_any = np.log(-np.expm1(samples * np.log1p(-np.exp(log_p))))
+    return np.where(log_p > -30, log_any, log_p + np.log(samples))    # by then they exclude each other
 
 
 def log_two_balls(n, epsilon, delta, samples=1):

@@ -6,8 +6,6 @@ neither the closed forms nor the integrator of the first evaluation, and are a t
 import numpy as np
 from scipy import integrate, stats
 
-from papers.sutton.theory.ball import check_dimension, check_positive
-
 _REACH = 12.0  # in standard deviations 1/sqrt(n): beyond lies less than exp(-72) of the ball
 
 
@@ -23,7 +21,6 @@ def cap_share(n, x):
     The cross-section at height t has volume proportional to (1 - t^2)^((n-1)/2): the area beyond x over the
     whole area. Relative error about 1e-10 while the share is above the smallest float.
     """
-    n = float(check_dimension(n))
     width = 1 / np.sqrt(n)
 
     def area(t):
@@ -43,8 +40,6 @@ def crossing(n, epsilon, delta, lowest=-1.0):
     et al., Section 4.2); with lowest = 0 that of Theorem 19 (Section 5). S^2 has the law Beta(1/2, (n+1)/2),
     taken from scipy.stats. Only T within 12/sqrt(n) counts, so values below 1e-20 are not to be trusted.
     """
-    n = float(check_dimension(n))
-    check_positive(delta=delta)
     law, width = stats.beta(0.5, (n + 1) / 2), 1 / np.sqrt(n)
 
     def integrand(angle):  # T = sin(angle): the density has no edges left
@@ -65,7 +60,7 @@ def beyond_graph(n, start, threshold):
 
     scipy's beta laws and adaptive integration over T_2; n and start scalars, the threshold a function.
     """
-    law, rest = stats.beta(0.5, (float(check_dimension(n, 2)) + 1) / 2), stats.beta(0.5, n / 2)
+    law, rest = stats.beta(0.5, (n + 1) / 2), stats.beta(0.5, n / 2)
 
     def integrand(p):  # given T_2 = p, T_1 is a coordinate in one dimension less, radius sqrt(1 - p^2)
         x = (start + threshold(p)) / np.sqrt(1 - p * p)

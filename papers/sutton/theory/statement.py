@@ -4,7 +4,6 @@ Probabilities of high-dimensional geometry fall below the smallest float, so all
 theorem says that an event is likely, the rare event is that it does not occur.
 """
 import inspect
-import re
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from papers.sutton.theory.ball import check_dimension, estimate
+from papers.sutton.theory.ball import estimate
 
 # In logarithms; far above the error of the exact values (5e-10), far below what a wrong formula would do.
 TOLERANCE = 1e-8
@@ -38,7 +37,7 @@ class Statement:
     """One theorem, corollary or lemma.
 
     formula     parameters -> logarithm of the bound, a function of `formulas`
-    needs       conditions on the parameters, chains of comparisons in words
+    needs       conditions on the parameters, comparisons as texts
     grid        parameter -> values at which the bound is held against the truth
     truth       parameters -> logarithm of the exact value for uniform data, where one is known
     trials      (**parameters, draws, generator) -> the rare event in random trials, boolean (draws,)
@@ -59,17 +58,13 @@ class Statement:
     def conditions(self, values):
         """(text, where it holds) of each condition on these parameters."""
         for text in (*self.needs, "n >= 1", "K >= 1"):
-            for chain in re.split(" and |, ", text):
-                terms = re.split(" (<=|>=|<|>) ", chain)
-                for pair in zip(terms[::2], terms[1::2], terms[2::2]):
-                    code = compile(" ".join(pair), text, "eval")
-                    if set(code.co_names) <= set(values):
-                        yield text, np.asarray(eval(code, {}, values))
+            code = compile(text, text, "eval")
+            if set(code.co_names) <= set(values):
+                yield text, np.asarray(eval(code, {}, values))
 
     def check(self, values):
-        """ValueError where a parameter is no dimension or breaks a condition."""
+        """ValueError where a parameter breaks a condition."""
         values = {name: np.asarray(value) for name, value in values.items() if name != "law"}
-        check_dimension(values.get("n", 1))
         for text, holds in self.conditions(values):
             if not holds.all():
                 got = ", ".join(f"{name} = {value}" for name, value in values.items())
@@ -92,18 +87,16 @@ class Statement:
         return np.where(case.log_low == log_bound, 0.0, gap)
 
 
-def verify(statement, grid=None, *, draws=0, generator=None, **finer):
+def verify(statement, grid=None, *, draws=0, generator=None):
     """Bound and truth at all cells of a grid inside the conditions, as a dict of arrays (m,).
 
     The parameters, log_bound, log_exact where it is known; with draws > 0 also share, low, high: the share of
-    that many trials in which the rare event occurred, with its 95% interval. `finer`: options of the formula.
+    that many trials in which the rare event occurred, with its 95% interval.
     """
     at = cells(**(grid or statement.grid))
     keep = np.logical_and.reduce([holds for _, holds in statement.conditions(at)])
-    if not keep.any():
-        raise ValueError(f"no cell of the grid meets {'; '.join(statement.needs)}")
     at = {name: axis[keep] for name, axis in at.items()}
-    table = {**at, "log_bound": np.broadcast_to(statement.log_bound(**at, **finer), keep.sum())}
+    table = {**at, "log_bound": np.broadcast_to(statement.log_bound(**at), keep.sum())}
     if statement.truth is not None:
         table["log_exact"] = np.broadcast_to(statement.truth(**at), keep.sum())
     if draws:

@@ -9,14 +9,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from papers.sutton.theory.ball import (
-    broadcast,
-    check_positive,
-    estimate,
-    log_density,
-    log_tail,
-    sample_coordinates,
-)
+from papers.sutton.theory.ball import broadcast, log_density, log_tail, sample_coordinates
 from papers.sutton.theory.integral import concave_argmax, log_integral
 
 # The graph of `height`, a function of one in-plane coordinate with Lipschitz constant `lipschitz`.
@@ -26,16 +19,13 @@ Surface = namedtuple("Surface", "name lipschitz height")
 def kappa(lipschitz):
     """Lemma 13's constant (1 + L^2)^(-1/2), the sine of the half-angle of the cone free of surface.
 
-    dist(x, S) >= kappa |height above the surface|. Raises ValueError for a negative L.
+    dist(x, S) >= kappa |height above the surface|.
     """
-    if not np.all(np.asarray(lipschitz) >= 0):
-        raise ValueError(f"lipschitz = {lipschitz} is out of range: a Lipschitz constant is at least 0")
     return 1 / np.sqrt(1 + np.square(lipschitz))
 
 
 def wedge(lipschitz):
     """A roof, g(p) = -L |p|, for which Lemma 13 is an equality. L >= 0, also an array."""
-    kappa(lipschitz)
     return Surface("wedge", lipschitz, lambda p: -lipschitz * np.abs(p))
 
 
@@ -46,7 +36,6 @@ def flat():
 
 def sine(amplitude, wavenumber):
     """Waves, g(p) = a sin(w p), with Lipschitz constant a w."""
-    check_positive(amplitude=amplitude, wavenumber=wavenumber)
     return Surface("sine", amplitude * wavenumber, lambda p: amplitude * np.sin(wavenumber * p))
 
 
@@ -90,7 +79,7 @@ def _log_beyond_roof(n, c, slope):
 
     Given T_2 = p, T_1 is sqrt(1 - p^2) times the coordinate in the ball of one dimension less.
     """
-    n, c, slope = broadcast(n, c, slope, minimum=2)
+    n, c, slope = broadcast(n, c, slope)
     # c + slope p crosses the circle +-sqrt(1 - p^2) at these p: ends of the possible range, kinks of the tail
     half_width = np.sqrt(np.maximum(1 + slope**2 - c**2, 0.0))
     crossings = (-c * slope + np.array([-1, 1]).reshape((2,) + (1,) * n.ndim) * half_width) / (1 + slope**2)
@@ -127,17 +116,6 @@ def sample_class0(n, eta, draws, generator):
     return p, height - eta
 
 
-def wrong_trials(surface, n, eta, draws, generator):
-    """Theorem 9: f(x) = 1."""
-    return signed_height(surface, *sample_class0(n, eta, draws, generator)) >= 0
-
-
-def resistant_trials(surface, n, eta, delta, draws, generator):
-    """Theorem 11: no perturbation of length <= delta leads to class 1."""
-    p, height = sample_class0(n, eta, draws, generator)
-    return (signed_height(surface, p, height) < 0) & (distance_to_surface(surface, p, height) > delta)
-
-
 def random_flip_trials(surface, n, eta, delta, draws, generator):
     """Theorem 14: f(x + s) = 1 for one uniform s of the ball of radius delta."""
     p, height = sample_class0(n, eta, draws, generator)
@@ -158,23 +136,3 @@ def not_universal_trials(surface, n, eta, gamma, delta, draws, generator, direct
         lowest = np.maximum(gamma - signed_height(surface, z_p + s_p, z_height), -chord)
         fails |= (lowest <= chord) & (signed_height(surface, x_p + s_p, x_height + lowest) < 0)
     return fails
-
-
-# ---- stability (Section 6.5) -----------------------------------------------------------------------------
-def is_stable(surface, p, height, delta):
-    """Definition 21: f(x + s) = f(x) for every |s| <= delta. Boolean, shape of the points.
-
-    The surface itself is of class 1, so class 0 must keep a distance above delta, class 1 at least delta.
-    """
-    distance = distance_to_surface(surface, p, height)
-    return np.where(signed_height(surface, p, height) < 0, distance > delta, distance >= delta)
-
-
-def stability_confidence(classify, x, perturbations):
-    """Share of the perturbations, rows of (m, n), that keep the label of x, (n,), with its interval.
-
-    `classify` maps (m, n) points to (m,) labels.
-    """
-    if np.ndim(perturbations) != 2 or np.shape(perturbations)[1:] != np.shape(x):
-        raise ValueError(f"perturbations must have shape (m, {np.size(x)}): got {np.shape(perturbations)}")
-    return estimate(classify(np.add(x, perturbations)) == classify(np.array([x])))
