@@ -14,6 +14,7 @@ import json
 import re
 import sys
 import time
+import warnings
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -361,7 +362,7 @@ def card(model, x, y, *, images=None, retrained=(), seed=0, file=None):
     """The `Card` of a model, or of two as {name: model}.
 
     x, y       float32 images [N, C, H, W] in [0, 1], or uint8; their classes, int64 [N]
-    images     how many of them the attacks take; None: 200 grey ones, 100 in colour
+    images     how many of them the attacks take; None: 100
     retrained  models trained in the same way from other seeds, for the last section
     seed       of everything random
     file       JSON file that keeps what is finished: a card that was stopped goes on there
@@ -376,7 +377,7 @@ def card(model, x, y, *, images=None, retrained=(), seed=0, file=None):
     inference.check_tensors(images=x)
     if x.ndim != 4 or len(x) != len(y) or not len(x):
         raise UserError(f"images {list(x.shape)}, labels {list(y.shape)}; [N, C, H, W] and [N] are needed")
-    images = images or (200 if x.shape[1] == 1 else 100)
+    images = images or 100
     settings = {"images": min(images, len(x)), "all": len(x), "shape": list(x.shape[1:]), "seed": seed,
                 "retrained": len(list(retrained))}
     kept, sections = _kept(file), {name: [] for name in models}
@@ -403,7 +404,11 @@ def _section(title, function, task):
     """What an instrument says; what it cannot do stands in its section."""
     start, section = time.perf_counter(), Section(title)
     try:
-        section.measures, section.warnings = function(task)
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            section.measures, section.warnings = function(task)
+        lost = [str(w.message) for w in heard if issubclass(w.category, inference.NoUsableGradient)]
+        section.warnings |= {"no-gradient": lost[0]} if lost else {}
     except UserError as error:
         section.error = str(error)
         if isinstance(error, inference.ModelError):
