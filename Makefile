@@ -7,7 +7,6 @@
 # make records   every record anew, from the recorded runs alone
 # make card      MODEL=package.module:factory WEIGHTS=net.safetensors DATA=images.npz OUT=card.html CHECK=...
 # make same      EXPERIMENT=he/attacks: does changed code compute what it did? then its digest is renewed
-# make golden    ROOM=name: store the outputs of a room's new golden cases
 # make page      KEY=paper NAME=section_slug ITEMS="table-1 ...": a new page from the reference file
 # make readme    the README's picture and finder
 # make pair      both halves of every notebook in step     make lock    renew requirements.lock
@@ -32,7 +31,7 @@ ifeq ($(filter $(PROFILE),smoke quick paper),)
 $(error unknown profile '$(PROFILE)'; allowed: smoke, quick, paper)
 endif
 
-.PHONY: book run test bench card data missing fill records same golden page readme pair lock clean env
+.PHONY: book run test bench card data missing fill records same page readme pair lock clean env
 # Two makes in one tree take turns: the second finds the work of the first done.
 ALONE = mkdir -p _runs; exec 9>_runs/.lock; flock -n 9 || { echo "make: another one is at work here; waiting for it"; flock 9; };
 
@@ -69,9 +68,6 @@ records: $(READY)
 
 same: $(READY)
 	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE python -m workflow.versions same "$(EXPERIMENT)"
-
-golden: $(READY)
-	@OMP_NUM_THREADS=1 python -m tests.golden $(ROOM)
 
 page: $(READY)
 	@python -m workflow.page $(KEY) $(NAME) $(ITEMS)

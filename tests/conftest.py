@@ -79,28 +79,28 @@ def smoke(tmp_path_factory):
     base, alone = tmp_path_factory.getbasetemp(), "PYTEST_XDIST_WORKER" not in os.environ
     folder = (base if alone else base.parent) / "smoke"
 
-    def told(name):
-        return folder / "told" / f"{name.replace('/', '-')}.json"
+    def outcome(name):
+        return folder / "outcomes" / f"{name.replace('/', '-')}.json"
 
-    here = threading.local()
+    thread = threading.local()
 
     def run(name, wait):
-        told(name).parent.mkdir(parents=True, exist_ok=True)
+        outcome(name).parent.mkdir(parents=True, exist_ok=True)
         with (contextlib.suppress(filelock.Timeout),
-              filelock.FileLock(told(name).with_suffix(".lock"), blocking=wait)):
-            if not told(name).exists():
-                if not hasattr(here, "runs"):
+              filelock.FileLock(outcome(name).with_suffix(".lock"), blocking=wait)):
+            if not outcome(name).exists():
+                if not hasattr(thread, "runs"):
                     env = environment(folder) | {"BOUNDARY_FLIPS": f"{folder}/flips"}
-                    here.runs = ends.enter_context(contextlib.closing(warm.Runs(env)))
-                done = here.runs.run([f"notebooks/{name}.ipynb", str(ran(folder, name)), "-p", "profile",
-                                      "smoke"], told(name))
+                    thread.runs = ends.enter_context(contextlib.closing(warm.Runs(env)))
+                done = thread.runs.run([f"notebooks/{name}.ipynb", str(ran(folder, name)), "-p", "profile",
+                                      "smoke"], outcome(name))
                 text = json.dumps([done.returncode, done.stdout, done.stderr])
-                runtime.write_atomically(told(name), lambda part: part.write_text(text))
+                runtime.write_atomically(outcome(name), lambda part: part.write_text(text))
 
     with contextlib.ExitStack() as ends, ThreadPoolExecutor(2 if alone else 1) as pool:
         for wait in (False, True):
             list(pool.map(run, NOTEBOOKS, [wait] * len(NOTEBOOKS)))
-    finished = {n: subprocess.CompletedProcess(n, *json.loads(told(n).read_text())) for n in NOTEBOOKS}
+    finished = {n: subprocess.CompletedProcess(n, *json.loads(outcome(n).read_text())) for n in NOTEBOOKS}
     return finished, folder
 
 

@@ -319,7 +319,7 @@ noise = Experiment("he/noise", under_noise, plan_noise, sizes=("iterations",),
 
 # ---- Section 4: line searches along random directions ----------------------------------------------------
 DISTANCE_SCALE = _scales(
-    dict(sample=6, whole=6, size=6, blocks=1, iterations=6, directions=18, cifar_directions=18, coarser=3,
+    dict(sample=6, whole=6, size=6, blocks=1, iterations=3, directions=18, cifar_directions=18, coarser=3,
          compared=2),
     dict(sample=8, whole=8, size=8, blocks=1, iterations=20, directions=98, cifar_directions=100, coarser=1,
          compared=3),
@@ -403,7 +403,7 @@ line_searches = Experiment("he/line-searches", search_by_steps, plan_line_search
 
 # ---- Section 5: classifiers of boundary distances --------------------------------------------------------
 CLASSIFIER_SCALE = _scales(
-    dict(blocks=1, iterations=6, coarser=3, mnist=dict(sample=6, size=6, directions=18, training=5),
+    dict(blocks=1, iterations=3, coarser=3, mnist=dict(sample=6, size=6, directions=18, training=5),
          cifar10=dict(sample=6, size=6, directions=36, training=5)),
     dict(blocks=1, iterations=10, coarser=2, mnist=dict(sample=16, size=16, directions=49, training=200),
          cifar10=dict(sample=16, size=16, directions=50, training=200)),

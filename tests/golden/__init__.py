@@ -1,11 +1,9 @@
 """Stored outputs of the instruments of `shared`: what they have computed they go on computing.
 
-Each module here has small seeded cases, and a file of stored outputs, `outputs/<module>.npz`. Floating-point
-numbers must be equal within a tolerance that holds on every processor; labels, counts and words exactly. A
-case whose labels or counts hang on computed numbers asserts that no decision is near: processors round
-differently.
-
-    make golden ROOM=borderline     store the outputs of new cases; what is stored stays
+Each module here has small seeded cases; `outputs/<module>/<case>.npz` holds what a case returns, stored by
+pytest-regressions where the file is missing. Floating-point numbers must be equal within a tolerance that
+holds on every processor; labels, counts and words exactly. A case whose labels or counts depend on computed
+numbers asserts that no decision is near: processors round differently.
 """
 import contextlib
 import dataclasses
@@ -20,6 +18,7 @@ from shared.inference import Careful, classes, logits  # not `inference`: that i
 from shared.runtime import UserError  # the name `runtime` is the room's module here
 
 HERE = Path(__file__).parent
+OUTPUTS = HERE / "outputs"
 ROUNDED = 1e-4   # a thousand roundings of float32: numbers agree within it, decisions are further apart
 
 
@@ -109,47 +108,3 @@ def flat(value, place="value"):
     if isinstance(value, torch.Tensor):
         return {place: value.detach().cpu().numpy()}
     return {place: np.array("None" if value is None else value)}
-
-
-def file_of(room):
-    """Where the outputs of a module's cases are stored."""
-    return HERE / "outputs" / f"{room}.npz"
-
-
-def stored(room):
-    """`{case: {place: array}}`."""
-    found = {}
-    if file_of(room).exists():
-        with np.load(file_of(room), allow_pickle=False) as z:
-            for key in z.files:
-                name, _, place = key.partition("|")
-                if place:   # files of before hold the processor of each case, too
-                    found.setdefault(name, {})[place] = z[key]
-    return found
-
-
-def difference(known, found, within=ROUNDED):
-    """The first place where outputs differ, in words; None where they are the same."""
-    if not known.keys() <= found.keys():  # more may be told
-        return f"outputs are gone: {sorted(known.keys() - found.keys())}"
-    for place, a in known.items():
-        b = found[place]
-        if a.dtype != b.dtype or a.shape != b.shape:
-            return f"{place}: {a.dtype} {a.shape} is now {b.dtype} {b.shape}"
-        if a.dtype.kind not in "fc":
-            same = np.array_equal(a, b)
-        else:
-            size = np.abs(a[np.isfinite(a)]).max(initial=0.0)
-            same = np.allclose(a, b, rtol=0, atol=within * size, equal_nan=True)
-        if not same:
-            return f"{place}: {a.ravel()[:4]} is now {b.ravel()[:4]}"
-    return None
-
-
-def store(room):
-    """Compute the cases of a room that are not stored yet, and store them; returns their names."""
-    found = stored(room)
-    new = {name: flat(function()) for name, (function, _) in cases(room).items() if name not in found}
-    np.savez_compressed(file_of(room), **{f"{name}|{place}": array for name, each in {**found, **new}.items()
-                                          for place, array in each.items()})
-    return list(new)
