@@ -46,9 +46,8 @@ import torch
 from scipy import stats
 from torch import nn
 
-from papers.sutton import labels as many
+from papers.sutton import experiments, saturation
 from papers.sutton import models as sutton
-from papers.sutton import saturation
 from papers.sutton.experiments import DELTAS
 from papers.sutton.mutants import Checks
 from papers.sutton.theory.ball import tail
@@ -204,7 +203,7 @@ flat, normal = plane(SHAPE, "plane")
 distances = torch.linspace(0.11, 6.3, scale.images) * (2 * (torch.arange(scale.images) % 2) - 1)
 within += (distances[:, None] - flat(within)).view(-1, 1, 1, 1) * normal
 perturbations = draw(scale.draws, SHAPE, run.generator("draws"))
-blocks = torch.cat([many.points(n, SHAPE, run.seed) for n in range(-(-scale.draws // many.BLOCK))])
+blocks = torch.cat([experiments.perturbations(n, SHAPE, run.seed) for n in range(-(-scale.draws // experiments.BLOCK))])
 FLAT, CURVED, SIX = "linear network", "curved boundary", "curved boundary, six classes"
 problems = {}
 for name, net, images, points in ((FLAT, flat, within, perturbations.points),
@@ -240,7 +239,7 @@ for name in (FLAT, CURVED):  # by the code of Sections 7.2.1 to 7.2.3
         random_flips(judge.flips, *attacked[1:3], attacked.size, perturbations, delta).first for delta in R])
     shares[name] = [share["percent"] for share in (
         told["accuracy"], *(each["susceptibility"] for each in (told["attack"], *told["random"])))]
-told = many.examine(*problems[SIX][:3], deltas=DELTAS, draws=scale.draws, seed=run.seed)  # of Section 7.2.4
+told = experiments.examine(*problems[SIX][:3], deltas=DELTAS, draws=scale.draws, seed=run.seed)  # of Section 7.2.4
 hit = told["l2"] > 0
 fast[SIX] = by_image(told["correct"], np.flatnonzero(told["correct"])[hit], told["l2"][hit], told["first"])
 OF = {name: (mine[R] < scale.draws).assign(C=mine.C == 1, A=mine.norm > 0, label=problems[name][2]).join(

@@ -97,7 +97,6 @@ scale = run.scale(**experiments.NOISE)
 
 # %%
 noisy = run.results(experiments.training_noise)
-again = run.results(experiments.training_noise_again)
 
 # %% [markdown]
 # All networks of this page have the layers of Table 2 as printed, without batch normalisation. {ref}`Section 7.2.1 <sutton-7-2-1>` shows
@@ -340,18 +339,6 @@ run.extra("sutton-noise-calibration", noisy, calibration,
           "Training images, mean over the measured problems (one network for each problem and row)",
           header={"table": "table", "noise": "noise", "size": "radius", "ours": "accuracy, %",
                   "printed": "published accuracy, %", "equal": "equal at a ="})
-
-
-def seeds_in_words(units, others):
-    """What another seed changes, on the problem that was trained again with the largest noise."""
-    first, seeds = ([tables.accuracy(u["train"])["percent"] for u in some if tables.problem(u) == NINE[0]]
-                    for some in (at(units, "cube", 3), others.to_dict("records")))
-    return "" if not first else (
-        f"The training accuracy of the network for {NINE[0]} at the largest L∞ level is {words(first[0])}; "
-        f"trained again from {figures.counted(len(seeds), 'other seed')}, {in_a_row(seeds, '%')}.")
-
-
-run.tell((noisy, again), seeds_in_words)
 
 
 # %% [markdown]
