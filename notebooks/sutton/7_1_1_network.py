@@ -73,20 +73,9 @@ trained = run.results(experiments.network_study)
 # %%
 run.extra("network-study", trained, lambda u: study.rows(u, PRINTED, UNIT),
           "Networks of the study and the published ones, training and test images. Norms are L2 norms "
-          "of the attacks, with their standard "
-          "deviation in brackets. Scores: the smaller, the nearer to the published columns.",
+          "of the attacks, with their standard deviation in brackets. Scores: the smaller, the nearer to the "
+          "published columns.",
           header=study.HEADER)
-
-# %% [markdown]
-# ## What each setting moves
-
-# %%
-run.picture(trained, lambda u: study.draw(u, PRINTED, UNIT),
-            caption="Deviation of each column from the published one, in standard deviations of that "
-                    "column over the 45 "
-                    "published pairs. Rows are networks; the zero-gradient images count as not attackable.",
-            alt="A heat map: rows are networks, columns are accuracy, share, mean norm and spread of "
-                "both sets.")
 
 # %% [markdown]
 # ## The choice
