@@ -67,8 +67,7 @@ from shared.data.archives import SPECS
 
 run = start("sutton/7_2_1_cifar10", globals())
 CLASSES = experiments.CLASSES["cifar10"]
-PAPER = reference.paper("sutton")
-NEXT = problems_of(len(CLASSES))
+PAPER, NEXT = reference.paper("sutton"), problems_of(len(CLASSES))
 RANDOM = dict(zip(DELTAS, ("table-9", "table-10", "table-11", "table-12")))
 SHARES = {key: tables.printed(PAPER[item]) for key, item in ({"attack": "table-5"} | RANDOM).items()}
 
@@ -227,16 +226,15 @@ def random_and_attack(units):
     """Medians and tails of flipping noise, those of the attacks, and what noise of twice the norm flips."""
     return {"random": figures.medians(units, CLASSES, tables.draw_size(10), "l2"),
             "attack": figures.medians(units, CLASSES, tables.attack_size, "l2"),
-            "twice": {figures.name(p, CLASSES): {s: tables.disturbed(DELTAS[1])(u[s])["percent"]
-                                                  for s in tables.SPLITS}
-                      for p, u in figures.measured(units).items()}}
+            "twice": {figures.name(p, CLASSES): {
+                split: tables.disturbed(2)(u[split])["percent"] for split in tables.SPLITS}
+                for p, u in figures.measured(units).items()}}
 
 
 run.figure("figure-13", near,
            lambda u: figures.draw_violins(u, NEXT, CLASSES, tables.draw_size(10), of="draw"),
            data=random_and_attack,
-           alt="Half violins for each problem and each of three norms: the smallest noise sample that flips "
-               "the label.",
+           alt="Half violins for each problem and norm: the smallest noise sample that flips the label.",
            contains={"x: nine problems": lambda d: len(d["random"]) == len(NEXT), "y: norm": True,
                      "one panel per norm": True})
 
@@ -290,7 +288,7 @@ run.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cifa
 #
 # ## Try it
 #
-# - `draws=200`: a tenth of the random perturbations. Fewer labels should be flipped, but far more than a tenth as many.
+# - `draws=200`: a tenth of the random perturbations. Far more than a tenth as many labels should be flipped.
 # - `classes=3 epochs=10 images_train=2000 architecture=sutton-vgg-bn`: accuracy rises, and so should the norms of the attacks.
 
 # %%

@@ -117,8 +117,7 @@ def at(units, kind, n):
 # - *attacked images*: the mean over the images with an attack, as in Tables 6 to 8;
 # - *all images (others 0)*: the mean over all images of the set, 0 for misclassified images and those without an attack;
 # - *attacked and zero-gradient images*: an image whose loss gradient is exactly zero counts as attacked with norm 0, as software that
-#   divides by the norm of the gradient counts images of the second class ({ref}`Section 7.1 <sutton-7-1>`). Our results do not separate
-#   vanished gradients by class, so that this reading gives an upper limit.
+#   divides by this norm counts images of the second class ({ref}`Section 7.1 <sutton-7-1>`). For images of both classes this is an upper limit.
 
 # %%
 def misfit(units, reading):
@@ -160,6 +159,11 @@ def failed(units, kind, a):
     return not learned[(units.noise == kind) & (units.class_a == a)].all()
 
 
+def first(units, split, panel, reading):
+    """The value of the one unit of a list; None where there is none."""
+    return next((tables.value(u[split], panel, reading) for u in units), None)
+
+
 def rows_of(kind, n):
     """units -> rows of a table in the reading that fits; beside each value what the claims need."""
     def rows(units, without):
@@ -170,9 +174,8 @@ def rows_of(kind, n):
             cells += [{
                 "quantity": quantity, "norm": norm, "split": split, "problem": tables.problem(u),
                 **tables.cell(u[split], panel, best), "status": STATUS, "failed": failed(units, kind, a),
-                "levels": {r: [next((tables.value(v[split], panel, r) for v in some), None) for some in levels]
-                           for r in AVERAGED},
-                "without": {r: next((tables.value(v[split], panel, r) for v in free), None) for r in AVERAGED}}
+                "levels": {r: [first(v, split, panel, r) for v in levels] for r in AVERAGED},
+                "without": {r: first(free, split, panel, r) for r in AVERAGED}}
                 for split in tables.SPLITS for panel, (quantity, norm) in QUANTITIES.items()]
         return cells
     return rows
@@ -186,7 +189,7 @@ for (kind, n), number in NUMBER.items():
 # %% [markdown]
 # ## Figures 15 and 16: all quantities over the noise level
 #
-# Lines join means over the measured problems. Crosses are the published values of the same problems, at the levels that we assume.
+# Lines join means over the measured problems; crosses are the published values of the same problems.
 
 # %%
 def printed_of(kind, n, panel, split, problems):
@@ -243,13 +246,13 @@ for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
                data=lambda *frames, kind=kind: curves(kind, *frames), rests=ATTACKED,
                caption=f"Sutton et al., {PAPER[item].label}: training with uniform noise in an {KINDS[kind]} "
                        "ball, over the radius of the ball",
-               alt="Five small plots over the size of the noise: accuracy falls; the share of attackable "
-                   "images and three norms of the attacks, for training and test images, each beside the "
-                   "printed means.",
+               alt="Five small plots over the size of the noise, beside the printed means: accuracy falls; "
+                   "the share of attackable images and three norms of the attacks, for both sets.",
                contains={"x: noise size": lambda data: all(f"level {n}" in data for n in LEVELS),
-                         **{name: lambda data, panel=panel: all(None not in v[panel].values() for v in data.values())
-                            for name, panel in (("accuracy train/test", "accuracy"),
-                                                ("adversarial susceptibility", "susceptibility"))},
+                         **{name: lambda data, panel=panel: all(
+                             None not in v[panel].values() for v in data.values()) for name, panel in (
+                             ("accuracy train/test", "accuracy"),
+                             ("adversarial susceptibility", "susceptibility"))},
                          "mean attack norms": lambda data: any(
                              v["l2"]["train"] is not None for v in data.values())})
 
@@ -262,9 +265,8 @@ for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
 # | radii of the L∞ ball | the parameter `sizes` | lost in our copy of the text; round numbers, not optimised |
 # | largest radius | 1, although the accuracy in Table 17 is below the published one, which suggests a smaller one | one network of one of nine problems is measured |
 # | radius of the L2 ball | $a\sqrt{n/3}$ | both kinds have "approximately the same Euclidean norm on average" |
-# | clipping of noisy images | none | none is mentioned; a layer of the network adds the noise |
 # | images that norms are averaged over | the reading whose spread fits | the text speaks of successful attacks; the printed spread is not that of Tables 6 to 8 |
-# | attacked images | all correctly classified images, without noise | noise is switched off in the test |
+# | noisy images, attacked images | not clipped; attacked without noise | no clipping is mentioned; a layer of the network adds the noise, in training only |
 #
 # ## Try it
 #
@@ -286,8 +288,8 @@ def minute_words(units, without):
                            for some in (problems, NINE))
     return (
         "Does random noise in training make a network harder to attack? With L∞ noise of radius "
-        f"{in_a_row(v['size'] for v in levels[1:])}, the attackable share of the correctly classified training "
-        f"images is {in_a_row(shares['found'][1:], '%')} (paper: {', '.join(published[1:])}), against "
+        f"{in_a_row(v['size'] for v in levels[1:])}, the attackable share of the correctly classified "
+        f"training images is {in_a_row(shares['found'][1:], '%')} (paper: {', '.join(published[1:])}), against "
         f"{words(shares['found'][0])} without noise (paper: {published[0]}; {len(problems)} of {len(NINE)} "
         f"class pairs, n from {min(tried):,} to {max(tried):,}); training accuracy at the largest radius is "
         f"{words(levels[3]['accuracy']['train'])} (paper: "
@@ -298,9 +300,8 @@ def minute_words(units, without):
 
 
 if len(frames := run.best(*RESTING["cube"])) and (text := minute_words(*frames)):
-    run.minute(text, picture=draw_curves("cube", *frames),
-               alt="Accuracy, attackable images and norms of attacks over the noise level, beside published "
-                   "values.")
+    run.minute(text, picture=draw_curves("cube", *frames), alt="Accuracy, attackable images and norms of "
+               "attacks over the noise level, beside published values.")
 
 # %%
 run.stamp()
