@@ -289,8 +289,8 @@ def minute_words(units, without):
     return (
         "Does random noise in training make a network harder to attack? With L∞ noise of radius "
         f"{in_a_row(v['size'] for v in levels[1:])}, the attackable share of the correctly classified "
-        f"training images is {in_a_row(shares['found'][1:], '%')} (paper: {', '.join(published[1:])}), against "
-        f"{words(shares['found'][0])} without noise (paper: {published[0]}; {len(problems)} of {len(NINE)} "
+        f"training images is {in_a_row(shares['found'][1:], '%')} (paper: {', '.join(published[1:])}), "
+        f"against {words(shares['found'][0])} without noise (paper: {published[0]}; {len(problems)} of 9 "
         f"class pairs, n from {min(tried):,} to {max(tried):,}); training accuracy at the largest radius is "
         f"{words(levels[3]['accuracy']['train'])} (paper: "
         f"{words(printed_of('cube', 3, 'accuracy', 'train', problems))}). If images with a loss "

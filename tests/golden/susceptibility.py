@@ -779,11 +779,12 @@ def rows_of_tables():
     for name, of in (("accuracy", tables.accuracy), ("attacked", tables.attacked),
                      ("disturbed", tables.disturbed(2))):
         told[name] = tables.shares(units, of)
-    told["sizes"] = [tables.sizes(units, "l2"), tables.sizes(units, "linf", attack="logit_attack"),
+    logit = units.assign(**{split: [part | {"attack": part["logit_attack"]} for part in units[split]]
+                            for split in tables.SPLITS})
+    told["sizes"] = [tables.sizes(units, "l2"), tables.sizes(logit, "linf"),
                      tables.sizes(units, "l1", limit=1.5)]
     told |= {"summary": tables.summary_shares(units), "deltas": tables.summary_shares(units, deltas=(5,)),
-             "summary sizes": [tables.summary_sizes(units),
-                               tables.summary_sizes(units, attack="logit_attack")],
+             "summary sizes": [tables.summary_sizes(units), tables.summary_sizes(logit)],
              "counted": tables.counted(units), "nothing": tables.counted(units[:0]),
              "consecutive": [tables.problem(row) for row in tables.consecutive(units).to_dict("records")],
              "none": len(tables.consecutive(pd.DataFrame()))}
