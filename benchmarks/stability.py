@@ -7,7 +7,7 @@ import torch
 
 from benchmarks import median, rounds, table
 from papers.sutton import models as sutton
-from papers.sutton.pair import problem
+from papers.sutton.experiments import problem
 from report import registry
 from shared import runtime
 from shared.attacks.line import gradients, scalings, smallest_steps, squared_error, unit

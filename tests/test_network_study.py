@@ -1,7 +1,7 @@
 """papers.sutton.study: which network (Sutton et al.): the score, and the choice by the protocol's rule."""
 import pandas as pd
 
-from papers.sutton import experiments, network_study, study
+from papers.sutton import experiments, study
 from report import reference, store
 
 PRINTED, UNIT = study.published(reference.paper("sutton"))
@@ -20,7 +20,7 @@ def as_published(pair, shift=0.0, saturated=0):
 
 
 def test_the_published_network_has_score_0_and_each_deviation_counts_in_units_of_its_column():
-    pair = study.PAIRS["deer-horse"]
+    pair = experiments.PAIRS["deer-horse"]
     assert study.score(study.measured(as_published(pair), zero=False), PRINTED[pair], UNIT) < 1e-9
     moved = study.score(study.measured(as_published(pair, 0.3), zero=False), PRINTED[pair], UNIT)
     assert abs(moved - sum((0.3 / UNIT[s, "mean"]) ** 2 for s in ("train", "test"))) < 1e-9
@@ -32,13 +32,13 @@ def test_the_published_network_has_score_0_and_each_deviation_counts_in_units_of
 
 
 def test_the_screen_has_twelve_networks_and_begins_with_the_words_of_the_paper():
-    networks = study.networks()
+    networks = experiments.screen()
     assert len(networks) == len(set(networks)) == 12 and networks[0] == PLAIN
-    assert {(p, e, s) for p, _, e, s in study.runs(50)} >= {("deer-horse", 50, 0)}
+    assert {(p, e, s) for p, _, e, s in experiments.study_runs(50)} >= {("deer-horse", 50, 0)}
 
 
 def test_the_choice_is_among_readings_on_both_pairs_and_prefers_fewer_departures_within_a_tenth():
-    def scores(plain, other, pairs=tuple(study.PAIRS)):
+    def scores(plain, other, pairs=tuple(experiments.PAIRS)):
         return {(pair, n, 100, 0, zero): value + zero for pair in pairs for zero in (False, True)
                 for n, value in ((PLAIN, plain), (OTHER, other))}
 
@@ -57,7 +57,7 @@ def test_the_second_pair_and_the_longer_trainings_are_those_that_the_recorded_sc
                           for n in runs if recorded.path(n).exists()])
     screen = units[(units["pair"] == "deer-horse") & (units["length"] == 50)]
     assert len(screen) == 12
-    told = network_study.scores(screen, PRINTED, UNIT)
-    assert set(study.best(told, ["deer-horse"], 4)) == set(study.SECOND)
-    told = network_study.scores(units[units["length"] == 50], PRINTED, UNIT)
-    assert set(study.best(told, list(study.PAIRS), 2)) == set(study.LONGER)
+    told = study.scores(screen, PRINTED, UNIT)
+    assert set(study.best(told, ["deer-horse"], 4)) == set(experiments.SECOND)
+    told = study.scores(units[units["length"] == 50], PRINTED, UNIT)
+    assert set(study.best(told, list(experiments.PAIRS), 2)) == set(experiments.LONGER)

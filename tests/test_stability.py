@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from papers.sutton import pair
+from papers.sutton import experiments
 from papers.sutton.theory.ball import tail
 from shared import runtime, susceptibility
 from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
@@ -224,15 +224,15 @@ def test_held_out_images_are_shared_by_problems_and_tracks_stay_whole(monkeypatc
     shapes = sets.load("shapes")
     tracked = replace(shapes, extra={"track_train": torch.arange(len(shapes.y_train)) // 30})
     monkeypatch.setattr(sets, "load", lambda name: tracked)
-    one = pair.problem("shapes", 0, 1, held_out=(0.3, 0.25), seed=4)
+    one = experiments.problem("shapes", 0, 1, held_out=(0.3, 0.25), seed=4)
     sizes = [(int((one.y_train == k).sum()), int((one.y_test == k).sum())) for k in (0, 1)]
     assert sizes == [(140, 60), (150, 50)]
-    two = pair.problem("shapes", 1, 2, held_out=(0.25, 0.3), seed=4)
+    two = experiments.problem("shapes", 1, 2, held_out=(0.25, 0.3), seed=4)
     assert torch.equal(one.x_test[one.y_test == 1], two.x_test[two.y_test == 0])
     held = {image.numpy().tobytes() for image in one.x_test}
     assert held.isdisjoint(image.numpy().tobytes() for image in one.x_train)
 
-    whole = pair.problem("shapes", 0, 1, held_out=(0.3, 0.3), by_track=True, seed=4)
+    whole = experiments.problem("shapes", 0, 1, held_out=(0.3, 0.3), by_track=True, seed=4)
     tracks = zip(tracked.x_train, tracked.extra["track_train"])
     track = {image.numpy().tobytes(): int(name) for image, name in tracks}
     for label in (0, 1):
@@ -243,13 +243,13 @@ def test_held_out_images_are_shared_by_problems_and_tracks_stay_whole(monkeypatc
 
 
 def test_grey_images_get_three_channels_and_wrong_classes_are_named():
-    grey = pair.problem("digits", 3, 8)
+    grey = experiments.problem("digits", 3, 8)
     assert grey.x_train.shape[1:] == (3, 28, 28) and set(grey.y_test.tolist()) == {0, 1}
     for wrong in ((0, 0), (0, 10), (-1, 2)):
         with pytest.raises(runtime.UserError, match="allowed"):
-            pair.problem("digits", *wrong)
+            experiments.problem("digits", *wrong)
     with pytest.raises(runtime.UserError, match="cube, ball"):
-        pair.measure_pair("digits", 0, 1, noise="sphere")
+        experiments.measure_pair("digits", 0, 1, noise="sphere")
 
 
 @pytest.fixture(scope="module")
@@ -267,9 +267,9 @@ def test_one_pair_in_small(small, monkeypatch):
         recipe = replace(recipe, batch=16)
         return trained(net, x, y, recipe, generator=generator, device=device, hook=hook)
 
-    trained = pair.fit
-    monkeypatch.setattr(pair, "fit", fit)
-    result = pair.measure_pair("shapes", 0, 8, noise="cube", noise_size=0.01, panels=True, **small)
+    trained = experiments.fit
+    monkeypatch.setattr(experiments, "fit", fit)
+    result = experiments.measure_pair("shapes", 0, 8, noise="cube", noise_size=0.01, panels=True, **small)
     assert learned["hook"] == CubeNoise(0.01) and learned["recipe"].milestones == (0.8, 1.6, 2.4, 3.2)
     assert result["dimension"] == 3072 and result["audit"]["judge"] == 0
     for part, images in (("train", 160), ("test", 100)):
@@ -289,7 +289,7 @@ def test_one_pair_in_small(small, monkeypatch):
         assert [each["delta"] for each in facts["random"]] == [1, 10]
         assert all(each["susceptibility"]["of"] == min(3, found) for each in facts["random"])
         assert facts["sampled"]["first"].shape == (2, min(3, found))
-    again = pair.measure_pair("shapes", 0, 8, noise="cube", noise_size=0.01, panels=True, **small)
+    again = experiments.measure_pair("shapes", 0, 8, noise="cube", noise_size=0.01, panels=True, **small)
     np.testing.assert_equal(again, result)
 
 
@@ -302,7 +302,7 @@ def test_panels_show_what_they_say():
     attacked = susceptibility.Attacked(hit.nonzero()[:, 0], images[hit], labels[hit], direction[hit],
                                        found.size[hit])
     for label in (0, 1):
-        shown = pair.panel(Careful(net), attacked, label, points, 5)
+        shown = experiments.panel(Careful(net), attacked, label, points, 5)
         wrong = margins(net, torch.from_numpy(shown["images"]).float(), torch.full((4,), label)) <= 0
         assert wrong.tolist() == [False, True, False, True]
         moves = torch.from_numpy(shown["images"][1:] - shown["images"][:1]).float().flatten(1)

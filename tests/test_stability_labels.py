@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch import nn
 
-from papers.sutton import labels
+from papers.sutton import experiments
 from papers.sutton import models as sutton
 from shared import runtime
 from shared.attacks.line import scalings
@@ -28,9 +28,9 @@ def test_first_draws_equal_the_literal_loop(problem):
     net, images, answers = problem
     images, answers = images[1:5], answers[1:5]
     sizes = torch.linspace(0.2, 0.6, len(images))
-    first, cost = labels.first_draws(Careful(net).flips, images, answers, sizes, deltas=(1, 5), draws=95,
+    first, cost = experiments.first_draws(Careful(net).flips, images, answers, sizes, deltas=(1, 5), draws=95,
                                      seed=2)
-    some = torch.cat([labels.points(block, SHAPE, 2) for block in range(3)])[:95]
+    some = torch.cat([experiments.perturbations(block, SHAPE, 2) for block in range(3)])[:95]
     for row, delta in zip(first, (1, 5)):
         for found, image, answer, size in zip(row, images, answers, sizes):
             with torch.no_grad():
@@ -38,7 +38,8 @@ def test_first_draws_equal_the_literal_loop(problem):
             assert found == (flips.index(True) if any(flips) else 95)
     assert 0 < (first < 95).sum() < first.numel()
     assert cost["passes"] < 2 * 4 * 95  # an image that turned is tried no further
-    fewer, _ = labels.first_draws(Careful(net).flips, images, answers, sizes, deltas=(1, 5), draws=50, seed=2)
+    fewer, _ = experiments.first_draws(Careful(net).flips, images, answers, sizes, deltas=(1, 5), draws=50,
+                                       seed=2)
     assert torch.equal(fewer, first.clamp(max=50))
 
 
@@ -56,7 +57,7 @@ def test_a_careful_model_decides_as_float32_whatever_the_chunk(problem, bf16):
 def test_examine_tells_of_the_known_images_only(problem):
     net, images, answers = problem
     before = images.clone()
-    told = labels.examine(net, images, answers, draws=30, seed=1)
+    told = experiments.examine(net, images, answers, draws=30, seed=1)
     assert told["correct"] == [i % 5 != 0 for i in range(9)] and told["dimension"] == 48
     assert all(len(told[norm]) == 7 for norm in ("l1", "l2", "linf", "margin_l2"))
     attacked = told["l2"] > 0
@@ -69,7 +70,7 @@ def test_examine_tells_of_the_known_images_only(problem):
 
 def test_examine_of_nothing_known(problem):
     net, images, answers = problem
-    told = labels.examine(net, images[:1], answers[:1], draws=3)  # whose label is wrong
+    told = experiments.examine(net, images[:1], answers[:1], draws=3)  # whose label is wrong
     assert told["correct"] == [False] and told["passes"] == 0
     assert len(told["l2"]) == 0 and told["first"].shape == (4, 0)
 

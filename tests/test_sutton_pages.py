@@ -1,4 +1,4 @@
-"""Rows, violins, heat maps and planes of Section 7.2, on small made-up runs; the plans."""
+"""Rows, violins, bars and words of Section 7.2, on small made-up runs; the rule of readings; the plans."""
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.sutton import claims, experiments, figures, planes, readings, saturation, tables, violins
+from papers.sutton import claims, definitions, experiments, figures, readings, tables
+from papers.sutton.definitions import Checks
 from papers.sutton.experiments import DELTAS
-from papers.sutton.mutants import Checks
 from report import reference, results
 from report.comparison import compare
 from report.experiment import Experiment, Results, recorded
@@ -112,37 +112,32 @@ def test_images_are_counted():
     few = made_up([(0, 1), (1, 2)])
     total = tables.counted(few)
     assert total["images"] == 4 * 200 and total["perturbed"] == 4 * 50 and total["attackable"] == 400
-    assert "2 of 45 problems are measured" in figures.scale_words(few, 45)
+    assert "2 of 45 problems are measured. Of their 800 training" in figures.scale_words(few, 45)
 
 
 # ---- trainings that failed -------------------------------------------------------------------------------
 def test_a_net_that_always_answers_the_larger_class_is_named_and_left_out():
     units = made_up(NEXT[:3])
     units.at[1, "train"] = units.at[1, "train"] | {"accuracy": percentage(150, 200)}
-    printed = {p: {"train": 99.0, "test": 98.0} for p in NEXT}
     larger = {NEXT[1]: 75}      # percent; by which images are held out it is a point more or less in training
     assert list(figures.learned(units, larger).run) == ["u0-1", "u2-3"]
     assert not figures.has_learned(NEXT[1], 76.5, larger) and figures.has_learned(NEXT[1], 77.5, larger)
-    assert "The training on one – two failed" in figures.learned_in_words(units, printed, NAMES, larger)
+    assert figures.failed_in_words(units, NAMES, larger).startswith("Training failed on one – two:")
     assert list(figures.learned(units).run) == list(units.run)      # 150 of 200 are more than half
-    assert "failed" not in figures.learned_in_words(units, printed, NAMES)
+    assert figures.failed_in_words(units, NAMES) == ""
     units.at[1, "train"] = units.at[1, "train"] | {"accuracy": percentage(100, 200)}
     assert list(figures.learned(units).run) == ["u0-1", "u2-3"]
     assert list(figures.learned(units[1:2]).run) == ["u1-2"]         # where all failed, all are shown
-    assert ("Without one – two, whose training failed: of 393 test images attacked"
-            in figures.failures_in_words(units, NAMES))
 
 
-def test_the_minute_tells_of_fewer_training_images_nets_left_out_and_pairs_that_differ():
+def test_the_minute_tells_of_nets_left_out_and_pairs_that_differ():
     shares = {"attack": {p: {"train": 90.0, "test": 80.0} for p in NEXT},
               **{d: {p: {"train": 1.0, "test": 2.0} for p in NEXT} for d in DELTAS}}
-    whole = figures.minute_words(made_up(NEXT[:1]), shares, 9, "digits", full=200)
-    fewer = figures.minute_words(made_up(NEXT[:1]), shares, 9, "digits", failed=2, full=1_000)
-    assert "training images" not in whole and "left out" not in whole
-    assert ("mean of 1 of 9 pairs; 2 failed trainings left out; at least 200 of 1,000 training images; n = "
-            in fewer)
+    assert "left out" not in figures.minute_words(made_up(NEXT[:1]), shares, 9, "digits")
+    assert "mean of 1 of 9 pairs; 2 failed trainings left out; n = " in figures.minute_words(
+        made_up(NEXT[:1]), shares, 9, "digits", failed=2)
     assert figures.minute_words(made_up(NEXT[:1]), shares, 9, "digits", cause="Why.").endswith("Why.")
-    alike = figures.minute_words(made_up(NEXT[:2]), shares, 9, "digits", full=200)
+    alike = figures.minute_words(made_up(NEXT[:2]), shares, 9, "digits")
     assert "(mean; 20.0%; paper: 2.0%)" in alike  # as many of either pair
     assert "by pair; paper, same pairs: 80.0%" in alike
     assert "along the logit's gradient" in alike and "no evidence" not in alike
@@ -151,7 +146,7 @@ def test_the_minute_tells_of_fewer_training_images_nets_left_out_and_pairs_that_
     assert [r["of"] for r in means] == 3 * [sum(u["tried"] for u in made_up(NEXT[:2]).test)] + 4 * [100]
     assert [r["published"] for r in means] == ["80.0%", None, None, *4 * ["2.0%"]]
     unlike = pd.concat([made_up(NEXT[:1]), made_up(NEXT[1:2], attackable=20)])
-    assert "(mean; 20.0% to 50.0%; paper" in figures.minute_words(unlike, shares, 9, "digits", full=200)
+    assert "(mean; 20.0% to 50.0%; paper" in figures.minute_words(unlike, shares, 9, "digits")
 
 
 # ---- tables and pictures ---------------------------------------------------------------------------------
@@ -173,11 +168,10 @@ def test_pictures_of_no_problem_one_some_and_all(there):
     units = made_up(there) if there else UNITS.iloc[:0]
     p = reference.paper("sutton")
     printed = {d: tables.printed(p[f"table-{t}"]) for d, t in zip(DELTAS, (9, 10, 11, 12))}
-    violins.draw(units, NEXT, NAMES, lambda part, norm: part["attack"][norm])
-    planes.draw(units, NEXT, NAMES, printed)
-    figures.bars(units, printed | {"attack": tables.printed(p["table-5"])})
-    wanted = len(set(NEXT) & set(there))
-    assert len(figures.interval_rows(units, NEXT, NAMES)) == 2 * wanted
+    drawn = figures.draw_violins(units, NEXT, NAMES, lambda part, norm: part["attack"][norm])
+    assert (drawn is None) == (not set(NEXT) & set(there))
+    ax, = figures.bars(units, printed | {"attack": tables.printed(p["table-5"])}).axes
+    assert len(ax.patches) == (5 if there else 0)
 
 
 def test_a_problem_without_any_attack_is_shown_too():
@@ -185,33 +179,12 @@ def test_a_problem_without_any_attack_is_shown_too():
     p = reference.paper("sutton")
     printed = {d: tables.printed(p[f"table-{t}"]) for d, t in zip(DELTAS, (9, 10, 11, 12))}
     shares = printed | {"attack": tables.printed(p["table-5"])}
-    violins.draw(none, NEXT, NAMES, tables.attack_size)
-    planes.draw(none, NEXT, NAMES, printed)
+    assert figures.draw_violins(none, NEXT, NAMES, tables.attack_size) is None
     figures.bars(none, shares)
-    assert {r["random_5"] for r in figures.interval_rows(none, NEXT, NAMES)} == {"no image"}
-    assert [each[5] for each in figures.mean_shares(none, shares)] == ["no image", "no image"]
-    assert not violins.both_sets(violins.medians(none, NAMES, tables.attack_size, "l2"))
-    assert "No test image" in planes.in_words(none, NEXT, NAMES)
-    told = figures.failures_in_words(none, NAMES)
-    assert "200 test images attacked, 200 keep" in told and "197 keep" in told and "failed" not in told
-    minute = figures.minute_words(none, shares, 9, "digits")
-    theirs = figures.in_percent(shares["attack"][1, 2]["test"])
-    assert "None was perturbed at random" in minute and f"paper, same pairs: {theirs})" in minute
+    assert [means[5] for means in figures.mean_shares(none, shares)] == ["no image", "no image"]
+    assert not figures.both_sets(figures.medians(none, NAMES, tables.attack_size, "l2"))
+    assert "too few attackable images to tell" in figures.minute_words(none, shares, 9, "digits")
     assert [r["ours"] for r in figures.mean_rows(none, shares)] == ["0%", "1.5%", "1.5%"]
-
-
-def test_a_plane_farther_than_the_attack_is_named():
-    told = planes.in_words(made_up(NEXT[:2]), NEXT, NAMES)
-    assert "means over 2 problems" in told and "it is not the distance" not in told
-
-
-def test_norms_are_told_beside_the_published_ones_and_within_their_sampling_error():
-    item = reference.paper("sutton")["table-6"]
-    rows = [r | {"mean": 1.1 * r["mean"], "std": 1.0, "count": 10_000} for r in item.rows[:2]]
-    told = figures.norms_in_words(item, rows)
-    assert "110% to 110%" in told and "In none of these" in told
-    assert "In 2 of these" in figures.norms_in_words(item, [r | {"count": 16} for r in rows])
-    assert figures.norms_in_words(item, [r | {"mean": None} for r in rows]) == "No attack was found."
 
 
 def test_both_readings_are_compared_on_the_problems_of_both():
@@ -234,7 +207,7 @@ def test_numbers_of_a_claim():
 @pytest.mark.parametrize("values", [[], [0.4], [0.4, 0.4, 0.5], [0.7] * 40, np.linspace(0, 3, 500)])
 def test_half_violins_stay_on_their_side_and_between_their_values(values):
     _, ax = plt.subplots()
-    violins.half(ax, 2, summary(torch.tensor(values)), 1, "k")
+    figures.half_violin(ax, 2, summary(torch.tensor(values)), 1, "k")
     for body in ax.collections:
         x, y = body.get_paths()[0].vertices.T
         assert x.min() >= 2 and x.max() <= 2.5 and y.min() >= -1e-9 and y.max() <= 3 + 1e-6
@@ -242,26 +215,12 @@ def test_half_violins_stay_on_their_side_and_between_their_values(values):
     assert len(ax.lines) == (len(values) > 0)
 
 
-# ---- planes ----------------------------------------------------------------------------------------------
 def test_few_values_are_drawn_one_by_one():
     figure, ax = plt.subplots()
-    violins.half(ax, 0, summary(torch.tensor([1.0, 3.0])), 1, "k")
+    figures.half_violin(ax, 0, summary(torch.tensor([1.0, 3.0])), 1, "k")
     line, = ax.lines
     assert list(line.get_ydata()) == pytest.approx([1, 3])
     plt.close(figure)
-
-
-def test_a_plane_predicts_what_draws_from_a_ball_do():
-    unit = made_up([(0, 1)]).to_dict("records")[0] | {"dimension": 12, "draws": 30}
-    draws = np.random.default_rng(0)
-    points = draws.standard_normal((4000, 30, 12))
-    points *= draws.random((4000, 30, 1)) ** (1 / 12) / np.linalg.norm(points, axis=2, keepdims=True)
-    turned = (2 * points[..., 0].max(1) > 1).mean()  # draws twice the attack, a plane at the attack
-    assert planes.turned(unit, "test", 2) == pytest.approx(100 * turned, abs=2)
-    nearer = planes.turned(unit, "test", 2, linear=True)
-    assert nearer > planes.turned(unit, "test", 2)
-    empty = unit | {"test": unit["test"] | {"stretch": summary(torch.tensor([]))}}
-    assert planes.turned(empty, "test", 2) is None
 
 
 def test_averages_are_over_the_same_problems():
@@ -391,18 +350,6 @@ def test_in_place_of_a_failed_training_the_rule_uses_the_next_seed():
     assert ("", (3, 4), 1) in lacks.missing and (3, 4) not in lacks.shares[""]
 
 
-def test_every_network_has_its_marker_and_a_failed_one_is_hollow():
-    units = made_up(NEXT[:1]).assign(architecture="sutton-vgg-short", seed=0)
-    others = pd.concat([made_up(NEXT[:1]).assign(architecture="sutton-vgg-short-bn", seed=n) for n in (0, 1)],
-                       ignore_index=True)
-    others.at[1, "test"] = others.test[1] | {"accuracy": percentage(150, 200)}
-    assert readings.facts(others.test[1])["test"] == 75
-    figure = readings.draw(units, others, lambda p: {"attack": 70, "size": 1}, RIGHT, NAMES)
-    markers = [line for line in figure.axes[0].lines if line.get_marker() != "None"]
-    assert [line.get_fillstyle() for line in markers] == ["full", "full", "none"]
-    assert readings.draw(units, units, lambda p: {"attack": 70, "size": 1}, RIGHT, NAMES) is None
-
-
 # ---- definitions and their mutants -----------------------------------------------------------------------
 def test_a_check_counts_the_mutants_that_it_detects():
     told = {}
@@ -418,9 +365,9 @@ def test_a_check_counts_the_mutants_that_it_detects():
 
 
 def test_the_gradient_of_class_1_vanishes_first_where_its_output_rounds_to_1():
-    assert saturation.end(1) == pytest.approx(figures.SATURATED, abs=1)
-    assert saturation.end(1) < saturation.end(0, saturation.TINY) < saturation.end(0)
-    assert len(saturation.draw().axes[0].lines) == 5
+    assert definitions.last_logit(1) == pytest.approx(25 * np.log(2), abs=1)
+    assert definitions.last_logit(1) < definitions.last_logit(0, definitions.TINY) < definitions.last_logit(0)
+    assert len(definitions.draw_slopes().axes[0].lines) == 5
 
 
 # ---- the experiments -------------------------------------------------------------------------------------

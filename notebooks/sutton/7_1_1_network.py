@@ -35,7 +35,6 @@ images_attack: int = None  # images of each set that are attacked; None takes th
 
 # %% tags=["hide-cell"]
 from papers.sutton import experiments, study
-from papers.sutton import network_study as study_page
 from report import reference
 from report.page import start
 
@@ -72,31 +71,20 @@ trained = run.results(experiments.network_study)
 # ## All networks beside the published values
 
 # %%
-run.extra("network-study", trained, lambda u: study_page.rows(u, PRINTED, UNIT),
+run.extra("network-study", trained, lambda u: study.rows(u, PRINTED, UNIT),
           "Networks of the study and the published ones, training and test images. Norms are L2 norms "
-          "of the attacks, with their standard "
-          "deviation in brackets. Scores: the smaller, the nearer to the published columns.",
-          header=study_page.HEADER)
-
-# %% [markdown]
-# ## What each setting moves
-
-# %%
-run.picture(trained, lambda u: study_page.draw(u, PRINTED, UNIT),
-            caption="Deviation of each column from the published one, in standard deviations of that "
-                    "column over the 45 "
-                    "published pairs. Rows are networks; the zero-gradient images count as not attackable.",
-            alt="A heat map: rows are networks, columns are accuracy, share, mean norm and spread of "
-                "both sets.")
+          "of the attacks, with their standard deviation in brackets. Scores: the smaller, the nearer to the "
+          "published columns.",
+          header=study.HEADER)
 
 # %% [markdown]
 # ## The choice
 
 # %%
-run.tell(trained, lambda u: study_page.choice_in_words(u, PRINTED, UNIT))
+run.tell(trained, lambda u: study.choice_in_words(u, PRINTED, UNIT))
 
 # %%
-study_page.minute(run, trained, PRINTED, UNIT)
+study.minute(run, trained, PRINTED, UNIT)
 
 # %%
 run.stamp()

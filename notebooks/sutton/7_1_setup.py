@@ -41,28 +41,20 @@ trials: int = None  # random perturbations against each plane; None takes the pr
 
 # %% tags=["hide-cell"]
 import numpy as np
-import pandas as pd
 import torch
-from scipy import stats
 from torch import nn
 
-from papers.sutton import labels as many
-from papers.sutton import models as sutton
-from papers.sutton import saturation
+from papers.sutton import definitions
+from papers.sutton.definitions import FLAT, SIX, by_loop
 from papers.sutton.experiments import DELTAS
-from papers.sutton.mutants import Checks
-from papers.sutton.theory.ball import tail
-from papers.sutton.theory.limits import planar_flip_probability
-from report import display, prose, registry
+from report import prose, registry
 from report.page import start
-from shared import susceptibility
 from shared.attacks.line import scalings
-from shared.attacks.noise import BallNoise, CubeNoise, draw, matching_radius, random_flips
-from shared.inference import Careful, classes
+from shared.attacks.noise import BallNoise, CubeNoise, matching_radius
+from shared.inference import classes
 
 run = start("sutton/7_1_setup", globals())
-checks = Checks(run)
-SHAPE, CIFAR10 = (3, 4, 4), 3 * 32 * 32  # of images of the small problems; values of a real one
+checks = definitions.Checks(run)
 R = list(DELTAS)
 
 # %% [markdown]
@@ -85,13 +77,14 @@ scale = run.scale(smoke=dict(images=20, draws=30, trials=2_000),
 # ## Table 2: the network
 #
 # The network is a shortened VGG: pairs of convolutions with 3 by 3 weights, each pair followed by a maximum over squares of 2 by 2, the
-# last by a maximum over the whole image. The sizes of the layers are lost in our copy of the text. The numbers of parameters are not: the
-# listed layers have exactly the weights that 3 by 3 convolutions need. Dropout is used but is not in the table, so batch normalisation may
-# be used and missing there, too.
+# last by a maximum over the whole image. The sizes of the layers are lost in our copy of the text; the listed layers have exactly the
+# numbers of parameters that 3 by 3 convolutions need. All networks are trained alike: 100 epochs in batches of 128, learning rate 0.1,
+# halved four times, Nesterov momentum 0.9, on the squared difference between the network's output and the label, 0 or 1.
 #
 # *Padding*, zeros around an image by which a convolution keeps its width, is not settled by the table. Without it, the default of the
 # authors' software, each convolution shortens the width by two. The paper uses the whole network for CIFAR-10 (32 by 32 pixels) and removes
-# Conv-5 and Conv-6 for Fashion-MNIST (28 by 28 pixels); our copy of the text gives no reason.
+# Conv-5 and Conv-6 for Fashion-MNIST (28 by 28 pixels). Without padding these two layers must be removed there, since nothing would be left
+# of the image, and an image of CIFAR-10 ends as exactly one value a channel. With padding there is no reason to remove them.
 
 # %%
 WORDS = {nn.Conv2d: "Conv-{}", nn.MaxPool2d: "Max pool", nn.AdaptiveMaxPool2d: "Global max pool",
@@ -107,33 +100,7 @@ def layers():
              "printed_row": n} for n, layer in enumerate(listed, 1)]
 
 
-def across(side, padding):
-    """Values across after each layer up to the global pool, for an image of `side` by `side`."""
-    return [side := {nn.Conv2d: max(side - 2 + 2 * padding, 0), nn.MaxPool2d: side // 2}.get(
-        type(layer), min(side, 1)) for layer in listed[:-2]]
-
-
 run.table("table-2", (), layers)
-run.say((), lambda: vars(sutton.PAPER) | {
-    "whole": sum(row["trained_parameters"] or 0 for row in layers()), "halved": len(sutton.PAPER.milestones),
-    "short": sum(map(torch.numel, registry.build("sutton-vgg-short").parameters()))},
-    "The network has {whole} parameters; without the third pair of convolutions, as for Fashion-MNIST and "
-    "the traffic signs, {short}. All are trained alike: {epochs} epochs in batches of {batch}, learning rate "
-    "{rate}, halved {halved} times, Nesterov momentum {momentum}, on the squared difference between the "
-    "network's output and the label, 0 or 1.")
-WIDTHS = {"valid_32": across(32, 0), "valid_28": across(28, 0), "padded_32": across(32, 1),
-          "padded_28": across(28, 1)}
-run.extra("sutton-widths", (), lambda: [
-    {"layer": row["layer"]} | dict(zip(WIDTHS, widths)) for row, *widths in zip(layers(), *WIDTHS.values())],
-    "Width after each layer of Table 2, for images of 32 and of 28 pixels across.",
-    header={"layer": "layer", "valid_32": "no padding, 32", "valid_28": "no padding, 28",
-            "padded_32": "padded, 32", "padded_28": "padded, 28"})
-run.say((), lambda: {name: widths[-2] for name, widths in WIDTHS.items()} | {"signs": across(30, 0)[-2]},
-        "After Conv-6 an image of 28 by 28 is {padded_28} values wide with padding and {valid_28} without. "
-        "Without padding the two layers must therefore be removed, and an image of CIFAR-10 ends as exactly "
-        "{valid_32} value a channel; with padding there is no reason to remove them. The paper removes them "
-        "for traffic signs, too, whose size is lost in our copy of the text: an image of 30 by 30 would end "
-        "with {signs} values, one of 32 by 32 with one, and the argument does not hold for it.")
 
 # %% [markdown]
 # ## The paper's steps, as a loop over images
@@ -184,88 +151,30 @@ def by_the_paper(net, image, label, points, *, loss=squared_error, towards=lambd
 
 
 # %%
-def plane(shape, *labels):
-    """A network with one logit, the signed distance from a plane through the origin, and its normal."""
-    normal = torch.randn(shape, generator=run.generator(*labels))
-    normal /= normal.norm()
-    return lambda x: (x * normal).sum((1, 2, 3))[:, None], normal
-
-
-def curved(outputs, generator):
-    """A network with forty hidden units."""
-    hidden, last = (torch.randn(n, m, generator=generator) / m**0.5
-                    for n, m in ((40, np.prod(SHAPE)), (outputs, 40)))
-    return lambda x: 3 * (x.flatten(1) @ hidden.T).tanh() @ last.T
-
-
-around, pictures, within = (torch.randn(scale.images, *SHAPE, generator=run.generator(name))
-                            for name in ("around", "pictures", "within"))
-flat, normal = plane(SHAPE, "plane")
-distances = torch.linspace(0.11, 6.3, scale.images) * (2 * (torch.arange(scale.images) % 2) - 1)
-within += (distances[:, None] - flat(within)).view(-1, 1, 1, 1) * normal
-perturbations = draw(scale.draws, SHAPE, run.generator("draws"))
-blocks = torch.cat([many.points(n, SHAPE, run.seed) for n in range(-(-scale.draws // many.BLOCK))])
-FLAT, CURVED, SIX = "linear network", "curved boundary", "curved boundary, six classes"
-problems = {}
-for name, net, images, points in ((FLAT, flat, within, perturbations.points),
-                                  (CURVED, curved(1, run.generator("bent")), around, perturbations.points),
-                                  (SIX, curved(6, run.generator("six")), pictures, blocks[:scale.draws])):
-    wrong, scores = torch.arange(len(images)) % 5 == 0, net(images)
-    problems[name] = net, images, (classes(scores) + wrong) % max(scores.shape[1], 2), points
-
-
-def loop(name, points=None, **changes):
-    """A row an image of a problem, by the loop; `points` and `changes` make a mutant of it."""
-    net, images, labels, own = problems[name]
-    return pd.DataFrame([by_the_paper(net, image, label, own if points is None else points, **changes)
-                         for image, label in zip(images, labels.tolist())],
-                        columns=["C", "norm", *R], dtype=float)
-
-
-def by_image(correct, attacked, norms, firsts):
-    """The same by the fast code; `attacked` are the places of images with an attack."""
-    rows = np.c_[correct, np.zeros(len(correct)), np.full((len(correct), len(R)), scale.draws)]
-    rows[attacked, 1:] = np.c_[norms, np.transpose(firsts)]
-    return pd.DataFrame(rows, columns=["C", "norm", *R])
-
-
-found, fast, shares = {name: loop(name) for name in problems}, {}, {}
-for name in (FLAT, CURVED):  # by the code of Sections 7.2.1 to 7.2.3
-    net, images, labels, _ = problems[name]
-    judge = Careful(net)
-    told, attacked = susceptibility.measure(
-        judge, images, labels, perturbations, DELTAS, images_attack=None, images_random=None,
-        generator=run.generator("order"), device=torch.device("cpu"))
-    fast[name] = by_image(judge.margins(images, labels) > 0, attacked.rows, attacked.size, [
-        random_flips(judge.flips, *attacked[1:3], attacked.size, perturbations, delta).first for delta in R])
-    shares[name] = [share["percent"] for share in (
-        told["accuracy"], *(each["susceptibility"] for each in (told["attack"], *told["random"])))]
-told = many.examine(*problems[SIX][:3], deltas=DELTAS, draws=scale.draws, seed=run.seed)  # of Section 7.2.4
-hit = told["l2"] > 0
-fast[SIX] = by_image(told["correct"], np.flatnonzero(told["correct"])[hit], told["l2"][hit], told["first"])
-OF = {name: (mine[R] < scale.draws).assign(C=mine.C == 1, A=mine.norm > 0, label=problems[name][2]).join(
-    loop(name, result=lambda flips: float(flips.double().mean()))[R].add_prefix("share "))
-    for name, mine in found.items()}  # a row an image: its sets, and the share of points that flip its label
+problems, distances, noise = definitions.small_problems(scale.images, scale.draws, run.seed, run.generator)
+loop = {name: by_loop(problem, by_the_paper) for name, problem in problems.items()}
+fast, shares = {SIX: definitions.by_code_for_many_classes(problems[SIX], run.seed)}, {}
+for name in list(problems)[:2]:
+    fast[name], shares[name] = definitions.by_fast_code(problems[name], noise, run.generator("order"))
+OF = {name: (rows[R] < scale.draws).assign(C=rows.C == 1, A=rows.norm > 0, label=problems[name].labels).join(
+    by_loop(problems[name], by_the_paper, result=lambda flips: float(flips.double().mean()))[R].add_prefix(
+        "share ")) for name, rows in loop.items()}  # the sets of an image, the share of points that flip it
 
 
 def gives(part):
-    """Formula over the sets -> whether it gives this part of what the fast code tells of each problem."""
+    """Formula over the sets -> whether it gives this part of the shares by the fast code."""
     return lambda formula: all(np.allclose(formula(OF[name]), shares[name][part], rtol=0, atol=1e-9)
                                for name in shares)
 
 
 def equals(names, columns):
     """Changes of the loop -> whether it gives these columns of the fast code for each image."""
-    return lambda changes: all(loop(name, **changes)[columns].equals(fast[name][columns]) for name in names)
+    return lambda changes: all(by_loop(problems[name], by_the_paper, **changes)[columns].equals(
+        fast[name][columns]) for name in names)
 
 
-display.table(["problem", "set", "all", "C", "A", *(f"R, δ\u00a0=\u00a0{delta}" for delta in DELTAS)],
-              [[name, "images, by the loop", len(s), *map(int, s[["C", "A", *R]].sum())]
-               for name, s in OF.items()]
-              + [[name, "%, by the fast code", "", *each] for name, each in shares.items()],
-              "Images in the sets, and accuracy, adversarial and random susceptibility by the fast code")
-facts = {"images": len(problems) * scale.images, "end": saturation.end(1),
-         "same": sum(int((found[name] == fast[name]).all(axis=1).sum()) for name in problems)}
+facts = {"images": len(problems) * scale.images, "end": definitions.last_logit(1),
+         "same": sum(int((loop[name] == fast[name]).all(axis=1).sum()) for name in problems)}
 run.say((), lambda: facts,
         "Loop and fast code agree on {same} of {images} images: on whether an image is correctly classified, "
         "on the norm of its attack, and on the first perturbation that flips its label.")
@@ -297,7 +206,7 @@ checks.check("equation-7", gives(1), lambda s: 100 * s.A.sum() / s.C.sum(), {
     "misclassified images count as attacked": lambda s: 100 * (s.A | ~s.C).mean(),
     "those without an attack": lambda s: 100 - 100 * s.A.sum() / s.C.sum()},
     known_beside_a_plane=int(OF[FLAT].C.sum()), attacked_beside_a_plane=int(OF[FLAT].A.sum()),
-    nearer_than_the_largest_scaling=int((distances.abs().numpy()[OF[FLAT].C] < float(STEPS[-1])).sum()))
+    nearer_than_the_largest_scaling=int((distances[OF[FLAT].C] < float(STEPS[-1])).sum()))
 
 # %% [markdown]
 # ## Equation 8: random susceptibility
@@ -323,7 +232,7 @@ checks.check("equation-8", gives(slice(2, None)), lambda s: 100 * s[R].sum() / s
 # the tables. Perturbed pixels are not clipped. For the linear network the norm must exceed the known distance by less than one step.
 
 # %%
-excess = (found[FLAT].norm - distances.abs().numpy())[OF[FLAT].A] / float(STEPS[0])
+excess = (loop[FLAT].norm - distances)[OF[FLAT].A] / float(STEPS[0])
 checks.check("procedure-adversarial-attack", equals(shares, "norm"), {}, {
     "downhill": {"towards": lambda slope: -slope / slope.norm()},
     "the sign of the gradient": {"towards": torch.sign},
@@ -332,7 +241,7 @@ checks.check("procedure-adversarial-attack", equals(shares, "norm"), {}, {
     "each step added to the last": {"steps": STEPS.cumsum(0)},
     "half as many steps": {"steps": scalings(len(scalings()) // 2)[1:]}},
     exact=excess.between(-1e-3, 1 + 1e-3).all(), noticed=True, step=float(STEPS[0]), scalings=len(scalings()),
-    attacks_compared=sum(int((found[name].norm == fast[name].norm)[OF[name].A].sum()) for name in shares))
+    attacks_compared=sum(int((loop[name].norm == fast[name].norm)[OF[name].A].sum()) for name in shares))
 
 # %% [markdown]
 # ## Random perturbation (procedure): 2,000 samples of each ball
@@ -343,42 +252,22 @@ checks.check("procedure-adversarial-attack", equals(shares, "norm"), {}, {
 # value in several dimensions $n$.
 
 # %%
-AWAY = 0.9999 * 39 * float(STEPS[0])  # distance of an image, just inside a step, which then is its attack
-crossings = []
-for side in (2, 4, 8, 16, 32):
-    net, towards = plane((3, side, side), "side", side)
-    image, label, n = AWAY * towards[None], torch.ones(1, dtype=torch.int64), towards.numel()
-    norm = torch.tensor(by_the_paper(net, image[0], 1, 0 * image)[1:2])
-    batches = (draw(min(2000, scale.trials - begin), towards.shape, run.generator("against", side, begin))
-               for begin in range(0, scale.trials, 2000))
-    hits = np.sum([[int(random_flips(Careful(net).flips, image, label, norm, points, delta, exact=True).count)
-                    for delta in DELTAS[1:]] for points in batches], axis=0)
-    for delta, count in zip(DELTAS[1:], hits.tolist()):
-        ratio = AWAY / (delta * float(norm))
-        crossings.append({"n": n, "delta": delta, "exact": 100 * float(tail(n, ratio)),
-                          "image": 100 * float(planar_flip_probability(n, ratio)),
-                          **susceptibility.percentage(count, scale.trials, confidence=0.9999)})
-crossings = pd.DataFrame(crossings)
-inside = int(crossings.exact.between(crossings.low, crossings.high).sum())
-display.table(["n", *(f"{what}, δ\u00a0=\u00a0{d}" for d in DELTAS[1:] for what in ("exact", "measured"))],
-              [[n, *(text for row in mine.itertuples() for text in (
-                  prose.number(row.exact, digits=2), f"{row.percent:.2f} ({row.low:.2f} to {row.high:.2f})"))]
-               for n, mine in crossings.groupby("n")],
-              "Random perturbations that cross a plane at the distance of the attack, % (99.99% interval)")
-run.say((), lambda: {"inside": inside, "all": len(crossings)} | crossings.iloc[-1].to_dict(),
-        "{inside} of {all} exact values lie inside their intervals. With {n:,.0f} values, as in a CIFAR-10 "
-        "image, and δ = {delta:.0f}, at least one of 2,000 perturbations crosses the plane with "
-        "probability of {image:.2g}%.")
+crossings = definitions.crossings(by_the_paper, scale.trials, run.generator)
+inside = sum(row["low"] <= row["exact"] <= row["high"] for row in crossings)
+run.say((), lambda: {"inside": inside, "all": len(crossings), "image": crossings[-1]["image"]},
+        "{inside} of {all} exact values lie inside the 99.99% intervals of the measured shares. With 3,072 "
+        "values, as in a CIFAR-10 image, and δ = 10, at least one of 2,000 perturbations crosses the plane "
+        "with probability of {image:.2g}%.")
 checks.check("procedure-random-perturbation", equals(shares, R), {}, {
     "all must succeed": {"result": lambda flips: 0 if flips.all() else len(flips)},
     "not in norms of the attack": {"radius": lambda delta, norm: delta},
     "points of an L∞ ball": {
-        "points": 2 * torch.rand(perturbations.points.shape, generator=run.generator("cube")) - 1},
-    "on one side only": {"points": perturbations.points.abs()},
+        "points": 2 * torch.rand(noise.points.shape, generator=run.generator("cube")) - 1},
+    "on one side only": {"points": noise.points.abs()},
     "the norm of the attack at every δ": {"radius": lambda delta, norm: norm}},
     exact=inside == len(crossings), intervals=len(crossings), intervals_with_the_exact_value=inside,
-    percent_of_images_beside_planes={f"n = {row.n}, delta {row.delta}": row.image
-                                     for row in crossings.itertuples()})
+    percent_of_images_beside_planes={f"n = {row['n']}, delta {row['delta']}": row["image"]
+                                     for row in crossings})
 
 # %% [markdown]
 # ## Training with noise (procedure): uniform noise in L∞ and L2 balls
@@ -388,36 +277,19 @@ checks.check("procedure-random-perturbation", equals(shares, R), {}, {
 # check covers both distributions, the mean norms, and that each image has its own sample.
 
 # %%
-A, N, NEAR = 0.5, 300, 0.02  # half-width, values of an image, allowed relative difference of mean norms
-B = matching_radius(A, N)
-
-
-def sound(hooks):
-    """Whether two kinds of noise have the laws of the text, equal mean norms, and a sample for each image."""
-    generator, blank = run.generator("noise"), torch.zeros(400, 3, 1, N // 3)
-    both = [hook(None, blank, None, generator).flatten(1).double() for hook in hooks]
-    norms, radii = (each.norm(dim=1) for each in both)
-    laws = (both[0].flatten()[:20_000], (-A, 2 * A)), ((radii / B) ** N, (0, 1))
-    return bool(both[0].abs().max() <= A and radii.max() <= B * (1 + 1e-6)
-                and abs(norms.mean() / radii.mean() - 1) <= NEAR
-                and all(stats.kstest(x.numpy(), "uniform", ends).pvalue >= 1e-6 for x, ends in laws)
-                and not any(torch.equal(*each[:2]) for each in both))
-
-
-cube, ball = CubeNoise(A), BallNoise(B)
-norms = [[a, b, *(float(hook(None, torch.zeros(200, 3, 32, 32), None, run.generator("lengths", a)).flatten(
-    1).norm(dim=1).mean()) for hook in (CubeNoise(a), BallNoise(b)))]
-    for a in (0.1, 0.5, 1.0) for b in [matching_radius(a, CIFAR10)]]
-display.table(["radius a (L∞)", "radius b (L2)", "mean norm, L∞", "mean norm, L2"], norms,
-              f"Noise for a CIFAR-10 image ({CIFAR10:,} values in [0, 1]): both have the same mean norm.")
-checks.check("procedure-training-noise", sound, (cube, ball), {
+A, N = 0.5, 300     # half-width, values of an image
+cube, ball = CubeNoise(A), BallNoise(matching_radius(A, N))
+norms = [[float(hook(None, torch.zeros(200, 3, 32, 32), None, run.generator("lengths", a)).flatten(1).norm(
+    dim=1).mean()) for hook in (CubeNoise(a), BallNoise(matching_radius(a, 3072)))] for a in (0.1, 0.5, 1.0)]
+checks.check("procedure-training-noise", lambda hooks: definitions.sound_noise(
+    hooks, A, N, run.generator("noise")), (cube, ball), {
     "the L∞ ball half as wide": (CubeNoise(A / 2), ball),
     "radius a √n": (cube, BallNoise(A * N**0.5)),
-    "on the sphere": (cube, lambda net, x, y, g: B * nn.functional.normalize(ball(net, x, y, g).flatten(1))),
+    "on the sphere": (cube, lambda *given: ball.radius * nn.functional.normalize(ball(*given).flatten(1))),
     "normal instead of uniform": (
         lambda net, x, y, g: x + A / 3**0.5 * torch.randn(x.shape, generator=g), ball),
     "one sample for all images": (lambda net, x, y, g: cube(net, x[:1], y, g).expand_as(x), ball)},
-    noticed=True, mean_lengths_agree_within_2_percent=all(abs(row[2] / row[3] - 1) < NEAR for row in norms))
+    noticed=True, mean_lengths_agree_within_2_percent=all(abs(a / b - 1) < 0.02 for a, b in norms))
 
 # %% [markdown]
 # ## ImageNet (procedure): checked on six classes
@@ -447,11 +319,11 @@ facts |= checks.show()
 # zero. The gradient of $z$ itself does not vanish; the pages of Section 7.2 show attacks along both.
 
 # %%
-vanished = torch.zeros(SHAPE)
-predicted = classes(flat(normal + scalings().view(-1, 1, 1, 1) * (vanished / vanished.norm())))
+STEPS_OF_NAN = classes(torch.full((len(scalings()), 1), torch.nan))     # the predicted class at each step
 run.say((), lambda: {
-    "one": saturation.end(1), "zero": saturation.end(0), "flushed": saturation.end(0, saturation.TINY),
-    "norm": float(scalings()[first(predicted != 1)]), "flips": int((predicted != 0).sum())},
+    "one": definitions.last_logit(1), "zero": definitions.last_logit(0),
+    "flushed": definitions.last_logit(0, definitions.TINY), "flips": int((STEPS_OF_NAN != 0).sum()),
+    "norm": float(scalings()[first(STEPS_OF_NAN != 1)])},
     "The gradient vanishes at $z$ = {one:.1f} for class 1 and at −{zero:.1f} for class 0 (at −{flushed:.1f} "
     "in software that takes the smallest, *subnormal* numbers for 0). A program that divides such a gradient "
     "by its norm gets 0/0, and the perturbed image is NaN. Its output compares as class 0. An image of class "
@@ -489,7 +361,7 @@ MINUTE = (
     "step open or our copy has lost it, this checks only our reading. For images of class 1 whose logit "
     "exceeds about {end:.0f} the loss gradient is exactly zero in single precision: we count them as not "
     "attackable. Whether the paper does is not known.")
-run.minute(prose.fill(MINUTE, facts), picture=saturation.draw(),
+run.minute(prose.fill(MINUTE, facts), picture=definitions.draw_slopes(),
            alt="The loss gradient falls with the confidence of the network; for class 1 it vanishes first.")
 
 # %%

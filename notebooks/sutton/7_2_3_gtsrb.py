@@ -44,37 +44,33 @@ draws: int = None  # random perturbations of an image; None takes the profile's 
 # %% tags=["hide-cell"]
 import numpy as np
 
-from papers.sutton import experiments, figures, planes, readings, tables, violins
-from papers.sutton.experiments import ATTACKED, DELTAS, HELD_OUT, READINGS, SIGNS, problems_of
-from papers.sutton.figures import LARGER_SIGN, counted, in_percent
-from papers.sutton.readings import SEEDED, facts
-from report import display, reference
+from papers.sutton import experiments, figures, readings, tables
+from papers.sutton.experiments import ATTACKED, DELTAS, READINGS, problems_of
+from papers.sutton.figures import LARGER_SIGN, counted
+from report import display, prose, reference
 from report.page import start
 from shared.data.archives import SPECS
-from shared.data.convert import GTSRB_CLASSES
 
 run = start("sutton/7_2_3_gtsrb", globals())
 CLASSES = experiments.CLASSES["gtsrb"]
 PAPER = reference.paper("sutton")
 NEXT = problems_of(len(CLASSES))
-RANDOM = {d: tables.printed(PAPER["table-23"], quantity="random_susceptibility", delta_inferred=d)
-          for d in DELTAS}
-SHARES = {"attack": tables.printed(PAPER["table-23"], quantity="adversarial_susceptibility"), **RANDOM}
+SHARES = {"attack": tables.printed(PAPER["table-23"], quantity="adversarial_susceptibility"),
+          **{d: tables.printed(PAPER["table-23"], quantity="random_susceptibility", delta_inferred=d)
+             for d in DELTAS}}
 RIGHT = tables.printed(PAPER["table-23"], quantity="accuracy")
-SIZES = {norm: tables.printed(PAPER["table-24"], norm=norm, split="test") for norm in ("l1", "l2")}
 
 # %% [markdown]
 # ## The claim, and how it is tested
 #
 # The paper chose six traffic signs that look unlike each other, to see whether such problems are more robust. For each pair of successive
 # signs in Table 22 one network, with two convolutions fewer than that for CIFAR-10, separates the two. Two shares are measured on the images
-# that the network classifies correctly:
+# that the network classifies correctly ({ref}`definitions <sutton-7-1>`):
 #
-# 1. *Adversarial susceptibility*: the share of these images whose label an **attack** flips. The attack is a step along the gradient of
-#    the loss, tried at 256 equally spaced norms from 0 to 5. An image whose gradient is exactly zero
-#    counts as not attackable.
+# 1. *Adversarial susceptibility*: the share of these images whose label an **attack** flips, a step of norm at most 5 along the gradient of
+#    the loss. An image whose gradient is exactly zero counts as not attackable.
 # 2. *Random susceptibility*: the share of the attackable images for which at least one of 2,000 **random perturbations** flips the label.
-#    They are uniform in an L2 ball whose radius is $\delta$ times the norm of the image's own attack.
+#    Their norm is $\delta$ times that of the image's own attack.
 #
 # Table 23 of the paper gives both shares, Table 24 the norms of the attacks; Figures 19 and 20 show the distributions of these norms.
 #
@@ -82,29 +78,21 @@ SIZES = {norm: tables.printed(PAPER["table-24"], norm=norm, split="test") for no
 # the benchmark's *training* images were held out. These images form tracks of 30 photographs of one physical sign, so that a test image has
 # nearly identical images among the training images. The same problems with whole tracks held out are measured beside them.
 
-# %%
-scale = run.scale(**experiments.GTSRB)
-
 # %% [markdown]
-# For each problem a network is trained, the correctly classified images are attacked, and the attackable images are perturbed at
-# random. The number of images of a problem follows from the published shares (below). One run is one problem
-# ({download}`experiments.py <../../papers/sutton/experiments.py>`).
+# One run trains the network of one problem, attacks its correctly classified images, and perturbs the attackable ones at random
+# ({download}`experiments.py <../../papers/sutton/experiments.py>`). The paper used every image. Where fewer are measured here, they were
+# drawn at random. Accuracies rest on all images.
 #
 # The networks of this page have batch normalisation, which the paper's Table 2 does not list. {ref}`A rule <which-network>` chose them
 # because their attackable shares are nearest to the published ones. These shares in Table 23 therefore count as *fitted*: their agreement
 # shows nothing. The section on readings sets the network of Table 2 as printed beside them.
 
 # %%
+scale = run.scale(**experiments.GTSRB)
 pairs = run.results(experiments.gtsrb)
 printed = run.results(experiments.gtsrb_as_printed)
 tracks = run.results(experiments.gtsrb_tracks)
 others = run.results(experiments.gtsrb_readings)
-
-# %% [markdown]
-# The paper used every image. Where fewer images are measured here, they were drawn at random, and each share has an interval (below).
-# Accuracies rest on all images.
-
-# %%
 run.tell(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 
 # %% [markdown]
@@ -118,16 +106,6 @@ LOST = {1: "not run: a character of the printed name is lost"}
 run.table("table-22", (), lambda: [
     row | ({"name_status": LOST[row["index"]]} if row["index"] in LOST else {})
     for row in tables.class_rows(PAPER["table-22"], SPECS["gtsrb"].classes)])
-
-# %%
-run.extra("gtsrb-images", (), lambda: [
-    {"index": k, "sign": CLASSES[k], "number": GTSRB_CLASSES[k], "images": SIGNS[k],
-     "held_out": HELD_OUT[k], "share": in_percent(100 * HELD_OUT[k] / SIGNS[k])}
-    for k in range(len(CLASSES))],
-    "The six signs in the benchmark. The numbers held out are those that fit all published shares best.",
-    header={"index": "index", "sign": "sign", "number": "number in the benchmark",
-            "images": "images in the training folder", "held_out": "held out as test images",
-            "share": "share held out"})
 
 
 # %% [markdown]
@@ -148,7 +126,7 @@ def shares(units):
 run.table("table-23", pairs, shares, behind=tables.BEHIND)
 
 # %%
-figures.show_means(run, "gtsrb-means", pairs, SHARES, CLASSES, RIGHT, LARGER_SIGN)
+figures.show_means(run, "gtsrb-means", pairs, SHARES, CLASSES, LARGER_SIGN)
 
 
 # %% [markdown]
@@ -160,36 +138,18 @@ figures.show_means(run, "gtsrb-means", pairs, SHARES, CLASSES, RIGHT, LARGER_SIG
 # The networks of this comparison are those of Table 2 as printed.
 
 # %%
-def splits_in_words(images, whole, others):
-    """What the split does to accuracy and susceptibility, beside what another seed does."""
-    single, tracks = (figures.measured(figures.learned(units, LARGER_SIGN)) for units in (images, whole))
-    both = sorted(single.keys() & tracks.keys())
-    right, attacked = ([[of(split[p]["test"])["percent"] for p in both] for split in (single, tracks)]
-                       for of in (tables.accuracy, tables.attacked))
-    moves = [after - before for before, after in zip(*attacked) if None not in (before, after)]
-    seeds = [share for u in readings.networks(images, others).get((SEEDED, ""), {}).values()
-             if (share := tables.attacked(u["test"])["percent"]) is not None]
-    if not moves or not seeds:
-        return "Too few images are attacked to compare the two splits."
-    images_out, tracks_out = (in_percent(np.mean(accuracies)) for accuracies in right)
-    return (f"Means over the {counted(len(both), 'problem')} whose training succeeded with both: test "
-            f"accuracy is {images_out} with single images held out and {tracks_out} with whole tracks held "
-            f"out. The attackable share rises on {sum(m > 0 for m in moves)} problems and falls on "
-            f"{sum(m < 0 for m in moves)}, by at most {max(map(abs, moves)):.0f} points. One network is "
-            f"trained for each; {len(seeds)} seeds on *{figures.name(SEEDED, CLASSES)}* lie up to "
-            f"{max(seeds) - min(seeds):.0f} points apart, so that no effect of the split on this share is "
-            "shown.")
+def accuracies(images, whole):
+    """Mean test accuracy with either split, over the problems whose training succeeded with both."""
+    single, by_track = (figures.measured(figures.learned(units, LARGER_SIGN)) for units in (images, whole))
+    both = single.keys() & by_track.keys()
+    return both and {"problems": len(both), **{
+        name: float(np.mean([tables.accuracy(nets[p]["test"])["percent"] for p in both]))
+        for name, nets in (("images", single), ("tracks", by_track))}}
 
 
-run.tell((printed, tracks, others), splits_in_words)
-
-# %% [markdown]
-# ## Confidence intervals of the shares
-#
-# The next section measures the difference between networks for some problems.
-
-# %%
-figures.show_intervals(run, "gtsrb-intervals", pairs, NEXT, CLASSES)
+run.say((printed, tracks), accuracies,
+        "Mean test accuracy over {problems} problems is {images:%} with single images held out and "
+        "{tracks:%} with whole tracks held out (one network for each).")
 
 
 # %% [markdown]
@@ -216,32 +176,15 @@ figures.show_intervals(run, "gtsrb-intervals", pairs, NEXT, CLASSES)
 # of the smallest deviation, the one with the fewest changes is chosen. Momentum 0.9 counts as a change, the place of dropout does not.
 
 # %%
-def published(p):
-    """The `facts` of the paper's network for a problem that the picture and the table need."""
-    l1, l2 = (SIZES[norm][p]["mean"] for norm in ("l1", "l2"))
-    return {"attack": SHARES["attack"][p]["test"], "size": l2, "ratio": l1 / l2}
-
-
 def reading_rows(units, others):
-    """A row for each reading that has networks: how far from the published values, and what the rule says."""
+    """A row for each reading that has networks: how far from the published shares, and what the rule says."""
     nets, choice = readings.networks(units, others), readings.chosen(units, others, RIGHT, SHARES["attack"])
-
-    def ends(parts):
-        ratios = [part["ratio"] for part in parts if part["ratio"]]
-        return " to ".join(f"{v:.1f}" for v in sorted({min(ratios), max(ratios)})) if ratios else None
-
-    rows = [{"reading": "published", "ratio": ends(map(published, NEXT)), "size": published((1, 2))["size"]}]
-    for r, (name, changes) in READINGS.items():
-        trained = [u for (_, own), there in nets.items() if own == r for u in there.values()]
-        learned = [u for u in trained if not readings.failed(u, RIGHT)]
-        sizes = [facts(u["test"])["size"] for u in learned if u["class_a"] == 1]
-        if trained:
-            rows.append({
-                "reading": name, "changes": changes, "networks": len(trained),
-                "failed": len(trained) - len(learned), "deviation": choice.deviation.get(r),
-                "near": choice.near(r, SHARES["attack"]), "ratio": ends(facts(u["test"]) for u in learned),
-                "size": float(np.mean(sizes)) if sizes else None, "chosen": choice.state(r)})
-    return rows
+    trained = {r: [u for (_, own), by_seed in nets.items() if own == r for u in by_seed.values()]
+               for r in READINGS}
+    return [{"reading": READINGS[r].name, "changes": READINGS[r].changes, "networks": len(units),
+             "failed": sum(readings.failed(u, RIGHT) for u in units), "deviation": choice.deviation.get(r),
+             "near": choice.near(r, SHARES["attack"]), "chosen": choice.state(r)}
+            for r, units in trained.items() if units]
 
 
 def choice_in_words(units, others):
@@ -256,30 +199,31 @@ def choice_in_words(units, others):
             f"that take part, in points: {points}.")
 
 
-run.picture((printed, others), lambda u, o: readings.draw(u, o, published, RIGHT, CLASSES),
-            caption="Attackable share of the correctly classified test images and mean ℓ₂ norm of their "
-                    "attacks. Each marker is a network; lines cross at the published values.",
-            alt="A panel for each problem, a marker for each network, lines at the published values.")
 run.extra("gtsrb-readings", (printed, others), reading_rows,
-          "Readings and the rule. Deviation of the attackable share, ratio and norm are those of networks "
-          "whose training did not fail. A deviation needs all networks that the rule asks for on a problem.",
+          "Readings and the rule. The deviation of the attackable share is that of networks whose training "
+          "did not fail, and needs all networks that the rule asks for on a problem.",
           header={"reading": "reading", "changes": "changes", "networks": "networks", "failed": "failed",
                   "deviation": "mean absolute deviation, points", "near": "within 10 points",
-                  "ratio": "ℓ₁/ℓ₂", "size": "ℓ₂ norm, end of no passing – keep right", "chosen": "rule"})
+                  "chosen": "rule"})
 run.tell((printed, others), choice_in_words)
-run.tell((printed, others), readings.classes_in_words)
+
+
+def strongest_noise(units):
+    """The largest share of labels that noise of the attack's own norm flips on a problem."""
+    learned = figures.learned(units, LARGER_SIGN).test if len(units) else []
+    shares = [tables.disturbed(1)(part) for part in learned]
+    return max((share for share in shares if share["of"]), key=lambda share: share["percent"], default=None)
+
+
+run.say(printed, strongest_noise,
+        "Without batch normalisation, noise of the attack's own norm flips {percent:%} of the labels on one "
+        "pair (n = {of}; 95% interval {low:%} to {high:%}).")
 
 # %% [markdown]
 # The attackable shares are the evidence for batch normalisation. Against it, Table 2 lists the parameters of each layer and none of batch
-# normalisation, and the norms of the attacks differ from the published ones: the ratio ℓ₁/ℓ₂ is √n for n equally large changes. The authors'
+# normalisation, and the norms of the attacks differ from the published ones (Table 24). The authors'
 # code is not known, so that the comparison does not show which network they trained. The running momentum matters because training on
 # *20 km/h – end of no passing* takes 300 steps: with 0.99 the running mean and variance average over some 100 steps and lag behind the weights.
-
-# %% [markdown]
-# ## What the theory predicts
-
-# %%
-planes.show(run, pairs, NEXT, CLASSES, RANDOM, data_set="GTSRB")
 
 # %% [markdown]
 # ## Table 24: the norms of the attacks
@@ -289,7 +233,6 @@ planes.show(run, pairs, NEXT, CLASSES, RANDOM, data_set="GTSRB")
 
 # %%
 run.table("table-24", pairs, tables.summary_sizes, rests=ATTACKED, behind=tables.BEHIND)
-run.tell(pairs, lambda u: figures.norms_in_words(PAPER["table-24"], tables.summary_sizes(u)))
 
 # %% [markdown]
 # ## Figure 19: norms of the attacks
@@ -298,7 +241,7 @@ run.tell(pairs, lambda u: figures.norms_in_words(PAPER["table-24"], tables.summa
 # the left, test images on the right; a line marks the median.
 
 # %%
-violins.publish(run, "figure-19", pairs, NEXT, CLASSES, tables.attack_size, of="attack",
+figures.publish_violins(run, "figure-19", pairs, NEXT, CLASSES, tables.attack_size, of="attack",
                 rests=ATTACKED)
 
 # %% [markdown]
@@ -308,26 +251,20 @@ violins.publish(run, "figure-19", pairs, NEXT, CLASSES, tables.attack_size, of="
 # the largest, $\delta$ = 10.
 
 # %%
-violins.publish(run, "figure-20", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[-1]), of="draw")
-
+figures.publish_violins(run, "figure-20", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[-1]), of="draw")
 
 # %% [markdown]
 # ## What the paper leaves open
 #
+# {ref}`Section 7.1 <sutton-7-1>` and {ref}`Section 7.2.1 <sutton-7-2-1>` list the choices that all data sets share. These belong to this page:
+#
 # | choice | ours | why |
 # |---|---|---|
 # | which images are test images | about 30% of the benchmark's training images, drawn at random | inferred: with these sizes the published shares are whole numbers of images; with the benchmark's own test set they are not |
-# | how many of each sign | the numbers in the table below Table 22 | inferred: the best fit; one number is free |
+# | how many of each sign | 65, 69, 605, 231, 469 and 348, in the order of Table 22 | inferred: the best fit; one number is free |
 # | size of an image | 32 by 32 pixels, colour | the number is lost in our copy; with 30 or fewer pixels a side the layers would shrink the image to nothing before the two convolutions that the paper removes, see {ref}`sutton-7-1` |
 # | size of the network | Table 2 without its last two convolutions | as the paper says |
 # | steps of training | an epoch ends with a smaller batch | as in the paper's software; 20 km/h against end of no passing has few images, so three steps an epoch |
-# | pixel range of the norms | from 0 to 1 | inferred: the interval is lost; the published norms of CIFAR-10 are those of a grid of 1/51 |
-# | sizes tried along the gradient | 256 from 0 to 5, equally spaced | inferred from the norms published for CIFAR-10 |
-# | values of $\delta$ | 1, 2, 5, 10 | as for CIFAR-10: 5 is stated, 10 follows, 1 and 2 are assumed |
-# | a gradient of exactly zero | not attackable | not stated: divided by its norm it has no value, and a program may count such an image as attacked ({ref}`sutton-7-1`); the table below Table 23 has the most that this could add, and the logit's gradient |
-# | padding, dropout, pixels, weight decay, batch normalisation | one reading of Table 2 | compared in the section on readings |
-# | number of networks, seeds | one a problem, seed 0 | as many as in the paper; a few other seeds are measured in the section on readings |
-# | images perturbed | the numbers given above | 2,000 random perturbations of four norms for every image cost more than all the rest |
 #
 # ## Try it
 #
@@ -338,19 +275,10 @@ violins.publish(run, "figure-20", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[
 # - `draws=200`: a tenth of the random perturbations. Fewer images should have a flipped label, but far more than a tenth as many.
 
 # %%
-def cause_in_words(units):
-    """For the box: the network, and the strongest result without batch normalisation."""
-    noise = [share for part in figures.learned(units, LARGER_SIGN).test
-             if (share := tables.disturbed(1)(part))["of"]] if len(units) else []
-    most = max(noise, key=lambda share: share["percent"], default=None)
-    without = "" if most is None else (
-        f"; without it, noise of the attack's own norm flips {in_percent(most['percent'])} on one pair "
-        f"(n = {most['of']})")
-    return f"The network has batch normalisation, unlike the paper's Table 2{without}."
-
-
-figures.minute(run, pairs, SHARES, "traffic-sign images", larger=LARGER_SIGN, fitted=True,
-               cause=cause_in_words(run.best(printed)))
+noise = strongest_noise(run.best(printed))
+figures.minute(run, pairs, SHARES, "traffic-sign images", larger=LARGER_SIGN, fitted=True, cause=prose.fill(
+    "The network has batch normalisation, unlike the paper's Table 2; without it, noise of the attack's own "
+    "norm flips {percent:%} on one pair (n = {of}).", noise) if noise else "")
 
 # %%
 run.stamp()

@@ -13,11 +13,11 @@ DATA_SETS = {"cifar10": "CIFAR-10", "fashion_mnist": "Fashion-MNIST", "gtsrb": "
 def problems(p, data, split):
     """Percentages of every problem as {(class_a, class_b): {quantity: percent}}; the quantities are accuracy,
     susceptibility and the sizes of the random draw (1, 2, 5, 10)."""
-    found = {}
+    percentages = {}
     for name, cells in columns(p, data):
         for c in cells:
-            found.setdefault((c["class_a"], c["class_b"]), {})[name] = c[split]
-    return found
+            percentages.setdefault((c["class_a"], c["class_b"]), {})[name] = c[split]
+    return percentages
 
 
 def columns(p, data):
@@ -56,10 +56,10 @@ def summary_is_median(p):
     for data in DATA_SETS:
         near = {s: consecutive(problems(p, data, s)).values() for s in SPLITS}
         for (name, s), value in summary(p, data).items():
-            middle = np.median([column[name] for column in near[s]])
+            ours = np.median([column[name] for column in near[s]])
             entries += 1
-            if not rounds_to(middle, value, 2):
-                off[f"{DATA_SETS[data]}, {s}, {name}"] = (value, middle)
+            if not rounds_to(ours, value, 2):
+                off[f"{DATA_SETS[data]}, {s}, {name}"] = (value, ours)
     return p.finding("table-1, table-4, table-5, table-10, table-11, table-12, table-20, table-23",
                      "Table 1 prints medians over the problems k-vs-(k+1), row by row",
                      numbers=f"{entries} entries",
@@ -134,29 +134,6 @@ def susceptibility_minimum(p):
                      holds=set(where.values()) == {(6, 8)}
                      and all(stated(m)[0] == lowest[s][s] for m, s in zip(minima, SPLITS)),
                      use="The minima are those of the printed table.")
-
-
-@checks
-def vast_majority(p):
-    words = "over 80% of images in the training and test sets"
-    level, = stated(words)
-    t = cells(p, "table-5")
-    above = {s: sum(c[s] > level for c in t) for s in SPLITS}
-    return p.finding("table-5", "In the vast majority of problems more than 80% of images can be attacked",
-                     quotes=[("In the vast majority of the binary classification problems", "Section 7.2.1"),
-                             (words, "Section 7.2.1")], numbers=f"{len(t)} problems", ours=above,
-                     holds=min(above.values()) > 0.8 * len(t),
-                     use="A fair summary, if four in five are a vast majority.")
-
-
-@checks
-def rarely_flipped(p):
-    words = "typically fewer than 5% of images were misclassified"
-    rates = np.array([[c[s] for s in SPLITS] for c in cells(p, "table-11")])
-    below = int((rates < stated(words)[0]).sum())
-    return p.finding("table-11", "At five times the attack norm typically under 5% are flipped",
-                     quotes=[(words, "Section 7.2.1")], numbers=f"{rates.size} cells", ours={"below": below},
-                     holds=below > rates.size / 2, use="True of CIFAR-10, of which it is said.")
 
 
 @checks(pool=True)
@@ -289,17 +266,6 @@ def number_of_signs(p):
                      use="One listed class has no result.")
 
 
-@checks
-def flipping_draws(p):
-    words = "(4.15% for the cat and 0.2% for the aeroplane)"
-    draws = p.settings("table-12")["n_random_perturbations"]
-    printed = tuple(map(p.single, stated(words)))
-    counts = tuple(tuple(attainable(v, draws)) for v in printed)
-    return p.finding("procedure-random-perturbation", "Shares of flipping draws are whole numbers of 2000",
-                     quotes=[(words, "Section 7.2.1")], numbers=printed, ours=counts, holds=all(counts),
-                     use="More than one draw flips these images; one is enough to count them.")
-
-
 # ---- norms of attacks and of random draws, training noise, size of the network -----------------------------
 NORMS = {"l1": "table-7", "l2": "table-6", "linf": "table-8"}
 NOISE = {"cube": ("table-13", "table-15", "table-17"), "ball": ("table-14", "table-16", "table-18")}
@@ -331,16 +297,6 @@ def noise_free(p):
                      if c["split"] == "train" and c["class_b"] == c["class_a"] + 1])
 
 
-@checks(pool=True)
-def noise_and_norms(p):
-    means = {kind: tuple(norms(p, item)[:, 0].mean() for item in items) for kind, items in NOISE.items()}
-    return p.finding(NOISE_TABLES, "The norm of successful attacks rises with training noise",
-                     quotes=[("the average norm of the successful adversarial attacks does seem to increase",
-                              "Section 7.2.1")], numbers="three sizes of noise, two shapes", ours=means,
-                     holds=all(v[0] < v[1] < v[2] for v in means.values()),
-                     use="Mean l2 norm over the nine problems, training images.")
-
-
 @checks
 def averaged_otherwise(p):
     clean = p.frame("table-6")
@@ -363,18 +319,6 @@ def averaged_otherwise(p):
                      reading="the tables with noise average over more images, with zero for those not "
                              "attacked.",
                      use="The norms of Table 6 and of the tables with noise cannot be compared directly.")
-
-
-@checks(pool=True)
-def noise_and_accuracy(p):
-    means = {"none": np.mean([c["train"] for c in cells(p, "table-4") if c["class_b"] == c["class_a"] + 1])}
-    for kind, items in NOISE.items():
-        means[kind] = tuple(np.mean([c["value"] for c in line(p, i, "accuracy", "train")]) for i in items)
-    return p.finding(f"table-4, {NOISE_TABLES}", "Large training noise lowers accuracy", ours=means,
-                     quotes=[("large perturbations cause the networks' accuracy to decrease",
-                              "Section 7.2.1")], numbers="none, then three sizes",
-                     holds=all(means["none"] > v[0] > v[1] > v[2] for v in (means["cube"], means["ball"])),
-                     use="The lost noise sizes can be calibrated on these means.")
 
 
 @checks

@@ -3,6 +3,7 @@
 A predicate may raise `NoValue`: then the claim is open.
 """
 import functools
+import operator
 import re
 from statistics import NormalDist
 
@@ -49,19 +50,19 @@ claim = OpenClaims()
 
 
 def needed(numbers, why=NONE):
-    """The numbers, all of which are there; else NoValue."""
+    """The numbers, all of which have a value; else NoValue."""
     numbers = list(numbers)
-    if not numbers or any(n is None for n in numbers):
+    if not numbers or None in numbers:
         raise NoValue(why)
     return numbers
 
 
 def values(rows, column):
     """The numbers of a column that are there; NoValue if none is."""
-    there = rows[column].dropna().astype(float)
-    if there.empty:
+    numbers = rows[column].dropna().astype(float)
+    if numbers.empty:
         raise NoValue(NONE)
-    return there
+    return numbers
 
 
 def stated(item, phrase):
@@ -170,14 +171,8 @@ def gone(data, *dimensions):
         f"$10^{{{e:.1f}}}$ at n = {n:,}" for n, e in logs.items())
 
 
-@claim("theorem-4", "moderate dimension")
-def gone_for_small_images(data):
-    return gone(data, PICTURE)
-
-
-@claim("theorem-4", "3072 attributes")
-def gone_for_all_images(data):
-    return gone(data, PICTURE, 196_608)
+claim("theorem-4", "moderate dimension")(lambda data: gone(data, PICTURE))
+claim("theorem-4", "3072 attributes")(lambda data: gone(data, PICTURE, 196_608))
 
 
 @claim("theorem-6", "50 times larger")
@@ -255,15 +250,15 @@ def near_quoted(item, phrase, split):
     quoted, spread = stated(PAPER[item], phrase)[:2]
 
     def judged(rows):
-        there = values(rows, split)
+        ours = values(rows, split)
         cells = np.mean([r[split] for r in PAPER[item].rows])
-        text = (f"mean {there.mean():.2f}%, standard deviation {there.std(ddof=0):.2f}, smallest "
-                f"{there.min():.2f}% ({of_classes(rows.loc[there.idxmin()])}), over "
-                f"{counted(len(there), 'problem')}; the mean of the published cells is {cells:.2f}%")
+        text = (f"mean {ours.mean():.2f}%, standard deviation {ours.std(ddof=0):.2f}, smallest "
+                f"{ours.min():.2f}% ({of_classes(rows.loc[ours.idxmin()])}), over "
+                f"{counted(len(ours), 'problem')}; the mean of the published cells is {cells:.2f}%")
         if abs(cells - quoted) > spread:
             return None, (f"{text}, farther from the quoted {quoted:g}% than its standard deviation: "
                           "networks that give the published table would fail, so this is not judged")
-        return abs(there.mean() - quoted) <= spread, text
+        return abs(ours.mean() - quoted) <= spread, text
     return judged
 
 
@@ -283,21 +278,24 @@ def both_minima(rows):
     return all((r.class_a, r.class_b) == (a, b) for r in least), f"fewest attackable images: {text}"
 
 
-def share_of_problems(rows, passes):
-    """The smaller share of problems that pass of both sets, and both in words."""
-    shares = {s: passes(values(rows, s)).mean() for s in tables.SPLITS}
-    text = " and ".join(f"{100 * share:.0f}% of the problems ({figures.SETS[s]})"
-                        for s, share in shares.items())
-    return min(shares.values()), text
+def in_most_problems(item, phrase, beyond, least, words):
+    """A predicate: in both sets `least` holds for the share of problems beyond the level that is stated."""
+    level, = stated(PAPER[item], phrase)
+
+    def judged(rows):
+        shares = {s: beyond(values(rows, s), level).mean() for s in tables.SPLITS}
+        text = " and ".join(f"{100 * share:.0f}% of the problems ({figures.SETS[s]})"
+                            for s, share in shares.items())
+        return least(min(shares.values())), words.format(level=f"{level:g}%", text=text)
+    return judged
 
 
-@claim("table-5", "vast majority")
-def vast_majority(rows):
-    """Whether more than 80% can be attacked in at least four of five problems, in both sets."""
-    level, = stated(PAPER["table-5"], "vast majority")
-    share, text = share_of_problems(rows, lambda there: there > level)
-    return share >= 0.8, (f"more than {level:g}% of the images can be attacked in {text} "
-                          "(“vast majority” is read as four of five)")
+claim("table-5", "vast majority")(in_most_problems(
+    "table-5", "vast majority", operator.gt, lambda share: share >= 0.8,
+    "more than {level} of the images can be attacked in {text} (“vast majority” is read as four of five)"))
+claim("table-11", "five times")(in_most_problems(
+    "table-11", "five times", operator.lt, lambda share: share > 0.5,
+    "fewer than {level} of the labels are flipped in {text} (“typically” is read as in more than half)"))
 
 
 @claim("table-6", "Smallest attacks", "table-5")
@@ -413,15 +411,6 @@ def insensitive(rows):
     text = " and ".join(f"{v.mean():.2f}% on average and {v.max():.2f}% at most ({figures.SETS[s]})"
                         for s, v in shares.items())
     return max(v.mean() for v in shares.values()) < 1, f"label flipped: {text}"
-
-
-@claim("table-11", "five times")
-def typically_few(rows):
-    """Whether fewer than 5% are flipped in more than half of the problems, in both sets."""
-    level, = stated(PAPER["table-11"], "five times")
-    share, text = share_of_problems(rows, lambda there: there < level)
-    return share > 0.5, (f"fewer than {level:g}% of the labels are flipped in {text} "
-                         "(“typically” is read as in more than half)")
 
 
 @claim("table-12", "grows with the size", "table-9", "table-10", "table-11")
@@ -555,7 +544,7 @@ def rising(levels_of):
     """Whether the mean norm of "successful attacks" grows; `levels_of` reads its levels in each reading."""
     levels, *others = (levels_of(reading) for reading in AVERAGED)
     text = [f"mean Euclidean norm {in_a_row(means)} at levels 1 to 3" for means in (levels, *others)]
-    beside = "; ".join(f"{name}: {each}" for name, each in zip([*AVERAGED.values()][1:], text[1:]))
+    beside = "; ".join(f"{name}: {norms}" for name, norms in zip([*AVERAGED.values()][1:], text[1:]))
     text = f"{text[0]}, over successful attacks, of which the claim speaks ({beside})"
     if len(levels) < 3:
         raise NoValue(text)
@@ -617,9 +606,9 @@ def as_on_cifar10(rows):
     needed((right, attacked, flipped), "no problem has all values")
     noise = " and ".join(f"{in_percent(middle(v))} at δ = {d} ({figures.ends_in_words(v)})"
                          for d in DELTAS[:2] for v in [of_sets(rows[rows.delta_inferred == d])])
-    there = {(row.class_a, row.class_b) for row in rows.dropna(subset=["test"]).itertuples()}
+    problems = {(row.class_a, row.class_b) for row in rows.dropna(subset=["test"]).itertuples()}
     shares = tables.printed(PAPER["table-20"], quantity="adversarial_susceptibility")
-    printed = middle([shares[p][s] for p in sorted(there) for s in tables.SPLITS])
+    printed = middle([shares[p][s] for p in sorted(problems) for s in tables.SPLITS])
     return None if right > 95 and flipped < 1 else False, (
         f"in the median {in_percent(right)} of the images are classified correctly and "
         f"{in_percent(attacked)} of these can be attacked (published, same problems: {in_percent(printed)}; "
@@ -681,10 +670,6 @@ def mostly_small(data):
                         "more than 90%)")
 
 
-@claim("figure-22", "94.3% of images")
-def mostly_small_of_vgg19(data):
-    return mostly_small(data)
-
-
+claim("figure-22", "94.3% of images")(lambda data: mostly_small(data))
 # Waits for no other network.
 claim["figure-22"]["94.3% of images"].counts = lambda labels: labels["run"].startswith("vgg19")

@@ -1,4 +1,4 @@
-"""Rows of the tables of Section 7.2, from what `pair.measure_pair` found of each problem.
+"""Rows of the tables of Section 7.2, from what `experiments.measure_pair` returns of each problem.
 
 Everywhere `units` is a DataFrame with a row a problem: `class_a`, `class_b`, and `train` and `test`, each a
 dict as `measure_pair` returns it, called `part` here.
@@ -12,13 +12,18 @@ BEHIND = ("class_a", "class_b", "count", "below")    # columns that claims read 
 
 # ---- one number of a part: what is read of it ------------------------------------------------------------
 def accuracy(part):
-    """Share of all images that the net knows, equation (6), as `judge.percentage` tells it."""
+    """Share of all images that the net knows, equation (6), as `susceptibility.percentage` gives it."""
     return part["accuracy"]
 
 
 def attacked(part):
-    """Share of the known images that have an attack, equation (7), as `judge.percentage` tells it."""
+    """Share of the known images that have an attack, equation (7), of the same form."""
     return part["attack"]["susceptibility"]
+
+
+def with_zero(part):
+    """The attackable share, in percent, if an image whose gradient is exactly zero counts as attackable."""
+    return 100 * (attacked(part)["hits"] + part["saturated"]) / part["tried"]
 
 
 def disturbed(delta):
@@ -37,7 +42,7 @@ def random(part, delta):
                      f"{', '.join(str(e['delta']) for e in part['random'])}")
 
 
-# ---- a distribution of a part: (part, norm) -> `pair.summary` --------------------------------------------
+# ---- a distribution of a part: (part, norm) -> `susceptibility.summary` ----------------------------------
 def attack_size(part, norm):
     """The norms of the attacks found."""
     return part["attack"][norm]
@@ -46,6 +51,32 @@ def attack_size(part, norm):
 def draw_size(delta):
     """What reads the norms of each image's smallest draw that turns it, of those `delta` times its attack."""
     return lambda part, norm: random(part, delta)[norm]
+
+
+# ---- training with noise: one number of a part, in a reading of the mean norm (`claims.AVERAGED`) --------
+def cell(part, quantity, reading):
+    """`{"value"}` of "accuracy" or "susceptibility", in percent; `{"mean", "std"}` of a norm of the attacks.
+
+    None where there is no attack, or none was tried.
+    """
+    if quantity == "accuracy":
+        return {"value": accuracy(part)["percent"]}
+    if quantity == "susceptibility":
+        lost = part["tried"] and reading == "lost"
+        return {"value": with_zero(part) if lost else attacked(part)["percent"]}
+    facts = part["attack"][quantity]
+    if reading == "all":
+        return {"mean": facts.get("mean_all"), "std": facts.get("std_all")}
+    if reading == "found" or facts["mean"] is None:
+        return {"mean": facts["mean"], "std": facts["std"]}
+    share = facts["count"] / (facts["count"] + part["saturated"])
+    mean, square = share * facts["mean"], share * (facts["std"]**2 + facts["mean"]**2)
+    return {"mean": mean, "std": float(np.sqrt(max(0.0, square - mean**2)))}
+
+
+def value(part, quantity, reading):
+    """The share or the mean of a `cell`."""
+    return next(iter(cell(part, quantity, reading).values()))
 
 
 # ---- rows ------------------------------------------------------------------------------------------------
@@ -65,32 +96,28 @@ def shares(units, of):
     of   `accuracy`, `attacked` or `disturbed(delta)`
     Beside a share `train` stand `train_hits`, `train_of` (images), `train_low` and `train_high` (95%).
     """
-    made = []
-    for row in units.to_dict("records"):
-        told = {"class_a": row["class_a"], "class_b": row["class_b"]}
+    rows = []
+    for unit in units.to_dict("records"):
+        row = {"class_a": unit["class_a"], "class_b": unit["class_b"]}
         for split in SPLITS:
-            found = of(row[split])
-            told[split] = found["percent"]
-            told |= {f"{split}_{key}": found[key] for key in ("hits", "of", "low", "high")}
-        made.append(told)
-    return made
+            share = of(unit[split])
+            row |= {split: share["percent"]} | {
+                f"{split}_{key}": share[key] for key in ("hits", "of", "low", "high")}
+        rows.append(row)
+    return rows
 
 
-def sizes(units, norm, *, attack="attack", limit=None):
+def sizes(units, norm, *, limit=None):
     """Rows of Tables 6 to 8: `mean` and `std` of the attacks' size, one row a problem and `split`.
 
     norm     "l1", "l2" or "linf"
-    attack   "attack", or "logit_attack" along the gradient that does not saturate
     limit    adds `below`, the per cent of attacks smaller than this
     """
-    made = []
-    for row in units.to_dict("records"):
-        for split in SPLITS:
-            facts = row[split][attack][norm]
-            told = {"class_a": row["class_a"], "split": split, "class_b": row["class_b"],
-                    "mean": facts["mean"], "std": facts["std"], "count": facts["count"]}
-            made.append(told if limit is None else told | {"below": below(facts, limit)})
-    return made
+    return [{"class_a": unit["class_a"], "split": split, "class_b": unit["class_b"],
+             **{key: facts[key] for key in ("mean", "std", "count")},
+             **({} if limit is None else {"below": below(facts, limit)})}
+            for unit in units.to_dict("records") for split in SPLITS
+            for facts in [unit[split]["attack"][norm]]]
 
 
 def summary_shares(units, deltas=(1, 2, 5, 10)):
@@ -101,10 +128,10 @@ def summary_shares(units, deltas=(1, 2, 5, 10)):
             for quantity, delta, of in read for row in shares(units, of)]
 
 
-def summary_sizes(units, *, attack="attack"):
-    """Rows of Tables 21 and 24, and the lower part of 13 to 18: sizes of the attacks in three norms."""
+def summary_sizes(units):
+    """Rows of Tables 21 and 24: sizes of the attacks in three norms."""
     return [{"quantity": "adv_attack_norm", "norm": norm, "problem": problem(row), **row}
-            for norm in NORMS for row in sizes(units, norm, attack=attack)]
+            for norm in NORMS for row in sizes(units, norm)]
 
 
 def printed(item, **where):
@@ -124,12 +151,12 @@ def class_rows(item, classes, spelling=()):
     def letters(name):
         return "".join(c for c in name.lower() if c.isalnum())
 
-    made = []
+    rows = []
     for row in item.rows:
         own = dict(spelling).get(classes[row["index"]], classes[row["index"]])
-        made.append({"index": row["index"],
+        rows.append({"index": row["index"],
                      "name": row["name"] if letters(own) == letters(row["name"]) else own})
-    return made
+    return rows
 
 
 # ---- distributions ---------------------------------------------------------------------------------------
@@ -155,18 +182,14 @@ def below(facts, limit):
 def counted(units):
     """How many images the shares rest on: a dict of sums over problems and sets.
 
-    images     all of them; each is told right or wrong
+    images     all of them
     known      of these, classified correctly
     tried      of these, attacked
     attackable of these, with an attack
     perturbed  of these, perturbed at random
     """
-    total = dict.fromkeys(("images", "known", "tried", "attackable", "perturbed"), 0)
-    for row in units.to_dict("records"):
-        for part in (row[split] for split in SPLITS):
-            total["images"] += part["accuracy"]["of"]
-            total["known"] += part["accuracy"]["hits"]
-            total["tried"] += attacked(part)["of"]
-            total["attackable"] += attacked(part)["hits"]
-            total["perturbed"] += part["random"][0]["susceptibility"]["of"]
-    return total
+    parts = [unit[split] for unit in units.to_dict("records") for split in SPLITS]
+    return {name: sum(map(of, parts)) for name, of in (
+        ("images", lambda part: part["accuracy"]["of"]), ("known", lambda part: part["accuracy"]["hits"]),
+        ("tried", lambda part: attacked(part)["of"]), ("attackable", lambda part: attacked(part)["hits"]),
+        ("perturbed", lambda part: part["random"][0]["susceptibility"]["of"]))}

@@ -8,7 +8,7 @@ import pandas as pd
 import torch
 from torch import nn
 
-from papers.sutton import labels, pair, tables
+from papers.sutton import experiments, tables
 from report import registry
 from shared import runtime, susceptibility
 from shared.attacks import line, noise, search
@@ -26,10 +26,10 @@ squared_error, lost_margin = line.squared_error, line.lost_margin
 gradients, unit = line.gradients, line.unit
 scalings, attacked, Attack = line.scalings, line.smallest_steps, line.Steps
 first_flips, Attacked = search.first_flips, susceptibility.Attacked
-points, first_draws, examine = labels.points, labels.first_draws, labels.examine
+points, first_draws, examine = experiments.perturbations, experiments.first_draws, experiments.examine
 uniform_ball, draw, random_flips = noise.uniform_ball, noise.draw, noise.random_flips
 CubeNoise, BallNoise, matching_radius = noise.CubeNoise, noise.BallNoise, noise.matching_radius
-problem, measure_pair, panel = pair.problem, pair.measure_pair, pair.panel
+problem, measure_pair, panel = experiments.problem, experiments.measure_pair, experiments.panel
 percentage, summary = susceptibility.percentage, susceptibility.summary
 audit, measure = susceptibility.audit, susceptibility.measure
 
@@ -61,7 +61,7 @@ def measured_doubt(net, images, labels, **options):
 
 
 def doubt(*args, **options):
-    return pair._careful(*args, **options).doubt
+    return experiments._careful(*args, **options).doubt
 
 
 def generator(*labels):
@@ -411,7 +411,7 @@ def packed(value):
 def given(channels=3):
     """Context in which every data set is the small one, and no two draws have nearly equal norms."""
     with mock.patch.object(sets, "load", lambda name: small_set(name, channels)), \
-            mock.patch.object(pair, "draw", apart):
+            mock.patch.object(experiments, "draw", apart):
         yield
 
 
@@ -745,9 +745,9 @@ def when_rates_fall():
         seen.append([recipe.epochs, recipe.factor, *recipe.milestones])
         raise Seen
 
-    with given(), mock.patch.object(pair, "fit", look), contextlib.suppress(Seen):
+    with given(), mock.patch.object(experiments, "fit", look), contextlib.suppress(Seen):
         measure_pair("golden", 0, 2, architecture="golden-tiny")
-    with given(), mock.patch.object(pair, "fit", look), contextlib.suppress(Seen):
+    with given(), mock.patch.object(experiments, "fit", look), contextlib.suppress(Seen):
         measure_pair("golden", 0, 2, architecture="golden-tiny", epochs=7)
     return torch.tensor(seen)
 
@@ -779,11 +779,12 @@ def rows_of_tables():
     for name, of in (("accuracy", tables.accuracy), ("attacked", tables.attacked),
                      ("disturbed", tables.disturbed(2))):
         told[name] = tables.shares(units, of)
-    told["sizes"] = [tables.sizes(units, "l2"), tables.sizes(units, "linf", attack="logit_attack"),
+    logit = units.assign(**{split: [part | {"attack": part["logit_attack"]} for part in units[split]]
+                            for split in tables.SPLITS})
+    told["sizes"] = [tables.sizes(units, "l2"), tables.sizes(logit, "linf"),
                      tables.sizes(units, "l1", limit=1.5)]
     told |= {"summary": tables.summary_shares(units), "deltas": tables.summary_shares(units, deltas=(5,)),
-             "summary sizes": [tables.summary_sizes(units),
-                               tables.summary_sizes(units, attack="logit_attack")],
+             "summary sizes": [tables.summary_sizes(units), tables.summary_sizes(logit)],
              "counted": tables.counted(units), "nothing": tables.counted(units[:0]),
              "consecutive": [tables.problem(row) for row in tables.consecutive(units).to_dict("records")],
              "none": len(tables.consecutive(pd.DataFrame()))}

@@ -1,0 +1,213 @@
+"""Section 7.1: small problems for the paper's steps and the fast code, mutants, where gradients vanish."""
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import torch
+from scipy import special, stats
+
+from papers.sutton.experiments import BLOCK, DELTAS, examine, perturbations
+from papers.sutton.theory.ball import tail
+from papers.sutton.theory.limits import planar_flip_probability
+from report import display, reference
+from report.evidence import equality
+from shared import susceptibility
+from shared.attacks.line import scalings
+from shared.attacks.noise import draw, matching_radius, random_flips
+from shared.inference import Careful, classes
+
+SHAPE = (3, 4, 4)   # of images of the small problems
+FLAT, CURVED, SIX = "linear network", "curved boundary", "curved boundary, six classes"
+COLUMNS = ["C", "norm", *DELTAS]
+
+
+# ---- small problems, by the paper's steps and by the fast code -------------------------------------------
+class Problem(NamedTuple):
+    """A network, images [N, *SHAPE], labels of which every fifth is wrong, and points of the unit ball."""
+    net: object
+    images: torch.Tensor
+    labels: torch.Tensor
+    points: torch.Tensor
+
+
+def plane(shape, generator):
+    """A network with one logit, the signed distance from a plane through the origin, and its normal."""
+    normal = torch.randn(shape, generator=generator)
+    normal /= normal.norm()
+    return lambda x: (x * normal).sum((1, 2, 3))[:, None], normal
+
+
+def curved(outputs, generator):
+    """A network with forty hidden units."""
+    hidden, last = (torch.randn(n, m, generator=generator) / m**0.5
+                    for n, m in ((40, np.prod(SHAPE)), (outputs, 40)))
+    return lambda x: 3 * (x.flatten(1) @ hidden.T).tanh() @ last.T
+
+
+def small_problems(count, draws, seed, generator):
+    """`({name: Problem}, distances, noise)`: distances of the images from the plane; noise of two classes.
+
+    generator   words -> `torch.Generator`, such as `Run.generator`
+    """
+    around, pictures, within = (torch.randn(count, *SHAPE, generator=generator(name))
+                                for name in ("around", "pictures", "within"))
+    flat, normal = plane(SHAPE, generator("plane"))
+    distances = torch.linspace(0.11, 6.3, count) * (2 * (torch.arange(count) % 2) - 1)
+    within += (distances[:, None] - flat(within)).view(-1, 1, 1, 1) * normal
+    noise = draw(draws, SHAPE, generator("draws"))
+    blocks = torch.cat([perturbations(n, SHAPE, seed) for n in range(-(-draws // BLOCK))])[:draws]
+    problems = {}
+    for name, net, images, points in ((FLAT, flat, within, noise.points),
+                                      (CURVED, curved(1, generator("bent")), around, noise.points),
+                                      (SIX, curved(6, generator("six")), pictures, blocks)):
+        wrong, scores = torch.arange(count) % 5 == 0, net(images)
+        labels = (classes(scores) + wrong) % max(scores.shape[1], 2)
+        problems[name] = Problem(net, images, labels, points)
+    return problems, distances.abs().numpy(), noise
+
+
+def by_loop(problem, procedure, /, *, points=None, **changes):
+    """A row an image: whether it is in C, norm of its attack (0: none), first flipping point at each delta.
+
+    procedure   the paper's steps for one image; `points` and `changes` make a mutant of them
+    """
+    points = problem.points if points is None else points
+    return pd.DataFrame([procedure(problem.net, image, label, points, **changes)
+                         for image, label in zip(problem.images, problem.labels.tolist())],
+                        columns=COLUMNS, dtype=float)
+
+
+def by_fast_code(problem, noise, generator):
+    """`(rows, shares)` of two classes, by the code of Sections 7.2.1 to 7.2.3; shares in percent."""
+    judge, images, labels = Careful(problem.net), problem.images, problem.labels
+    result, attacked = susceptibility.measure(
+        judge, images, labels, noise, DELTAS, images_attack=None, images_random=None, generator=generator,
+        device=torch.device("cpu"))
+    firsts = [random_flips(judge.flips, attacked.images, attacked.labels, attacked.size, noise, delta).first
+              for delta in DELTAS]
+    shares = result["accuracy"], *(p["susceptibility"] for p in (result["attack"], *result["random"]))
+    rows = _rows(judge.margins(images, labels) > 0, attacked.rows, attacked.size, firsts, len(noise.points))
+    return rows, [share["percent"] for share in shares]
+
+
+def by_code_for_many_classes(problem, seed):
+    """The rows by the code of Section 7.2.4."""
+    draws = len(problem.points)
+    result = examine(*problem[:3], deltas=DELTAS, draws=draws, seed=seed)
+    hit = result["l2"] > 0
+    return _rows(result["correct"], np.flatnonzero(result["correct"])[hit], result["l2"][hit],
+                 result["first"], draws)
+
+
+def _rows(correct, attacked, norms, firsts, draws):
+    rows = np.c_[correct, np.zeros(len(correct)), np.full((len(correct), len(DELTAS)), draws)]
+    rows[attacked, 1:] = np.c_[norms, np.transpose(firsts)]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def crossings(steps, trials, generator):
+    """Random perturbations beside planes of several dimensions, at the distance of their attack.
+
+    `[{"n", "delta", "exact", "low", "high", "image"}]`: the exact share of single perturbations that cross
+    the plane, the 99.99% interval of the measured one, and the share of images that 2,000 flip, in percent.
+    """
+    away = 0.9999 * 39 * float(scalings()[1])   # just inside a step, which then is the attack
+    rows = []
+    for side in (2, 4, 8, 16, 32):
+        net, towards = plane((3, side, side), generator("side", side))
+        image, label, n = away * towards[None], torch.ones(1, dtype=torch.int64), towards.numel()
+        norm = torch.tensor(steps(net, image[0], 1, 0 * image)[1:2])
+        batches = (draw(min(2000, trials - begin), towards.shape, generator("against", side, begin))
+                   for begin in range(0, trials, 2000))
+        hits = np.sum([[int(random_flips(Careful(net).flips, image, label, norm, points, delta,
+                                         exact=True).count) for delta in DELTAS[1:]] for points in batches],
+                      axis=0)
+        for delta, count in zip(DELTAS[1:], hits.tolist()):
+            ratio = away / (delta * float(norm))
+            rows.append({"n": n, "delta": delta, "exact": 100 * float(tail(n, ratio)),
+                         "image": 100 * float(planar_flip_probability(n, ratio)),
+                         **susceptibility.percentage(count, trials, confidence=0.9999)})
+    return rows
+
+
+def sound_noise(hooks, half_width, dimension, generator):
+    """Whether noise of an L-infinity and an L2 ball has the laws of the text, equal mean norms to within 2%,
+    and a sample for each image.
+
+    hooks   of `fit`, with half the width `half_width` and the matching radius, for images of so many values
+    """
+    radius, blank = matching_radius(half_width, dimension), torch.zeros(400, 3, 1, dimension // 3)
+    cube, ball = (hook(None, blank, None, generator).flatten(1).double() for hook in hooks)
+    norms, radii = cube.norm(dim=1), ball.norm(dim=1)
+    laws = ((cube.flatten()[:20_000], (-half_width, 2 * half_width)),
+            ((radii / radius) ** dimension, (0, 1)))
+    return bool(cube.abs().max() <= half_width and radii.max() <= radius * (1 + 1e-6)
+                and abs(norms.mean() / radii.mean() - 1) <= 0.02
+                and all(stats.kstest(x.numpy(), "uniform", ends).pvalue >= 1e-6 for x, ends in laws)
+                and not any(torch.equal(*some[:2]) for some in (cube, ball)))
+
+
+# ---- the paper's own form must fit the code in use; mutants of it must not -------------------------------
+class Checks:
+    """The checks of one page, published one by one; `show` ends them with all mutants."""
+
+    def __init__(self, run):
+        self.run, self.detected = run, {}
+
+    def check(self, item, fits, own, mutants, *, exact=True, noticed=False, **data):
+        """Publish a derived item.
+
+        fits      form -> whether it gives what the code in use gives; `own` must, none of `mutants` may
+        mutants   {what is wrong with it: form}
+        exact     whether a further check of the item succeeds
+        noticed   whether `data` counts the mutants that were detected, too
+        """
+        detected = self.detected[item] = {error: not fits(form) for error, form in mutants.items()}
+        self.run.statement(item, evidence=equality(fits(own) and exact, changed=detected.values()),
+                           data=data | ({"changes_noticed": sum(detected.values())} if noticed else {}))
+
+    def show(self):
+        """Show all mutants in a folded table; returns how many there are and how many are detected."""
+        label = {item: reference.paper(self.run.paper_key)[item].label for item in self.detected}
+        display.table(["definition", "errors", "detected"],
+                      [[label[item], "; ".join(by_error), f"{sum(by_error.values())} of {len(by_error)}"]
+                       for item, by_error in self.detected.items()],
+                      "Errors built into steps or formulas, and how many of them the comparison detects",
+                      sentences=True, fold="Mutants of all definitions")
+        return {"caught": sum(sum(by_error.values()) for by_error in self.detected.values()),
+                "mutants": sum(map(len, self.detected.values()))}
+
+
+# ---- where the gradient of the squared error vanishes in single precision --------------------------------
+LOGITS = np.linspace(0, 60, 2401)  # absolute values: of class 1 above 0, of class 0 below
+TINY = torch.finfo(torch.float32).tiny  # smaller numbers are subnormal
+
+
+def slopes(label):
+    """Absolute derivative by the logit of an image that is classified correctly as 0 or 1, at `LOGITS`."""
+    z = torch.tensor(LOGITS if label else -LOGITS, dtype=torch.float32, requires_grad=True)
+    slope, = torch.autograd.grad(((z.sigmoid() - label) ** 2).sum(), z)
+    return slope.abs().double().numpy()
+
+
+def last_logit(label, least=0.0):
+    """The largest of `LOGITS` at which the derivative is above 0, or as large as `least`."""
+    return float(LOGITS[(slopes(label) > 0) & (slopes(label) >= least)].max())
+
+
+def draw_slopes():
+    """The derivative over the absolute logit, exact and in single precision, for both classes."""
+    figure, ax = plt.subplots(figsize=(7.5, 3.8))
+    exact = 2 * special.expit(-LOGITS) ** 2 * special.expit(LOGITS)
+    ax.plot(LOGITS, exact, color="0.8", lw=9, label="exact")
+    for label, sign, colour, line, width in zip((1, 0), "><", display.PALETTE, display.LINES, (5, 2)):
+        size, end = np.where(slopes(label) > 0, slopes(label), np.nan), last_logit(label)
+        ax.plot(LOGITS, size, line, color=colour, lw=width, label=f"32 bits, class {label}, z {sign} 0")
+        ax.plot(end, size[LOGITS == end], "o", color=colour, ms=9)
+    ax.axvspan(last_logit(1), LOGITS[-1], color=display.PALETTE[0], alpha=0.12)
+    ax.text(last_logit(1) + 1, 1e-46, "class 1: no gradient", fontsize=11)
+    ax.set(yscale="log", xlabel="absolute value of the logit z", ylabel="gradient of the squared error",
+           ylim=(1e-52, 10))
+    ax.legend(loc="upper right")
+    return figure
