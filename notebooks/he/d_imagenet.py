@@ -40,13 +40,13 @@ from collections import Counter
 import matplotlib.pyplot as plt
 
 from papers.he import boundary, detection, experiments, figures
-from papers.he.claims import NAMES
 from report import display, prose
 from report.page import start
 from report.sums import mean, share
 from shared.attacks.region import Region
 from shared.susceptibility import percentage
 
+NAMES = {kind: figures.KINDS[kind] for kind in figures.COLOURS}
 run = start("he/d_imagenet", globals())
 
 # %% [markdown]
