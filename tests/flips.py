@@ -71,7 +71,8 @@ def drawn(value, generator, keys=()):
     if isinstance(value, (bool, np.bool_)):
         return bool(generator.random() < 0.5)
     if isinstance(value, (int, float, np.number)):
-        return value * generator.choice([0, 0.01, 0.5, 1, 2, 10]) + generator.choice([0, 0.1, 1, 60, 100])
+        new = value * generator.choice([0, 0.01, 0.5, 1, 2, 10]) + generator.choice([0, 0.1, 1, 60, 100])
+        return round(new) if isinstance(value, (int, np.integer)) else new      # a count stays whole
     return value
 
 

@@ -24,7 +24,6 @@ SCALE = dict(
     iterations=9,
     shown=4,
     tried=3,
-    noises=7,
     tested=8,
     seed=0,
     subject="all",
@@ -77,13 +76,6 @@ def test_settings_change_what_they_name_and_nothing_else():
     ].c == ours["attack"].c
     assert plan["short", "mnist-normal", "brittle"]["subject"].recipe.epochs == 2
     assert experiments.plan_settings(SimpleNamespace(**SCALE | {"subject": "cifar10"})) == {}
-
-
-def test_noise_is_planned_on_optmargin_alone():
-    plan = experiments.plan_noise(SimpleNamespace(**SCALE))
-    assert {kind for _, kind, _ in plan} == {"margin"} and all(
-        g["noises"] == 7 and "shown" not in g for g in plan.values()
-    )
 
 
 # ---- rows --------------------------------------------------------------------------------------------------

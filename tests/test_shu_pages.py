@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.shu import beyond, claims, experiments, figures, slices
+from papers.shu import beyond, claims, experiments, figures
 
 SIDE = 28
 
@@ -96,16 +96,6 @@ def test_where_a_box_is_of_the_printed_kind(runs):
     assert "b" not in told[3] and told[3]["kept"] == 40
 
 
-def test_rates_by_the_rule_of_keeping_beside_the_print(runs):
-    cw2 = runs.classes[1]["6"]     # printed: 0 and, for NF, 0
-    cw2["boxes"]["any"] = cw2["boxes"]["all"] | {"rates": [[0.25, 0.9, 0.1]] * 2}
-    assert not beyond.off_by_rule(runs.iloc[:2], "table-2")     # no attack has a box by each rule
-    cw2["boxes"]["most"] = cw2["boxes"]["all"] | {"rates": [[0.5, 0.9, 0.1]] * 2}
-    assert beyond.off_by_rule(runs.iloc[:2], "table-2") == {
-        "n": 1, "told": "all examples, 90.0 points; 90% of them, 50.0 points; one at least, 25.0 points"}
-    assert not beyond.off_by_rule(runs.iloc[:0], "table-2")
-
-
 def test_transfer_beside_the_print_and_of_other_families(runs):
     rows = {row["attack"]: row for row in beyond.transfers(runs, runs.iloc[1:2].assign(of="epochs"))}
     assert list(rows)[0] == "NF" and rows["NF"]["here"] == 25 and rows["NF"]["epochs"] is None
@@ -135,8 +125,8 @@ def test_figures_are_drawn_of_what_is_there_and_nothing_of_nothing(runs):
 
 def test_points_of_a_plane_have_the_types_of_section_2_4():
     answers = np.array([[1, 7, 7, 1], [1, 1, 7, 7], [1, 1, 2, 1]])
-    assert slices.types(answers, 1).tolist() == [0, 1, 2, 3]
-    inside = slices.near(np.linspace(-3, 3, 7))
+    assert figures.types(answers, 1).tolist() == [0, 1, 2, 3]
+    inside = figures.near(np.linspace(-3, 3, 7))
     assert inside[3, 3] and inside[3, 5] and not inside[3, 6] and not inside[1, 1]
 
 
