@@ -255,7 +255,6 @@ run.extra("optimiser-settings", (others, attacks), figures.by_setting,
 # | weight of the distance on MNIST | 1/255² for OptMargin, 1 for OptBrittle and OptStrong | the authors' code divides OptMargin's by 255² though pixels lie in [0, 1]; the others are unpublished. 1 was chosen because it came nearer to the published accuracy of region classification on another small network, so that this accuracy is no evidence |
 # | training of the normal MNIST network | 21 epochs of 60,000 digits, learning rate and batches of the adversarial recipe, 16-bit arithmetic (bfloat16) | unpublished; the authors' weights are those of step 24,900 |
 # | end of a search | when the loss of the image itself stops falling | the authors' rule takes the sum over a batch, so that the result depends on the other images |
-# | an attack without an example | the clean image is classified | the authors' code returns a black one |
 # | adversarial training, MNIST | a twelfth of the steps, one-cycle learning rate, PGD of 7 larger steps | the published 100,000 steps on PGD of 40 take days on a CPU |
 # | networks for CIFAR-10 | a small ResNet of the same residual blocks: 15 epochs, for “adv.” 10 on PGD of 2 steps | the paper's has 45.9 million parameters and takes 80,000 steps, on PGD of 10 |
 #

@@ -102,7 +102,6 @@ def table_5(examples, classifiers=None):
     return table
 
 
-# What is recorded is shown even where no classifier is recorded yet.
 both = (examples,)
 if classifiers.recorded or classifiers.own and not examples.recorded:
     both = (examples, classifiers)
@@ -280,7 +279,6 @@ run.say((noises, examples), fitted,
 #
 # ## Exercises
 #
-# - `directions=300`: more directions. The nearest distances cannot rise by adding directions; do the medians move?
 # - `iterations=1000`, the paper's number: is the share of misclassified copies under new noise still far below that under the attack's own?
 
 # %%
@@ -296,8 +294,8 @@ if "own" in facts and "benign" in facts:
         f"{facts['images']} images); whether this explains the difference is not shown. SqueezeNet 1.1 is a small "
         f"proxy, and the attack ran {best.iterations[best.kind == 'margin'].max():,} of {run.full.iterations:,} "
         "iterations, so the paper's numbers are not tested.")
-run.minute(sentences, alt="An image, three attacks on it, and the boundary distances.",
-           picture=draw_one(best) if len(best) else None)
+picture = draw_one(best) if len(best) else None
+run.minute(sentences, picture=picture, alt="An image, three attacks on it, and the boundary distances.")
 
 # %%
 run.stamp()

@@ -185,8 +185,7 @@ run.picture(
     caption="The trade-off between separability and robustness over the threshold t (size of the marks): "
             "bright pixels left alone (T = 255, joined in the order of t) or all pixels decided (T = t). "
             "Lower is better on both axes",
-    alt="Two panels, towards white and towards black: robustness over separability, with a cross for each "
-        "published setting.")
+    alt="Two panels, towards white and black: robustness over separability, published settings as crosses.")
 
 # %% [markdown]
 # ## Figure 3: adversarial examples of one digit
@@ -263,7 +262,6 @@ run.figure(
 # - `place="input"`: the network gets pruned images, the pair itself stays unpruned. All points of the trade-off curve move to the
 #   right edge, since the pair can be as similar as without pruning.
 # - `architecture="c"`: another network. The curves keep their direction; their places move.
-# - `step=8`: more thresholds. If one threshold decides all pixels (squares), robustness stays near 1, except at 128.
 
 # %%
 MINUTE = (

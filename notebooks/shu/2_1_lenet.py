@@ -169,9 +169,9 @@ def neighbours(units):
     return {}
 
 run.figure("figure-3", projection, draw_digits, data=neighbours,
-           alt="Points in the plane, one a digit image, coloured and marked by the ten classes.",
-           contains={"scatter of 2000": lambda d: d.get("images") == 2000,
-                     "ten digit labels": lambda d: d.get("digits") == 10})
+           alt="Points in the plane, one a digit image, coloured and marked by the ten classes.", contains={
+               "scatter of 2000": lambda d: d.get("images") == 2000,
+               "ten digit labels": lambda d: d.get("digits") == 10})
 run.say(projection, neighbours, "For {same_class_nearest:.1%} of the {images} images the nearest neighbour "
         "in the plane belongs to the same class.")
 
@@ -283,7 +283,6 @@ run.say(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 # ## Exercises
 #
 # - `seed=1`: ten other networks, and perhaps another digit. The rates of single networks change; compare the kinds of the boxes.
-# - `samples=100`: the rates of Table 2 move by a few percent, the kinds hardly.
 
 # %%
 best = run.best(sweeps)
