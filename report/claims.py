@@ -12,8 +12,10 @@ import importlib
 import importlib.util
 import re
 
+from report import prose
 from shared import runtime
 
+MANY = 8  # more cases are counted, and few of them are shown one by one
 SO_FAR = "; so far: "
 WAITS = "waits for "  # how the evidence begins where units are missing: the only null for lack of them
 
@@ -26,12 +28,16 @@ NOT_WORDS = re.compile(r"[\[({]\s*['\"]|['\"]\s*:|\[[^\]]*,[^\]]*,|\[\s*\]|\{\s*
 class Claims(dict):
     """`{item: {phrase: predicate}}` of a paper, filled by its own calls; see `judge` for a predicate."""
 
-    def __call__(self, item, phrase, *others):
+    def __call__(self, item, phrase, *others, counts=None):
         """Decorator: the function judges the claim of `item` with `phrase`; it takes rows of `others`, too.
 
         In a function's place may stand a text: why the claim cannot be judged.
+
+        counts  a run's labels -> whether it decides the claim, which waits for no other; None: all decide
         """
         def register(predicate):
+            if counts:
+                predicate.counts = counts
             given = self.setdefault(item, {})
             if phrase in given:
                 raise runtime.UserError(f"{item}: {phrase!r} is judged twice")
@@ -56,7 +62,7 @@ def judge(item, rows, predicates, *, lacking=None, others=None):
                 gives (holds, evidence in words). `(predicate, "table-4", ...)` is given these items' rows
                 too. A text in a predicate's place says why the claim cannot be judged.
     lacking     what the rows lack, such as "41 of 45 units", or None: a function of the predicate if that
-                `counts` only some units by their labels (`every`), else of None. A claim for which
+                `counts` only some units by their labels, else of None. A claim for which
                 something is lacking waits, with what the present rows show
     others      {item id: (rows, lacking)} of the other items
     Raises UserError naming the phrase, and the claims it may mean, where a claim is not judged exactly once,
@@ -76,6 +82,78 @@ def judge(item, rows, predicates, *, lacking=None, others=None):
             for n, claim in enumerate(item.claims)]
 
 
+# ---- claims on every case --------------------------------------------------------------------------------
+def over_cases(cases, judge, *, what="cases", reads="", leaves="", proxies=(), of_all=False, reasons=None):
+    """`(holds, evidence)` of a claim on every case: it fails where one fails, and holds where all hold.
+
+    cases    {what a case is called, or "" of an only one: its values, a dict that may hold dicts}
+    judge    the case, its values as attributes (`prose.attributes`) -> (whether the claim holds there, what
+             it shows in words). A case that lacks a value that `judge` needs says so, and the claim is open
+             unless another case fails
+    what     what the cases are, in words
+    reads    how a word of the claim is read that names no bound: "“restores” is read as more than half"
+    leaves   what of the claim `judge` leaves open, and why: then it may fail, not hold
+    proxies  cases measured on something else than the paper's: they are shown and decide nothing
+    of_all   the claim speaks of cases that are proxies here: on the others it may fail, not hold
+    reasons  {case: why it lacks a value}
+    """
+    judged = {case: _case(judge, values) for case, values in cases.items()}
+    lacking = {}
+    for case, why in (reasons or {}).items():
+        if judged[case][0] is None:
+            lacking.setdefault(why, []).append(case)
+    shown = {case: judged[case] for case in judged if case not in sum(lacking.values(), [])}
+    words = [*([_in_words(shown)] if shown else []),
+             *(f"{', '.join(names)}: {why}" for why, names in lacking.items())]
+    evidence = "; ".join(words) + "".join(f" ({more})" for more in (reads, leaves) if words and more)
+    holds, remark = conclude({case: held for case, (held, _) in judged.items()}, what, leaves, proxies,
+                             of_all)
+    return holds, f"{evidence} ({remark})" if remark else evidence or "no value"
+
+
+def conclude(judged, what="cases", leaves="", proxies=(), of_all=False):
+    """What `{case: whether a claim holds there}` comes to, and a remark on the proxies among the cases."""
+    own = [case for case in judged if case not in proxies]
+    names, values = " and ".join(own), [judged[case] for case in own]
+    holds = False if False in values else None if None in values or leaves or not values else True
+    if holds and of_all:
+        return None, f"nothing on {names} contradicts it; the other {what} are proxies"
+    if len(own) == len(judged):
+        return holds, ""
+    if holds is None:
+        return None, f"{'' if own else 'not judged: '}proxies are among these {what}"
+    return holds, f"judged for {names} alone; the other {what} are proxies"
+
+
+def _case(judge, values):
+    """`(holds, words)` of a case, with None where a value is missing."""
+    try:
+        holds, words = judge(prose.attributes(values))
+        return bool(holds), words
+    except (AttributeError, ZeroDivisionError):     # no such attribute, or a share of nothing
+        return None, "no value"
+
+
+def _in_words(judged):
+    """What the cases show. Where they are many, how many of those with a value hold, and what few show.
+
+    Shown one by one are cases with a value, if these are few, else those that fail, or one of these.
+    """
+    lines = {case: f"{case}: {words}" if case else words for case, (_, words) in judged.items()}
+    if len(judged) <= MANY:
+        return "; ".join(lines.values())
+    valued = {case: holds for case, (holds, _) in judged.items() if holds is not None}
+    chosen = [case for case, holds in valued.items() if not holds or len(valued) <= MANY]
+    words = [lines[case] for case in chosen[:MANY]]
+    if len(chosen) > MANY:
+        words = [f"for example {words[0]}"]
+    held = f"it holds in {sum(valued.values())} of"
+    count = (f"{held} {len(judged)} cases" if len(valued) == len(judged) else
+             f"values for {len(valued)} of {len(judged)} cases, {held} these" if valued else "no value")
+    return "; ".join([count, *words])
+
+
+# ---- judging ---------------------------------------------------------------------------------------------
 def nothing(decides=None):
     """What rows lack of which all units are there: None."""
     return None

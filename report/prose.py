@@ -1,8 +1,9 @@
 """Numbers as a person writes them, and sentences with computed numbers: templates over facts."""
-import functools
 import math
+import operator
 import re
 import string
+from types import SimpleNamespace
 
 from report.comparison import decimals
 from shared.runtime import UserError
@@ -38,26 +39,44 @@ def number(value, printed=None, column=None, digits=4):
     return f"{value:,.{digits}g}" if abs(value) < 10**digits else f"{value:,.0f}"
 
 
+def short(value):
+    """A number in a sentence: three significant digits."""
+    return number(value, digits=3)
+
+
+# ---- facts and templates ---------------------------------------------------------------------------------
+NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+
+
+def attributes(facts):
+    """Facts as attributes, groups of them likewise: `c.brittle.region`. A missing one (None, NaN) is none."""
+    return SimpleNamespace(**{name: attributes(value) if isinstance(value, dict) else value
+                              for name, value in facts.items()
+                              if not (value is None or isinstance(value, float) and math.isnan(value))})
+
+
 def fill(template, facts):
     """A sentence of a template: "{near.region:%} of {images}" with {"near": {"region": 99.0}, "images": 100}.
 
     A field names a fact. Plain, it is a number as a person writes it, with three digits; with `%`, that
     number of percent; any other format is Python's, as in `{share:.0%}`. What is missing is "no value".
     """
-    fields(template)
+    for field in fields(template):
+        if (name := field.partition(".")[0]) not in facts:
+            raise UserError(f"no {name!r} there; there are: {', '.join(map(str, facts))}")
     return _Fields().vformat(template, (), facts)
 
 
 def fields(template):
     """The names in a template. Raises UserError where a field is none."""
     try:
-        found = [field for _, field, _, _ in string.Formatter().parse(template) if field is not None]
+        names = [field for _, field, _, _ in string.Formatter().parse(template) if field is not None]
     except ValueError as error:
         raise UserError(f"template {template!r}: {error}; write a brace as {{{{ or }}}}") from None
-    if strange := [field for field in found if not NAME.fullmatch(field)]:
+    if strange := [field for field in names if not NAME.fullmatch(field)]:
         raise UserError(f"template {template!r}: {strange[0]!r} is no name of a fact; allowed: a name, or "
                         "names with dots between")
-    return found
+    return names
 
 
 def complete(template, facts):
@@ -65,48 +84,11 @@ def complete(template, facts):
     return all(_value(facts, field) is not None for field in fields(template))
 
 
-# ---- facts with gaps -------------------------------------------------------------------------------------
-NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
-
-
-class Missing(Exception):
-    """A value that was not measured."""
-
-
-class Case:
-    """Facts by attribute, groups of them likewise: `case.brittle.region`.
-
-    Raises Missing for None and NaN, and for a name beside groups (a group that was not measured); UserError
-    for a name that is not there beside numbers, saying which are.
-    """
-    def __init__(self, facts):
-        self._facts = facts
-
-    def __getitem__(self, name):
-        facts = self._facts
-        if name not in facts:
-            if not facts or any(isinstance(value, dict) for value in facts.values()):
-                raise Missing(name)
-            raise UserError(f"no {name!r} there; there are: {', '.join(map(str, facts))}")
-        value = facts[name]
-        value = value.item() if hasattr(value, "item") else value
-        if value is None or isinstance(value, float) and math.isnan(value):
-            raise Missing(name)
-        return Case(value) if isinstance(value, dict) else value
-
-    __getattr__ = __getitem__
-
-
-def known(function, facts):
-    """What a function of a `Case` gives; None where a value that it needs is missing."""
-    try:
-        return function(Case(facts))
-    except (Missing, ZeroDivisionError, OverflowError):
-        return None
-
-
 def _value(facts, field):
-    return known(lambda case: functools.reduce(Case.__getitem__, field.split("."), case), facts)
+    try:
+        return operator.attrgetter(field)(attributes(facts))
+    except AttributeError:
+        return None
 
 
 class _Fields(string.Formatter):
@@ -116,6 +98,4 @@ class _Fields(string.Formatter):
     def format_field(self, value, format_spec):
         if value is None:
             return "no value"
-        if format_spec in ("", "%"):
-            return f"{number(value, digits=3)}{format_spec}"
-        return format(value, format_spec)
+        return f"{short(value)}{format_spec}" if format_spec in ("", "%") else format(value, format_spec)

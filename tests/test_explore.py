@@ -1,6 +1,4 @@
 """Figures with sliders: their tables, that they need nothing from outside, and their sliders in a browser."""
-import base64
-import io
 import json
 import re
 import shutil
@@ -8,9 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from PIL import Image
 
-from papers.ren.mixer import Mixer
 from papers.sutton.explorer import Explorer
 
 AXES = {"n": [1, 10, 100], "delta": [0.5, 2.0], "model": ["round", "flat"]}
@@ -35,33 +31,6 @@ def test_needs_nothing_from_outside():
     assert not re.search(r"https?:|//[a-z]|src=|import |fetch|@import", html)
     assert "$" not in re.sub(r"\$\{", "", html)  # every placeholder is filled
     assert "A trial" in repr(explorer()) and "\n" not in repr(explorer())
-
-
-GREYS = np.arange(5 * 4, dtype=np.uint8).reshape(5, 1, 2, 2)
-CHANCES = np.array([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6], [0.3, 0.7], [0.0, 1.0]])
-
-
-def mixer():
-    return Mixer("trial", "A trial", {"white": (GREYS, CHANCES), "digit 1": (GREYS, CHANCES[:, ::-1])})
-
-
-def test_a_mixer_is_a_still_without_scripts():
-    html = mixer()._repr_html_()
-    still = re.sub(r"(?s)<(script|style)>.*?</\1>", "", html)
-    assert "With 50% white the predicted label is 1 (probability 60%)." in still  # the first other answer
-    rows = [re.findall(r"<td(?: class=other)?>(\d)</td>", row) for row in still.split("<tr>")[2:]]
-    assert rows == [["0", "0", "1", "1", "1"], ["1", "1", "0", "0", "0"]]
-    assert '<div class="controls" hidden>' in still  # nothing to press that would not answer
-    sheet = base64.b64decode(re.search(r"url\(data:image/png;base64,([^)]*)\)", still)[1])
-    assert np.array_equal(np.asarray(Image.open(io.BytesIO(sheet))), GREYS.reshape(10, 2))
-    assert not re.search(r"https?:|//[a-z]|src=|import |fetch|@import", html)
-
-
-def test_a_mixer_refuses_what_it_cannot_show():
-    with pytest.raises(ValueError, match="alike"):
-        Mixer("t", "t", {"a": (GREYS, CHANCES[:4])})
-    with pytest.raises(ValueError, match="first images differ"):
-        Mixer("t", "t", {"a": (GREYS, CHANCES), "b": (GREYS + 1, CHANCES)})
 
 
 def test_refuses_what_it_cannot_show():
@@ -103,19 +72,3 @@ def test_sliders_move_the_values_in_a_browser(tmp_path):
         # in the middle of all axes: entry [1, 1, 1] = -7, "never" in the second; then entry [2, 0, 0] = -8
         assert "first: 1.00 · 10-7" in before and "second: 0" in before
         assert after.count("1.00 · 10-8") == 2 and labels == "3"
-
-
-def test_a_mixer_moves_in_a_browser(tmp_path):
-    told = shown_after(tmp_path, mixer()._repr_html_(), SET + """
-      const said = () => document.querySelector('.words').textContent;
-      const before = said(); set('mix-trial-end', 1); set('mix-trial-share', 3);
-      const after = said(), share = document.getElementById('mix-trial-share');
-      document.querySelector('tbody td').click();
-      document.body.dataset.result = [before, after, share.value, said(),
-        share.getAttribute('aria-valuetext'), document.querySelector('.controls').hidden].join('|');""")
-    if told:
-        before, after, *clicked, hidden = told
-        assert before == "With 50% white the predicted label is 1 (probability 60%)."
-        assert after == "With 75% digit 1 the predicted label is 0 (probability 70%)."
-        first = "With 0% white the predicted label is 0 (probability 90%)."
-        assert clicked == ["0", first, first] and hidden == "false"

@@ -7,7 +7,7 @@ import torch
 from test_training import CPU, FAST
 
 from papers.he import experiments, figures
-from papers.he.subject import Subject
+from papers.he.models import Subject
 from report import registry, zoo
 from report.experiment import Experiment, folder_of, recorded
 from shared import runtime

@@ -1,7 +1,7 @@
 """comparison, claims, verdict, forms of records: on hand-made items and on the papers' own numbers."""
 import json
 import sys
-from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,7 +13,6 @@ from scipy import stats
 
 from report import claims, comparison, display, numbers, record, reference, store
 from report.comparison import INTERVAL, PRECISION, SAMPLING
-from report.every import every
 from report.verdict import VERDICTS, verdict
 from shared import ROOT, runtime
 
@@ -354,16 +353,85 @@ def test_claims_wait_for_units_and_say_what_is_seen_so_far():
 
 
 def test_a_claim_that_some_units_decide_waits_for_no_others():
-    first = every("name", lambda c: c.value > 0, says="{name}: {value}", proxies=("b",))
+    register = claims.Claims()
+
+    @register("table-x", "rises", counts=lambda labels: labels.get("name") != "b")
+    def first(rows):
+        return True, "seen"
+
     decided = claims.judge(ITEM, ROWS, {"rises": first, "larger": larger},
                            lacking=lambda decides: None if decides is first else "1 of 3 nets")
     assert decided[0]["holds"] is True and decided[1]["evidence"].startswith("waits for 1 of 3 nets; so far")
     sets = [SimpleNamespace(name="s", published=dict.fromkeys(("a-1", "b-1", "c-1")),
                             labels={f"{name}-1": {"name": name} for name in "abc"})]
-    lacking = record.lacking(sets, {"s": {"a-1": store.Run("a-1", {}, {"images": [5, 9]}, {}, 1, {}, {})}},
-                             " of Table 1")
+    units = {"s": {"a-1": store.Run("a-1", {}, {"images": [5, 9]}, {}, 1, {}, {})}}
+    lacking = record.lacking(sets, units, " of Table 1")
     assert lacking() == "2 of 3 units of Table 1" and lacking(first) == "1 of 2 units of Table 1"
-    assert lacking(replace(first, proxies=("b", "c"))) is None
+    first.counts = lambda labels: labels["name"] == "a"
+    assert lacking(first) is None
+
+
+def test_a_claim_waits_for_networks_that_are_trained_as_long_as_published():
+    sets = [SimpleNamespace(name="s", published=dict.fromkeys("ab"), labels={})]
+    units = {name: store.Run(name, {}, {"epochs": [n, 91], "images_train": [5, 5]}, {}, 1, {}, {})
+             for name, n in (("a", 91), ("b", 2))}
+    assert record.lacking(sets, {"s": units})() == "full training (2 of 91 epochs)"
+    assert record.lacking(sets, {"s": units | {"b": units["a"]}})() is None
+
+
+# ---- claims on every case ----------------------------------------------------------------------------------
+NETS = {"a": {"near": {"rate": 99.0}, "far": {"rate": 2.0}},
+        "b": {"near": {"rate": 64.0}, "far": {"rate": 0.0}}}
+LOW = {"near": {"rate": 1.0}, "far": {"rate": 0.0}}
+
+
+def near(c):
+    return c.near.rate > 50 > c.far.rate, f"{c.near.rate:.0f}% near"
+
+
+def test_a_claim_holds_if_it_does_in_every_case():
+    assert claims.over_cases(NETS, near, reads="“far” is read as below half") == (
+        True, "a: 99% near; b: 64% near (“far” is read as below half)")
+    assert claims.over_cases(NETS | {"b": LOW}, near)[0] is False
+    assert claims.over_cases({"": NETS["a"]}, near) == (True, "99% near")
+    left = partial(claims.over_cases, judge=near, leaves="“far” names no bound")
+    assert left({"b": NETS["b"]}) == (None, "b: 64% near (“far” names no bound)")
+    assert left({"b": LOW})[0] is False
+
+
+@pytest.mark.parametrize("missing", [{"near": {"rate": None}, "far": {"rate": 1.0}}, {"near": {"rate": 60.0}},
+                                     {"near": {"rate": float("nan")}, "far": None}])
+def test_a_case_without_a_value_says_so_and_leaves_the_claim_open(missing):
+    some = NETS | {"c": missing}
+    assert claims.over_cases(some, near) == (None, "a: 99% near; b: 64% near; c: no value")
+    assert claims.over_cases(some | {"b": LOW}, near)[0] is False
+    assert claims.over_cases({}, near) == (None, "no value")
+    assert claims.over_cases(some, near, reasons=dict.fromkeys("ac", "too few")) == (
+        None, "a: 99% near; b: 64% near; c: too few")
+
+
+def test_many_cases_are_counted_and_those_that_fail_are_shown():
+    def above(least, count=claims.MANY + 3, valued=99):
+        cases = {f"c{n}": {"x": n if n < valued else None} for n in range(count)}
+        return claims.over_cases(cases, lambda c: (c.x >= least, str(c.x)))
+
+    assert above(0) == (True, "it holds in 11 of 11 cases")
+    assert above(2) == (False, "it holds in 9 of 11 cases; c0: 0; c1: 1")
+    assert above(99)[1] == "it holds in 0 of 11 cases; for example c0: 0"
+    assert above(1, valued=2) == (
+        False, "values for 2 of 11 cases, it holds in 1 of these; c0: 0; c1: 1")
+    assert above(0, valued=0) == (None, "no value")
+
+
+def test_proxies_are_shown_and_decide_nothing():
+    one = partial(claims.over_cases, judge=near, proxies=("b",), what="networks")
+    assert one(NETS) == (
+        True, "a: 99% near; b: 64% near (judged for a alone; the other networks are proxies)")
+    assert one(NETS | {"b": LOW})[0] is True and one({"b": NETS["b"]}) == (
+        None, "b: 64% near (not judged: proxies are among these networks)")
+    assert one(NETS, of_all=True) == (
+        None, "a: 99% near; b: 64% near (nothing on a contradicts it; the other networks are proxies)")
+    assert one(NETS | {"a": LOW}, of_all=True)[0] is False
 
 
 def test_with_all_units_there_a_broken_predicate_is_not_hidden():

@@ -14,7 +14,6 @@ import pytest
 from conftest import NOTEBOOKS, SHOWN, environment, outputs, ran
 
 from report import claims, display, record, reference, store
-from report.every import every
 from report.verdict import VERDICTS
 from shared import ROOT, runtime
 from shared.data import sets
@@ -190,8 +189,11 @@ def test_where_nothing_is_recorded_nothing_is_called_so(smoke, name):
     (lambda c: c.value > 2 or abs(c.value) >= 0, True), (lambda c: c.other_value > 2, False)])
 def test_a_claim_that_cannot_come_out_otherwise_is_found(holds, stuck):
     rows = pd.DataFrame({"name": ["a", "b"], "value": [2.5, 2.7], "other_value": [None, None]})
-    claim = every("name", holds, says="{name}", proxies=("a",))
-    assert flips.unflippable(claim, [rows], [rows], True, ["name"]) is stuck
+    def claim(rows):
+        cases = {row["name"]: row for row in rows.to_dict("records")}
+        return claims.over_cases(cases, lambda c: (holds(c), "seen"), proxies=("a",))
+
+    assert flips.unflippable(claim, [rows], [rows], ["name"]) is stuck
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

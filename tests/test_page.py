@@ -106,7 +106,7 @@ def test_a_page_from_the_reference_file_runs_at_once(house):
     judged = (house / "papers/scratch/claims.py").read_text()
     said = "The near attack succeeds always."
     assert f'# {said}\nclaim("table-1", "{said}")(TO_DO)' in judged
-    assert 'every("attack", lambda c: c.rate > 0,\n#     says="{attack}: {rate}")' in judged
+    assert 'lambda c: (c.rate > 0, f"{c.rate}"))' in judged
     assert max(map(len, text.splitlines())) <= 110
     done = run(house, "notebooks/scratch/2_1_rates.py", "-p", "profile", "smoke")
     assert done.returncode == 0, done.stderr

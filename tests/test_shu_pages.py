@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import torch
 
-from papers.shu import beyond, claims, experiments, figures, slices
+from papers.shu import beyond, claims, experiments, figures
 
 SIDE = 28
 
@@ -63,11 +63,12 @@ def test_rows_have_the_columns_of_print_and_say_why_a_value_lacks(runs):
 
 def test_views_and_predicates_of_claims_can_come_out_both_ways(runs):
     rows = pd.DataFrame(figures.inside(runs, "table-2"))
-    assert claims.rates("CW2")(rows)[["least", "most"]].to_numpy().tolist() == [[0.0, 0.2]]
-    assert claims.rates("CW2", attacked=True)(rows).most.item() == 0.9
-    holds, told = claims.some(lambda row: row["M1"] > 0.5 and row["least"] == 0, reads="so")(rows)
-    assert holds and told == "CW2: attacked network 0.9, others from 0 to 0.2 (so)"
-    assert claims.some(lambda row: row["M1"] > 2, reads="so")(rows)[0] is False
+    cw2 = rows[rows.attack == "CW2"]
+    assert claims.rates(cw2)[["least", "most"]].to_numpy().tolist() == [[0.0, 0.2]]
+    assert claims.rates(cw2, attacked=True).most.item() == 0.9
+    assert claims.some(rows, lambda row: row.M1 > 0.5 and row.least == 0, "so") == (
+        True, "CW2: attacked network 0.9, others from 0 to 0.2 (so)")
+    assert claims.some(rows, lambda row: row.M1 > 2, "so")[0] is False
     fewer = claims.fewer_intervals
     assert fewer(rows[rows.attack != "MI"])[0] is False and fewer(rows)[0] is None
     assert fewer(rows[rows.attack == "NF"]) == (True, "NF: 60 of 80")
@@ -93,16 +94,6 @@ def test_where_a_box_is_of_the_printed_kind(runs):
     assert [(row["changed in"], row["b"], row["attacked"], row["most"]) for row in told[:3]] == [
         ("published", 150, 0, 1), ("all examples", 40, 0.9, 0.2), ("90% of them", 40, 0.0, 0.9)]
     assert "b" not in told[3] and told[3]["kept"] == 40
-
-
-def test_rates_by_the_rule_of_keeping_beside_the_print(runs):
-    cw2 = runs.classes[1]["6"]     # printed: 0 and, for NF, 0
-    cw2["boxes"]["any"] = cw2["boxes"]["all"] | {"rates": [[0.25, 0.9, 0.1]] * 2}
-    assert not beyond.off_by_rule(runs.iloc[:2], "table-2")     # no attack has a box by each rule
-    cw2["boxes"]["most"] = cw2["boxes"]["all"] | {"rates": [[0.5, 0.9, 0.1]] * 2}
-    assert beyond.off_by_rule(runs.iloc[:2], "table-2") == {
-        "n": 1, "told": "all examples, 90.0 points; 90% of them, 50.0 points; one at least, 25.0 points"}
-    assert not beyond.off_by_rule(runs.iloc[:0], "table-2")
 
 
 def test_transfer_beside_the_print_and_of_other_families(runs):
@@ -134,8 +125,8 @@ def test_figures_are_drawn_of_what_is_there_and_nothing_of_nothing(runs):
 
 def test_points_of_a_plane_have_the_types_of_section_2_4():
     answers = np.array([[1, 7, 7, 1], [1, 1, 7, 7], [1, 1, 2, 1]])
-    assert slices.types(answers, 1).tolist() == [0, 1, 2, 3]
-    inside = slices.near(np.linspace(-3, 3, 7))
+    assert figures.types(answers, 1).tolist() == [0, 1, 2, 3]
+    inside = figures.near(np.linspace(-3, 3, 7))
     assert inside[3, 3] and inside[3, 5] and not inside[3, 6] and not inside[1, 1]
 
 

@@ -120,9 +120,9 @@ def claims(items):
             yield "\n".join([*_lines(words, "# "),
                              f"claim({_quoted(item.id)}, {_quoted(phrase(words, item.claims))})(TO_DO)"])
         if item.rows and item.keys and item.claims:
-            keys, first = " ".join(item.keys), item.values[0]
-            yield (f"# On every row, with report.every: every({_quoted(keys)}, lambda c: c.{first} > 0,\n"
-                   f"#     says=\"{{{item.keys[0]}}}: {{{first}}}\")")
+            key, first = item.keys[0], item.values[0]
+            yield (f"# On every row: claims.over_cases({{row[{_quoted(key)}]: row for row in "
+                   f"rows.to_dict('records')}},\n#     lambda c: (c.{first} > 0, f\"{{c.{first}}}\"))")
 
 
 def text(paper, name, items):

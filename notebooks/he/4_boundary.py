@@ -47,9 +47,9 @@ from functools import partial
 import numpy as np
 
 from papers.he import boundary, claims, experiments
-from report import prose
 from report.evidence import equality
 from report.page import start
+from report.prose import short
 from report.small_network import small_network
 from report.sums import mean
 from shared.boundary.survey import purity, survey
@@ -232,22 +232,22 @@ run.say(searches, by_step,
 # - `seed=1`: other directions and another network; the order of the four curves should stay.
 
 # %%
-MINUTE = (
-    "How far is a network's decision boundary from MNIST digits and their adversarial images, in random "
-    "directions? The median RMS distance to the nearest boundary (pixels from 0 to 1) is {benign.least} for "
-    "clean digits (n = {benign.images}), {margin.least} for images of OptMargin, an attack made to withstand "
-    "noise (n = {margin.images}), and at most {brittle.least} for minimum-norm images (OptBrittle, "
-    "n = {brittle.images}; step of the search: {step}). The best threshold on this distance misclassifies "
-    f"{claims.ERROR['least']} of the digits or of the OptMargin images, whichever is more (paper: "
-    "{paper}% for a classifier of boundary distances on another network). All values are of one network, and "
-    "the threshold was chosen on the same images.")
 best = run.best(distances)
 facts = boundary.all_data(best).get("mnist-normal", {}) if len(best) else {}
 if {"benign", "brittle", "margin"} <= facts.keys():
-    mine = best[best.network == "mnist-normal"]
+    shown = best[best.network == "mnist-normal"]
     errors = claims.thresholds({"mnist-normal": facts})["mnist-normal"]
-    run.minute(prose.fill(MINUTE, facts | errors | {"step": mine.step.max()}), alt=ALT_ALL,
-               picture=boundary.draw_all(mine))
+    least, n = ({kind: short(values[name]) for kind, values in facts.items()} for name in ("least", "images"))
+    run.minute(
+        "How far is a network's decision boundary from MNIST digits and their adversarial images, in random "
+        "directions? The median RMS distance to the nearest boundary (pixels from 0 to 1) is "
+        f"{least['benign']} for clean digits (n = {n['benign']}), {least['margin']} for images of OptMargin, an "
+        f"attack made to withstand noise (n = {n['margin']}), and at most {least['brittle']} for minimum-norm "
+        f"images (OptBrittle, n = {n['brittle']}; step of the search: {shown.step.max()}). The best threshold "
+        f"on this distance misclassifies {errors['least']['words']} of the digits or of the OptMargin images, "
+        f"whichever is more (paper: {short(errors['paper'])}% for a classifier of boundary distances on "
+        "another network). All values are of one network, and the threshold was chosen on the same images.",
+        picture=boundary.draw_all(shown), alt=ALT_ALL)
 
 # %%
 run.stamp()

@@ -40,13 +40,14 @@ from collections import Counter
 import matplotlib.pyplot as plt
 
 from papers.he import boundary, detection, experiments, figures
-from papers.he.claims import NAMES
 from report import display, prose
 from report.page import start
+from report.prose import short
 from report.sums import mean, share
 from shared.attacks.region import Region
 from shared.susceptibility import percentage
 
+NAMES = {kind: figures.KINDS[kind] for kind in figures.COLOURS}
 run = start("he/d_imagenet", globals())
 
 # %% [markdown]
@@ -101,7 +102,6 @@ def table_5(examples, classifiers=None):
     return table
 
 
-# What is recorded is shown even where no classifier is recorded yet.
 both = (examples,)
 if classifiers.recorded or classifiers.own and not examples.recorded:
     both = (examples, classifiers)
@@ -125,7 +125,6 @@ def votes(runs):
     lowest = min(facts, key=lambda kind: facts[kind]["percent"])
     return facts | {"attacked": int(rows.correct[rows.kind == "benign"].sum()), "lowest": NAMES[lowest],
                     "least": facts[lowest], "theirs": min(PRINTED, key=PRINTED.get)}
-
 
 run.say(examples, votes,
         f"Here {VOTE} OptMargin attacked the {{attacked}} images that the network classifies correctly. The "
@@ -183,10 +182,8 @@ def one_data(runs):
                    "walks": kind in first and bool(first[kind]["one"]), "restored": share(mine.region)}
             for kind, mine in rows.groupby("kind", observed=True)}
 
-
 run.figure("figure-8", examples, draw_one, data=one_data,
-           alt="Four columns: an image, its OptBrittle, OptMargin and FGSM example; below each its boundary "
-               "distances in two norms.",
+           alt="Four columns: an image and three attacks on it; below each its boundary distances in two norms.",
            contains={"top: images": lambda d: all(v["picture"] for v in d.values()),
                      "middle: sorted": lambda d: d.get("benign", {}).get("walks", False),
                      "bottom: the same": lambda d: d.get("benign", {}).get("walks", False)}, status=PROXY)
@@ -230,10 +227,8 @@ def all_data(runs):
                    "purity": next(iter(figures.mean_purity(mine)), None), "step": float(runs.step.max())}
             for kind, mine in surveys(runs).items()}
 
-
 run.figure("figure-9", examples, draw_all, data=all_data,
-           alt="Nearest and median distances of sorted images in two norms, a curve a kind; and purities "
-               "over k.",
+           alt="Nearest and median distances of sorted images in two norms, a curve a kind; purities over k.",
            contains={"minimum and median": True, "purity curves": True, "colours: benign": True,
                      "black line": True}, status=PROXY)
 
@@ -242,7 +237,7 @@ run.figure("figure-9", examples, draw_all, data=all_data,
 # ## Where it differs: OptMargin under noise that it was not optimised on
 #
 # OptMargin searches for an image of which 19 copies with fixed noise vectors are misclassified; region classification draws other
-# noise. As in {ref}`Section 3 <he-3>`, the table gives the mean share of misclassified copies of OptMargin's examples. If other noise
+# noise. The table gives the mean share of misclassified copies of OptMargin's examples. If other noise
 # flips far fewer labels, the attack has overfitted its 19 vectors. Whether overfitting explains the difference from the paper's 16% is not
 # shown, since network, images and number of iterations differ as well.
 
@@ -257,7 +252,6 @@ def fitted(noises, examples):
     return found | {"noises": noises.noises.max(), "low": shares.min(), "high": shares.max(),
                     "blocks": len(noises), "attacked": (examples.kind == "margin").sum(),
                     "fits": "overfits" if 2 * found["others"] < found["own"] else "does not overfit"}
-
 
 run.extra("other-noises-imagenet", noises, lambda u: [r | {"network": "SqueezeNet 1.1"}
                                                       for r in figures.misread_under_noise(u)],
@@ -285,26 +279,23 @@ run.say((noises, examples), fitted,
 #
 # ## Exercises
 #
-# - `directions=300`: more directions. The nearest distances cannot rise by adding directions; do the medians move?
-# - `iterations=1000`: the paper's number. Is the share of misclassified copies under new noise still far below that under the attack's own?
+# - `iterations=1000`, the paper's number: is the share of misclassified copies under new noise still far below that under the attack's own?
 
 # %%
-MINUTE = (
-    "Does OptMargin, an attack built to withstand noise, defeat region classification, a majority vote over "
-    f"noisy copies of the input, on ImageNet-size images? Here {VOTE} In our run OptMargin {{fits}} its "
-    "noise vectors: {own:%} of the copies with its own vectors are misclassified, against {others:%} with "
-    "new vectors of the same norm (n = {images} images); whether this explains the difference is not shown. "
-    "SqueezeNet 1.1 is a small proxy, and the attack ran {ran} of {full} iterations, so the paper's numbers "
-    "are not tested.")
 best, under_noise = run.best(examples), run.best(noises)
 facts = votes(best) | fitted(under_noise, best) if len(best) and len(under_noise) else {}
+sentences = "This run has too few examples."
 if "own" in facts and "benign" in facts:
-    sentences = prose.fill(MINUTE, facts | {"ran": best.iterations[best.kind == "margin"].max(),
-                                               "full": run.full.iterations})
-else:
-    sentences = "This run has too few examples."
-run.minute(sentences, picture=draw_one(best) if len(best) else None,
-           alt="An image, three attacks on it, and the boundary distances.")
+    sentences = (
+        "Does OptMargin, an attack built to withstand noise, defeat region classification, a majority vote over "
+        f"noisy copies of the input, on ImageNet-size images? Here {prose.fill(VOTE, facts)} In our run OptMargin "
+        f"{facts['fits']} its noise vectors: {short(facts['own'])}% of the copies with its own vectors are "
+        f"misclassified, against {short(facts['others'])}% with new vectors of the same norm (n = "
+        f"{facts['images']} images); whether this explains the difference is not shown. SqueezeNet 1.1 is a small "
+        f"proxy, and the attack ran {best.iterations[best.kind == 'margin'].max():,} of {run.full.iterations:,} "
+        "iterations, so the paper's numbers are not tested.")
+picture = draw_one(best) if len(best) else None
+run.minute(sentences, picture=picture, alt="An image, three attacks on it, and the boundary distances.")
 
 # %%
 run.stamp()

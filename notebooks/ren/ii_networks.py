@@ -42,7 +42,7 @@ from skimage.metrics import structural_similarity
 
 from papers.ren import experiments
 from papers.ren.experiments import ARCHITECTURES
-from papers.ren.summary import over_nets
+from papers.ren.figures import over_nets
 from report import display, reference
 from report.evidence import equality
 from report.page import start

@@ -51,9 +51,8 @@ import numpy as np
 import torch
 
 from papers.ren import experiments, figures
-from papers.ren.mixer import Mixer
-from papers.ren.summary import over_nets
-from report import display, prose, reference
+from papers.ren.figures import over_nets
+from report import display, reference
 from report.evidence import equality
 from report.page import start
 from shared import borderline
@@ -110,7 +109,6 @@ def evidence(d):
     return equality(d["compared"]["as_printed"] == 0, changed=[d["compared"][k] > 0 for k in CHANGED],
                     violations=d["inside_wrong"] + d["outside_wrong"] + d["otherwise"])
 
-
 run.statement("algorithm-1", (searches, steps), data=promises, evidence=evidence)
 
 
@@ -119,7 +117,6 @@ def in_words(*runs):
     compared = promises(*runs)["compared"]
     return compared | {"both": 2 * compared["digits"], "mutants": len(CHANGED),
                        "fewest": min(compared[k] for k in CHANGED)}
-
 
 run.say((searches, steps), in_words,
         "In {both} searches, from {digits} starts under either rule, the paper's steps and the fast search "
@@ -150,10 +147,8 @@ def followed(runs):
              "separability": u.separability,
             "halvings_of_255": [int(h) for h in halved]}
 
-
-PATH_ALT = ("A row of images: a digit, a uniform background, each mixture of the two with the label that the "
-            "network assigns, and the final inside and outside images, which look alike and have different "
-            "labels.")
+PATH_ALT = ("A row of images: a digit, a uniform background, each mixture of the two with its label, and the "
+            "final inside and outside images, which look alike and have different labels.")
 run.figure(
     "figure-1", path, figures.draw_path, data=followed, alt=PATH_ALT,
     caption="Figure 1 of Ren et al.: from a digit and a uniform background to a borderline pair. Above each "
@@ -177,7 +172,6 @@ run.figure(
 def means(runs, columns):
     """Means over nets of some columns, for each background."""
     return {row.pop("background"): row for row in over_nets(runs, ("background",), columns)}
-
 
 run.statement("definition-robustness", searches, data=lambda runs: means(runs, {"ssim": "robustness"}))
 
@@ -225,7 +219,6 @@ def goals(runs):
     return [row | {f"{k}_published": TABLE_3[row["background"]][f"{k}_ssim"]
                    for k in ("robustness", "separability")} for row in rows]
 
-
 run.extra(
     "goals", searches, goals,
     "Mean SSIM over digits and networks, with the spread over networks. The published values are those of "
@@ -252,25 +245,12 @@ def facts_of(searches):
            for k in ("robustness", "robustness_published")},
         "published": " and ".join(dict.fromkeys(f"{row['separability_published']:.3f}" for row in rows))}
 
-
 run.say(searches, facts_of,
         "Of {starts} starts {excluded:,} are excluded, because the network gives digit and background one "
         "label. Of the others {converged:.1f}% reach an SSIM above {above} within {most} mixtures; the mean "
         "is {mixtures:.1f} mixtures. The outside image most similar to the original is another than the "
         "last one in {another_picture:,} of {searched:,} searches. Where this is rare, the two goals give "
         "the same image.")
-
-# %% [markdown]
-# ## Mix it yourself
-#
-# Move the slider (mouse, or Tab and arrow keys) to mix more and more of another image into the digit, or click into the table with the
-# predicted label of every mixture. Images and labels were computed with the page.
-
-# %%
-mixed_with = run.results(experiments.mixtures)
-for one in run.best(mixed_with).to_dict("records"):
-    display.piece(Mixer("digit", "When does a {0} stop being a {0}?".format(one["source_label"]),
-                        dict(zip(one["with"], zip(one["mixed"], one["chances"])))))
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -287,23 +267,23 @@ for one in run.best(mixed_with).to_dict("records"):
 #
 # - `digit=7`: start from another digit, the test image of that index. The path stays as short, though the labels on its way may pass
 #   through third classes.
-# - `architecture="c"`: another network. Robustness moves; separability stays near one, as it must when the search only stops above the
-#   threshold.
-# - `threshold=1`: never stop early. The pair becomes as similar as whole grey values allow, and goals 2 and 3 come closer to each other.
+# - `architecture="c"`: another network. Robustness moves; separability stays near one, where the search stops.
 # - `dataset="fashion_mnist"`: start from a shirt or a boot. The search again stops at two nearly equal images.
 
 # %%
-MINUTE = (
-    "How similar can two images be that one network labels differently? Algorithm 1 of Ren et al. mixes a "
-    "digit again and again, half and half, with a white or black image, until the two images on either side "
-    "of the decision boundary have an SSIM above {above} (1 for equal images). The mean SSIM of "
-    "{separability:.3f} (n = {searched} searches, {networks} network{s} of architecture {architecture}; "
-    "paper: {published}) reflects this stopping rule: {converged:.1f}% of the searches reach it, after "
-    "{mixtures:.1f} mixtures on average. The last image with the digit's label has a mean SSIM to the digit "
-    "of {robustness} (paper: {robustness_published}).")
 best, shown = run.best(searches), run.best(path)
-if len(best) and len(shown) and (facts := facts_of(best)) and prose.complete(MINUTE, facts):
-    run.minute(prose.fill(MINUTE, facts), picture=figures.draw_path(shown), alt=PATH_ALT)
+if len(best) and len(shown):
+    facts = facts_of(best)
+    run.minute(
+        "How similar can two images be that one network labels differently? Algorithm 1 of Ren et al. mixes a "
+        "digit again and again, half and half, with a white or black image, until the two images on either "
+        f"side of the decision boundary have an SSIM above {facts['above']} (1 for equal images). The mean SSIM "
+        f"of {facts['separability']:.3f} (n = {facts['searched']:,} searches, {facts['networks']} "
+        f"network{facts['s']} of architecture {facts['architecture']}; paper: {facts['published']}) reflects "
+        f"this stopping rule: {facts['converged']:.1f}% of the searches reach it, after {facts['mixtures']:.1f} "
+        "mixtures on average. The last image with the digit's label has a mean SSIM to the digit of "
+        f"{facts['robustness']} (paper: {facts['robustness_published']}).",
+        picture=figures.draw_path(shown), alt=PATH_ALT)
 
 # %%
 run.stamp()

@@ -45,8 +45,8 @@ import pandas as pd
 
 from papers.ren import claims, experiments
 from papers.ren.experiments import ARCHITECTURES, BACKGROUNDS, UNIFORM
-from papers.ren.summary import over_nets
-from report import display, prose, reference
+from papers.ren.figures import over_nets
+from report import display, reference
 from report.page import start
 
 run = start("ren/iv_simulation", globals())
@@ -60,7 +60,7 @@ run = start("ren/iv_simulation", globals())
 # similarities (SSIM, 1 for equal images), so a lower number is a larger gap.
 #
 # {ref}`Algorithm 1 <ren-iii>` starts from every test digit. Besides white and black, the paper mixes with other test digits
-# but prints no numbers for that; here they are. A run makes all searches of one network towards one background
+# but prints no numbers for that. A run makes all searches of one network towards one background
 # ({download}`experiments.py <../../papers/ren/experiments.py>`).
 
 # %%
@@ -92,17 +92,6 @@ table_3 = run.table("table-3", searches, lambda runs: over_nets(
 # %% [markdown]
 # The spread between networks is large. A published value inside the 99% prediction interval for one further network therefore
 # counts as agreeing (✓) only if that interval covers less than a quarter of the scale, and else as "cannot tell" (?).
-#
-# The paper also mixes with test digits of another class, but publishes no numbers for them.
-
-# %%
-run.extra(
-    "digit-backgrounds", searches, lambda runs: over_nets(
-        towards(runs, "digit"), ("architecture",), {k: v for k, v in COLUMNS.items() if k.endswith("ssim")}),
-    "Mixing with a test digit of another class: mean SSIM over digits and networks, with the spread over "
-    "networks.",
-    header={"architecture": "architecture", "separability_ssim": "separability",
-            "robustness_ssim": "robustness", "ae_ssim": "adversarial example"})
 
 # %% [markdown]
 # ## Figure 2: what the pairs look like
@@ -162,7 +151,7 @@ figure_2 = run.figure(
 # suspects are the trainings. Beside the recipe of this page stand variants of it, one thing changed at a time. Five are of A: no
 # random shifts, 30 epochs (the default of MATLAB, the paper's software), convolutions that keep the size of the image, an image that is
 # not centred, and the faster recipe that this book used first. One is of C: without the ReLU that the paper prints on its ten
-# outputs. B has none.
+# outputs. B has none. The table gives, for each training, the range of our networks and the distance of the published value from it.
 
 # %%
 WORDS = {"a": "A, as above", "b": "B, as above", "c": "C, as above", "noshift": "A, no shifts",
@@ -171,11 +160,6 @@ WORDS = {"a": "A, as above", "b": "B, as above", "c": "C, as above", "noshift": 
 PRINTED = pd.DataFrame(reference.paper("ren")["table-3"].rows).set_index(["architecture", "background"])
 variants = run.results(experiments.variants)
 
-
-# %% [markdown]
-# The table gives, for each training, the range of our networks and the distance of the published value from it.
-
-# %%
 def reach(searches, variants):
     """For each training and background: range of the networks' means, distance of the published one."""
     both = pd.concat([searches.assign(kind=searches.architecture), variants.assign(kind=variants.variant)])
@@ -188,7 +172,6 @@ def reach(searches, variants):
                      "outside": max(low - printed.robustness_ssim, printed.robustness_ssim - high, 0.0),
                      "spread": nets.robustness_std.mean(), "printed_spread": printed.robustness_std})
     return rows
-
 
 run.extra("trainings", (searches, variants), reach,
           "Robustness of single networks by training: lowest and highest mean over digits, the published "
@@ -215,7 +198,6 @@ def what_training_does(*runs):
     return {"least": within.min(), "most": within.max(), "outliers": mine.outliers.sum(), "rows": len(mine),
             "near": "; ".join(near) or "none", **PRINTED.robustness_ssim.groupby("background").agg(np.ptp)}
 
-
 run.say((searches, variants), what_training_does,
         "Networks of one architecture, trained by the recipe of this page, differ by {least:.2f} to "
         "{most:.2f}, the three published rows by {white:.2f} towards white and {black:.2f} towards black. "
@@ -240,7 +222,6 @@ def by_convention(runs):
     return [{"convention": name} | {f"{a} {b}": values[a, b] for a, b in means.index}
             for name, values in lines.items()]
 
-
 run.extra("conventions", searches, by_convention, "Robustness of the same pairs under three conventions of "
           "SSIM, mean over digits and networks, beside the published values.")
 
@@ -260,7 +241,6 @@ def what_the_definition_does(searches, variants):
     return {"nearest": nearest, "outside": len(outliers), "rest": len(mine) - len(outliers),
             "there": there.iloc[0], "there_by": there[nearest], "rest_off": rest.iloc[0],
             "rest_by": rest[nearest]}
-
 
 run.say((searches, variants), what_the_definition_does,
         "The nearer of the two other conventions is *{nearest}*. In the {outside} rows where the published "
@@ -293,31 +273,27 @@ run.tell(searches, lambda runs: "Searches excluded, because the network gives di
 # 3. *How much is chance?* `-p nets 3` in a quick run, which has fewer, shows the spread between networks in every row of Table III.
 
 # %%
-MINUTE = (
-    "How much can a digit be mixed with white or black before a network changes its label? Robustness is the "
-    "SSIM (1 for equal images) between the digit and the last mixture with its label; a higher value means a "
-    "less robust network. Over {rows} combinations of architecture and background its mean is {low:.2f} to "
-    "{high:.2f} (n = {networks} networks each; paper: {least:.2f} to {most:.2f}, one network each). In "
-    "{outliers} of {rows} combinations the published value lies more than 0.02 outside the range of our "
-    "networks{cause}.")
-CAUSE = ("; another definition of SSIM brings ours nearer there (mean distance {there_by:.2f} instead of "
-         "{there:.2f}) and not elsewhere, so that the cause is open")
 if table_3 and figure_2:
-    values = [row["robustness_ssim"] for row in table_3["rows"]]
-    mine, by = (of(*run.best(searches, variants)) for of in (of_this_page, what_the_definition_does))
-    nearer = by and by["there_by"] < by["there"] and by["rest_by"] > by["rest_off"]
+    means = [row["robustness_ssim"] for row in table_3["rows"]]
+    rows, by = (of(*run.best(searches, variants)) for of in (of_this_page, what_the_definition_does))
+    cause = ("; another definition of SSIM brings ours nearer there (mean distance {there_by:.2f} instead of "
+             "{there:.2f}) and not elsewhere, so that the cause is open").format(**by) if (
+                 by and by["there_by"] < by["there"] and by["rest_by"] > by["rest_off"]) else ""
     first = run.best(pictures).iloc[0]
     n = list(first.excluded).index(False)
     figure, axes = plt.subplots(1, 3, figsize=(6, 2.4))
     display.image_grid(axes, [first.original[n], first.inside[n], first.outside[n]], [
         "a test digit", f"inside: label {first.inside_class[n]}", f"outside: label {first.outside_class[n]}"])
-    run.minute(prose.fill(MINUTE, {
-        "rows": len(mine), "outliers": mine.outliers.sum(), "networks": mine.networks.max(),
-        "low": min(values),
-        "high": max(values), "least": PRINTED.robustness_ssim.min(), "most": PRINTED.robustness_ssim.max(),
-        "cause": prose.fill(CAUSE, by) if nearer else ""}),
-        picture=figure, alt="Three images: a test digit, and two grey images, one slightly lighter, that "
-                            "are given different labels.")
+    run.minute(
+        "How much can a digit be mixed with white or black before a network changes its label? Robustness is "
+        "the SSIM (1 for equal images) between the digit and the last mixture with its label; a higher value "
+        f"means a less robust network. Over {len(rows)} combinations of architecture and background its mean is "
+        f"{min(means):.2f} to {max(means):.2f} (n = {rows.networks.max()} networks each; paper: "
+        f"{PRINTED.robustness_ssim.min():.2f} to {PRINTED.robustness_ssim.max():.2f}, one network each). In "
+        f"{rows.outliers.sum()} of {len(rows)} combinations the published value lies more than 0.02 outside the "
+        f"range of our networks{cause}.", picture=figure,
+        alt="Three images: a test digit, and two grey images, one slightly lighter, that are given different "
+            "labels.")
 
 # %%
 run.stamp()

@@ -49,9 +49,9 @@ import numpy as np
 import pandas as pd
 import torch
 
-from papers.ren import claims, experiments
-from papers.ren.experiments import PLACES, SETTINGS, UNPRUNED
-from papers.ren.summary import over_nets
+from papers.ren import claims, experiments, figures
+from papers.ren.experiments import SETTINGS, UNPRUNED
+from papers.ren.figures import over_nets
 from report import display, prose, reference
 from report.page import start
 from shared import borderline
@@ -106,7 +106,6 @@ def changed(runs):
     share = runs.groupby(["t", "T"]).changed.mean()
     return {f"t = {t}, T = {T}": 100 * float(share[t, T]) for t, T in SETTINGS if (t, T) in share.index}
 
-
 run.statement("procedure-pixel-pruning", searches, data=changed)
 run.tell(searches, lambda runs: "Of the pixels of the test digits, the rule changes " + "; ".join(
     f"{percent:.1f}% with {setting}" for setting, percent in changed(runs).items()) + ".")
@@ -135,28 +134,17 @@ def rows(runs, place="mixed", last=SETTINGS[-1]):
     chosen = pd.concat([of(runs, "mixed", [UNPRUNED]), of(runs, place, SETTINGS[:-1]), strongest])
     return over_nets(chosen, KEYS, COLUMNS)
 
-
 run.table(
     "table-4", searches, rows,
     note="The text calls the second setting T = 256 where the table has 255: both leave bright pixels alone.")
 
+
 # %% [markdown]
 # ## Where it differs: where pruning acts, and a pixel of 128
 #
-# The table gives three readings of where pruning acts. The last column is the share of searches whose pair reaches the SSIM threshold.
 # A pruned mixture may equal one of the two images that it was made of. Then the search makes no progress and the two images stay
 # apart, which lowers the SSIM called separability.
-
-# %%
-run.extra("pruning-places", searches, lambda runs: over_nets(
-    pd.concat([of(runs, place, SETTINGS).assign(place=words) for place, words in PLACES.items()]).assign(
-        reached=lambda frame: 100 * frame.reached), ("place", *KEYS), MEANS | {"reached": "reached"}),
-          "Three readings of where pruning acts: mean SSIM over digits and networks, with the spread over "
-          "networks.", header={"place": "pruned", "t": "t", "T": "T", "background": "background", **SSIM,
-                               "reached": "above the threshold (%)"})
-
-
-# %% [markdown]
+#
 # With $t = T = 128$ an image has two grey levels, 0 and 255. Their mean, rounded, is 128, the one level that the rule leaves
 # unchanged. With thresholds one level below or above, that mixture is pruned back to 255 or to 0. For each suspect alone, the next
 # table gives which of the paper's claims would hold, and the mean distance of the SSIM of Table IV from the published values.
@@ -175,7 +163,6 @@ def suspects(runs):
                                         for p in TABLE.rows for k in SSIM]))}
             for name, mine in tried.items() if len(mine) == len(BACKGROUNDS) * len((UNPRUNED, *SETTINGS))]
 
-
 run.extra("pruning-suspects", searches, suspects,
           "What each suspect does to the paper's claims on Table IV, and its mean distance from the "
           "published SSIM.", header={
@@ -193,43 +180,12 @@ run.say(searches, lambda runs: min(suspects(runs), key=lambda row: row["distance
 
 # %%
 curve = run.results(experiments.trade_off)
-RULES = {"T = 255": lambda t, T: T == 255, "T = t": lambda t, T: T == t}
-AXES = "separability_ssim", "robustness_ssim"
-
-
-def draw_trade_off(runs):
-    """Robustness over separability: a panel for each background, marks for each rule for T."""
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4.8), sharex=True, sharey=True)
-    for ax, b in zip(axes, BACKGROUNDS):
-        for color, marker, rule in zip(display.PALETTE, display.MARKERS, RULES):
-            mine = runs[(runs.background == b) & RULES[rule](runs["t"], runs["T"])].sort_values("t")
-            x, y = (mine[MEANS[name]] for name in AXES)
-            if rule == "T = 255":  # with T = t most mixtures are pruned back: a line would show nothing
-                ax.plot(x, y, color=color, lw=1.2)
-                ax.scatter(x[mine["t"] == 0], y[mine["t"] == 0], s=140, facecolor="none", edgecolor="k",
-                           label="unpruned")
-            ax.scatter(x, y, s=12 + mine["t"] / 3, marker=marker, color=color, label=f"measured, {rule}")
-        printed = [p for p in TABLE.rows if p["background"] == b]
-        ax.scatter(*zip(*([p[name] for name in AXES] for p in printed)), marker="x", color="k", s=60,
-                   label="published: t, T")
-        places = [("left", (5, 5))] * 3 if b == "white" else [  # where the curve is not
-            ("right", (-7, -9)), ("left", (6, 3)), ("right", (-7, 2))]
-        for p, (side, offset) in zip(printed, places):
-            ax.annotate(f"{p['t']}, {p['T']}", [p[name] for name in AXES], fontsize=10, ha=side,
-                        xytext=offset, textcoords="offset points")
-        ax.set(xlabel="separability (SSIM of the pair)", title=f"towards {b}")
-    axes[0].set_ylabel("robustness (SSIM of inside and digit)")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=10)
-    return figure
-
-
 run.picture(
-    curve, draw_trade_off,
+    curve, figures.draw_trade_off,
     caption="The trade-off between separability and robustness over the threshold t (size of the marks): "
             "bright pixels left alone (T = 255, joined in the order of t) or all pixels decided (T = t). "
             "Lower is better on both axes",
-    alt="Two panels, towards white and towards black: robustness over separability, round marks joined by a "
-        "line for T = 255, squares for T = t, larger for a larger t, and a cross for each published setting.")
+    alt="Two panels, towards white and black: robustness over separability, published settings as crosses.")
 
 # %% [markdown]
 # ## Figure 3: adversarial examples of one digit
@@ -277,14 +233,11 @@ def row_there(background):
     return lambda d: bool(row := d["examples"].get(background)) and all(
         e["class"] == e["answer"] and e["class"] not in d["original_class"] for e in row)
 
-
 run.figure(
     "figure-3", pictures, draw_examples, data=figure_data,
-    caption="Figure 3 of Ren et al.: a test digit (left) and its adversarial examples towards white (first "
-            "row) and black (second row), unpruned and under the three prunings, with the label, its "
-            "probability and the SSIM to the digit",
-    alt="Two rows of five images: a digit, then its adversarial examples towards white and towards black, "
-        "unpruned and under three prunings, with their labels above and SSIM below.",
+    caption="Figure 3 of Ren et al.: a test digit (left) and its adversarial examples, with their labels, "
+            "probabilities and the SSIM to the digit",
+    alt="Two rows of five images: a digit, then its adversarial examples towards white and towards black.",
     contains={"leftmost": lambda d: d["original_leads"],
               "first row": row_there("white"), "second row": row_there("black"),
               "prediction probability": lambda d: all(
@@ -309,7 +262,6 @@ run.figure(
 # - `place="input"`: the network gets pruned images, the pair itself stays unpruned. All points of the trade-off curve move to the
 #   right edge, since the pair can be as similar as without pruning.
 # - `architecture="c"`: another network. The curves keep their direction; their places move.
-# - `step=8`: more thresholds. If one threshold decides all pixels (squares), robustness stays near 1, except at 128.
 
 # %%
 MINUTE = (
@@ -341,7 +293,7 @@ def facts_of(runs):
 
 best = run.best(searches, curve)
 if all(map(len, best)) and (facts := facts_of(best[0])) and prose.complete(MINUTE, facts):
-    run.minute(prose.fill(MINUTE, facts), picture=draw_trade_off(best[1]), sets=(searches, curve),
+    run.minute(prose.fill(MINUTE, facts), picture=figures.draw_trade_off(best[1]), sets=(searches, curve),
                alt="Robustness over separability, in two panels; larger thresholds lie further left and up.")
 
 # %%

@@ -39,7 +39,6 @@ images: int = None  # of each digit beside the chosen one; None takes the profil
 samples: int = None  # drawn from each box; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
-
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
@@ -67,13 +66,15 @@ run = start("shu/2_1_lenet", globals())
 #
 # Our digit is the first 1 of the test set that all ten networks classify correctly. The paper's digit is not known. The wrong class of a
 # box is the published one if $M_1$ assigns at least 80 different examples to it, and otherwise the one with most examples (NF, FGSM and
-# PW cannot choose their target, and the others may find too few).
+# PW cannot choose their target, and the others may find too few). A run trains and measures one network, or attacks one digit, or five
+# digits of a class, under all settings of one attack and counts the errors of all networks
+# ({download}`experiments.py <../../papers/shu/experiments.py>`).
 #
 # ## Hyper rectangle (procedure)
 #
 # For the examples $W^a$ of one attack $k$ and one class $t$, each pixel $i$ that all examples change has the interval
-# $[\min_a W^a_i,\ \max_a W^a_i]$. (So does one script of the authors; the text takes every pixel that is changed at all, and the section
-# on kept pixels compares the rules.) The $b$ widest intervals span $R_k(t)$; every other pixel keeps its clean value. The steps below, in plain
+# $[\min_a W^a_i,\ \max_a W^a_i]$. (So does one script of the authors. The other one keeps pixels that nearly all examples change, and the
+# text every pixel that is changed at all: {ref}`shu-2-1-size`.) The $b$ widest intervals span $R_k(t)$; every other pixel keeps its clean value. The steps below, in plain
 # Python, must give the box that the tables use; three mutants of them must not.
 
 # %% tags=["show-input"]
@@ -113,12 +114,6 @@ run.statement("procedure-hyper-rectangle", data={"intervals": len(fast), "same_b
 
 # %%
 scale = run.scale(**experiments.LENET)
-
-# %% [markdown]
-# A run trains and measures one network, or attacks one digit, or five digits of a class, under all settings of one attack and counts the
-# errors of all networks ({download}`experiments.py <../../papers/shu/experiments.py>`).
-
-# %%
 networks, projection = map(run.results, (experiments.lenet_networks, experiments.projection))
 run.results(experiments.lenet_clean)        # for Sections 2.4 and 3
 # The chosen digit; the same for other networks and for the images of the authors' scripts; fifty digits, with
@@ -141,7 +136,6 @@ def table_1(units):
     found = figures.errors(units)
     return [{"printed_row": row["printed_row"]} | {k: found[k] for k in row if k in found}
             for row in experiments.PAPER["table-1"].rows] if found else []
-
 
 run.table("table-1", networks, table_1)
 
@@ -174,11 +168,10 @@ def neighbours(units):
                 "same_class_nearest": (labels[apart.argmin(1)] == labels).double().mean().item()}
     return {}
 
-
 run.figure("figure-3", projection, draw_digits, data=neighbours,
-           alt="Points in the plane, one a digit image, coloured and marked by the ten classes.",
-           contains={"scatter of 2000": lambda d: d.get("images") == 2000,
-                     "ten digit labels": lambda d: d.get("digits") == 10})
+           alt="Points in the plane, one a digit image, coloured and marked by the ten classes.", contains={
+               "scatter of 2000": lambda d: d.get("images") == 2000,
+               "ten digit labels": lambda d: d.get("digits") == 10})
 run.say(projection, neighbours, "For {same_class_nearest:.1%} of the {images} images the nearest neighbour "
         "in the plane belongs to the same class.")
 
@@ -258,19 +251,12 @@ run.say(sweeps, beyond.of_suspects,
         "tried only where a second one has 80 examples.")
 
 # %% [markdown]
-# ## Where it differs: which pixels are kept, other networks, other images
+# ## Where it differs: other networks, other images
 #
-# One of the two scripts that the authors published keeps pixels that all examples change, the other one those that nearly all examples
-# change; the text counts any changed pixel. Here the box of PW has the examples' own intervals, in Table 2 it has $[0, 1]$.
-# The second table has the mean rate of the networks that were not attacked, on the images of the attack, for our ten networks, for those
-# of 3 to 12 epochs, and for the two digits that the authors' scripts attack.
+# The table has the mean rate of the networks that were not attacked, on the images of the attack, for our ten networks, for those of 3 to
+# 12 epochs, and for the two digits that the authors' scripts attack.
 
 # %%
-run.extra("keep-rules", sweeps, lambda units: beyond.by_rule(units, "table-2"),
-          "Boxes of the printed size, or of all kept pixels where these are fewer: rates of the attacked "
-          "network and of the others, mean squared L2 norm",
-          header=beyond.BY_RULE)
-run.say(sweeps, lambda units: beyond.off_by_rule(units, "table-2"), beyond.OFF_BY_RULE)
 run.extra("transfer", (sweeps, others), beyond.transfers,
           "Mean misclassification rate (%) of the networks that were not attacked, on the images of an "
           "attack of the published wrong class, or, where it has too few, of the most frequent one",
@@ -280,10 +266,6 @@ run.extra("transfer", (sweeps, others), beyond.transfers,
 # ## Beyond the printed rows: fifty digits
 
 # %%
-run.extra("fifty-digits", fifty, beyond.over_images,
-          "Digits of all classes, one wrong class each, for the six attacks and two more, BIM in L1 and L2: "
-          "share of digits for which some size of the box is of a kind, and its 95% interval (a digit can "
-          "count under several kinds)", header=beyond.OVER_IMAGES)
 run.say(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 
 # %% [markdown]
@@ -301,24 +283,20 @@ run.say(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 # ## Exercises
 #
 # - `seed=1`: ten other networks, and perhaps another digit. The rates of single networks change; compare the kinds of the boxes.
-# - `samples=100`: the rates of Table 2 move by a few percent, the kinds hardly.
 
 # %%
-found = run.best(sweeps)
-facts = beyond.minute(found) if len(found) else {}
-if facts:
-    wider = beyond.over_digits(run.best(fifty))
+best = run.best(sweeps)
+if len(best) and (facts := beyond.minute(best)):
+    kinds, over_digits = beyond.of_suspects(best), beyond.over_digits(run.best(fifty))
     run.minute(
-        "Do networks that differ only in their training seed misclassify adversarial examples "
-        "of one of them? "
-        + (f"{prose.fill(beyond.OVER_DIGITS, wider)} " if wider else "") + prose.fill(
-            "For one digit 1 the mean over the paper's {n} attacks is {others:.0%} (paper: "
-            "{paper.others:.0%}), but single attacks differ, most of all {farthest}. The kind of box that "
-            "an attack's examples span (whether the attacked network, others, or all err on its samples) "
-            "agrees with the paper for {same} of {n} attacks; digit and training are unpublished, so this "
-            "does not refute it.",
-            facts | beyond.of_suspects(found)),
-        picture=figures.draw_curves(found, "table-2"), sets=(sweeps,),
+        "Do networks that differ only in their training seed misclassify adversarial examples of one of them? "
+        + (f"{prose.fill(beyond.OVER_DIGITS, over_digits)} " if over_digits else "")
+        + f"For one digit 1 the mean over the paper's {facts['n']} attacks is {facts['others']:.0%} (paper: "
+        f"{facts['paper']['others']:.0%}), but single attacks differ, most of all {facts['farthest']}. The kind "
+        "of box that an attack's examples span (whether the attacked network, others, or all err on its "
+        f"samples) agrees with the paper for {kinds['same']} of {kinds['n']} attacks; digit and training are "
+        "unpublished, so this does not refute it.",
+        picture=figures.draw_curves(best, "table-2"), sets=(sweeps,),
         alt="Misclassification rates of ten networks in boxes of growing size, a panel an attack.")
 
 # %%

@@ -126,22 +126,13 @@ run.say(sweeps, lambda units: beyond.box_by_box(cw2(units)),
 run.picture(sweeps, lambda units: figures.draw_curves(cw2(units), "table-6"),
             caption="Misclassification rates of the five perceptrons in boxes of growing size",
             alt="A panel a digit: rates of the attacked network and of the four others against b.")
-run.extra("mlp-keep-rules", sweeps, lambda units: beyond.by_rule(cw2(units), "table-6"),
-          "Boxes of the printed size, or of all kept pixels where these are fewer: rates of the attacked "
-          "network and of the others, mean squared L2 norm",
-          header=beyond.BY_RULE)
-run.say(sweeps, lambda units: beyond.off_by_rule(cw2(units), "table-6"), beyond.OFF_BY_RULE)
 
 # %% [markdown]
 # ## Beyond the printed rows: fifty digits
 #
-# Boxes vary pixels that all examples change, several numbers $b$ of the widest. A digit counts under each kind that some $b$ gives.
+# The target of each digit is the class of the attacked network's second largest output.
 
 # %%
-run.tell(sweeps, lambda units: figures.MEANT)
-run.extra("mlp-fifty-digits", fifty, lambda units: beyond.over_images(cw2(units)),
-          "Digits of all classes, towards the class of the attacked network's second largest output: share "
-          "with a box of a kind at some size, with its 95% interval", header=beyond.OVER_IMAGES)
 run.say(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 
 # %% [markdown]
@@ -158,18 +149,16 @@ run.say(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 # - `seed=1`: five other networks. The attacked network misclassifies the examples again; compare which others do.
 
 # %%
-found = cw2(run.best(sweeps))
-facts = beyond.minute(found, "table-6") if len(found) else {}
-if facts:
-    wider = beyond.over_digits(run.best(fifty))
-    run.minute(prose.fill(
+best = cw2(run.best(sweeps))
+if len(best) and (facts := beyond.minute(best, "table-6")):
+    boxes, over_digits = beyond.box_by_box(best), beyond.over_digits(run.best(fifty))
+    run.minute(
         "Do Carlini and Wagner's examples of one perceptron also fool perceptrons that differ only in their "
-        "training seed? ", {}) + (f"{prose.fill(beyond.OVER_DIGITS, wider)} " if wider else "") + prose.fill(
-        "For the {n} digits of the tables, a 5 and a 7, it is {others:.1%} (paper: {paper.others:.1%}), most "
-        "often {worst}. Two digits are weak evidence, and samples of their boxes lie much nearer to them "
-        "than in the paper (mean squared L2 distance, {far}).",
-        facts | beyond.box_by_box(found)),
-        picture=figures.draw_curves(found, "table-6"), sets=(sweeps,),
+        f"training seed? {f'{prose.fill(beyond.OVER_DIGITS, over_digits)} ' if over_digits else ''}For the "
+        f"{facts['n']} digits of the tables, a 5 and a 7, it is {facts['others']:.1%} (paper: "
+        f"{facts['paper']['others']:.1%}), most often {boxes['worst']}. Two digits are weak evidence, and "
+        "samples of their boxes lie much nearer to them than in the paper (mean squared L2 distance, "
+        f"{boxes['far']}).", picture=figures.draw_curves(best, "table-6"), sets=(sweeps,),
         alt="Misclassification rates of five perceptrons in boxes of growing size, a panel a digit.")
 
 # %%

@@ -39,7 +39,7 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
-from papers.shu import experiments, figures, slices
+from papers.shu import experiments, figures
 from report import display, prose
 from report.evidence import equality
 from report.page import start
@@ -138,12 +138,12 @@ COLOURS = {0: "white", 1: display.PALETTE[1], 2: display.PALETTE[3], 3: display.
 
 def of_boxes(units):
     """`{plane: (answers, axis)}` of the planes that two boxes span."""
-    return {name: each[:2] for name, each in slices.of_runs(units).items() if name != "classes"}
+    return {name: each[:2] for name, each in figures.of_runs(units).items() if name != "classes"}
 
 
 def shares(units):
     """Of points inside the ball, over all planes of two boxes: how many there are, shares of the types."""
-    inside = [slices.types(answers, 1)[slices.near(axis)] for answers, axis in of_boxes(units).values()]
+    inside = [figures.types(answers, 1)[figures.near(axis)] for answers, axis in of_boxes(units).values()]
     every = np.concatenate(inside) if inside else np.zeros(0)
     return {"planes": len(inside), "points": len(every)} | {
         f"type_{kind}": float((every == kind).mean()) if len(every) else None for kind in (1, 2, 3)}
@@ -154,18 +154,18 @@ def draw_types(units):
     found = of_boxes(units)
     if not found:
         return None
-    marked = {name: (slices.types(answers, 1)[slices.near(axis)] > 0).sum()
+    marked = {name: (figures.types(answers, 1)[figures.near(axis)] > 0).sum()
               for name, (answers, axis) in found.items()}
     busy = sorted(found, key=marked.get, reverse=True)[:2]
     figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 4.2), sharey=True)
     for ax, name in zip(axes, busy):
         answers, axis = found[name]
-        points = slices.types(answers, 1)
+        points = figures.types(answers, 1)
         ax.imshow(points, origin="lower", extent=(axis[0], axis[-1]) * 2, vmin=-0.5, vmax=3.5,
                   cmap=ListedColormap(list(COLOURS.values())), interpolation="nearest")
         ax.contour(axis, axis, points == 3, levels=[0.5], colors="k", linestyles="dashed", linewidths=0.7)
         ax.contour(axis, axis, (points == 1) | (points == 2), levels=[0.5], colors="k", linewidths=0.9)
-        slices.ring(ax)
+        figures.ring(ax)
         ax.set(title=" and ".join(map(figures.called, name.split())), xlabel="L2 distance")
     axes[0].set_ylabel("L2 distance")
     figure.legend(loc="outside lower center", handles=[
@@ -224,7 +224,7 @@ def alarm_data(sweeps, clean):
     for kind in (1, 2, 3):
         mine = [row["alarm"] for row in per_class(sweeps) if row["type"] == kind]
         told |= {f"alarm_type_{kind}": mean(mine), f"boxes_type_{kind}": len(mine)}
-    told |= slices.disagreement(clean)
+    told |= figures.disagreement(clean)
     pairs = [[sum(each) for each in zip(*held["attack"]["agreement"])] for unit in sweeps.to_dict("records")
              for held in unit["classes"].values() if "attack" in held]
     return told | {"pairs": len(pairs), "pair_mean": mean([float(boxes.alarm(each)[-1]) for each in pairs]),
@@ -237,7 +237,7 @@ def alarm_data(sweeps, clean):
 both = (sweeps, clean)
 run.picture(both, draw_alarms, caption="Share of images on which some two networks disagree, by their number",
             alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
-run.say(clean, slices.disagreement,
+run.say(clean, figures.disagreement,
         "All {networks} networks together raise an alarm on {clean.percent:.1f}% of {clean.of} clean digits "
         "(95% interval {clean.low:.1f} to {clean.high:.1f}). The share is {false.percent:.1f}% of the "
         "{false.of} digits that the attacked network classifies correctly (the false positives) and "

@@ -43,8 +43,8 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from scipy import ndimage
 
-from papers.shu import experiments, figures, slices
-from report import display, prose
+from papers.shu import experiments, figures
+from report import display
 from report.evidence import equality
 from report.page import start
 
@@ -114,10 +114,10 @@ def by_recursion(d, delta):
 
 
 DIMENSIONS = (1, 2, 10, 100, 784, 3072, 150_528)
-apart, *mutants = (max(abs(log_volume(d, slices.DELTA, **each) - by_recursion(d, slices.DELTA)) / (1 + d)
+apart, *mutants = (max(abs(log_volume(d, figures.DELTA, **each) - by_recursion(d, figures.DELTA)) / (1 + d)
                        for d in DIMENSIONS) for each in ({}, {"power": 1}, {"shift": 0}, {"shift": 2}))
 volumes = {"dimensions": list(DIMENSIONS),
-           "log10_volume": [log_volume(d, slices.DELTA) / math.log(10) for d in DIMENSIONS]}
+           "log10_volume": [log_volume(d, figures.DELTA) / math.log(10) for d in DIMENSIONS]}
 
 
 run.statement("equation-ball-volume", data=volumes,
@@ -158,7 +158,7 @@ def draw_labels(ax, labels, axis):
 
 def draw_popular(units):
     """The sketch and the measured plane side by side."""
-    found = slices.of_runs(units)
+    found = figures.of_runs(units)
     if "classes" not in found:
         return None
     answers, axis, at = found["classes"]
@@ -176,7 +176,7 @@ def draw_popular(units):
 
 run.figure(
     "figure-1", planes, draw_popular,
-    data=lambda units: {"groups": len(GROUPS), "planes": len(slices.of_runs(units))},
+    data=lambda units: {"groups": len(GROUPS), "planes": len(figures.of_runs(units))},
     alt="Left two groups of points with a curve between; right coloured areas of classes.",
     contains={"two groups": lambda d: d["groups"] == 2, "smooth curve": lambda d: d["planes"] > 0})
 
@@ -194,9 +194,9 @@ def pieces(units):
     Of the planes through two boxes.
     """
     found = {}
-    for name, (answers, axis, _) in slices.of_runs(units).items():
+    for name, (answers, axis, _) in figures.of_runs(units).items():
         if name != "classes":
-            apart, inside = (answers != answers[0]).any(0), slices.near(axis)
+            apart, inside = (answers != answers[0]).any(0), figures.near(axis)
             areas = ndimage.label(apart)[0][apart & inside]
             found[name] = int(ndimage.label(apart & inside)[1]), len(np.unique(areas))
     return found
@@ -212,7 +212,7 @@ def draw_mask(ax, mask, axis):
     """Points of a plane, shaded, with the digit and the ball around it."""
     ax.imshow(np.where(mask, 0.55, 1.0), origin="lower", extent=(axis[0], axis[-1]) * 2, vmin=0, vmax=1,
               interpolation="nearest")
-    slices.ring(ax)
+    figures.ring(ax)
 
 
 def draw_regions(units):
@@ -222,7 +222,7 @@ def draw_regions(units):
         return None
     figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 3.6), sharey=True)
     for letter, ax, name in zip("ab", axes, names):
-        answers, axis, _ = slices.of_runs(units)[name]
+        answers, axis, _ = figures.of_runs(units)[name]
         draw_mask(ax, (answers != answers[0]).any(0), axis)
         count, _ = pieces(units)[name]
         spanned = " and ".join(map(figures.called, name.split()))
@@ -235,7 +235,7 @@ def counts(units):
     """Of the planes through two boxes: how many there are, and the disagreement inside the ball."""
     both = list(pieces(units).values())
     found = [count for count, _ in both]
-    return {"networks": max((len(answers) for answers, *_ in slices.of_runs(units).values()), default=0),
+    return {"networks": max((len(answers) for answers, *_ in figures.of_runs(units).values()), default=0),
             "planes": len(found), "with_any": sum(c > 0 for c in found),
             "fewest": min(filter(None, found), default=0), "most": max(found, default=0),
             "with_several": sum(c > 1 for c in found),
@@ -260,16 +260,16 @@ run.figure("figure-2", planes, draw_regions, data=counts,
 # - `size=81`, in place of 41: which areas join on the finer grid, and which small ones appear?
 
 # %%
-found = run.best(planes)
-if len(found) and (told := counts(found))["with_any"]:
-    run.minute(prose.fill(
+best = run.best(planes)
+if len(best) and (facts := counts(best))["with_any"]:
+    run.minute(
         "Do networks that differ only in their training seed disagree in several separate regions near a "
-        "clean image, as the paper claims? In {with_any} of {planes} planes through one digit 1 some of "
-        "{networks} LeNets disagree inside the paper's ball (squared radius 6). In {with_several} of these "
-        "planes the disagreement inside the ball has several pieces, which are connected outside the ball in "
-        "{joined}. Planes through one digit do not decide the claim: separate regions may lie elsewhere in "
-        "the ball, and areas may be connected outside a plane.", told),
-        picture=draw_regions(found), sets=(planes,),
+        f"clean image, as the paper claims? In {facts['with_any']} of {facts['planes']} planes through one digit "
+        f"1 some of {facts['networks']} LeNets disagree inside the paper's ball (squared radius 6). In "
+        f"{facts['with_several']} of these planes the disagreement inside the ball has several pieces, which are "
+        f"connected outside the ball in {facts['joined']}. Planes through one digit do not decide the claim: "
+        "separate regions may lie elsewhere in the ball, and areas may be connected outside a plane.",
+        picture=draw_regions(best), sets=(planes,),
         alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")
 
 # %%

@@ -44,7 +44,7 @@ import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
-from papers.shu import experiments, slices
+from papers.shu import experiments, figures
 from report import display, prose, registry
 from report.evidence import equality
 from report.page import start
@@ -221,7 +221,7 @@ run.statement("conjecture-2", data=lipschitz)
 
 # %%
 clean = run.results(experiments.lenet_clean, names=["seeds"], plan=lambda scale: {})
-run.say(clean, slices.disagreement,
+run.say(clean, figures.disagreement,
         "Some two of the {networks} LeNets of Section 2.1 disagree on {clean.percent:%} of {clean.of} clean "
         "test digits (95% interval {clean.low:.1f} to {clean.high:.1f}).")
 

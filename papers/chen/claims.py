@@ -4,44 +4,49 @@ import pandas as pd
 from papers.chen import figures, ranking
 from papers.chen.experiments import DATASETS, PAPER
 from report import prose
-from report.claims import Claims
-from report.every import every
+from report.claims import Claims, over_cases
 
 claim = Claims()
 
 
-class with_status(every):  # a word of the claims, like `every`
-    """An `every` that says of cases without a value why there is none, as `status` or `<name>_status` do.
+def with_status(case, holds, *, says, view=None, named=None, reads=""):
+    """A predicate on every case of the rows, or of the dict that `view` makes of them; see `over_cases`.
 
-    A claim that another length of training of the cheapest networks would flip is open.
+    A case without a value says why there is none, as its `status` or `<name>_status` does. A claim that
+    another length of training of the cheapest networks would flip is open.
+
+    case   the columns that name a case, or what the keys of the dict are;  named: {case: what it is called}
+    says   a template of what a case shows
     """
+    def judged(rows):
+        rows = view(rows) if view else rows
+        if isinstance(rows, pd.DataFrame):
+            rows = {" ".join(str(row[k]) for k in case.split()): row for row in rows.to_dict("records")}
+        cases = {(named or {}).get(key, key): {case: (named or {}).get(key, key)} | row
+                 for key, row in rows.items()}
+        reasons = {name: [v for k, v in row.items() if k.endswith("status") and isinstance(v, str)]
+                   for name, row in cases.items()}
+        return over_cases(cases, lambda c: (holds(c), prose.fill(says, vars(c))), reads=reads, reasons={
+            name: found[0].removeprefix("not run: ") for name, found in reasons.items() if found})
 
-    def __call__(self, rows, *others):
+    def predicate(rows, *others):
         rows, lengths = figures.at_lengths(rows)
-        holds, evidence = super().__call__(rows, *others)
+        holds, evidence = judged(rows)
         for length, found in lengths.items():
-            if holds is not None and (other := super().__call__(found, *others)[0]) not in (holds, None):
+            if holds is not None and (other := judged(found)[0]) not in (holds, None):
                 return None, (f"{evidence}; with {figures.LENGTHS[length]} the epochs for the cheapest "
                               f"networks it {'holds' if other else 'fails'}, so the claim is not judged")
         return holds, evidence
-
-    def _told(self, judged, found):
-        without = {}
-        for case, holds in judged.items():
-            reasons = [v for k, v in found[case].items() if k.endswith("status") and isinstance(v, str)]
-            for why in reasons[:1] if holds is None else ():
-                without.setdefault(why.removeprefix("not run: "), []).append(case)
-        rest = {case: holds for case, holds in judged.items() if case not in sum(without.values(), [])}
-        return "; ".join([*([super()._told(rest, found)] if rest else []), *(
-            f"{', '.join(map(self.name, cases))}: {why}" for why, cases in without.items())])
+    return predicate
 
 
 # ---- Section I: Figure 1 ---------------------------------------------------------------------------------
 def grouping(holds, says):
     """A claim on the shares of neighbours."""
-    return every("map", holds, view=lambda data: {"nearest neighbours": data["neighbours_pct"]},
-                 reads="grouping is measured by the share of images whose nearest neighbour in the map has "
-                       "their class; “clearly” names no bound", says=says)
+    return lambda data: over_cases(
+        {"": data["neighbours_pct"]}, lambda c: (holds(c), prose.fill(says, vars(c))),
+        reads="grouping is measured by the share of images whose nearest neighbour in the map has their "
+              "class; “clearly” names no bound")
 
 
 claim("figure-1", "loses the grouping")(grouping(
@@ -76,11 +81,11 @@ def accuracies(rows):
 
 claim("table-1", "equals ranking by L2")(with_status(
     "dataset", lambda c: round(c.attacks, 6) == 1, view=ranking.ranks,
-    says="{dataset}: Spearman's rank correlation of the two is {attacks}"))
+    says="Spearman's rank correlation of the two is {attacks}"))
 claim("table-1", "The lower the attack success rate")(with_status(
     "dataset", lambda c: round(max(c.fsa_inf, c.fsd_inf, c.fsa_2, c.fsd_2), 6) == -1 and
     round(min(c.roby_inf, c.roby_2), 6) == 1, view=ranking.ranks, reads="the order is read literally",
-    says="{dataset}: Spearman's rank correlation with attack success is {fsa_inf}, {fsd_inf} and "
+    says="Spearman's rank correlation with attack success is {fsa_inf}, {fsd_inf} and "
          "{roby_inf} for FSA, FSD and ROBY in the L∞ form, {fsa_2}, {fsd_2} and {roby_2} in the L2 form"))
 claim("table-1", "weaker than to the Linf")(with_status(
     "dataset model", lambda c: c.asr_2 > c.asr_inf,
@@ -89,24 +94,25 @@ claim("table-1", "weaker than to the Linf")(with_status(
           f"{sum(row['asr_2'] > row['asr_inf'] for row in ranking.PRINTED)} of {len(ranking.PRINTED)} "
           "networks",
     view=lambda rows: rows.assign(**{name: 100 * rows[name].astype(float) for name in ("asr_2", "asr_inf")}),
-    says="{dataset} {model}: the L2 attack flips {asr_2:%}, the L∞ attack {asr_inf:%}"))
+    says="the L2 attack flips {asr_2:%}, the L∞ attack {asr_inf:%}"))
 
 
 def of_metrics(norm):
     """The metrics of a data set in words."""
-    return f"{{dataset}}: FSA {{fsa_{norm}}}, FSD {{fsd_{norm}}}, ROBY {{roby_{norm}}}"
+    return f"FSA {{fsa_{norm}}}, FSD {{fsd_{norm}}}, ROBY {{roby_{norm}}}"
 
 
 def signs(norm):
     """The claim of Tables II and III on the signs of their coefficients."""
-    return with_status("dataset", lambda c: max(c[f"fsa_{norm}"], c[f"fsd_{norm}"]) < 0 < c[f"roby_{norm}"],
+    return with_status("dataset", lambda c: (
+        max(getattr(c, f"fsa_{norm}"), getattr(c, f"fsd_{norm}")) < 0 < getattr(c, f"roby_{norm}")),
                        says=of_metrics(norm))
 
 
 def highest(norm):
     """The claim of Tables II and III that ROBY has the highest coefficient."""
-    return with_status("dataset", lambda c: abs(c[f"roby_{norm}"]) > max(abs(c[f"fsa_{norm}"]),
-                                                                         abs(c[f"fsd_{norm}"])),
+    return with_status("dataset", lambda c: (
+        abs(getattr(c, f"roby_{norm}")) > max(abs(getattr(c, f"{name}_{norm}")) for name in ("fsa", "fsd"))),
                        says=of_metrics(norm), reads="“highest” is read of absolute values")
 
 
@@ -118,9 +124,9 @@ claim("table-3", "said to have the highest")(highest("2"))
 claim("table-4", "at least 0.94")(with_status(
     "attack_success", lambda c: min(c.roby_2, c.roby_inf) >= 0.94,
     named={"asr_2": "L2 attack", "asr_inf": "L∞ attack"},
-    says="{attack_success}: L2 form {roby_2}, L∞ form {roby_inf}"))
+    says="L2 form {roby_2}, L∞ form {roby_inf}"))
 claim("table-4", "better with Linf")(with_status(
-    "attack", lambda c: c.roby_2 > c.roby_inf, says="{attack}: L2 form {roby_2}, L∞ form {roby_inf}",
+    "attack", lambda c: c.roby_2 > c.roby_inf, says="L2 form {roby_2}, L∞ form {roby_inf}",
     view=lambda rows: {"L∞ attack": rows.set_index("attack_success").loc["asr_inf"].to_dict()}))
 
 
@@ -128,8 +134,8 @@ def followed(norm):
     """The claim of Figures 2 and 3, as a plain function: a small run has no ranks to judge."""
     asr, fsa, fsd, whole = (f"{name}_{norm}" for name in ("asr", *figures.METRICS))
     roby, fsa, fsd = (f"{asr}_{name}" for name in (whole, fsa, fsd))
-    judge = with_status("dataset", lambda c: c[roby] > 0 > max(c[fsa], c[fsd]),
-                        view=lambda data: data["ranks"], says="{dataset}: rank correlations "
+    judge = with_status("dataset", lambda c: getattr(c, roby) > 0 > max(getattr(c, fsa), getattr(c, fsd)),
+                        view=lambda data: data["ranks"], says="rank correlations "
                         f"{{{roby}}} of ROBY, {{{fsa}}} of FSA and {{{fsd}}} of FSD")
     return lambda data: judge(data)
 
@@ -146,7 +152,7 @@ def all_positive(data):
             "least": None if None in values else min(values)}
 
     return with_status("dataset", lambda c: c.least > 0,
-                       says="{dataset}: the smallest rank correlation is {least}",
+                       says="the smallest rank correlation is {least}",
                        view=lambda data: {name: least(ranks) for name, ranks in data["ranks"].items()})(data)
 
 
@@ -154,8 +160,9 @@ def all_positive(data):
 def smaller(samples):
     """The claim of Table V that robust networks have a smaller ROBY."""
     return with_status(
-        "dataset model", lambda c: c[f"roby_{samples}_robust"] < c[f"roby_{samples}_natural"],
-        says=f"{{dataset}} {{model}}: natural {{roby_{samples}_natural}}, robust {{roby_{samples}_robust}}",
+        "dataset model", lambda c: (
+            getattr(c, f"roby_{samples}_robust") < getattr(c, f"roby_{samples}_natural")),
+        says=f"natural {{roby_{samples}_natural}}, robust {{roby_{samples}_robust}}",
         reads="counted for each network")
 
 
@@ -170,14 +177,14 @@ claim("table-5", "On original samples")(smaller("original"))
 claim("table-5", "On adversarial samples robust")(smaller("adversarial"))
 claim("table-5", "decline is larger")(with_status(
     "dataset model", lambda c: c.adversarial > c.original, view=declines,
-    says="{dataset} {model}: natural minus robust is {adversarial} on adversarial and {original} on clean "
+    says="natural minus robust is {adversarial} on adversarial and {original} on clean "
          "images",
     reads="counted for each network; in the published table it holds for "
           f"{(DECLINES.adversarial > DECLINES.original).sum()} of {len(DECLINES)} networks and for the mean "
           f"decline, {DECLINES.adversarial.mean():.3f} against {DECLINES.original.mean():.3f}"))
 
 robust_is_smaller = with_status("network", lambda c: c.robust < c.natural, view=lambda d: d["networks"],
-                                says="{network}: natural {natural}, robust {robust}")
+                                says="natural {natural}, robust {robust}")
 claim("figure-5", "smaller ROBY")(robust_is_smaller)
 claim("figure-6", "smaller ROBY")(robust_is_smaller)
 
@@ -218,7 +225,7 @@ def falls(asked, name):
                        "fewest": None, "steps": None}}
 
     return with_status("networks", lambda c: c.fewest == c.steps, view=steps, says=(
-        "{networks}: from the first to the last, attack success goes from {first.asr:%} to "
+        "from the first to the last, attack success goes from {first.asr:%} to "
         "{last.asr:%} (it falls in {asr} of {steps} steps) and ROBY from {first.roby} to {last.roby} "
         "(it falls in {roby} of {steps} steps); the claim needs all"))
 
@@ -245,7 +252,7 @@ def both_fall(data):
     """A plain function: a small run has too few networks to judge."""
     return with_status(
         "panel", lambda c: c.asr_text < 0 and c.roby_2 < 0, view=panels,
-        says="{panel}: rank correlations with the size are {asr_text:.2f} for attack success{why} and "
+        says="rank correlations with the size are {asr_text:.2f} for attack success{why} and "
              "{roby_2:.2f} for ROBY (n = {networks})")(data)
 
 
@@ -259,7 +266,7 @@ def only_pooling_and_dropout(rows):
 
 claim("table-9", "The lower the attack success")(with_status(
     "dataset", lambda c: round(c.spearman, 6) == 1, view=ranking.of_cnns,
-    says=f"{{dataset}}: Spearman's rank correlation is {{spearman:.2f}} (n = {len(figures.CNNS)})"))
+    says=f"Spearman's rank correlation is {{spearman:.2f}} (n = {len(figures.CNNS)})"))
 
 
 @claim("table-9", "similar order")
@@ -286,7 +293,7 @@ def published_pairs():
 claim("table-9", "without dropout")(with_status(
     "dataset", lambda c: c.cnn3 < c.cnn1 and c.cnn4 < c.cnn2, view=ranking.of_cnns,
     reads=f"“more robust” is read as a smaller attack success; {published_pairs()}",
-    says="{dataset}: attack success {cnn3:%} without and {cnn1:%} with dropout if there is pooling, "
+    says="attack success {cnn3:%} without and {cnn1:%} with dropout if there is pooling, "
          "{cnn4:%} and {cnn2:%} if not"))
 
 
@@ -294,7 +301,7 @@ claim("table-9", "without dropout")(with_status(
 def linear(data):
     _, words = with_status(
         "dataset", lambda c: c.pearson < 2, view=lambda d: d["pearson"],
-        says=f"{{dataset}}: Pearson's correlation is {{pearson:.3f}} (n = {len(figures.CNNS)})")(data)
+        says=f"Pearson's correlation is {{pearson:.3f}} (n = {len(figures.CNNS)})")(data)
     return None, f"{words} (“linear” names no bound)"
 
 

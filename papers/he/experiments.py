@@ -5,13 +5,12 @@ benign example.
 """
 import dataclasses
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 
 import torch
 
 from papers.he import models
-from papers.he.subject import Subject
+from papers.he.models import Subject
 from report.experiment import Experiment, results_of
 from shared import runtime
 from shared.attacks import directions, optimised
@@ -171,12 +170,12 @@ def blocks(scale, size):
 
 # ---- Section 3: OptMargin against region classification --------------------------------------------------
 ATTACK_SCALE = _scales(
-    dict(tested=5, sample=3, whole=3, margin=3, blocks=1, iterations=3, shown=2, tried=1, noises=5,
+    dict(tested=5, sample=3, whole=3, margin=3, blocks=1, iterations=3, shown=2, tried=1,
          trained=(models.SMOKE, models.SMOKE)),
-    dict(tested=100, sample=10, whole=10, margin=5, blocks=1, iterations=20, shown=4, tried=1, noises=20,
+    dict(tested=100, sample=10, whole=10, margin=5, blocks=1, iterations=20, shown=4, tried=1,
          trained=(models.QUICK_ADVERSARIAL, models.QUICK)),
     dict(tested=1000, sample=100, whole=100, margin=25, blocks=20, iterations=1000, shown=4, tried=25,
-         noises=100, trained=(models.NATURAL_SHORT, models.NATURAL_FAST)))
+         trained=(models.NATURAL_SHORT, models.NATURAL_FAST)))
 
 
 def plan_networks(scale):
@@ -249,72 +248,11 @@ def attack_under(subject, attack, **given):
     return {"rate": attack.rate, "ratio": attack.c / attack.scale} | attack_images(subject, attack, **given)
 
 
-def plan_wrong_class(scale):
-    """Leads of wrong classes on the first images: a run a network."""
-    return {net: dict(subject=subject, first=FIRST[subject.dataset], images=scale.tried,
-                      iterations=scale.iterations, rate=SCRIPT.rate, seed=scale.seed)
-            for net, subject in wanted(scale).items()}
-
-
-def lead_of_a_wrong_class(subject, *, first, images, iterations, rate, seed):
-    """Leads of a wrong class: on clean images, and the largest of an ascent over all pixels."""
-    x, y = subject.images(first, images)
-    model, true = subject.model(seed), y[:, None]
-    free = torch.atanh((2 * x - 1) * 0.999).requires_grad_()
-    adam, leads = torch.optim.Adam([free], rate), []
-    with frozen(model):
-        for _ in range(iterations + 1):
-            scores = model((1 + torch.tanh(free)) / 2).float()
-            lead = scores.scatter(1, true, -torch.inf).amax(1) - scores.gather(1, true).squeeze(1)
-            leads.append(lead.detach())
-            free.grad, = torch.autograd.grad(-lead.sum(), free)
-            adam.step()
-    return {"iterations": iterations, "images": images, "clean": leads[0].tolist(),
-            "most": torch.stack(leads).amax(0).tolist()}
-
-
-def plan_noise(scale, of=plan_attacks):
-    """Noise on OptMargin's examples: a run a block of them, as the plan `of` another experiment has it."""
-    taken = ("subject", "attack", "first", "images", "iterations", "radius", "seed")
-    return {key: {k: given[k] for k in taken} | {"noises": scale.noises}
-            for key, given in of(scale).items() if "margin" in key}
-
-
-def under_noise(subject, attack, *, first, images, iterations, noises, radius, seed):
-    """How often noisy copies of OptMargin's examples are misclassified: by its own noises, others, a cube's.
-
-    Shares of the copies of each image that have another class than the true one; of an image without an
-    example, those of the image itself.
-
-    noises  how many others, of the same size as the attack's and at right angles; as many points of the cube
-    radius  of region classification's cube, whose points alone are clipped to [0, 1]
-    """
-    x, y, model, found = attacked(subject, attack, first, images, iterations, seed)
-    drawn, shape = runtime.generator(seed, "he", "other noises"), x.shape[1:]
-    own = attack.noises(shape, runtime.generator(seed, "he", "noise"))
-    others = dataclasses.replace(attack, members=noises + 1).noises(shape, drawn)[:-1]
-    cube = radius * (2 * torch.rand(noises, *shape, generator=drawn) - 1)
-
-    def misread(images, copies, clipped=False):
-        clouds = (images[:, None] + copies.to(x.device)).flatten(0, 1)
-        clouds = clouds.clamp(0, 1) if clipped else clouds      # as the attack and as region classification
-        return (logits(model, clouds).argmax(1).view(len(x), -1) != y[:, None]).float().mean(1).tolist()
-
-    with frozen(model):
-        return {"iterations": iterations, "images": images, "counts": found.counts.tolist(),
-                "own": misread(found.x, own), "others": misread(found.x, others),
-                "cube": misread(found.x, cube, clipped=True), "clean": misread(x, others)}
-
-
 networks = Experiment("he/networks", measure_network, plan_networks, names="{network}", scale=ATTACK_SCALE)
 attacks = Experiment("he/attacks", attack_images, plan_attacks, sizes=("iterations",),
                      names="{network}-{kind}-b{block}", scale=ATTACK_SCALE)
 settings = Experiment("he/settings", attack_under, plan_settings, sizes=("iterations",),
                       names="{setting}-{network}-{kind}", scale=ATTACK_SCALE)
-wrong_class = Experiment("he/wrong-class", lead_of_a_wrong_class, plan_wrong_class, sizes=("iterations",),
-                         names="{network}-lead", scale=ATTACK_SCALE)
-noise = Experiment("he/noise", under_noise, plan_noise, sizes=("iterations",),
-                   names="{network}-{kind}-b{block}-noise", scale=ATTACK_SCALE)
 
 
 # ---- Section 4: line searches along random directions ----------------------------------------------------
@@ -566,6 +504,39 @@ def examine(subject, attack, *, first, images, iterations, directions, step, top
         "passes": int(found.passes.sum()), "evaluations": around.evaluations, "one": one}
 
 
+def plan_noise(scale):
+    """Noise on OptMargin's examples: a run a block of them."""
+    taken = ("subject", "attack", "first", "images", "iterations", "radius", "seed")
+    return {key: {k: given[k] for k in taken} | {"noises": scale.noises}
+            for key, given in plan_imagenet_examples(scale).items() if "margin" in key}
+
+
+def under_noise(subject, attack, *, first, images, iterations, noises, radius, seed):
+    """How often noisy copies of OptMargin's examples are misclassified: by its own noises, others, a cube's.
+
+    Shares of the copies of each image that have another class than the true one; of an image without an
+    example, those of the image itself.
+
+    noises  how many others, of the same size as the attack's and at right angles; as many points of the cube
+    radius  of region classification's cube, whose points alone are clipped to [0, 1]
+    """
+    x, y, model, found = attacked(subject, attack, first, images, iterations, seed)
+    drawn, shape = runtime.generator(seed, "he", "other noises"), x.shape[1:]
+    own = attack.noises(shape, runtime.generator(seed, "he", "noise"))
+    others = dataclasses.replace(attack, members=noises + 1).noises(shape, drawn)[:-1]
+    cube = radius * (2 * torch.rand(noises, *shape, generator=drawn) - 1)
+
+    def misread(images, copies, clipped=False):
+        clouds = (images[:, None] + copies.to(x.device)).flatten(0, 1)
+        clouds = clouds.clamp(0, 1) if clipped else clouds      # as the attack and as region classification
+        return (logits(model, clouds).argmax(1).view(len(x), -1) != y[:, None]).float().mean(1).tolist()
+
+    with frozen(model):
+        return {"iterations": iterations, "images": images, "counts": found.counts.tolist(),
+                "own": misread(found.x, own), "others": misread(found.x, others),
+                "cube": misread(found.x, cube, clipped=True), "clean": misread(x, others)}
+
+
 def plan_imagenet_classifiers(scale):
     """One run for each attack, where there are images enough."""
     if min(scale.blocks * scale.size, scale.sample) < scale.least:
@@ -586,6 +557,5 @@ imagenet_examples = Experiment("he/imagenet-examples", examine, plan_imagenet_ex
                                scale=IMAGENET_SCALE)
 imagenet_classifiers = Experiment("he/imagenet-classifiers", learn_imagenet, plan_imagenet_classifiers,
                                   sizes=("sample",), scale=IMAGENET_SCALE, after=(imagenet_examples,))
-imagenet_noise = Experiment("he/imagenet-noise", under_noise,
-                            partial(plan_noise, of=plan_imagenet_examples), sizes=("iterations",),
+imagenet_noise = Experiment("he/imagenet-noise", under_noise, plan_noise, sizes=("iterations",),
                             names="{network}-{kind}-b{block}-noise", scale=IMAGENET_SCALE)

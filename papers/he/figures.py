@@ -4,7 +4,7 @@ from itertools import product
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from papers.he.experiments import COLUMNS
+from papers.he.experiments import ASKED, COLUMNS, SETTINGS
 from report import display, reference
 from report.sums import mean, percent, share
 from report.tidy import each
@@ -160,6 +160,33 @@ def table_2(runs):
     """Rows of Table 2: accuracies of both classifications in percent."""
     return across(examples(runs, "region", "point"), ("benign", "fgsm", "brittle", "margin"),
                   {how: lambda rows, how=how: share(rows[how]) for how in ("region", "point")})
+
+
+def amplification(runs):
+    """A row a network: OptMargin's mean distance over OptBrittle's on images of both, and its success."""
+    made = []
+    for net, rows in examples(runs, "region").groupby("network", observed=True):
+        far, near = of_both(only(rows, net, "margin"), only(rows, net, "brittle"))
+        if len(far):
+            made.append({"attack": f"OptMargin, {NAMED[net]}", "success, %": 100 - share(far.region),
+                         "ratio of distances": far.rms.sum() / near.rms.sum(), "n": len(far)})
+    return made
+
+
+def by_setting(runs, attacks):
+    """A row a setting: mean distances, region classification, OptStrong's distance over OptMargin's."""
+    made, margin = [], only(examples(attacks), "mnist-normal", "margin")
+    for name, mine in examples(runs, "region").groupby("setting", sort=False):
+        brittle, strong, adv, adv_strong = (only(mine, *each) for each in ASKED)
+        far, near = of_both(strong, margin)
+        made.append({"settings": SETTINGS[name][0], "learning rate": mine.rate.iloc[0],
+                     "ratio": mine.ratio.iloc[0], "n": len(brittle),
+                     "OptBrittle": mean_distance(brittle),
+                     "region, %": share(brittle.region), "OptStrong": mean_distance(strong),
+                     "over_OptMargin": far.rms.sum() / near.rms.sum() if len(far) else None,
+                     "OptBrittle, adv.": mean_distance(adv),
+                     "success, adv., %": success(adv_strong)})
+    return made
 
 
 def draw_accuracy(runs):

@@ -2,8 +2,7 @@
 import pandas as pd
 
 from papers.ren.experiments import ARCHITECTURES, SETTINGS, UNIFORM, UNPRUNED
-from report.claims import Claims
-from report.every import every
+from report.claims import Claims, over_cases
 
 claim = Claims()
 
@@ -144,26 +143,32 @@ def by_key(rows):
     return {(row["background"], row["t"], row["T"]): row for row in pd.DataFrame(rows).to_dict("records")}
 
 
-def steps(rows):
-    """`{a pruning towards a background: its row and that of the next weaker one}`."""
+def by_step(rows, judge, *measures):
+    """`over_cases` of the steps from a pruning to the next stronger one, with the measures in words."""
     at = by_key(rows)
-    return {f"{b}, t = {t}, T = {T}": {"before": at.get((b, *weaker)), "after": at.get((b, t, T))}
-            for b in UNIFORM for weaker, (t, T) in zip((UNPRUNED, *SETTINGS), SETTINGS)}
+    return over_cases({f"{b}, t = {t}, T = {T}": {"before": at.get((b, *weaker)), "after": at.get((b, t, T))}
+                       for b in UNIFORM for weaker, (t, T) in zip((UNPRUNED, *SETTINGS), SETTINGS)},
+                      lambda c: (judge(c.before, c.after), ", ".join(
+                          f"{name} from {getattr(c.before, f'{name}_ssim'):.4f} to "
+                          f"{getattr(c.after, f'{name}_ssim'):.4f}" for name in measures)))
 
 
-def by_step(holds, *measures):
-    """A claim on each step from a pruning to the next stronger one, with the measures that it is about."""
-    return every("step", holds, view=steps, says="{step}: " + ", ".join(
-        f"{name} from {{before.{name}_ssim:.4f}} to {{after.{name}_ssim:.4f}}" for name in measures))
+@claim("table-4", "Stronger pruning improves separability")
+def separability_falls(rows):
+    return by_step(rows, lambda before, after: after.separability_ssim < before.separability_ssim,
+                   "separability")
 
 
-separability_falls = claim("table-4", "Stronger pruning improves separability")(by_step(
-    lambda c: c.after.separability_ssim < c.before.separability_ssim, "separability"))
-robustness_rises = claim("table-4", "Stronger pruning costs robustness")(by_step(
-    lambda c: c.after.robustness_ssim > c.before.robustness_ssim, "robustness"))
-falls_are_paid = claim("table-4", "There is a trade-off")(by_step(
-    lambda c: (c.after.robustness_ssim > c.before.robustness_ssim or
-               c.after.separability_ssim >= c.before.separability_ssim), "separability", "robustness"))
+@claim("table-4", "Stronger pruning costs robustness")
+def robustness_rises(rows):
+    return by_step(rows, lambda before, after: after.robustness_ssim > before.robustness_ssim, "robustness")
+
+
+@claim("table-4", "There is a trade-off")
+def falls_are_paid(rows):
+    return by_step(rows, lambda before, after: (
+        after.robustness_ssim > before.robustness_ssim or
+        after.separability_ssim >= before.separability_ssim), "separability", "robustness")
 
 
 @claim("table-4", "Compared with Table III")

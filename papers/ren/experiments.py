@@ -211,33 +211,6 @@ def plan_path(scale):
     return {(scale.architecture, scale.digit): given(scale, net=scale.seed, digit=scale.digit)}
 
 
-STEPS = 20  # mixtures from the digit to the other image
-
-
-def mix(architecture, net, *, digit, recipe, dataset):
-    """A test digit mixed with white, black and the next digit of another label; probabilities by a net."""
-    digits = sets.load(dataset)
-    runtime.index("digit", digit, len(digits.x_test), "test images")
-    model = trained(architecture, recipe, digits, net).net
-    classify, source = inference.classifier(model), digits.x_test[digit:digit + 1]
-    label = int(classify(source))
-    flat = {name: torch.full_like(source, grey) for name, grey in UNIFORM.items()}
-    later = (image[None] for image in digits.x_test[digit:].roll(-1, 0)
-             if int(classify(image[None])) != label)
-    other = next(later, source)
-    share = torch.linspace(0, 1, STEPS + 1).view(-1, 1, 1, 1)
-    mixed = [((1 - share) * source + share * end).round().byte() for end in (*flat.values(), other)]
-    chances = [torch.softmax(inference.logits(model, images), dim=1) for images in mixed]
-    return {"source_label": label, "with": [*flat, f"digit {int(classify(other))}"],
-            "mixed": torch.stack(mixed), "chances": torch.stack(chances)}
-
-
-def plan_mixtures(scale):
-    names = "architecture", "digit", "recipe", "dataset"
-    return {(scale.architecture, scale.digit): {name: getattr(scale, name) for name in names} | {
-        "net": scale.seed}}
-
-
 # ---- Section IV: robustness and separability -------------------------------------------------------------
 def measure(architecture, net, background, *, images, recipe, dataset, threshold, iterations, seed):
     """Means and standard deviations over digits of the three similarities, as in Table III.
@@ -381,8 +354,6 @@ _SEARCHES = "{architecture}-s{net}-{background}"
 steps = Experiment("ren/algorithm-1", compare, plan_compared, scale=BORDERLINE, names=_SEARCHES)
 checked = Experiment("ren/checked-searches", check, plan_checked, scale=BORDERLINE, names=_SEARCHES)
 path = Experiment("ren/path", follow, plan_path, scale=BORDERLINE, names="{architecture}-digit-{digit}")
-mixtures = Experiment("ren/mixtures", mix, plan_mixtures, scale=BORDERLINE,
-                      names="{architecture}-mixtures-{digit}")
 
 searches = Experiment("ren/searches", measure, plan_searches, scale=SIMULATION, names=_SEARCHES)
 variants = Experiment("ren/variants", measure, plan_variants, scale=SIMULATION,

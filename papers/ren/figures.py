@@ -1,9 +1,28 @@
-"""What the pages of `ren` draw: the path of one search."""
+"""What the pages of `ren` share: rows over networks, the path of one search, the trade-off of pruning."""
 import textwrap
 
 import matplotlib.pyplot as plt
 
-from report import display
+from report import display, reference
+from shared.borderline import UNIFORM
+
+
+def over_nets(units, keys, columns):
+    """One row for each combination of `keys`: the mean of each column with its spread and number of nets.
+
+    units    DataFrame, a row a unit
+    columns  {name in the printed table: column of the units}
+    Beside each `name` stand `name_sd` (sample standard deviation, None for a single net) and `name_n`.
+    """
+    made = []
+    for key, mine in units.groupby(list(keys), sort=False, dropna=False):
+        row = dict(zip(keys, key))
+        for name, column in columns.items():
+            values = mine[column].dropna()
+            row |= {name: float(values.mean()) if len(values) else None, f"{name}_n": len(values),
+                    f"{name}_sd": float(values.std()) if len(values) > 1 else None}
+        made.append(row)
+    return made
 
 
 def panels(runs):
@@ -35,4 +54,32 @@ def draw_path(runs):
         kept = label == shown[0][2]
         ax.spines[:].set(color=display.PALETTE[0 if kept else 1], linewidth=3,
                          linestyle="-" if kept else "--")
+    return figure
+
+
+def draw_trade_off(runs):
+    """Robustness over separability: a panel for each background, marks for each rule for T."""
+    rules = {"T = 255": runs["T"] == 255, "T = t": runs["T"] == runs["t"]}
+    quantities = "separability_ssim", "robustness_ssim"
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4.8), sharex=True, sharey=True)
+    for ax, b in zip(axes, UNIFORM):
+        for color, marker, rule in zip(display.PALETTE, display.MARKERS, rules):
+            points = runs[(runs.background == b) & rules[rule]].sort_values("t")
+            x, y = (points[name.replace("ssim", "mean")] for name in quantities)
+            if rule == "T = 255":  # with T = t most mixtures are pruned back: a line would show nothing
+                ax.plot(x, y, color=color, lw=1.2)
+                ax.scatter(x[points["t"] == 0], y[points["t"] == 0], s=140, facecolor="none", edgecolor="k",
+                           label="unpruned")
+            ax.scatter(x, y, s=12 + points["t"] / 3, marker=marker, color=color, label=f"measured, {rule}")
+        printed = [p for p in reference.paper("ren")["table-4"].rows if p["background"] == b]
+        ax.scatter(*zip(*([p[name] for name in quantities] for p in printed)), marker="x", color="k", s=60,
+                   label="published: t, T")
+        places = [("left", (5, 5))] * 3 if b == "white" else [  # where the curve is not
+            ("right", (-7, -9)), ("left", (6, 3)), ("right", (-7, 2))]
+        for p, (side, offset) in zip(printed, places):
+            ax.annotate(f"{p['t']}, {p['T']}", [p[name] for name in quantities], fontsize=10, ha=side,
+                        xytext=offset, textcoords="offset points")
+        ax.set(xlabel="separability (SSIM of the pair)", title=f"towards {b}")
+    axes[0].set_ylabel("robustness (SSIM of inside and digit)")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=10)
     return figure

@@ -122,20 +122,6 @@ def over_images(runs):
 
 
 # ---- facts in words ---------------------------------------------------------------------------------------
-OFF_BY_RULE = ("The mean difference between the attacked network's rate and the published one, over the {n} "
-               "boxes that each rule gives, depends on how many examples must change a pixel: {told}. So few "
-               "boxes do not identify the paper's rule.")
-
-
-def off_by_rule(runs, item):
-    """A fact: how far the attacked network's rate lies from the published one on average, by the rule."""
-    whole = [(row, mine) for row, mine in of_rows(runs, item) if RULES.keys() <= mine.held["boxes"].keys()]
-    off = {name: [abs(_at(mine.held["boxes"][rule], row["n_intervals"])["rates"][0] - row["M1"])
-                  for row, mine in whole] for rule, name in RULES.items()}
-    return whole and {"n": len(whole), "told": "; ".join(
-        f"{name}, {100 * mean(each):.1f} points" for name, each in off.items())}
-
-
 def box_by_box(runs):
     """Facts in words: for each box its samples' distance; the network besides the attacked one that the
     attack's own images fool most often.

@@ -1,44 +1,44 @@
 """How each printed claim of Shu et al. is judged; see `report.claims`."""
+from functools import partial
+
 import pandas as pd
 
 from papers.shu.experiments import INTERVALS, PAPER
-from report import prose
-from report.claims import Claims
-from report.every import every
+from report.claims import Claims, over_cases
+from report.prose import short
 
 claim = Claims()
-DIGITS = {5: "digit 5", 7: "digit 7"}                       # of Section 2.2
 WIDELY = {"NF": (0.62, 1), "MI": (0.62, 1), "PW": (0.01, 0.55)}     # bounds that the claim itself prints
 
 
 # ---- what several sections use ---------------------------------------------------------------------------
-def rates(*attacks, attacked=False):
-    """A view: rows of these attacks (or all), with the least and most rate of the networks.
+def over_rows(rows, judge, key="attack", reads=""):
+    """`over_cases` of the rows of a table, called by a column."""
+    return over_cases({str(row[key]): row for row in rows.to_dict("records")}, judge, reads=reads)
+
+
+def rates(rows, attacked=False):
+    """The rows, with the least and most rate of the networks.
 
     attacked  the attacked one counts, too, else those that were not attacked; of these, which differ in
               their seed only, `second` is the second largest rate
     """
-    def view(rows):
-        chosen = rows[rows.attack.isin(attacks)] if attacks else rows
-        of = chosen.filter(regex=r"^M\d+$" if attacked else r"^M([2-9]|\d\d)$").astype(float)
-        return chosen.assign(least=of.min(axis=1), most=of.max(axis=1),
-                             second=[sorted(row)[-2] if len(row) > 1 else None for row in of.to_numpy()])
-    return view
+    of = rows.filter(regex=r"^M\d+$" if attacked else r"^M([2-9]|\d\d)$").astype(float)
+    return rows.assign(least=of.min(axis=1), most=of.max(axis=1),
+                       second=[sorted(row)[-2] if len(row) > 1 else None for row in of.to_numpy()])
 
 
-def some(passes, *, reads):
-    """A predicate: some row passes; the evidence names those that do.
+def some(rows, passes, reads):
+    """Whether some row passes, and which do.
 
     passes  row -> whether it does;  reads: how words of the claim are read that name no bound
     """
-    def predicate(rows):
-        measured = [row for row in rates()(rows).to_dict("records") if row["M1"] >= 0]
-        passing = [row for row in measured if passes(row)]
-        words = "; ".join(prose.fill("{attack}: attacked network {M1}, others from {least} to {most}", row)
-                          for row in passing)
-        return (bool(passing) if measured else None,
-                f"{words or f'in none of the {len(measured)} boxes'} ({reads})")
-    return predicate
+    measured = [row for row in rates(rows).itertuples() if row.M1 >= 0]
+    passing = [row for row in measured if passes(row)]
+    words = "; ".join(f"{row.attack}: attacked network {short(row.M1)}, others from {short(row.least)} to "
+                      f"{short(row.most)}" for row in passing)
+    return (bool(passing) if measured else None,
+            f"{words or f'in none of the {len(measured)} boxes'} ({reads})")
 
 
 def similar(least, most, word):
@@ -49,10 +49,8 @@ def similar(least, most, word):
     def predicate(rows):
         errors = rows.filter(regex=r"^M\d+$").stack().dropna().astype(float)
         low, high = round(errors.min(), 6), round(errors.max(), 6)
-        return None, prose.fill(
-            "“{word}” names no bound; errors from {low} to {high}, a span of {span} (paper: {least} to "
-            "{most}, a span of {printed})", {"word": word, "low": low, "high": high, "span": high - low,
-                                             "least": least, "most": most, "printed": most - least})
+        return None, (f"“{word}” names no bound; errors from {short(low)} to {short(high)}, a span of "
+                      f"{short(high - low)} (paper: {least} to {most}, a span of {short(most - least)})")
     return predicate
 
 
@@ -86,11 +84,11 @@ claim("figure-1", "single-curve picture")(
 
 @claim("figure-2", "Several separate")
 def regions_are_separate(data):
-    return False if data["with_any"] == 0 else None, prose.fill(
-        "in {with_any} of {planes} planes some networks disagree inside the ball, in {with_several} of these "
-        "in several pieces (at most {most}), which are connected outside the ball in {joined}. Planes alone "
-        "do not decide the claim: areas may be connected outside a plane, and other planes may have separate "
-        "ones", data)
+    return False if data["with_any"] == 0 else None, (
+        f"in {data['with_any']} of {data['planes']} planes some networks disagree inside the ball, in "
+        f"{data['with_several']} of these in several pieces (at most {data['most']}), which are connected "
+        f"outside the ball in {data['joined']}. Planes alone do not decide the claim: areas may be connected "
+        "outside a plane, and other planes may have separate ones")
 
 
 # ---- Section 2.1: LeNets ---------------------------------------------------------------------------------
@@ -109,81 +107,122 @@ def fewer_intervals(rows):
     return holds, words or "no box"
 
 
-claim("table-2", "fool the attacked M_1 while")(some(
-    lambda row: row["M1"] > 0.5 and row["least"] == 0, reads="“fool” is read as more than half"))
-claim("table-2", "leave M_1 right while")(some(
-    lambda row: row["M1"] == 0 and row["most"] > 0.5, reads="“most” is read as more than half"))
-claim("table-2", "PW rectangle is transferable")(every(
-    "attack", lambda c: c.least >= 0.48, view=rates("PW", attacked=True), says="from {least} to {most}"))
-claim("table-2", "Except for PW")(every(
-    "attack", lambda c: c.smallest_interval <= 0.032, view=lambda rows: rows[rows.attack != "PW"],
-    says="{attack}: {smallest_interval}"))
-claim("table-2", "not universal")(some(
-    lambda row: row["M1"] > 0.5 > row["least"],
-    reads="some network is right on most samples, $M_1$ is wrong on most"))
-
-claim("table-3", "M_1 is wrong on every")(every(
-    "attack", lambda c: c.M1 > 0.99, says="{attack}: {M1}",
-    reads="up to 1% of the images may lie on the boundary, where rounding decides the label in another "
-          "batch"))
-claim("table-3", "do not transfer")(every(
-    "attack", lambda c: c.most == 0, view=rates("FGSM", "CW2", "BIM Linf"), says="{attack}: at most {most}"))
+@claim("table-2", "fool the attacked M_1 while")
+def fool_the_attacked(rows):
+    return some(rows, lambda row: row.M1 > 0.5 and row.least == 0, "“fool” is read as more than half")
 
 
-def beside_bounds(rows):
-    """Rows of the attacks in WIDELY, with their bounds."""
-    chosen = rates(*WIDELY)(rows)
-    return chosen.assign(low=chosen.attack.map(lambda name: WIDELY[name][0]),
-                         high=chosen.attack.map(lambda name: WIDELY[name][1]))
+@claim("table-2", "leave M_1 right while")
+def fool_another(rows):
+    return some(rows, lambda row: row.M1 == 0 and row.most > 0.5, "“most” is read as more than half")
 
 
-claim("table-3", "NF and MI images transfer")(every(
-    "attack", lambda c: c.least >= c.low and c.most <= c.high, view=beside_bounds,
-    says="{attack}: from {least} to {most}"))
-claim("table-3", "perturbs more pixels", "table-2")(every(
-    "attack", lambda c: c.n_perturbed_pixels > c.other.n_intervals,
-    says="{attack}: {n_perturbed_pixels} against {other.n_intervals}"))
+@claim("table-2", "PW rectangle is transferable")
+def pw_transfers(rows):
+    box, = rates(rows[rows.attack == "PW"], attacked=True).to_dict("records") or [{}]
+    return over_cases({"": box}, lambda c: (c.least >= 0.48, f"from {short(c.least)} to {short(c.most)}"))
 
-claim("table-4", "mean L2 is lower")(every(
-    "attack", lambda c: c.sampled_l2_mean < c.attack_l2_mean,
-    says="{attack}: {sampled_l2_mean} against {attack_l2_mean}"))
+
+@claim("table-2", "Except for PW")
+def narrow_intervals(rows):
+    return over_rows(rows[rows.attack != "PW"], lambda c: (
+        c.smallest_interval <= 0.032, short(c.smallest_interval)))
+
+
+@claim("table-2", "not universal")
+def not_universal(rows):
+    return some(rows, lambda row: row.M1 > 0.5 > row.least,
+                "some network is right on most samples, $M_1$ is wrong on most")
+
+
+@claim("table-3", "M_1 is wrong on every")
+def attacks_succeed(rows):
+    return over_rows(rows, lambda c: (c.M1 > 0.99, short(c.M1)), reads=(
+        "up to 1% of the images may lie on the boundary, where rounding decides the label in another batch"))
+
+
+@claim("table-3", "do not transfer")
+def some_do_not_transfer(rows):
+    return over_rows(rates(rows[rows.attack.isin(("FGSM", "CW2", "BIM Linf"))]), lambda c: (
+        c.most == 0, f"at most {short(c.most)}"))
+
+
+@claim("table-3", "NF and MI images transfer")
+def some_transfer_widely(rows):
+    return over_rows(rates(rows[rows.attack.isin(WIDELY)]), lambda c: (
+        c.least >= WIDELY[c.attack][0] and c.most <= WIDELY[c.attack][1],
+        f"from {short(c.least)} to {short(c.most)}"))
+
+
+@claim("table-3", "perturbs more pixels", "table-2")
+def more_pixels(rows, boxes):
+    intervals = dict(zip(boxes.attack, boxes.get("n_intervals", boxes.attack)))
+    return over_rows(rows.assign(intervals=rows.attack.map(intervals)), lambda c: (
+        c.n_perturbed_pixels > c.intervals, f"{short(c.n_perturbed_pixels)} against {short(c.intervals)}"))
+
+
+@claim("table-4", "mean L2 is lower")
+def samples_are_closer(rows, key="attack"):
+    return over_rows(rows, lambda c: (
+        c.sampled_l2_mean < c.attack_l2_mean,
+        f"{short(c.sampled_l2_mean)} against {short(c.attack_l2_mean)}"), key)
+
+
 claim("table-4", "only minor for FGSM")(saving("minor"))
 claim("table-4", "saving for NF")(saving("minor"))
 claim("figure-4", "nearly constant offsets")(
     "“nearly constant” names no bound; column s₍ᵢ₎ of Table 2 has the widths")
 
 # ---- Section 2.2: perceptrons ----------------------------------------------------------------------------
+def digits(rows, *classes):
+    """Rows of these digits with `rates`, and what they are called."""
+    rows = rows[rows.source_class.isin(classes)]
+    return rates(rows).assign(digit="digit " + rows.source_class.astype(str))
+
+
+def networks(c):
+    """The rates of a row of `rates` in words."""
+    return f"attacked network {short(c.M1)}, others from {short(c.least)} to {short(c.most)}"
+
+
 claim("table-5", "perform alike")(similar(0.0176, 0.0183, "alike"))
-claim("table-6", "uncertainty region")(every(
-    "source_class", lambda c: c.M1 > 0.5 and c.most > 0.5 and c.second == 0,
-    view=lambda rows: rates()(rows[rows.source_class == 7]), named=DIGITS,
-    says="{source_class}: attacked network {M1}, others from {least} to {most}",
-    reads="“wrong” is read as more than half, of the attacked network and of one other"))
-claim("table-6", "fools only the attacked model")(every(
-    "source_class", lambda c: c.M1 > 0.5 and c.most == 0,
-    view=lambda rows: rates()(rows[rows.source_class == 5]), named=DIGITS,
-    says="{source_class}: attacked {M1}, others at most {most}", reads="“fools” is read as more than half"))
 
 
-def beside_the_print(rows):
-    """Rows of Table 7 with the largest printed rate of the other networks."""
-    printed = rates()(pd.DataFrame(PAPER["table-7"].rows)).set_index("source_class").most
-    return rates()(rows).assign(printed=rows.source_class.map(printed))
+@claim("table-6", "uncertainty region")
+def seven_is_uncertain(rows):
+    return over_rows(digits(rows, 7), lambda c: (
+        c.M1 > 0.5 and c.most > 0.5 and c.second == 0, networks(c)), "digit",
+        "“wrong” is read as more than half, of the attacked network and of one other")
 
 
-claim("table-7", "always fools M_1")(every(
-    "source_class", lambda c: c.M1 == 1 and c.second == 0 and c.most <= c.printed, view=beside_the_print,
-    named=DIGITS,
-    says="{source_class}: attacked network {M1}, others from {least} to {most} (paper: at most {printed})",
-    reads="judged by the printed rates; that some other network is always right holds if the least rate is "
-          "0"))
+@claim("table-6", "fools only the attacked model")
+def five_fools_one(rows):
+    return over_rows(digits(rows, 5), lambda c: (
+        c.M1 > 0.5 and c.most == 0, f"attacked {short(c.M1)}, others at most {short(c.most)}"), "digit",
+        "“fools” is read as more than half")
+
+
+@claim("table-7", "always fools M_1")
+def attack_fools(rows):
+    printed = rates(pd.DataFrame(PAPER["table-7"].rows)).set_index("source_class").most
+    return over_rows(digits(rows, 5, 7).assign(printed=rows.source_class.map(printed)), lambda c: (
+        c.M1 == 1 and c.second == 0 and c.most <= c.printed,
+        f"{networks(c)} (paper: at most {short(c.printed)})"), "digit",
+        "judged by the printed rates; that some other network is always right holds if the least rate is 0")
+
 
 # ---- Section 2.3: MobileNets -----------------------------------------------------------------------------
 claim("table-8", "similar clean error")(similar(0.0727, 0.0767, "similar"))
-claim("table-9", "always fools M_1")(every(
-    "attack", lambda c: c.M1 == 1 and c.most > 0.5 and c.second == 0, view=rates(),
-    says="attacked network {M1}; of the others the most often fooled one {most}, the next {second}",
-    reads="“often” is read as more than half, of one network; “never” holds for the others"))
+
+
+@claim("table-9", "always fools M_1")
+def attack_fools_another(rows):
+    row, = rates(rows).to_dict("records") or [{}]
+    return over_cases({"": row}, lambda c: (
+        c.M1 == 1 and c.most > 0.5 and c.second == 0,
+        f"attacked network {short(c.M1)}; of the others the most often fooled one {short(c.most)}, the next "
+        f"{short(c.second)}"),
+        reads="“often” is read as more than half, of one network; “never” holds for the others")
 
 
 @claim("figure-7", "M_1 errs on all")
@@ -218,9 +257,7 @@ def networks_disagree(data):
     return high > 0.5 > low, f"rates from {low:.3g} to {high:.3g} in our box of {b:,} values"
 
 
-claim("table-10", "less perturbation")(every(
-    "attack source_class", lambda c: c.sampled_l2_mean < c.attack_l2_mean,
-    says="{source_class}: {sampled_l2_mean} against {attack_l2_mean}"))
+claim("table-10", "less perturbation")(partial(samples_are_closer, key="source_class"))
 claim("table-10", "reduction is large")(saving("large"))
 
 # ---- Section 2.4: alarm ----------------------------------------------------------------------------------

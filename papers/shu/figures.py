@@ -2,23 +2,26 @@
 from dataclasses import dataclass, replace
 
 import matplotlib.pyplot as plt
+import numpy as np
 import torch
 
 from papers.shu.experiments import CIFAR10, METHODS, PAPER, RULES
-from report import display, prose
+from report import display
 from shared import regions as boxes
 from shared import runtime
 from shared.regions import Box
+from shared.susceptibility import percentage
 
 SIZES = {"table-3": "table-2", "table-4": "table-2", "table-7": "table-6", "table-9": "table-10"}
 KINDS = {"own": "attacked network's boundary", "foreign": "other networks' errors",
          "transferable": "transferable", None: "none of these"}
-MEANT = prose.fill(     # by `boxes.kind`
-    "A box lies at the *attacked network's boundary* if this network misclassifies at least {mostly:.0%} of "
-    "its samples and another network at most {right:.0%}. *Other networks' errors* are the reverse: the "
-    "attacked network misclassifies at most {right:.0%}, another at least {mostly:.0%}. A box is "
-    "*transferable* if every network misclassifies at least {significant:.0%}.",
-    {"mostly": boxes.MOSTLY, "right": boxes.RIGHT, "significant": boxes.SIGNIFICANT})
+MEANT = (     # by `boxes.kind`
+    "A box lies at the *attacked network's boundary* if this network misclassifies at least "
+    f"{boxes.MOSTLY:.0%} of its samples and another network at most {boxes.RIGHT:.0%}. *Other networks' "
+    f"errors* are the reverse: the attacked network misclassifies at most {boxes.RIGHT:.0%}, another at "
+    f"least {boxes.MOSTLY:.0%}. A box is *transferable* if every network misclassifies at least "
+    f"{boxes.SIGNIFICANT:.0%}.")
+DELTA = 6**0.5      # radius of the paper's ball; its 6 is a squared distance, as those of Table 4
 BEHIND = ("examples", "perturbed", "n_intervals")    # columns that claims read and tables do not show
 ENDS = ("min", "max", "mean")       # of distances, as the tables order them
 
@@ -216,3 +219,49 @@ def draw_curves(runs, item):
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles[::-1], labels[::-1], loc="outside upper center", ncols=len(labels))
     return figure
+
+
+# ---- planes through the digit of Section 2.1 ---------------------------------------------------------------
+def of_runs(runs):
+    """`{name: (answers [K, n, n], axis [n], at)}` of the planes through the chosen digit.
+
+    A row of the answers is a place along the second direction; `axis` has the L2 distances from the digit,
+    `at` the places of what spans the plane.
+    """
+    found = {}
+    for run in runs.to_dict("records"):
+        for name, plane in run["planes"].items():
+            axis = np.linspace(-plane["reach"], plane["reach"], plane["answers"].shape[-1])
+            found[name] = np.asarray(plane["answers"]).astype(int), axis, plane["at"]
+    return found
+
+
+def disagreement(clean):
+    """Facts on the clean digits on which some two networks disagree; {} without runs.
+
+    Shares of all digits, "clean", of those that the attacked network classifies correctly, "false", whose
+    alarm is a false positive, and of the others, "true".
+    """
+    if not len(clean):
+        return {}
+    counts = np.sum(clean.agreement.tolist(), 0)        # [right or wrong, others that agree with the first]
+    right, wrong = ((int(row[:-1].sum()), int(row.sum())) for row in counts)
+    return {"networks": counts.shape[1], "false": percentage(*right), "true": percentage(*wrong),
+            "clean": percentage(right[0] + wrong[0], right[1] + wrong[1])}
+
+
+def near(axis, radius=DELTA):
+    """Which points of a plane lie in the ball around the digit."""
+    return np.hypot(*np.meshgrid(axis, axis)) <= radius
+
+
+def types(answers, label):
+    """Of each point: 0 all right, 1 the attacked network wrong but not all, 2 all wrong, 3 others wrong."""
+    wrong = answers != label
+    return np.where(wrong.all(0), 2, np.where(wrong[0], 1, np.where(wrong.any(0), 3, 0)))
+
+
+def ring(ax):
+    """The clean digit and the circle of the paper's radius."""
+    ax.add_patch(plt.Circle((0, 0), DELTA, fill=False, color="k"))
+    ax.plot(0, 0, "o", color="blue", ms=5)

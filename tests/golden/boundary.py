@@ -8,7 +8,7 @@ import torch
 from papers.he import experiments
 from papers.he import models as he
 from papers.he.experiments import attacks_on, directions_for, examples, learn, subjects, under_noise
-from papers.he.subject import Subject
+from papers.he.models import Subject
 from report import zoo
 from shared import runtime
 from shared.attacks.directions import directions
@@ -373,7 +373,7 @@ def asked(subject, method, **published):
         return SimpleNamespace(net="the net")
 
     with mock.patch.object(zoo, "net", kept), \
-            mock.patch("papers.he.subject.pretrained_squeezenet", lambda: torch.nn.Identity()):
+            mock.patch("papers.he.models.pretrained_squeezenet", lambda: torch.nn.Identity()):
         given = method(subject)
     return {"given": given if isinstance(given, str) else type(given).__name__,
             "asked": [str(word) for call in calls for word in call]}

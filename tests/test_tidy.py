@@ -1,0 +1,84 @@
+"""Tidy frames of runs, and sentences from facts."""
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from report import prose, tidy
+from report.experiment import labelled
+from report.page import Page
+from shared import runtime
+
+
+# ---- sentences ---------------------------------------------------------------------------------------------
+def test_a_template_takes_numbers_as_a_person_writes_them():
+    facts = {"share": 2 / 3, "net": {"rate": 99.4949}, "count": 12_345, "gone": None, "name": "cat"}
+    template = "{net.rate:%} of {count} {name}s, {share:.0%}, {share}, {gone:%}, {{x}}"
+    assert prose.fill(template, facts) == "99.5% of 12,345 cats, 67%, 0.667, no value, {x}"
+
+
+@pytest.mark.parametrize("template, said", [("{", "write a brace as"), ("{}", "'' is no name"),
+                                            ("{a b}", "'a b' is no name"), ("{b}", "no 'b' there")])
+def test_a_wrong_template_is_told_in_one_line(template, said):
+    with pytest.raises(runtime.UserError, match=said) as error:
+        prose.fill(template, {"a": 1})
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("facts, told", [
+    ({"n": 3}, "n is 3"), ({}, "nothing"), (None, "nothing"), ({"n": None}, "nothing")])
+def test_a_page_says_a_template_of_facts_or_what_it_says_of_none(facts, told):
+    said = []
+    run = SimpleNamespace(tell=lambda sets, words: said.append(words("units")))
+    Page.say(run, "sets", lambda units: facts, "n is {n}", nothing="nothing")
+    assert said == [told]
+
+
+# ---- tidy frames -------------------------------------------------------------------------------------------
+def test_the_keys_of_a_plan_name_its_units_and_become_columns():
+    plan = {("mnist-normal", "fgsm", n): {"images": 3} for n in (0, 1)}
+    units, labels = labelled("{network}-{kind}-b{block}", plan)
+    assert list(units) == ["mnist-normal-fgsm-b0", "mnist-normal-fgsm-b1"]
+    assert labels["mnist-normal-fgsm-b1"] == {"network": "mnist-normal", "kind": "fgsm", "block": 1}
+    assert labelled("{run}", {"a": {}}) == ({"a": {}}, {"a": {"run": "a"}})
+
+
+@pytest.mark.parametrize("names, plan, said", [
+    ("{a}-{b}", {"x": {}}, "give a, b"), ("{a}", {("x", 1): {}}, "give a"),
+    ("{a}-{b}", {("x", 1): {"a": "y"}}, "x-1: 'a' is an argument, too"),
+    ("{a}{b}", {("x", "yz"): {}, ("xy", "z"): {}}, "several runs of one name")])
+def test_keys_that_name_no_unit_are_refused(names, plan, said):
+    with pytest.raises(runtime.UserError, match=said):
+        labelled(names, plan)
+
+
+def test_lists_become_rows_and_the_rest_is_repeated():
+    units = pd.DataFrame([{"run": "u", "net": "a", "first": 10, "rms": [0.1, 0.2], "ok": [True, False],
+                           "one": [7]}, {"run": "v", "net": "b", "first": 12, "rms": np.array([0.3]),
+                                         "ok": [True], "one": []}])
+    made = Page.each(units, "rms", "ok")
+    assert made.to_dict("records") == [
+        {"run": "u", "net": "a", "first": 10, "place": 0, "rms": 0.1, "ok": True},
+        {"run": "u", "net": "a", "first": 10, "place": 1, "rms": 0.2, "ok": False},
+        {"run": "v", "net": "b", "first": 12, "place": 0, "rms": 0.3, "ok": True}]
+    assert tidy.each(units[:1].drop(columns=["one"])).rms.tolist() == [0.1, 0.2]
+    with pytest.raises(runtime.UserError, match=r"run u: lists of different lengths \(rms 2, ok 2, one 1\)"):
+        tidy.each(units)
+
+
+def test_rows_of_no_unit_and_of_empty_lists_have_their_columns():
+    assert list(tidy.each(pd.DataFrame(), "rms").columns) == ["place", "rms"]
+    empty = tidy.each(pd.DataFrame([{"run": "u", "net": "a", "rms": []}]), "rms")
+    assert len(empty) == 0 and {"run", "net", "place", "rms"} <= set(empty.columns)
+
+
+@given(st.lists(st.lists(st.integers(), max_size=4), min_size=1, max_size=5))
+def test_no_value_is_lost_or_made(lists):
+    units = pd.DataFrame([{"run": f"u{n}", "values": values, "n": n} for n, values in enumerate(lists)])
+    made = tidy.each(units, "values")
+    for n, values in enumerate(lists):
+        mine = made[made.n == n]
+        assert mine["values"].tolist() == values and mine.place.tolist() == list(range(len(values)))
