@@ -105,8 +105,6 @@ EXPECTED = [
     ("ranking_direction", NOTE, [], 0),
     ("success_over_correct_images", NOTE, [20, 11, 14.19, 4, 1, 2.35], .01),
     ("natural_column", CONFIRMS, [30], 0),
-    ("decline", NOTE, [.0186, .0721, .0101, .0579, .0427, .1477, .0239, .1424, .0636, .0448, .0254, .0378,
-                       .0417, .0882, .0190, .0579], 6e-5),
     ("repeated_values", NOTE, [2, 2, .508], 5e-4),
     ("capacity", CONFIRMS, [-.0019, -.0007, -.0148, -.0766, -.0332, -.0006, -.0035, -.0034, -.0017, -.0689,
                             -.0550, -.0354, -.0333, -.0310, -.0701, -.0362], 1e-9),
@@ -114,7 +112,6 @@ EXPECTED = [
     ("dropout", EXCEPTIONS, [.9432, .9398, .9437, .9602, .9250, .7832, .9693, .9670, .9670, .9388,
                              .9934, .9810], 0),
     ("linear_over_model_types", NOTE, [.948, .996, .936, .271], 5.1e-4),
-    ("step_and_epsilon", NOTE, [1 / 30, 1 / 30, 2], 1e-9),
 ]
 HELD = {"black_similarity_change": (2, 3), "rectangles_need_less": (9, 9), "summary_is_median": (29, 30),
         "whole_numbers_with_noise": (54, 54), "correlations": (17, 18), "best_metric": (5, 6),

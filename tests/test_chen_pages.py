@@ -194,9 +194,9 @@ def test_claims_of_the_figures():
     fine = {"asr_2_roby_2": 0.9, "asr_2_fsa_2": -0.8, "asr_2_fsd_2": -0.7}
     assert judge(ranks(**fine))[0] is True and judge(ranks(**fine | {"asr_2_fsd_2": 0.1}))[0] is False
     assert judge(ranks(**dict.fromkeys(fine)))[0] is None
-    assert claims.all_positive(ranks(a=0.5, b=0.1))[0] is True
-    assert claims.all_positive(ranks(a=0.5, b=-0.1))[0] is False
-    assert claims.all_positive(ranks(a=0.5, b=None))[0] is None
+    assert claims.positive(ranks(asr_a=0.5, asr_b=0.1))[0] is True
+    assert claims.positive(ranks(asr_a=0.5, asr_b=-0.1))[0] is False
+    assert claims.positive(ranks(asr_a=0.5, asr_b=None))[0] is None
 
 
 def test_a_claim_without_a_coefficient_says_why():

@@ -177,23 +177,6 @@ def robust_below_natural(p):
 
 
 @checks
-def decline(p):
-    samples = ("original", "adversarial")
-    falls = {data: {s: rows[f"roby_{s}_natural"] - rows[f"roby_{s}_robust"] for s in samples}
-             for data, rows in blocks(p, "table-5").items()}
-    falls["all"] = {s: np.concatenate([fall[s] for fall in falls.values()]) for s in samples}
-    return p.finding("table-5",
-                     "Fall of ROBY from natural to robust models, on original and on adversarial samples",
-                     quotes=[("obtain a more significant decline than general ROBY", "Section IV.D")],
-                     numbers="ten models a data set",
-                     ours={f"{data}, {name}": tuple(f(v) for v in fall.values())
-                           for data, fall in falls.items()
-                           for name, f in (("mean", np.mean), ("median", np.median))},
-                     reading="it is read as medians, or as means over all models.",
-                     use="By means within a data set it holds on some data sets only.")
-
-
-@checks
 def repeated_values(p):
     rows = p.rows("table-5")
     pairs = Counter((r["roby_adversarial_natural"], r["roby_adversarial_robust"]) for r in rows)
@@ -253,17 +236,6 @@ def linear_over_model_types(p):
                      numbers="four models a data set",
                      ours={**r, "all twelve": np.corrcoef(t.asr, t.roby)[0, 1]},
                      reading="it is meant inside a data set.")
-
-
-@checks
-def step_and_epsilon(p):
-    pgd = p.settings("table-1")["pgd"]
-    return p.finding("procedure-pgd-and-training", "Step size over radius of the attacks",
-                     quotes=[("with step size 2 and perturbation size", "Section IV.A")],
-                     numbers={d: (s["step_size"], s["epsilon"]) for d, s in pgd.items()},
-                     ours={d: s["step_size"] / s["epsilon"] for d, s in pgd.items()},
-                     reading="the two are on different scales, such as 0-255 and 0-1.",
-                     use="Taken on one scale, each step crosses the ball; the book runs both readings.")
 
 
 @checks

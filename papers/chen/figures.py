@@ -33,12 +33,12 @@ def printed(run):
 
 def on_a_cpu(results):
     """Of some `Results` the runs on a CPU: on a GPU several networks were measured at a time."""
-    def kept(runs):
+    def timed(runs):
         return {name: run for name, run in runs.items() if not run.provenance["device"].startswith("NVIDIA")}
 
     return dataclasses.replace(
-        results, recorded=kept(results.recorded), own=kept(results.own),
-        outdated={name: why for name, why in results.outdated.items() if name in kept(results.recorded)})
+        results, recorded=timed(results.recorded), own=timed(results.own),
+        outdated={name: why for name, why in results.outdated.items() if name in timed(results.recorded)})
 
 
 def resampled(unit, images="test"):

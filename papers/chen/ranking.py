@@ -50,7 +50,7 @@ def correlations(norm):
     """Units -> rows of Table II or III."""
     pairs = {name: columns for name, columns in figures.PAIRS.items() if name.endswith(f"_{norm}")}
     return figures.with_lengths(lambda units: [
-        {"dataset": data, **found} for data, found in coefficients(figures.table_1(units), pairs).items()])
+        {"dataset": data, **values} for data, values in coefficients(figures.table_1(units), pairs).items()])
 
 
 @figures.with_lengths
