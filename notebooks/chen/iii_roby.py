@@ -413,8 +413,8 @@ run.statement("property-3", data={"models": len(MODELS), "same": same_everywhere
 # attack are those of {ref}`Section IV.C <chen-iv-c>`, the robust network that of {ref}`Section IV.D <chen-iv-d>`.
 
 # %%
-PAIR = [figures.only(figures.lent(run, experiment, ("resnet101",)), data="mnist")
-        for experiment in (experiments.natural, experiments.robust)]
+PAIR = [run.results(experiments.natural, names=["mnist-resnet101"]),
+        run.results(experiments.robust, names=["mnist-resnet101-robust"])]
 PANELS = {"natural_clean": (0, "map_clean", "natural, clean images"),
           "natural_adversarial": (0, "map_text", "natural, adversarial images"),
           "robust_adversarial": (1, "map_text", "robust, adversarial images")}

@@ -153,8 +153,7 @@ PRINTED = np.array([[row["asr_inf"], row["roby_inf"]] for row in ranking.PRINTED
 right = ranking.agreement(*PRINTED)["pearson"]
 as_printed = pearson(*PRINTED, twice=True)
 run.statement("equation-pearson", data={"networks": figures.TEN, "r": right, "as_printed": as_printed},
-              evidence=equality(abs(pearson(*PRINTED) - right) < 1e-9,
-                                changed=[abs(as_printed - right) > 1e-3]))
+              evidence=equality(abs(pearson(*PRINTED) - right) < 1e-9, changed=[abs(as_printed - right) > 1e-3]))
 
 # %% [markdown]
 # ## Table II: correlation of the L∞ metrics with attack success
@@ -203,8 +202,7 @@ run.figure("figure-3", natural, contains=CONTAINS,
 BOTH = {name: words for series in figures.SERIES.values() for name, words in series.items()
         if name.startswith(("asr", "roby"))}
 run.figure("figure-4", natural, **ranking.of_series(BOTH, "success of both attacks and both forms of ROBY"),
-           contains={"panels per dataset": lambda d: d["panels"] == 3,
-                     "four series": lambda d: d["series"] == 4})
+           contains={"panels per dataset": lambda d: d["panels"] == 3, "four series": lambda d: d["series"] == 4})
 
 # %% [markdown]
 # ## Where it differs: the attack
@@ -214,16 +212,14 @@ run.figure("figure-4", natural, **ranking.of_series(BOTH, "success of both attac
 
 # %%
 run.extra("suspects", suspects, ranking.suspected,
-          "Readings of the text's PGD on MNIST: share of the correctly classified images that are "
-          "flipped, in "
-          "percent, and the mean absolute deviation from the published success, in points",
+          "Readings of the text's PGD on MNIST: share of the correctly classified images that are flipped, "
+          "in percent, and the mean absolute deviation from the published success, in points",
           header={"reading": "reading"} | {name: name for name in ("LeNet", "MobileNetV2", "SqueezeNet")} | {
               "deviation": "mean deviation"})
 run.say(suspects, ranking.of_suspects,
-        "Of these readings *{best}* is nearest to the published success: {off:.1f} "
-        "points on average over {networks} networks, where the text's is {text:.1f} points off. By "
-        "{{ref}}`the rule <which-pgd>`, which was fixed before, another reading becomes the main one if it "
-        "is at most half as far off as the text's.")
+        "Of these readings *{best}* is nearest to the published success: {off:.1f} points on average over "
+        "{networks} networks, where the text's is {text:.1f} points off. By {{ref}}`the rule <which-pgd>`, "
+        "fixed before, another reading becomes the main one if it is at most half as far off as the text's.")
 run.extra("attacks", natural, ranking.attacks,
           "Success of each attack, lowest to highest, beside the published success of its norm (L∞ or L2); "
           "rank correlations with 95% intervals over networks", header=ranking.ATTACKS)
@@ -237,9 +233,8 @@ run.say(natural, ranking.answer,
 # %% [markdown]
 # ## Does ROBY rank networks? Rank agreement and baselines
 #
-# Four baselines are compared with the metrics: accuracy, the mean margin of the logits (true class over the best other),
-# and median distances to the boundary. The distance along the gradient is that of the first label change on one straight line, so it
-# is only an upper bound.
+# Four baselines are compared with the metrics: accuracy, the mean margin of the logits (true class over the best other), and median
+# distances to the boundary. That along the gradient is of the first label change on one straight line, so it is only an upper bound.
 
 # %%
 run.extra("rank-agreement", natural, ranking.rank_agreement,
@@ -253,9 +248,8 @@ run.extra("quantities", networks, lambda units: figures.network_rows(
           header=ranking.VALUES, fold="The quantities behind it")
 
 # %% [markdown]
-# Within each data set of the published Table I all columns except accuracy have the same order: every rank correlation is 1 or −1. Two
-# independent columns of ten random numbers, each sorted, have Pearson correlations of the published size ({ref}`the audit <audit>`).
-# Such coefficients therefore add little evidence to the order itself. How the order came about is not tested here.
+# In the published Table I all columns of a data set except accuracy have one order, up to its direction. Pearson correlations of the
+# published size then add little evidence ({ref}`the audit <audit>`). How the order came about is not tested here.
 #
 # ## Where it differs: features and classes
 #
@@ -270,9 +264,8 @@ run.say(natural, ranking.answer,
         "The sign of the estimate changes with features and attack. With success at ε/3, ROBY (L2) has rank "
         "correlation {logits.third_2} for logits and true classes, {hidden.third_2} for the text's reading "
         "(last hidden layer, predicted classes) and {softmax.third_2} for softmax outputs and true classes. "
-        "Of {tried} intervals {clear_of_0} exclude "
-        "0; chance alone gives about {chance:.0f}. Ten networks of short training give no verdict for or "
-        "against the paper.")
+        "Of {tried} intervals {clear_of_0} exclude 0; chance alone gives about {chance:.0f}. Ten networks of "
+        "short training give no verdict for or against the paper.")
 
 # %% [markdown]
 # ## Choices that the paper leaves open

@@ -60,11 +60,10 @@ run = start("chen/iv_d_defence", globals())
 
 # %%
 scale = run.scale(**experiments.small("lenet"))
-natural = run.results(experiments.natural).only(figures.printed)
-robust = run.results(experiments.robust).only(figures.printed)
-BOTH = natural, robust
+BOTH = natural, robust = [run.results(kind).only(figures.printed)
+                          for kind in (experiments.natural, experiments.robust)]
 SAMPLES = {"original": "clean images", "adversarial": "adversarial images"}
-KINDS = "natural", "robust"
+KINDS, PRINTED = ("natural", "robust"), experiments.PAPER["table-5"].rows
 # How ROBY is read: features and classes, and the measure; the last one is without ROBY's scaling.
 READINGS = {"logits, true classes": (("logits", "true"), "roby_2"),
             "logits, predicted classes": (("logits", "predicted"), "roby_2"),
@@ -116,9 +115,6 @@ def difference(natural, robust, samples):
 # ## Measured pairs of a natural and a robust network
 
 # %%
-PRINTED = experiments.PAPER["table-5"].rows
-
-
 def natural_and_robust(*frames):
     """A row a pair: accuracy, success of the text's PGD, and differences of ROBY."""
     return [{"network": f"{model}, {data}"} | {
@@ -177,8 +173,7 @@ run.say(BOTH, facts_of,
         "the smaller ROBY in {true.original} on clean images (paper, same networks: {same.original}) and in "
         "{true.adversarial} on adversarial images (paper: {same.adversarial}). With logits and predicted "
         "classes, as in the text, these numbers are {predicted.original} and {predicted.adversarial}; for "
-        "the overlap without ROBY's scaling (last row), {overlap.original} and {overlap.adversarial}.",
-        nothing="No network has both models yet.")
+        "the overlap without ROBY's scaling (last row), {overlap.original} and {overlap.adversarial}.")
 
 
 def natural_facts(units):
@@ -199,8 +194,6 @@ run.say(natural, natural_facts,
 
 # %% [markdown]
 # ## Table V: ROBY of natural and robust networks
-#
-# Each network was trained once, so a value agrees (✓) only to its printed digits.
 
 # %%
 run.table("table-5", BOTH, figures.with_lengths(table_5))
@@ -220,9 +213,8 @@ def of_samples(samples):
                 "networks": {f"{row['dataset']} {row['model']}": dict(zip(KINDS, map(row.get, series)))
                              for row in table_5(*frames)}},
             "alt": f"For each data set, ROBY of natural and robust networks on {SAMPLES[samples]}, by network.",
-            "contains": {"panels per dataset": lambda d: d["panels"] == 3,
-                         "natural and robust ROBY": lambda d: any(
-                             None not in values.values() for values in d["networks"].values())}}
+            "contains": {"panels per dataset": lambda d: d["panels"] == 3, "natural and robust ROBY": lambda d: any(
+                None not in values.values() for values in d["networks"].values())}}
 
 
 run.figure("figure-5", BOTH, **of_samples("original"))
@@ -295,13 +287,12 @@ run.figure("figure-9", robust_digits, **ATTACKED)
 MINUTE = (
     "Is ROBY, the overlap of the classes among the logits, smaller for adversarially trained (robust) "
     "networks than for natural ones? The paper reports so for {paper.original} of {all} networks on clean "
-    "and for {paper.adversarial} on adversarial images. In our pairs ({names}) the robust "
-    "network has the smaller ROBY in {true.original} on clean and in {true.adversarial} on adversarial "
-    "images (by predicted classes, as in the text: {predicted.original}, {predicted.adversarial}); the "
-    "overlap divided by the mean distance of the classes, without ROBY's scaling, is smaller in "
-    "{overlap.original} and in {overlap.adversarial}. Training of {epochs} epochs, after which PGD still "
-    "flips {robust} of the correctly classified images of the robust network (natural: {natural}), gives no "
-    "verdict.")
+    "and for {paper.adversarial} on adversarial images. In our pairs ({names}) the robust network has the "
+    "smaller ROBY in {true.original} on clean and in {true.adversarial} on adversarial images (by predicted "
+    "classes, as in the text: {predicted.original}, {predicted.adversarial}); the overlap divided by the mean "
+    "distance of the classes, without ROBY's scaling, is smaller in {overlap.original} and in "
+    "{overlap.adversarial}. Training of {epochs} epochs, after which PGD still flips {robust} of the "
+    "correctly classified images of the robust network (natural: {natural}), gives no verdict.")
 best = run.best(*BOTH)
 if all(map(len, best)) and (facts := facts_of(*best)) and prose.complete(MINUTE, facts):
     run.minute(prose.fill(MINUTE, facts), picture=of_samples("original")["draw"](*best), sets=BOTH,
