@@ -2,6 +2,7 @@
 import functools
 import math
 import re
+import statistics
 import string
 
 from report.comparison import decimals
@@ -38,6 +39,35 @@ def number(value, printed=None, column=None, digits=4):
     return f"{value:,.{digits}g}" if abs(value) < 10**digits else f"{value:,.0f}"
 
 
+def words(value, unit="%", digits=3):
+    """A number for a sentence, with so many significant digits at most; "no value" of None and NaN."""
+    if value is None or math.isnan(value):
+        return "no value"
+    return f"{number(float(value), digits=digits)}{unit}"
+
+
+# ---- sums over results of which there may be none --------------------------------------------------------
+def mean(values):
+    """Mean of a list of numbers or truths; None of an empty one."""
+    return sum(values) / len(values) if len(values) else None
+
+
+def median(values):
+    """Median of a list of numbers; None of an empty one."""
+    return statistics.median(values) if len(values) else None
+
+
+def percent(part, whole):
+    """A share in percent; None of nothing."""
+    return 100 * part / whole if whole else None
+
+
+def share(truths):
+    """Share of truths in percent; None of an empty list."""
+    return percent(sum(truths), len(truths))
+
+
+# ---- templates -------------------------------------------------------------------------------------------
 def fill(template, facts):
     """A sentence of a template: "{near.region:%} of {images}" with {"near": {"region": 99.0}, "images": 100}.
 

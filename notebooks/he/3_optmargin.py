@@ -47,8 +47,8 @@ from papers.he import claims, experiments, figures
 from report import display, prose
 from report.evidence import equality
 from report.page import start
+from report.prose import mean, median, share
 from report.small_network import small_network
-from report.sums import mean, middle, share
 from shared.attacks import optimised
 from shared.attacks.region import Region
 
@@ -294,8 +294,8 @@ run.extra("optimiser-settings", (others, attacks), by_setting,
 # %%
 run.extra("networks", (networks, leads), lambda networks, leads: [
     {"network": figures.NAMED[u.network], "test accuracy, %": 100 * u.test_accuracy,
-     "under PGD, %": 100 * u.robust / u.images, "true class leads by": -middle(u.clean),
-     "wrong class leads by": middle(u.most), "at most by": max(u.most), "n": len(u.most)}
+     "under PGD, %": 100 * u.robust / u.images, "true class leads by": -median(u.clean),
+     "wrong class leads by": median(u.most), "at most by": max(u.most), "n": len(u.most)}
     for u in networks.merge(leads[["network", "clean", "most"]], on="network").itertuples()],
     "Accuracy, and leads in logits: of the true class on clean images (median), and of a wrong class after "
     f"the ascent (median and largest). OptStrong demands {optimised.MNIST_STRONG.confidence:.0f}")

@@ -50,8 +50,8 @@ from papers.he import boundary, claims, experiments
 from report import prose
 from report.evidence import equality
 from report.page import start
+from report.prose import mean
 from report.small_network import small_network
-from report.sums import mean
 from shared.boundary.survey import purity, survey
 
 run = start("he/4_boundary", globals())

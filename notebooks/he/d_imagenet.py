@@ -43,7 +43,7 @@ from papers.he import boundary, detection, experiments, figures
 from papers.he.claims import NAMES
 from report import display, prose
 from report.page import start
-from report.sums import mean, share
+from report.prose import mean, share
 from shared.attacks.region import Region
 from shared.susceptibility import percentage
 

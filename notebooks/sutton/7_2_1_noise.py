@@ -57,7 +57,7 @@ from papers.sutton.claims import AVERAGED, LITTLE, average, in_a_row
 from papers.sutton.experiments import ATTACKED, DIMENSION
 from report import display, reference
 from report.page import start
-from report.sums import words
+from report.prose import words
 from shared import runtime
 from shared.attacks.noise import matching_radius
 
