@@ -334,8 +334,8 @@ run.say((), lambda: ROWS,
 EQUAL = 2 + 1e-6 * torch.arange(CLASSES, dtype=torch.float64)
 sweep = handmade.swept(np.geomspace(0.25, 8, 16), *arranged(numpy_generator(run, "equal"), widths=EQUAL))
 ALT = "Left: ROBY is flat, the overlap falls. Right: the error falls to zero as the centres move apart."
-display.picture(handmade.draw_sweep(sweep), "Equally wide hand-made classes, moved apart. Left: ROBY, and the "
-                "overlap over the mean distance of two centres. Right: share of samples that the "
+display.picture(handmade.draw_sweep(sweep), "Equally wide hand-made classes, moved apart. Left: ROBY, and "
+                "the overlap over the mean distance of two centres. Right: share of samples that the "
                 "nearest-centre classifier misclassifies", ALT)
 
 # %% [markdown]

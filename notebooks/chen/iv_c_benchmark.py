@@ -153,7 +153,8 @@ PRINTED = np.array([[row["asr_inf"], row["roby_inf"]] for row in ranking.PRINTED
 right = ranking.agreement(*PRINTED)["pearson"]
 as_printed = pearson(*PRINTED, twice=True)
 run.statement("equation-pearson", data={"networks": figures.TEN, "r": right, "as_printed": as_printed},
-              evidence=equality(abs(pearson(*PRINTED) - right) < 1e-9, changed=[abs(as_printed - right) > 1e-3]))
+              evidence=equality(abs(pearson(*PRINTED) - right) < 1e-9,
+                                changed=[abs(as_printed - right) > 1e-3]))
 
 # %% [markdown]
 # ## Table II: correlation of the L∞ metrics with attack success
@@ -202,7 +203,8 @@ run.figure("figure-3", natural, contains=CONTAINS,
 BOTH = {name: words for series in figures.SERIES.values() for name, words in series.items()
         if name.startswith(("asr", "roby"))}
 run.figure("figure-4", natural, **ranking.of_series(BOTH, "success of both attacks and both forms of ROBY"),
-           contains={"panels per dataset": lambda d: d["panels"] == 3, "four series": lambda d: d["series"] == 4})
+           contains={"panels per dataset": lambda d: d["panels"] == 3,
+                     "four series": lambda d: d["series"] == 4})
 
 # %% [markdown]
 # ## Where it differs: the attack

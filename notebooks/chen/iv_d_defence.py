@@ -93,7 +93,8 @@ def table_5(*frames):
     """A row a network of which there is a natural or a robust one, as Table V prints them."""
     columns = [f"roby_{samples}_{kind}" for samples in SAMPLES for kind in KINDS]
     return [dict.fromkeys(columns) | dict(zip(("dataset", "model"), name)) | {
-        f"roby_{samples}_{kind}": value for kind, u in sides.items() for samples, value in measures(u).items()}
+        f"roby_{samples}_{kind}": value for kind, u in sides.items()
+        for samples, value in measures(u).items()}
         for name, sides in by_network(*frames).items()]
 
 
@@ -212,9 +213,10 @@ def of_samples(samples):
                 "panels": len({row["dataset"] for row in table_5(*frames)}),
                 "networks": {f"{row['dataset']} {row['model']}": dict(zip(KINDS, map(row.get, series)))
                              for row in table_5(*frames)}},
-            "alt": f"For each data set, ROBY of natural and robust networks on {SAMPLES[samples]}, by network.",
-            "contains": {"panels per dataset": lambda d: d["panels"] == 3, "natural and robust ROBY": lambda d: any(
-                None not in values.values() for values in d["networks"].values())}}
+            "alt": f"For each data set, ROBY of natural and robust networks on {SAMPLES[samples]}.",
+            "contains": {"panels per dataset": lambda d: d["panels"] == 3,
+                         "natural and robust ROBY": lambda d: any(
+                             None not in values.values() for values in d["networks"].values())}}
 
 
 run.figure("figure-5", BOTH, **of_samples("original"))
@@ -234,7 +236,7 @@ run.figure("figure-6", BOTH, **of_samples("adversarial"))
 
 # %%
 def of_maps(key, words):
-    """What `run.figure` takes for Figures 7 to 9: the maps of MNIST, with shares of neighbours of one class."""
+    """What `run.figure` takes for Figures 7 to 9: maps of MNIST, with shares of neighbours of one class."""
     def maps(units):
         return {experiments.SPELT[u["model"]]: (u[key], u["labels"]) for u in units.to_dict("records")}
 
@@ -289,9 +291,9 @@ MINUTE = (
     "networks than for natural ones? The paper reports so for {paper.original} of {all} networks on clean "
     "and for {paper.adversarial} on adversarial images. In our pairs ({names}) the robust network has the "
     "smaller ROBY in {true.original} on clean and in {true.adversarial} on adversarial images (by predicted "
-    "classes, as in the text: {predicted.original}, {predicted.adversarial}); the overlap divided by the mean "
-    "distance of the classes, without ROBY's scaling, is smaller in {overlap.original} and in "
-    "{overlap.adversarial}. Training of {epochs} epochs, after which PGD still flips {robust} of the "
+    "classes, as in the text: {predicted.original}, {predicted.adversarial}); the overlap divided by the "
+    "mean distance of the classes, without ROBY's scaling, is smaller in {overlap.original} and "
+    "in {overlap.adversarial}. Training of {epochs} epochs, after which PGD still flips {robust} of the "
     "correctly classified images of the robust network (natural: {natural}), gives no verdict.")
 best = run.best(*BOTH)
 if all(map(len, best)) and (facts := facts_of(*best)) and prose.complete(MINUTE, facts):
