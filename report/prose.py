@@ -2,6 +2,7 @@
 import math
 import operator
 import re
+import statistics
 import string
 from types import SimpleNamespace
 
@@ -42,6 +43,34 @@ def number(value, printed=None, column=None, digits=4):
 def short(value):
     """A number in a sentence: three significant digits."""
     return number(value, digits=3)
+
+
+def words(value, unit="%", digits=3):
+    """A number for a sentence, with so many significant digits at most; "no value" of None and NaN."""
+    if value is None or math.isnan(value):
+        return "no value"
+    return f"{number(float(value), digits=digits)}{unit}"
+
+
+# ---- sums over results of which there may be none --------------------------------------------------------
+def mean(values):
+    """Mean of a list of numbers or truths; None of an empty one."""
+    return sum(values) / len(values) if len(values) else None
+
+
+def median(values):
+    """Median of a list of numbers; None of an empty one."""
+    return statistics.median(values) if len(values) else None
+
+
+def percent(part, whole):
+    """A share in percent; None of nothing."""
+    return 100 * part / whole if whole else None
+
+
+def share(truths):
+    """Share of truths in percent; None of an empty list."""
+    return percent(sum(truths), len(truths))
 
 
 # ---- facts and templates ---------------------------------------------------------------------------------

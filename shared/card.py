@@ -211,7 +211,7 @@ def clusters(task):
 
     def of(name, key, label):
         value, of_draws = getattr(found, key), drawn[:, names.index(key)].numpy()
-        # Around the value: resampled classes are narrower than the class itself, the more so the fewer images.
+        # Around the value: a resampled class is narrower than the class itself.
         low, high = value + np.nanquantile(of_draws, (0.025, 0.975)) - np.nanmean(of_draws)
         return Measure(name, label, value, float(low), float(high), len(x), better="lower")
 

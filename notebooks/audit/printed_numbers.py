@@ -45,12 +45,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from papers import audit as chapters
+from papers import audit
 from papers.chen import audit as chen
+from papers.findings import VERDICTS, Printed
 from papers.shu import audit as shu
-from papers.sutton import audit as sutton
 from report import display, reference
-from report.finding import VERDICTS, Printed, rounds_to
 from report.page import start
 
 run = start("audit/printed_numbers", globals())
@@ -71,37 +70,25 @@ scale = run.scale(
 # Most slips are small, and beside each stands the reading under which the authors are right, if there is
 # one: a rounded last digit, a misprint, a formula that our text of the paper has lost.
 #
-# A statement that holds is worth no more than the chance to fail it. So each is asked again of random
-# numbers, made from the printed table in two ways: its cells **permuted** within their columns, and
-# **redrawn** evenly between the smallest and the largest of the column. A check that random numbers pass
-# every time has no place here.
+# A statement that holds is worth no more than the chance to fail it. So each check is repeated on random
+# tables, whose cells are drawn evenly between the smallest and the largest of their column. A check that
+# random numbers pass every time has no place here.
 
 # %%
-found = chapters.findings(draws=scale.draws, generator=np.random.default_rng(seed))
-counts = Counter((f.paper, f.verdict) for f in found)
-totals = Counter(f.verdict for f in found)
-rates = [max(rate for rate in f.chance if rate is not None) for f in found if f.verdict == "confirms"]
-seldom = sum(rate <= 0.05 for rate in rates)
-checked = len(found) - totals["note"]
+findings = audit.findings(draws=scale.draws, seed=seed)
+counts = Counter((f.paper, f.verdict) for f in findings)
+totals = Counter(f.verdict for f in findings)
+seldom = sum(f.chance <= 0.05 for f in findings if f.verdict == "confirms")
+checked = len(findings) - totals["note"]
 display.say(
-    f"There are {len(found)} findings: {checked} checked statements and {totals['note']} notes. Of the "
-    f"{totals['confirms']} statements confirmed, random numbers pass {seldom} in at most one case of twenty, "
-    f"however they are made.")
+    f"There are {len(findings)} findings: {checked} checked statements and {totals['note']} notes. Of the "
+    f"{totals['confirms']} statements confirmed, random numbers pass {seldom} in at most one case of twenty.")
 display.table(["paper", *VERDICTS, "findings"],
-             [*([short, *(str(counts[key, v]) for v in VERDICTS), str(sum(f.paper == key for f in found))]
+             [*([short, *(str(counts[key, v]) for v in VERDICTS), str(sum(f.paper == key for f in findings))]
                 for key, short in reference.SHORT.items()),
-              ["all", *(str(totals[v]) for v in VERDICTS), str(len(found))]],
+              ["all", *(str(totals[v]) for v in VERDICTS), str(len(findings))]],
              "Findings of each paper by class.")
-
-# %%
-paper = {key: Printed(reference.paper(key), np.random.default_rng(seed)) for key in reference.KEYS}
-
-
-def one(name):
-    """The finding of the check `name`, for checks that make one."""
-    finding, = (f for f in found if f.name == name)
-    return finding
-
+ONE = {f.name: f for f in findings}     # of the checks that make one
 
 # %% [markdown]
 # ## Three findings to remember
@@ -113,59 +100,46 @@ def one(name):
 # sets. Table I prints the values, Tables II and III the correlations, so the second follows from the first.
 
 # %%
-coefficients = pd.DataFrame([
-    {"data": data, "metric": metric, "printed": printed, "recomputed": value,
-     "agrees": rounds_to(value, printed, chen.DECIMALS)}
-    for (data, metric, _), (printed, value) in chen.coefficients(paper["chen"]).items()])
+coefficients = chen.coefficients(Printed(reference.paper("chen")))
+sizes = {metric: np.abs([printed for (_, m, _), (printed, _) in coefficients.items() if m == metric])
+         for metric in chen.METRICS}
 by_chance = chen.sorted_uniform_correlations(np.random.default_rng(seed), size=models, pairs=scale.pairs)
 
 
 # %%
-def draw_correlations(coefficients, by_chance):
-    """Recomputed against printed coefficients, and the printed ones against those of sorted noise."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8))
-    half = 0.5 * 10.0**-chen.DECIMALS
-    left.axhspan(-half, half, color="0.92")
-    left.axhline(0, color="0.6", lw=0.8)
-    for n, (metric, rows) in enumerate(coefficients.groupby("metric", sort=False)):
-        size = rows.printed.abs()
-        left.plot(size, rows.recomputed.abs() - size, "o", color=display.PALETTE[n], label=metric.upper())
-        right.plot(size, [-0.6 - 0.6 * n] * len(rows), "|", ms=11, mew=2, color=display.PALETTE[n])
-    for r in coefficients[~coefficients.agrees].itertuples():
-        left.annotate(f"{r.data}, {r.metric.upper()}", (abs(r.printed), abs(r.recomputed) - abs(r.printed)),
-                      fontsize=9, xytext=(-8, -1), textcoords="offset points", ha="right", va="center")
-    left.set(xlabel="published size of the correlation", ylabel="recomputed minus published",
-             ylim=(-1.6 * half, None))
-    left.legend(fontsize=9, loc="lower left", ncols=3)
-    right.hist(by_chance, bins=np.linspace(0.6, 1, 81), density=True, color="0.75")
-    right.axhline(0, color="0.6", lw=0.8)
-    right.set(xlabel="correlation of two sorted lists", xlim=(0.6, 1), ylim=(-2.2, None), yticks=[])
-    right.spines["left"].set_visible(False)
+def draw_correlations(sizes, by_chance):
+    """Sizes of the published coefficients below a histogram of those of sorted noise."""
+    figure, ax = plt.subplots(figsize=(7, 3.6))
+    ax.hist(by_chance, bins=np.linspace(0.6, 1, 81), density=True, color="0.75")
+    for n, (metric, values) in enumerate(sizes.items()):
+        ax.plot(values, [-0.6 - 0.6 * n] * len(values), "|", ms=11, mew=2, color=display.PALETTE[n],
+                label=metric.upper())
+    ax.axhline(0, color="0.6", lw=0.8)
+    ax.set(xlabel="size of the correlation", xlim=(0.6, 1), ylim=(-2.2, None), yticks=[])
+    ax.spines["left"].set_visible(False)
+    ax.legend(loc="upper left")
     return figure
 
 
 display.picture(
-    draw_correlations(coefficients, by_chance),
-    "Chen et al., Tables II and III. Left: size of each correlation as recomputed from Table I, "
-    "minus the published one; the band is what rounding to two decimals allows. Right: correlation "
-    "of two lists of random numbers that have nothing in common except that both were sorted; "
-    "marks below: the published sizes.",
-    "Left: eighteen dots within a narrow band, one outside it. Right: a histogram of correlations"
-    " heaped up between 0.8 and 1, with the published coefficients spread over the same range.")
+    draw_correlations(sizes, by_chance),
+    "Chen et al., Tables II and III: the sizes of the published correlations (marks), below the correlations "
+    "of two lists of random numbers that have nothing in common except that both were sorted (grey).",
+    "A histogram of correlations heaped up between 0.8 and 1; the published coefficients are spread over the "
+    "same range.")
 
 # %%
-order, follows = one("strict_order").ours, one("correlations").held
+order, follows = ONE["strict_order"].ours, ONE["correlations"].held
 low, median, high = np.quantile(by_chance, (.05, .5, .95))
-size = coefficients.recomputed.abs()
-inside = int(size.between(low, high).sum())
+inside = sum(low <= abs(recomputed) <= high for _, recomputed in coefficients.values())
 display.say(
     f"{follows[0]} of {follows[1]} coefficients follow from Table I to two decimals. In every column of "
     "Table I the models of a data set stand in exactly the order of attack success, or exactly in its "
     f"reverse: the smallest rank correlation has the size {order['smallest |Spearman|']:g}. That is the "
-    f"finding of the "
-    "table, and the strongest form of what the paper claims. Pearson's coefficient adds little to it: two "
-    f"sorted lists of {models} random numbers correlate at {median:.3f} in the middle and between {low:.3f} "
-    f"and {high:.3f} in nine cases of ten, and {inside} of the {len(size)} coefficients lie in that range.")
+    "finding of the table, and the strongest form of what the paper claims. Pearson's coefficient adds "
+    f"little to it: two sorted lists of {models} random numbers have a median correlation of {median:.3f}, "
+    f"and a correlation between {low:.3f} and {high:.3f} in nine cases of ten; {inside} of the "
+    f"{len(coefficients)} coefficients lie in that range.")
 
 # %% [markdown]
 # ### A column of medians
@@ -174,51 +148,10 @@ display.say(
 # appendix show what the entries are.
 
 # %%
-summary = pd.DataFrame([
-    {"data": data, "quantity": quantity, "split": split, "printed": value,
-     "median": sutton.median(paper["sutton"], data, quantity, split)}
-    for data in sutton.DATA_SETS
-    for (quantity, split), value in sutton.summary(paper["sutton"], data).items()])
-
-
-# %%
-def draw_medians(summary):
-    """Printed summary entries beside the problems they summarise, and their distance to the medians."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.9), width_ratios=(1.4, 1))
-    entries = summary[summary.data == "cifar10"]
-    for x, r in enumerate(entries.itertuples()):
-        table = sutton.problems(paper["sutton"], "cifar10", r.split)
-        values = [column[r.quantity] for column in sutton.consecutive(table).values()]
-        left.plot(x + np.linspace(-0.2, 0.2, len(values)), values, "o", ms=4, color="0.7")
-        left.plot(x, table[0, 3][r.quantity], "x", ms=8, mew=2, color=display.PALETTE[3])
-        left.hlines(r.printed, x - 0.35, x + 0.35, color="k", lw=2)
-    names = [q if isinstance(q, str) else f"random ×{q}" for q in entries.quantity.unique()]
-    left.set(xticks=np.arange(len(names)) * 2 + 0.5, ylabel="% of images")
-    left.set_xticklabels(names, fontsize=9, rotation=20)
-    off = summary.printed - summary["median"]
-    for n, (data, rows) in enumerate(summary.groupby("data", sort=False)):
-        right.plot(rows.index, off[rows.index], "o", color=display.PALETTE[n], label=sutton.DATA_SETS[data])
-    for i in off.index[off.abs() > 0.0051]:
-        right.annotate(f"{summary.printed[i]} for {summary['median'][i]:.2f}", (i, off[i]), fontsize=9,
-                       xytext=(8, 0), textcoords="offset points", va="center")
-    right.set(xlabel="entry of Table 1", xticks=[], ylabel="published minus median (points)")
-    right.legend(fontsize=9, loc="center right")
-    return figure
-
-
-display.picture(
-    draw_medians(summary),
-    "Sutton et al., Table 1. Left: the CIFAR-10 entries (bars) among the values of the problems k"
-    " against k + 1 (grey) and of aeroplane against cat (crosses), for training and test images. "
-    "Right: every entry of the three data sets minus the median over those problems.",
-    "Left: ten columns of grey dots with a black bar at the median of each. Right: thirty dots, "
-    "all at zero but one.")
-
-# %%
-medians, problem = one("summary_is_median"), one("summary_is_no_problem")
+medians, problem = ONE["summary_is_median"], ONE["summary_is_no_problem"]
 cat, most = problem.ours.values()
-others = "".join(f" The entry for {where} is {there:g}, the median {middle:g}: perhaps a misprint."
-                 for where, (there, middle) in medians.ours["others (printed, median)"].items())
+others = "".join(f" The entry for {where} is {entry:g}, the median {value:g}: perhaps a misprint."
+                 for where, (entry, value) in medians.ours["others (printed, median)"].items())
 display.say(
     "They are medians over the problems k against k + 1, taken row by row: "
     f"{medians.held[0]} of {medians.held[1]} entries of the three data sets are equal to them. Of the "
@@ -233,7 +166,7 @@ display.say(
 # at most $k$.
 
 # %%
-distances = pd.DataFrame(shu.maxima(paper["shu"]), columns=["place", "largest", "pixels"])
+distances = pd.DataFrame(shu.maxima(Printed(reference.paper("shu"))), columns=["place", "largest", "pixels"])
 distances["as_norm"] = distances.largest / np.sqrt(distances.pixels)
 distances["as_square"] = distances.largest / distances.pixels
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)  # ticks of the figure's logarithmic axis
@@ -266,7 +199,7 @@ display.picture(
     "squares none does.")
 
 # %%
-worst, limit = distances.loc[distances.as_norm.idxmax()], one("plain_distance").ours
+worst, limit = distances.loc[distances.as_norm.idxmax()], ONE["plain_distance"].ours
 display.say(
     f"Read as norms, {limit['impossible as norms']} printed distances are impossible; the farthest, "
     f"{worst.place}, is {worst.largest:g} with {worst.pixels:,} changed pixels. Read as *squared* norms all "
@@ -285,9 +218,9 @@ display.say(
 def show_findings(what, keep):
     """A table for each paper of the findings for which `keep` holds."""
     for key, short in reference.SHORT.items():
-        rows = [chapters.row(f) for f in found if f.paper == key and keep(f)]
+        rows = [audit.row(f) for f in findings if f.paper == key and keep(f)]
         if rows:
-            display.table(chapters.HEADER, rows, f"{short}: {what}.", sentences=True)
+            display.table(audit.HEADER, rows, f"{short}: {what}.", sentences=True)
 
 
 show_findings("what does not hold, or not in every row",

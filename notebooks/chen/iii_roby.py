@@ -54,7 +54,7 @@ import torch
 from torch import nn
 
 from papers.chen import experiments, figures, handmade
-from papers.chen.handmade import CLASSES, arranged, boundary, described, draw_sweep, property_1, swept
+from papers.chen.handmade import CLASSES, MEASURES, arranged, described
 from report import display, prose
 from report.evidence import equality
 from report.page import numpy_generator, start
@@ -131,9 +131,9 @@ features = torch.cat([centres[y[:-7]] + offsets, centres[y[-7:]] + 2 * offsets[:
 classes = [features[y == k].tolist() for k in range(CLASSES)]
 
 
-def same(found, other, names=("fsa", "fsd", "roby")):
+def same(numbers, others, names=("fsa", "fsd", "roby")):
     """Whether two results agree in these numbers up to rounding."""
-    return all(abs(found[name] - other[name]) < 1e-9 for name in names)
+    return all(abs(numbers[name] - others[name]) < 1e-9 for name in names)
 
 
 def checked(names, **changes):
@@ -153,8 +153,8 @@ def checked(names, **changes):
 # largest logit must give the same class.
 
 # %%
-softmax, largest = features.softmax(1).argmax(1), features.argmax(1)
-alike = bool((softmax == largest).all())
+largest = features.argmax(1)
+alike = bool((features.softmax(1).argmax(1) == largest).all())
 run.statement("equation-1", data={"samples": len(features), "same": alike}, evidence=equality(alike, changed=[
     (features.softmax(0).argmax(1) != largest).any(), (features.argmin(1) != largest).any()]))
 
@@ -169,15 +169,14 @@ run.statement("equation-1", data={"samples": len(features), "same": alike}, evid
 # A step to the nearest plane must keep the class if it is 0.1% shorter, and change it if it is 0.1% longer.
 
 # %%
-gap, behind = boundary(features, centres, y)
-right = gap > 0
-ahead = centres[behind] - centres[y]
-ahead /= ahead.norm(dim=1, keepdim=True)
-nearest = [torch.cdist(features + s * gap[:, None] * ahead, centres).argmin(1) for s in (0.999, 1.001)]
-kept = bool((nearest[0] == y)[right].all() and (nearest[1] != y)[right].all())
-away = torch.cdist(features - 1.001 * gap[:, None] * ahead, centres).argmin(1)
-run.statement("equation-2", data={"samples": int(right.sum()), "same": kept},
-              evidence=equality(kept, changed=[(away == y)[right].any()]))
+gap, behind = handmade.boundary(features, centres, y)
+ahead = nn.functional.normalize(centres[behind] - centres[y])
+shorter, longer, away = (torch.cdist(features + s * gap[:, None] * ahead, centres).argmin(1)[gap > 0]
+                         for s in (0.999, 1.001, -1.001))
+own = y[gap > 0]
+kept = bool((shorter == own).all() and (longer != own).all())
+run.statement("equation-2", data={"samples": len(own), "same": kept},
+              evidence=equality(kept, changed=[(away == own).any()]))
 
 # %% [markdown]
 # ## Equation 3: the centre of a class
@@ -273,55 +272,47 @@ def algorithm_1(classes, p, *, dist=dist, centre=centre, norm=norm, sign=1):
 
 
 # %%
-def measured(features, y, p=2):    # by the fast code
-    return vars(roby.roby(roby.layout(features, y, p=p)))
-
-
 def work(classes):
     """How many distances Algorithm 1 computes, of how many samples and classes."""
-    made = []
-    algorithm_1(classes, 2, dist=lambda a, b, p: made.append(1) or dist(a, b, p))
-    return {"distances": len(made), "samples": sum(map(len, classes)), "classes": len(classes)}
+    calls = []
+    algorithm_1(classes, 2, dist=lambda a, b, p: calls.append(1) or dist(a, b, p))
+    return {"distances": len(calls), "samples": sum(map(len, classes)), "classes": len(classes)}
 
 
-agree = all(same(algorithm_1(classes, p), measured(features, y, p)) for p in roby.NORMS)
+fast = {p: vars(roby.roby(roby.layout(features, y, p=p))) for p in roby.NORMS}
+agree = all(same(algorithm_1(classes, p), fast[p]) for p in roby.NORMS)
 # Changes of the algorithm: the sign of the distance, another scaling, another distance, another centre.
 CHANGES = ({"sign": -1}, {"norm": lambda values: [v / max(values) for v in values]},
            {"dist": lambda a, b, p: dist(a, b, 1)}, {"centre": lambda samples: samples[0]})
-noticed = [not same(algorithm_1(classes, 2, **change), measured(features, y)) for change in CHANGES]
+noticed = [not same(algorithm_1(classes, 2, **change), fast[2]) for change in CHANGES]
 moved = [[[v + 9 for v in f] for f in samples] for samples in classes]
-counts = [work(each) for each in (classes, [2 * samples for samples in classes], classes + moved)]
+counts = [work(some) for some in (classes, [2 * samples for samples in classes], classes + moved)]
 run.statement("algorithm-1", data={"samples": len(y), "classes": CLASSES, "same": agree, "counts": counts},
               evidence=equality(agree, changed=noticed))
 
 # %% [markdown]
 # ## Two readings: what each change of the classes does
 #
-# The table changes hand-made classes in one respect at a time; the last two rows have other centres than the first ones. For each
-# arrangement it gives the error of the nearest-centre classifier, the mean distance to its decision boundary, the three numbers of
-# Algorithm 1, the mean overlap of two classes divided by the mean distance of two centres, and ROBY by Equations 5 to 10.
+# There are 10 classes of 40 samples (400 in all) in 10 dimensions. The coordinates of the centres are drawn from a normal
+# distribution; its standard deviation is called *separation* and is 1 here. The widths are drawn uniformly from 1 to 3. Distances are
+# Euclidean, in the unit of the features; the distance of a misclassified sample to the boundary is negative.
+#
+# The table changes these classes in one respect at a time. For each arrangement it gives the error of the nearest-centre classifier,
+# the mean distance to its decision boundary, the three numbers of Algorithm 1, the mean overlap of two classes divided by the mean
+# distance of two centres, and ROBY by Equations 5 to 10.
 
 # %%
-offsets, centres, y = arranged(numpy_generator(run, "readings"), separation=1.0)
-wider = torch.where(y == 0, 3.0, 1.0)
-# Equal to a millionth: a list of equal values has no scale.
-EQUAL = 2 + 1e-6 * torch.arange(CLASSES, dtype=torch.float64)
-equal = arranged(numpy_generator(run, "equal"), widths=EQUAL)
-ROWS = [described(*row) for row in (
-    ("as they are", offsets, centres, y), ("all features × 10", 10 * offsets, 10 * centres, y),
-    ("centres twice as far apart", offsets, 2 * centres, y),
-    ("centres ten times as far apart", offsets, 10 * centres, y),
-    ("samples half as far from their centre", offsets / 2, centres, y),
-    ("one class three times as wide", offsets * wider[:, None], centres, y),
-    ("equal widths", *equal), ("equal widths, centres ten times as far apart", equal[0], 10 * equal[1], y))]
-display.say(handmade.ARRANGED)
-NAMES = {name: words for name, (words, _) in handmade.MEASURES.items()}
-run.extra("readings", (), lambda: ROWS, "Hand-made classes", header={
+offsets, centres, y = arranged(numpy_generator(run, "readings"))
+wider = torch.where(y == 0, 3.0, 1.0)[:, None]
+NAMES = {name: words for name, (words, _) in MEASURES.items()}
+ROWS = {"base": described("as they are", offsets, centres, y),
+        "ten": described("all features × 10", 10 * offsets, 10 * centres, y),
+        "far": described("centres ten times as far apart", offsets, 10 * centres, y),
+        "half": described("samples half as far from their centre", offsets / 2, centres, y),
+        "one": described("one class three times as wide", offsets * wider, centres, y)}
+run.extra("readings", (), lambda: ROWS.values(), "Hand-made classes", header={
     "classes": "classes", "error": "error, %", "boundary": "distance to boundary", **NAMES})
-BY = {row["classes"]: row for row in ROWS}
-run.say((), lambda: {"base": BY["as they are"], "far": BY["centres ten times as far apart"],
-                     "ten": BY["all features × 10"], "one": BY["one class three times as wide"],
-                     "half": BY["samples half as far from their centre"]},
+run.say((), lambda: ROWS,
         "With all features multiplied by ten the distance to the boundary grows from {base.boundary} to "
         "{ten.boundary}, but no number of Algorithm 1 changes. Centres ten times as far apart lower the "
         "error from {base.error:%} to {far.error:%}, while ROBY rises from {base.roby} to {far.roby}. One "
@@ -340,32 +331,33 @@ run.say((), lambda: {"base": BY["as they are"], "far": BY["centres ten times as 
 # be scaled; here the widths differ by millionths, in equal steps, so that FSA is one half.
 
 # %%
-sweep = swept(np.geomspace(0.25, 8, 16), *equal)
-CAPTION = ("Equally wide hand-made classes, moved apart. Left: ROBY, and the overlap over the mean distance "
-           "of two centres. Right: share of samples that the nearest-centre classifier misclassifies")
+EQUAL = 2 + 1e-6 * torch.arange(CLASSES, dtype=torch.float64)
+sweep = handmade.swept(np.geomspace(0.25, 8, 16), *arranged(numpy_generator(run, "equal"), widths=EQUAL))
 ALT = "Left: ROBY is flat, the overlap falls. Right: the error falls to zero as the centres move apart."
-display.picture(draw_sweep(sweep), CAPTION, ALT)
-run.extra("separation", (), lambda: [dict(zip(sweep, row)) for row in zip(*sweep.values())][::3],
-          "Equally wide hand-made classes, moved apart", fold="Every third point of the figure", header={
-              "separation": "separation", "error": "error, %", **{k: NAMES[k] for k in ("roby", "overlap")}})
+display.picture(handmade.draw_sweep(sweep), "Equally wide hand-made classes, moved apart. Left: ROBY, and "
+                "the overlap over the mean distance of two centres. Right: share of samples that the "
+                "nearest-centre classifier misclassifies", ALT)
 
 # %% [markdown]
 # ## Property 1: the smaller ROBY, the more robust
 #
 # The property says that a smaller ROBY “generally” puts samples farther from the decision boundary. It names no bound, so the page
 # gives no verdict and measures how well the two orders agree: by Spearman's rank correlation, over random arrangements of classes,
-# between a measure and the mean distance to the boundary.
+# between a measure and the mean distance to the boundary. Each arrangement has 20 samples a class; centres and widths are drawn as
+# above. The separation is drawn between 0.75 and 3 in the first row of arrangements and is 1.5 in the second.
 
 # %%
 SPREADS = {"separation differs up to fourfold": 2.0, "equal separation": 1.0}
-AGREED = {name: property_1(numpy_generator(run, "property", name), scale.trials, spread)
+AGREED = {name: handmade.property_1(numpy_generator(run, "property", name), scale.trials, spread)
           for name, spread in SPREADS.items()}
 run.statement("property-1", data={"n": scale.trials, "arrangements": AGREED})
-display.say(handmade.varied(scale.trials, SPREADS))
-run.extra("property-1", (), lambda: [{"arrangements": name, **row} for name, row in {
-    "a perfect measure": handmade.PERFECT, **{k: handmade.spanned(v) for k, v in AGREED.items()}}.items()],
-    "Rank correlation with the mean distance to the decision boundary (95% interval over resampled "
-    "arrangements)", header={"arrangements": "arrangements", **NAMES})
+run.extra("property-1", (), lambda: [
+    {"arrangements": "a perfect measure"} | {name: f"{sign}" for name, (_, sign) in MEASURES.items()},
+    *({"arrangements": name} | {
+        k: f"{ranks[k]:.3f} ({ranks[f'{k}_low']:.3f} to {ranks[f'{k}_high']:.3f})" for k in MEASURES}
+      for name, ranks in AGREED.items())],
+    f"Rank correlation with the mean distance to the decision boundary over {scale.trials:,} arrangements "
+    "(95% interval over resampled arrangements)", header={"arrangements": "arrangements", **NAMES})
 
 # %% [markdown]
 # ## Property 2: natural samples only
@@ -373,20 +365,19 @@ run.extra("property-1", (), lambda: [{"arrangements": name, **row} for name, row
 # ROBY needs one forward pass for each clean image and no gradient. A counting model confirms both.
 
 # %%
-counted = {"images": 0, "gradients": 0}
+calls = []
 
 
 def counting(images):
-    """A model that notes how often it is evaluated, and whether gradients are recorded."""
-    counted["images"] += len(images)
-    counted["gradients"] += torch.is_grad_enabled()
+    """A model that notes how many images it is given, and whether gradients are recorded."""
+    calls.append((len(images), torch.is_grad_enabled()))
     return images.flatten(1)
 
 
 IMAGES = ((features - features.min()) / (features.max() - features.min())).float().view(-1, 1, 2, 5)
-LABELS = torch.cat([torch.arange(CLASSES).repeat_interleave(40), torch.zeros(7, dtype=torch.int64)])
-found = roby.measure(counting, IMAGES, LABELS)
-once = counted == {"images": len(IMAGES), "gradients": 0}
+LABELS = torch.cat([y, torch.zeros(7, dtype=torch.int64)])
+roby.measure(counting, IMAGES, LABELS)
+once = sum(n for n, _ in calls) == len(IMAGES) and not any(gradients for _, gradients in calls)
 run.statement("property-2", data={"images": len(IMAGES), "same": once}, evidence=equality(once))
 
 # %% [markdown]
@@ -403,15 +394,15 @@ MODELS = (nn.Sequential(flat, nn.Linear(10, 10)),
           lambda images: -torch.cdist(images.flatten(1), images.new_ones(10, 10).tril()))
 
 
-def of_its_logits(model):
-    """Algorithm 1 on a model's logits, sample by sample."""
+def agrees(model):
+    """Whether the measure of a model is Algorithm 1 on its logits, sample by sample."""
     with torch.no_grad():
         logits = model(IMAGES).double()
-    return algorithm_1([logits[LABELS == k].tolist() for k in range(CLASSES)], 2)
+    numbers = algorithm_1([logits[LABELS == k].tolist() for k in range(CLASSES)], 2)
+    return all(abs(vars(roby.measure(model, IMAGES, LABELS))[k] - v) < 1e-4 for k, v in numbers.items())
 
 
-same_everywhere = all(all(abs(vars(roby.measure(model, IMAGES, LABELS))[k] - v) < 1e-4 for k, v in
-                          of_its_logits(model).items()) for model in MODELS)
+same_everywhere = all(map(agrees, MODELS))
 run.statement("property-3", data={"models": len(MODELS), "same": same_everywhere},
               evidence=equality(same_everywhere))
 
@@ -422,32 +413,29 @@ run.statement("property-3", data={"models": len(MODELS), "same": same_everywhere
 # attack are those of {ref}`Section IV.C <chen-iv-c>`, the robust network that of {ref}`Section IV.D <chen-iv-d>`.
 
 # %%
-natural, robust = (figures.only(figures.lent(run, experiment, ("resnet101",)), data="mnist")
-                   for experiment in (experiments.natural, experiments.robust))
+PAIR = [run.results(experiments.natural, names=["mnist-resnet101"]),
+        run.results(experiments.robust, names=["mnist-resnet101-robust"])]
 PANELS = {"natural_clean": (0, "map_clean", "natural, clean images"),
           "natural_adversarial": (0, "map_text", "natural, adversarial images"),
           "robust_adversarial": (1, "map_text", "robust, adversarial images")}
 
 
 def panels(*frames):
-    """Of the networks that are there: title -> (coordinates, classes)."""
-    return {words: (u[key], u["labels"]) for which, key, words in PANELS.values()
+    """Of the networks that are there: {name: (title, coordinates, classes)}."""
+    return {name: (title, u[key], u["labels"]) for name, (which, key, title) in PANELS.items()
             for u in frames[which].to_dict("records")}
 
 
-def figure_1(*frames):
-    """Shares of images whose nearest neighbour in the map has their class; the accuracy on clean images."""
-    maps, accuracy = panels(*frames), [u.test_accuracy for units in frames for u in units.itertuples()]
-    return {"neighbours_pct": {name: figures.grouped(*maps[words]) for name, (_, _, words) in PANELS.items()
-                               if words in maps}, "accuracy_on_originals_pct": 100 * min(accuracy)}
-
-
-run.figure("figure-1", (natural, robust), lambda *units: figures.draw_maps(panels(*units)), data=figure_1,
-           alt="Three maps of points, coloured by class: a natural network on clean and on adversarial "
-               "images, a robust one on adversarial images.",
-           contains={"t-SNE scatter": lambda d: len(d["neighbours_pct"]) > 0, **{
-               f"({letter})": lambda d, name=name: name in d["neighbours_pct"]
-               for letter, name in zip("abc", PANELS)}})
+run.figure("figure-1", PAIR, lambda *frames: figures.draw_maps(
+    {title: points for title, *points in panels(*frames).values()}),
+    data=lambda *frames: {
+        "neighbours_pct": {name: figures.grouped(*points) for name, (_, *points) in panels(*frames).items()},
+        "accuracy_on_originals_pct": 100 * min(units.test_accuracy.min() for units in frames)},
+    alt="Three maps of points, coloured by class: a natural network on clean and on adversarial "
+        "images, a robust one on adversarial images.",
+    contains={"t-SNE scatter": lambda d: len(d["neighbours_pct"]) > 0} | {
+        f"({letter})": lambda d, name=name: name in d["neighbours_pct"]
+        for letter, name in zip("abc", PANELS)})
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -476,7 +464,8 @@ run.minute(prose.fill(
     "5 to 10 reach {free.equations:.3f} ({equal.equations:.3f}), but their ROBY changes with the scale of "
     "the features; trained networks follow in {section}.", {
         "n": scale.trials, "section": "{ref}`Section IV.C <chen-iv-c>`", "equal": AGREED["equal separation"],
-        "free": AGREED["separation differs up to fourfold"]}), picture=draw_sweep(sweep), alt=ALT, sets=())
+        "free": AGREED["separation differs up to fourfold"]}),
+    picture=handmade.draw_sweep(sweep), alt=ALT, sets=())
 
 # %%
 run.stamp()

@@ -60,136 +60,132 @@ run = start("chen/iv_d_defence", globals())
 
 # %%
 scale = run.scale(**experiments.small("lenet"))
-natural = figures.lent(run, experiments.natural)
-robust = figures.lent(run, experiments.robust)
-BOTH = natural, robust
+BOTH = natural, robust = [run.results(kind).only(figures.printed)
+                          for kind in (experiments.natural, experiments.robust)]
 SAMPLES = {"original": "clean images", "adversarial": "adversarial images"}
-KINDS = "natural", "robust"
+KINDS, PRINTED = ("natural", "robust"), experiments.PAPER["table-5"].rows
+# How ROBY is read: features and classes, and the measure; the last one is without ROBY's scaling.
+READINGS = {"logits, true classes": (("logits", "true"), "roby_2"),
+            "logits, predicted classes": (("logits", "predicted"), "roby_2"),
+            "overlap / mean centre distance, logits, true classes": (("logits", "true"), "overlap_2")}
+TRUE, PREDICTED, OVERLAP = READINGS
 
 
 # %%
-def places(unit):
-    """Where the classes of a network lie, on both kinds of images."""
-    return {"original": unit["classes_test"], "adversarial": unit["attacks"]["text"]["classes"]}
+def measures(unit, reading=TRUE):
+    """`{samples: ROBY}` of a network, or another reading; None where it has none."""
+    how, name = READINGS[reading]
+    places = {"original": unit["classes_test"], "adversarial": unit["attacks"]["text"]["classes"]}
+    return {samples: figures.metrics(classes, *how)[name] for samples, classes in places.items()}
+
+
+def by_network(*frames):
+    """`{(data set, model): {kind: unit}}` by printed names, of all networks that are there."""
+    networks = {}
+    for kind, units in zip(KINDS, frames):
+        for u in units.to_dict("records"):
+            name = experiments.DATASETS[u["dataset"]], experiments.SPELT[u["model"]]
+            networks.setdefault(name, {})[kind] = u
+    return networks
+
+
+def table_5(*frames):
+    """A row a network of which there is a natural or a robust one, as Table V prints them."""
+    columns = [f"roby_{samples}_{kind}" for samples in SAMPLES for kind in KINDS]
+    return [dict.fromkeys(columns) | dict(zip(("dataset", "model"), name)) | {
+        f"roby_{samples}_{kind}": value for kind, u in sides.items()
+        for samples, value in measures(u).items()}
+        for name, sides in by_network(*frames).items()]
 
 
 def pairs(*frames):
-    """A row a network of which there is a natural or a robust one, as Table V prints them."""
-    rows = {}
-    for kind, units in zip(KINDS, frames):
-        for u in units.to_dict("records"):
-            row = rows.setdefault((u["dataset"], u["model"]), {
-                "dataset": experiments.DATASETS[u["dataset"]], "model": experiments.SPELT[u["model"]]})
-            row |= {f"roby_{samples}_{kind}": figures.metrics(classes)["roby_2"]
-                    for samples, classes in places(u).items()}
-    columns = [f"roby_{samples}_{kind}" for samples in SAMPLES for kind in KINDS]
-    return [dict.fromkeys(columns) | row for row in rows.values()]
+    """`{(data set, model): [natural unit, robust unit]}` of networks with both, each with a ROBY."""
+    return {name: [sides[kind] for kind in KINDS] for name, sides in by_network(*frames).items()
+            if len(sides) == 2 and None not in [v for u in sides.values() for v in measures(u).values()]}
 
 
-def whole(*frames):
-    """`[(natural unit, robust unit)]` of the networks of which there are both, each with a ROBY."""
-    sides = [{(u["dataset"], u["model"]): u for u in units.to_dict("records")} for units in frames]
-    both = [tuple(side[name] for side in sides) for name in sides[0] if name in sides[1]]
-    return [pair for pair in both if None not in [
-        figures.metrics(classes)["roby_2"] for u in pair for classes in places(u).values()]]
-
-
-def difference(pair, samples):
+def difference(natural, robust, samples):
     """ROBY of the robust network minus that of the natural one, with its 95% interval over test images."""
-    low, high = np.quantile(np.subtract(*(
-        np.asarray(u["resampled_test" if samples == "original" else "resampled_text"]["2"])[
-            :, figures.RESAMPLED.index("roby")] for u in reversed(pair))), (0.025, 0.975))
-    first, second = (figures.metrics(places(u)[samples])["roby_2"] for u in pair)
-    return f"{second - first:.3f} ({low:.3f} to {high:.3f})"
+    images = {"original": "test", "adversarial": "text"}[samples]
+    low, high = np.quantile(figures.resampled(robust, images) - figures.resampled(natural, images),
+                            (0.025, 0.975))
+    return f"{measures(robust)[samples] - measures(natural)[samples]:.3f} ({low:.3f} to {high:.3f})"
 
 
 # %% [markdown]
 # ## Measured pairs of a natural and a robust network
 
 # %%
-PRINTED = experiments.PAPER["table-5"].rows
-OVERLAP = "overlap / mean centre distance, logits, true classes"      # without ROBY's scaling
-READINGS = {reading: (how, "roby_2") for reading, how in figures.VARIANTS.items()} | {
-    OVERLAP: (("logits", "true"), "overlap_2")}
+def natural_and_robust(*frames):
+    """A row a pair: accuracy, success of the text's PGD, and differences of ROBY."""
+    return [{"network": f"{model}, {data}"} | {
+        f"{name}_{kind}": value for kind, u in zip(KINDS, pair) for name, value in (
+            ("acc", 100 * u["test_accuracy"]),
+            ("asr", f"{100 * figures.success(u, 'text'):.1f} (n = {np.sum(u['correct'])})"))} | {
+        samples: difference(*pair, samples) for samples in SAMPLES}
+        for (data, model), pair in pairs(*frames).items()]
 
 
 def by_reading(*frames):
     """A row a reading of ROBY: means over the pairs, and in how many the robust network has the smaller."""
-    made = []
-    for reading, (how, name) in READINGS.items():
-        made.append({"reading": reading} | dict.fromkeys(
-            [f"{samples}_{kind}" for samples in SAMPLES for kind in KINDS] + list(SAMPLES)))
+    rows = []
+    for reading in READINGS if pairs(*frames) else ():
+        rows.append({"reading": reading})
         for samples in SAMPLES:
-            found = [[figures.metrics(places(u)[samples], *how)[name] for u in pair]
-                     for pair in whole(*frames)]
-            found = np.array([values for values in found if None not in values], float)
-            if len(found):
-                made[-1] |= {f"{samples}_{kind}": mean for kind, mean in zip(KINDS, found.mean(0))} | {
-                    samples: f"{int((found[:, 1] < found[:, 0]).sum())} of {len(found)}"}
-    return made if whole(*frames) else []
+            values = pd.DataFrame([[measures(u, reading)[samples] for u in pair]
+                                   for pair in pairs(*frames).values()], columns=KINDS).dropna().astype(float)
+            rows[-1] |= {f"{samples}_{kind}": values[kind].mean() for kind in KINDS} | {
+                samples: f"{(values.robust < values.natural).sum()} of {len(values)}"}
+    return rows
 
 
 def facts_of(*frames):
     """For sentences: the pairs, attack success on them, ROBY by true and by predicted classes."""
-    both, made = whole(*frames), {row["reading"]: row for row in by_reading(*frames)}
-    named = [(experiments.DATASETS[u["dataset"]], experiments.SPELT[u["model"]]) for u, _ in both]
-    sides = {"paper": PRINTED, "same": [row for row in PRINTED if (row["dataset"], row["model"]) in named]}
-    ours = {data: [b for a, b in named if a == data] for data, _ in named}
+    both, readings = pairs(*frames), {row["reading"]: row for row in by_reading(*frames)}
+    rows = {"paper": PRINTED, "same": [row for row in PRINTED if (row["dataset"], row["model"]) in both]}
+    models = pd.DataFrame(both.keys(), columns=("data", "model")).groupby("data", sort=False).model
     return {} if not both else {
-        "networks": len(both), "all": len(PRINTED), "names": "; ".join(
-            f"{data}: {f'all {figures.TEN}' if len(mine) == figures.TEN else ', '.join(mine)}"
-            for data, mine in ours.items()),
-        "epochs": figures.spans([u["epochs"] for pair in both for u in pair]),
-        "true": made["logits, true classes"],
-        "predicted": made["logits, predicted classes"], "overlap": made[OVERLAP],
-        **{kind: figures.between(100 * figures.success(pair[n], "text") for pair in both)
+        "all": len(PRINTED), "true": readings[TRUE],
+        "names": " and ".join(f"{len(names)} on {data}" for data, names in models),
+        "epochs": figures.spans([u["epochs"] for pair in both.values() for u in pair]),
+        "predicted": readings[PREDICTED], "overlap": readings[OVERLAP],
+        **{kind: figures.between(100 * figures.success(pair[n], "text") for pair in both.values())
            for n, kind in enumerate(KINDS)},
-        **{side: {samples: sum(row[f"roby_{samples}_robust"] < row[f"roby_{samples}_natural"] for row in rows)
-                  for samples in SAMPLES} for side, rows in sides.items()}}
+        **{name: {samples: sum(row[f"roby_{samples}_robust"] < row[f"roby_{samples}_natural"] for row in some)
+                  for samples in SAMPLES} for name, some in rows.items()}}
 
 
-run.extra("natural-and-robust", BOTH, lambda *frames: [
-    {"network": f"{experiments.SPELT[pair[0]['model']]}, {experiments.DATASETS[pair[0]['dataset']]}",
-     **{f"acc_{kind}": 100 * u["test_accuracy"] for kind, u in zip(KINDS, pair)},
-     **{f"asr_{kind}": f"{100 * figures.success(u, 'text'):.1f} (n = {np.sum(u['correct'])})"
-        for kind, u in zip(KINDS, pair)},
-     **{samples: difference(pair, samples) for samples in SAMPLES}} for pair in whole(*frames)],
-    "Natural and robust networks: accuracy on the test images, attack success rate (ASR) of the text's PGD "
-    "on the n correctly classified of the attacked images, and ROBY (L2) of the robust minus that of the "
-    "natural network (95% interval over test images; one training each)", header={
-        "network": "network", "acc_natural": "accuracy, natural, %", "acc_robust": "robust, %",
-        "asr_natural": "ASR, natural, %", "asr_robust": "robust, %",
-        **{samples: f"difference, {words}" for samples, words in SAMPLES.items()}})
+run.extra("natural-and-robust", BOTH, natural_and_robust,
+          "Natural and robust networks: accuracy on the test images, attack success rate (ASR) of the text's "
+          "PGD on the n correctly classified of the attacked images, and ROBY (L2) of the robust minus that "
+          "of the natural network (95% interval over test images; one training each)", header={
+              "network": "network", "acc_natural": "accuracy, natural, %", "acc_robust": "robust, %",
+              "asr_natural": "ASR, natural, %", "asr_robust": "robust, %",
+              **{samples: f"difference, {words}" for samples, words in SAMPLES.items()}})
 run.extra("defence-by-features", BOTH, by_reading,
-          "ROBY (L2) by features and classes: mean over the pairs, and in how many pairs the robust network "
-          "has the smaller value; a pair counts if no class of either network is empty",
+          "ROBY (L2) by classes, and the overlap: mean over the pairs, and in how many pairs the robust "
+          "network has the smaller value; a pair counts if no class of either network is empty",
           header={"reading": "features, classes"} | {
-              name: words for samples, told in SAMPLES.items() for name, words in (
-                  (f"{samples}_natural", f"{told}: natural"), (f"{samples}_robust", "robust"),
+              name: heading for samples, words in SAMPLES.items() for name, heading in (
+                  (f"{samples}_natural", f"{words}: natural"), (f"{samples}_robust", "robust"),
                   (samples, "robust smaller in"))})
 run.say(BOTH, facts_of,
-        "Pairs measured: {networks} of {all} ({names}). With logits and true classes the robust network has "
+        "Pairs measured: {names} (paper: {all} pairs). With logits and true classes the robust network has "
         "the smaller ROBY in {true.original} on clean images (paper, same networks: {same.original}) and in "
         "{true.adversarial} on adversarial images (paper: {same.adversarial}). With logits and predicted "
         "classes, as in the text, these numbers are {predicted.original} and {predicted.adversarial}; for "
-        "the overlap without ROBY's scaling (last row), {overlap.original} and {overlap.adversarial}.",
-        nothing="No network has both models yet.")
-
-
-def falls(rows):
-    """In how many rows of Table V a natural network has the smaller ROBY on adversarial images."""
-    return sum(row["roby_adversarial_natural"] < row["roby_original_natural"] for row in rows)
+        "the overlap without ROBY's scaling (last row), {overlap.original} and {overlap.adversarial}.")
 
 
 def natural_facts(units):
     """For sentences: on how many natural networks ROBY falls under attack, here and in the paper."""
-    rows = [row for row in pairs(units) if None not in (row["roby_adversarial_natural"],
-                                                        row["roby_original_natural"])]
-    same = {(row["dataset"], row["model"]) for row in rows}
-    return {"ours": falls(rows), "n": len(rows),
-            "paper": falls([row for row in PRINTED if (row["dataset"], row["model"]) in same]),
-            "rate": figures.between(100 * figures.success(u, "text") for u in units.to_dict("records"))
-            } if rows else {}
+    rows = pd.DataFrame(table_5(units)).dropna(subset=["roby_adversarial_natural", "roby_original_natural"])
+    same = pd.DataFrame(PRINTED).merge(rows[["dataset", "model"]])
+    ours, paper = (int((some.roby_adversarial_natural < some.roby_original_natural).sum())
+                   for some in (rows, same))
+    return {} if not len(rows) else {
+        "ours": ours, "n": len(rows), "paper": paper, "rate": figures.between(
+            100 * figures.success(u, "text") for u in units.to_dict("records"))}
 
 
 run.say(natural, natural_facts,
@@ -199,43 +195,37 @@ run.say(natural, natural_facts,
 
 # %% [markdown]
 # ## Table V: ROBY of natural and robust networks
-#
-# Each network was trained once, so a value agrees (✓) only to its printed digits.
 
 # %%
-run.table("table-5", BOTH, figures.with_lengths(pairs))
+run.table("table-5", BOTH, figures.with_lengths(table_5))
 
 
 # %% [markdown]
 # ## Figure 5: ROBY on clean images
 
 # %%
-def drawn(samples):
-    """Units -> a panel a data set: ROBY of natural and robust models."""
-    series = {f"roby_{samples}_{kind}": f"ROBY, {kind}" for kind in ("natural", "robust")}
-    first = f"roby_{samples}_natural"
-    return lambda *units: figures.draw_networks(pd.DataFrame(pairs(*units)), series, sort=first, axis="ROBY")
+def of_samples(samples):
+    """What `run.figure` takes for Figure 5 or 6: a panel a data set, ROBY of both models of each network."""
+    series = {f"roby_{samples}_{kind}": f"ROBY, {kind}" for kind in KINDS}
+    return {"draw": lambda *frames: figures.draw_networks(
+                pd.DataFrame(table_5(*frames)), series, sort=f"roby_{samples}_natural", axis="ROBY"),
+            "data": lambda *frames: {
+                "panels": len({row["dataset"] for row in table_5(*frames)}),
+                "networks": {f"{row['dataset']} {row['model']}": dict(zip(KINDS, map(row.get, series)))
+                             for row in table_5(*frames)}},
+            "alt": f"For each data set, ROBY of natural and robust networks on {SAMPLES[samples]}.",
+            "contains": {"panels per dataset": lambda d: d["panels"] == 3,
+                         "natural and robust ROBY": lambda d: any(
+                             None not in values.values() for values in d["networks"].values())}}
 
 
-def data(samples):
-    """Units -> panels, and ROBY of both models of each network."""
-    return lambda *units: {
-        "panels": len({row["dataset"] for row in pairs(*units)}),
-        "networks": {f"{row['dataset']} {row['model']}": {
-            kind: row[f"roby_{samples}_{kind}"] for kind in ("natural", "robust")} for row in pairs(*units)}}
-
-
-CONTAINS = {"panels per dataset": lambda d: d["panels"] == 3, "natural and robust ROBY": lambda d: any(
-    None not in each.values() for each in d["networks"].values())}
-run.figure("figure-5", BOTH, drawn("original"), data=data("original"), contains=CONTAINS,
-           alt="For each data set, ROBY of natural and robust networks on clean images over the networks.")
+run.figure("figure-5", BOTH, **of_samples("original"))
 
 # %% [markdown]
 # ## Figure 6: ROBY on adversarial images
 
 # %%
-run.figure("figure-6", BOTH, drawn("adversarial"), data=data("adversarial"), contains=CONTAINS,
-           alt="For each data set, ROBY of natural and robust networks on adversarial images, by network.")
+run.figure("figure-6", BOTH, **of_samples("adversarial"))
 
 
 # %% [markdown]
@@ -245,58 +235,42 @@ run.figure("figure-6", BOTH, drawn("adversarial"), data=data("adversarial"), con
 # share of images whose nearest neighbour in the map has their class.
 
 # %%
-def maps(key):
-    """Units -> {network: (coordinates, classes)} on MNIST."""
-    return lambda units: {experiments.SPELT[u["model"]]: (u[key], u["labels"])
-                          for u in units.to_dict("records")
-                          if u["dataset"] == "mnist"}
+def of_maps(key, words):
+    """What `run.figure` takes for Figures 7 to 9: maps of MNIST, with shares of neighbours of one class."""
+    def maps(units):
+        return {experiments.SPELT[u["model"]]: (u[key], u["labels"]) for u in units.to_dict("records")}
+
+    return {"draw": lambda units: figures.draw_maps({f"{name} ({figures.grouped(*points):.0f}%)": points
+                                                     for name, points in maps(units).items()}),
+            "data": lambda units: {
+                "neighbours_pct": {name: figures.grouped(*points) for name, points in maps(units).items()},
+                "images": max((len(labels) for _, labels in maps(units).values()), default=0)},
+            "alt": f"Maps of {words} digits, a panel a network, coloured by class.",
+            "contains": {"one scatter per model": lambda d: len(d["neighbours_pct"]) > 0}}
 
 
-def drawn_maps(key):
-    """Units -> maps with their shares of neighbours of one class."""
-    return lambda units: figures.draw_maps({f"{name} ({figures.grouped(*panel):.0f}%)": panel
-                                         for name, panel in maps(key)(units).items()})
-
-
-def neighbours(key):
-    """Units -> shares of neighbours of one class, in percent, and of how many images."""
-    return lambda units: {"neighbours_pct": {name: figures.grouped(*panel)
-                                             for name, panel in maps(key)(units).items()},
-                          "images": max((len(labels) for _, labels in maps(key)(units).values()), default=0)}
-
-
-SCATTER = {"one scatter per model": lambda d: len(d["neighbours_pct"]) > 0}
-digits, robust_digits = (figures.only(each, data="mnist") for each in BOTH)
-run.figure("figure-7", digits, drawn_maps("map_clean"), data=neighbours("map_clean"), contains=SCATTER,
-           alt="Maps of clean digits, a panel a natural network, coloured by class.")
+digits, robust_digits = (results.only(lambda run: run["data"] == "mnist") for results in BOTH)
+CLEAN, ATTACKED = of_maps("map_clean", "clean"), of_maps("map_text", "adversarial")
+run.figure("figure-7", digits, **CLEAN)
 
 # %% [markdown]
 # ## Figure 8: natural networks, adversarial images
 
 # %%
-run.figure("figure-8", digits, drawn_maps("map_text"), data=neighbours("map_text"), contains=SCATTER,
-           alt="Maps of adversarial digits, a panel a natural network, coloured by class.")
-
-
-def grouped(units):
-    """For sentences: shares of neighbours of one class on clean and on adversarial images."""
-    shares = {key: neighbours(key)(units) for key in ("map_clean", "map_text")}
-    return {"n": len(units), "images": shares["map_clean"]["images"],
-            "chance": 100 / int(units.classes.max()),
-            **{key: figures.between(each["neighbours_pct"].values()) for key, each in shares.items()}}
-
-
-run.say(digits, grouped,
-        "The nearest neighbour in the map has the class of an image for {map_clean} of the clean images "
-        "(Figure 7) and for {map_text} of the adversarial ones (Figure 8; {n} networks, one map of {images} "
+run.figure("figure-8", digits, **ATTACKED)
+run.say(digits, lambda units: {
+    "n": len(units), "chance": 100 / int(units.classes.max()), "images": CLEAN["data"](units)["images"],
+    "clean": figures.between(CLEAN["data"](units)["neighbours_pct"].values()),
+    "attacked": figures.between(ATTACKED["data"](units)["neighbours_pct"].values())},
+        "The nearest neighbour in the map has the class of an image for {clean} of the clean images "
+        "(Figure 7) and for {attacked} of the adversarial ones (Figure 8; {n} networks, one map of {images} "
         "images each; chance: about {chance:.0f}%). The paper gives no criterion of “poor”.")
 
 # %% [markdown]
 # ## Figure 9: robust networks, adversarial images
 
 # %%
-run.figure("figure-9", robust_digits, drawn_maps("map_text"), data=neighbours("map_text"), contains=SCATTER,
-           alt="Maps of adversarial digits, a panel a robust network, coloured by class.")
+run.figure("figure-9", robust_digits, **ATTACKED)
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -315,16 +289,15 @@ run.figure("figure-9", robust_digits, drawn_maps("map_text"), data=neighbours("m
 MINUTE = (
     "Is ROBY, the overlap of the classes among the logits, smaller for adversarially trained (robust) "
     "networks than for natural ones? The paper reports so for {paper.original} of {all} networks on clean "
-    "and for {paper.adversarial} on adversarial images. In our {networks} pairs ({names}) the robust "
-    "network has the smaller ROBY in {true.original} on clean and in {true.adversarial} on adversarial "
-    "images (by predicted classes, as in the text: {predicted.original}, {predicted.adversarial}); the "
-    "overlap divided by the mean distance of the classes, without ROBY's scaling, is smaller in "
-    "{overlap.original} and in {overlap.adversarial}. Training of {epochs} epochs, after which PGD still "
-    "flips {robust} of the correctly classified images of the robust network (natural: {natural}), gives no "
-    "verdict.")
+    "and for {paper.adversarial} on adversarial images. In our pairs ({names}) the robust network has the "
+    "smaller ROBY in {true.original} on clean and in {true.adversarial} on adversarial images (by predicted "
+    "classes, as in the text: {predicted.original}, {predicted.adversarial}); the overlap divided by the "
+    "mean distance of the classes, without ROBY's scaling, is smaller in {overlap.original} and "
+    "in {overlap.adversarial}. Training of {epochs} epochs, after which PGD still flips {robust} of the "
+    "correctly classified images of the robust network (natural: {natural}), gives no verdict.")
 best = run.best(*BOTH)
 if all(map(len, best)) and (facts := facts_of(*best)) and prose.complete(MINUTE, facts):
-    run.minute(prose.fill(MINUTE, facts), picture=drawn("original")(*best), sets=BOTH,
+    run.minute(prose.fill(MINUTE, facts), picture=of_samples("original")["draw"](*best), sets=BOTH,
                alt="ROBY of natural and robust networks on clean images over the networks.")
 
 # %%

@@ -47,9 +47,8 @@ from papers.he import claims, experiments, figures
 from report import display
 from report.evidence import equality
 from report.page import start
-from report.prose import short
+from report.prose import mean, share, short
 from report.small_network import small_network
-from report.sums import mean, share
 from shared.attacks import optimised
 from shared.attacks.judge import judge
 from shared.attacks.region import Region

@@ -49,9 +49,8 @@ import numpy as np
 from papers.he import boundary, claims, experiments
 from report.evidence import equality
 from report.page import start
-from report.prose import short
+from report.prose import mean, short
 from report.small_network import small_network
-from report.sums import mean
 from shared.boundary.survey import purity, survey
 
 run = start("he/4_boundary", globals())

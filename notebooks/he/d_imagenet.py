@@ -42,8 +42,7 @@ import matplotlib.pyplot as plt
 from papers.he import boundary, detection, experiments, figures
 from report import display, prose
 from report.page import start
-from report.prose import short
-from report.sums import mean, share
+from report.prose import mean, share, short
 from shared.attacks.region import Region
 from shared.susceptibility import percentage
 

@@ -46,7 +46,7 @@ from papers.sutton.experiments import DELTAS
 from papers.sutton.figures import DATASETS
 from report import display, reference
 from report.page import start
-from report.sums import middle, percent, words
+from report.prose import median, percent, words
 
 run = start("sutton/3_paradox", globals())
 paper = reference.paper("sutton")
@@ -219,7 +219,7 @@ def entry(dataset, units, quantity, of):
     cell = {}
     for split in tables.SPLITS:
         shares = [share for part in units[split] if (share := of(part))["percent"] is not None]
-        cell[split] = middle([share["percent"] for share in shares])
+        cell[split] = median([share["percent"] for share in shares])
         if shares and quantity != "accuracy":   # a median over problems: the images of one, at least
             cell[f"{split}_of"] = min(share["of"] for share in shares)
         why = incomplete(dataset, len(units), len(shares)) or (

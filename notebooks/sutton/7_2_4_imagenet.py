@@ -50,7 +50,7 @@ from papers.sutton.experiments import DELTAS
 from papers.sutton.theory.ball import log_tail
 from report import display, reference
 from report.page import start
-from report.sums import words
+from report.prose import words
 from shared.susceptibility import percentage
 
 run = start("sutton/7_2_4_imagenet", globals())

@@ -144,16 +144,16 @@ claim("figure-2", "ROBY rises")(followed("inf"))
 claim("figure-3", "ROBY rises")(followed("2"))
 
 
-@claim("figure-4", "positively correlated")
-def all_positive(data):
-    def least(ranks):
-        values = [value for name, value in ranks.items() if not name.endswith("status")]
-        return {name: value for name, value in ranks.items() if name.endswith("status")} | {
-            "least": None if None in values else min(values)}
+def least(data):
+    """The smallest rank correlation of each data set, where it has all."""
+    ranks = pd.DataFrame(data["ranks"]).T.rename_axis("dataset").reset_index()
+    values = ranks.filter(regex=r"^(asr|roby)(?!.*status)").astype(float)
+    return ranks.assign(least=values.min(axis=1, skipna=False))
 
-    return with_status("dataset", lambda c: c.least > 0,
-                       says="the smallest rank correlation is {least}",
-                       view=lambda data: {name: least(ranks) for name, ranks in data["ranks"].items()})(data)
+
+positive = with_status("dataset", lambda c: c.least > 0, view=least,
+                       says="the smallest rank correlation is {least}")
+claim("figure-4", "positively correlated")(lambda data: positive(data))
 
 
 # ---- Section IV.D: natural and robust networks -----------------------------------------------------------
@@ -214,15 +214,12 @@ def more_compact(robust, natural):
 def falls(asked, name):
     """The claim that attack success and ROBY fall from each of the networks `asked` to the next."""
     def steps(rows):
-        there = rows.set_index("model")[["asr", "roby"]].astype(float) * (100, 1) if len(rows) else rows
-        if len(there) == len(asked):
-            down = (there.reindex(asked).diff().iloc[1:] < 0).sum()
-            return {name: {"steps": len(asked) - 1, "fewest": int(down.min()), **dict(down), **{
-                end: dict(there.loc[asked[n]]) for end, n in (("first", 0), ("last", -1))}}}
-        words = "; ".join(f"{model}: attack success {asr:.4g}%, ROBY {roby:.3f}"
-                          for model, asr, roby in there.itertuples())
-        return {name: {"status": words or ranking.FEWER.format(asked=len(asked)),
-                       "fewest": None, "steps": None}}
+        if len(rows) < len(asked):
+            return {name: {"status": ranking.FEWER.format(asked=len(asked)), "fewest": None, "steps": None}}
+        values = rows.set_index("model").loc[asked, ["asr", "roby"]].astype(float) * (100, 1)
+        down = (values.diff().iloc[1:] < 0).sum()
+        return {name: {"steps": len(asked) - 1, "fewest": int(down.min()), **dict(down),
+                       "first": dict(values.iloc[0]), "last": dict(values.iloc[-1])}}
 
     return with_status("networks", lambda c: c.fewest == c.steps, view=steps, says=(
         "from the first to the last, attack success goes from {first.asr:%} to "
@@ -236,15 +233,15 @@ claim("table-7", "More layers")(falls(figures.DEEPER, "deeper networks"))
 
 def panels(data):
     """Rank correlations of each panel; 0 with attack success where that is the same on all networks."""
-    def named(found, asked):
-        whole, rate = found["networks"] == len(asked), found["asr_text"]
-        flat = whole and rate is None
-        return found | {"asr_text": 0.0 if flat else rate,
-                        "why": " (the same on all networks)" if flat else "",
-                        "status": None if whole else ranking.FEWER.format(asked=len(asked))}
-
-    asked = {"neurons": figures.WIDER, "layers": figures.DEEPER}
-    return {side: named(found, asked[side]) for side, found in data.items()}
+    panels = {}
+    for side, asked in (("neurons", figures.WIDER), ("layers", figures.DEEPER)):
+        ranks = data[side]
+        whole = ranks["networks"] == len(asked)
+        flat = whole and ranks["asr_text"] is None
+        panels[side] = ranks | {"why": " (the same on all networks)" if flat else "",
+                                "status": None if whole else ranking.FEWER.format(asked=len(asked))}
+        panels[side] |= {"asr_text": 0.0} if flat else {}
+    return panels
 
 
 @claim("figure-10", "both fall")
@@ -269,17 +266,17 @@ claim("table-9", "The lower the attack success")(with_status(
     says=f"Spearman's rank correlation is {{spearman:.2f}} (n = {len(figures.CNNS)})"))
 
 
+WITHOUT = "attack success differs between the networks of fewer than two data sets"
+
+
 @claim("table-9", "similar order")
 def similar(rows):
-    success = [(data, networks.set_index("model").asr[figures.CNNS])
-               for data, networks in figures.complete(rows, len(figures.CNNS)).items()]
-    found = {f"{a} and {b}": ranking.agreement(one, other)
+    success = [(data, nets.set_index("model").asr[figures.CNNS])
+               for data, nets in figures.complete(rows, len(figures.CNNS)).items()]
+    ranks = {f"{a} and {b}": ranking.agreement(one, other)["spearman"]
              for n, (a, one) in enumerate(success) for b, other in success[n + 1:]}
-    words = "; ".join(f"{names}: Spearman {value['spearman']:.2f}" for names, value in found.items()
-                      if value["spearman"] is not None)
-    without = ("no two data sets can be compared: on one of them attack success is the same on all networks"
-               if found else "too few data sets")
-    return None, f"{words or without} (“similar” names no bound)"
+    words = "; ".join(f"{names}: Spearman {rank:.2f}" for names, rank in ranks.items() if rank is not None)
+    return None, f"{words or WITHOUT} (“similar” names no bound)"
 
 
 def published_pairs():

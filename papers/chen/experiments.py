@@ -161,18 +161,18 @@ def attacked(net, x, y, attack, generator, bf16):
 def layout(features, groups, p):
     """`roby.layout` as arrays, or None where the model never predicts a class, or predicts one alone."""
     try:
-        found = roby.layout(features, groups, p=p)
+        there = roby.layout(features, groups, p=p)
     except runtime.UserError:
         return None
-    return {"count": found.count, "width": found.width.float(), "distance": found.distance.float()}
+    return {"count": there.count, "width": there.width.float(), "distance": there.distance.float()}
 
 
 def layouts(scores, hidden, y):
     """Where classes lie: by logits, softmax and last hidden features, true and predicted classes, norms."""
-    every = {"logits": scores, "softmax": scores.softmax(1), "hidden": hidden}
+    embeddings = {"logits": scores, "softmax": scores.softmax(1), "hidden": hidden}
     return {name: {by: {p: layout(features, groups, float(p)) for p in ("2", "inf")}
                    for by, groups in (("true", y), ("predicted", scores.argmax(1)))}
-            for name, features in every.items()}
+            for name, features in embeddings.items()}
 
 
 def resampled(scores, y, draws, seed):
@@ -186,8 +186,8 @@ def flat_map(scores, seed):
     """t-SNE coordinates [n, 2] of logits [n, K]."""
     from sklearn.manifold import TSNE  # here: it takes seconds to import
 
-    made = TSNE(2, perplexity=min(30, (len(scores) - 1) / 3), init="pca", random_state=seed)
-    return made.fit_transform(scores.numpy()).astype(np.float16)
+    tsne = TSNE(2, perplexity=min(30, (len(scores) - 1) / 3), init="pca", random_state=seed)
+    return tsne.fit_transform(scores.numpy()).astype(np.float16)
 
 
 def trained(net, data, recipe, hook, asked, states_of, *, images_train, held_out, longest, seed, label):
@@ -201,32 +201,32 @@ def trained(net, data, recipe, hook, asked, states_of, *, images_train, held_out
     out, rest = order[:held_out], order[held_out:]
     rows = rest[share(data.y_train[rest], images_train)].sort().values
     lengths = [n for n in models.LENGTHS if n <= longest]
-    kept = checkpoint("looks")
-    weights, found = kept.load() or ({}, {})
-    found = {int(n): value for n, value in found.items()}
+    file = checkpoint("looks")
+    weights, reached = file.load() or ({}, {})
+    reached = {int(n): value for n, value in reached.items()}     # accuracy by epochs
 
     def length():
-        return next((n for n in lengths if found.get(n, 0) >= asked), None)
+        return next((n for n in lengths if reached.get(n, 0) >= asked), None)
 
     def enough():
         n = length()
-        return lengths[-1] in found if n is None else max(found) >= max([n, *states_of(n)])
+        return lengths[-1] in reached if n is None else max(reached) >= max([n, *states_of(n)])
 
     def look(epochs, net):
         if epochs not in models.LENGTHS:
             return False
         with frozen(net):
-            found[epochs] = accuracy(net, data.x_train[out], data.y_train[out])
+            reached[epochs] = accuracy(net, data.x_train[out], data.y_train[out])
         weights.update({f"{epochs}/{k}": v.cpu().clone() for k, v in net.state_dict().items()})
-        kept.save(weights, found)
+        file.save(weights, reached)
         return enough()
 
-    if not found or not enough():
+    if not reached or not enough():
         recipe = dataclasses.replace(recipe, epochs=max([lengths[-1], *states_of(lengths[-1])]))
         fit(net, data.x_train[rows], data.y_train[rows], recipe, device=runtime.device(), hook=hook,
             after_epoch=look, generator=runtime.generator(seed, "chen", *label, "order"))
     n = length()
-    return weights, found, n or lengths[-1], n is not None
+    return weights, reached, n or lengths[-1], n is not None
 
 
 def measure(dataset, architecture, options, recipe, hook, attacks, *, asked, other_lengths, images_train,
@@ -242,7 +242,7 @@ def measure(dataset, architecture, options, recipe, hook, attacks, *, asked, oth
     net = registry.build(architecture, generator=runtime.generator(seed, "chen", *label), channels=channels,
                          size=size, **options)
     others = {"half": lambda n: n // 2, "double": lambda n: 2 * n} if other_lengths else {}
-    weights, found, length, reached = trained(
+    weights, accuracies, length, reached = trained(
         net, data, recipe, hook, asked, lambda n: [other(n) for other in others.values()], seed=seed,
         label=label, images_train=images_train, held_out=held_out, longest=longest)
 
@@ -255,7 +255,7 @@ def measure(dataset, architecture, options, recipe, hook, attacks, *, asked, oth
             directions=directions, seed=seed, label=f"{epochs}-")
 
     return {"images_train": min(images_train, len(data.x_train) - held_out), "reached": reached,
-            "held_out_accuracy": {str(n): value for n, value in found.items()},
+            "held_out_accuracy": {str(n): value for n, value in accuracies.items()},
             **{name: state(other(length)) for name, other in others.items() if reached and other(length)},
             **state(length)}
 
@@ -272,8 +272,7 @@ def measured(net, data, recipe, attacks, *, images_attack, draws, near, directio
         return torch.cat([look.logits, hidden], 1)
 
     def seen(images, chunk=None):
-        made = roby.embed(both, images, like=net, chunk=chunk)
-        return made[:, :classes], made[:, classes:]
+        return roby.embed(both, images, like=net, chunk=chunk).tensor_split([classes], 1)
 
     start = clock()
     scores, hidden = seen(x_test)
@@ -283,11 +282,8 @@ def measured(net, data, recipe, attacks, *, images_attack, draws, near, directio
         with contextlib.suppress(runtime.UserError):    # of a network that has learned nothing
             roby.roby(roby.layout(scores, y_test, p=p))
     seconds["roby"] = clock() - start
-    result = {"classes": classes, "parameters": sum(each.numel() for each in net.parameters()),
+    result = {"classes": classes, "margins": label_margins(scores, y_test),
               "test_accuracy": float((scores.argmax(1) == y_test).double().mean()),
-              "train_accuracy": accuracy(net, data.x_train[:1000], data.y_train[:1000]),
-              "margins": label_margins(scores, y_test),
-              "sure": float(label_margins(scores.softmax(1), y_test).mean()),
               "classes_test": layouts(scores, hidden, y_test),
               "resampled_test": resampled(scores, y_test, draws, seed)}
 
@@ -298,23 +294,20 @@ def measured(net, data, recipe, attacks, *, images_attack, draws, near, directio
     with torch.no_grad(), runtime.bf16(device, recipe.bf16):
         runtime.chunked(net, x, chunk=chunk_for(net, x))
     seconds["forward_attacked"] = clock() - start
-    clean, hidden = scores[rows], hidden[rows]
-    result |= {"images_attack": len(rows), "rows": rows.short(), "labels": y.byte(),
-               "correct": clean.argmax(1) == y,
-               "map_clean": flat_map(clean, seed), "attacks": {}, "seconds": seconds,
-               "classes_clean": layouts(clean, hidden, y),
-               "resampled_clean": resampled(clean, y, draws, seed)}
+    clean = scores[rows]
+    result |= {"images_attack": len(rows), "labels": y.byte(), "correct": clean.argmax(1) == y,
+               "map_clean": flat_map(clean, seed), "attacks": {}, "seconds": seconds}
     # A targeted attack aims at another class, drawn at random.
     other = torch.randint(1, classes, y.shape, generator=runtime.generator(seed, "chen", "target"))
     goals = {True: (y + other) % classes, False: y}
     for name, attack in attacks.items():
-        kept = checkpoint(f"{label}attack-{name}")
-        if (state := kept.load()) is None:
+        file = checkpoint(f"{label}attack-{name}")
+        if (state := file.load()) is None:
             start = clock()
             z = attacked(net, x, goals[attack.threat.targeted].to(device), attack,
                          runtime.generator(seed, "chen", "attack", name), recipe.bf16)
             state = {"z": z.cpu()}, {"seconds": clock() - start}
-            kept.save(*state)
+            file.save(*state)
         scores, hidden = seen(state[0]["z"].to(device))
         seconds[name] = state[1]["seconds"]
         result["attacks"][name] = {"predicted": scores.argmax(1).byte(),
@@ -334,36 +327,33 @@ def distances(net, x, count, seed):
     careful = Careful.measured(net, x)
     draw = runtime.generator(seed, "chen", "near")
     random = directions(x[0].numel(), count, negatives=True, generator=draw).to(x.device)
-    found = survey(careful, x, random, step=0.02, top=0.5)
+    nearest = survey(careful, x, random, step=0.02, top=0.5)
     own = careful(x).argmax(1)
     direction, _ = line.unit(line.gradients(net, x, own, line.lost_margin)[0])
     steps = line.smallest_steps(careful.flips, x, own, direction, line.scalings(256, 10.0))
-    return {"near_random": torch.where(found.censored, torch.nan, found.nearest),
+    return {"near_random": torch.where(nearest.censored, torch.nan, nearest.nearest),
             "near_gradient": torch.where(steps.found, steps.size, torch.nan)}
 
 
 def by_batches(net, x, y, seen, attack, seed):
-    """`layouts` and accuracy where batch normalisation works by the batch of 50; None where there is none.
+    """Success of an attack where batch normalisation works by the batch of 200; None where there is none.
 
-    "flipped": how many of the images that are "correct" in batches of 200 an attack on these batches flips.
+    "flipped": how many of the images that are "correct" in these batches the attack on them flips.
     """
     norms = [m for m in net.modules() if isinstance(m, torch.nn.BatchNorm2d)]
     if not norms:
         return None
     for norm in norms:
         norm.track_running_stats, norm.running_mean, norm.running_var = False, None, None
-    parts = [seen(part, len(part)) for part in x.tensor_split(-(-len(x) // 50))]
-    scores, hidden = (torch.cat(each) for each in zip(*parts))
     moves = attack.draw(x, runtime.generator(seed, "chen", "attack", "batches")).to(x.device)
     correct = flipped = 0
     with frozen(net):
-        for part, labels, start in zip(*(each.split(200) for each in (x, y.to(x.device), moves))):
-            right = seen(part, len(part))[0].argmax(1) == labels.cpu()
-            z = attack.propose(net, part, labels, start)[0]
+        for images, labels, start in zip(x.split(200), y.to(x.device).split(200), moves.split(200)):
+            right = seen(images, len(images))[0].argmax(1) == labels.cpu()
+            z = attack.propose(net, images, labels, start)[0]
             correct += int(right.sum())
-            flipped += int((right & (seen(z, len(part))[0].argmax(1) != labels.cpu())).sum())
-    return {"accuracy": float((scores.argmax(1) == y).double().mean()), "classes": layouts(scores, hidden, y),
-            "correct": correct, "flipped": flipped}
+            flipped += int((right & (seen(z, len(images))[0].argmax(1) != labels.cpu())).sum())
+    return {"correct": correct, "flipped": flipped}
 
 
 # ---- the experiments -------------------------------------------------------------------------------------

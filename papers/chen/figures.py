@@ -1,4 +1,5 @@
 """What the pages of `chen` share: which networks, rows a network, maps, figures."""
+import contextlib
 import dataclasses
 
 import matplotlib.pyplot as plt
@@ -25,40 +26,25 @@ LIMITS = {"near_random": 0.5, "near_gradient": 10.0}    # where the searches of 
 
 
 # ---- which networks --------------------------------------------------------------------------------------
-def lent(page, experiment, names=None):
-    """The results of an experiment; in `smoke` and `quick` the page's own few networks.
-
-    names   the networks that the page rests on, such as ("resnet101",); None: those of the tables
-    """
-    _, labels = experiment.planned()
-    keep = [run for run, label in labels.items()
-            if (SPELT[label["model"]] in PRINTED if names is None else label["model"] in names)]
-    return page.results(experiment, names=keep)
+def printed(run):
+    """Whether the network of a run, given by its arguments and labels, stands in the paper's tables."""
+    return SPELT[run["model"]] in PRINTED
 
 
 def on_a_cpu(results):
     """Of some `Results` the runs on a CPU: on a GPU several networks were measured at a time."""
-    def kept(runs):
+    def timed(runs):
         return {name: run for name, run in runs.items() if not run.provenance["device"].startswith("NVIDIA")}
 
     return dataclasses.replace(
-        results, recorded=kept(results.recorded), own=kept(results.own),
-        outdated={name: why for name, why in results.outdated.items() if name in kept(results.recorded)})
+        results, recorded=timed(results.recorded), own=timed(results.own),
+        outdated={name: why for name, why in results.outdated.items() if name in timed(results.recorded)})
 
 
-def only(units, asked=None, data=None):
-    """Of some `Results` the networks with these printed names, or on one data set.
-
-    A small run's stay, except those that the paper does not print.
-    """
-    own = {name: run for name, run in units.own.items()
-            if SPELT[units.labels[name]["model"]] in PRINTED}
-    some = units.only(lambda unit: data in (None, unit["data"])
-                      and (asked is None or SPELT[unit["model"]] in asked))
-    return dataclasses.replace(some, own=own)
-
-
-RESAMPLED = ("fsa", "fsd", "roby", "width", "overlap")     # the columns of a unit's resamples
+def resampled(unit, images="test"):
+    """ROBY (L2) of a unit over resamples of its images: "test", or "text" for those of the text's PGD."""
+    columns = ("fsa", "fsd", "roby", "width", "overlap")
+    return np.asarray(unit[f"resampled_{images}"]["2"])[:, columns.index("roby")]
 
 
 # ---- other lengths of training ---------------------------------------------------------------------------
@@ -70,15 +56,16 @@ def with_lengths(rows):
 
     Rows have it under "half" and "double", data (a dict) under "other_lengths": see `at_lengths`.
     """
-    def made(*frames):
-        found = rows(*frames)
+    def at_all(*frames):
+        matched = rows(*frames)
         others = {length: rows(*(_at(units, length) for units in frames)) for length in LENGTHS
                   if any(length in units and units[length].notna().any() for units in frames)}
-        if isinstance(found, dict):
-            return found | ({"other_lengths": others} if others else {})
-        mine, *theirs = (pd.DataFrame(each).to_dict("records") for each in (found, *others.values()))
-        return [row | dict(zip(others, each)) for row, *each in zip(mine, *theirs)]
-    return made
+        if isinstance(matched, dict):
+            return matched | ({"other_lengths": others} if others else {})
+        columns = {length: pd.DataFrame(other).to_dict("records") for length, other in others.items()}
+        return [row | {length: column[n] for length, column in columns.items()}
+                for n, row in enumerate(pd.DataFrame(matched).to_dict("records"))]
+    return at_all
 
 
 def _at(units, length):
@@ -87,39 +74,37 @@ def _at(units, length):
                          for u in units.to_dict("records")])
 
 
-def at_lengths(found):
+def at_lengths(rows):
     """`(rows or data of the matched length, {length: the same at that length})` of `with_lengths`."""
-    if isinstance(found, dict):
-        core = dict(found)
-        return core, core.pop("other_lengths", {})
-    core = found.drop(columns=[length for length in LENGTHS if length in found])
-    return core, {length: pd.DataFrame(list(found[length])) for length in LENGTHS if length in found}
+    if isinstance(rows, dict):
+        matched = dict(rows)
+        return matched, matched.pop("other_lengths", {})
+    others = {length: pd.DataFrame(list(rows[length])) for length in LENGTHS if length in rows}
+    return rows.drop(columns=list(others)), others
 
 
 # ---- rows a network --------------------------------------------------------------------------------------
 def metrics(classes, features="logits", by="true"):
     """`{"fsa_2": ..., "roby_inf": ...}` of classes as a unit has them; None where they give no number.
 
-    width and overlap are those that are not scaled inside the network.
+    The overlap is not scaled inside the network.
     """
-    told = {}
+    values = {}
     for norm in NORMS:
-        there, found = classes[features][by][norm], {}
-        if there is not None:
-            try:
-                found = vars(roby.roby(roby.Layout(p=float(norm), **{
-                    k: torch.as_tensor(v).double() for k, v in there.items()})))
-            except UserError:    # a network that tells no classes apart
-                pass
-        told |= {f"{name}_{norm}": found.get(name) for name in (*METRICS, "width", "overlap")}
-    return told
+        layout, result = classes[features][by][norm], {}
+        if layout is not None:
+            with contextlib.suppress(UserError):    # a network that tells no classes apart
+                result = vars(roby.roby(roby.Layout(p=float(norm), **{
+                    k: torch.as_tensor(v).double() for k, v in layout.items()})))
+        values |= {f"{name}_{norm}": result.get(name) for name in (*METRICS, "overlap")}
+    return values
 
 
 def success(unit, attack):
-    """Of the correctly classified images of a unit, the share that an attack flips; None of none tried."""
+    """Of the correctly classified images of a unit, the share that an attack flips; nan of none tried."""
     correct = np.asarray(unit["correct"], bool)
     if attack not in unit["attacks"] or not correct.any():
-        return None
+        return np.nan
     wrong = np.asarray(unit["attacks"][attack]["predicted"]) != np.asarray(unit["labels"])
     return float(wrong[correct].mean())
 
@@ -137,7 +122,7 @@ def _of_training(unit):
 STATUS = ("acc_status", "status")
 
 
-def networks(*frames):
+def networks(units):
     """A row a network of the units: its printed names, accuracy, success of each attack, metrics, distances.
 
     asr_<attack> counts correctly classified images. Where no boundary is found around an image, its distance
@@ -149,15 +134,14 @@ def networks(*frames):
         "n": int(np.sum(u["correct"])), "margin": float(np.mean(u["margins"])),
         **{name: float(np.median(np.where(np.isnan(u[name]), end, u[name]))) for name, end in LIMITS.items()},
         **{f"asr_{name}": success(u, name) for name in ATTACKS},
-        **dict(zip(("roby_low", "roby_high"), map(float, np.quantile(
-            np.asarray(u["resampled_test"]["2"])[:, RESAMPLED.index("roby")], (0.025, 0.975))))),
-        **metrics(u["classes_test"])} for frame in frames for u in frame.to_dict("records")])
+        **dict(zip(("roby_low", "roby_high"), map(float, np.quantile(resampled(u), (0.025, 0.975))))),
+        **metrics(u["classes_test"])} for u in units.to_dict("records")])
 
 
 # Of Tables I to III: a metric's column, with the column of the attack in the same norm.
 PAIRS = {f"{metric}_{norm}": (f"asr_{norm}", f"{metric}_{norm}") for norm in NORMS for metric in METRICS}
-SERIES = {norm: {f"asr_{norm}": f"ASR, {words}"} | {f"{name}_{norm}": f"{told}, {words}"
-                                                  for name, told in METRICS.items()}
+SERIES = {norm: {f"asr_{norm}": f"ASR, {words}"} | {f"{name}_{norm}": f"{metric}, {words}"
+                                                  for name, metric in METRICS.items()}
           for norm, words in NORMS.items()}      # of Figures 2 and 3
 
 
@@ -168,33 +152,21 @@ def table_1(units):
     return rows.assign(asr_inf_of=rows.n, asr_2_of=rows.n).reindex(columns=columns) if len(rows) else rows
 
 
-def named(units, columns, *, sort=None, percent=()):
-    """Rows of a table of ours, a network each: its data set, its name, and columns of `networks`."""
+NETWORK = {"data set": "data set", "network": "network"}    # how a table of ours names a network
+
+
+def network_rows(units, columns, sort=None):
+    """Rows of a table of ours, a network each: its names, and columns of `networks`; rates in percent."""
     rows = networks(units)
-    if not len(rows):
-        return []
-    rows = rows.sort_values(sort, kind="stable") if sort else rows
-    return [{"data set": row["dataset"], "network": row["model"],
-             **{name: 100 * row[name] if name in percent and row[name] is not None else row[name]
-                for name in columns}}
-            for row in rows.to_dict("records")]
+    rows = rows.sort_values(sort, kind="stable") if sort and len(rows) else rows
+    return [{"data set": row["dataset"], "network": row["model"]} | {
+        name: 100 * row[name] if name.startswith("asr") else row[name] for name in columns}
+        for row in rows.to_dict("records")]
 
 
-NAMED = {"data set": "data set", "network": "network"}
 FEATURES = {"logits": "logits", "hidden": "last hidden layer", "softmax": "softmax outputs"}
 VARIANTS = {f"{words}, {by} classes": (features, by) for features, words in FEATURES.items()
             for by in ("true", "predicted")}
-
-
-def variants(units):
-    """A row a network: ROBY in the L2 form by features and classes, and by the batch's normalisation."""
-    made = []
-    for u in units.to_dict("records"):
-        batch = u["batch_statistics"]
-        made.append({"data set": DATASETS[u["dataset"]], "network": SPELT[u["model"]]} | {
-            name: metrics(u["classes_test"], *how)["roby_2"] for name, how in VARIANTS.items()} | {
-            "batch statistics": metrics(batch["classes"])["roby_2"] if batch else None})
-    return made
 
 
 def spans(numbers):
@@ -204,8 +176,8 @@ def spans(numbers):
 
 def complete(rows, asked):
     """`{data set: its rows}` of a table, of those data sets of which all `asked` networks are there."""
-    return {data: mine for data in DATASETS.values()
-            for mine in [rows[rows.dataset == data] if len(rows) else rows] if len(mine) == asked}
+    return {} if not len(rows) else {data: nets for data in DATASETS.values()
+                                     if len(nets := rows[rows.dataset == data]) == asked}
 
 
 def between(percents):
@@ -236,9 +208,9 @@ def draw_maps(panels):
     for ax, (title, (points, labels)) in zip(axes.flat, panels.items()):
         points, labels = np.asarray(points, float), np.asarray(labels)
         for k in np.unique(labels):
-            mine = points[labels == k]
-            ax.scatter(*mine.T, s=4, lw=0, color=display.PALETTE[k % len(display.PALETTE)])
-            ax.text(*np.median(mine, 0), str(k), ha="center", va="center",
+            of_class = points[labels == k]
+            ax.scatter(*of_class.T, s=4, lw=0, color=display.PALETTE[k % len(display.PALETTE)])
+            ax.text(*np.median(of_class, 0), str(k), ha="center", va="center",
                     bbox={"boxstyle": "circle,pad=0.1", "fc": "white", "ec": "0.5", "lw": 0.5})
         ax.set(xticks=[], yticks=[], title=title)
     for ax in axes.flat[len(panels):]:
@@ -259,12 +231,12 @@ def draw_networks(rows, series, *, sort=None, axis="success rate or measure"):
     size = display.WIDEST, 0.9 + 2.3 * len(there)
     figure, axes = plt.subplots(len(there), 1, squeeze=False, figsize=size)
     for ax, data in zip(axes[:, 0], there):
-        mine = rows[rows.dataset == data]
-        mine = mine.sort_values(sort, kind="stable") if sort else mine
+        nets = rows[rows.dataset == data]
+        nets = nets.sort_values(sort, kind="stable") if sort else nets
         for n, (column, label) in enumerate(series.items()):
-            ax.plot(range(len(mine)), mine[column].astype(float), display.LINES[n % len(display.LINES)], ms=6,
+            ax.plot(range(len(nets)), nets[column].astype(float), display.LINES[n % len(display.LINES)], ms=6,
                     marker=display.MARKERS[n], color=display.PALETTE[n], label=label)
-        ax.set_xticks(range(len(mine)), mine.model, rotation=25, ha="right")
+        ax.set_xticks(range(len(nets)), nets.model, rotation=25, ha="right")
         ax.set(title=data, ylim=(-0.03, 1.05), ylabel=axis)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(series))
     return figure

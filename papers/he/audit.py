@@ -1,7 +1,7 @@
 """He, Li and Song: the printed numbers against each other, and the published scripts beside the text."""
 import numpy as np
 
-from report.finding import Checks, attainable, rounds_to, stated
+from papers.findings import Checks, attainable, rounds_to, stated
 
 checks = Checks("he")
 NETS = ("mnist_normal", "mnist_adv", "cifar10_normal", "cifar10_adv")

@@ -6,7 +6,7 @@ import pandas as pd
 
 from papers.he.experiments import ASKED, COLUMNS, SETTINGS
 from report import display, reference
-from report.sums import mean, percent, share
+from report.prose import mean, percent, share
 from report.tidy import each
 from shared.susceptibility import percentage
 

@@ -1,7 +1,7 @@
 """Ren et al.: the printed numbers against each other."""
 import numpy as np
 
-from report.finding import Checks, rounds_to, stated
+from papers.findings import Checks, rounds_to, stated
 
 checks = Checks("ren")
 NETS = ("architecture_a", "architecture_b", "architecture_c")

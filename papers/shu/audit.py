@@ -2,7 +2,7 @@
 import numpy as np
 from scipy import integrate, stats
 
-from report.finding import Checks, stated
+from papers.findings import Checks, stated
 
 checks = Checks("shu")
 # What the scripts of the paper's repository (revision 3ffbdcd) do, read, not copied.

@@ -4,7 +4,7 @@ from scipy import stats
 from papers.shu.experiments import METHODS, PAPER, printed
 from papers.shu.figures import KINDS, called, of_rows, region, regions
 from report import prose
-from report.sums import mean
+from report.prose import mean
 from shared import regions as boxes
 from shared.susceptibility import percentage
 

@@ -1,7 +1,7 @@
 """The printed numbers of Sutton et al. against each other: shares, numbers of images, norms."""
 import numpy as np
 
-from report.finding import Checks, attainable, rounds_to, stated
+from papers.findings import Checks, attainable, rounds_to, stated
 
 checks = Checks("sutton")
 SPLITS = ("train", "test")
@@ -37,11 +37,6 @@ def cells(p, item):
 def consecutive(table):
     """The problems k-vs-(k+1) of a dict by (class_a, class_b)."""
     return {(a, b): value for (a, b), value in table.items() if b == a + 1}
-
-
-def median(p, data, quantity, split):
-    """Median of a quantity over the problems k-vs-(k+1)."""
-    return float(np.median([column[quantity] for column in consecutive(problems(p, data, split)).values()]))
 
 
 def summary(p, data):

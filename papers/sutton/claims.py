@@ -17,7 +17,7 @@ from papers.sutton.theorem import PICTURE, TENTH, power
 from report import reference
 from report.claims import Claims
 from report.display import number
-from report.sums import mean, middle, words
+from report.prose import mean, median, words
 
 PAPER = reference.paper("sutton")
 CLASSES = experiments.CLASSES["cifar10"]
@@ -598,17 +598,17 @@ def of_sets(rows):
 def as_on_cifar10(rows):
     """Whether networks are accurate and small noise flips few labels; "sizeable" is not judged."""
     def medians(quantity):
-        return middle(of_sets(rows[(rows.quantity == quantity) & (
+        return median(of_sets(rows[(rows.quantity == quantity) & (
             rows.delta_inferred.isna() | rows.delta_inferred.isin(DELTAS[:2]))]))
 
     right, attacked, flipped = map(medians, (
         "accuracy", "adversarial_susceptibility", "random_susceptibility"))
     needed((right, attacked, flipped), "no problem has all values")
-    noise = " and ".join(f"{in_percent(middle(v))} at δ = {d} ({figures.ends_in_words(v)})"
+    noise = " and ".join(f"{in_percent(median(v))} at δ = {d} ({figures.ends_in_words(v)})"
                          for d in DELTAS[:2] for v in [of_sets(rows[rows.delta_inferred == d])])
     problems = {(row.class_a, row.class_b) for row in rows.dropna(subset=["test"]).itertuples()}
     shares = tables.printed(PAPER["table-20"], quantity="adversarial_susceptibility")
-    printed = middle([shares[p][s] for p in sorted(problems) for s in tables.SPLITS])
+    printed = median([shares[p][s] for p in sorted(problems) for s in tables.SPLITS])
     return None if right > 95 and flipped < 1 else False, (
         f"in the median {in_percent(right)} of the images are classified correctly and "
         f"{in_percent(attacked)} of these can be attacked (published, same problems: {in_percent(printed)}; "

@@ -1,34 +1,20 @@
-"""What a check of printed numbers is made of: the finding, the list of checks, the arithmetic of print."""
+"""What a check of printed numbers is made of: the finding, the list of checks, the arithmetic of print.
+
+And the test of a check: how often random numbers in the place of the printed ones pass it.
+"""
+import copy
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from report.reference import Paper
-from shared.runtime import UserError
+from report.comparison import decimals
+from report.reference import DESCRIBING, Paper
 
-KINDS = ("numbers", "words", "scripts")
 VERDICTS = ("contradicts", "holds with exceptions", "confirms", "note")
-WORDS = 12  # of a quotation, at most
-
-
-class Quote(NamedTuple):
-    """Decisive words of a paper, verbatim, and where they stand."""
-    words: str
-    where: str
-
-
-class Chance(NamedTuple):
-    """How often random numbers pass a check, as shares of the draws.
-
-    permuted  the printed cells in another order within their columns; None where no column has two cells
-    redrawn   every cell drawn uniformly between the smallest and the largest of its column
-    """
-    permuted: float | None
-    redrawn: float
 
 
 @dataclass(frozen=True)
@@ -41,37 +27,28 @@ class Finding:
     published code does). `numbers` are the paper's, `ours` our sum: a number, text, tuple, or dict of them.
     """
     paper: str
-    name: str                     # the function that made it
+    name: str                     # of the check
     place: str                    # reference items concerned, e.g. "table-4, table-5"
     kind: str
     title: str                    # what is tested, in our words
-    quotes: tuple[Quote, ...]     # what the paper says of it, in its own
+    quotes: tuple                 # (decisive words of the paper, verbatim, and where they stand)
     numbers: object
     ours: object
     verdict: str
     held: tuple[int, int] | None  # rows that hold, of how many
     reading: str                  # the reading under which the authors are right
     use: str                      # what a reader or a reproduction gains
-    chance: Chance | None = None
-
-    def __post_init__(self):
-        for what, value, allowed in (("kind", self.kind, KINDS), ("verdict", self.verdict, VERDICTS)):
-            if value not in allowed:
-                raise UserError(f"unknown {what} {value!r}; allowed: {', '.join(allowed)}")
-        for quote in self.quotes:
-            if (n := len(quote.words.split())) > WORDS:
-                raise UserError(f"{self.paper} quotes {n} words, {quote.words!r}; allowed: {WORDS}; cut it")
+    chance: float | None = None   # share of random tables that pass, see `chances`
 
 
 @dataclass(frozen=True)
 class Printed:
     """A paper's printed values as the checks read them.
 
-    `generator` serves the checks that simulate. `redraw`, if given, replaces the numbers that stand in no
-    table (`single`): so the same check can be asked what it says of random ones.
+    `redraw`, if given, replaces the numbers that stand in no table (`single`): so the same check can be asked
+    what it says of random ones.
     """
     paper: Paper
-    generator: np.random.Generator
     redraw: np.random.Generator | None = None
 
     def rows(self, item):
@@ -106,14 +83,14 @@ class Printed:
             verdict = "confirms" if held[0] == held[1] else "holds with exceptions"
         else:
             verdict = {True: "confirms", False: "contradicts", None: "note"}[holds]
-        return Finding(self.paper.key, "", place, kind, title, tuple(Quote(*q) for q in quotes),
-                       plain(numbers), plain(ours), verdict, held, reading, use)
+        return Finding(self.paper.key, "", place, kind, title, tuple(quotes), plain(numbers), plain(ours),
+                       verdict, held, reading, use)
 
 
 class Checks:
     """The checks of one paper in reading order; the instance decorates each of them.
 
-    A check takes a `Printed` and returns one finding, or yields several where one rule has several rows.
+    A check takes a `Printed` and returns one finding, or several where one rule has several rows.
     `pool`: it compares tables of one layout, whose columns of one name count as one for random numbers.
     """
 
@@ -129,17 +106,18 @@ class Checks:
 
 def findings_of(check, printed):
     """The findings of one check as a list, each with the check's name."""
-    found = check(printed)
-    return [replace(f, name=check.__name__) for f in ([found] if isinstance(found, Finding) else found)]
+    result = check(printed)
+    return [replace(f, name=check.__name__) for f in ([result] if isinstance(result, Finding) else result)]
 
 
+# ---- the arithmetic of print -----------------------------------------------------------------------------
 def stated(words):
     """The numbers in quoted words, as floats: `stated("99.57% (std 0.24)")` is (99.57, 0.24)."""
     return tuple(float(n.replace(",", "")) for n in re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", words))
 
 
 def plain(value):
-    """The same value without numpy types, so that findings print, compare and serialise alike."""
+    """The same value without numpy types, so that findings print and compare alike."""
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, (tuple, list, np.ndarray)):
@@ -147,15 +125,9 @@ def plain(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
-def decimals(value):
-    """Decimals of a number as written: 2 for 0.25, 0 for 3 and 3.0."""
-    _, _, fraction = f"{value:.10g}".partition(".")
-    return len(fraction)
-
-
 def to_print(number, places):
     """A number as a paper would print it, with so many decimals; an integer where there are none."""
-    return round(float(number), places) if places else round(float(number))
+    return round(float(number), places or None)
 
 
 def rounds_to(value, printed, places):
@@ -169,3 +141,71 @@ def attainable(percent, total, places=2):
     first = math.ceil((percent - half) * total / 100 - 1e-9)
     last = math.floor((percent + half) * total / 100 + 1e-9)
     return range(max(first, 0), min(last, total) + 1)
+
+
+# ---- random numbers --------------------------------------------------------------------------------------
+# Columns that say what a row is about, not what was measured; random numbers leave them as they are.
+LABELS = {*DESCRIBING, "rank_in_dataset", "n_cells"}
+LINE = ("quantity", "norm", "split", "delta_inferred")  # what names a line that stands for a column
+
+
+def leaves(node, path=()):
+    """(container, key, path) of every measured number below a table's row."""
+    pairs = enumerate(node) if isinstance(node, list) else node.items()
+    for key, value in pairs:
+        below = path if isinstance(node, list) else (*path, key)
+        if isinstance(value, (dict, list)):
+            yield from leaves(value, below)
+        elif isinstance(value, (int, float)) and not isinstance(value, bool) and key not in LABELS:
+            yield node, key, below
+
+
+def columns(paper, items, pool):
+    """The printed columns of the items: lists of cells (container, key).
+
+    Where a table prints one line per quantity and one column per problem, a line is what counts as a column.
+    """
+    cells = {}
+    for item in items:
+        raw = paper[item].raw
+        for row in [*raw.get("rows", []), *raw.get("printed_numbers", [])]:
+            line = tuple(row.get(k) for k in LINE) if "cells" in row else ()
+            for container, key, path in leaves(row):
+                cells.setdefault(("" if pool else item, path, line), []).append((container, key))
+    return list(cells.values())
+
+
+def chances(check, paper, findings, *, pool, draws, generator):
+    """The `findings` of `check` with their `chance`, where they confirm or hold with exceptions.
+
+    The check is asked of `draws` tables whose cells are drawn evenly between the smallest and the largest of
+    their column (half and double where these are equal). A table passes if the check confirms it, or holds in
+    no smaller share of its rows.
+    """
+    due = {f.title: f for f in findings if f.verdict in ("confirms", "holds with exceptions")}
+    if not due:
+        return findings
+    items = list(dict.fromkeys(item for f in due.values() for item in f.place.split(", ")))
+    shaken = replace(paper, items={**paper.items, **copy.deepcopy({i: paper[i] for i in items})})
+    ranges = []
+    for cells in columns(shaken, items, pool):
+        values = [container[key] for container, key in cells]
+        low, high = (min(values), max(values)) if len(set(values)) > 1 else (values[0] / 2, values[0] * 2)
+        ranges.append((cells, low, high, max(map(decimals, values))))
+    passed = Counter()
+    for _ in range(draws):
+        for cells, low, high, places in ranges:
+            for (container, key), value in zip(cells, generator.uniform(low, high, len(cells))):
+                container[key] = to_print(value, places)
+        passed.update(f.title for f in findings_of(check, Printed(shaken, generator))
+                      if f.title in due and passes(f, due[f.title]))
+    return [replace(f, chance=passed[f.title] / draws) if f.title in due else f for f in findings]
+
+
+def passes(random, printed):
+    """Does the check say of the random table what it says of the printed one?"""
+    if random.verdict == "confirms":
+        return True
+    if printed.verdict == "confirms" or random.held is None:
+        return False
+    return bool(np.divide(*random.held) >= np.divide(*printed.held))

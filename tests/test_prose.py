@@ -1,0 +1,23 @@
+"""report.prose: of nothing there is no value, and a sentence says so."""
+import numpy as np
+import pytest
+
+from report import prose
+
+
+def test_sums_of_results():
+    assert prose.mean([1, 2, 6]) == 3 and prose.median([5, 1, 2, 8]) == 3.5
+    assert prose.share([True, False]) == 50 and prose.percent(1, 8) == 12.5
+    assert prose.mean(np.array([1.0, 2.0])) == 1.5
+
+
+@pytest.mark.parametrize("value", [prose.mean([]), prose.median([]), prose.share([]), prose.percent(0, 0),
+                                   prose.mean(np.array([])), float("nan")])
+def test_of_nothing_there_is_no_value(value):
+    assert prose.words(value) == "no value"
+
+
+@pytest.mark.parametrize("value, unit, said", [(12.345, "%", "12.3%"), (0.16194, "", "0.162"), (3, "", "3"),
+                                               (0.0, "%", "0%"), (100.0, "%", "100%")])
+def test_words_have_three_digits(value, unit, said):
+    assert prose.words(value, unit) == said
