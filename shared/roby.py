@@ -89,7 +89,7 @@ def embed(features, x, *, like=None, chunk=None):
     device, order = device_of(model, x), inference.memory_format(model)
 
     def forward(part):
-        found = features(pixels(part.to(device), order))
+        found = inference.evaluate(features, pixels(part.to(device), order))
         if not isinstance(found, torch.Tensor):
             raise UserError(f"features gives a {type(found).__name__}; a tensor with a row an image is "
                             "needed")

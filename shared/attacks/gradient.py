@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from shared.attacks.judge import Attack, each, every
 from shared.attacks.search import first_flips, reaches
 from shared.attacks.threat import L1, Linf, Threat, per_image
-from shared.inference import frozen, gradient
+from shared.inference import Classifier, frozen, gradient
 from shared.runtime import UserError
 
 
@@ -145,7 +145,7 @@ class Adversarial:
         draw = self.attack.draw(images, generator)
         with contextlib.nullcontext() if self.train_mode else frozen(net):
             draw = None if draw is None else draw.to(images.device)
-            return self.attack.propose(net, images, labels, draw)[0].clamp(0, 1)
+            return self.attack.propose(Classifier(net), images, labels, draw)[0].clamp(0, 1)
 
 
 @dataclass(frozen=True)
