@@ -6,6 +6,7 @@ takes float32 images [N, C, H, W] in [0, 1], grey or colour, of any size, and re
 which each kind has a name.
 """
 import contextlib
+import warnings
 from typing import NamedTuple
 
 import torch
@@ -45,6 +46,10 @@ class Unsteady(ModelError):
 
 class NoGradient(ModelError):
     """The logits do not depend on the images in a way that torch can differentiate."""
+
+
+class NoUsableGradient(UserWarning):
+    """An attack did not succeed on images whose gradient is 0 or not finite: that shows no robustness."""
 
 
 def check_tensors(**given):
@@ -239,6 +244,28 @@ def gradient(function, x):
         values = function(x)
         slope, = torch.autograd.grad(values.sum(), x)
     return values.detach(), slope
+
+
+def unusable(slopes):
+    """Which gradients [N, ...] of images are 0 or not finite, bool [N]."""
+    largest = slopes.flatten(1).abs().amax(1)
+    return ~((largest > 0) & largest.isfinite())
+
+
+def warn_of(name, lost):
+    """Warns, with the name of an instrument, of images whose gradient was of no use to it, bool [N]."""
+    if lost.any():
+        warnings.warn(f"{name}: the gradient of {int(lost.sum())} of {len(lost)} images that it did not move was "
+                      "0 or not finite, which shows no robustness; scale logits down, take out what has no "
+                      "finite slope (rounding, sqrt at 0), or use RandomSearch", NoUsableGradient, stacklevel=3)
+
+
+def mended(slopes):
+    """Gradients [N, ...] without what is not finite: 0 for nan, an image's largest finite value for inf."""
+    size = slopes.abs()
+    largest = size.masked_fill(~size.isfinite(), 0).flatten(1).amax(1).view(-1, *[1] * (slopes.ndim - 1))
+    largest = torch.where(largest > 0, largest, 1)
+    return torch.where(slopes.isinf(), slopes.sign() * largest, slopes.nan_to_num(0.0))
 
 
 # ---- labels and margins ----------------------------------------------------------------------------------

@@ -12,7 +12,15 @@ import torch
 
 from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
 from shared.attacks.noise import draw, random_flips
-from shared.inference import Careful, check_images, checked_logits, frozen, label_margins, pixels
+from shared.inference import (
+    Careful,
+    check_images,
+    checked_logits,
+    frozen,
+    label_margins,
+    pixels,
+    warn_of,
+)
 from shared.runtime import UserError
 from shared.statistics import share_interval
 
@@ -90,6 +98,7 @@ def susceptibility(model, x, y, *, generator, draws=2000, deltas=(1, 2, 5, 10), 
         random.append(placed(attacked[turned.to(x.device)], norm))
     vanished = torch.zeros_like(correct)
     vanished[correct] = (norms == 0).to(x.device)
+    warn_of("susceptibility", vanished)
     return Susceptibility(correct, placed(attacked, size), vanished, torch.stack(random), tuple(deltas),
                           draws, steps.passes + sum(flips.passes for flips in found))
 

@@ -162,3 +162,67 @@ def test_a_module_that_acts_when_its_mode_changes_is_told(name):
         return alike(Adversarial(PGD(BALL, 2, 0.03), train_mode=False)(model, X, y, seeded()), right, 1e-5)
     alike(INSTRUMENTS[name](model, X, y), right, 1e-5)
     assert model.training and model.second.training and not model.norm.training and not model.merged
+
+
+# ---- a gradient that is of no use is no robustness -----------------------------------------------------------
+def certain(images):
+    """Logits so far apart that probabilities are 0 and 1: the loss has no gradient."""
+    return 5000 * NET(images)
+
+
+def rooted(images):
+    """A model whose gradient is infinite at black."""
+    return NET(images**0.5)
+
+
+def flat(images):
+    """A model without a slope anywhere."""
+    return NET(X)[:1].expand(len(images), -1) + 0 * images.flatten(1).sum(1, keepdim=True)
+
+
+DARK = X.where(X > 0.5, 0.0)
+
+
+@pytest.mark.parametrize("name", FROM_GRADIENTS)
+def test_a_gradient_that_vanishes_is_counted_and_named(name):
+    y = inference.labels(flat, X)
+    with pytest.warns(inference.NoUsableGradient, match=f"^{type(ATTACKS[name]).__name__}: .* 6 of 6 images"):
+        result = INSTRUMENTS[name](flat, X, y)
+    assert result.no_gradient.all() and not result.success.any()
+
+
+@pytest.mark.parametrize("name", ["FGSMSearch", "PGD", "BasicIterative", "MomentumIterative"])
+def test_the_margin_s_gradient_takes_the_place_of_one_that_is_zero(name):
+    with torch.no_grad():
+        margin = inference.margins(certain, X, Y)
+    assert (margin > 110).sum() >= 3        # of these the cross-entropy has no gradient
+    attack = {"FGSMSearch": FGSMSearch(40), "PGD": PGD(L2(5.0), 10, 1.0),
+              "BasicIterative": BasicIterative(halvings=3), "MomentumIterative": MomentumIterative(halvings=3)}[name]
+    easy, hard = (attack(m, X, Y, generator=seeded()) for m in (NET, certain))
+    assert easy.success.all() and hard.success.all() and not hard.no_gradient.any()
+
+
+@pytest.mark.filterwarnings("ignore::shared.inference.NoUsableGradient")
+@pytest.mark.parametrize("name", [n for n in FROM_GRADIENTS if n != "OptMargin"])     # it leaves [0, 1]
+def test_an_infinite_gradient_does_not_end_an_attack(name):
+    y = inference.labels(rooted, DARK)
+    strong = {"FGSM": FGSM(Linf(0.3)), "PGD": PGD(L2(3.0), 20, 0.3), "PGD L1": PGD(L1(30.0), 20, 3.0),
+              "FGSMSearch": FGSMSearch(40), "NewtonFool": NewtonFool(0.5, 60),
+              "BasicIterative": BasicIterative(halvings=3), "MomentumIterative": MomentumIterative(halvings=3),
+              "LineSearch": LineSearch(100, loss="margin"),
+              "CarliniWagner": CarliniWagner(rate=0.1, c=10.0, searches=3, iterations=60)}[name]
+    smooth = strong(lambda a: NET((a + 1e-4)**0.5), DARK, y, generator=seeded())
+    result = strong(rooted, DARK, y, generator=seeded())
+    assert (result.success | result.no_gradient).sum() >= smooth.success.sum() - 1 and result.success.any()
+
+
+def test_susceptibility_names_a_gradient_that_vanishes():
+    with pytest.warns(inference.NoUsableGradient, match="6 of 6 images"):
+        assert INSTRUMENTS["susceptibility"](flat, X, inference.labels(flat, X)).vanished.all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_healthy_gradient_is_not_warned_of(name):
+    result = INSTRUMENTS[name](NET, X, Y)
+    assert result.no_gradient.dtype == torch.bool and not result.no_gradient.any()

@@ -27,6 +27,7 @@ class Result:
     distance: torch.Tensor     # float32 [N]: from the clean image in the threat's norm, nan without success
     was_correct: torch.Tensor  # bool [N]: the model gives the clean image its true class
     passes: torch.Tensor       # int64 [N]: images the attack sent through the model for this one
+    no_gradient: torch.Tensor  # bool [N]: without success, and a gradient was 0 or not finite: not robust
 
     @property
     def robust_accuracy(self):
@@ -42,7 +43,7 @@ class Attack:
 
     `propose(model, x, goal, draw) -> images, passes`: adversarial images for float32 images x [n, C, H, W] on
     the model's device, whose logits model(x) are [n, K] from K = 2 on, and the number [n] of passes spent on
-    each. `goal` [n] holds the classes to leave, or to reach in a targeted threat. `draw` is what
+    each; a third value, bool [n], may say of which a gradient was 0 or not finite (`unusable`). `goal` [n] holds the classes to leave, or to reach in a targeted threat. `draw` is what
     `self.draw(x, generator)` drew for these images. An image that is not finite (nan) is no proposal.
     """
     threat: Threat
@@ -65,14 +66,15 @@ class Attack:
         goal = target if self.threat.targeted else y
         chance, asked = self.draw(x, generator), inference.Classifier(model)
         proposal, passes = torch.empty_like(x), torch.zeros(len(x), dtype=torch.int64, device=x.device)
+        lost = torch.zeros(len(x), dtype=torch.bool, device=x.device)
 
         def part(rows):
             drawn = chance if chance is None or len(chance) < len(x) else chance[rows.cpu()]
             own = self._of(rows.to(device))
             images = x[rows].to(device, memory_format=order)
-            z, spent = own.propose(asked, images, goal[rows].to(device),
+            proposed = own.propose(asked, images, goal[rows].to(device),
                                    None if drawn is None else drawn.to(device))
-            proposal[rows], passes[rows] = z.to(x.device), spent.to(x.device)
+            proposal[rows], passes[rows], lost[rows] = (part.to(x.device) for part in _three(self, proposed, x[rows]))
             return rows
 
         with frozen(model):
@@ -80,7 +82,9 @@ class Attack:
             if len(x):
                 size = chunk or inference.chunk_for(model, x, self.copies)
                 runtime.chunked(part, torch.arange(len(x), device=x.device), chunk=size)
-            return _decide(model, x, y, proposal, self.threat, target, passes, clean, chunk)
+            result = _decide(model, x, y, proposal, self.threat, target, passes, clean, chunk, lost)
+        inference.warn_of(type(self).__name__, result.no_gradient)
+        return result
 
     def _of(self, rows):
         """This attack for the images `rows` of a call: a tuple becomes their values, float32 [n]."""
@@ -126,10 +130,27 @@ def judge(model, x, y, proposal, threat, *, target=None, passes=None, chunk=None
     passes = torch.zeros(len(x), dtype=torch.int64, device=x.device) if passes is None else passes
     with frozen(model):
         clean = checked_logits(model, x, y, target, chunk=chunk)
-        return _decide(model, x, y, proposal, threat, target, passes, clean, chunk)
+        return _decide(model, x, y, proposal, threat, target, passes, clean, chunk,
+                       torch.zeros_like(y, dtype=torch.bool))
 
 
-def _decide(model, x, y, proposal, threat, target, passes, clean, chunk):
+def _three(attack, proposed, x):
+    """What `propose` returned for images x: images, passes and which had no usable gradient."""
+    name, n = type(attack).__name__, len(x)
+    needed = f"{name}.propose returns %s; images float32 {list(x.shape)} and passes int64 [{n}] are needed"
+    if not isinstance(proposed, tuple) or len(proposed) not in (2, 3):
+        size = f" of {len(proposed)} values" if isinstance(proposed, tuple) else ""
+        raise UserError(needed % f"a {type(proposed).__name__}{size}")
+    wanted = zip(proposed, (x.dtype, torch.int64, torch.bool), (x.shape, x.shape[:1], x.shape[:1]))
+    for part, kind, shape in wanted:
+        if not isinstance(part, torch.Tensor):
+            raise UserError(needed % f"a {type(part).__name__} among its values")
+        if part.dtype != kind or part.shape != shape:
+            raise UserError(needed % f"{part.dtype} {list(part.shape)} among its values")
+    return *proposed, *[torch.zeros(n, dtype=torch.bool)] * (3 - len(proposed))
+
+
+def _decide(model, x, y, proposal, threat, target, passes, clean, chunk, lost):
     finite = proposal.flatten(1).isfinite().all(1)
     z = torch.where(per_image(finite, x), proposal, x)
     z = threat.project(z, x).clamp(0, 1)               # clipping moves towards x: z stays in the ball
@@ -137,7 +158,7 @@ def _decide(model, x, y, proposal, threat, target, passes, clean, chunk):
     success = finite & (got == target if threat.targeted else got != y)
     return Result(x_adv=torch.where(per_image(success, x), z, x), success=success,
                   distance=torch.where(success, threat.distance(x, z), torch.nan),
-                  was_correct=clean.argmax(1) == y, passes=passes)
+                  was_correct=clean.argmax(1) == y, passes=passes, no_gradient=lost & ~success)
 
 
 def _check(x, y, threat, target):

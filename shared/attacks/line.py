@@ -10,7 +10,7 @@ from shared import runtime
 from shared.attacks.judge import Attack
 from shared.attacks.search import first_flips, reaches
 from shared.attacks.threat import L2
-from shared.inference import device_of, differentiable, frozen, label_margins, memory_format
+from shared.inference import device_of, differentiable, frozen, label_margins, memory_format, mended, unusable
 from shared.runtime import UserError
 
 
@@ -144,8 +144,8 @@ class LineSearch(Attack):
     def propose(self, model, x, goal, draw):
         """The nearest examples [N, C, H, W], NaN where none was found, and the passes of each image [N]."""
         slopes, scores = gradients(model, x, goal, LOSSES[self.loss])
-        there = (scores.argmax(1) == goal) == self.targeted
-        direction, _ = unit(-slopes if self.targeted else slopes)
+        there, lost = (scores.argmax(1) == goal) == self.targeted, unusable(slopes)
+        direction, _ = unit(mended(-slopes if self.targeted else slopes))
         direction[there] = 0
         decide = reaches(model, self.targeted)
         found = smallest_steps(decide, x, goal, direction, scalings(self.count, self.largest), clip=True)
@@ -153,4 +153,4 @@ class LineSearch(Attack):
         tried = direction.flatten(1).any(1) * (self.count - 1)
         z = (x + found.size.view(-1, 1, 1, 1) * direction).clamp(0, 1)
         z = torch.where((there | found.found).view(-1, 1, 1, 1), z, torch.nan)
-        return z, 1 + torch.where(found.found, steps, tried)
+        return z, 1 + torch.where(found.found, steps, tried), lost
