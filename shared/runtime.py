@@ -316,6 +316,20 @@ def generator(seed, *labels):
     return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)
 
 
+def seeded(generator, name):
+    """The CPU generator that draws for the instrument `name`: itself, or one of an int, its seed.
+
+    Raises UserError for anything else.
+    """
+    import torch
+    if type(generator) is int:
+        return torch.Generator().manual_seed(generator)
+    if not isinstance(generator, torch.Generator) or generator.device.type != "cpu":
+        raise UserError(f"{name} draws at random: pass generator=torch.Generator() of the CPU, or an int as its "
+                        f"seed, not {type(generator).__name__}")
+    return generator
+
+
 # ---- progress --------------------------------------------------------------------------------------------
 class _Line(io.TextIOBase):
     """One line of a notebook's cell that progress bars overwrite; at last it is an output without data."""

@@ -2,6 +2,8 @@
 
 Each test goes over every instrument that it can concern.
 """
+from dataclasses import dataclass
+
 import pytest
 import torch
 from torch import nn
@@ -11,16 +13,23 @@ from shared import regions as boxes
 from shared.attacks.directions import directions
 from shared.attacks.gradient import FGSM, PGD, Adversarial, FGSMSearch
 from shared.attacks.iterative import BasicIterative, MomentumIterative
-from shared.attacks.judge import judge
+from shared.attacks.judge import Attack, judge
 from shared.attacks.line import LineSearch, gradients, squared_error
 from shared.attacks.newton import NewtonFool
-from shared.attacks.noise import RandomSearch
+from shared.attacks.noise import RandomSearch, draw
 from shared.attacks.optimised import CarliniWagner, OptMargin
 from shared.attacks.pointwise import Pointwise
 from shared.attacks.region import Region
 from shared.attacks.threat import L1, L2, Linf
+from shared.boundary.classifier import Pairs, train
 from shared.boundary.survey import refine, strewn, survey
+from shared.runtime import UserError
 from shared.susceptibility import susceptibility
+from shared.training.fit import fit
+from shared.training.recipe import Recipe
+from tests.test_own_model import one_line
+
+CPU = torch.device("cpu")
 
 
 def seeded(seed=0):
@@ -90,7 +99,7 @@ def alike(a, b, within=0.0):
         if isinstance(one, torch.Tensor):
             torch.testing.assert_close(one, other, rtol=within, atol=within, equal_nan=True)
         else:
-            assert one == other or one != one
+            assert one == pytest.approx(other, abs=within, nan_ok=True) if isinstance(one, float) else one == other
 
 
 # ---- the model may write into what it is given -------------------------------------------------------------
@@ -226,3 +235,245 @@ def test_susceptibility_names_a_gradient_that_vanishes():
 def test_a_healthy_gradient_is_not_warned_of(name):
     result = INSTRUMENTS[name](NET, X, Y)
     assert result.no_gradient.dtype == torch.bool and not result.no_gradient.any()
+
+
+# ---- types -------------------------------------------------------------------------------------------------
+@pytest.fixture
+def double():
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize("name", INSTRUMENTS)
+def test_the_default_type_changes_no_result(name, double):
+    found = INSTRUMENTS[name](NET, X, Y)
+    torch.set_default_dtype(torch.float32)
+    alike(found, INSTRUMENTS[name](NET, X, Y))
+
+
+@pytest.mark.filterwarnings("ignore::shared.inference.NoUsableGradient")
+@pytest.mark.parametrize("name", INSTRUMENTS)
+@pytest.mark.parametrize("kind", [torch.float64, torch.bfloat16], ids=str)
+def test_a_model_of_another_type_is_a_model(name, kind):
+    model = network().to(kind)
+    found = INSTRUMENTS[name](model, X, inference.labels(model, X))
+    if kind == torch.float64 and name not in ("Careful", "OptMargin", "CarliniWagner"):    # Adam's first steps
+        alike(found, INSTRUMENTS[name](NET, X, Y), 1e-4)
+
+
+def test_what_else_draws_does_so_in_the_default_type_too(double):
+    for other in OTHERS.values():
+        other(0)
+
+
+# ---- models that return something else ---------------------------------------------------------------------
+class Holder:
+    def __init__(self, logits):
+        self.logits = logits
+
+
+HELD = {"object": (Holder, "logits"), "dict": (lambda s: {"loss": 0, "scores": s}, "scores"),
+        "tuple": (lambda s: (0, s), 1), "tensor": (lambda s: s, "logits")}
+
+
+@pytest.mark.parametrize("name", INSTRUMENTS)
+@pytest.mark.parametrize("held", HELD)
+def test_adapt_takes_out_the_logits(name, held):
+    wrap, place = HELD[held]
+    model = inference.adapt(lambda images: wrap(NET(images)), place)
+    alike(INSTRUMENTS[name](model, X, Y), INSTRUMENTS[name](NET, X, Y))
+    if held != "tensor" and name != "embed":
+        one_line(lambda: INSTRUMENTS[name](lambda images: wrap(NET(images)), X, Y), inference.WrongShape,
+                 r"adapt\(model")
+
+
+@pytest.mark.parametrize("kind", [None, torch.float64, torch.bfloat16])
+def test_adapt_normalises_and_changes_types(kind):
+    inside = network().to(kind or torch.float32)
+    model = inference.adapt(inside if kind is None else lambda a: inside(a), dtype=kind, mean=(0.1, 0.2, 0.3),
+                            std=[0.5, 0.4, 0.3])
+    by_hand = (X - torch.tensor([0.1, 0.2, 0.3])[:, None, None]) / torch.tensor([0.5, 0.4, 0.3])[:, None, None]
+    found = inference.logits(model, X)
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, NET(by_hand).detach(), rtol=0, atol=0.03 if kind == torch.bfloat16 else 1e-5)
+    PGD(BALL, 2, 0.03)(model, X, found.argmax(1), generator=0)
+
+
+def test_adapt_keeps_the_network_s_modes():
+    inside = network().train()
+    inference.logits(inference.adapt(inside, mean=0.5, std=0.5), X)
+    assert all(module.training for module in inside.modules())
+
+
+@pytest.mark.parametrize("call, said", [
+    (lambda: inference.adapt(3), "int, which cannot be called"),
+    (lambda: inference.adapt(NET, dtype=torch.int64), "torch.float64"),
+    (lambda: inference.adapt(NET, dtype="float64"), "torch.float64"),
+    (lambda: inference.adapt(NET, mean=0.5, std=0), "std above 0"),
+    (lambda: inference.adapt(NET, mean="grey"), "one number a channel"),
+    (lambda: inference.logits(inference.adapt(lambda a: {"y": NET(a)}), X), "a dict of y, without 'logits'"),
+    (lambda: inference.logits(inference.adapt(lambda a: (NET(a),), 2), X), "a tuple of 1, without 2"),
+    (lambda: inference.logits(inference.adapt(lambda a: (NET(a),)), X), "a tuple of 1, without 'logits'")])
+def test_adapt_refuses_in_one_line(call, said):
+    one_line(call, UserError, said)
+
+
+# ---- small things ------------------------------------------------------------------------------------------
+RANDOM = {name: lambda seed, a=ATTACKS[name]: a(NET, X, Y, generator=seed)
+          for name in ("PGD", "OptMargin", "RandomSearch", "Pointwise")} | {
+    "susceptibility": lambda seed: susceptibility(NET, X, Y, generator=seed, draws=4, count=8),
+    "sweep": lambda seed: boxes.sweep(NET, X[:1], Y[:1], PGD(L2(20), 3, 8), count=4, generator=seed)}
+DISTANCES = torch.rand(8, 40, generator=seeded(), dtype=torch.float32)
+OTHERS = {      # they need a generator
+    "Region": lambda seed: Region(0.1, 5).votes(NET, X, generator=seed),
+    "directions": lambda seed: directions(40, 3, generator=seed),
+    "strewn": lambda seed: strewn(X, directions(432, 3, generator=0), 3, top=0.5, generator=seed),
+    "noise": lambda seed: boxes.noise(X, DISTANCES[:6, 0], generator=seed),
+    "sample": lambda seed: boxes.intervals(X[:1], X, keep=0, least=2).sample(3, generator=seed),
+    "bootstrap": lambda seed: roby.bootstrap(DISTANCES, torch.arange(8) % 4, draws=3, generator=seed),
+    "backgrounds": lambda seed: borderline.backgrounds("digit", X, torch.arange(6) % 3, seed),
+    "train": lambda seed: parts(list(train(Pairs(DISTANCES, 1 - DISTANCES, *torch.ones(2, 8).bool()), steps=2,
+                                           generator=seed).parameters())),
+    "draw": lambda seed: draw(3, (2, 2), seed),
+    "fit": lambda seed: list(fit(network(), X, Y, Recipe(epochs=1, batch=3, flip=True), generator=seed,
+                                 device=CPU).parameters())}
+
+
+@pytest.mark.parametrize("name", RANDOM | OTHERS)
+def test_an_int_seeds(name):
+    function = (RANDOM | OTHERS)[name]
+    alike(function(3), function(seeded(3)))
+    for wrong in ("0", 1.0) if name in RANDOM else ("0", 1.0, None):
+        one_line(lambda: function(wrong), UserError, "or an int as its seed, not")
+
+
+@dataclass(frozen=True)
+class Own(Attack):
+    """An attack whose `propose` returns what the test says."""
+    threat: Linf
+    give: object = None
+
+    def propose(self, model, x, goal, draw):
+        return self.give(x, goal)
+
+
+class Plain(Attack):
+    threat = BALL
+
+    def propose(self, model, x, goal, draw):
+        return x, goal
+
+
+@pytest.mark.parametrize("attack, said", [
+    (Plain(), "Plain is no dataclass"), (Own(None), "the threat is a NoneType"),
+    (Own(BALL, lambda x, goal: (x, goal, goal > 9, 0)), "a tuple of 4 values"),
+    (Own(BALL, lambda x, goal: x), "returns a Tensor"), (Own(BALL, lambda x, goal: None), "a NoneType"),
+    (Own(BALL, lambda x, goal: (x, 3)), "a int among its values"),
+    (Own(BALL, lambda x, goal: (x[:1], goal)), r"float32 \[1, 3, 12, 12\] among"),
+    (Own(BALL, lambda x, goal: (x.double(), goal)), "float64"),
+    (Own(BALL, lambda x, goal: (x, goal.float())), "float32"),
+    (Own(BALL, lambda x, goal: (x, goal, goal)), "int64")])
+def test_a_wrong_attack_of_one_s_own_is_refused(attack, said):
+    one_line(lambda: attack(NET, X, Y), UserError, said)
+
+
+def test_an_attack_of_one_s_own_may_count_gradients():
+    with pytest.warns(inference.NoUsableGradient, match="Own"):
+        result = Own(BALL, lambda x, goal: (x, torch.ones_like(goal), goal >= 0))(NET, X, Y)
+    assert result.no_gradient.all()
+
+
+def test_a_result_is_printed_short():
+    assert repr(judge(NET, X, Y, X, BALL)) == ("Result(6 images: 6 correct before, 6 after, 0 successes, 0 without "
+                                               "success or a usable gradient)")
+
+
+@pytest.mark.parametrize("name", [n for n in INSTRUMENTS if n not in (
+    "logits", "margins", "Careful", "gradients", "plane", "embed", "Adversarial")])
+def test_a_pixel_within_rounding_is_clipped(name):
+    x = X.clone()
+    x[0, 0, 0, 0], x[0, 0, 0, 1] = 1.0000001, -1e-7
+    alike(INSTRUMENTS[name](NET, x, Y), INSTRUMENTS[name](NET, x.clamp(0, 1), Y))
+    x[0, 0, 0, 0] = 1.00002
+    one_line(lambda: INSTRUMENTS[name](NET, x, Y), UserError, r"pixels lie in \[-1e-07, 1.00002\]")
+
+
+@pytest.mark.parametrize("name", [*FROM_GRADIENTS, "susceptibility", "gradients", "sweep"])
+def test_no_attack_by_gradients_runs_in_inference_mode(name):
+    with torch.inference_mode():
+        one_line(lambda: INSTRUMENTS[name](NET, X, Y), inference.NoGradient, "torch.inference_mode|no gradient")
+
+
+LABELLED = [*ATTACKS, "judge", "susceptibility", "accuracy", "sweep"]
+
+
+@pytest.mark.parametrize("name", LABELLED)
+def test_labels_that_start_at_one_are_refused(name):
+    y = torch.tensor([3, 1, 2, 3, 1, 2])
+    one_line(lambda: INSTRUMENTS[name](NET, X, y), inference.LabelOutOfRange, "start at 1 are y - 1" )
+
+
+@pytest.mark.parametrize("name", [*LABELLED, "margins", "gradients"])
+def test_labels_of_numpy_are_refused(name):
+    one_line(lambda: INSTRUMENTS[name](NET, X, Y.numpy()), UserError, "labels are a ndarray; a torch tensor")
+
+
+def test_labels_of_numpy_are_refused_where_no_model_is_attacked():
+    for call in (lambda y: boxes.rates([NET, NET], X, y), lambda y: borderline.backgrounds("digit", X, y, 0)):
+        one_line(lambda call=call: call(Y.numpy()), UserError, "labels are a ndarray; a torch tensor")
+
+
+# ---- training ----------------------------------------------------------------------------------------------
+class Viewing(nn.Module):
+    """A network that calls `view`, which fails on images in channels-last order."""
+
+    def __init__(self):
+        super().__init__()
+        self.filters, self.last = nn.Conv2d(3, 4, 3), nn.Linear(400, 3)
+
+    def forward(self, images):
+        return self.last(self.filters(images).relu().view(len(images), -1))
+
+
+THREE = torch.tensor([0, 1, 2, 0, 1, 2])
+
+
+def trained(net, x, y, **options):
+    return fit(net, x, y, Recipe(**{"epochs": 1, "batch": 3} | options), generator=0, device=CPU)
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64])
+def test_a_network_that_calls_view_is_trained(kind):
+    torch.manual_seed(0)
+    net = Viewing().to(kind)
+    before = [p.detach().clone() for p in net.parameters()]
+    assert not trained(net, X, Y, epochs=2).training
+    assert all(not p.equal(q) for p, q in zip(net.parameters(), before))
+    PGD(BALL, 2, 0.03)(net, X, inference.labels(net, X), generator=0)
+
+
+@pytest.mark.parametrize("x, y, said", [
+    (X, Y.int(), r"torch.int32 \[6\]; int64 \[6\] is needed"), (X, Y.float(), "torch.float32"),
+    (X, Y[:5], r"int64 \[5\]; int64 \[6\]"), (X, Y[:, None], r"\[6, 1\]"), (X, Y.numpy(), "labels are a ndarray"),
+    (X, THREE + 1, "0..2 is allowed"), (X, THREE - 1, "0..2 is allowed"), (X, torch.tensor([1, 2, 3] * 2), "start at 1"),
+    (255 * X, Y, r"pixels lie in \["), (X * torch.nan, Y, "pixels lie in"), (X - 0.5, Y, "pixels lie in"),
+    (X[:0], Y[:0], "no images"), (X[0], Y[:3], "uint8 or float"), (X.long(), Y, "torch.int64"),
+    (X.numpy(), Y, "images are a ndarray")])
+def test_training_refuses_its_data_and_leaves_the_network_as_it_was(x, y, said):
+    net = network().train()
+    net[1].eval()
+    before = {k: v.clone() for k, v in net.state_dict().items()}
+    one_line(lambda: trained(net, x, y), UserError, said)
+    assert all(v.equal(before[k]) and v.is_contiguous() for k, v in net.state_dict().items())
+    assert [m.training for m in net.modules()] == [True, True, False, True, True]
+
+
+def test_training_refuses_a_loss_that_does_not_suit():
+    one_line(lambda: trained(network(1), X, Y % 2), UserError, "one logit an image")
+    one_line(lambda: trained(network(1), X, THREE, loss="squared"), UserError, "0..1 is allowed")
+    one_line(lambda: trained(network(2), X, Y % 2, loss="squared"), UserError, "one logit an image")
+
+
+def test_pixels_within_rounding_are_trained_on():
+    trained(network(), X.clone().index_fill_(3, torch.tensor([0]), 1.0000001), Y)

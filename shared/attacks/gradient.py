@@ -70,7 +70,7 @@ class FGSMSearch(Attack):
             number = 1 + first_flips(decide, goal[images], moved, count).first.to(x.device)
             return torch.where(number <= count, largest * number / count, torch.nan), number
 
-        size, number = first(torch.arange(len(x), device=x.device), torch.ones(len(x), device=x.device),
+        size, number = first(torch.arange(len(x), device=x.device), x.new_ones(len(x)),
                              self.count)
         passes = 1 + number.clamp(max=self.count)
         near = (number <= self.fine).nonzero()[:, 0]

@@ -92,7 +92,7 @@ class BasicIterative(Attack):
 
     def _start(self, x, goal, slope):
         zero = torch.zeros_like(goal)
-        nothing, epsilon = torch.full(x.shape[:1], torch.inf, device=x.device), each(self.epsilon, x)
+        nothing, epsilon = x.new_full(x.shape[:1], torch.inf), each(self.epsilon, x)
         return State(at=torch.arange(len(x), device=x.device), goal=goal, x=x, z=x, first=slope,
                      history=torch.zeros_like(x), epsilon=epsilon, share=self.step / epsilon,
                      without=torch.zeros_like(epsilon), having=nothing, t=zero, tried=zero, passes=zero + 1,

@@ -37,6 +37,12 @@ class Result:
         """
         return float((self.was_correct & ~self.success).double().mean())
 
+    def __repr__(self):
+        counts = [f"{int(values.sum())} {words}" for values, words in (
+            (self.was_correct, "correct before"), (self.was_correct & ~self.success, "after"),
+            (self.success, "successes"), (self.no_gradient, "without success or a usable gradient"))]
+        return f"Result({len(self.success)} images: {', '.join(counts)})"
+
 
 class Attack:
     """Base of attacks: frozen dataclasses with a `threat` and one method.
@@ -56,12 +62,14 @@ class Attack:
         """Attack images x [N, C, H, W] of true classes y [N]; returns a `Result`.
 
         target     int64 [N], the classes to reach, where the threat is targeted
-        generator  CPU generator; needed where the attack draws anything
+        generator  CPU generator, or an int as its seed; needed where the attack draws anything
         chunk      images at a time, default by memory
         Raises UserError for images, labels or models that are not as this module's first lines say.
         """
-        _check(x, y, self.threat, target)
-        x = x.detach()
+        if not dataclasses.is_dataclass(self):
+            raise UserError(f"{type(self).__name__} is no dataclass; write @dataclass(frozen=True) above its class")
+        x = _check(x, y, getattr(self, "threat", None), target).detach()
+        generator = None if generator is None else runtime.seeded(generator, type(self).__name__)
         device, order = inference.device_of(model, x), inference.memory_format(model)
         goal = target if self.threat.targeted else y
         chance, asked = self.draw(x, generator), inference.Classifier(model)
@@ -74,7 +82,8 @@ class Attack:
             images = x[rows].to(device, memory_format=order)
             proposed = own.propose(asked, images, goal[rows].to(device),
                                    None if drawn is None else drawn.to(device))
-            proposal[rows], passes[rows], lost[rows] = (part.to(x.device) for part in _three(self, proposed, x[rows]))
+            z, spent, no_gradient = _three(self, proposed, images)
+            proposal[rows], passes[rows], lost[rows] = z.to(x.device), spent.to(x.device), no_gradient.to(x.device)
             return rows
 
         with frozen(model):
@@ -121,12 +130,12 @@ def judge(model, x, y, proposal, threat, *, target=None, passes=None, chunk=None
     The judge projects and clips them, classifies them again and keeps the clean image where they fail; what
     is not finite fails. Arguments and errors as in `Attack.__call__`; `passes` [N] is handed on.
     """
-    _check(x, y, threat, target)
+    x = _check(x, y, threat, target).detach()
     inference.check_tensors(proposals=proposal)
     if proposal.shape != x.shape or proposal.dtype != x.dtype or proposal.device != x.device:
         raise UserError(f"proposed images are {proposal.dtype} {list(proposal.shape)} on {proposal.device}; "
                         f"float32 {list(x.shape)} on {x.device} is needed")
-    x, proposal = x.detach(), proposal.detach()
+    proposal = proposal.detach()
     passes = torch.zeros(len(x), dtype=torch.int64, device=x.device) if passes is None else passes
     with frozen(model):
         clean = checked_logits(model, x, y, target, chunk=chunk)
@@ -158,12 +167,14 @@ def _decide(model, x, y, proposal, threat, target, passes, clean, chunk, lost):
     success = finite & (got == target if threat.targeted else got != y)
     return Result(x_adv=torch.where(per_image(success, x), z, x), success=success,
                   distance=torch.where(success, threat.distance(x, z), torch.nan),
-                  was_correct=clean.argmax(1) == y, passes=passes, no_gradient=lost & ~success)
+                  was_correct=clean.argmax(1) == y, passes=passes,
+                  no_gradient=lost & ~success)
 
 
 def _check(x, y, threat, target):
     if not isinstance(threat, Threat):
         raise UserError(f"the threat is a {type(threat).__name__}; one such as Linf(8/255) is needed")
-    check_images(x, y, target)
+    x = check_images(x, y, target)
     if threat.targeted != (target is not None):
         raise UserError("a targeted threat needs target=, the classes to reach, and no other threat takes it")
+    return x

@@ -10,7 +10,17 @@ from shared import runtime
 from shared.attacks.judge import Attack
 from shared.attacks.search import first_flips, reaches
 from shared.attacks.threat import L2
-from shared.inference import device_of, differentiable, frozen, label_margins, memory_format, mended, unusable
+from shared.inference import (
+    check_tensors,
+    device_of,
+    differentiable,
+    frozen,
+    gradients_kept,
+    label_margins,
+    memory_format,
+    mended,
+    unusable,
+)
 from shared.runtime import UserError
 
 
@@ -37,6 +47,7 @@ def gradients(model, images, labels, objective):
 
     The model's mode and its parameters' gradients stay as they were.
     """
+    check_tensors(images=images, labels=labels)
     device, order = device_of(model, images), memory_format(model)
     if not len(images):
         return images, images.new_zeros(0, 1)
@@ -47,7 +58,7 @@ def gradients(model, images, labels, objective):
         slope, = torch.autograd.grad(objective(scores, y.to(device)).sum(), x)
         return torch.cat([slope.flatten(1), scores.detach()], 1)
 
-    with torch.enable_grad(), frozen(model):
+    with gradients_kept(), frozen(model):
         both = runtime.chunked(gradient, images, labels,
                                chunk=runtime.chunk_size(max(1, images[:1].numel()) * 4 * 128, device))
     size = images.shape[1:].numel()
@@ -83,7 +94,7 @@ class Steps(NamedTuple):
 
 def scalings(count=256, largest=5.0):
     """`count` equally spaced sizes from 0 to `largest`, float32 (both inferred from Figures 11 and 12)."""
-    return torch.linspace(0, largest, count)
+    return torch.linspace(0, largest, count, dtype=torch.float32)
 
 
 def smallest_steps(decide, images, labels, direction, sizes, *, clip=False):
@@ -105,7 +116,7 @@ def smallest_steps(decide, images, labels, direction, sizes, *, clip=False):
 
     flips = first_flips(decide, labels[tried], perturbed, len(sizes) - 1)
     found = torch.zeros(len(images), dtype=torch.bool, device=images.device)
-    size = torch.zeros(len(images), device=images.device)
+    size = torch.zeros(len(images), dtype=torch.float32, device=images.device)
     done = (flips.first < len(sizes) - 1).to(images.device)
     found[tried] = done
     size[tried[done]] = sizes[1 + flips.first[done.cpu()]].to(images.device)

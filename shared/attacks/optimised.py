@@ -78,7 +78,7 @@ class CarliniWagner(Attack):
 
     def noises(self, shape, generator):
         """Noise v_i [members, C, H, W] of the ensemble's members, on the CPU; here one member without any."""
-        return torch.zeros(1, *shape)
+        return torch.zeros(1, *shape, dtype=torch.float32)
 
     def draw(self, x, generator):
         """The noise of all images, float32 [1, members, C, H, W] on the CPU."""
