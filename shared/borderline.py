@@ -278,11 +278,14 @@ def _empty_path(source, max_iterations):
 
 
 def _check(source, background, threshold, max_iterations, prune, objective):
+    """Source and background, clipped where rounding left [0, 1]; raises UserError where `search` says so."""
     check_tensors(source=source, background=background)
+    checked = []
     for name, images in (("source", source), ("background", background)):
         if images.dtype not in (torch.uint8, torch.float32) or images.dim() != 4 or images.numel() == 0:
             raise UserError(f"{name} must be images [N, C, H, W], uint8 or float32 in [0, 1], "
                             f"not {images.dtype} {list(images.shape)}")
+        checked.append(clipped(images, f"{name}: pixels") if images.is_floating_point() else images)
     if (background.shape[1:] != source.shape[1:] or len(background) not in (1, len(source))
             or background.dtype != source.dtype):
         raise UserError(f"background must be one image or one per source, {source.dtype} "
@@ -296,9 +299,7 @@ def _check(source, background, threshold, max_iterations, prune, objective):
         raise UserError(f"prune={prune!r}: pass Pruning(t, T, where=...) or None")
     if objective not in OBJECTIVES:
         raise UserError(f"unknown objective {objective!r}; use one of {', '.join(OBJECTIVES)}")
-    if source.is_floating_point():
-        source, background = clipped(source, "source: pixels"), clipped(background, "background: pixels")
-    return source, background
+    return checked
 
 
 def summary(pairs):

@@ -24,6 +24,7 @@ from shared.attacks.threat import L1, L2, Linf
 from shared.boundary.classifier import Pairs, train
 from shared.boundary.survey import refine, strewn, survey
 from shared.runtime import UserError
+from shared.similarity import ssim
 from shared.susceptibility import susceptibility
 from shared.training.fit import fit
 from shared.training.recipe import Recipe
@@ -477,3 +478,25 @@ def test_training_refuses_a_loss_that_does_not_suit():
 
 def test_pixels_within_rounding_are_trained_on():
     trained(network(), X.clone().index_fill_(3, torch.tensor([0]), 1.0000001), Y)
+
+
+# ---- the range of pixels in SSIM ---------------------------------------------------------------------------
+GREY = (255 * torch.rand(2, 2, 16, 16, generator=seeded(), dtype=torch.float32)).to(torch.uint8)
+
+
+def test_ssim_takes_the_range_from_the_type():
+    a, b = GREY[:1], GREY[1:]
+    right = ssim(a, b, data_range=255)
+    alike(ssim(a, b), right)
+    alike(ssim(a / 255, b / 255), right, 1e-5)
+    alike(ssim(a.float(), b.float(), data_range=255), right, 1e-6)
+    assert ssim(torch.rand(2, 4, 32, 32, generator=seeded()), torch.rand(2, 4, 32, 32, generator=seeded(1))).max() < 0.1
+
+
+@pytest.mark.parametrize("x, y, said", [(GREY, GREY.float(), "torch.uint8 and torch.float32"),
+                                        (GREY.float(), GREY.double(), "torch.float32 and torch.float64"),
+                                        (GREY.float(), GREY.float(), "state data_range"),
+                                        (GREY / 255 - 0.5, GREY / 255, "state data_range"),
+                                        (GREY.numpy(), GREY, "not a ndarray")])
+def test_ssim_does_not_guess(x, y, said):
+    one_line(lambda: ssim(x, y), UserError, said)
