@@ -35,6 +35,10 @@ class UserError(ValueError):
         return [f"{type(self).__name__}: {self}"]
 
 
+class Unreadable(UserError, OSError):
+    """A file that this account has no right to read, or whose folder it has none to enter."""
+
+
 class Unwritable(UserError, OSError):
     """A file or folder that cannot be written: no space, no right, not a folder."""
 
@@ -181,6 +185,27 @@ def _remedy(path):
         if path == folder or folder in path.parents:
             return f"or name another folder in BOUNDARY_{name}"
     return "or name another folder (BOUNDARY_CACHE moves the cache)"
+
+
+def readable(path):
+    """The path of a file that may be read, or is not there. Raises Unreadable, which says what right is missing.
+
+    Libraries take a file that they may not read for a damaged or a missing one.
+    """
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        try:
+            open(path, "rb").close()
+        except PermissionError as error:
+            right = f"to read {path}"
+            for folder in reversed(Path(path).absolute().parents):
+                try:
+                    os.stat(os.path.join(folder, "."))
+                except PermissionError:
+                    right = f"to enter the folder {folder}, where {Path(path).name} is looked for"
+                    break
+            raise Unreadable(f"this account lacks the right {right}; have its owner give it (chmod), "
+                             f"{_remedy(Path(path).absolute())}") from error
+    return path
 
 
 @contextlib.contextmanager

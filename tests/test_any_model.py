@@ -2,13 +2,17 @@
 
 Each test goes over every instrument that it can concern.
 """
+import os
+import shutil
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
-from shared import borderline, inference, roby
+from shared import borderline, inference, roby, runtime
 from shared import regions as boxes
 from shared.attacks.directions import directions
 from shared.attacks.gradient import FGSM, PGD, Adversarial, FGSMSearch
@@ -23,9 +27,11 @@ from shared.attacks.region import Region
 from shared.attacks.threat import L1, L2, Linf
 from shared.boundary.classifier import Pairs, train
 from shared.boundary.survey import refine, strewn, survey
+from shared.data import archives, content
 from shared.runtime import UserError
 from shared.similarity import ssim
 from shared.susceptibility import susceptibility
+from shared.training.checkpoint import Checkpoint
 from shared.training.fit import fit
 from shared.training.recipe import Recipe
 from tests.test_own_model import one_line
@@ -500,3 +506,53 @@ def test_ssim_takes_the_range_from_the_type():
                                         (GREY.numpy(), GREY, "not a ndarray")])
 def test_ssim_does_not_guess(x, y, said):
     one_line(lambda: ssim(x, y), UserError, said)
+
+
+# ---- files that may not be read ----------------------------------------------------------------------------
+@pytest.fixture
+def closed():
+    """`closed(path)`: closes a file or folder below an open one; root may read all, so it becomes nobody."""
+    root = os.name == "posix" and os.geteuid() == 0
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o777)
+
+    def close(path):
+        path.chmod(0)
+        if root:
+            os.seteuid(65534)
+
+    yield folder, close
+    if root:
+        os.seteuid(0)
+    for path in folder.iterdir():
+        path.chmod(0o700)
+    shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights are POSIX")
+@pytest.mark.parametrize("what", ["file", "folder"])
+@pytest.mark.parametrize("kind", ["data", "cached data", "content", "checkpoint", "sound"])
+def test_what_may_not_be_read_is_neither_damaged_nor_deleted(closed, kind, what, monkeypatch, capsys):
+    folder, close = closed
+    inside = folder / "inside"
+    (inside / "data").mkdir(parents=True)
+    monkeypatch.setenv("BOUNDARY_CACHE", str(folder / "cache"))
+    path = inside / {"data": "mnist.npz", "cached data": "data/cifar10.safetensors"}.get(kind, "x.safetensors")
+    content.write(path, {"a": torch.zeros(2)}, {"facts": 1})
+    for each in (folder, *folder.rglob("*")):
+        each.chmod(0o777)
+    call = {"data": lambda: archives.read(archives.SPECS["mnist"], folder=inside, cache=folder),
+            "cached data": lambda: archives.read(archives.SPECS["cifar10"], folder=folder, cache=inside),
+            "content": lambda: content.read(path), "checkpoint": Checkpoint(path).load,
+            "sound": lambda: content.sound(path, content.read)}[kind]
+    close(path if what == "file" else inside)
+    said = f"lacks the right to read {path}" if what == "file" else f"lacks the right to enter the folder {inside}"
+    if kind == "sound":
+        assert call() is None and said in capsys.readouterr().err
+    else:
+        with pytest.raises(runtime.Unreadable, match=said) as error:
+            call()
+        assert "delete" not in str(error.value) and "\n" not in str(error.value)
+    os.seteuid(os.getuid())
+    inside.chmod(0o700)
+    assert path.exists()
