@@ -61,7 +61,7 @@ def check_tensors(**given):
 
 
 def clipped(x, pixels="pixels"):
-    """Float images x whose pixels lie in [0, 1], where rounding left it clipped. Raises UserError for others."""
+    """Float images x in [0, 1], clipped where rounding left it. Raises UserError for others."""
     if ((x >= 0) & (x <= 1)).all():
         return x
     low, high = x.min().item(), x.max().item()
@@ -118,7 +118,7 @@ def evaluate(model, images):
 
     Every forward pass of the instruments is made here. The copy is 1% of the time of a small network.
     """
-    own = images.dtype if isinstance(model, (Careful, Adapted)) else type_of(model)     # these do so themselves
+    own = images.dtype if isinstance(model, (Careful, Adapted)) else type_of(model)     # they come here again
     return model(images.to(own, copy=True))
 
 
@@ -258,8 +258,8 @@ def check_classes(labels, count):
     if labels is None or not len(labels) or 0 <= labels.min() <= labels.max() < count:
         return
     first = "; labels that start at 1 are y - 1 here" if labels.min() > 0 and labels.max() == count else ""
-    raise LabelOutOfRange(f"labels lie in {int(labels.min())}..{int(labels.max())}, but the model has {count} "
-                          f"classes: 0..{count - 1} is allowed{first}")
+    raise LabelOutOfRange(f"labels lie in {int(labels.min())}..{int(labels.max())}, but the model has "
+                          f"{count} classes: 0..{count - 1} is allowed{first}")
 
 
 @contextlib.contextmanager
@@ -290,9 +290,10 @@ def unusable(slopes):
 def warn_of(name, lost):
     """Warns, with the name of an instrument, of images whose gradient was of no use to it, bool [N]."""
     if lost.any():
-        warnings.warn(f"{name}: the gradient of {int(lost.sum())} of {len(lost)} images that it did not move was "
-                      "0 or not finite, which shows no robustness; scale logits down, take out what has no "
-                      "finite slope (rounding, sqrt at 0), or use RandomSearch", NoUsableGradient, stacklevel=3)
+        text = (f"{name}: the gradient of {int(lost.sum())} of {len(lost)} images that it did not move was 0 "
+                "or not finite, which shows no robustness; scale logits down, take out what has no finite slope "
+                "(rounding, sqrt at 0), or use RandomSearch")
+        warnings.warn(text, NoUsableGradient, stacklevel=3)
 
 
 def mended(slopes):
@@ -318,7 +319,7 @@ def labels(model, images, *, chunk=None):
 
 
 def _labels(model, images, chunk, true=None):
-    """As `labels`; raises LabelOutOfRange where the `true` ones are no classes of the model."""
+    """`labels`; raises LabelOutOfRange where the `true` ones are no classes of the model."""
     check_tensors(images=images)
     device, order = device_of(model, images), memory_format(model)
     if not len(images):
@@ -450,8 +451,9 @@ class Normalise(nn.Module):
 
     def __init__(self, mean, deviation):
         super().__init__()
-        self.register_buffer("mean", torch.as_tensor(mean, dtype=torch.float32).view(-1, 1, 1), persistent=False)
-        self.register_buffer("deviation", torch.as_tensor(deviation, dtype=torch.float32).view(-1, 1, 1), persistent=False)
+        for name, values in (("mean", mean), ("deviation", deviation)):
+            values = torch.as_tensor(values, dtype=torch.float32).view(-1, 1, 1)
+            self.register_buffer(name, values, persistent=False)
 
     def forward(self, x):
         return (x - self.mean) / self.deviation
@@ -472,12 +474,10 @@ def adapt(model, output="logits", *, dtype=None, mean=None, std=None):
     if not (dtype is None or isinstance(dtype, torch.dtype) and dtype.is_floating_point):
         raise UserError(f"dtype={dtype!r}: a type such as torch.float64, or None, is needed")
     try:
-        scale = None if mean is None and std is None else Normalise(0 if mean is None else mean,
-                                                                    1 if std is None else std)
+        scale = Normalise(0.0 if mean is None else mean, 1.0 if std is None else std)
     except (TypeError, ValueError, RuntimeError):
         scale = None
-        std = 0
-    if std is not None and not (torch.as_tensor(std) > 0).all():
+    if scale is None or not (scale.deviation > 0).all():
         raise UserError(f"mean={mean!r}, std={std!r}: one number a channel is needed, std above 0")
     return Adapted(model, output, dtype, scale)
 
@@ -492,9 +492,7 @@ class Adapted(nn.Module):
 
     def forward(self, images):
         """Logits of float32 images [n, C, H, W] in [0, 1]."""
-        if self.scale is not None:
-            images = self.scale.to(images.device)(images)
-        returned = self.model(images.to(type_of(self)))
+        returned = self.model(self.scale.to(images.device)(images).to(type_of(self)))
         if isinstance(returned, torch.Tensor):
             return returned
         if isinstance(self.output, str) and hasattr(returned, self.output):
@@ -502,7 +500,8 @@ class Adapted(nn.Module):
         try:
             return returned[self.output]
         except (KeyError, IndexError, TypeError):
-            has = f" of {', '.join(map(str, returned))}" if isinstance(returned, dict) else ""
-            has = f" of {len(returned)}" if isinstance(returned, (tuple, list)) else has
-            raise WrongShape(f"the model returns a {type(returned).__name__}{has}, without {self.output!r}; "
-                             "adapt(model, output=...) takes the name or number of its logits") from None
+            size = len(returned) if hasattr(returned, "__len__") else "no items"
+            held = ", ".join(map(str, returned)) if isinstance(returned, dict) else size
+            raise WrongShape(f"the model returns a {type(returned).__name__} of {held}, without "
+                             f"{self.output!r}; adapt(model, output=...) takes the name or number of its "
+                             "logits") from None

@@ -109,8 +109,8 @@ class Box:
     def points(self, count, generator):
         """What `sample` puts in place of the values, float32 [count, b]; drawn on the CPU."""
         generator = seeded(generator, "a box")
-        drawn = torch.rand(count, len(self.values), generator=generator, dtype=torch.float32).to(self.low.device)
-        return torch.minimum(self.low + drawn * self.widths, self.high)
+        drawn = torch.rand(count, len(self.values), generator=generator, dtype=torch.float32)
+        return torch.minimum(self.low + drawn.to(self.low.device) * self.widths, self.high)
 
 
 def intervals(x, images, *, keep=1.0, least=LEAST):

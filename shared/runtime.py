@@ -188,7 +188,7 @@ def _remedy(path):
 
 
 def readable(path):
-    """The path of a file that may be read, or is not there. Raises Unreadable, which says what right is missing.
+    """The path of a file that may be read, or is not there. Raises Unreadable, which names the missing right.
 
     Libraries take a file that they may not read for a damaged or a missing one.
     """
@@ -350,8 +350,8 @@ def seeded(generator, name):
     if type(generator) is int:
         return torch.Generator().manual_seed(generator)
     if not isinstance(generator, torch.Generator) or generator.device.type != "cpu":
-        raise UserError(f"{name} draws at random: pass generator=torch.Generator() of the CPU, or an int as its "
-                        f"seed, not {type(generator).__name__}")
+        raise UserError(f"{name} draws at random: pass generator=torch.Generator() of the CPU, or an int as "
+                        f"its seed, not {type(generator).__name__}")
     return generator
 
 

@@ -40,8 +40,8 @@ def ssim(x, y, *, convention="matlab", data_range=None, full=False):
       "skimage"  scikit-image with gaussian_weights=True, sigma=1.5, use_sample_covariance=False: the same
                  window, but the mean leaves out the 5 border pixels whose window leaves the image;
       "uniform"  scikit-image's defaults: uniform window 7 x 7, sample covariance, 3 border pixels left out.
-    data_range: distance between the smallest and largest possible pixel value (L of Equation 1); None: 255 for
-      uint8 images, 1 for floating ones, which must then lie in [0, 1].
+    data_range: distance between the smallest and largest possible pixel value (L of Equation 1). None: 255
+      for uint8 images, 1 for floating ones, which must then lie in [0, 1].
 
     Returns [N] (float32, or float64 for float64 images); with full=True (that, the map [N, H', W'] or
     [N, C, H', W']).
@@ -159,8 +159,7 @@ def _checked_range(x, y, window, data_range):
         if images.dtype != torch.uint8 and not images.dtype.is_floating_point:
             raise UserError(f"SSIM takes uint8 or floating images, not {images.dtype}; call .float()")
     if x.dtype != y.dtype:
-        raise UserError(f"SSIM compares images of one type, not {x.dtype} and {y.dtype}; bring both into one type "
-                        "and range")
+        raise UserError(f"SSIM compares images of one type and range, not {x.dtype} and {y.dtype}")
     if min(x.shape[-2:]) < window:
         raise UserError(f"images of {' x '.join(map(str, x.shape[-2:]))} pixels are too small: "
                          f"SSIM's window is {window} x {window}")
@@ -169,8 +168,8 @@ def _checked_range(x, y, window, data_range):
     if data_range is None:
         low, high = float(min(x.min(), y.min())), float(max(x.max(), y.max()))
         if not (low >= -1e-5 and high <= 1 + 1e-5):       # rounding may leave it
-            raise UserError(f"floating pixels lie in [{low:g}, {high:g}], not in [0, 1]; state data_range=255 for "
-                            "0..255")
+            raise UserError(f"floating pixels lie in [{low:g}, {high:g}], not in [0, 1]; state data_range, "
+                            "255 for 0..255")
         return 1.0
     if not data_range > 0:
         raise UserError(f"data_range={data_range}: it must be positive (255 for uint8 images, 1 for [0, 1])")

@@ -10,17 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from shared import inference
 from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
 from shared.attacks.noise import draw, random_flips
-from shared.inference import (
-    Careful,
-    check_images,
-    checked_logits,
-    frozen,
-    label_margins,
-    pixels,
-    warn_of,
-)
+from shared.inference import Careful, check_images, checked_logits, frozen, label_margins, pixels
 from shared.runtime import UserError, seeded
 from shared.statistics import share_interval
 
@@ -97,7 +90,7 @@ def susceptibility(model, x, y, *, generator, draws=2000, deltas=(1, 2, 5, 10), 
         random.append(placed(attacked[turned.to(x.device)], norm))
     vanished = torch.zeros_like(correct)
     vanished[correct] = (norms == 0).to(x.device)
-    warn_of("susceptibility", vanished)
+    inference.warn_of("susceptibility", vanished)
     return Susceptibility(correct, placed(attacked, size), vanished, torch.stack(random), tuple(deltas),
                           draws, steps.passes + sum(flips.passes for flips in found))
 
@@ -209,7 +202,8 @@ def audit(careful, attacked, points, deltas, *, generator, images=1000):
         return {"images": 0, "bf16": 0, "judge": 0}
     row = torch.randint(len(attacked.rows), (images,), generator=generator)
     step = torch.randint(len(points.points), (images,), generator=generator)
-    delta = torch.tensor(deltas, dtype=torch.float32)[torch.randint(len(deltas), (images,), generator=generator)]
+    which = torch.randint(len(deltas), (images,), generator=generator)
+    delta = torch.tensor(deltas, dtype=torch.float32)[which]
     device = attacked.images.device
     radius = (delta.to(device) * attacked.size[row.to(device)]).view(-1, 1, 1, 1)
     noisy = attacked.images[row.to(device)] + radius * points.points[step.to(device)]

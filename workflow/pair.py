@@ -75,7 +75,8 @@ def merging(root):
     Then the .ipynb is one side's, and only newer. (`git stash pop` leaves conflicts alone to tell it by.)
     """
     def git(*words):
-        return subprocess.run(["git", "-C", root, *words], capture_output=True, encoding="utf-8").stdout.strip()
+        run = subprocess.run(["git", "-C", root, *words], capture_output=True, encoding="utf-8")
+        return run.stdout.strip()
 
     folder = git("rev-parse", "--absolute-git-dir")
     return bool(folder) and (any(Path(folder, name).exists() for name in MIDDLE)

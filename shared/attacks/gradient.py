@@ -164,10 +164,10 @@ class HalfAdversarial(Adversarial):
 
 
 def scored(model, z, goal):
-    """Logits [n, K] of images z, the gradient of the cross-entropy of the classes `goal` [n], and which lack it.
+    """Logits [n, K] of images z, the gradient of the cross-entropy of classes `goal` [n], and which lack it.
 
     Of an image whose gradient is 0 that of minus the margin takes its place: the probabilities of float32
-    logits that are far apart are exactly 0 and 1. What is not finite is `mended`. Both are counted as lacking.
+    logits that are far apart are exactly 0 and 1. What is not finite is `mended`. Both count as lacking.
     """
     scores = None
 
@@ -176,14 +176,16 @@ def scored(model, z, goal):
         scores = model(images).float()
         return F.cross_entropy(scores, goal, reduction="none")
 
+    def lost_margin(images):
+        return -label_margins(model(images).float(), goal[flat])
+
     _, slope = gradient(loss, z)
     lost = unusable(slope)
     if lost.any():
         slope = mended(slope)
         flat = unusable(slope)
         if flat.any():
-            _, steep = gradient(lambda images: -label_margins(model(images).float(), goal[flat]), z[flat])
-            slope[flat] = mended(steep)
+            slope[flat] = mended(gradient(lost_margin, z[flat])[1])
     return scores.detach(), slope, lost
 
 

@@ -49,8 +49,9 @@ class Attack:
 
     `propose(model, x, goal, draw) -> images, passes`: adversarial images for float32 images x [n, C, H, W] on
     the model's device, whose logits model(x) are [n, K] from K = 2 on, and the number [n] of passes spent on
-    each; a third value, bool [n], may say of which a gradient was 0 or not finite (`unusable`). `goal` [n] holds the classes to leave, or to reach in a targeted threat. `draw` is what
-    `self.draw(x, generator)` drew for these images. An image that is not finite (nan) is no proposal.
+    each; a third value, bool [n], may say of which a gradient was 0 or not finite (`inference.unusable`).
+    `goal` [n] holds the classes to leave, or to reach in a targeted threat. `draw` is what `self.draw(x,
+    generator)` drew for these images. An image that is not finite (nan) is no proposal.
     """
     threat: Threat
     copies = 1  # images that one image becomes in a forward pass, for the size of chunks
@@ -66,10 +67,11 @@ class Attack:
         chunk      images at a time, default by memory
         Raises UserError for images, labels or models that are not as this module's first lines say.
         """
+        name = type(self).__name__
         if not dataclasses.is_dataclass(self):
-            raise UserError(f"{type(self).__name__} is no dataclass; write @dataclass(frozen=True) above its class")
+            raise UserError(f"{name} is no dataclass; write @dataclass(frozen=True) above its class")
         x = _check(x, y, getattr(self, "threat", None), target).detach()
-        generator = None if generator is None else runtime.seeded(generator, type(self).__name__)
+        generator = None if generator is None else runtime.seeded(generator, name)
         device, order = inference.device_of(model, x), inference.memory_format(model)
         goal = target if self.threat.targeted else y
         chance, asked = self.draw(x, generator), inference.Classifier(model)
@@ -80,10 +82,9 @@ class Attack:
             drawn = chance if chance is None or len(chance) < len(x) else chance[rows.cpu()]
             own = self._of(rows.to(device))
             images = x[rows].to(device, memory_format=order)
-            proposed = own.propose(asked, images, goal[rows].to(device),
-                                   None if drawn is None else drawn.to(device))
-            z, spent, no_gradient = _three(self, proposed, images)
-            proposal[rows], passes[rows], lost[rows] = z.to(x.device), spent.to(x.device), no_gradient.to(x.device)
+            proposed = _proposed(name, images, own.propose(asked, images, goal[rows].to(device),
+                                                           None if drawn is None else drawn.to(device)))
+            proposal[rows], passes[rows], lost[rows] = (each.to(x.device) for each in proposed)
             return rows
 
         with frozen(model):
@@ -92,7 +93,7 @@ class Attack:
                 size = chunk or inference.chunk_for(model, x, self.copies)
                 runtime.chunked(part, torch.arange(len(x), device=x.device), chunk=size)
             result = _decide(model, x, y, proposal, self.threat, target, passes, clean, chunk, lost)
-        inference.warn_of(type(self).__name__, result.no_gradient)
+        inference.warn_of(name, result.no_gradient)
         return result
 
     def _of(self, rows):
@@ -143,20 +144,20 @@ def judge(model, x, y, proposal, threat, *, target=None, passes=None, chunk=None
                        torch.zeros_like(y, dtype=torch.bool))
 
 
-def _three(attack, proposed, x):
-    """What `propose` returned for images x: images, passes and which had no usable gradient."""
-    name, n = type(attack).__name__, len(x)
-    needed = f"{name}.propose returns %s; images float32 {list(x.shape)} and passes int64 [{n}] are needed"
-    if not isinstance(proposed, tuple) or len(proposed) not in (2, 3):
-        size = f" of {len(proposed)} values" if isinstance(proposed, tuple) else ""
-        raise UserError(needed % f"a {type(proposed).__name__}{size}")
-    wanted = zip(proposed, (x.dtype, torch.int64, torch.bool), (x.shape, x.shape[:1], x.shape[:1]))
-    for part, kind, shape in wanted:
-        if not isinstance(part, torch.Tensor):
-            raise UserError(needed % f"a {type(part).__name__} among its values")
-        if part.dtype != kind or part.shape != shape:
-            raise UserError(needed % f"{part.dtype} {list(part.shape)} among its values")
-    return *proposed, *[torch.zeros(n, dtype=torch.bool)] * (3 - len(proposed))
+def _proposed(name, x, given):
+    """What the `propose` of attack `name` gave for images x: images, passes, which had no usable gradient."""
+    form = [(x.dtype, x.shape), (torch.int64, x.shape[:1]), (torch.bool, x.shape[:1])]
+    if not isinstance(given, tuple) or [_form(part) for part in given] not in (form[:2], form):
+        parts = given if isinstance(given, tuple) else (given,)
+        words = ", ".join(f"{part.dtype} {list(part.shape)}" if isinstance(part, torch.Tensor)
+                          else type(part).__name__ for part in parts)
+        raise UserError(f"{name}.propose returns {words}; images float32 {list(x.shape)} and passes int64 "
+                        f"[{len(x)}] are needed")
+    return *given, *[torch.zeros(len(x), dtype=torch.bool)] * (3 - len(given))
+
+
+def _form(part):
+    return getattr(part, "dtype", None), getattr(part, "shape", None)
 
 
 def _decide(model, x, y, proposal, threat, target, passes, clean, chunk, lost):

@@ -6,21 +6,11 @@ from typing import NamedTuple
 import torch
 from torch.nn import functional as F
 
-from shared import runtime
+from shared import inference, runtime
 from shared.attacks.judge import Attack
 from shared.attacks.search import first_flips, reaches
 from shared.attacks.threat import L2
-from shared.inference import (
-    check_tensors,
-    device_of,
-    differentiable,
-    frozen,
-    gradients_kept,
-    label_margins,
-    memory_format,
-    mended,
-    unusable,
-)
+from shared.inference import device_of, differentiable, frozen, label_margins, memory_format
 from shared.runtime import UserError
 
 
@@ -47,7 +37,7 @@ def gradients(model, images, labels, objective):
 
     The model's mode and its parameters' gradients stay as they were.
     """
-    check_tensors(images=images, labels=labels)
+    inference.check_tensors(images=images, labels=labels)
     device, order = device_of(model, images), memory_format(model)
     if not len(images):
         return images, images.new_zeros(0, 1)
@@ -58,7 +48,7 @@ def gradients(model, images, labels, objective):
         slope, = torch.autograd.grad(objective(scores, y.to(device)).sum(), x)
         return torch.cat([slope.flatten(1), scores.detach()], 1)
 
-    with gradients_kept(), frozen(model):
+    with inference.gradients_kept(), frozen(model):
         both = runtime.chunked(gradient, images, labels,
                                chunk=runtime.chunk_size(max(1, images[:1].numel()) * 4 * 128, device))
     size = images.shape[1:].numel()
@@ -155,8 +145,8 @@ class LineSearch(Attack):
     def propose(self, model, x, goal, draw):
         """The nearest examples [N, C, H, W], NaN where none was found, and the passes of each image [N]."""
         slopes, scores = gradients(model, x, goal, LOSSES[self.loss])
-        there, lost = (scores.argmax(1) == goal) == self.targeted, unusable(slopes)
-        direction, _ = unit(mended(-slopes if self.targeted else slopes))
+        there, lost = (scores.argmax(1) == goal) == self.targeted, inference.unusable(slopes)
+        direction, _ = unit(inference.mended(-slopes if self.targeted else slopes))
         direction[there] = 0
         decide = reaches(model, self.targeted)
         found = smallest_steps(decide, x, goal, direction, scalings(self.count, self.largest), clip=True)

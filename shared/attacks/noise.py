@@ -96,8 +96,8 @@ class CubeNoise:
 
     def __call__(self, net, images, labels, generator):
         """Noisy images of `images` [B, C, H, W]; they may leave [0, 1], as with the paper's noise layer."""
-        noise = torch.rand(images.shape, generator=generator, dtype=torch.float32).mul_(2).sub_(1).mul_(self.half_width)
-        return images + noise.to(images.device)
+        noise = torch.rand(images.shape, generator=generator, dtype=torch.float32).mul_(2).sub_(1)
+        return images + noise.mul_(self.half_width).to(images.device)
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ import math
 import torch
 from torch.nn import functional as F
 
-from shared import runtime
+from shared import inference, runtime
 from shared.data.content import fingerprint
-from shared.inference import check_classes, check_tensors, clipped, device_of, evaluate, frozen, pixels, scores_of
+from shared.inference import evaluate, pixels
 from shared.training.checkpoint import checkpoint
 
 
@@ -17,8 +17,9 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
     x          training images [N, C, H, W], uint8 or float in [0, 1]
     y          their labels, int64 [N]
     recipe     a `Recipe`
-    generator  CPU generator, or an int as its seed, of every draw: the order of images, augmentation, the hook's draws, dropout. The
-               same seed gives the same bits; the global generators stay as they were.
+    generator  CPU generator, or an int as its seed, of every draw: the order of images, augmentation, the
+               hook's draws, dropout. The same seed gives the same bits; the global generators stay as they
+               were.
     hook       `hook(net, images, labels, generator) -> images`, float32 [B, C, H, W] in [0, 1] both: what the
                net shall learn from instead of an (augmented) batch, as in training with noise or on
                adversarial examples. It finds and leaves the net in training mode, with bf16 under autocast.
@@ -77,32 +78,33 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
 
 def _checked(net, x, y, recipe):
     """The images, clipped where rounding left [0, 1]; raises UserError where `fit` says so."""
-    check_tensors(images=x, labels=y)
+    inference.check_tensors(images=x, labels=y)
     if not len(x):
         raise runtime.UserError("no images: training needs one at least")
     if y.dtype != torch.int64 or y.shape != x.shape[:1]:
-        raise runtime.UserError(f"labels are {y.dtype} {list(y.shape)}; int64 [{len(x)}] is needed, one per image")
-    x = clipped(x) if x.is_floating_point() else x
-    few = pixels(x[:2], torch.contiguous_format)
-    scores = _trial(net, few)
+        raise runtime.UserError(f"labels are {y.dtype} {list(y.shape)}; int64 [{len(x)}] is needed, one per "
+                                "image")
+    x = inference.clipped(x) if x.is_floating_point() else x
+    scores = _trial(net, pixels(x[:2], torch.contiguous_format))
     if scores.shape[1] == 1 and recipe.loss == "cross-entropy":
-        raise runtime.UserError("the net has one logit an image, whose cross-entropy is 0; take the loss 'squared', "
-                                "or a net with a logit for each class")
+        raise runtime.UserError("the net has one logit an image, whose cross-entropy is 0; take the loss "
+                                "'squared', or a net with a logit for each class")
     loss(scores, torch.zeros_like(y[:2], device=scores.device), recipe)
-    check_classes(y, max(2, scores.shape[1]))
+    inference.check_classes(y, max(2, scores.shape[1]))
     return x
 
 
 def _trial(net, images):
     """What the net returns for some images, in evaluation mode, without leaving a trace."""
-    with torch.no_grad(), frozen(net), torch.random.fork_rng():
-        return scores_of(evaluate(net, images.to(device_of(net, images))), len(images))
+    images = images.to(inference.device_of(net, images))
+    with torch.no_grad(), inference.frozen(net), torch.random.fork_rng():
+        return inference.scores_of(evaluate(net, images), len(images))
 
 
 def _laid_out(net, x, device):
-    """Brings the net to the device; the order of memory in which it and its images are: channels last is faster.
+    """Brings the net to the device; returns the order of memory for it and its images.
 
-    A net that calls `view` on what convolutions return cannot work in that.
+    Channels last is faster, but a net that calls `view` on what convolutions return cannot work in it.
     """
     net.to(device, memory_format=torch.channels_last)
     try:
