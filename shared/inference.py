@@ -291,8 +291,8 @@ def warn_of(name, lost):
     """Warns, with the name of an instrument, of images whose gradient was of no use to it, bool [N]."""
     if lost.any():
         text = (f"{name}: the gradient of {int(lost.sum())} of {len(lost)} images that it did not move was 0 "
-                "or not finite, which shows no robustness; scale logits down, take out what has no finite slope "
-                "(rounding, sqrt at 0), or use RandomSearch")
+                "or not finite, which shows no robustness; scale logits down, take out what has no finite "
+                "slope (rounding, sqrt at 0), or use RandomSearch")
         warnings.warn(text, NoUsableGradient, stacklevel=3)
 
 
