@@ -10,6 +10,7 @@ None (also empty text), the profile's value. papermill reads the same lines, by 
 `int | None`. The four parameters that every notebook has are ruled here.
 """
 import ast
+import contextlib
 import difflib
 import json
 import math
@@ -59,13 +60,22 @@ class Parameter:
         return f"{', each' if self.type in ('list', 'tuple') else ''} {' '.join(parts)}"
 
     def read(self, text):
-        """The value that `text` of a command line stands for: YAML, but text stays text."""
-        if self.type == "str":
-            return None if self.optional and text in ("", "null", "None", "~") else text
+        """The value that `text` of a command line stands for; numbers as papermill reads them.
+
+        Lists are YAML, whose numbers are not taken from it: to YAML 1.1, 010 is 8 and 12:30 is 750.
+        """
+        if self.optional and text in ("", "null", "None", "~"):
+            return None
+        if self.type in ("str", "int", "float"):
+            return text if self.type == "str" else _number(text)
         try:
-            return yaml.safe_load(text)
+            if self.type == "bool":
+                return yaml.safe_load(text)
+            given = yaml.load(text, yaml.BaseLoader)
         except yaml.YAMLError:
             raise self.refuse(text) from None
+        numbers = _element_kind(self.type, self.default) != "str"
+        return [_number(v) for v in given] if isinstance(given, list) and numbers else given
 
     def check(self, value):
         """`value` in the parameter's type; raises UserError in one line."""
@@ -110,6 +120,14 @@ class Parameter:
         shown = " ".join(repr(value).split())
         shown = shown if len(shown) <= 80 else shown[:77] + "..."
         return UserError(f"parameter {self.name!r} cannot be {shown}; allowed: {self.allowed}{more}")
+
+
+def _number(text):
+    """The number that papermill takes a text for, 10 for 010; the text where it is none."""
+    for kind in (int, float):
+        with contextlib.suppress(TypeError, ValueError):
+            return kind(text)
+    return text
 
 
 def _element_kind(kind, default):

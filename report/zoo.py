@@ -124,6 +124,8 @@ def about(path):
         if facts["name"] != path.stem:
             raise ValueError(f"it holds {facts['name']}")
         return facts, weights
+    except runtime.Unreadable:
+        raise
     except (KeyError, TypeError, ValueError) as error:
         raise runtime.UserError(f"{path.name} cannot be used ({error}); restore it from git, or delete it "
                                 "to have the net trained again") from None

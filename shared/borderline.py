@@ -19,8 +19,8 @@ from numbers import Integral, Real
 
 import torch
 
-from shared.inference import check_tensors, labels
-from shared.runtime import UserError
+from shared.inference import check_tensors, clipped, labels
+from shared.runtime import UserError, seeded
 from shared.similarity import ssim
 
 UNIFORM = {"white": 255, "black": 0}
@@ -54,6 +54,7 @@ def backgrounds(name, images, labels, generator):
         return torch.full_like(images[:1], UNIFORM[name] / _unit(images))
     if name != "digit":
         raise UserError(f"unknown background {name!r}; use one of {', '.join(UNIFORM)}, digit")
+    check_tensors(images=images, labels=labels)
     if labels.shape != images.shape[:1]:
         raise UserError(f"{len(images)} images need as many labels, not {list(labels.shape)}")
     _, kind, count = labels.cpu().unique(return_inverse=True, return_counts=True)
@@ -61,6 +62,7 @@ def backgrounds(name, images, labels, generator):
         raise UserError(f"background 'digit' pairs images of different classes, but all {len(images)} "
                         "are of one; take more images, or background white or black")
     first, own = (count.cumsum(0) - count)[kind], count[kind]      # where its class lies among all, sorted
+    generator = seeded(generator, "background 'digit'")
     place = (torch.rand(len(kind), generator=generator, dtype=torch.float64) * (len(kind) - own)).long()
     place += own * (place >= first)                                # steps over the image's own class
     return images[kind.argsort(stable=True)[place].to(images.device)]
@@ -161,7 +163,7 @@ def search(model, source, background, *, threshold=0.99, max_iterations=9, prune
     Raises UserError for images of another shape or type, a background of another size, options out of range,
     and when every source has the background's class.
     """
-    _check(source, background, threshold, max_iterations, prune, objective)
+    source, background = _check(source, background, threshold, max_iterations, prune, objective)
     original, outside, see, prune_mixed = _pruned(partial(labels, model), source, background, prune)
     inside_class = see(original)
     outside_class = see(outside).expand_as(inside_class).clone()
@@ -179,7 +181,7 @@ def search(model, source, background, *, threshold=0.99, max_iterations=9, prune
     if objective == "adversarial":
         nearest = _Nearest(original, outside, outside_class, at, ssim_convention)
     left = [(out, *_rows(out, original, outside, outside_class), torch.zeros_like(out),
-             torch.full(out.shape, torch.nan, device=out.device))]
+             torch.full(out.shape, torch.nan, dtype=torch.float32, device=out.device))]
     for i in range(max_iterations):
         x_c = prune_mixed(mix(x_b, x_s))
         c_c = see(x_c)
@@ -227,7 +229,8 @@ class _Nearest:
     def __init__(self, original, outside, outside_class, at, convention):
         self.original, self.convention = original, convention
         self.image, self.label = outside.clone(), outside_class.clone()
-        self.similarity = torch.full((len(original),), -torch.inf, device=original.device)
+        self.similarity = torch.full((len(original),), -torch.inf, dtype=torch.float32,
+                                     device=original.device)
         self.similarity[at] = _ssim(*_rows(at, outside, original), convention)
 
     def offer(self, at, images, labels):
@@ -257,7 +260,7 @@ def _pruned(classify, source, background, prune):
 
 def _similarity(a, b, where, convention):
     """SSIM [N] of the pairs at the places `where`, nan elsewhere."""
-    out = torch.full((len(a),), torch.nan, device=a.device)
+    out = torch.full((len(a),), torch.nan, dtype=torch.float32, device=a.device)
     out[where] = _ssim(*_rows(where, a, b), convention)
     return out
 
@@ -271,18 +274,18 @@ def _empty_path(source, max_iterations):
     return Path(mixed=source.new_zeros(n, i, *source.shape[1:]),
                 mixed_class=torch.full((n, i), -1, device=device),
                 moved_inside=torch.zeros(n, i, dtype=torch.bool, device=device),
-                similarity=torch.full((n, i), torch.nan, device=device))
+                similarity=torch.full((n, i), torch.nan, dtype=torch.float32, device=device))
 
 
 def _check(source, background, threshold, max_iterations, prune, objective):
+    """Source and background, clipped where rounding left [0, 1]; raises UserError where `search` says so."""
     check_tensors(source=source, background=background)
+    checked = []
     for name, images in (("source", source), ("background", background)):
         if images.dtype not in (torch.uint8, torch.float32) or images.dim() != 4 or images.numel() == 0:
             raise UserError(f"{name} must be images [N, C, H, W], uint8 or float32 in [0, 1], "
                             f"not {images.dtype} {list(images.shape)}")
-        if images.is_floating_point() and not ((images >= 0) & (images <= 1)).all():
-            raise UserError(f"{name}: pixels lie in [{images.min():g}, {images.max():g}]; float images need "
-                            "[0, 1] (divide 0..255 by 255)")
+        checked.append(clipped(images, f"{name}: pixels") if images.is_floating_point() else images)
     if (background.shape[1:] != source.shape[1:] or len(background) not in (1, len(source))
             or background.dtype != source.dtype):
         raise UserError(f"background must be one image or one per source, {source.dtype} "
@@ -296,6 +299,7 @@ def _check(source, background, threshold, max_iterations, prune, objective):
         raise UserError(f"prune={prune!r}: pass Pruning(t, T, where=...) or None")
     if objective not in OBJECTIVES:
         raise UserError(f"unknown objective {objective!r}; use one of {', '.join(OBJECTIVES)}")
+    return checked
 
 
 def summary(pairs):

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import torch
 
-from shared.inference import check_images, checked_logits, frozen, labels
-from shared.runtime import UserError
+from shared.inference import check_images, check_tensors, checked_logits, frozen, labels
+from shared.runtime import UserError, seeded
 
 LEAST = 80         # adversarial examples that the paper needs of an image
 CHANGED = 1000     # a value is changed if it differs when rounded to thousandths, as in the authors' code
@@ -49,7 +49,7 @@ def sweep(model, x, y, attack, *, count=100, target=None, generator=None):
     target   the class to reach, where the attack is targeted
     Raises UserError where the image is misclassified from the start.
     """
-    check_images(x, y, target)
+    x = check_images(x, y, target)
     if len(x) != 1 or count < 1:
         raise UserError(f"a sweep is of one image, [1, C, H, W], one time or more; these are "
                         f"{list(x.shape)}, {count} times")
@@ -108,8 +108,9 @@ class Box:
 
     def points(self, count, generator):
         """What `sample` puts in place of the values, float32 [count, b]; drawn on the CPU."""
-        drawn = torch.rand(count, len(self.values), generator=generator).to(self.low.device)
-        return torch.minimum(self.low + drawn * self.widths, self.high)
+        generator = seeded(generator, "a box")
+        drawn = torch.rand(count, len(self.values), generator=generator, dtype=torch.float32)
+        return torch.minimum(self.low + drawn.to(self.low.device) * self.widths, self.high)
 
 
 def intervals(x, images, *, keep=1.0, least=LEAST):
@@ -119,8 +120,7 @@ def intervals(x, images, *, keep=1.0, least=LEAST):
     least   examples that are needed
     Of equal widths the value that more examples change is first. Raises UserError for too few, or no value.
     """
-    check_images(x)
-    check_images(images)
+    x, images = check_images(x), check_images(images)
     if x.shape != (1, *images.shape[1:]):
         raise UserError(f"the clean image is {list(x.shape)}, the examples are {list(images.shape)}; one "
                         "image [1, C, H, W] and examples [n, C, H, W] of it are needed")
@@ -151,6 +151,7 @@ def answers(models, images):
 
 def rates(models, images, y):
     """Share of the images that each model does not call `y`, float64 [K]: its misclassification rate."""
+    check_tensors(labels=y)
     return (answers(models, images) != y).double().mean(1)
 
 
@@ -248,7 +249,8 @@ def curve(models, y, box, sizes, *, samples, generator):
 
 def noise(x, distances, *, generator):
     """Images at these L2 distances [N] from x in random directions, cut to [0, 1]: float32 [N, C, H, W]."""
-    steps = torch.randn(len(distances), *x.shape[1:], generator=generator).to(x.device)
+    generator = seeded(generator, "noise")
+    steps = torch.randn(len(distances), *x.shape[1:], generator=generator, dtype=torch.float32).to(x.device)
     scale = distances.to(x.device) / steps.flatten(1).norm(dim=1)
     return (x + scale.view(-1, 1, 1, 1) * steps).clamp(0, 1)
 
@@ -264,7 +266,7 @@ def plane(models, x, u, v, *, reach, size):
     if not second.norm() > 1e-6 * v.norm():      # nor is it where u or v is 0
         raise UserError("u and v point the same way, or nowhere; two different directions are needed")
     second = second / second.norm()
-    steps = torch.linspace(-reach, reach, size).to(x.device)
+    steps = torch.linspace(-reach, reach, size, dtype=torch.float32).to(x.device)
     points = x + steps[:, None, None, None, None] * second + steps[:, None, None, None] * first
     grid = points.clamp(0, 1).view(-1, *x.shape[1:])
     return answers(models, grid).view(len(models), size, size), torch.cat([first, second])

@@ -69,8 +69,7 @@ def measure(model, x, y, *, p=2, features=None, group="true", chunk=None):
     """
     if group not in ("true", "predicted"):
         raise UserError(f"group {group!r}; allowed: true, predicted")
-    if x.dtype != torch.uint8:
-        check_images(x, y)
+    x = x if x.dtype == torch.uint8 else check_images(x, y)
     scores = logits(model, x, chunk=chunk) if features is None or group == "predicted" else None
     found = scores if features is None else embed(features, x, like=model, chunk=chunk)
     if group == "predicted":
@@ -89,7 +88,7 @@ def embed(features, x, *, like=None, chunk=None):
     device, order = device_of(model, x), inference.memory_format(model)
 
     def forward(part):
-        found = features(pixels(part.to(device), order))
+        found = inference.evaluate(features, pixels(part.to(device), order))
         if not isinstance(found, torch.Tensor):
             raise UserError(f"features gives a {type(found).__name__}; a tensor with a row an image is "
                             "needed")
@@ -174,8 +173,9 @@ def bootstrap(features, labels, *, p=2, draws=1000, generator):
     generator and on how many images a class has, not on features: models are resampled alike. What has no
     scale in a draw, such as the distance of two classes alone, is nan.
     """
-    if draws < 1 or generator is None:
-        raise UserError(f"draws={draws}: at least 1 and generator=torch.Generator() are needed")
+    if draws < 1:
+        raise UserError(f"draws={draws}: at least 1 is needed")
+    generator = runtime.seeded(generator, "bootstrap")
     features, own = _checked(features, labels, p)
     widths, centres = [], []
     for rows in own:

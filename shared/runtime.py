@@ -35,6 +35,10 @@ class UserError(ValueError):
         return [f"{type(self).__name__}: {self}"]
 
 
+class Unreadable(UserError, OSError):
+    """A file that this account has no right to read, or whose folder it has none to enter."""
+
+
 class Unwritable(UserError, OSError):
     """A file or folder that cannot be written: no space, no right, not a folder."""
 
@@ -183,6 +187,27 @@ def _remedy(path):
     return "or name another folder (BOUNDARY_CACHE moves the cache)"
 
 
+def readable(path):
+    """The path of a file that may be read, or is not there. Raises Unreadable, which names the missing right.
+
+    Libraries take a file that they may not read for a damaged or a missing one.
+    """
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        try:
+            open(path, "rb").close()
+        except PermissionError as error:
+            right = f"to read {path}"
+            for folder in reversed(Path(path).absolute().parents):
+                try:
+                    os.stat(os.path.join(folder, "."))
+                except PermissionError:
+                    right = f"to enter the folder {folder}, where {Path(path).name} is looked for"
+                    break
+            raise Unreadable(f"this account lacks the right {right}; have its owner give it (chmod), "
+                             f"{_remedy(Path(path).absolute())}") from error
+    return path
+
+
 @contextlib.contextmanager
 def writing(path):
     """Inside the block, what keeps `path` from being written is raised as Unwritable, in one line."""
@@ -314,6 +339,20 @@ def generator(seed, *labels):
     import torch
     digest = hashlib.sha256(repr((int(seed), *labels)).encode()).digest()
     return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)
+
+
+def seeded(generator, name):
+    """The CPU generator that draws for the instrument `name`: itself, or one of an int, its seed.
+
+    Raises UserError for anything else.
+    """
+    import torch
+    if type(generator) is int:
+        return torch.Generator().manual_seed(generator)
+    if not isinstance(generator, torch.Generator) or generator.device.type != "cpu":
+        raise UserError(f"{name} draws at random: pass generator=torch.Generator() of the CPU, or an int as "
+                        f"its seed, not {type(generator).__name__}")
+    return generator
 
 
 # ---- progress --------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ CHUNK_PIXELS = {"cpu": 2**17, "cuda": 2**21}      # 4 MB in flight, near the CPU
 
 
 @torch.no_grad()
-def ssim(x, y, *, convention="matlab", data_range=255.0, full=False):
+def ssim(x, y, *, convention="matlab", data_range=None, full=False):
     """SSIM of each pair (x[i], y[i]); Wang et al. 2004, with K1 = 0.01, K2 = 0.03; `ren`, Equation 1.
 
     x, y: uint8 or floating tensors of one shape [N, H, W] or [N, C, H, W]; channels are averaged.
@@ -40,14 +40,15 @@ def ssim(x, y, *, convention="matlab", data_range=255.0, full=False):
       "skimage"  scikit-image with gaussian_weights=True, sigma=1.5, use_sample_covariance=False: the same
                  window, but the mean leaves out the 5 border pixels whose window leaves the image;
       "uniform"  scikit-image's defaults: uniform window 7 x 7, sample covariance, 3 border pixels left out.
-    data_range: distance between the smallest and largest possible pixel value (L of Equation 1).
+    data_range: distance between the smallest and largest possible pixel value (L of Equation 1). None: 255
+      for uint8 images, 1 for floating ones, which must then lie in [0, 1].
 
     Returns [N] (float32, or float64 for float64 images); with full=True (that, the map [N, H', W'] or
     [N, C, H', W']).
     Raises UserError for an unknown convention, other shapes or types, or images smaller than the window.
     """
     weights, crop, unbias = _window(convention)
-    _check(x, y, weights.numel(), data_range)
+    data_range = _checked_range(x, y, weights.numel(), data_range)
     height, width = x.shape[-2:]
     sides = [_filter_matrix(size, weights, crop) for size in (height, width)]
     c1, c2 = 2 * (K1 * data_range) ** 2, 2 * (K2 * data_range) ** 2 / unbias
@@ -146,15 +147,30 @@ def _filter_matrix(size, weights, crop):
     return matrix.scatter_add_(1, columns, weights.expand(size, -1))[crop:size - crop]
 
 
-def _check(x, y, window, data_range):
+def _checked_range(x, y, window, data_range):
+    """The range of the pixels; raises UserError where `ssim` says so."""
+    for images in (x, y):
+        if not isinstance(images, torch.Tensor):
+            raise UserError(f"SSIM takes torch tensors, not a {type(images).__name__}")
     if x.shape != y.shape or x.dim() not in (3, 4) or len(x) == 0:
         raise UserError(f"SSIM compares two batches of one shape [N, H, W] or [N, C, H, W], "
                          f"not {list(x.shape)} and {list(y.shape)}")
     for images in (x, y):
         if images.dtype != torch.uint8 and not images.dtype.is_floating_point:
             raise UserError(f"SSIM takes uint8 or floating images, not {images.dtype}; call .float()")
+    if x.dtype != y.dtype:
+        raise UserError(f"SSIM compares images of one type and range, not {x.dtype} and {y.dtype}")
     if min(x.shape[-2:]) < window:
         raise UserError(f"images of {' x '.join(map(str, x.shape[-2:]))} pixels are too small: "
                          f"SSIM's window is {window} x {window}")
+    if data_range is None and x.dtype == torch.uint8:
+        return 255.0
+    if data_range is None:
+        low, high = float(min(x.min(), y.min())), float(max(x.max(), y.max()))
+        if not (low >= -1e-5 and high <= 1 + 1e-5):       # rounding may leave it
+            raise UserError(f"floating pixels lie in [{low:g}, {high:g}], not in [0, 1]; state data_range, "
+                            "255 for 0..255")
+        return 1.0
     if not data_range > 0:
         raise UserError(f"data_range={data_range}: it must be positive (255 for uint8 images, 1 for [0, 1])")
+    return data_range

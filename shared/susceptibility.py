@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from shared import inference
 from shared.attacks.line import gradients, lost_margin, scalings, smallest_steps, squared_error, unit
 from shared.attacks.noise import draw, random_flips
 from shared.inference import Careful, check_images, checked_logits, frozen, label_margins, pixels
-from shared.runtime import UserError
+from shared.runtime import UserError, seeded
 from shared.statistics import share_interval
 
 
@@ -57,9 +58,8 @@ def susceptibility(model, x, y, *, generator, draws=2000, deltas=(1, 2, 5, 10), 
     if draws < 1 or count < 2 or not deltas or not all(0 < size < math.inf for size in (largest, *deltas)):
         raise UserError(f"draws={draws}, count={count}, largest={largest}, deltas={deltas}: draws from 1, "
                         "count from 2, sizes above 0 are needed")
-    if generator is None:
-        raise UserError("random perturbations are drawn: pass generator=torch.Generator()")
-    check_images(x, y)
+    generator = seeded(generator, "susceptibility")
+    x = check_images(x, y)
     with frozen(model):
         correct = label_margins(checked_logits(model, x, y), y) > 0
         images, labels = x[correct], y[correct]
@@ -78,7 +78,7 @@ def susceptibility(model, x, y, *, generator, draws=2000, deltas=(1, 2, 5, 10), 
                  for delta in deltas]
 
     def placed(rows, values):
-        whole = torch.full((len(x),), torch.nan, device=x.device)
+        whole = x.new_full((len(x),), torch.nan)
         whole[rows] = values.to(whole)
         return whole
 
@@ -90,6 +90,7 @@ def susceptibility(model, x, y, *, generator, draws=2000, deltas=(1, 2, 5, 10), 
         random.append(placed(attacked[turned.to(x.device)], norm))
     vanished = torch.zeros_like(correct)
     vanished[correct] = (norms == 0).to(x.device)
+    inference.warn_of("susceptibility", vanished)
     return Susceptibility(correct, placed(attacked, size), vanished, torch.stack(random), tuple(deltas),
                           draws, steps.passes + sum(flips.passes for flips in found))
 
@@ -201,7 +202,8 @@ def audit(careful, attacked, points, deltas, *, generator, images=1000):
         return {"images": 0, "bf16": 0, "judge": 0}
     row = torch.randint(len(attacked.rows), (images,), generator=generator)
     step = torch.randint(len(points.points), (images,), generator=generator)
-    delta = torch.tensor(deltas)[torch.randint(len(deltas), (images,), generator=generator)]
+    which = torch.randint(len(deltas), (images,), generator=generator)
+    delta = torch.tensor(deltas, dtype=torch.float32)[which]
     device = attacked.images.device
     radius = (delta.to(device) * attacked.size[row.to(device)]).view(-1, 1, 1, 1)
     noisy = attacked.images[row.to(device)] + radius * points.points[step.to(device)]

@@ -263,7 +263,7 @@ def test_similarities_are_those_of_the_images_returned():
 
 
 @pytest.mark.parametrize("source, background, options, message", [
-    (sources().float(), WHITE, {}, "source: pixels lie in .0, 255.; float images need"),
+    (sources().float(), WHITE, {}, "source: pixels lie in .0, 255.; .0, 1. is needed"),
     (sources()[:, 0], WHITE, {}, "source must be images .N, C, H, W., uint8 or float32"),
     (sources().double(), WHITE, {}, "source must be images .N, C, H, W., uint8 or float32"),
     (sources().expand(-1, 3, -1, -1), WHITE, {}, "one image or one per source"),
@@ -428,7 +428,7 @@ def test_grey_levels_and_the_same_in_colour_take_the_same_path():
     torch.testing.assert_close(grey.separability, colour.separability)
 
 
-@pytest.mark.parametrize("x, said", [(2 * torch.rand(2, 3, 14, 14), "float images need .0, 1."),
+@pytest.mark.parametrize("x, said", [(2 * torch.rand(2, 3, 14, 14), ".0, 1. is needed"),
                                      (torch.rand(2, 3, 14, 14).double(), "uint8 or float32"),
                                      (torch.zeros(2, 1, 1, 1), "too small")])
 def test_images_of_another_scale_type_or_size_are_refused(x, said):

@@ -7,6 +7,7 @@ from tests import golden
 EVERY = [(room, name) for room in golden.rooms() for name in golden.cases(room)]
 
 
+@pytest.mark.filterwarnings("ignore::shared.inference.NoUsableGradient")
 @pytest.mark.parametrize("room, name", EVERY)
 def test_an_instrument_computes_what_it_has_computed(room, name, ndarrays_regression):
     """Else undo the change, or delete the case's file and name the experiments whose versions rise."""

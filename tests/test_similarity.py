@@ -104,7 +104,7 @@ def test_rectangular_images_and_map(height, width):
 def test_doubtful_pairs_are_done_again_wherever_they_stand(convention, monkeypatch):
     """Every pair, or every other one, by float64: value and map are those of float64 images."""
     x, y = map(torch.from_numpy, image_pairs(20, 28))
-    truth = ssim(x.double(), y.double(), convention=convention, full=True)
+    truth = ssim(x.double(), y.double(), convention=convention, full=True, data_range=255)
     for limit in (-1.0, 1e-8):
         monkeypatch.setattr(similarity, "DOUBTFUL", limit)
         monkeypatch.setitem(similarity.CHUNK_PIXELS, "cpu", 3 * 20 * 28)
@@ -119,7 +119,7 @@ def test_scale_types_and_channels():
     assert value.dtype == torch.float32
     scaled = ssim(x.float() / 255, y.float() / 255, data_range=1.0)
     torch.testing.assert_close(scaled, value, rtol=0, atol=TOLERANCE)
-    double = ssim(x.double(), y.double())
+    double = ssim(x.double(), y.double(), data_range=255)
     assert double.dtype == torch.float64
     np.testing.assert_allclose(double, [matlab_ssim(a, b) for a, b in zip(x, y)], rtol=0, atol=1e-11)
     colour = ssim(torch.stack([x, y, x], 1), torch.stack([y, y, x], 1))

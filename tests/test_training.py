@@ -133,7 +133,7 @@ def test_the_squared_loss_is_that_of_the_sigmoid_and_saturates_in_float32():
 
 
 def test_the_squared_loss_refuses_a_net_with_several_logits():
-    with pytest.raises(runtime.UserError, match=r"needs a net with one logit an image.*shape \[16, 3\]"):
+    with pytest.raises(runtime.UserError, match=r"needs a net with one logit an image.*shape \[2, 3\]"):
         weights_after(replace(BASE, loss="squared"))
 
 

@@ -45,12 +45,12 @@ def test_a_pair_out_of_step_is_named_and_mended(tmp_path):
     assert "print(1)" in text.with_suffix(".ipynb").read_text()
 
 
-@pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("merge", [None, *pair.MIDDLE])
 def test_the_newer_half_wins_but_in_a_merge(tmp_path, merge):
     """Git merges the text half by lines and leaves the .ipynb of one side, written later."""
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     if merge:
-        (tmp_path / ".git" / "MERGE_HEAD").write_text(f"{'0' * 40}\n")
+        (tmp_path / ".git" / merge).write_text(f"{'0' * 40}\n")
     text = tmp_path / "x.py"
     text.write_text((ROOT / "notebooks" / f"{NOTEBOOKS[0]}.py").read_text())
     pair.main(str(tmp_path))
@@ -59,7 +59,44 @@ def test_the_newer_half_wins_but_in_a_merge(tmp_path, merge):
     os.utime(text.with_suffix(".ipynb"), (later, later))
     pair.main(str(tmp_path))
     pair.main(str(tmp_path), check=True)
-    assert ("merged" in text.read_text()) == merge
+    assert ("merged" in text.read_text()) == bool(merge)
+
+
+def test_the_text_half_wins_where_a_stash_left_conflicts(tmp_path):
+    def git(*words, check=True):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a", *words], cwd=tmp_path, check=check,
+                       capture_output=True)
+
+    git("init", "-q")
+    text = tmp_path / "x.py"
+    source = (ROOT / "notebooks" / f"{NOTEBOOKS[0]}.py").read_text()
+    for step, words in enumerate((["commit", "-qm", "a"], ["stash"], ["commit", "-qm", "b"])):
+        text.write_text(f"{source}\n# %%\nprint({step})\n")
+        pair.main(str(tmp_path))
+        git("add", ".")
+        git(*words)
+    git("stash", "pop", check=False)
+    assert "<<<<" in text.read_text()
+    text.write_text(f"{source}\n# %%\nprint('by hand')\n")
+    later = time.time() + 10
+    os.utime(text.with_suffix(".ipynb"), (later, later))
+    text.with_suffix(".ipynb").write_text(pair.expected(text)[0].replace("by hand", "one side"))
+    os.utime(text.with_suffix(".ipynb"), (later, later))
+    pair.main(str(tmp_path))
+    assert "by hand" in text.read_text() and "by hand" in text.with_suffix(".ipynb").read_text()
+
+
+def test_pairs_are_utf_8_wherever_they_are_written(tmp_path):
+    text = tmp_path / "x.py"
+    source = (ROOT / "notebooks" / f"{NOTEBOOKS[0]}.py").read_text(encoding="utf-8")
+    text.write_text(f"{source}\n# %%\nprint('ε ≤ ½')\n", encoding="utf-8")
+    env = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    code = f"from workflow import pair; pair.main({str(tmp_path)!r})"
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "ε ≤ ½" in text.read_text(encoding="utf-8")
+    assert "ε ≤ ½" in text.with_suffix(".ipynb").read_text(encoding="utf-8")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["x.ipynb", "x.py"]
 
 
 def test_a_page_that_is_run_and_saved_in_jupyterlab_stays_as_committed(tmp_path, monkeypatch):

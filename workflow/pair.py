@@ -1,6 +1,6 @@
 """Keep each notebook's two halves the same: the .ipynb is a pure function of the text half.
 
-python -m workflow.pair           write the halves (the newer one wins; while git merges, the text half)
+python -m workflow.pair           write the halves (the newer one wins; in a conflict of git, the text half)
 python -m workflow.pair --check   exit 1 and name the pairs that differ
 """
 import hashlib
@@ -66,10 +66,25 @@ def on_save(model, path, contents_manager, **_):
         model["content"] = _halves(jupytext.reads(model["content"], fmt="py:percent"))[1]
 
 
+MIDDLE = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "rebase-merge", "rebase-apply")
+
+
 def merging(root):
-    """Whether git is in the middle of a merge there: then the .ipynb is one side's, and only newer."""
-    asked = ["git", "-C", root, "rev-parse", "--quiet", "--verify", "MERGE_HEAD"]
-    return subprocess.run(asked, capture_output=True).returncode == 0
+    """Whether git is in the middle of a merge, rebase, cherry-pick or revert there, or has conflicts left.
+
+    Then the .ipynb is one side's, and only newer. (`git stash pop` leaves conflicts alone to tell it by.)
+    """
+    def git(*words):
+        run = subprocess.run(["git", "-C", root, *words], capture_output=True, encoding="utf-8")
+        return run.stdout.strip()
+
+    folder = git("rev-parse", "--absolute-git-dir")
+    return bool(folder) and (any(Path(folder, name).exists() for name in MIDDLE)
+                             or bool(git("ls-files", "--unmerged")))
+
+
+def _replace(path, text):
+    runtime.write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
 
 
 def main(root="notebooks", check=False):
@@ -81,15 +96,15 @@ def main(root="notebooks", check=False):
     for text in texts:
         ipynb = text.with_suffix(".ipynb")
         edited = not text_wins and ipynb.exists() and ipynb.stat().st_mtime > text.stat().st_mtime
-        if edited and ipynb.read_text() != expected(text)[0]:  # in JupyterLab
-            jupytext.write(jupytext.read(ipynb), text, fmt="py:percent")
+        if edited and ipynb.read_text(encoding="utf-8") != expected(text)[0]:  # in JupyterLab
+            _replace(text, jupytext.writes(jupytext.read(ipynb), fmt="py:percent"))
         for path, want in zip((ipynb, text), expected(text)):
-            if path.exists() and path.read_text() == want:
+            if path.exists() and path.read_text(encoding="utf-8") == want:
                 continue
             if check:
                 bad.append(f"{path}: not in step with its other half; run `make pair`")
             else:
-                path.write_text(want)
+                _replace(path, want)
     if bad:
         raise SystemExit("\n".join(bad))
 

@@ -1,7 +1,7 @@
 """Random orthogonal directions in the space of images, all of one length."""
 import torch
 
-from shared.runtime import UserError
+from shared.runtime import UserError, seeded
 
 
 def directions(d, k, *, negatives=False, generator):
@@ -14,6 +14,7 @@ def directions(d, k, *, negatives=False, generator):
     if not 1 <= k <= d:
         raise UserError(f"{k} orthogonal directions in {d} dimensions: from 1 to {d} there are "
                         "(negatives=True adds their opposites)")
-    columns = torch.linalg.qr(torch.randn(d, k, generator=generator)).Q
+    generator = seeded(generator, "directions")
+    columns = torch.linalg.qr(torch.randn(d, k, generator=generator, dtype=torch.float32)).Q
     rows = torch.nn.functional.normalize(columns.T, dim=1) * d**0.5
     return torch.cat([rows, -rows]) if negatives else rows.contiguous()

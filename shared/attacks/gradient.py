@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from shared.attacks.judge import Attack, each, every
 from shared.attacks.search import first_flips, reaches
 from shared.attacks.threat import L1, Linf, Threat, per_image
-from shared.inference import frozen, gradient
+from shared.inference import Classifier, frozen, gradient, label_margins, mended, unusable
 from shared.runtime import UserError
 
 
@@ -27,8 +27,8 @@ class FGSM(Attack):
 
     def propose(self, model, x, goal, draw):
         """The stepped images [N, C, H, W], not yet cut to [0, 1], and one pass for each [N]."""
-        z = x + self.threat.size * _ascent(model, x, goal, self.threat)
-        return z, torch.ones_like(goal)
+        move, lost = _ascent(model, x, goal, self.threat)
+        return x + self.threat.size * move, torch.ones_like(goal), lost
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class FGSMSearch(Attack):
 
     def propose(self, model, x, goal, draw):
         """The images [N, C, H, W], not yet cut to [0, 1], NaN where no size succeeds, and the passes [N]."""
-        direction = _ascent(model, x, goal, self.threat)
+        direction, lost = _ascent(model, x, goal, self.threat)
         decide = reaches(model, self.targeted)
 
         def first(images, largest, count):
@@ -70,14 +70,14 @@ class FGSMSearch(Attack):
             number = 1 + first_flips(decide, goal[images], moved, count).first.to(x.device)
             return torch.where(number <= count, largest * number / count, torch.nan), number
 
-        size, number = first(torch.arange(len(x), device=x.device), torch.ones(len(x), device=x.device),
+        size, number = first(torch.arange(len(x), device=x.device), x.new_ones(len(x)),
                              self.count)
         passes = 1 + number.clamp(max=self.count)
         near = (number <= self.fine).nonzero()[:, 0]
         if len(near):
             size[near], number = first(near, size[near], self.fine)
             passes[near] += number
-        return x + per_image(size + each(self.beyond, x), x) * direction, passes
+        return x + per_image(size + each(self.beyond, x), x) * direction, passes, lost
 
 
 @dataclass(frozen=True)
@@ -109,11 +109,12 @@ class PGD(Attack):
 
     def propose(self, model, x, goal, draw):
         """The last iterates [N, C, H, W] and `steps` passes for each [N]; `draw` as `draw` gives it."""
-        z = x if draw is None else (x + draw).clamp(0, self.white)
+        z, lost = x if draw is None else (x + draw).clamp(0, self.white), False
         for _ in range(self.steps):
-            z = z + self.step * _ascent(model, z, goal, self.threat)
-            z = self.threat.project(z, x).clamp(0, self.white)
-        return z, torch.full_like(goal, self.steps)
+            move, no_gradient = _ascent(model, z, goal, self.threat)
+            z = self.threat.project(z + self.step * move, x).clamp(0, self.white)
+            lost = no_gradient | lost
+        return z, torch.full_like(goal, self.steps), lost
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ class Adversarial:
         draw = self.attack.draw(images, generator)
         with contextlib.nullcontext() if self.train_mode else frozen(net):
             draw = None if draw is None else draw.to(images.device)
-            return self.attack.propose(net, images, labels, draw)[0].clamp(0, 1)
+            return self.attack.propose(Classifier(net), images, labels, draw)[0].clamp(0, 1)
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,11 @@ class HalfAdversarial(Adversarial):
 
 
 def scored(model, z, goal):
-    """Logits [n, K] of images z, and the gradient of the cross-entropy of the classes `goal` [n] there."""
+    """Logits [n, K] of images z, the gradient of the cross-entropy of classes `goal` [n], and which lack it.
+
+    Of an image whose gradient is 0 that of minus the margin takes its place: the probabilities of float32
+    logits that are far apart are exactly 0 and 1. What is not finite is `mended`. Both count as lacking.
+    """
     scores = None
 
     def loss(images):
@@ -171,17 +176,26 @@ def scored(model, z, goal):
         scores = model(images).float()
         return F.cross_entropy(scores, goal, reduction="none")
 
+    def lost_margin(images):
+        return -label_margins(model(images).float(), goal[flat])
+
     _, slope = gradient(loss, z)
-    return scores.detach(), slope
+    lost = unusable(slope)
+    if lost.any():
+        slope = mended(slope)
+        flat = unusable(slope)
+        if flat.any():
+            slope[flat] = mended(gradient(lost_margin, z[flat])[1])
+    return scores.detach(), slope, lost
 
 
 def _ascent(model, z, goal, threat):
-    """The move of length 1 from images z that serves the attacker most, to first order."""
-    slope = scored(model, z, goal)[1]
+    """The move of length 1 from images z that serves the attacker most, to first order; which have none."""
+    _, slope, lost = scored(model, z, goal)
     slope = -slope if threat.targeted else slope
     if isinstance(threat, L1):      # its step moves one value: not one that is at the end of its range
         slope = slope * torch.where(slope > 0, z < 1, z > 0)
-    return threat.steepest(slope)
+    return threat.steepest(slope), lost
 
 
 def _check_bounded(threat):

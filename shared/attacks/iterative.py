@@ -64,14 +64,15 @@ class BasicIterative(Attack):
     def propose(self, model, x, goal, draw):
         """The nearest examples [N, C, H, W], NaN where none was met, and the passes of each image [N]."""
         found, passes = torch.full_like(x, torch.nan), torch.ones_like(goal)
-        scores, slope = scored(model, x, goal)
+        scores, slope, lost = scored(model, x, goal)
         there = fooled(scores, goal, targeted=self.targeted, probability=self.probability)
         found[there] = x[there]
         s = self._start(x, goal, slope)
         s.keep(~there)
         self._move(s, s.first)
         while len(s.at):
-            scores, slope = scored(model, s.z, s.goal)
+            scores, slope, no_gradient = scored(model, s.z, s.goal)
+            lost[s.at] |= no_gradient
             over = fooled(scores, s.goal, targeted=self.targeted, probability=self.probability)
             length = self.threat.length(s.z - s.x)
             better = over & (length < s.nearest)
@@ -87,11 +88,11 @@ class BasicIterative(Attack):
                 slope = slope[~done]
                 s.keep(~done)
             self._move(s, slope)
-        return found, passes
+        return found, passes, lost
 
     def _start(self, x, goal, slope):
         zero = torch.zeros_like(goal)
-        nothing, epsilon = torch.full(x.shape[:1], torch.inf, device=x.device), each(self.epsilon, x)
+        nothing, epsilon = x.new_full(x.shape[:1], torch.inf), each(self.epsilon, x)
         return State(at=torch.arange(len(x), device=x.device), goal=goal, x=x, z=x, first=slope,
                      history=torch.zeros_like(x), epsilon=epsilon, share=self.step / epsilon,
                      without=torch.zeros_like(epsilon), having=nothing, t=zero, tried=zero, passes=zero + 1,

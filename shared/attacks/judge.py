@@ -27,6 +27,7 @@ class Result:
     distance: torch.Tensor     # float32 [N]: from the clean image in the threat's norm, nan without success
     was_correct: torch.Tensor  # bool [N]: the model gives the clean image its true class
     passes: torch.Tensor       # int64 [N]: images the attack sent through the model for this one
+    no_gradient: torch.Tensor  # bool [N]: without success, and a gradient was 0 or not finite: not robust
 
     @property
     def robust_accuracy(self):
@@ -36,14 +37,21 @@ class Result:
         """
         return float((self.was_correct & ~self.success).double().mean())
 
+    def __repr__(self):
+        counts = [f"{int(values.sum())} {words}" for values, words in (
+            (self.was_correct, "correct before"), (self.was_correct & ~self.success, "after"),
+            (self.success, "successes"), (self.no_gradient, "without success or a usable gradient"))]
+        return f"Result({len(self.success)} images: {', '.join(counts)})"
+
 
 class Attack:
     """Base of attacks: frozen dataclasses with a `threat` and one method.
 
     `propose(model, x, goal, draw) -> images, passes`: adversarial images for float32 images x [n, C, H, W] on
     the model's device, whose logits model(x) are [n, K] from K = 2 on, and the number [n] of passes spent on
-    each. `goal` [n] holds the classes to leave, or to reach in a targeted threat. `draw` is what
-    `self.draw(x, generator)` drew for these images. An image that is not finite (nan) is no proposal.
+    each; a third value, bool [n], may say of which a gradient was 0 or not finite (`inference.unusable`).
+    `goal` [n] holds the classes to leave, or to reach in a targeted threat. `draw` is what `self.draw(x,
+    generator)` drew for these images. An image that is not finite (nan) is no proposal.
     """
     threat: Threat
     copies = 1  # images that one image becomes in a forward pass, for the size of chunks
@@ -55,24 +63,28 @@ class Attack:
         """Attack images x [N, C, H, W] of true classes y [N]; returns a `Result`.
 
         target     int64 [N], the classes to reach, where the threat is targeted
-        generator  CPU generator; needed where the attack draws anything
+        generator  CPU generator, or an int as its seed; needed where the attack draws anything
         chunk      images at a time, default by memory
         Raises UserError for images, labels or models that are not as this module's first lines say.
         """
-        _check(x, y, self.threat, target)
-        x = x.detach()
+        name = type(self).__name__
+        if not dataclasses.is_dataclass(self):
+            raise UserError(f"{name} is no dataclass; write @dataclass(frozen=True) above its class")
+        x = _check(x, y, getattr(self, "threat", None), target).detach()
+        generator = None if generator is None else runtime.seeded(generator, name)
         device, order = inference.device_of(model, x), inference.memory_format(model)
         goal = target if self.threat.targeted else y
         chance, asked = self.draw(x, generator), inference.Classifier(model)
         proposal, passes = torch.empty_like(x), torch.zeros(len(x), dtype=torch.int64, device=x.device)
+        lost = torch.zeros(len(x), dtype=torch.bool, device=x.device)
 
         def part(rows):
             drawn = chance if chance is None or len(chance) < len(x) else chance[rows.cpu()]
             own = self._of(rows.to(device))
             images = x[rows].to(device, memory_format=order)
-            z, spent = own.propose(asked, images, goal[rows].to(device),
-                                   None if drawn is None else drawn.to(device))
-            proposal[rows], passes[rows] = z.to(x.device), spent.to(x.device)
+            proposed = _proposed(name, images, own.propose(asked, images, goal[rows].to(device),
+                                                           None if drawn is None else drawn.to(device)))
+            proposal[rows], passes[rows], lost[rows] = (each.to(x.device) for each in proposed)
             return rows
 
         with frozen(model):
@@ -80,7 +92,9 @@ class Attack:
             if len(x):
                 size = chunk or inference.chunk_for(model, x, self.copies)
                 runtime.chunked(part, torch.arange(len(x), device=x.device), chunk=size)
-            return _decide(model, x, y, proposal, self.threat, target, passes, clean, chunk)
+            result = _decide(model, x, y, proposal, self.threat, target, passes, clean, chunk, lost)
+        inference.warn_of(name, result.no_gradient)
+        return result
 
     def _of(self, rows):
         """This attack for the images `rows` of a call: a tuple becomes their values, float32 [n]."""
@@ -117,19 +131,36 @@ def judge(model, x, y, proposal, threat, *, target=None, passes=None, chunk=None
     The judge projects and clips them, classifies them again and keeps the clean image where they fail; what
     is not finite fails. Arguments and errors as in `Attack.__call__`; `passes` [N] is handed on.
     """
-    _check(x, y, threat, target)
+    x = _check(x, y, threat, target).detach()
     inference.check_tensors(proposals=proposal)
     if proposal.shape != x.shape or proposal.dtype != x.dtype or proposal.device != x.device:
         raise UserError(f"proposed images are {proposal.dtype} {list(proposal.shape)} on {proposal.device}; "
                         f"float32 {list(x.shape)} on {x.device} is needed")
-    x, proposal = x.detach(), proposal.detach()
+    proposal = proposal.detach()
     passes = torch.zeros(len(x), dtype=torch.int64, device=x.device) if passes is None else passes
     with frozen(model):
         clean = checked_logits(model, x, y, target, chunk=chunk)
-        return _decide(model, x, y, proposal, threat, target, passes, clean, chunk)
+        return _decide(model, x, y, proposal, threat, target, passes, clean, chunk,
+                       torch.zeros_like(y, dtype=torch.bool))
 
 
-def _decide(model, x, y, proposal, threat, target, passes, clean, chunk):
+def _proposed(name, x, given):
+    """What the `propose` of attack `name` gave for images x: images, passes, which had no usable gradient."""
+    form = [(x.dtype, x.shape), (torch.int64, x.shape[:1]), (torch.bool, x.shape[:1])]
+    if not isinstance(given, tuple) or [_form(part) for part in given] not in (form[:2], form):
+        parts = given if isinstance(given, tuple) else (given,)
+        words = ", ".join(f"{part.dtype} {list(part.shape)}" if isinstance(part, torch.Tensor)
+                          else type(part).__name__ for part in parts)
+        raise UserError(f"{name}.propose returns {words}; images float32 {list(x.shape)} and passes int64 "
+                        f"[{len(x)}] are needed")
+    return *given, *[torch.zeros(len(x), dtype=torch.bool)] * (3 - len(given))
+
+
+def _form(part):
+    return getattr(part, "dtype", None), getattr(part, "shape", None)
+
+
+def _decide(model, x, y, proposal, threat, target, passes, clean, chunk, lost):
     finite = proposal.flatten(1).isfinite().all(1)
     z = torch.where(per_image(finite, x), proposal, x)
     z = threat.project(z, x).clamp(0, 1)               # clipping moves towards x: z stays in the ball
@@ -137,12 +168,14 @@ def _decide(model, x, y, proposal, threat, target, passes, clean, chunk):
     success = finite & (got == target if threat.targeted else got != y)
     return Result(x_adv=torch.where(per_image(success, x), z, x), success=success,
                   distance=torch.where(success, threat.distance(x, z), torch.nan),
-                  was_correct=clean.argmax(1) == y, passes=passes)
+                  was_correct=clean.argmax(1) == y, passes=passes,
+                  no_gradient=lost & ~success)
 
 
 def _check(x, y, threat, target):
     if not isinstance(threat, Threat):
         raise UserError(f"the threat is a {type(threat).__name__}; one such as Linf(8/255) is needed")
-    check_images(x, y, target)
+    x = check_images(x, y, target)
     if threat.targeted != (target is not None):
         raise UserError("a targeted threat needs target=, the classes to reach, and no other threat takes it")
+    return x

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch.nn import functional as F
 
-from shared import runtime
+from shared import inference, runtime
 from shared.attacks.judge import Attack
 from shared.attacks.search import first_flips, reaches
 from shared.attacks.threat import L2
@@ -37,6 +37,7 @@ def gradients(model, images, labels, objective):
 
     The model's mode and its parameters' gradients stay as they were.
     """
+    inference.check_tensors(images=images, labels=labels)
     device, order = device_of(model, images), memory_format(model)
     if not len(images):
         return images, images.new_zeros(0, 1)
@@ -47,7 +48,7 @@ def gradients(model, images, labels, objective):
         slope, = torch.autograd.grad(objective(scores, y.to(device)).sum(), x)
         return torch.cat([slope.flatten(1), scores.detach()], 1)
 
-    with torch.enable_grad(), frozen(model):
+    with inference.gradients_kept(), frozen(model):
         both = runtime.chunked(gradient, images, labels,
                                chunk=runtime.chunk_size(max(1, images[:1].numel()) * 4 * 128, device))
     size = images.shape[1:].numel()
@@ -83,7 +84,7 @@ class Steps(NamedTuple):
 
 def scalings(count=256, largest=5.0):
     """`count` equally spaced sizes from 0 to `largest`, float32 (both inferred from Figures 11 and 12)."""
-    return torch.linspace(0, largest, count)
+    return torch.linspace(0, largest, count, dtype=torch.float32)
 
 
 def smallest_steps(decide, images, labels, direction, sizes, *, clip=False):
@@ -105,7 +106,7 @@ def smallest_steps(decide, images, labels, direction, sizes, *, clip=False):
 
     flips = first_flips(decide, labels[tried], perturbed, len(sizes) - 1)
     found = torch.zeros(len(images), dtype=torch.bool, device=images.device)
-    size = torch.zeros(len(images), device=images.device)
+    size = torch.zeros(len(images), dtype=torch.float32, device=images.device)
     done = (flips.first < len(sizes) - 1).to(images.device)
     found[tried] = done
     size[tried[done]] = sizes[1 + flips.first[done.cpu()]].to(images.device)
@@ -144,8 +145,8 @@ class LineSearch(Attack):
     def propose(self, model, x, goal, draw):
         """The nearest examples [N, C, H, W], NaN where none was found, and the passes of each image [N]."""
         slopes, scores = gradients(model, x, goal, LOSSES[self.loss])
-        there = (scores.argmax(1) == goal) == self.targeted
-        direction, _ = unit(-slopes if self.targeted else slopes)
+        there, lost = (scores.argmax(1) == goal) == self.targeted, inference.unusable(slopes)
+        direction, _ = unit(inference.mended(-slopes if self.targeted else slopes))
         direction[there] = 0
         decide = reaches(model, self.targeted)
         found = smallest_steps(decide, x, goal, direction, scalings(self.count, self.largest), clip=True)
@@ -153,4 +154,4 @@ class LineSearch(Attack):
         tried = direction.flatten(1).any(1) * (self.count - 1)
         z = (x + found.size.view(-1, 1, 1, 1) * direction).clamp(0, 1)
         z = torch.where((there | found.found).view(-1, 1, 1, 1), z, torch.nan)
-        return z, 1 + torch.where(found.found, steps, tried)
+        return z, 1 + torch.where(found.found, steps, tried), lost

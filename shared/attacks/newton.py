@@ -34,9 +34,11 @@ class NewtonFool(Attack):
     def propose(self, model, x, goal, draw):
         """The first images [N, C, H, W] of another class, else those after all steps, and the passes [N]."""
         z, passes, rows = x.clone(), torch.zeros_like(goal), torch.arange(len(x), device=x.device)
+        lost = torch.zeros_like(goal, dtype=torch.bool)
         reach = each(self.eta, x) * x.flatten(1).norm(dim=1)
         for _ in range(self.steps):
-            scores, slope = scored(model, z[rows], goal[rows])
+            scores, slope, no_gradient = scored(model, z[rows], goal[rows])
+            lost[rows] |= no_gradient
             passes[rows] += 1
             left = ~fooled(scores, goal[rows], targeted=False)
             rows, scores, slope = rows[left], scores[left], slope[left]
@@ -47,4 +49,4 @@ class NewtonFool(Attack):
             square = slope.flatten(1).square().sum(1)
             delta = torch.minimum(reach[rows] * square.sqrt(), p - 1 / scores.shape[1])
             z[rows] = (z[rows] - per_image(delta / square.clamp(min=TINY), slope) * slope).clamp(0, 1)
-        return z, passes
+        return z, passes, lost

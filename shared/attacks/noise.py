@@ -8,7 +8,7 @@ import torch
 from shared.attacks.judge import Attack
 from shared.attacks.search import first_flips, reaches
 from shared.attacks.threat import Threat
-from shared.runtime import UserError
+from shared.runtime import UserError, seeded
 
 
 def uniform_ball(count, shape, generator):
@@ -16,7 +16,8 @@ def uniform_ball(count, shape, generator):
 
     A normal vector over its norm, times the n-th root of a uniform number; drawn on the CPU.
     """
-    points = torch.randn(count, math.prod(shape), generator=generator)
+    generator = seeded(generator, "uniform_ball")
+    points = torch.randn(count, math.prod(shape), generator=generator, dtype=torch.float32)
     radius = torch.rand(count, 1, generator=generator, dtype=torch.float64) ** (1 / points.shape[1])
     points *= radius.float() / points.norm(dim=1, keepdim=True)
     return points.view(count, *shape)
@@ -95,8 +96,8 @@ class CubeNoise:
 
     def __call__(self, net, images, labels, generator):
         """Noisy images of `images` [B, C, H, W]; they may leave [0, 1], as with the paper's noise layer."""
-        noise = torch.rand(images.shape, generator=generator).mul_(2).sub_(1).mul_(self.half_width)
-        return images + noise.to(images.device)
+        noise = torch.rand(images.shape, generator=generator, dtype=torch.float32).mul_(2).sub_(1)
+        return images + noise.mul_(self.half_width).to(images.device)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from shared.attacks.directions import directions
 from shared.attacks.judge import Attack, each, every, fooled
 from shared.attacks.search import State
 from shared.attacks.threat import L2, per_image
-from shared.inference import gradient, memory_format
+from shared.inference import gradient, memory_format, mended, unusable
 from shared.runtime import UserError
 
 BETA, BETA_SQUARE, EPSILON = 0.9, 0.999, 1e-8   # Adam's, TensorFlow's defaults
@@ -78,7 +78,7 @@ class CarliniWagner(Attack):
 
     def noises(self, shape, generator):
         """Noise v_i [members, C, H, W] of the ensemble's members, on the CPU; here one member without any."""
-        return torch.zeros(1, *shape)
+        return torch.zeros(1, *shape, dtype=torch.float32)
 
     def draw(self, x, generator):
         """The noise of all images, float32 [1, members, C, H, W] on the CPU."""
@@ -87,11 +87,14 @@ class CarliniWagner(Attack):
     def propose(self, model, x, goal, draw):
         """The nearest examples [N, C, H, W], NaN where none was found, and the passes of each image [N]."""
         found, passes = torch.full_like(x, torch.nan), torch.zeros_like(goal)
-        noise, s = draw[0], self._start(x, goal)
+        noise, s, lost = draw[0], self._start(x, goal), torch.zeros_like(goal, dtype=torch.bool)
         while len(s.at):
             tanh = torch.tanh(s.w + s.delta)
             z = (1 + tanh) / 2
             hinge, slope, over = self._ensemble(model, z, s.goal, noise, s.confidence)
+            no_gradient = unusable(slope) & (hinge > 0)
+            lost[s.at] |= no_gradient
+            slope = mended(slope) if no_gradient.any() else slope
             moved = z - s.origin
             distance = self.scale * moved.flatten(1).square().sum(1)
             better = over & (distance < s.nearest)
@@ -109,7 +112,7 @@ class CarliniWagner(Attack):
                 done = s.search == self.searches
                 found[s.at[done]], passes[s.at[done]] = s.best[done], s.passes[done]
                 s.keep(~done)
-        return found, passes
+        return found, passes, lost
 
     def _start(self, x, goal):
         def same(value, dtype=torch.float32):

@@ -51,7 +51,7 @@ class Pointwise(Attack):
         """Two uniform numbers for each value of the images, float32 [N, 2, C, H, W] on the CPU."""
         if generator is None:
             raise UserError("Pointwise draws its starts and its orders: pass generator=torch.Generator()")
-        return torch.rand(len(x), 2, *x.shape[1:], generator=generator)
+        return torch.rand(len(x), 2, *x.shape[1:], generator=generator, dtype=torch.float32)
 
     def propose(self, model, x, goal, draw):
         """The images [N, C, H, W], NaN where salt and pepper never succeeds, and the passes [N]."""
@@ -83,7 +83,7 @@ class Pointwise(Attack):
     def _start(self, model, x, goal, draw):
         """Salt and pepper [N, C, H, W] on the images, NaN where none succeeds, and the passes [N]."""
         best, passes = torch.full_like(x, torch.nan), torch.zeros_like(goal)
-        nearest = torch.full(goal.shape, torch.inf, device=x.device)
+        nearest = x.new_full(goal.shape, torch.inf)
         most = torch.ones_like(nearest)
         for repetition in range(self.repetitions):
             looking = torch.arange(len(x), device=x.device)

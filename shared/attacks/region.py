@@ -37,10 +37,11 @@ class Region:
 
     def votes(self, model, x, *, generator, chunk=None):
         """How many samples fall into each class, int64 [N, classes]. Arguments and errors as for a call."""
-        check_images(x)
+        x, generator = check_images(x), runtime.seeded(generator, "Region")
 
         def count(images):
-            moves = 2 * torch.rand(len(images), self.samples, *x.shape[1:], generator=generator) - 1
+            moves = 2 * torch.rand(len(images), self.samples, *x.shape[1:], generator=generator,
+                                   dtype=torch.float32) - 1
             cloud = (images[:, None] + self.radius * moves.to(x.device)).clamp(0, 1).flatten(0, 1)
             found = classes(logits(model, cloud)).view(len(images), self.samples)
             return torch.nn.functional.one_hot(found, number).sum(1)

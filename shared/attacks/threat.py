@@ -50,7 +50,7 @@ class Linf(Threat):
 
     def random(self, like, generator):
         """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
-        return (2 * torch.rand(like.shape, generator=generator) - 1) * self.size
+        return (2 * torch.rand(like.shape, generator=generator, dtype=torch.float32) - 1) * self.size
 
 
 class L1(Threat):
@@ -77,9 +77,10 @@ class L1(Threat):
 
     def random(self, like, generator):
         """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
-        shares = torch.empty(len(like), like[0].numel() + 1).exponential_(generator=generator)
+        shares = torch.empty(len(like), like[0].numel() + 1, dtype=torch.float32)
+        shares.exponential_(generator=generator)
         shares = (shares / shares.sum(1, keepdim=True))[:, :-1].view(like.shape)
-        sides = torch.randint(2, like.shape, generator=generator) * 2 - 1
+        sides = torch.randint(2, like.shape, generator=generator).to(torch.float32) * 2 - 1
         return self.size * sides * shares
 
 
@@ -102,8 +103,9 @@ class L2(Threat):
 
     def random(self, like, generator):
         """A move drawn uniformly from the ball, float32 on the CPU, of the shape of `like` [N, C, H, W]."""
-        direction = self.steepest(torch.randn(like.shape, generator=generator))
-        radius = self.size * torch.rand(len(like), generator=generator) ** (1 / like.shape[1:].numel())
+        direction = self.steepest(torch.randn(like.shape, generator=generator, dtype=torch.float32))
+        share = torch.rand(len(like), generator=generator, dtype=torch.float32)
+        radius = self.size * share ** (1 / like.shape[1:].numel())
         return direction * per_image(radius, direction)
 
 

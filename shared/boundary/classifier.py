@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from shared.boundary.survey import purity
-from shared.runtime import UserError
+from shared.runtime import UserError, seeded
 
 PURITIES = 3      # the first three enter beside the distances
 
@@ -88,10 +88,11 @@ def train(pairs, *, steps, batch=128, rate=1e-3, balanced=False, generator):
         raise UserError(f"steps={steps}, batch={batch}, rate={rate}: at least 1, 1 and above 0 are needed")
     if not pairs.kept()[1].any():
         raise UserError("no pair has a correctly classified image and a successful example: nothing to learn")
+    generator = seeded(generator, "train")
     order = _batches(len(pairs.benign), batch, steps, generator)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
-        net = BoundaryNet(pairs.benign.shape[1] - PURITIES).train()
+        net = BoundaryNet(pairs.benign.shape[1] - PURITIES).float().train()
         adam = torch.optim.Adam(net.parameters(), rate)
         for rows in order:
             some = pairs[rows]

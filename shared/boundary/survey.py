@@ -65,7 +65,7 @@ def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
             crossed, those that crossed last count as never found
     Raises UserError for images, directions or a model that are not so.
     """
-    check_images(x)
+    x = check_images(x)
     dirs = _checked(dirs, x)
     grid = _grid(step, top).to(x.device)
     with frozen(model):
@@ -100,9 +100,10 @@ def strewn(x, dirs, count, *, top, generator):
 
     From a random image along a random direction, to a random distance up to `top`.
     """
+    generator = runtime.seeded(generator, "strewn")
     image, direction = (torch.randint(len(each), (count,), generator=generator).to(x.device)
                         for each in (x, dirs))
-    distance = top * torch.rand(count, 1, generator=generator).to(x.device)
+    distance = top * torch.rand(count, 1, generator=generator, dtype=torch.float32).to(x.device)
     return (x[image] + (distance * dirs[direction]).view(-1, *x.shape[1:])).clamp_(0, 1)
 
 
@@ -171,7 +172,7 @@ def _checked(dirs, x):
         raise UserError(f"directions are {dirs.dtype} {list(dirs.shape)}; float32 [K, {d}] is needed for "
                         f"images {list(x.shape[1:])}")
     gram = dirs @ dirs.T / d
-    off = (gram - torch.eye(len(dirs), device=dirs.device)).abs()
+    off = (gram - torch.eye(len(dirs), dtype=dirs.dtype, device=dirs.device)).abs()
     opposite = (gram + 1).abs()
     if not (off.diagonal() < TOLERANCE).all() or not (torch.minimum(off, opposite) < TOLERANCE).all():
         raise UserError("directions must have RMS 1 and be orthogonal or opposite to each other, as those of "

@@ -99,6 +99,7 @@ def read_npz(path, spec):
         raise DataError(f"{path}: {why}; delete it, then {spec.remedy}")
 
     shapes = _shapes(spec)
+    runtime.readable(path)
     try:
         if not zipfile.is_zipfile(path):
             refuse("not an npz file, or cut short")
@@ -162,7 +163,7 @@ def _recall(path, spec):
 
     They are known by the fingerprint of their set: the file needs no hash of its own, as `content.read` does.
     """
-    if not path.exists():
+    if not runtime.readable(path).exists():
         return None, {}
     try:
         with safe_open(path, framework="pt") as file:
@@ -191,7 +192,7 @@ def read(spec, *, folder, cache):
     the others wait. Raises Missing if it is neither here nor there, DataError for a wrong file in `folder`.
     """
     path, kept = folder / f"{spec.name}.npz", cache / "data" / f"{spec.name}.safetensors"
-    in_folder = path.exists()
+    in_folder = runtime.readable(path).exists()
     if in_folder and not spec.slow:
         return read_npz(path, spec), "folder"
     if not in_folder and not spec.mirrors:

@@ -59,17 +59,19 @@ def write_npz(path, arrays):
 
 def sound(path, read, *given):
     """What `read(path, ...)` gives; None where there is no file, or one that it refuses, which is named."""
-    if not path.exists():
-        return None
     try:
-        return read(path, *given)
+        return read(path, *given) if runtime.readable(path).exists() else None
     except runtime.UserError as error:
         print(f"not used: {error}", file=sys.stderr)
         return None
 
 
 def read(path):
-    """`(tensors, about)` of a file that `write` wrote. Raises ValueError that says in one line why not."""
+    """`(tensors, about)` of a file that `write` wrote. Raises ValueError that says in one line why not.
+
+    One that may not be read is a `runtime.Unreadable`: nothing is wrong with it.
+    """
+    runtime.readable(path)
     try:
         with safe_open(path, "pt") as file:
             told = file.metadata() or {}

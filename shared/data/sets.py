@@ -162,7 +162,7 @@ def standing_in(name, profile=None):
     if profile == "smoke":
         return spec.stand_in
     kept = runtime.cache_folder() / "data" / f"{name}.safetensors"
-    if (runtime.data_folder() / f"{name}.npz").exists() or (spec.mirrors and kept.exists()):
+    if runtime.readable(runtime.data_folder() / f"{name}.npz").exists() or (spec.mirrors and kept.exists()):
         return None
     return load(name, profile=profile).stand_in if spec.mirrors else spec.stand_in
 

@@ -5,6 +5,7 @@ data come from. It goes when the run is written.
 """
 from contextlib import contextmanager
 
+from shared import runtime
 from shared.data import content
 
 _folder = None      # of the run being computed, or None
@@ -23,7 +24,7 @@ class Checkpoint:
 
     def load(self):
         """`(tensors, facts)` of the last state, or None if there is none, or a damaged one."""
-        if self.path is None or not self.path.exists():
+        if self.path is None or not runtime.readable(self.path).exists():
             return None
         try:
             tensors, about = content.read(self.path)

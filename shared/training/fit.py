@@ -5,9 +5,9 @@ import math
 import torch
 from torch.nn import functional as F
 
-from shared import runtime
+from shared import inference, runtime
 from shared.data.content import fingerprint
-from shared.inference import pixels
+from shared.inference import evaluate, pixels
 from shared.training.checkpoint import checkpoint
 
 
@@ -17,8 +17,9 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
     x          training images [N, C, H, W], uint8 or float in [0, 1]
     y          their labels, int64 [N]
     recipe     a `Recipe`
-    generator  CPU generator of every draw: the order of images, augmentation, the hook's draws, dropout. The
-               same seed gives the same bits; the global generators stay as they were.
+    generator  CPU generator, or an int as its seed, of every draw: the order of images, augmentation, the
+               hook's draws, dropout. The same seed gives the same bits; the global generators stay as they
+               were.
     hook       `hook(net, images, labels, generator) -> images`, float32 [B, C, H, W] in [0, 1] both: what the
                net shall learn from instead of an (augmented) batch, as in training with noise or on
                adversarial examples. It finds and leaves the net in training mode, with bf16 under autocast.
@@ -29,13 +30,17 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
 
     A module of the net with a method `adapt(x)`, such as one that subtracts the mean image, is shown the
     training images first; one with a method `settle(x)`, such as a net that takes its batch normalisation's
-    statistics from all of them, last, augmented. Raises UserError where net and loss do not suit each other.
+    statistics from all of them, last, augmented. Raises UserError for images or labels of another form, and
+    where net, labels and loss do not suit each other; the net is then as it was.
     """
+    generator = runtime.seeded(generator, "training")
+    x = _checked(net, x, y, recipe)
     if recipe.images is not None:
         rows = share(y, recipe.images)
         x, y = x[rows], y[rows]
     x, y = x.to(device), y.to(device)
-    net.to(device, memory_format=torch.channels_last).train()
+    order = _laid_out(net, x, device)
+    net.train()
     for module in net.modules():
         if hasattr(module, "adapt"):
             module.adapt(x)
@@ -49,12 +54,12 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
           runtime.progress(recipe.epochs * per_epoch, label) as bar):
         bar.update(done * per_epoch)
         for epoch in range(done, recipe.epochs):
-            order = torch.randperm(len(x), generator=generator)[:per_epoch * recipe.batch].to(device)
+            rows = torch.randperm(len(x), generator=generator)[:per_epoch * recipe.batch].to(device)
             torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))  # dropout's generator
-            for step, batch in enumerate(order.split(recipe.batch)):
+            for step, batch in enumerate(rows.split(recipe.batch)):
                 for group in optimiser.param_groups:
                     group["lr"] = rate(recipe, epoch + (step + 0.5) / per_epoch)
-                images, labels = pixels(augmented(x[batch], recipe, generator)), y[batch]
+                images, labels = pixels(augmented(x[batch], recipe, generator), order), y[batch]
                 if hook is not None:
                     with runtime.bf16(device, recipe.bf16):
                         images = hook(net, images, labels, generator).detach()
@@ -69,6 +74,47 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
         if hasattr(module, "settle"):
             module.settle(augmented(x, recipe, generator))
     return net.eval()
+
+
+def _checked(net, x, y, recipe):
+    """The images, clipped where rounding left [0, 1]; raises UserError where `fit` says so."""
+    inference.check_tensors(images=x, labels=y)
+    if not len(x):
+        raise runtime.UserError("no images: training needs one at least")
+    if y.dtype != torch.int64 or y.shape != x.shape[:1]:
+        raise runtime.UserError(f"labels are {y.dtype} {list(y.shape)}; int64 [{len(x)}] is needed, one per "
+                                "image")
+    x = inference.clipped(x) if x.is_floating_point() else x
+    scores = _trial(net, pixels(x[:2], torch.contiguous_format))
+    if scores.shape[1] == 1 and recipe.loss == "cross-entropy":
+        raise runtime.UserError("the net has one logit an image, whose cross-entropy is 0; take the loss "
+                                "'squared', or a net with a logit for each class")
+    loss(scores, torch.zeros_like(y[:2], device=scores.device), recipe)
+    inference.check_classes(y, max(2, scores.shape[1]))
+    return x
+
+
+def _trial(net, images):
+    """What the net returns for some images, in evaluation mode, without leaving a trace."""
+    images = images.to(inference.device_of(net, images))
+    with torch.no_grad(), inference.frozen(net), torch.random.fork_rng():
+        return inference.scores_of(evaluate(net, images), len(images))
+
+
+def _laid_out(net, x, device):
+    """Brings the net to the device; returns the order of memory for it and its images.
+
+    Channels last is faster, but a net that calls `view` on what convolutions return cannot work in it.
+    """
+    net.to(device, memory_format=torch.channels_last)
+    try:
+        _trial(net, pixels(x[:2]))
+    except RuntimeError as error:
+        if "view" not in str(error):
+            raise
+        net.to(memory_format=torch.contiguous_format)
+        return torch.contiguous_format
+    return torch.channels_last
 
 
 class _Gradients:
@@ -98,7 +144,7 @@ class _Gradients:
     def _passes(self, images, labels):
         self.net.zero_grad()
         with runtime.bf16(self.device, self.recipe.bf16):
-            scores = self.net(images)
+            scores = evaluate(self.net, images)
         loss(scores.float(), labels, self.recipe).backward()
 
     def _record(self, images, labels):
@@ -158,7 +204,7 @@ def augmented(images, recipe, generator):
         channel = torch.arange(channels, device=images.device)[:, None, None]
         images = F.pad(images, (n, n, n, n))[each, channel, rows[:, None, :, None], columns[:, None, None, :]]
     if recipe.flip:
-        mirrored = (torch.rand(count, generator=generator) < 0.5).to(images.device)
+        mirrored = (torch.rand(count, generator=generator, dtype=torch.float32) < 0.5).to(images.device)
         images = torch.where(mirrored[:, None, None, None], images.flip(3), images)
     return images
 

@@ -534,7 +534,7 @@ def l1_threats():
 @case
 def what_counts_as_an_example():
     model, x, y = setting()
-    scores, slope = scored(model, x, y)
+    scores, slope, _ = scored(model, x, y)
     return {"scores": scores, "slope": slope, "left": fooled(scores, y, targeted=False),
             "reached": [fooled(scores, y, targeted=True, probability=p) for p in (0.0, 0.3, 0.5, 0.9)],
             "half": [fooled(torch.tensor([[0.0, 0.0]]), torch.tensor([n]), targeted=t) for n in (0, 1)
