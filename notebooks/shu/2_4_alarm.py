@@ -43,7 +43,7 @@ from papers.shu import experiments, figures
 from report import display, prose
 from report.evidence import equality
 from report.page import start
-from report.sums import mean
+from report.prose import mean
 from shared import regions as boxes
 
 run = start("shu/2_4_alarm", globals())

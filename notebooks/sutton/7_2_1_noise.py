@@ -57,7 +57,7 @@ from papers.sutton.claims import AVERAGED, average, in_a_row
 from papers.sutton.experiments import ATTACKED
 from report import display, reference
 from report.page import start
-from report.sums import words
+from report.prose import words
 from shared import runtime
 
 run = start("sutton/7_2_1_noise", globals())
