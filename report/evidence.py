@@ -1,4 +1,4 @@
-"""Evidence of a check, as `run.statement` takes it."""
+"""Evidence of a check, as `page.statement` takes it."""
 
 
 def equality(within_allowed, *, changed=(), violations=0):

@@ -1,11 +1,11 @@
-"""What every notebook starts with, and what it publishes by: `run = start("ren/iv_simulation", globals())`.
+"""What every notebook starts with, and what it publishes by: `page = start("ren/iv_simulation", globals())`.
 
-    scale = run.scale(smoke=..., quick=..., paper=...)
-    searches = run.results(experiments.searches)
-    run.table("table-3", searches, rows)
-    run.figure("figure-2", searches, draw)
-    run.statement("theorem-6", data=..., evidence=...)
-    run.stamp()
+    scale = page.scale(smoke=..., quick=..., paper=...)
+    searches = page.results(experiments.searches)
+    page.table("table-3", searches, rows)
+    page.figure("figure-2", searches, draw)
+    page.statement("theorem-6", data=..., evidence=...)
+    page.finish()
 
 What a page says at full scale comes from the recorded runs; what this page measured stands beside it, folded.
 """
@@ -43,9 +43,9 @@ def start(name, namespace):
     return Page(name, namespace)
 
 
-def numpy_generator(run, *labels):
+def numpy_generator(page, *labels):
     """A numpy generator for one purpose of a page, from the page's seed."""
-    return np.random.default_rng(run.generator(*labels).initial_seed())
+    return np.random.default_rng(page.generator(*labels).initial_seed())
 
 
 class Shown(dict):
@@ -70,7 +70,7 @@ class Page:
         self.which = self.parameters.get("units", "missing")
         self.device = runtime.use_device(self.parameters["device"])
         datasets.use_profile(self.profile)
-        self.sets, self.looked, self.minute_facts = {}, {}, {}
+        self.sets, self.looked, self.verdicts = {}, {}, {}
         self.tables = {}     # {item: its tidy rows as this page has them}
         self.foot = []       # MyST of this build's own run, for the foot of the page
         self._ledger = runtime.ledger()
@@ -84,7 +84,7 @@ class Page:
         """The settings of this run: its profile's dict, overridden by explicit parameters of the same names.
 
         The other parameters of the notebook stand beside them: a plan finds all it needs in one place.
-        `run.full` has the same for the unmodified `paper` profile.
+        `page.full` has the same for the unmodified `paper` profile.
         """
         if not smoke.keys() == quick.keys() == paper.keys():
             raise ValueError("the three profiles of a scale name the same settings")
@@ -232,7 +232,7 @@ class Page:
                      record=first, recorded="recorded" in made, table=self.tables[item])
         scale = first["scale"]
         judged = "recorded" in made and scale["fraction"] > 0 and not scale["proxies"]
-        self.minute_facts[item] = (first["verdict"], scale["fraction"]) if judged else ("not run", 1)
+        self.verdicts[item] = (first["verdict"], scale["fraction"]) if judged else ("not run", 1)
         return Shown(first)
 
     def _record(self, printed, sets, units_, label, found, *, contains=None, claims=None, evidence=None,
@@ -318,28 +318,23 @@ class Page:
         found = self.frames(sets, next(iter(runs.values()))) if runs else [pd.DataFrame() for _ in sets]
         return found[0] if len(found) == 1 else found
 
-    def tell(self, sets, words):
-        """Show prose: the text that `words` makes of the recorded units, else of this run's; or nothing."""
-        sets = several(sets)
+    def text(self, sets, words, template=None, *, nothing=""):
+        """Show a sentence with computed numbers, of the recorded runs, else of this page's; or nothing.
+
+        words     runs (one DataFrame a set) -> the sentence; with a template, the facts that it names
+        template  see `prose.fill`. Where a fact has no value, or there are none, `nothing` is said
+        """
+        def filled(*frames):
+            facts = words(*frames)
+            return prose.fill(template, facts) if facts and prose.complete(template, facts) else nothing
+
+        sets, said = several(sets), words if template is None else filled
         for label, units_ in list(self._runs(sets).items())[:1]:
             whose = "" if label == "recorded" else f" ({label[0].upper()}{label[1:]}.)"
-            if text := words(*self.frames(sets, units_)):
+            if text := said(*self.frames(sets, units_)):
                 display.say(f"{text}{whose}")
 
-    def say(self, sets, facts, template, *, nothing=""):
-        """Show a sentence with computed numbers; see `prose.fill` for its form.
-
-        facts    units (one DataFrame a set) -> what the template names; where that is empty, or something
-                 named has no value, there is nothing to say
-        nothing  what is said then
-        """
-        def words(*frames):
-            found = facts(*frames)
-            return prose.fill(template, found) if found and prose.complete(template, found) else nothing
-
-        self.tell(sets, words)
-
-    def minute(self, sentences, *, picture=None, alt="", sets=None):
+    def box(self, sentences, *, picture=None, alt="", sets=None):
         """The page in one minute: sentences with computed numbers, a picture (PNG or figure), all verdicts.
 
         The book puts it at the top of the page. Where nothing is recorded yet, it says so.
@@ -352,7 +347,7 @@ class Page:
             data = " on embedded sample data" if self.substitutes else ""
             sentences = ("*Nothing on this question is measured at full scale yet. These are the numbers of "
                          f"a small run{data}, which say nothing about the paper.* {sentences}")
-        found = [(reference.paper(self.paper_key)[i], told) for i, told in self.minute_facts.items()
+        found = [(reference.paper(self.paper_key)[i], told) for i, told in self.verdicts.items()
                  if told[0] != "shown"]
         badges = " · ".join(f"[{item.label}](#{item.paper}-{item.id}-head) {display.badge(word, item, part)}"
                             for item, (word, part) in found)
@@ -362,7 +357,7 @@ class Page:
         counted = re.sub(r"\{ref\}`[^`]*`", "", sentences)  # the number of a section is no result
         shown = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""
         myst = f":::{{admonition}} In one minute\n:class: minute\n{shown}{sentences}\n\n{badges}\n:::"
-        display.show(f"**In one minute.** {sentences}\n\n{plain}", kind="minute", myst=myst, small=small,
+        display.show(f"**In one minute.** {sentences}\n\n{plain}", kind="box", myst=myst, small=small,
                      pictures={name: png} if png else {}, numbers=re.findall(r"\d[\d.,]*", counted))
 
     def _taken(self, name, value):
@@ -378,7 +373,7 @@ class Page:
         here = {k: v.split(":")[0] for k, v in self.used.get("data", {}).items() if ":" in v}
         return record.proxies(own) | here
 
-    def stamp(self):
+    def finish(self):
         """The line that ends a notebook: data, scale, seed, versions, seconds, revision."""
         self._ledger.__exit__(None, None, None)
         state = [{"set": s.name, "published": len(s.published), "recorded": len(s.recorded),

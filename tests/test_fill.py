@@ -27,11 +27,11 @@ size: int = None  # how many [1..]
 from report.page import start
 from tests.test_fill import SCALE, later, squares
 
-run = start("ren/toy", globals())
-scale = run.scale(**SCALE)
-run.table("table-1", run.results(squares), lambda units: 1 / 0)
-run.extra("own", run.results(later), lambda units: 1 / 0, "Never made.")
-run.stamp()
+page = start("ren/toy", globals())
+scale = page.scale(**SCALE)
+page.table("table-1", page.results(squares), lambda units: 1 / 0)
+page.extra("own", page.results(later), lambda units: 1 / 0, "Never made.")
+page.finish()
 '''
 
 

@@ -37,8 +37,8 @@ def test_form(name):
     first = every[0].source.splitlines()
     assert re.fullmatch(r"\([a-z0-9-]+\)=", first[0]) and first[1].startswith("# ")
     assert sum("parameters" in c.metadata.get("tags", []) for c in every) == 1
-    assert f'start("{name}", globals())' in sources[1] and sources[-1].strip() == "run.stamp()"
-    assert sum("run.minute(" in s for s in sources) <= 1
+    assert f'start("{name}", globals())' in sources[1] and sources[-1].strip() == "page.finish()"
+    assert sum("page.box(" in s for s in sources) <= 1
     headings = [line for c in every if c.cell_type == "markdown" for line in c.source.splitlines()
                 if line.startswith("## ")]
     for item in catalogue.items(name):
@@ -165,10 +165,10 @@ def test_numbers_in_one_minute_stand_in_the_results(smoke, name):
     """Each as it is, as a share in percent, or as what remains of one."""
     _, folder = smoke
     told = outputs(folder, name)
-    known = {n for o in told if o.get("kind") != "minute" for n in numbers(o.get("record") or o["myst"])}
+    known = {n for o in told if o.get("kind") != "box" for n in numbers(o.get("record") or o["myst"])}
     known = known.union(*map(measured, (folder / "flips/runs" / name.split("/")[0]).glob("*")))
     known |= {m for n in known for m in (100 * n, 1 - n, 100 * (1 - n), 100 - n)}
-    for minute in (o for o in told if o.get("kind") == "minute"):
+    for minute in (o for o in told if o.get("kind") == "box"):
         for text in minute["numbers"]:
             text = text.rstrip(".,").replace(",", "")
             half = 0.501 * 10.0 ** -len(text.partition(".")[2])

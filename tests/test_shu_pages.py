@@ -113,9 +113,9 @@ def test_errors_stand_beside_the_printed_range():
 
 
 def test_facts_beside_the_print(runs):
-    facts = beyond.minute(runs)
+    facts = beyond.box(runs)
     assert facts["n"] == 3 and facts["others"] == 0.25
-    assert beyond.minute(runs.iloc[3:]) == {}
+    assert beyond.box(runs.iloc[3:]) == {}
 
 
 def test_figures_are_drawn_of_what_is_there_and_nothing_of_nothing(runs):

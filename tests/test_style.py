@@ -48,7 +48,7 @@ WORDS = {
 FOUND = re.compile("|".join(rf"\b(?:{word})\b" for word in WORDS), re.IGNORECASE)
 
 # What speaks for several pages, function by function: the words of boxes.
-SHARED = {"papers/sutton/figures.py": ("minute_words", "minute", "bars")}
+SHARED = {"papers/sutton/figures.py": ("box_words", "box", "bars")}
 PAGES = NOTEBOOKS + sorted(str(p.relative_to(ROOT).with_suffix("")) for p in ROOT.glob("book/*.md"))
 
 
@@ -112,7 +112,7 @@ def test_boxes_written_in_shared_use_them(path):
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_the_box_as_it_is_shown_uses_them(smoke, name):
     _, folder = smoke
-    boxes = [o["myst"] for o in outputs(folder, name) if o.get("kind") == "minute"]
+    boxes = [o["myst"] for o in outputs(folder, name) if o.get("kind") == "box"]
     assert offences(box.split(":class: minute\n")[-1] for box in boxes) == []
 
 
@@ -120,7 +120,7 @@ def test_the_box_as_it_is_shown_uses_them(smoke, name):
 def test_a_box_can_be_read_in_a_minute(smoke, name):
     """At most four sentences and some hundred words, without the remark of a small run and the verdicts."""
     _, folder = smoke
-    for shown in (o["myst"] for o in outputs(folder, name) if o.get("kind") == "minute"):
+    for shown in (o["myst"] for o in outputs(folder, name) if o.get("kind") == "box"):
         text = shown.split("```\n\n")[-1].split(":class: minute\n")[-1].split("\n\n")[0]
         text = re.sub(r"^\*Nothing on this question.*?\* ", "", text)
         assert len(re.split(r"(?<=[.?!])\s+(?=[A-Z\d])", text)) <= 4, text

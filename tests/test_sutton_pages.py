@@ -133,20 +133,20 @@ def test_a_net_that_always_answers_the_larger_class_is_named_and_left_out():
 def test_the_minute_tells_of_nets_left_out_and_pairs_that_differ():
     shares = {"attack": {p: {"train": 90.0, "test": 80.0} for p in NEXT},
               **{d: {p: {"train": 1.0, "test": 2.0} for p in NEXT} for d in DELTAS}}
-    assert "left out" not in figures.minute_words(made_up(NEXT[:1]), shares, 9, "digits")
-    assert "mean of 1 of 9 pairs; 2 failed trainings left out; n = " in figures.minute_words(
+    assert "left out" not in figures.box_words(made_up(NEXT[:1]), shares, 9, "digits")
+    assert "mean of 1 of 9 pairs; 2 failed trainings left out; n = " in figures.box_words(
         made_up(NEXT[:1]), shares, 9, "digits", failed=2)
-    assert figures.minute_words(made_up(NEXT[:1]), shares, 9, "digits", cause="Why.").endswith("Why.")
-    alike = figures.minute_words(made_up(NEXT[:2]), shares, 9, "digits")
+    assert figures.box_words(made_up(NEXT[:1]), shares, 9, "digits", cause="Why.").endswith("Why.")
+    alike = figures.box_words(made_up(NEXT[:2]), shares, 9, "digits")
     assert "(mean; 20.0%; paper: 2.0%)" in alike  # as many of either pair
     assert "by pair; paper, same pairs: 80.0%" in alike
     assert "along the logit's gradient" in alike and "no evidence" not in alike
-    assert "no evidence" in figures.minute_words(made_up(NEXT[:1]), shares, 9, "digits", fitted=True)
+    assert "no evidence" in figures.box_words(made_up(NEXT[:1]), shares, 9, "digits", fitted=True)
     means = figures.mean_rows(made_up(NEXT[:2]), shares)
     assert [r["of"] for r in means] == 3 * [sum(u["tried"] for u in made_up(NEXT[:2]).test)] + 4 * [100]
     assert [r["published"] for r in means] == ["80.0%", None, None, *4 * ["2.0%"]]
     unlike = pd.concat([made_up(NEXT[:1]), made_up(NEXT[1:2], attackable=20)])
-    assert "(mean; 20.0% to 50.0%; paper" in figures.minute_words(unlike, shares, 9, "digits")
+    assert "(mean; 20.0% to 50.0%; paper" in figures.box_words(unlike, shares, 9, "digits")
 
 
 # ---- tables and pictures ---------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def test_a_problem_without_any_attack_is_shown_too():
     figures.bars(none, shares)
     assert [means[5] for means in figures.mean_shares(none, shares)] == ["no image", "no image"]
     assert not figures.both_sets(figures.medians(none, NAMES, tables.attack_size, "l2"))
-    assert "too few attackable images to tell" in figures.minute_words(none, shares, 9, "digits")
+    assert "too few attackable images to tell" in figures.box_words(none, shares, 9, "digits")
     assert [r["ours"] for r in figures.mean_rows(none, shares)] == ["0%", "1.5%", "1.5%"]
 
 

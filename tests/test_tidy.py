@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from report import prose, tidy
+from report import display, prose, tidy
 from report.experiment import labelled
 from report.page import Page
 from shared import runtime
@@ -30,10 +30,11 @@ def test_a_wrong_template_is_told_in_one_line(template, said):
 
 @pytest.mark.parametrize("facts, told", [
     ({"n": 3}, "n is 3"), ({}, "nothing"), (None, "nothing"), ({"n": None}, "nothing")])
-def test_a_page_says_a_template_of_facts_or_what_it_says_of_none(facts, told):
+def test_a_page_says_a_template_of_facts_or_what_it_says_of_none(monkeypatch, facts, told):
     said = []
-    run = SimpleNamespace(tell=lambda sets, words: said.append(words("units")))
-    Page.say(run, "sets", lambda units: facts, "n is {n}", nothing="nothing")
+    runs = SimpleNamespace(_runs=lambda sets: {"recorded": "runs"}, frames=lambda sets, runs: [runs])
+    monkeypatch.setattr(display, "say", said.append)
+    Page.text(runs, (), lambda units: facts, "n is {n}", nothing="nothing")
     assert said == [told]
 
 

@@ -336,7 +336,7 @@ def test_a_copy_says_so_in_one_line_and_records_nothing(home, monkeypatch, capsy
     said = ["This is a scratch copy of `he/3_optmargin`: its tables and figures are not recorded."]
     assert capsys.readouterr().out.splitlines() == said * copy
     begun.extra("of-ours", (), lambda: [{"a": 1}], "Ours")
-    begun.stamp()
+    begun.finish()
     files = [path.name for path in home.rglob("*.json")]
     assert sorted(files) == ([] if copy else ["extra-of-ours.json", "he-3_optmargin.json"])
 

@@ -40,7 +40,7 @@ images: int = None  # test images; None takes the profile's value [1..]
 from report.page import start
 from report.experiment import Experiment
 
-run = start("{name}", globals())
+page = start("{name}", globals())
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -51,7 +51,7 @@ run = start("{name}", globals())
 {settings}
 SCALE = {{"smoke": dict(images=2, seed=0), "quick": dict(images=20, seed=0),
          "paper": dict(images=100, seed=0)}}
-scale = run.scale(**SCALE)
+scale = page.scale(**SCALE)
 
 
 # %%
@@ -66,7 +66,7 @@ def plan(scale):
     return {{"m1": dict(images=scale.images, seed=scale.seed)}}
 
 
-measured = run.results(Experiment("{key}/measured", measure, plan, scale=SCALE, sizes=("images",),
+measured = page.results(Experiment("{key}/measured", measure, plan, scale=SCALE, sizes=("images",),
                                   names="{{network}}"))
 
 """
@@ -97,10 +97,10 @@ END = """\
 # - `seed=1`: TO DO, with what one should see.
 
 # %%
-# TO DO: run.minute(prose.fill("question; result with n, interval and published value; limits", facts), ...)
+# TO DO: page.box(prose.fill("question; result with n, interval and published value; limits", facts), ...)
 
 # %%
-run.stamp()
+page.finish()
 """
 
 
@@ -156,14 +156,14 @@ def _code(item):
     if item.kind == "figure":
         ticks = "".join(f"    {_quoted(phrase(what, item.must_contain))}: False,\n"
                         for what in item.must_contain)
-        return (f"run.figure({name}, measured, lambda units: None, data=lambda units: {{}},\n"
+        return (f"page.figure({name}, measured, lambda units: None, data=lambda units: {{}},\n"
                 f"           alt=\"TO DO: what the figure shows\", contains={{\n{ticks}}})")
     if not item.rows:
-        return f"run.statement({name}, measured, data=lambda units: {{}})"
+        return f"page.statement({name}, measured, data=lambda units: {{}})"
     keys = item.keys or ("the only row",)
     told = "\n".join(_lines(f"Keys: {', '.join(keys)}; values: {', '.join(item.values)}.", "    "))
     return (f"def {function}(units):\n    \"\"\"TO DO: a row a printed row.\n\n{told}\n    \"\"\"\n"
-            f"    return []\n\n\nrun.table({name}, measured, {function})")
+            f"    return []\n\n\npage.table({name}, measured, {function})")
 
 
 def _settings(items):

@@ -48,7 +48,7 @@ class Planned(page.Page):
     def picture(self, *words, **named):
         pass
 
-    tell = minute = stamp = picture
+    text = box = finish = picture
 
 
 def absent(results):

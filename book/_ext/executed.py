@@ -136,7 +136,7 @@ def read(app, docname, source):
                 continue
             text = placed(spec, docname)
             output["data"] = {"text/markdown": text}
-            if spec.get("kind") == "minute":
+            if spec.get("kind") == "box":
                 minute = text
                 cell["outputs"].remove(output)
             elif is_prose(spec):
@@ -163,7 +163,7 @@ def read(app, docname, source):
                                       **cell["metadata"].get("mystnb", {})}
         made.append(cell)
     if minute:
-        made.insert(1, markdown_cell("minute", minute))
+        made.insert(1, markdown_cell("box", minute))
     notebook["cells"] = made
     source[0] = json.dumps(notebook)
 

@@ -11,9 +11,9 @@ from workflow import catalogue
 
 
 # ---- sentences -------------------------------------------------------------------------------------------
-def minute(name):
+def box(name):
     """What a page found, in its own words: (sentences, picture, alt, at full scale), or None."""
-    for spec in shown(name, "minute"):
+    for spec in shown(name, "box"):
         text = re.sub(r"(?s)```.*?```", "", spec["myst"])
         text = "\n".join(line for line in text.splitlines() if not line.startswith(":"))
         said = [p for p in re.split(r"\n\s*\n", text.strip()) if "{bdg-" not in p]
@@ -42,7 +42,7 @@ def found(paper, text=""):
 
     The picture is that of the paper's first page that says what it found.
     """
-    told = {n: minute(n) for n in catalogue.notebooks() if n.split("/")[0] == paper}
+    told = {n: box(n) for n in catalogue.notebooks() if n.split("/")[0] == paper}
     if not told:
         return "No page of this book measures this paper yet. What it asks, measures and claims is told " \
                "below; {ref}`the audit <audit>` checks its printed numbers."

@@ -52,10 +52,10 @@ from papers.shu import audit as shu
 from report import display, reference
 from report.page import start
 
-run = start("audit/printed_numbers", globals())
+page = start("audit/printed_numbers", globals())
 
 # %%
-scale = run.scale(
+scale = page.scale(
     smoke=dict(draws=20, pairs=10_000),
     quick=dict(draws=200, pairs=200_000),
     paper=dict(draws=200, pairs=200_000),
@@ -273,7 +273,7 @@ def draw_counts(counts):
     return figure
 
 
-run.minute(
+page.box(
     "Do the published numbers of the five papers agree with each other and with the text? Of "
     f"{checked} statements that can be checked without an experiment, {totals['confirms']} hold, "
     f"{totals['holds with exceptions']} hold with exceptions, and {totals['contradicts']} are "
@@ -293,4 +293,4 @@ run.minute(
 # - Change a cell of `book/reference/chen.json` and run again: the rows that depend on it change their class.
 
 # %%
-run.stamp()
+page.finish()

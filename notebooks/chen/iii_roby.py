@@ -60,7 +60,7 @@ from report.evidence import equality
 from report.page import numpy_generator, start
 from shared import roby
 
-run = start("chen/iii_roby", globals())
+page = start("chen/iii_roby", globals())
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -77,7 +77,7 @@ run = start("chen/iii_roby", globals())
 # to the decision boundary is known exactly. No trained network is measured here.
 
 # %%
-scale = run.scale(**{name: settings | {"trials": trials} for (name, settings), trials
+scale = page.scale(**{name: settings | {"trials": trials} for (name, settings), trials
                      in zip(experiments.small("lenet").items(), (20, 1_000, 1_000))})
 
 
@@ -125,7 +125,7 @@ def by_the_equations(classes, p, *, dist=dist, centre=centre, mean=mean, norm=no
 
 # %%
 # Each check also runs with changed formulas, which must be noticed.
-offsets, centres, y = arranged(numpy_generator(run, "classes"), separation=2.0)
+offsets, centres, y = arranged(numpy_generator(page, "classes"), separation=2.0)
 y = torch.cat([y, y[:7] * 0])                # classes of different sizes, so that sums and means differ
 features = torch.cat([centres[y[:-7]] + offsets, centres[y[-7:]] + 2 * offsets[:7]])
 classes = [features[y == k].tolist() for k in range(CLASSES)]
@@ -155,7 +155,7 @@ def checked(names, **changes):
 # %%
 largest = features.argmax(1)
 alike = bool((features.softmax(1).argmax(1) == largest).all())
-run.statement("equation-1", data={"samples": len(features), "same": alike}, evidence=equality(alike, changed=[
+page.statement("equation-1", data={"samples": len(features), "same": alike}, evidence=equality(alike, changed=[
     (features.softmax(0).argmax(1) != largest).any(), (features.argmin(1) != largest).any()]))
 
 # %% [markdown]
@@ -175,7 +175,7 @@ shorter, longer, away = (torch.cdist(features + s * gap[:, None] * ahead, centre
                          for s in (0.999, 1.001, -1.001))
 own = y[gap > 0]
 kept = bool((shorter == own).all() and (longer != own).all())
-run.statement("equation-2", data={"samples": len(own), "same": kept},
+page.statement("equation-2", data={"samples": len(own), "same": kept},
               evidence=equality(kept, changed=[(away == own).any()]))
 
 # %% [markdown]
@@ -184,7 +184,7 @@ run.statement("equation-2", data={"samples": len(own), "same": kept},
 # $f_{c_k}$ is the mean of the feature vectors of class $k$: of the *predicted* class in the paper, of the *true* one in the later code.
 
 # %%
-run.statement("equation-3", **checked(("fsd",), centre=[
+page.statement("equation-3", **checked(("fsd",), centre=[
     lambda samples: [median(column) for column in zip(*samples)], lambda samples: samples[0]]))
 
 # %% [markdown]
@@ -193,7 +193,7 @@ run.statement("equation-3", **checked(("fsd",), centre=[
 # $\mathrm{dist}(a, b) = \bigl(\sum_m |a_m - b_m|^p\bigr)^{1/p}$. The paper uses $p = 2$ and $p = \infty$, the largest difference.
 
 # %%
-run.statement("equation-4", **checked(("fsd",), dist=[
+page.statement("equation-4", **checked(("fsd",), dist=[
     lambda a, b, p: dist(a, b, 1), lambda a, b, p: dist(a, b, 2) ** 2]))
 
 # %% [markdown]
@@ -202,7 +202,7 @@ run.statement("equation-4", **checked(("fsd",), dist=[
 # $\mathrm{FSA}_k = 1 - \mathrm{norm}\bigl(\sum_j \mathrm{dist}(f_j, f_{c_k})\bigr) / n_k$.
 
 # %%
-run.statement("equation-5", **checked(("fsa",), norm=[
+page.statement("equation-5", **checked(("fsa",), norm=[
     lambda values: values, lambda values: [v / max(values) for v in values]]))
 
 # %% [markdown]
@@ -211,7 +211,7 @@ run.statement("equation-5", **checked(("fsa",), norm=[
 # FSA is the mean of $\mathrm{FSA}_k$ over the classes.
 
 # %%
-run.statement("equation-6", **checked(("fsa",), mean=[median, max]))
+page.statement("equation-6", **checked(("fsa",), mean=[median, max]))
 
 # %% [markdown]
 # ## Equation 7: the distance of two classes
@@ -219,7 +219,7 @@ run.statement("equation-6", **checked(("fsa",), mean=[median, max]))
 # $\mathrm{FSD}_{i,j}$ is the distance of the centres.
 
 # %%
-run.statement("equation-7", **checked(("fsd",), dist=[lambda a, b, p: dist(a[1:], b[1:], p)]))
+page.statement("equation-7", **checked(("fsd",), dist=[lambda a, b, p: dist(a[1:], b[1:], p)]))
 
 # %% [markdown]
 # ## Equation 8: feature subspace distance
@@ -227,7 +227,7 @@ run.statement("equation-7", **checked(("fsd",), dist=[lambda a, b, p: dist(a[1:]
 # FSD is the mean of $\mathrm{FSD}_{i,j}$ over the $K(K-1)/2$ pairs, not scaled by *norm*.
 
 # %%
-run.statement("equation-8", **checked(("fsd",), mean=[median, sum]))
+page.statement("equation-8", **checked(("fsd",), mean=[median, sum]))
 
 # %% [markdown]
 # ## Equation 9: the overlap of two classes
@@ -235,7 +235,7 @@ run.statement("equation-8", **checked(("fsd",), mean=[median, sum]))
 # $\mathrm{ROBY}_{i,j} = \mathrm{FSA}_i + \mathrm{FSA}_j - \mathrm{FSD}_{i,j}$.
 
 # %%
-run.statement("equation-9", **checked(("roby",), sign=[-1, 0]))
+page.statement("equation-9", **checked(("roby",), sign=[-1, 0]))
 
 # %% [markdown]
 # ## Equation 10: ROBY
@@ -243,7 +243,7 @@ run.statement("equation-9", **checked(("roby",), sign=[-1, 0]))
 # ROBY is the mean of $\mathrm{ROBY}_{i,j}$ over all pairs.
 
 # %%
-run.statement("equation-10", **checked(("roby",), mean=[median, max]))
+page.statement("equation-10", **checked(("roby",), mean=[median, max]))
 
 
 # %% [markdown]
@@ -287,7 +287,7 @@ CHANGES = ({"sign": -1}, {"norm": lambda values: [v / max(values) for v in value
 noticed = [not same(algorithm_1(classes, 2, **change), fast[2]) for change in CHANGES]
 moved = [[[v + 9 for v in f] for f in samples] for samples in classes]
 counts = [work(some) for some in (classes, [2 * samples for samples in classes], classes + moved)]
-run.statement("algorithm-1", data={"samples": len(y), "classes": CLASSES, "same": agree, "counts": counts},
+page.statement("algorithm-1", data={"samples": len(y), "classes": CLASSES, "same": agree, "counts": counts},
               evidence=equality(agree, changed=noticed))
 
 # %% [markdown]
@@ -302,7 +302,7 @@ run.statement("algorithm-1", data={"samples": len(y), "classes": CLASSES, "same"
 # distance of two centres, and ROBY by Equations 5 to 10.
 
 # %%
-offsets, centres, y = arranged(numpy_generator(run, "readings"))
+offsets, centres, y = arranged(numpy_generator(page, "readings"))
 wider = torch.where(y == 0, 3.0, 1.0)[:, None]
 NAMES = {name: words for name, (words, _) in MEASURES.items()}
 ROWS = {"base": described("as they are", offsets, centres, y),
@@ -310,9 +310,9 @@ ROWS = {"base": described("as they are", offsets, centres, y),
         "far": described("centres ten times as far apart", offsets, 10 * centres, y),
         "half": described("samples half as far from their centre", offsets / 2, centres, y),
         "one": described("one class three times as wide", offsets * wider, centres, y)}
-run.extra("readings", (), lambda: ROWS.values(), "Hand-made classes", header={
+page.extra("readings", (), lambda: ROWS.values(), "Hand-made classes", header={
     "classes": "classes", "error": "error, %", "boundary": "distance to boundary", **NAMES})
-run.say((), lambda: ROWS,
+page.text((), lambda: ROWS,
         "With all features multiplied by ten the distance to the boundary grows from {base.boundary} to "
         "{ten.boundary}, but no number of Algorithm 1 changes. Centres ten times as far apart lower the "
         "error from {base.error:%} to {far.error:%}, while ROBY rises from {base.roby} to {far.roby}. One "
@@ -332,7 +332,7 @@ run.say((), lambda: ROWS,
 
 # %%
 EQUAL = 2 + 1e-6 * torch.arange(CLASSES, dtype=torch.float64)
-sweep = handmade.swept(np.geomspace(0.25, 8, 16), *arranged(numpy_generator(run, "equal"), widths=EQUAL))
+sweep = handmade.swept(np.geomspace(0.25, 8, 16), *arranged(numpy_generator(page, "equal"), widths=EQUAL))
 ALT = "Left: ROBY is flat, the overlap falls. Right: the error falls to zero as the centres move apart."
 display.picture(handmade.draw_sweep(sweep), "Equally wide hand-made classes, moved apart. Left: ROBY, and "
                 "the overlap over the mean distance of two centres. Right: share of samples that the "
@@ -348,10 +348,10 @@ display.picture(handmade.draw_sweep(sweep), "Equally wide hand-made classes, mov
 
 # %%
 SPREADS = {"separation differs up to fourfold": 2.0, "equal separation": 1.0}
-AGREED = {name: handmade.property_1(numpy_generator(run, "property", name), scale.trials, spread)
+AGREED = {name: handmade.property_1(numpy_generator(page, "property", name), scale.trials, spread)
           for name, spread in SPREADS.items()}
-run.statement("property-1", data={"n": scale.trials, "arrangements": AGREED})
-run.extra("property-1", (), lambda: [
+page.statement("property-1", data={"n": scale.trials, "arrangements": AGREED})
+page.extra("property-1", (), lambda: [
     {"arrangements": "a perfect measure"} | {name: f"{sign}" for name, (_, sign) in MEASURES.items()},
     *({"arrangements": name} | {
         k: f"{ranks[k]:.3f} ({ranks[f'{k}_low']:.3f} to {ranks[f'{k}_high']:.3f})" for k in MEASURES}
@@ -378,7 +378,7 @@ IMAGES = ((features - features.min()) / (features.max() - features.min())).float
 LABELS = torch.cat([y, torch.zeros(7, dtype=torch.int64)])
 roby.measure(counting, IMAGES, LABELS)
 once = sum(n for n, _ in calls) == len(IMAGES) and not any(gradients for _, gradients in calls)
-run.statement("property-2", data={"images": len(IMAGES), "same": once}, evidence=equality(once))
+page.statement("property-2", data={"images": len(IMAGES), "same": once}, evidence=equality(once))
 
 # %% [markdown]
 # ## Property 3: any model
@@ -403,7 +403,7 @@ def agrees(model):
 
 
 same_everywhere = all(map(agrees, MODELS))
-run.statement("property-3", data={"models": len(MODELS), "same": same_everywhere},
+page.statement("property-3", data={"models": len(MODELS), "same": same_everywhere},
               evidence=equality(same_everywhere))
 
 # %% [markdown]
@@ -413,8 +413,8 @@ run.statement("property-3", data={"models": len(MODELS), "same": same_everywhere
 # attack are those of {ref}`Section IV.C <chen-iv-c>`, the robust network that of {ref}`Section IV.D <chen-iv-d>`.
 
 # %%
-PAIR = [run.results(experiments.natural, names=["mnist-resnet101"]),
-        run.results(experiments.robust, names=["mnist-resnet101-robust"])]
+PAIR = [page.results(experiments.natural, names=["mnist-resnet101"]),
+        page.results(experiments.robust, names=["mnist-resnet101-robust"])]
 PANELS = {"natural_clean": (0, "map_clean", "natural, clean images"),
           "natural_adversarial": (0, "map_text", "natural, adversarial images"),
           "robust_adversarial": (1, "map_text", "robust, adversarial images")}
@@ -426,7 +426,7 @@ def panels(*frames):
             for u in frames[which].to_dict("records")}
 
 
-run.figure("figure-1", PAIR, lambda *frames: figures.draw_maps(
+page.figure("figure-1", PAIR, lambda *frames: figures.draw_maps(
     {title: points for title, *points in panels(*frames).values()}),
     data=lambda *frames: {
         "neighbours_pct": {name: figures.grouped(*points) for name, (_, *points) in panels(*frames).items()},
@@ -454,7 +454,7 @@ run.figure("figure-1", PAIR, lambda *frames: figures.draw_maps(
 # - Give `EQUAL` widths of your own: ROBY departs from 1 − FSD as they differ.
 
 # %%
-run.minute(prose.fill(
+page.box(prose.fill(
     "Does a smaller ROBY, the overlap of the classes among the logits, go with a larger distance to the "
     "decision boundary? Over {n} random arrangements of ten artificial classes, the rank correlation of ROBY "
     "by Algorithm 1 with that distance is {free.roby:.3f} (95% interval {free.roby_low:.3f} to "
@@ -468,4 +468,4 @@ run.minute(prose.fill(
     picture=handmade.draw_sweep(sweep), alt=ALT, sets=())
 
 # %%
-run.stamp()
+page.finish()

@@ -54,7 +54,7 @@ from report.small_network import small_network
 from shared.attacks.gradient import PGD
 from shared.attacks.threat import Linf
 
-run = start("chen/iv_c_benchmark", globals())
+page = start("chen/iv_c_benchmark", globals())
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -74,7 +74,7 @@ run = start("chen/iv_c_benchmark", globals())
 # | Q3: does it follow the capacity of a network? | {ref}`Section IV.E <chen-iv-e>` |
 
 # %%
-run.statement("procedure-research-questions", data={"questions": 3})
+page.statement("procedure-research-questions", data={"questions": 3})
 
 
 # %% [markdown]
@@ -105,13 +105,13 @@ CHANGES = ({}, {"direction": lambda slope: slope / slope.norm()}, {"direction": 
 loops = [pgd_by_the_paper(network, image, true, image + chance, size=0.3, step=0.01, steps=40, **change)
          for change in CHANGES]
 same, *changed = [(z - fast.propose(network, image, true, chance)[0]).abs().max().item() for z in loops]
-run.statement("procedure-pgd-and-training", data={"steps": 40, "same_image": same < 1e-5},
+page.statement("procedure-pgd-and-training", data={"steps": 40, "same_image": same < 1e-5},
               evidence=equality(same < 1e-5, changed=[difference > 1e-3 for difference in changed]))
 
 # %%
-scale = run.scale(**experiments.SCALE)
+scale = page.scale(**experiments.SCALE)
 # The experiments of this page and of the others of this paper; `natural` are the paper's networks among all.
-networks, robust, dense, convolutional, suspects = map(run.results, (
+networks, robust, dense, convolutional, suspects = map(page.results, (
     experiments.natural, experiments.robust, experiments.dense, experiments.convolutional,
     experiments.suspects))
 natural = networks.only(figures.printed)
@@ -126,11 +126,11 @@ natural = networks.only(figures.printed)
 # Values agree (✓) only to their printed digits. A success rate is marked “?” if the published one lies in the 99% interval of ours.
 
 # %%
-run.say(natural, lambda units: ranking.measured(units) | {"whole": vars(run.full)},
+page.text(natural, lambda units: ranking.measured(units) | {"whole": vars(page.full)},
         "Networks measured on {data}: {names} (n = {networks} of {all}). Each was trained once, for {epochs} "
         "epochs on {images_train} images. Of {images_attack} test images (paper: {whole.images_attack}) the "
         "correctly classified ones were attacked.")
-run.table("table-1", natural, figures.with_lengths(figures.table_1))
+page.table("table-1", natural, figures.with_lengths(figures.table_1))
 
 
 # %% [markdown]
@@ -152,7 +152,7 @@ PRINTED = np.array([[row["asr_inf"], row["roby_inf"]] for row in ranking.PRINTED
                     if row["dataset"] == "MNIST"]).T
 right = ranking.agreement(*PRINTED)["pearson"]
 as_printed = pearson(*PRINTED, twice=True)
-run.statement("equation-pearson", data={"networks": figures.TEN, "r": right, "as_printed": as_printed},
+page.statement("equation-pearson", data={"networks": figures.TEN, "r": right, "as_printed": as_printed},
               evidence=equality(abs(pearson(*PRINTED) - right) < 1e-9,
                                 changed=[abs(as_printed - right) > 1e-3]))
 
@@ -162,13 +162,13 @@ run.statement("equation-pearson", data={"networks": figures.TEN, "r": right, "as
 # A data set has no coefficient while one of its ten networks is missing, or if the attack succeeds equally often on all ten.
 
 # %%
-run.table("table-2", natural, ranking.correlations("inf"))
+page.table("table-2", natural, ranking.correlations("inf"))
 
 # %% [markdown]
 # ## Table III: correlation of the L2 metrics with attack success
 
 # %%
-run.table("table-3", natural, ranking.correlations("2"))
+page.table("table-3", natural, ranking.correlations("2"))
 
 # %% [markdown]
 # ## Table IV: both forms of ROBY with both attacks
@@ -176,7 +176,7 @@ run.table("table-3", natural, ranking.correlations("2"))
 # Each cell is the mean of the coefficients of the three data sets.
 
 # %%
-run.table("table-4", natural, ranking.table_4)
+page.table("table-4", natural, ranking.table_4)
 
 # %% [markdown]
 # ## Figure 2: attack success and metrics, L∞ forms
@@ -186,14 +186,14 @@ run.table("table-4", natural, ranking.table_4)
 # %%
 CONTAINS = {"one panel per dataset": lambda d: d["panels"] == 3, "of ten models": lambda d: d["series"] == 4}
 METRICS = "attack success, FSA, FSD and ROBY in the {} form"
-run.figure("figure-2", natural, contains=CONTAINS,
+page.figure("figure-2", natural, contains=CONTAINS,
            **ranking.of_series(figures.SERIES["inf"], METRICS.format("L∞")))
 
 # %% [markdown]
 # ## Figure 3: attack success and metrics, L2 forms
 
 # %%
-run.figure("figure-3", natural, contains=CONTAINS,
+page.figure("figure-3", natural, contains=CONTAINS,
            **ranking.of_series(figures.SERIES["2"], METRICS.format("L2")))
 
 # %% [markdown]
@@ -202,7 +202,7 @@ run.figure("figure-3", natural, contains=CONTAINS,
 # %%
 BOTH = {name: words for series in figures.SERIES.values() for name, words in series.items()
         if name.startswith(("asr", "roby"))}
-run.figure("figure-4", natural, **ranking.of_series(BOTH, "success of both attacks and both forms of ROBY"),
+page.figure("figure-4", natural, **ranking.of_series(BOTH, "success of both attacks and both forms of ROBY"),
            contains={"panels per dataset": lambda d: d["panels"] == 3,
                      "four series": lambda d: d["series"] == 4})
 
@@ -213,19 +213,19 @@ run.figure("figure-4", natural, **ranking.of_series(BOTH, "success of both attac
 # it does not flip all images.
 
 # %%
-run.extra("suspects", suspects, ranking.suspected,
+page.extra("suspects", suspects, ranking.suspected,
           "Readings of the text's PGD on MNIST: share of the correctly classified images that are flipped, "
           "in percent, and the mean absolute deviation from the published success, in points",
           header={"reading": "reading"} | {name: name for name in ("LeNet", "MobileNetV2", "SqueezeNet")} | {
               "deviation": "mean deviation"})
-run.say(suspects, ranking.of_suspects,
+page.text(suspects, ranking.of_suspects,
         "Of these readings *{best}* is nearest to the published success: {off:.1f} points on average over "
         "{networks} networks, where the text's is {text:.1f} points off. By {{ref}}`the rule <which-pgd>`, "
         "fixed before, another reading becomes the main one if it is at most half as far off as the text's.")
-run.extra("attacks", natural, ranking.attacks,
+page.extra("attacks", natural, ranking.attacks,
           "Success of each attack, lowest to highest, beside the published success of its norm (L∞ or L2); "
           "rank correlations with 95% intervals over networks", header=ranking.ATTACKS)
-run.say(natural, ranking.answer,
+page.text(natural, ranking.answer,
         "In the L2 norm the level of the published success is nearest to that of the 10 steps of 2, which "
         "flip {code_steps} and so order no networks. The success in the L2 ball of the same ε has rank "
         "correlation {by_paper} with the published one. PGD at ε/3 and the 10 L∞ steps of 2 order our "
@@ -239,14 +239,14 @@ run.say(natural, ranking.answer,
 # distances to the boundary. That along the gradient is of the first label change on one straight line, so it is only an upper bound.
 
 # %%
-run.extra("rank-agreement", natural, ranking.rank_agreement,
+page.extra("rank-agreement", natural, ranking.rank_agreement,
           "Agreement of each quantity with the success of PGD at ε/3, over the ten networks of a data set",
           header=ranking.HEADER)
-run.say(natural, ranking.answer, "With PGD at ε/3, {clear} of {quantities} quantities have an interval over "
+page.text(natural, ranking.answer, "With PGD at ε/3, {clear} of {quantities} quantities have an interval over "
         "networks without 0. Differences were not tested.")
-run.extra("quantities", networks, lambda units: figures.network_rows(
+page.extra("quantities", networks, lambda units: figures.network_rows(
     units, ["asr_third", *ranking.QUANTITIES], sort="asr_third"),
-          f"Quantities by success at ε/3; distances are medians over at most {run.full.near} images",
+          f"Quantities by success at ε/3; distances are medians over at most {page.full.near} images",
           header=ranking.VALUES, fold="The quantities behind it")
 
 # %% [markdown]
@@ -259,10 +259,10 @@ run.extra("quantities", networks, lambda units: figures.network_rows(
 # class, as our tables do. Softmax outputs are a third reading. That code also normalises by the batch of 50, we by running averages.
 
 # %%
-run.extra("by-features", natural, ranking.by_features,
+page.extra("by-features", natural, ranking.by_features,
           "Spearman's correlation of ROBY with attack success, by features and classes, over ten networks "
           "(95% interval, other networks; perfect: 1)", header=ranking.READINGS)
-run.say(natural, ranking.answer,
+page.text(natural, ranking.answer,
         "The sign of the estimate changes with features and attack. With success at ε/3, ROBY (L2) has rank "
         "correlation {logits.third_2} for logits and true classes, {hidden.third_2} for the text's reading "
         "(last hidden layer, predicted classes) and {softmax.third_2} for softmax outputs and true classes. "
@@ -286,9 +286,9 @@ run.say(natural, ranking.answer,
 # - A further network is one entry in `MODELS` of `papers/chen/models.py`; it needs no new training of the others.
 
 # %%
-best = run.best(natural)
+best = page.best(natural)
 if len(best) and (facts := ranking.answer(best)):
-    run.minute(prose.fill(
+    page.box(prose.fill(
         "Does ROBY, the overlap of the classes, rank networks by robustness as an attack does? The paper's "
         "PGD flips {text} of the images of our {networks} {data} networks, so they are ranked by success at "
         "a third of its ε. ROBY has rank correlation {hidden.third_2} with that success for the features and "
@@ -301,4 +301,4 @@ if len(best) and (facts := ranking.answer(best)):
         alt="Attack success and ROBY over the networks, in the order of attack success.")
 
 # %%
-run.stamp()
+page.finish()

@@ -44,7 +44,7 @@ from papers.chen import experiments, figures
 from report import prose
 from report.page import start
 
-run = start("chen/iv_d_defence", globals())
+page = start("chen/iv_d_defence", globals())
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -59,8 +59,8 @@ run = start("chen/iv_d_defence", globals())
 # networks of a pair are trained alike, and less than published: the line below Table V states how much.
 
 # %%
-scale = run.scale(**experiments.small("lenet"))
-BOTH = natural, robust = [run.results(kind).only(figures.printed)
+scale = page.scale(**experiments.small("lenet"))
+BOTH = natural, robust = [page.results(kind).only(figures.printed)
                           for kind in (experiments.natural, experiments.robust)]
 SAMPLES = {"original": "clean images", "adversarial": "adversarial images"}
 KINDS, PRINTED = ("natural", "robust"), experiments.PAPER["table-5"].rows
@@ -155,21 +155,21 @@ def facts_of(*frames):
                   for samples in SAMPLES} for name, some in rows.items()}}
 
 
-run.extra("natural-and-robust", BOTH, natural_and_robust,
+page.extra("natural-and-robust", BOTH, natural_and_robust,
           "Natural and robust networks: accuracy on the test images, attack success rate (ASR) of the text's "
           "PGD on the n correctly classified of the attacked images, and ROBY (L2) of the robust minus that "
           "of the natural network (95% interval over test images; one training each)", header={
               "network": "network", "acc_natural": "accuracy, natural, %", "acc_robust": "robust, %",
               "asr_natural": "ASR, natural, %", "asr_robust": "robust, %",
               **{samples: f"difference, {words}" for samples, words in SAMPLES.items()}})
-run.extra("defence-by-features", BOTH, by_reading,
+page.extra("defence-by-features", BOTH, by_reading,
           "ROBY (L2) by classes, and the overlap: mean over the pairs, and in how many pairs the robust "
           "network has the smaller value; a pair counts if no class of either network is empty",
           header={"reading": "features, classes"} | {
               name: heading for samples, words in SAMPLES.items() for name, heading in (
                   (f"{samples}_natural", f"{words}: natural"), (f"{samples}_robust", "robust"),
                   (samples, "robust smaller in"))})
-run.say(BOTH, facts_of,
+page.text(BOTH, facts_of,
         "Pairs measured: {names} (paper: {all} pairs). With logits and true classes the robust network has "
         "the smaller ROBY in {true.original} on clean images (paper, same networks: {same.original}) and in "
         "{true.adversarial} on adversarial images (paper: {same.adversarial}). With logits and predicted "
@@ -188,7 +188,7 @@ def natural_facts(units):
             100 * figures.success(u, "text") for u in units.to_dict("records"))}
 
 
-run.say(natural, natural_facts,
+page.text(natural, natural_facts,
         "With true classes, {ours} of {n} natural networks have a smaller ROBY on adversarial than on clean "
         "images (paper, same networks: {paper}), although PGD flips {rate} of their correctly classified "
         "images. A fall of ROBY from clean to adversarial images is thus no sign of robustness by itself.")
@@ -197,7 +197,7 @@ run.say(natural, natural_facts,
 # ## Table V: ROBY of natural and robust networks
 
 # %%
-run.table("table-5", BOTH, figures.with_lengths(table_5))
+page.table("table-5", BOTH, figures.with_lengths(table_5))
 
 
 # %% [markdown]
@@ -205,7 +205,7 @@ run.table("table-5", BOTH, figures.with_lengths(table_5))
 
 # %%
 def of_samples(samples):
-    """What `run.figure` takes for Figure 5 or 6: a panel a data set, ROBY of both models of each network."""
+    """What `page.figure` takes for Figure 5 or 6: a panel a data set, ROBY of both models of each network."""
     series = {f"roby_{samples}_{kind}": f"ROBY, {kind}" for kind in KINDS}
     return {"draw": lambda *frames: figures.draw_networks(
                 pd.DataFrame(table_5(*frames)), series, sort=f"roby_{samples}_natural", axis="ROBY"),
@@ -219,13 +219,13 @@ def of_samples(samples):
                              None not in values.values() for values in d["networks"].values())}}
 
 
-run.figure("figure-5", BOTH, **of_samples("original"))
+page.figure("figure-5", BOTH, **of_samples("original"))
 
 # %% [markdown]
 # ## Figure 6: ROBY on adversarial images
 
 # %%
-run.figure("figure-6", BOTH, **of_samples("adversarial"))
+page.figure("figure-6", BOTH, **of_samples("adversarial"))
 
 
 # %% [markdown]
@@ -236,7 +236,7 @@ run.figure("figure-6", BOTH, **of_samples("adversarial"))
 
 # %%
 def of_maps(key, words):
-    """What `run.figure` takes for Figures 7 to 9: maps of MNIST, with shares of neighbours of one class."""
+    """What `page.figure` takes for Figures 7 to 9: maps of MNIST, with shares of neighbours of one class."""
     def maps(units):
         return {experiments.SPELT[u["model"]]: (u[key], u["labels"]) for u in units.to_dict("records")}
 
@@ -251,14 +251,14 @@ def of_maps(key, words):
 
 digits, robust_digits = (results.only(lambda run: run["data"] == "mnist") for results in BOTH)
 CLEAN, ATTACKED = of_maps("map_clean", "clean"), of_maps("map_text", "adversarial")
-run.figure("figure-7", digits, **CLEAN)
+page.figure("figure-7", digits, **CLEAN)
 
 # %% [markdown]
 # ## Figure 8: natural networks, adversarial images
 
 # %%
-run.figure("figure-8", digits, **ATTACKED)
-run.say(digits, lambda units: {
+page.figure("figure-8", digits, **ATTACKED)
+page.text(digits, lambda units: {
     "n": len(units), "chance": 100 / int(units.classes.max()), "images": CLEAN["data"](units)["images"],
     "clean": figures.between(CLEAN["data"](units)["neighbours_pct"].values()),
     "attacked": figures.between(ATTACKED["data"](units)["neighbours_pct"].values())},
@@ -270,7 +270,7 @@ run.say(digits, lambda units: {
 # ## Figure 9: robust networks, adversarial images
 
 # %%
-run.figure("figure-9", robust_digits, **ATTACKED)
+page.figure("figure-9", robust_digits, **ATTACKED)
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -286,7 +286,7 @@ run.figure("figure-9", robust_digits, **ATTACKED)
 # - `seed=1` in a quick run: the maps turn and the classes move; the shares of neighbours change by a few percent.
 
 # %%
-MINUTE = (
+BOX = (
     "Is ROBY, the overlap of the classes among the logits, smaller for adversarially trained (robust) "
     "networks than for natural ones? The paper reports so for {paper.original} of {all} networks on clean "
     "and for {paper.adversarial} on adversarial images. In our pairs ({names}) the robust network has the "
@@ -295,10 +295,10 @@ MINUTE = (
     "mean distance of the classes, without ROBY's scaling, is smaller in {overlap.original} and "
     "in {overlap.adversarial}. Training of {epochs} epochs, after which PGD still flips {robust} of the "
     "correctly classified images of the robust network (natural: {natural}), gives no verdict.")
-best = run.best(*BOTH)
-if all(map(len, best)) and (facts := facts_of(*best)) and prose.complete(MINUTE, facts):
-    run.minute(prose.fill(MINUTE, facts), picture=of_samples("original")["draw"](*best), sets=BOTH,
+best = page.best(*BOTH)
+if all(map(len, best)) and (facts := facts_of(*best)) and prose.complete(BOX, facts):
+    page.box(prose.fill(BOX, facts), picture=of_samples("original")["draw"](*best), sets=BOTH,
                alt="ROBY of natural and robust networks on clean images over the networks.")
 
 # %%
-run.stamp()
+page.finish()

@@ -48,7 +48,7 @@ from papers.chen import models as recipes
 from report import display, prose, registry
 from report.page import start
 
-run = start("chen/iv_e_capacity", globals())
+page = start("chen/iv_e_capacity", globals())
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -65,9 +65,9 @@ run = start("chen/iv_e_capacity", globals())
 # scale of pixels and no number of steps; we take 10 steps in ε = 1/255.
 
 # %%
-scale = run.scale(**experiments.small("fcn-1", "fcn-2", "cnn-2"))
-dense = run.results(experiments.dense).only(figures.printed)
-convolutional = run.results(experiments.convolutional).only(figures.printed)
+scale = page.scale(**experiments.small("fcn-1", "fcn-2", "cnn-2"))
+dense = page.results(experiments.dense).only(figures.printed)
+convolutional = page.results(experiments.convolutional).only(figures.printed)
 
 
 # %%
@@ -79,7 +79,7 @@ def table_rows(units):
 
 
 def of_table(asked):
-    """What `run.table` takes for Table VI or VII: the dense networks `asked`, and their rows."""
+    """What `page.table` takes for Table VI or VII: the dense networks `asked`, and their rows."""
     return dense.only(lambda run: experiments.SPELT[run["model"]] in asked), figures.with_lengths(table_rows)
 
 
@@ -89,7 +89,7 @@ def of_table(asked):
 # Two hidden layers of 100 to 4,000 neurons each.
 
 # %%
-run.table("table-6", *of_table(figures.WIDER))
+page.table("table-6", *of_table(figures.WIDER))
 
 # %% [markdown]
 # ## Table VII: number of layers
@@ -97,7 +97,7 @@ run.table("table-6", *of_table(figures.WIDER))
 # Two to five hidden layers of 4,000 neurons each.
 
 # %%
-run.table("table-7", *of_table(figures.DEEPER))
+page.table("table-7", *of_table(figures.DEEPER))
 
 # %% [markdown]
 # ## Figure 10: attack success and ROBY over width and depth
@@ -139,7 +139,7 @@ def figure_10(units):
         for side, nets in capacity(units).items()}
 
 
-run.figure("figure-10", dense, draw_capacity, data=figures.with_lengths(figure_10),
+page.figure("figure-10", dense, draw_capacity, data=figures.with_lengths(figure_10),
            alt="Attack success of two attacks and ROBY over the number of neurons and of layers.",
            contains={"FCN-1": lambda d: d["neurons"]["networks"] == len(figures.WIDER),
                      "FCN-9": lambda d: d["layers"]["networks"] == len(figures.DEEPER)})
@@ -161,7 +161,7 @@ def table_8():
             for name, modules in built.items()]
 
 
-run.table("table-8", (), table_8)
+page.table("table-8", (), table_8)
 
 # %% [markdown]
 # ## Table IX: attack success and ROBY of the four CNNs
@@ -169,7 +169,7 @@ run.table("table-8", (), table_8)
 # Rows stand in the paper's order, by published attack success.
 
 # %%
-run.table("table-9", convolutional, figures.with_lengths(table_rows))
+page.table("table-9", convolutional, figures.with_lengths(table_rows))
 
 
 # %% [markdown]
@@ -184,7 +184,7 @@ def figure_11(units):
                         for data, numbers in ranking.of_cnns(rows).items()}}
 
 
-run.figure("figure-11", convolutional,
+page.figure("figure-11", convolutional,
            lambda units: figures.draw_networks(figures.networks(units), LINES, sort="asr_third"),
            data=figure_11,
            alt="For each data set, attack success of two attacks and ROBY of the four networks.",
@@ -202,7 +202,7 @@ run.figure("figure-11", convolutional,
 # %%
 COLUMNS = {"asr_text": "ASR, %", "asr_third": "ASR at ε/3, %", "near_random": "boundary distance",
            "roby_2": "ROBY", "roby_low": "2.5%", "roby_high": "97.5%", "overlap_2": "overlap"}
-run.extra("dense-networks", dense, lambda units: figures.network_rows(units, COLUMNS),
+page.extra("dense-networks", dense, lambda units: figures.network_rows(units, COLUMNS),
           "Attack success and measures of the fully connected networks", header=figures.NETWORK | COLUMNS)
 PUBLISHED = {row["model"]: row for item in ("table-6", "table-7") for row in experiments.PAPER[item].rows}
 
@@ -218,7 +218,7 @@ def ends(units):
         for side, nets in panels.items()}
 
 
-run.say(dense, ends,
+page.text(dense, ends,
         "From {neurons.first.size} to {neurons.last.size} neurons ROBY goes from {neurons.first.roby_2} to "
         "{neurons.last.roby_2}, attack success at a third of ε from {neurons.first.third:%} to "
         "{neurons.last.third:%}, and the median boundary distance from {neurons.first.near_random} to "
@@ -234,7 +234,7 @@ def of_four(units):
         for data, nets in whole.items()) for name in ("roby_2", "overlap_2")}
 
 
-run.say(convolutional, of_four,
+page.text(convolutional, of_four,
         "If ROBY followed attack success at a third of ε, their rank correlation over the {n} CNNs would be "
         "1. It is {roby_2}; for the overlap without scaling it is {overlap_2}. Over {n} networks even "
         "−1 or 1 occurs by chance with probability {chance:.2f}, and each network was trained once.")
@@ -250,7 +250,7 @@ def on_colour(units):
                                  if row["dataset"] == colour)}
 
 
-run.say(convolutional, on_colour,
+page.text(convolutional, on_colour,
         "On CIFAR-10 our PGD flips {text} of the correctly classified images (paper: {paper}). Longer steps "
         "do not explain this: the 10 steps of 2/255 of the authors' later code flip {code} within the same "
         "ε. A larger perturbation flips more: PGD in an L2 ball of radius 0.5 flips {wide}. "
@@ -276,10 +276,10 @@ run.say(convolutional, on_colour,
 # - Add `seed=2`: which of the differences between the networks is larger than that between two seeds?
 
 # %%
-best = run.best(dense)
+best = page.best(dense)
 if len(best) and (facts := ends(best)):
     nets = figures.networks(best)
-    run.minute(prose.fill(
+    page.box(prose.fill(
         "Do wider and deeper fully connected networks have a smaller attack success and ROBY (class "
         "overlap, scaled inside each network), as the paper claims? From {neurons.first.size} to "
         "{neurons.last.size} neurons, success at a third of the paper's ε goes from "
@@ -297,4 +297,4 @@ if len(best) and (facts := ends(best)):
         alt="Attack success of two attacks and ROBY over the number of neurons and of layers.")
 
 # %%
-run.stamp()
+page.finish()

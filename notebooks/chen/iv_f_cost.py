@@ -40,7 +40,7 @@ from papers.chen.claims import PUBLISHED_SHARE as PUBLISHED
 from report import prose
 from report.page import start
 
-run = start("chen/iv_f_cost", globals())
+page = start("chen/iv_f_cost", globals())
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -55,8 +55,8 @@ run = start("chen/iv_f_cost", globals())
 # attack depends less on the hardware.
 
 # %%
-scale = run.scale(**experiments.small("lenet"))
-natural = figures.on_a_cpu(run.results(experiments.natural).only(figures.printed))
+scale = page.scale(**experiments.small("lenet"))
+natural = figures.on_a_cpu(page.results(experiments.natural).only(figures.printed))
 IMAGES = 10_000         # test images of ROBY, and of the attack as the paper counts them
 PROXY = "proxy: one core of a CPU; the paper does not state its hardware"
 NOT_RUN = "not run: not all ten networks of the data set are timed on one core"
@@ -109,7 +109,7 @@ def table_10(units):
             for data in experiments.DATASETS.values()]
 
 
-run.table("table-10", natural, table_10)
+page.table("table-10", natural, table_10)
 
 # %% [markdown]
 # ## Cost of each network
@@ -130,7 +130,7 @@ def shown(units):
             for row in sorted(costs(units), key=lambda row: row["forward"])]
 
 
-run.extra("costs", natural, shown, "Times on one core for 10,000 images, and shares of the attack",
+page.extra("costs", natural, shown, "Times on one core for 10,000 images, and shares of the attack",
           header=HEADER)
 
 
@@ -157,7 +157,7 @@ def between(percents):
     return f"{min(percents):.2f}% to {max(percents):.2f}%"
 
 
-run.say(natural, shares,
+page.text(natural, shares,
         "The forward pass covers {images} images; PGD was timed on {attacked} images and its time scaled to "
         "{images}. Over the {networks} networks ({names}; {steps} steps), ROBY with its forward pass takes "
         "{share} of the time of PGD. Their ratio of mean times is {ratio:.2f}% (paper: {published}), "
@@ -167,20 +167,20 @@ run.say(natural, shares,
 # ## Where it differs: the arithmetic, and the passes of a step
 
 # %%
-run.say(natural, shares,
+page.text(natural, shares,
         "ROBY was computed in float32, and {fast} of the {networks} networks were attacked in bfloat16. For "
         "these a forward pass in float32 takes {slower} as long as in bfloat16. With both in the arithmetic "
         "of the attack, the forward pass takes {alike} of PGD (ratio of mean times: {equal:.2f}%).")
-run.say(natural, shares,
+page.text(natural, shares,
         "The two shares of a network attacked in float32 concern the same computation, timed once each on "
         "different numbers of images. They differ by up to {error:.0%}, which shows the error of one timing.")
-run.say(natural, shares,
+page.text(natural, shares,
         "If a backward pass cost two forward passes, a step of PGD would cost three, and one forward pass "
         "would be {expected:.2f}% of {steps} steps. On our networks a step costs {least:.1f} to {most:.1f} "
         "forward passes.")
 COLOUR = experiments.DATASETS["cifar10"]
 AS_MANY = {data: 100 / (3 * share) for data, share in PUBLISHED.items()}
-run.say((), lambda: {"data": COLOUR, "share": PUBLISHED[COLOUR], "as_many": AS_MANY[COLOUR],
+page.text((), lambda: {"data": COLOUR, "share": PUBLISHED[COLOUR], "as_many": AS_MANY[COLOUR],
                      "others": " and ".join(
                          f"{n:.0f} on {data}" for data, n in AS_MANY.items() if data != COLOUR),
                      "steps": experiments.attacks_on("cifar10")["text"].steps, "stated": STEPS},
@@ -203,9 +203,9 @@ run.say((), lambda: {"data": COLOUR, "share": PUBLISHED[COLOUR], "as_many": AS_M
 # - In the code, time the attack with 10 steps. Three passes a step predict a share of 3.3% for a forward pass: how near is it?
 
 # %%
-best = run.best(natural)
+best = page.best(natural)
 if len(best) and (facts := shares(best)):
-    run.minute(prose.fill(
+    page.box(prose.fill(
         "Is ROBY, a robustness measure from one forward pass an image, much cheaper than a PGD attack? On "
         "{networks} {names} networks, ROBY with its forward pass takes {share} of the time of PGD with "
         "{steps} steps (ratio of mean times: {ratio:.2f}%; paper: {published}). ROBY was computed in float32 "
@@ -214,4 +214,4 @@ if len(best) and (facts := shares(best)):
         "milliseconds (hardware not stated) and the other data sets are not tested.", facts), sets=[natural])
 
 # %%
-run.stamp()
+page.finish()

@@ -57,8 +57,8 @@ from shared.runtime import UserError
 from shared.similarity import ssim
 from shared.susceptibility import percentage, susceptibility
 
-run = start("guide/your_own_model", globals())
-scale = run.scale(smoke=dict(images=24), quick=dict(images=100), paper=dict(images=100))
+page = start("guide/your_own_model", globals())
+scale = page.scale(smoke=dict(images=24), quick=dict(images=100), paper=dict(images=100))
 _ = torch.manual_seed(seed)
 
 
@@ -103,7 +103,7 @@ def shown(share):
     return (percent(hits / of), f"{low:.0f}% to {high:.0f}%") if of else ("", "")
 
 
-draws, meter = run.generator("draws"), Meter()
+draws, meter = page.generator("draws"), Meter()
 meter.start()
 
 
@@ -121,13 +121,13 @@ def block(inputs, outputs):
     return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU())
 
 
-data = sets.load("shapes").to(run.device)
+data = sets.load("shapes").to(page.device)
 x_train, x_test = data.x_train / 255, data.x_test / 255
 
 
 def trained():
     net = nn.Sequential(block(3, 16), block(16, 32), block(32, 64), nn.AdaptiveAvgPool2d(1),
-                        nn.Flatten(), nn.Linear(64, len(data.classes))).to(run.device)
+                        nn.Flatten(), nn.Linear(64, len(data.classes))).to(page.device)
     optimiser = torch.optim.Adam(net.parameters(), lr=0.005)
     for _ in range(epochs):
         for rows in torch.randperm(len(x_train)).split(50):
@@ -432,7 +432,7 @@ def bright(images):
     return torch.stack([0.5 - mean, mean - 0.5], 1)
 
 
-one_logit = nn.Sequential(nn.Flatten(), nn.Linear(x[0].numel(), 1)).to(run.device)
+one_logit = nn.Sequential(nn.Flatten(), nn.Linear(x[0].numel(), 1)).to(page.device)
 two = {name: attacks["PGD"](each, x, inference.labels(each, x), generator=draws)
        for name, each in {"function": bright, "one-logit network": one_logit}.items()}
 
@@ -488,7 +488,7 @@ display.table(["instrument", "passes per image", "processor seconds"],
 
 # %%
 flipped, random = (" (95% interval ".join(shown(rates[n])) for n in ("PGD", "RandomSearch"))
-run.minute(
+page.box(
     "How does one apply the methods of this book to one's own classifier? This page shows it with a few "
     f"lines of code each, on a small network that is trained here (accuracy {percent(accuracy)}, n = "
     f"{len(x_test)} test images). PGD with limit {limit} (L∞) flips the label of {flipped}; n = {len(x)}); "
@@ -498,4 +498,4 @@ run.minute(
     alt="Small coloured shapes above their adversarial versions, which look the same.")
 
 # %%
-run.stamp()
+page.finish()

@@ -54,7 +54,7 @@ from shared.attacks.judge import judge
 from shared.attacks.region import Region
 from shared.attacks.threat import Linf
 
-run = start("he/3_optmargin", globals())
+page = start("he/3_optmargin", globals())
 
 
 # %% [markdown]
@@ -125,8 +125,8 @@ found = [by_the_paper(network, image, int(true), noises, c=0.3, rate=0.05, steps
 same, *changed = [1.0 if x is None else (x - fast_image).abs().max().item() for x in found]
 checked = dict(data={"members": 5, "same_image": same < 1e-4},
                evidence=equality(same < 1e-4, changed=[each > 1e-3 for each in changed]))
-run.statement("equation-optmargin-loss", **checked)
-run.statement("equation-optmargin-objective", **checked)
+page.statement("equation-optmargin-loss", **checked)
+page.statement("equation-optmargin-objective", **checked)
 
 
 # %% [markdown]
@@ -147,14 +147,14 @@ def region_by_the_paper(model, x, radius, samples, generator):
 cube = Region(0.3)
 votes = region_by_the_paper(network, image, 0.3, 100, draw(3))
 same = bool((votes == cube.votes(network, image, generator=draw(3))).all())
-run.statement("procedure-region-classification", data={"samples": 100, "same_votes": same},
+page.statement("procedure-region-classification", data={"samples": 100, "same_votes": same},
               evidence=equality(same))
 
 # %%
-scale = run.scale(**experiments.ATTACK_SCALE)
+scale = page.scale(**experiments.ATTACK_SCALE)
 networks, attacks, others = map(
-    run.results, (experiments.networks, experiments.attacks, experiments.settings))
-run.extra("networks", networks, lambda networks: [
+    page.results, (experiments.networks, experiments.attacks, experiments.settings))
+page.extra("networks", networks, lambda networks: [
     {"network": figures.NAMED[u.network], "test accuracy, %": 100 * u.test_accuracy,
      "under PGD, %": 100 * u.robust / u.images, "n under PGD": u.images} for u in networks.itertuples()],
     "Accuracy of the networks, and under PGD, the attack used in adversarial training")
@@ -168,7 +168,7 @@ run.extra("networks", networks, lambda networks: [
 # examples. It depends on unpublished settings: {ref}`he-3-settings`.
 
 # %%
-run.table("table-1", attacks, lambda runs: figures.across(
+page.table("table-1", attacks, lambda runs: figures.across(
     figures.examples(runs), ("brittle", "margin", "strong", "fgsm"),
     {"success_pct": figures.success, "rms": figures.mean_distance}), behind=figures.BEHIND)
 
@@ -178,7 +178,7 @@ run.table("table-1", attacks, lambda runs: figures.across(
 # Accuracy counts all images. Where an attack finds no example, the clean image is classified, so that a failed attack counts as correct.
 
 # %%
-run.table("table-2", attacks, figures.table_2, behind=figures.BEHIND)
+page.table("table-2", attacks, figures.table_2, behind=figures.BEHIND)
 
 # %% [markdown]
 # ## Figure 5: examples of each attack
@@ -186,7 +186,7 @@ run.table("table-2", attacks, figures.table_2, behind=figures.BEHIND)
 # A black square marks an attack without a successful example; a place is empty where nothing is measured yet.
 
 # %%
-run.figure("figure-5", attacks, lambda runs: display.image_table(figures.pictures(runs)),
+page.figure("figure-5", attacks, lambda runs: display.image_table(figures.pictures(runs)),
     data=figures.picture_data,
     alt="Rows of images; beside each its examples of four attacks on two networks, black without one.",
     contains={"columns/rows": lambda d: d["columns"] == 9, "several images": lambda d: d["images"] > 2,
@@ -207,13 +207,13 @@ run.figure("figure-5", attacks, lambda runs: display.image_table(figures.picture
 # %%
 def cost(runs):
     """Passes an image of OptMargin and OptBrittle on the normal MNIST network, and their ratio."""
-    near, far = (mean(run.each(figures.only(runs, "mnist-normal", kind), "passes").passes)
+    near, far = (mean(page.each(figures.only(runs, "mnist-normal", kind), "passes").passes)
                  for kind in ("brittle", "margin"))
     return {"members": experiments.SCRIPT.members, "samples": cube.samples, "brittle_passes": near,
             "margin_passes": far, "slowdown": far / near if near and far else None}
 
-run.statement("procedure-optmargin", attacks, data=cost)
-run.statement("procedure-cost-optmargin", attacks, data=lambda runs: cost(runs) | {
+page.statement("procedure-optmargin", attacks, data=cost)
+page.statement("procedure-cost-optmargin", attacks, data=lambda runs: cost(runs) | {
     "minutes_per_image_slowest": None, "minutes_per_image_slowest_status": f"not run: {claims.SLOWEST}"})
 
 # %% [markdown]
@@ -227,9 +227,9 @@ run.statement("procedure-cost-optmargin", attacks, data=lambda runs: cost(runs) 
 QUOTED = [{"attack": f"{row['attack']}, {row['dataset']} (quoted)", "success, %": row["success_pct"],
            "ratio of distances": row["amplification"]}
           for row in figures.PAPER["remark-cao-gong-amplified"].raw["rows"]]
-run.extra("amplified", attacks, lambda runs: QUOTED + figures.amplification(runs),
+page.extra("amplified", attacks, lambda runs: QUOTED + figures.amplification(runs),
           "Success against region classification, and mean distance over that of the minimum-norm attack")
-run.statement("remark-cao-gong-amplified", attacks, data=lambda runs: {"networks": figures.amplification(runs)})
+page.statement("remark-cao-gong-amplified", attacks, data=lambda runs: {"networks": figures.amplification(runs)})
 
 # %% [markdown]
 # (he-3-settings)=
@@ -241,7 +241,7 @@ run.statement("remark-cao-gong-amplified", attacks, data=lambda runs: {"networks
 # a first look at some of these digits, so that a match with the published distances is no evidence.
 
 # %%
-run.extra("optimiser-settings", (others, attacks), figures.by_setting,
+page.extra("optimiser-settings", (others, attacks), figures.by_setting,
           "Other settings on MNIST: mean distances; accuracy of region classification on OptBrittle images; "
           "OptStrong's success on the adversarially trained network (adv.)")
 
@@ -275,21 +275,21 @@ def measure(subject, attack, **arguments):
 
     return experiments.attack_images(subject, random_signs, **arguments)
 
-yours = run.results(experiments.attacks, function=measure, names=["mnist-normal-fgsm-b0"])
-run.extra("own-attack", yours, lambda runs: [
+yours = page.results(experiments.attacks, function=measure, names=["mnist-normal-fgsm-b0"])
+page.extra("own-attack", yours, lambda runs: [
     {"images": len(rows), "success, %": figures.success(rows), "mean distance": figures.mean_distance(rows),
      "region classification, %": share(rows.region)} for rows in [figures.examples(runs, "region")]],
     "Attack on the normal MNIST network, and accuracy of region classification on its results")
 
 # %%
-best, tried = run.best(attacks), run.best(others)
+best, tried = page.best(attacks), page.best(others)
 if len(best) and (facts := figures.facts(best)):
     brittle, margin = facts["brittle"], facts["margin"]
     distances = [row["OptBrittle"] for row in figures.by_setting(tried, best) if row["OptBrittle"] is not None
                  ] if len(tried) else []
     settings = (f"; unpublished settings move ours between {short(min(distances))} and "
                 f"{short(max(distances))}" if distances else "")
-    run.minute(
+    page.box(
         "Does a majority vote over 100 noisy copies of an image (region classification) restore the label of "
         "an adversarial image? On our normally trained MNIST network it does so for "
         f"{brittle['hits']} of {brittle['of']} adversarial digits of minimum norm (OptBrittle; paper: "
@@ -302,4 +302,4 @@ if len(best) and (facts := figures.facts(best)):
         alt="Accuracy of point and region classification on clean images and three kinds of examples.")
 
 # %%
-run.stamp()
+page.finish()

@@ -53,7 +53,7 @@ from report.prose import mean, short
 from report.small_network import small_network
 from shared.boundary.survey import purity, survey
 
-run = start("he/4_boundary", globals())
+page = start("he/4_boundary", globals())
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -70,14 +70,14 @@ run = start("he/4_boundary", globals())
 # small ResNet replaces the paper's wide one on CIFAR-10.
 
 # %%
-scale = run.scale(**experiments.DISTANCE_SCALE)
+scale = page.scale(**experiments.DISTANCE_SCALE)
 
 # %% [markdown]
 # A run attacks one block of images of one network and follows the line searches from the examples that count ({download}`experiments.py <../../papers/he/experiments.py>`).
 
 # %%
-distances = run.results(experiments.distances)
-searches = run.results(experiments.line_searches)       # for the section on the authors' scripts
+distances = page.results(experiments.distances)
+searches = page.results(experiments.line_searches)       # for the section on the authors' scripts
 
 
 # %% [markdown]
@@ -104,7 +104,7 @@ dirs = experiments.directions_for(image, 36, negatives=True, seed=0)
 slow, fast = (search(network, image, dirs, step=0.02, top=0.48) for search in (search_by_the_paper, survey))
 by_direction = zip(fast.distance[0].tolist(), fast.adjacent[0].tolist(), fast.found[0].tolist())
 same = slow == [(round(d / 0.02), label) if found else None for d, label, found in by_direction]
-run.statement("procedure-boundary-distance", data={"directions": len(dirs), "same": same},
+page.statement("procedure-boundary-distance", data={"directions": len(dirs), "same": same},
               evidence=equality(same))
 
 
@@ -122,7 +122,7 @@ def purity_by_the_paper(found, k):
 
 
 same = np.allclose([purity_by_the_paper(slow, k) for k in (1, 2, 3)], purity(fast, 3)[0], atol=1e-6)
-run.statement("procedure-purity", data={"directions": len(dirs), "same": same}, evidence=equality(same))
+page.statement("procedure-purity", data={"directions": len(dirs), "same": same}, evidence=equality(same))
 
 # %% [markdown]
 # ## Figure 1: boundary distances around one image
@@ -135,7 +135,7 @@ run.statement("procedure-purity", data={"directions": len(dirs), "same": same}, 
 # %%
 ALT_ONE = ("A grid of panels, a row a network, a column a kind of example; in each a rising row of coloured "
            "dots and a black line.")
-run.figure("figure-1", distances, boundary.draw_one, data=boundary.one_data, alt=ALT_ONE, contains={
+page.figure("figure-1", distances, boundary.draw_one, data=boundary.one_data, alt=ALT_ONE, contains={
     "x: random directions": True, "y: boundary distance": True, "colour: adjacent": True, "black line": True,
     "2 datasets": lambda d: len(d) == 4})
 
@@ -148,7 +148,7 @@ run.figure("figure-1", distances, boundary.draw_one, data=boundary.one_data, alt
 # %%
 ALT_ALL = ("Two panels a network, the nearest and the median distance; one rising curve a kind of example "
            "and a black line.")
-run.figure("figure-2", distances, boundary.draw_all, data=boundary.all_data, alt=ALT_ALL, contains={
+page.figure("figure-2", distances, boundary.draw_all, data=boundary.all_data, alt=ALT_ALL, contains={
     "x: images sorted": True, "y: minimum": True, "curves: benign blue": True, "black line": True,
     "MNIST and CIFAR-10": lambda d: len(d) == 4})
 
@@ -159,7 +159,7 @@ run.figure("figure-2", distances, boundary.draw_all, data=boundary.all_data, alt
 # without a boundary in any direction have no purity and are left out.
 
 # %%
-run.figure("figure-3", distances, boundary.draw_purity, data=boundary.purity_data,
+page.figure("figure-3", distances, boundary.draw_purity, data=boundary.purity_data,
     alt="A panel a network: four rising curves over k from 1 to 9.",
     contains={"x: k": True, "y: average purity": True, "curves": True, "panels": lambda d: len(d) == 4})
 
@@ -169,7 +169,7 @@ run.figure("figure-3", distances, boundary.draw_purity, data=boundary.purity_dat
 # Distance is the largest change of any pixel before clipping, at most the pixel range; the black line is the radius of the noise.
 
 # %%
-run.figure("figure-6", distances, partial(boundary.draw_one, linf=True), alt=ALT_ONE,
+page.figure("figure-6", distances, partial(boundary.draw_one, linf=True), alt=ALT_ONE,
            data=partial(boundary.one_data, linf=True),
            contains={"as Figure 1": lambda d: len(d) == 4, "black line": True})
 
@@ -177,7 +177,7 @@ run.figure("figure-6", distances, partial(boundary.draw_one, linf=True), alt=ALT
 # ## Figure 7: Figure 2 in the L∞ norm
 
 # %%
-run.figure("figure-7", distances, partial(boundary.draw_all, linf=True), alt=ALT_ALL,
+page.figure("figure-7", distances, partial(boundary.draw_all, linf=True), alt=ALT_ALL,
            data=partial(boundary.all_data, linf=True),
            contains={"as Figure 2": lambda d: len(d) == 4, "curves": True, "black line": True})
 
@@ -203,7 +203,7 @@ def by_step(runs):
     return facts
 
 
-run.say(searches, by_step,
+page.text(searches, by_step,
         "With the finer step, the median distance is {brittle.fine} instead of {brittle.coarse} for "
         "OptBrittle (n = {brittle.found}) and {benign.fine} instead of {benign.coarse} for benign digits "
         "(n = {benign.found}; most directions of the other digits have no boundary). The fault changes "
@@ -231,13 +231,13 @@ run.say(searches, by_step,
 # - `seed=1`: other directions and another network; the order of the four curves should stay.
 
 # %%
-best = run.best(distances)
+best = page.best(distances)
 facts = boundary.all_data(best).get("mnist-normal", {}) if len(best) else {}
 if {"benign", "brittle", "margin"} <= facts.keys():
     shown = best[best.network == "mnist-normal"]
     errors = claims.thresholds({"mnist-normal": facts})["mnist-normal"]
     least, n = ({kind: short(values[name]) for kind, values in facts.items()} for name in ("least", "images"))
-    run.minute(
+    page.box(
         "How far is a network's decision boundary from MNIST digits and their adversarial images, in random "
         "directions? The median RMS distance to the nearest boundary (pixels from 0 to 1) is "
         f"{least['benign']} for clean digits (n = {n['benign']}), {least['margin']} for images of OptMargin, an "
@@ -249,4 +249,4 @@ if {"benign", "brittle", "margin"} <= facts.keys():
         picture=boundary.draw_all(shown), alt=ALT_ALL)
 
 # %%
-run.stamp()
+page.finish()

@@ -48,7 +48,7 @@ from report import prose
 from report.page import start
 from shared.boundary import classifier
 
-run = start("he/5_classifier", globals())
+page = start("he/5_classifier", globals())
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -63,14 +63,14 @@ run = start("he/5_classifier", globals())
 # paper's: their values are shown and decide no claim, so that claims about all four networks stay open.
 
 # %%
-scale = run.scale(**experiments.CLASSIFIER_SCALE)
+scale = page.scale(**experiments.CLASSIFIER_SCALE)
 
 # %% [markdown]
 # A run of the first kind attacks one block of images of one network and makes the features of its line searches. A run of the second
 # kind trains and tests one classifier on these features ({download}`experiments.py <../../papers/he/experiments.py>`).
 
 # %%
-surroundings, classifiers = map(run.results, (experiments.surroundings, experiments.classifiers))
+surroundings, classifiers = map(page.results, (experiments.surroundings, experiments.classifiers))
 
 # %% [markdown]
 # ## Figure 4: the classifier
@@ -91,7 +91,7 @@ def architecture():
             "parameters": sum(p.numel() for p in CLASSIFIER.parameters())}
 
 
-run.figure("figure-4", (), lambda: detection.draw_layers(CLASSIFIER, 1568), data=architecture,
+page.figure("figure-4", (), lambda: detection.draw_layers(CLASSIFIER, 1568), data=architecture,
            alt="Boxes from left to right: sorted distances, two convolutions, flattening with three "
                "purities, two linear layers.",
            contains={"input: sorted": lambda d: d["distances"] == 1568,
@@ -133,7 +133,7 @@ def table_3(classifiers, surroundings):
     return made
 
 
-run.table("table-3", (classifiers, surroundings), table_3)
+page.table("table-3", (classifiers, surroundings), table_3)
 
 
 # %% [markdown]
@@ -150,7 +150,7 @@ def table_4(classifiers):
             for net, (data, training) in figures.NETWORKS.items() if training == "normal"]
 
 
-run.table("table-4", classifiers, table_4)
+page.table("table-4", classifiers, table_4)
 
 # %% [markdown]
 # ## Boundary classifier (procedure): training sets and time
@@ -158,9 +158,9 @@ run.table("table-4", classifiers, table_4)
 # A pair, an image and its adversarial example, counts if the network classifies the image correctly and misclassifies the example.
 
 # %%
-run.say(classifiers, lambda runs: dict(runs.seconds.agg(["min", "max"])) if len(runs) else {},
+page.text(classifiers, lambda runs: dict(runs.seconds.agg(["min", "max"])) if len(runs) else {},
         "Training takes {min:.0f} to {max:.0f} seconds here, on one core (paper: about a minute).")
-run.statement("procedure-boundary-classifier", classifiers, data=lambda runs: {
+page.statement("procedure-boundary-classifier", classifiers, data=lambda runs: {
     u.run.replace("-", "_"): {"pairs": u.sample, "learned_from": u.trained_on, "seconds": u.seconds}
     for u in runs.itertuples()})
 
@@ -189,8 +189,8 @@ def arithmetic(runs):
     return {"again": 100 * again, **mine[["audited", "otherwise"]].sum()} if len(mine) else {}
 
 
-run.statement("procedure-cost-boundary", surroundings, data=cost)
-run.say(surroundings, arithmetic,
+page.statement("procedure-cost-boundary", surroundings, data=cost)
+page.text(surroundings, arithmetic,
         "The line searches evaluate the network in bfloat16, and again in 32-bit arithmetic if the two "
         "largest logits are close ({again:%} of all evaluations). At {otherwise} of {audited} checked points "
         "the label differs from the label in 32-bit arithmetic alone.")
@@ -204,10 +204,10 @@ run.say(surroundings, arithmetic,
 
 # %%
 ALT_NUMBERS = "Three panels a network, one a number; in each a rising curve a kind of example."
-run.picture(surroundings, detection.draw_features, alt=ALT_NUMBERS,
+page.picture(surroundings, detection.draw_features, alt=ALT_NUMBERS,
             caption="How many images of each kind lie at or below one number (a distance of 1, a purity of "
                     "0: no other class was found)")
-run.extra("one-number", (surroundings, classifiers), detection.one_number,
+page.extra("one-number", (surroundings, classifiers), detection.one_number,
           "Errors in percent of a threshold on one number, beside the classifier's",
           header={"network": "network", "attack": "threshold fitted on", "number": "taken for adversarial"}
           | detection.HEADS)
@@ -231,7 +231,7 @@ run.extra("one-number", (surroundings, classifiers), detection.one_number,
 # - `seed=1`: another network, other directions; the pattern of Table 3 should stay.
 
 # %%
-MINUTE = (
+BOX = (
     "Can a small classifier detect adversarial digits from the boundary distances along random directions "
     "and the classes found there? Trained on {trained.trained_on} pairs of a digit and its adversarial "
     "example (OptMargin, made to withstand noise), it reaches a worst-case accuracy (100% minus its "
@@ -253,15 +253,15 @@ def in_short(classifiers, surroundings):
     rule = max(rules, key=lambda row: row["known"])     # on the images that it is chosen on
     return {"trained": trained._asdict(), "worst": detection.worst(trained), "number": rule["number"],
             "alone": 100 - max(rule[kind] for kind in detection.ERRORS), "pairs": PAIRS,
-            "paper": PRINTED.raw["spanning_cells"][0]["accuracy_ours_pct"], "full": run.full.iterations,
+            "paper": PRINTED.raw["spanning_cells"][0]["accuracy_ours_pct"], "full": page.full.iterations,
             "ran": figures.only(surroundings, "mnist-normal", "margin").iterations.min()}
 
 
-found = run.best(classifiers, surroundings)
+found = page.best(classifiers, surroundings)
 facts = in_short(*found) if all(map(len, found)) else {}
-run.minute(prose.fill(MINUTE, facts) if facts and prose.complete(MINUTE, facts) else
+page.box(prose.fill(BOX, facts) if facts and prose.complete(BOX, facts) else
            "This run has too few examples to train a classifier.", alt=ALT_NUMBERS,
            picture=detection.draw_features(found[1]) if len(found[1]) else None)
 
 # %%
-run.stamp()
+page.finish()

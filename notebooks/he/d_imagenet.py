@@ -47,7 +47,7 @@ from shared.attacks.region import Region
 from shared.susceptibility import percentage
 
 NAMES = {kind: figures.KINDS[kind] for kind in figures.COLOURS}
-run = start("he/d_imagenet", globals())
+page = start("he/d_imagenet", globals())
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -63,14 +63,14 @@ run = start("he/d_imagenet", globals())
 # was trained on them is not known. Published values are shown beside ours, but not compared, because ours come from a proxy.
 
 # %%
-scale = run.scale(**experiments.IMAGENET_SCALE)
+scale = page.scale(**experiments.IMAGENET_SCALE)
 
 # %% [markdown]
 # A run is one attack on one block of images, with both classifications of the results and the line searches from the examples that count
 # ({download}`experiments.py <../../papers/he/experiments.py>`). With enough images, one classifier is trained for each attack.
 
 # %%
-examples, classifiers, noises = map(run.results, (
+examples, classifiers, noises = map(page.results, (
     experiments.imagenet_examples, experiments.imagenet_classifiers, experiments.imagenet_noise))
 
 # %% [markdown]
@@ -104,7 +104,7 @@ def table_5(examples, classifiers=None):
 both = (examples,)
 if classifiers.recorded or classifiers.own and not examples.recorded:
     both = (examples, classifiers)
-run.table("table-5", both, table_5)
+page.table("table-5", both, table_5)
 
 # %%
 PRINTED = {row["attack"]: row["region_accuracy_pct"] for row in figures.PAPER["table-5"].rows}
@@ -125,7 +125,7 @@ def votes(runs):
     return facts | {"attacked": int(rows.correct[rows.kind == "benign"].sum()), "lowest": NAMES[lowest],
                     "least": facts[lowest], "theirs": min(PRINTED, key=PRINTED.get)}
 
-run.say(examples, votes,
+page.text(examples, votes,
         f"Here {VOTE} OptMargin attacked the {{attacked}} images that the network classifies correctly. The "
         "attack that lowers the accuracy of the vote most is {lowest} here, from {benign.percent:%} to "
         "{least.percent:%} (paper: {benign.paper:%} to {least.paper:%}), and {theirs} in the paper.",
@@ -181,7 +181,7 @@ def one_data(runs):
                    "walks": kind in first and bool(first[kind]["one"]), "restored": share(mine.region)}
             for kind, mine in rows.groupby("kind", observed=True)}
 
-run.figure("figure-8", examples, draw_one, data=one_data,
+page.figure("figure-8", examples, draw_one, data=one_data,
            alt="Four columns: an image and three attacks on it; below each its boundary distances in two norms.",
            contains={"top: images": lambda d: all(v["picture"] for v in d.values()),
                      "middle: sorted": lambda d: d.get("benign", {}).get("walks", False),
@@ -197,7 +197,7 @@ run.figure("figure-8", examples, draw_one, data=one_data,
 # %%
 def surveys(runs):
     """`{kind: a row an image that counts}`: boundary distances in both norms, and purities."""
-    rows = run.each(runs, "least", "median", "least_linf", "median_linf", "purity")
+    rows = page.each(runs, "least", "median", "least_linf", "median_linf", "purity")
     return dict(tuple(rows.groupby("kind", sort=False)))
 
 
@@ -226,7 +226,7 @@ def all_data(runs):
                    "purity": next(iter(figures.mean_purity(mine)), None), "step": float(runs.step.max())}
             for kind, mine in surveys(runs).items()}
 
-run.figure("figure-9", examples, draw_all, data=all_data,
+page.figure("figure-9", examples, draw_all, data=all_data,
            alt="Nearest and median distances of sorted images in two norms, a curve a kind; purities over k.",
            contains={"minimum and median": True, "purity curves": True, "colours: benign": True,
                      "black line": True}, status=PROXY)
@@ -246,17 +246,17 @@ def fitted(noises, examples):
     found, = figures.misread_under_noise(noises) or [{"own": None}]
     if found["own"] is None:
         return {}
-    rows = run.each(noises, "counts", "others")
+    rows = page.each(noises, "counts", "others")
     shares = 100 * rows.others[rows.counts]
     return found | {"noises": noises.noises.max(), "low": shares.min(), "high": shares.max(),
                     "blocks": len(noises), "attacked": (examples.kind == "margin").sum(),
                     "fits": "overfits" if 2 * found["others"] < found["own"] else "does not overfit"}
 
-run.extra("other-noises-imagenet", noises, lambda u: [r | {"network": "SqueezeNet 1.1"}
+page.extra("other-noises-imagenet", noises, lambda u: [r | {"network": "SqueezeNet 1.1"}
                                                       for r in figures.misread_under_noise(u)],
           "Misclassified noisy copies of OptMargin's examples, mean over images",
           header={"network": "network", "images": "images"} | figures.NOISES)
-run.say((noises, examples), fitted,
+page.text((noises, examples), fitted,
         "Misclassified copies: {own:%} with the attack's own noise vectors, {others:%} with {noises} new "
         "vectors of the same norm for each image (from {low} to {high:%} over the n = {images} images, which "
         "are those of {blocks} of the {attacked} blocks that OptMargin attacked).",
@@ -281,7 +281,7 @@ run.say((noises, examples), fitted,
 # - `iterations=1000`, the paper's number: is the share of misclassified copies under new noise still far below that under the attack's own?
 
 # %%
-best, under_noise = run.best(examples), run.best(noises)
+best, under_noise = page.best(examples), page.best(noises)
 facts = votes(best) | fitted(under_noise, best) if len(best) and len(under_noise) else {}
 sentences = "This run has too few examples."
 if "own" in facts and "benign" in facts:
@@ -291,10 +291,10 @@ if "own" in facts and "benign" in facts:
         f"{facts['fits']} its noise vectors: {short(facts['own'])}% of the copies with its own vectors are "
         f"misclassified, against {short(facts['others'])}% with new vectors of the same norm (n = "
         f"{facts['images']} images); whether this explains the difference is not shown. SqueezeNet 1.1 is a small "
-        f"proxy, and the attack ran {best.iterations[best.kind == 'margin'].max():,} of {run.full.iterations:,} "
+        f"proxy, and the attack ran {best.iterations[best.kind == 'margin'].max():,} of {page.full.iterations:,} "
         "iterations, so the paper's numbers are not tested.")
 picture = draw_one(best) if len(best) else None
-run.minute(sentences, picture=picture, alt="An image, three attacks on it, and the boundary distances.")
+page.box(sentences, picture=picture, alt="An image, three attacks on it, and the boundary distances.")
 
 # %%
-run.stamp()
+page.finish()

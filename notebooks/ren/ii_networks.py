@@ -48,7 +48,7 @@ from report.evidence import equality
 from report.page import start
 from shared import similarity
 
-run = start("ren/ii_networks", globals())
+page = start("ren/ii_networks", globals())
 paper = reference.paper("ren")
 UNIFORM = ("white", "black")
 
@@ -65,8 +65,8 @@ UNIFORM = ("white", "black")
 # checked here too.
 
 # %%
-scale = run.scale(**experiments.NETWORKS)
-networks = run.results(experiments.networks)
+scale = page.scale(**experiments.NETWORKS)
+networks = page.results(experiments.networks)
 
 # %% [markdown]
 # ## Table I: the layers
@@ -97,7 +97,7 @@ def layer_rows(networks):
     return [*rows, {"printed_row": "caption", **caption}]
 
 
-run.table("table-1", networks, layer_rows)
+page.table("table-1", networks, layer_rows)
 
 
 # %% [markdown]
@@ -125,7 +125,7 @@ def rows(networks):
     return made
 
 
-run.table("table-2", networks, rows)
+page.table("table-2", networks, rows)
 
 
 # %% [markdown]
@@ -158,7 +158,7 @@ def draw_answers(networks):
 ANSWERS_ALT = ("Two panels, for a white and a black image. In three columns, A, B and C, stand the labels "
                "of the trained networks, each at the height of its probability, beside dashed lines for the "
                "paper's three networks.")
-run.picture(networks, draw_answers, alt=ANSWERS_ALT,
+page.picture(networks, draw_answers, alt=ANSWERS_ALT,
             caption="Predicted label of each trained network for a white and a black image, at the height of "
                     "its probability. Dashed, with the label at its end: the paper's networks")
 
@@ -199,10 +199,10 @@ def deviation(x, y, **constants):
     return worst
 
 
-x, y = random_pairs(run.generator("pairs"))
+x, y = random_pairs(page.generator("pairs"))
 within = deviation(x, y, **CONSTANTS) <= ALLOWED
 caught = [deviation(x, y, **changed) > ALLOWED for changed in CHANGED]
-run.statement("equation-1", data={"comparisons": 2 * PAIRS, "within_allowed": within,
+page.statement("equation-1", data={"comparisons": 2 * PAIRS, "within_allowed": within,
                                   "changed": len(CHANGED), "caught": sum(caught)},
               evidence=equality(within, changed=caught))
 
@@ -235,7 +235,7 @@ display.say(f"In {2 * PAIRS} comparisons the two differ by {'less' if within els
 #   as it is, for it depends on no network.
 
 # %%
-known = run.best(networks)
+known = page.best(networks)
 if len(known):
     each = known.groupby("architecture")
     differing = [name for a, name in ARCHITECTURES.items()
@@ -247,7 +247,7 @@ if len(known):
     often, likely = known.white_class.value_counts(), each.white_pct.mean()
     theirs = {row["row"]: [row[f"architecture_{a}"]["predicted_class"] for a in ARCHITECTURES]
               for row in paper["table-2"].rows if row["row"].startswith("pure")}
-    run.minute(
+    page.box(
         "Which digit does a network trained on MNIST digits predict for an all-white or an all-black image, "
         f"which shows no digit? {int((known.black_class == 1).sum())} of {len(known)} networks of three "
         f"architectures (mean test accuracy {known.test_pct.mean():.1f}%) label the black image 1 (paper: "
@@ -259,4 +259,4 @@ if len(known):
         picture=draw_answers(known), alt=ANSWERS_ALT)
 
 # %%
-run.stamp()
+page.finish()

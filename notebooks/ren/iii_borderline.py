@@ -57,7 +57,7 @@ from report.evidence import equality
 from report.page import start
 from shared import borderline
 
-run = start("ren/iii_borderline", globals())
+page = start("ren/iii_borderline", globals())
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -72,9 +72,9 @@ run = start("ren/iii_borderline", globals())
 # ({download}`experiments.py <../../papers/ren/experiments.py>`).
 
 # %%
-scale = run.scale(**experiments.BORDERLINE)
-steps = run.results(experiments.steps)          # the paper's steps beside the fast search
-searches = run.results(experiments.checked)     # the fast search from all digits
+scale = page.scale(**experiments.BORDERLINE)
+steps = page.results(experiments.steps)          # the paper's steps beside the fast search
+searches = page.results(experiments.checked)     # the fast search from all digits
 
 # %% [markdown]
 # ## Algorithm 1: mixing towards the boundary
@@ -109,7 +109,7 @@ def evidence(d):
     return equality(d["compared"]["as_printed"] == 0, changed=[d["compared"][k] > 0 for k in CHANGED],
                     violations=d["inside_wrong"] + d["outside_wrong"] + d["otherwise"])
 
-run.statement("algorithm-1", (searches, steps), data=promises, evidence=evidence)
+page.statement("algorithm-1", (searches, steps), data=promises, evidence=evidence)
 
 
 def in_words(*runs):
@@ -118,7 +118,7 @@ def in_words(*runs):
     return compared | {"both": 2 * compared["digits"], "mutants": len(CHANGED),
                        "fewest": min(compared[k] for k in CHANGED)}
 
-run.say((searches, steps), in_words,
+page.text((searches, steps), in_words,
         "In {both} searches, from {digits} starts under either rule, the paper's steps and the fast search "
         "end with different pairs in {as_printed} cases. Each of {mutants} *mutants*, copies of the steps "
         "with one error built in, ends with another pair in {fewest} or more of {digits} searches.")
@@ -130,7 +130,7 @@ run.say((searches, steps), in_words,
 # the two ends: that of the digit if it keeps the digit's label, that of the background if it does not.
 
 # %%
-path = run.results(experiments.path)
+path = page.results(experiments.path)
 
 
 def followed(runs):
@@ -149,7 +149,7 @@ def followed(runs):
 
 PATH_ALT = ("A row of images: a digit, a uniform background, each mixture of the two with its label, and the "
             "final inside and outside images, which look alike and have different labels.")
-run.figure(
+page.figure(
     "figure-1", path, figures.draw_path, data=followed, alt=PATH_ALT,
     caption="Figure 1 of Ren et al.: from a digit and a uniform background to a borderline pair. Above each "
             "mixture stand its predicted label, the end that it replaces, and the SSIM of the two ends after "
@@ -173,7 +173,7 @@ def means(runs, columns):
     """Means over nets of some columns, for each background."""
     return {row.pop("background"): row for row in over_nets(runs, ("background",), columns)}
 
-run.statement("definition-robustness", searches, data=lambda runs: means(runs, {"ssim": "robustness"}))
+page.statement("definition-robustness", searches, data=lambda runs: means(runs, {"ssim": "robustness"}))
 
 # %% [markdown]
 # ## Separability (definition): similarity of the two sides of the boundary
@@ -182,7 +182,7 @@ run.statement("definition-robustness", searches, data=lambda runs: means(runs, {
 # the two sides are less similar.
 
 # %%
-run.statement("definition-separability", searches, data=lambda runs: means(runs, {"ssim": "separability"}))
+page.statement("definition-separability", searches, data=lambda runs: means(runs, {"ssim": "separability"}))
 
 # %% [markdown]
 # ## Equation 2: closing in on the boundary
@@ -192,7 +192,7 @@ run.statement("definition-separability", searches, data=lambda runs: means(runs,
 # This is the goal of Algorithm 1 as printed: it keeps the last image outside the class.
 
 # %%
-run.statement("equation-2", searches, data=lambda runs: means(
+page.statement("equation-2", searches, data=lambda runs: means(
     runs, {"ssim_of_the_pair": "separability",
             "ssim_of_the_outside_picture_to_the_original": "adversarial"}))
 
@@ -205,7 +205,7 @@ run.statement("equation-2", searches, data=lambda runs: means(
 # the original. The table gives the mean SSIM of both definitions and of both goals.
 
 # %%
-run.statement("equation-3", searches, data=lambda runs: means(
+page.statement("equation-3", searches, data=lambda runs: means(
     runs, {"ssim_of_the_outside_picture_to_the_original": "nearest_adversarial"}))
 
 TABLE_3 = {row["background"]: row for row in reference.paper("ren")["table-3"].rows
@@ -219,7 +219,7 @@ def goals(runs):
     return [row | {f"{k}_published": TABLE_3[row["background"]][f"{k}_ssim"]
                    for k in ("robustness", "separability")} for row in rows]
 
-run.extra(
+page.extra(
     "goals", searches, goals,
     "Mean SSIM over digits and networks, with the spread over networks. The published values are those of "
     "Table III",
@@ -245,7 +245,7 @@ def facts_of(searches):
            for k in ("robustness", "robustness_published")},
         "published": " and ".join(dict.fromkeys(f"{row['separability_published']:.3f}" for row in rows))}
 
-run.say(searches, facts_of,
+page.text(searches, facts_of,
         "Of {starts} starts {excluded:,} are excluded, because the network gives digit and background one "
         "label. Of the others {converged:.1f}% reach an SSIM above {above} within {most} mixtures; the mean "
         "is {mixtures:.1f} mixtures. The outside image most similar to the original is another than the "
@@ -271,10 +271,10 @@ run.say(searches, facts_of,
 # - `dataset="fashion_mnist"`: start from a shirt or a boot. The search again stops at two nearly equal images.
 
 # %%
-best, shown = run.best(searches), run.best(path)
+best, shown = page.best(searches), page.best(path)
 if len(best) and len(shown):
     facts = facts_of(best)
-    run.minute(
+    page.box(
         "How similar can two images be that one network labels differently? Algorithm 1 of Ren et al. mixes a "
         "digit again and again, half and half, with a white or black image, until the two images on either "
         f"side of the decision boundary have an SSIM above {facts['above']} (1 for equal images). The mean SSIM "
@@ -286,4 +286,4 @@ if len(best) and len(shown):
         picture=figures.draw_path(shown), alt=PATH_ALT)
 
 # %%
-run.stamp()
+page.finish()

@@ -49,7 +49,7 @@ from papers.ren.figures import over_nets
 from report import display, reference
 from report.page import start
 
-run = start("ren/iv_simulation", globals())
+page = start("ren/iv_simulation", globals())
 
 # %% [markdown]
 # ## The claim, and how it is tested
@@ -64,8 +64,8 @@ run = start("ren/iv_simulation", globals())
 # ({download}`experiments.py <../../papers/ren/experiments.py>`).
 
 # %%
-scale = run.scale(**experiments.SIMULATION)
-searches = run.results(experiments.searches)
+scale = page.scale(**experiments.SIMULATION)
+searches = page.results(experiments.searches)
 
 # %% [markdown]
 # ## Table III: separability, robustness and adversarial examples
@@ -86,7 +86,7 @@ def towards(runs, *backgrounds):
     return chosen.assign(architecture=chosen.architecture.map(ARCHITECTURES))
 
 
-table_3 = run.table("table-3", searches, lambda runs: over_nets(
+table_3 = page.table("table-3", searches, lambda runs: over_nets(
     towards(runs, *UNIFORM), ("architecture", "background"), COLUMNS))
 
 # %% [markdown]
@@ -99,7 +99,7 @@ table_3 = run.table("table-3", searches, lambda runs: over_nets(
 # The figure shows the first test digit of each class with its pairs, for one network of architecture A.
 
 # %%
-pictures = run.results(experiments.pairs)
+pictures = page.results(experiments.pairs)
 
 
 def draw_pairs(runs):
@@ -121,7 +121,7 @@ def draw_pairs(runs):
 
 def shown(runs):
     """Every pair in the picture: digit, two labels, SSIM, whether the labels hold when evaluated again."""
-    pairs = run.each(runs[["run", "background", "digits", "excluded", "inside_class", "outside_class",
+    pairs = page.each(runs[["run", "background", "digits", "excluded", "inside_class", "outside_class",
                            "separability", "answers_inside", "answers_outside", "original", "source"]])
     return {background: [
         {"digit": u.digits, "inside": u.inside_class, "outside": u.outside_class, "ssim": u.separability,
@@ -131,7 +131,7 @@ def shown(runs):
         for background, mine in pairs.groupby("background", sort=False)}
 
 
-figure_2 = run.figure(
+figure_2 = page.figure(
     "figure-2", pictures, draw_pairs, data=shown,
     caption="Figure 2 of Ren et al.: for each background the original test digits (first row), the inside "
             "(second) and the outside images (third) of architecture A. Below each pair stand its two labels "
@@ -158,7 +158,7 @@ WORDS = {"a": "A, as above", "b": "B, as above", "c": "C, as above", "noshift": 
          "long": "A, 30 epochs", "same": "A, padded", "unit": "A, not centred", "onecycle": "A, one cycle",
          "linear": "C, no last ReLU"}
 PRINTED = pd.DataFrame(reference.paper("ren")["table-3"].rows).set_index(["architecture", "background"])
-variants = run.results(experiments.variants)
+variants = page.results(experiments.variants)
 
 def reach(searches, variants):
     """For each training and background: range of the networks' means, distance of the published one."""
@@ -173,7 +173,7 @@ def reach(searches, variants):
                      "spread": nets.robustness_std.mean(), "printed_spread": printed.robustness_std})
     return rows
 
-run.extra("trainings", (searches, variants), reach,
+page.extra("trainings", (searches, variants), reach,
           "Robustness of single networks by training: lowest and highest mean over digits, the published "
           "value and its distance outside; the mean standard deviation over digits beside the published one.",
           header={"training": "training", "background": "towards", "networks": "networks", "lowest": "lowest",
@@ -198,7 +198,7 @@ def what_training_does(*runs):
     return {"least": within.min(), "most": within.max(), "outliers": mine.outliers.sum(), "rows": len(mine),
             "near": "; ".join(near) or "none", **PRINTED.robustness_ssim.groupby("background").agg(np.ptp)}
 
-run.say((searches, variants), what_training_does,
+page.text((searches, variants), what_training_does,
         "Networks of one architecture, trained by the recipe of this page, differ by {least:.2f} to "
         "{most:.2f}, the three published rows by {white:.2f} towards white and {black:.2f} towards black. "
         "The published value lies more than 0.02 outside all our networks in {outliers} of {rows} rows of "
@@ -222,7 +222,7 @@ def by_convention(runs):
     return [{"convention": name} | {f"{a} {b}": values[a, b] for a, b in means.index}
             for name, values in lines.items()]
 
-run.extra("conventions", searches, by_convention, "Robustness of the same pairs under three conventions of "
+page.extra("conventions", searches, by_convention, "Robustness of the same pairs under three conventions of "
           "SSIM, mean over digits and networks, beside the published values.")
 
 
@@ -242,7 +242,7 @@ def what_the_definition_does(searches, variants):
             "there": there.iloc[0], "there_by": there[nearest], "rest_off": rest.iloc[0],
             "rest_by": rest[nearest]}
 
-run.say((searches, variants), what_the_definition_does,
+page.text((searches, variants), what_the_definition_does,
         "The nearer of the two other conventions is *{nearest}*. In the {outside} rows where the published "
         "value lies outside our networks, it takes the mean distance from {there:.3f} to {there_by:.3f}; in "
         "the {rest} others, from {rest_off:.3f} to {rest_by:.3f}.")
@@ -260,7 +260,7 @@ run.say((searches, variants), what_the_definition_does,
 # | one training or several | five networks per architecture | a single training proves little |
 
 # %%
-run.tell(searches, lambda runs: "Searches excluded, because the network gives digit and background one "
+page.text(searches, lambda runs: "Searches excluded, because the network gives digit and background one "
          "label: "
          + ", ".join(f"{n:,} ({b})" for b, n in runs.groupby("background", sort=False).excluded.sum().items())
          + ".")
@@ -275,16 +275,16 @@ run.tell(searches, lambda runs: "Searches excluded, because the network gives di
 # %%
 if table_3 and figure_2:
     means = [row["robustness_ssim"] for row in table_3["rows"]]
-    rows, by = (of(*run.best(searches, variants)) for of in (of_this_page, what_the_definition_does))
+    rows, by = (of(*page.best(searches, variants)) for of in (of_this_page, what_the_definition_does))
     cause = ("; another definition of SSIM brings ours nearer there (mean distance {there_by:.2f} instead of "
              "{there:.2f}) and not elsewhere, so that the cause is open").format(**by) if (
                  by and by["there_by"] < by["there"] and by["rest_by"] > by["rest_off"]) else ""
-    first = run.best(pictures).iloc[0]
+    first = page.best(pictures).iloc[0]
     n = list(first.excluded).index(False)
     figure, axes = plt.subplots(1, 3, figsize=(6, 2.4))
     display.image_grid(axes, [first.original[n], first.inside[n], first.outside[n]], [
         "a test digit", f"inside: label {first.inside_class[n]}", f"outside: label {first.outside_class[n]}"])
-    run.minute(
+    page.box(
         "How much can a digit be mixed with white or black before a network changes its label? Robustness is "
         "the SSIM (1 for equal images) between the digit and the last mixture with its label; a higher value "
         f"means a less robust network. Over {len(rows)} combinations of architecture and background its mean is "
@@ -296,4 +296,4 @@ if table_3 and figure_2:
             "labels.")
 
 # %%
-run.stamp()
+page.finish()

@@ -56,7 +56,7 @@ from report import display, prose, reference
 from report.page import start
 from shared import borderline
 
-run = start("ren/v_pruning", globals())
+page = start("ren/v_pruning", globals())
 BACKGROUNDS = ("white", "black")
 TABLE = reference.paper("ren")["table-4"]
 
@@ -74,7 +74,7 @@ TABLE = reference.paper("ren")["table-4"]
 # ({download}`experiments.py <../../papers/ren/experiments.py>`).
 
 # %%
-scale = run.scale(**experiments.PRUNING)
+scale = page.scale(**experiments.PRUNING)
 
 
 # %% [markdown]
@@ -98,7 +98,7 @@ for t, T in (UNPRUNED, *SETTINGS):
 assert [(s["t"], s["T"]) for s in TABLE.settings["pruning_settings"]] == list(SETTINGS)
 
 # %%
-searches = run.results(experiments.pruned)
+searches = page.results(experiments.pruned)
 
 
 def changed(runs):
@@ -106,8 +106,8 @@ def changed(runs):
     share = runs.groupby(["t", "T"]).changed.mean()
     return {f"t = {t}, T = {T}": 100 * float(share[t, T]) for t, T in SETTINGS if (t, T) in share.index}
 
-run.statement("procedure-pixel-pruning", searches, data=changed)
-run.tell(searches, lambda runs: "Of the pixels of the test digits, the rule changes " + "; ".join(
+page.statement("procedure-pixel-pruning", searches, data=changed)
+page.text(searches, lambda runs: "Of the pixels of the test digits, the rule changes " + "; ".join(
     f"{percent:.1f}% with {setting}" for setting, percent in changed(runs).items()) + ".")
 
 # %% [markdown]
@@ -134,7 +134,7 @@ def rows(runs, place="mixed", last=SETTINGS[-1]):
     chosen = pd.concat([of(runs, "mixed", [UNPRUNED]), of(runs, place, SETTINGS[:-1]), strongest])
     return over_nets(chosen, KEYS, COLUMNS)
 
-run.table(
+page.table(
     "table-4", searches, rows,
     note="The text calls the second setting T = 256 where the table has 255: both leave bright pixels alone.")
 
@@ -163,12 +163,12 @@ def suspects(runs):
                                         for p in TABLE.rows for k in SSIM]))}
             for name, mine in tried.items() if len(mine) == len(BACKGROUNDS) * len((UNPRUNED, *SETTINGS))]
 
-run.extra("pruning-suspects", searches, suspects,
+page.extra("pruning-suspects", searches, suspects,
           "What each suspect does to the paper's claims on Table IV, and its mean distance from the "
           "published SSIM.", header={
               "reading": "reading", **dict(zip(claims.PRUNING, claims.PRUNING)),
               "distance": "distance from the published"})
-run.say(searches, lambda runs: min(suspects(runs), key=lambda row: row["distance"], default={}),
+page.text(searches, lambda runs: min(suspects(runs), key=lambda row: row["distance"], default={}),
         "Nearest to the published values: {reading}, {distance:.3f} away on average.")
 
 # %% [markdown]
@@ -179,8 +179,8 @@ run.say(searches, lambda runs: min(suspects(runs), key=lambda row: row["distance
 # curve but far from our point with the same thresholds agrees in the trade-off, not in the thresholds.
 
 # %%
-curve = run.results(experiments.trade_off)
-run.picture(
+curve = page.results(experiments.trade_off)
+page.picture(
     curve, figures.draw_trade_off,
     caption="The trade-off between separability and robustness over the threshold t (size of the marks): "
             "bright pixels left alone (T = 255, joined in the order of t) or all pixels decided (T = t). "
@@ -195,7 +195,7 @@ run.picture(
 # three prunings.
 
 # %%
-pictures = run.results(experiments.pruned_digits)
+pictures = page.results(experiments.pruned_digits)
 
 
 def title(example):
@@ -233,7 +233,7 @@ def row_there(background):
     return lambda d: bool(row := d["examples"].get(background)) and all(
         e["class"] == e["answer"] and e["class"] not in d["original_class"] for e in row)
 
-run.figure(
+page.figure(
     "figure-3", pictures, draw_examples, data=figure_data,
     caption="Figure 3 of Ren et al.: a test digit (left) and its adversarial examples, with their labels, "
             "probabilities and the SSIM to the digit",
@@ -264,7 +264,7 @@ run.figure(
 # - `architecture="c"`: another network. The curves keep their direction; their places move.
 
 # %%
-MINUTE = (
+BOX = (
     "Does pixel pruning, which sets pixels below t to 0 and those above T to 255, make the two images on "
     "either side of a decision boundary less similar? With t = {t} and T = {T} their mean SSIM (1 for equal "
     "images; n = {n} networks) is {ours.white.separability_ssim:.3f} towards white (paper: "
@@ -291,10 +291,10 @@ def facts_of(runs):
             "paper": {b: claims.by_key(TABLE.rows)[b, t, T] for b in BACKGROUNDS}}
 
 
-best = run.best(searches, curve)
-if all(map(len, best)) and (facts := facts_of(best[0])) and prose.complete(MINUTE, facts):
-    run.minute(prose.fill(MINUTE, facts), picture=figures.draw_trade_off(best[1]), sets=(searches, curve),
+best = page.best(searches, curve)
+if all(map(len, best)) and (facts := facts_of(best[0])) and prose.complete(BOX, facts):
+    page.box(prose.fill(BOX, facts), picture=figures.draw_trade_off(best[1]), sets=(searches, curve),
                alt="Robustness over separability, in two panels; larger thresholds lie further left and up.")
 
 # %%
-run.stamp()
+page.finish()

@@ -60,8 +60,8 @@ from report.page import start
 from shared import card as cards
 from shared.data import sets
 
-run = start("report_card/report_card", globals())
-scale = run.scale(smoke=dict(images=6), quick=dict(images=40), paper=dict(images=200))
+page = start("report_card/report_card", globals())
+scale = page.scale(smoke=dict(images=6), quick=dict(images=40), paper=dict(images=200))
 
 # %%
 if model:
@@ -69,7 +69,7 @@ if model:
     if weights:
         cards.weights(*models.values(), weights)
 else:
-    nets = subjects("smoke" if run.profile == "smoke" else "paper")
+    nets = subjects("smoke" if page.profile == "smoke" else "paper")
     models = {"clean digits": nets["mnist-normal"].model(seed), "adversarial digits": nets["mnist-adv"].model(seed)}
 if data:
     x, y = cards.images_of(data)
@@ -101,4 +101,4 @@ display.say("Accuracy under PGD is " + " and ".join(
     for name, share in zip(models, shares)) + ".")
 
 # %%
-run.stamp()
+page.finish()

@@ -50,7 +50,7 @@ from report.evidence import equality
 from report.page import start
 from shared import regions as boxes
 
-run = start("shu/2_1_lenet", globals())
+page = start("shu/2_1_lenet", globals())
 
 
 # %% [markdown]
@@ -104,24 +104,24 @@ box = boxes.intervals(torch.tensor(clean).view(1, 1, 5, 6), torch.tensor(moved).
 fast = dict(zip(box.values.tolist(), zip(box.low.tolist(), box.high.tolist())))
 MUTANTS = ({"changed": any}, {"width": lambda low, high: low - high}, {"width": lambda low, high: high})
 found = [by_the_paper(clean.tolist(), moved.tolist(), 12, **each) for each in ({}, *MUTANTS)]
-inside = box.sample(50, generator=run.generator("box")).flatten(1).numpy()
+inside = box.sample(50, generator=page.generator("box")).flatten(1).numpy()
 left = [i for i in range(len(clean)) if i not in fast]
 plain = sampled(clean.tolist(), found[0], draw)
 kept = bool((inside[:, left] == clean[left]).all() and all(plain[i] == clean[i] for i in left))
-run.statement("procedure-hyper-rectangle", data={"intervals": len(fast), "same_box": found[0] == fast,
+page.statement("procedure-hyper-rectangle", data={"intervals": len(fast), "same_box": found[0] == fast,
                                                  "others_clean": kept},
               evidence=equality(found[0] == fast and kept, changed=[each != fast for each in found[1:]]))
 
 # %%
-scale = run.scale(**experiments.LENET)
-networks, projection = map(run.results, (experiments.lenet_networks, experiments.projection))
-run.results(experiments.lenet_clean)        # for Sections 2.4 and 3
+scale = page.scale(**experiments.LENET)
+networks, projection = map(page.results, (experiments.lenet_networks, experiments.projection))
+page.results(experiments.lenet_clean)        # for Sections 2.4 and 3
 # The chosen digit; the same for other networks and for the images of the authors' scripts; fifty digits, with
 # one wrong class each and a quarter of the steps of CW2, each four times as long.
-sweeps, others, fifty = map(run.results, (
+sweeps, others, fifty = map(page.results, (
     experiments.lenet_sweeps, experiments.other_lenets, experiments.lenet_fifty))
 # Planes through the digit and two boxes, and through three clean digits: for Sections 2 and 2.4.
-planes = run.results(experiments.planes)
+planes = page.results(experiments.planes)
 
 
 # %% [markdown]
@@ -137,7 +137,7 @@ def table_1(units):
     return [{"printed_row": row["printed_row"]} | {k: found[k] for k in row if k in found}
             for row in experiments.PAPER["table-1"].rows] if found else []
 
-run.table("table-1", networks, table_1)
+page.table("table-1", networks, table_1)
 
 
 # %% [markdown]
@@ -168,18 +168,18 @@ def neighbours(units):
                 "same_class_nearest": (labels[apart.argmin(1)] == labels).double().mean().item()}
     return {}
 
-run.figure("figure-3", projection, draw_digits, data=neighbours,
+page.figure("figure-3", projection, draw_digits, data=neighbours,
            alt="Points in the plane, one a digit image, coloured and marked by the ten classes.", contains={
                "scatter of 2000": lambda d: d.get("images") == 2000,
                "ten digit labels": lambda d: d.get("digits") == 10})
-run.say(projection, neighbours, "For {same_class_nearest:.1%} of the {images} images the nearest neighbour "
+page.text(projection, neighbours, "For {same_class_nearest:.1%} of the {images} images the nearest neighbour "
         "in the plane belongs to the same class.")
 
 # %% [markdown]
 # ## Figure 5: the clean digit
 
 # %%
-run.figure("figure-5", sweeps, lambda units: display.image_table(
+page.figure("figure-5", sweeps, lambda units: display.image_table(
     [{"clean": torch.as_tensor(unit.clean).numpy()} for unit in units.itertuples()][:1]),
     data=lambda units: {"number": int(units.number.iloc[0]), "label": int(units.label.iloc[0])}
     if len(units) else {}, alt="The clean digit 1 that all attacks start from.",
@@ -193,7 +193,7 @@ run.figure("figure-5", sweeps, lambda units: display.image_table(
 # enough, and each interval is $[0, 1]$ as in the paper. $s_{(i)}$ is the width of the narrowest interval.
 
 # %%
-run.table("table-2", sweeps, lambda units: figures.inside(units, "table-2"), behind=figures.BEHIND)
+page.table("table-2", sweeps, lambda units: figures.inside(units, "table-2"), behind=figures.BEHIND)
 
 # %% [markdown]
 # ## Table 3: errors on the attacks' own images
@@ -201,8 +201,8 @@ run.table("table-2", sweeps, lambda units: figures.inside(units, "table-2"), beh
 # A pixel counts as perturbed if at least one example changes it, as in the paper's text.
 
 # %%
-run.table("table-3", sweeps, lambda units: figures.attacked(units, "table-3"), behind=figures.BEHIND)
-run.say(sweeps, beyond.minute,
+page.table("table-3", sweeps, lambda units: figures.attacked(units, "table-3"), behind=figures.BEHIND)
+page.text(sweeps, beyond.box,
         "The networks that were not attacked are wrong on {others:.0%} of an attack's images on average over "
         "the {n} attacks (paper: {paper.others:.0%}). Of the {examples} images, {again} was "
         "misclassified in the attack's batch and is classified correctly in another batch: on the "
@@ -215,7 +215,7 @@ run.say(sweeps, beyond.minute,
 # printed minimum of MI lies above its maximum under either reading.
 
 # %%
-run.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"), behind=figures.BEHIND)
+page.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"), behind=figures.BEHIND)
 
 # %% [markdown]
 # ## Figure 4: images of the attacks and of the boxes
@@ -223,7 +223,7 @@ run.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"), 
 # Above, the example of each attack that lies nearest to the clean digit; below, an image sampled from its box.
 
 # %%
-run.figure("figure-4", sweeps, lambda units: figures.draw_pairs(units, "table-2"),
+page.figure("figure-4", sweeps, lambda units: figures.draw_pairs(units, "table-2"),
            data=lambda units: {"attacks": len(figures.of_rows(units, "table-2"))},
            alt="Two rows of digits, a column an attack: its image above, one sampled from its box below.",
            contains={"one attack image": lambda d: d["attacks"] == 6,
@@ -236,15 +236,15 @@ run.figure("figure-4", sweeps, lambda units: figures.draw_pairs(units, "table-2"
 # The paper chooses $b$ by eye. The curves show the rate of each network as $b$ grows; the dotted line is the box of Table 2.
 
 # %%
-run.picture(sweeps, lambda units: figures.draw_curves(units, "table-2"),
+page.picture(sweeps, lambda units: figures.draw_curves(units, "table-2"),
             caption="Misclassification rates of the ten networks in boxes of growing size",
             alt="A panel an attack: rates of the attacked network and of the nine others against b.")
-run.tell(sweeps, lambda units: figures.MEANT)
-run.extra("kinds", sweeps, beyond.suspects,
+page.text(sweeps, lambda units: figures.MEANT)
+page.extra("kinds", sweeps, beyond.suspects,
           "Boxes of Table 2 by the kind of region, as published and here, and where ours is of the published "
           "kind",
           header=beyond.SUSPECTS)
-run.say(sweeps, beyond.of_suspects,
+page.text(sweeps, beyond.of_suspects,
         "Boxes of the published kind: {same} of {n}. Of the other {other}, {reached} are of the published "
         "kind under another choice ({sizes} at another size, {rules} with other pixels kept, {classes} for "
         "another wrong class; a box can count more than once), and {left} under none. Another class can be "
@@ -257,7 +257,7 @@ run.say(sweeps, beyond.of_suspects,
 # 12 epochs, and for the two digits that the authors' scripts attack.
 
 # %%
-run.extra("transfer", (sweeps, others), beyond.transfers,
+page.extra("transfer", (sweeps, others), beyond.transfers,
           "Mean misclassification rate (%) of the networks that were not attacked, on the images of an "
           "attack of the published wrong class, or, where it has too few, of the most frequent one",
           header=beyond.TRANSFERS)
@@ -266,7 +266,7 @@ run.extra("transfer", (sweeps, others), beyond.transfers,
 # ## Beyond the printed rows: fifty digits
 
 # %%
-run.say(fifty, beyond.over_digits, beyond.OVER_DIGITS)
+page.text(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -285,10 +285,10 @@ run.say(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 # - `seed=1`: ten other networks, and perhaps another digit. The rates of single networks change; compare the kinds of the boxes.
 
 # %%
-best = run.best(sweeps)
-if len(best) and (facts := beyond.minute(best)):
-    kinds, over_digits = beyond.of_suspects(best), beyond.over_digits(run.best(fifty))
-    run.minute(
+best = page.best(sweeps)
+if len(best) and (facts := beyond.box(best)):
+    kinds, over_digits = beyond.of_suspects(best), beyond.over_digits(page.best(fifty))
+    page.box(
         "Do networks that differ only in their training seed misclassify adversarial examples of one of them? "
         + (f"{prose.fill(beyond.OVER_DIGITS, over_digits)} " if over_digits else "")
         + f"For one digit 1 the mean over the paper's {facts['n']} attacks is {facts['others']:.0%} (paper: "
@@ -300,4 +300,4 @@ if len(best) and (facts := beyond.minute(best)):
         alt="Misclassification rates of ten networks in boxes of growing size, a panel an attack.")
 
 # %%
-run.stamp()
+page.finish()

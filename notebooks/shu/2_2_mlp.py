@@ -40,7 +40,7 @@ from papers.shu import beyond, experiments, figures
 from report import prose
 from report.page import start
 
-run = start("shu/2_2_mlp", globals())
+page = start("shu/2_2_mlp", globals())
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -53,14 +53,14 @@ run = start("shu/2_2_mlp", globals())
 # Our digits are the first 5 and the first 7 of the test set that all five networks classify correctly; the paper's are not known.
 
 # %%
-scale = run.scale(**experiments.MLP)
+scale = page.scale(**experiments.MLP)
 
 # %% [markdown]
 # A run trains and measures one network, or attacks one digit, or five digits of a class, under all settings of the attack and counts the
 # errors of all networks ({download}`experiments.py <../../papers/shu/experiments.py>`).
 
 # %%
-networks, sweeps, fifty = map(run.results, (
+networks, sweeps, fifty = map(page.results, (
     experiments.mlp_networks, experiments.mlp_sweeps, experiments.mlp_fifty))
 
 
@@ -76,7 +76,7 @@ def cw2(units):
 # Columns with the same name are unrelated networks.
 
 # %%
-run.table("table-5", networks, lambda units: [figures.errors(units)] if len(units) else [])
+page.table("table-5", networks, lambda units: [figures.errors(units)] if len(units) else [])
 
 # %% [markdown]
 # ## Table 6: errors in the boxes
@@ -85,7 +85,7 @@ run.table("table-5", networks, lambda units: [figures.errors(units)] if len(unit
 # of it. $s_{(i)}$ is the width of the narrowest interval, in pixel values from 0 to 1.
 
 # %%
-run.table("table-6", sweeps, lambda units: figures.inside(cw2(units), "table-6"), behind=figures.BEHIND)
+page.table("table-6", sweeps, lambda units: figures.inside(cw2(units), "table-6"), behind=figures.BEHIND)
 
 # %% [markdown]
 # ## Table 7: errors on the attack's own images
@@ -93,8 +93,8 @@ run.table("table-6", sweeps, lambda units: figures.inside(cw2(units), "table-6")
 # Perturbed pixels are those that at least one image of the attack changes, as in the paper's text.
 
 # %%
-run.table("table-7", sweeps, lambda units: figures.attacked(cw2(units), "table-7"), behind=figures.BEHIND)
-run.say(sweeps, lambda units: beyond.minute(cw2(units), "table-6"),
+page.table("table-7", sweeps, lambda units: figures.attacked(cw2(units), "table-7"), behind=figures.BEHIND)
+page.text(sweeps, lambda units: beyond.box(cw2(units), "table-6"),
         "The table rests on {examples} different images, found by the untargeted and the targeted attack "
         "with 100 settings each. On average over the {n} digits the other networks misclassify {others:.1%} "
         "of them (paper: {paper.others:.1%}).")
@@ -105,7 +105,7 @@ run.say(sweeps, lambda units: beyond.minute(cw2(units), "table-6"),
 # Above, the example of the attack that lies nearest to the clean digit; below, an image sampled from its box.
 
 # %%
-run.figure("figure-6", sweeps, lambda units: figures.draw_pairs(cw2(units), "table-6"),
+page.figure("figure-6", sweeps, lambda units: figures.draw_pairs(cw2(units), "table-6"),
            data=lambda units: {"digits": len(figures.of_rows(cw2(units), "table-6"))},
            alt="Two rows of digits, a 5 and a 7: the attack's image above, one sampled from its box below.",
            contains={"CW2 image": lambda d: d["digits"] > 0, "sampled image": lambda d: d["digits"] > 0})
@@ -114,7 +114,7 @@ run.figure("figure-6", sweeps, lambda units: figures.draw_pairs(cw2(units), "tab
 # ## Where it differs: the digits, and which pixels are kept
 
 # %%
-run.say(sweeps, lambda units: beyond.box_by_box(cw2(units)),
+page.text(sweeps, lambda units: beyond.box_by_box(cw2(units)),
         "Mean squared L2 distance of the samples of Table 6 from the clean digit, pixels from 0 to 1: {far}. "
         "A small distance indicates that the digit lies near the boundary of the attacked network.")
 
@@ -123,7 +123,7 @@ run.say(sweeps, lambda units: beyond.box_by_box(cw2(units)),
 # change, as in one of the authors' two scripts; the text counts any changed pixel.
 
 # %%
-run.picture(sweeps, lambda units: figures.draw_curves(cw2(units), "table-6"),
+page.picture(sweeps, lambda units: figures.draw_curves(cw2(units), "table-6"),
             caption="Misclassification rates of the five perceptrons in boxes of growing size",
             alt="A panel a digit: rates of the attacked network and of the four others against b.")
 
@@ -133,7 +133,7 @@ run.picture(sweeps, lambda units: figures.draw_curves(cw2(units), "table-6"),
 # The target of each digit is the class of the attacked network's second largest output.
 
 # %%
-run.say(fifty, beyond.over_digits, beyond.OVER_DIGITS)
+page.text(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 
 # %% [markdown]
 # ## Choices that the paper leaves open
@@ -149,10 +149,10 @@ run.say(fifty, beyond.over_digits, beyond.OVER_DIGITS)
 # - `seed=1`: five other networks. The attacked network misclassifies the examples again; compare which others do.
 
 # %%
-best = cw2(run.best(sweeps))
-if len(best) and (facts := beyond.minute(best, "table-6")):
-    boxes, over_digits = beyond.box_by_box(best), beyond.over_digits(run.best(fifty))
-    run.minute(
+best = cw2(page.best(sweeps))
+if len(best) and (facts := beyond.box(best, "table-6")):
+    boxes, over_digits = beyond.box_by_box(best), beyond.over_digits(page.best(fifty))
+    page.box(
         "Do Carlini and Wagner's examples of one perceptron also fool perceptrons that differ only in their "
         f"training seed? {f'{prose.fill(beyond.OVER_DIGITS, over_digits)} ' if over_digits else ''}For the "
         f"{facts['n']} digits of the tables, a 5 and a 7, it is {facts['others']:.1%} (paper: "
@@ -162,4 +162,4 @@ if len(best) and (facts := beyond.minute(best, "table-6")):
         alt="Misclassification rates of five perceptrons in boxes of growing size, a panel a digit.")
 
 # %%
-run.stamp()
+page.finish()

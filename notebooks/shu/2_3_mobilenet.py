@@ -46,7 +46,7 @@ from papers.shu import beyond, experiments, figures
 from report import display, prose
 from report.page import start
 
-run = start("shu/2_3_mobilenet", globals())
+page = start("shu/2_3_mobilenet", globals())
 PRINTED, INTERVALS, FEW = experiments.AIMED_AT, experiments.INTERVALS, experiments.FEW
 
 # %% [markdown]
@@ -60,17 +60,17 @@ PRINTED, INTERVALS, FEW = experiments.AIMED_AT, experiments.INTERVALS, experimen
 # Our aeroplane is the first of the test set that all networks classify correctly; the paper's is not known.
 
 # %%
-scale = run.scale(**experiments.MOBILENET)
+scale = page.scale(**experiments.MOBILENET)
 
 # %% [markdown]
 # A run trains and measures one network, or attacks one image, or five images of a class, under all settings of the attack and counts the
 # errors of all networks ({download}`experiments.py <../../papers/shu/experiments.py>`).
 
 # %%
-networks, sweeps, fifty, balls = map(run.results, (
+networks, sweeps, fifty, balls = map(page.results, (
     experiments.mobilenet_networks, experiments.mobilenet_sweeps, experiments.mobilenet_fifty,
     experiments.mobilenet_balls))
-digits = run.results(experiments.mlp_sweeps, plan=experiments.plan_perceptrons)     # those of Section 2.2
+digits = page.results(experiments.mlp_sweeps, plan=experiments.plan_perceptrons)     # those of Section 2.2
 
 
 def bim(units):
@@ -84,7 +84,7 @@ def bim(units):
 # The length of the training is not published. Ours has 20 epochs, as many as a core trains in two hours.
 
 # %%
-run.table("table-8", networks, lambda units: [figures.errors(units)] if len(units) else [])
+page.table("table-8", networks, lambda units: [figures.errors(units)] if len(units) else [])
 
 # %% [markdown]
 # ## Table 9: errors on the attack's own images
@@ -93,7 +93,7 @@ run.table("table-8", networks, lambda units: [figures.errors(units)] if len(unit
 # table pairs them by number.
 
 # %%
-run.table("table-9", sweeps, lambda units: figures.attacked(bim(units), "table-9", "n_perturbed_dims"),
+page.table("table-9", sweeps, lambda units: figures.attacked(bim(units), "table-9", "n_perturbed_dims"),
           behind=figures.BEHIND)
 
 
@@ -114,7 +114,7 @@ def curves(units):
     return {}
 
 
-run.figure("figure-7", sweeps, lambda units: figures.draw_curves(bim(units), "table-10"), data=curves,
+page.figure("figure-7", sweeps, lambda units: figures.draw_curves(bim(units), "table-10"), data=curves,
            alt="Misclassification rates of five networks against the number of intervals of the box.",
            contains={"number of dimensions": lambda d: max(d.get("sizes", [0])) >= INTERVALS,
                      "misclassification rate": lambda d: bool(d),
@@ -126,7 +126,7 @@ run.figure("figure-7", sweeps, lambda units: figures.draw_curves(bim(units), "ta
 # Above, the example of the attack that lies nearest to the clean aeroplane; below, an image sampled from the box.
 
 # %%
-run.figure("figure-8", sweeps, lambda units: figures.draw_pairs(bim(units), "table-10"),
+page.figure("figure-8", sweeps, lambda units: figures.draw_pairs(bim(units), "table-10"),
            data=lambda units: {"images": len(figures.of_rows(bim(units), "table-10"))},
            alt="Two images of an aeroplane: the attack's above, one sampled from the box below.",
            contains={"BIM L2 image": lambda d: d["images"] > 0, "sampled image": lambda d: d["images"] > 0})
@@ -136,7 +136,7 @@ run.figure("figure-8", sweeps, lambda units: figures.draw_pairs(bim(units), "tab
 
 # %%
 both = (sweeps, digits)
-run.figure("figure-9", both, lambda sweeps, digits: display.image_table([
+page.figure("figure-9", both, lambda sweeps, digits: display.image_table([
     {f"{name} {unit.label if name == 'digit' else ''}".strip(): torch.as_tensor(unit.clean).numpy()
      for name, units in (("digit", digits), ("aeroplane", sweeps)) for unit in units.itertuples()}]),
     data=lambda sweeps, digits: {"digits": len(digits), "aeroplanes": len(sweeps)},
@@ -149,7 +149,7 @@ run.figure("figure-9", both, lambda sweeps, digits: display.image_table([
 # As in Table 4, the printed values are possible only as squared L2 norms ({ref}`audit`), so squared norms are compared.
 
 # %%
-run.table("table-10", both, lambda sweeps, digits: [
+page.table("table-10", both, lambda sweeps, digits: [
     row for units in (digits.assign(method="mlp"), bim(sweeps))
     for row in figures.distances(units, "table-10")], behind=figures.BEHIND)
 
@@ -168,12 +168,12 @@ def trained(units):
         for end in ("min", "max")} if len(units) else {}
 
 
-run.say(networks, trained,
+page.text(networks, trained,
         "After {epochs} epochs the errors of our {n} networks are {test_min:.1f}% to {test_max:.1f}% on test "
         "images (paper: {paper_min:.1f}% to {paper_max:.1f}%) and {train_min:.1f}% to {train_max:.1f}% on "
         "training images. The errors on training images leave room for longer training, whose length the "
         "paper does not state. We did not train longer, so what it does to the boxes is not measured.")
-run.extra("mobilenet-keep-rules", sweeps, lambda units: beyond.by_rule(bim(units), "table-10"),
+page.extra("mobilenet-keep-rules", sweeps, lambda units: beyond.by_rule(bim(units), "table-10"),
           "Boxes of the printed size, or of all kept values where these are fewer: rates of the attacked "
           "network and of the others, mean squared L2 norm", header=beyond.BY_RULE)
 
@@ -209,11 +209,11 @@ def in_balls(units):
             "least": small["least"], "more": large["b"], "all": min(large["attacked"], large["least"])}
 
 
-run.extra("mobilenet-balls", balls,
+page.extra("mobilenet-balls", balls,
           lambda units: beyond.in_balls(units.assign(of=units.of.map(NAMES)), (FEW, INTERVALS)),
           "Examples of the aeroplane without a search for the nearest: the first one in each ball; rates on "
           "them, and on samples of boxes by the rule of the tables", header=beyond.BALLS)
-run.say(balls, in_balls,
+page.text(balls, in_balls,
         "In balls of the published length the attack reaches {reached} in {examples}, at a mean squared L2 "
         "distance of {squared} (paper: {theirs}). The attacked network then errs on {own:.1%} of the samples "
         "of a box of {b} values, the least of the others on {least:.1%} (paper: all and none); in a box of "
@@ -226,8 +226,8 @@ run.say(balls, in_balls,
 # The target of each of the fifty images is the class with the second largest logit; shares are of all fifty.
 
 # %%
-run.tell(sweeps, lambda units: figures.MEANT)
-run.extra("mobilenet-fifty", fifty, lambda units: beyond.over_images(units.assign(method="bim-l2")),
+page.text(sweeps, lambda units: figures.MEANT)
+page.extra("mobilenet-fifty", fifty, lambda units: beyond.over_images(units.assign(method="bim-l2")),
           "Images of all classes, the second class as target: share with a box of a kind at some size, and "
           "its 95% interval", header=beyond.OVER_IMAGES | {"images": "images", "boxes": "images with a box"})
 
@@ -245,15 +245,15 @@ run.extra("mobilenet-fifty", fifty, lambda units: beyond.over_images(units.assig
 # - `seed=1`: five other networks. The attacked network misclassifies the examples again; compare which others do.
 
 # %%
-found = run.best(sweeps)
+found = page.best(sweeps)
 facts = (curves(found) or None) if len(found) else None
 if facts:
     rates = facts["in_the_box"]
     distance, = figures.distances(bim(found), "table-10")
-    errs = trained(run.best(networks))
+    errs = trained(page.best(networks))
     over = next(({"images": row["images"], "own": row[figures.KINDS["own"]]} for row in beyond.over_images(
-        run.best(fifty).assign(method="bim-l2"))), {})
-    run.minute(prose.fill(
+        page.best(fifty).assign(method="bim-l2"))), {})
+    page.box(prose.fill(
         "Do networks that differ only in their training seed{clean} share errors on random points between "
         "the adversarial examples of one aeroplane (samples of a box)? In the box of {intervals} values that "
         "all examples change, the attacked network errs on {own:.1%} of the samples "
@@ -273,4 +273,4 @@ if facts:
         alt="Misclassification rates of five networks against the number of intervals of the box.")
 
 # %%
-run.stamp()
+page.finish()

@@ -46,7 +46,7 @@ from report.page import start
 from report.prose import mean
 from shared import regions as boxes
 
-run = start("shu/2_4_alarm", globals())
+page = start("shu/2_4_alarm", globals())
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -62,9 +62,9 @@ run = start("shu/2_4_alarm", globals())
 # norms, and on clean test digits.
 
 # %%
-scale = run.scale(**experiments.ONE_DIGIT)
-sweeps, planes = map(run.results, (experiments.lenet_sweeps, experiments.planes))
-clean = run.results(experiments.lenet_clean, names=["seeds"], plan=experiments.plan_clean)
+scale = page.scale(**experiments.ONE_DIGIT)
+sweeps, planes = map(page.results, (experiments.lenet_sweeps, experiments.planes))
+clean = page.results(experiments.lenet_clean, names=["seeds"], plan=experiments.plan_clean)
 
 
 # %% [markdown]
@@ -119,7 +119,7 @@ def by_type(units):
 THRESHOLDS = {1: "1: attacked network wrong on at least half, another on at most 5%",
               2: "2: every network wrong on at least a quarter",
               3: "3: attacked network wrong on at most 5%, another on at least half", None: "none of these"}
-run.statement("procedure-region-types", sweeps, data=lambda units: {
+page.statement("procedure-region-types", sweeps, data=lambda units: {
     f"type_{row['type'][0]}": row["boxes"] for row in by_type(units)},
     evidence=equality(by_hand == fast, changed=[each != fast for each in mutants]))
 
@@ -174,11 +174,11 @@ def draw_types(units):
     return figure
 
 
-run.figure("figure-10", planes, draw_types, data=shares,
+page.figure("figure-10", planes, draw_types, data=shares,
     alt="Two planes around the digit: areas of three colours for the types of points, a circle, a blue dot.",
     contains={"blue centre": lambda d: d["planes"] > 0, "black circle": lambda d: d["planes"] > 0,
               "solid segments": lambda d: d["planes"] > 0, "dashed": lambda d: d["planes"] > 0})
-run.say(planes, shares,
+page.text(planes, shares,
         "Of {points} grid points inside the ball, in {planes} planes, {type_1:.1%} are of type 1, "
         "{type_2:.1%} of type 2 and {type_3:.1%} of type 3; all networks classify the others correctly.")
 
@@ -235,14 +235,14 @@ def alarm_data(sweeps, clean):
 
 
 both = (sweeps, clean)
-run.picture(both, draw_alarms, caption="Share of images on which some two networks disagree, by their number",
+page.picture(both, draw_alarms, caption="Share of images on which some two networks disagree, by their number",
             alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
-run.say(clean, figures.disagreement,
+page.text(clean, figures.disagreement,
         "All {networks} networks together raise an alarm on {clean.percent:.1f}% of {clean.of} clean digits "
         "(95% interval {clean.low:.1f} to {clean.high:.1f}). The share is {false.percent:.1f}% of the "
         "{false.of} digits that the attacked network classifies correctly (the false positives) and "
         "{true.percent:.1f}% of the {true.of} others.")
-run.statement("procedure-robust-classification", both, data=alarm_data)
+page.statement("procedure-robust-classification", both, data=alarm_data)
 
 # %% [markdown]
 # By its definition the alarm finds no example on which all networks make the same mistake. High rates at types 1 and 3 follow largely from
@@ -262,10 +262,10 @@ run.statement("procedure-robust-classification", both, data=alarm_data)
 # - Compare the alarms of two and of three networks: each further network raises the share of images with an alarm, on clean digits, too.
 
 # %%
-found = run.best(*both)
+found = page.best(*both)
 facts = alarm_data(*found) if all(map(len, found)) else {}
 if facts.get("alarm_adversarial") is not None:
-    run.minute(prose.fill(
+    page.box(prose.fill(
         "Can networks that differ only in their training seed expose adversarial examples by disagreement? "
         "At least two of our {networks} LeNets disagree on {alarm_adversarial:.1%} of {examples} examples "
         "that {attacks} attacks on one of them find around one digit 1, and on {alarm_random_noise:.1%} of "
@@ -277,4 +277,4 @@ if facts.get("alarm_adversarial") is not None:
         alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
 
 # %%
-run.stamp()
+page.finish()

@@ -48,7 +48,7 @@ from report import display
 from report.evidence import equality
 from report.page import start
 
-run = start("shu/2_regions", globals())
+page = start("shu/2_regions", globals())
 
 # %% [markdown]
 # ## What the paper claims, and how it is tested
@@ -63,9 +63,9 @@ run = start("shu/2_regions", globals())
 # other classes.
 
 # %%
-scale = run.scale(**experiments.ONE_DIGIT)
-run.results(experiments.lenet_sweeps)       # the planes rest on it
-planes = run.results(experiments.planes)
+scale = page.scale(**experiments.ONE_DIGIT)
+page.results(experiments.lenet_sweeps)       # the planes rest on it
+planes = page.results(experiments.planes)
 
 
 # %% [markdown]
@@ -88,7 +88,7 @@ said = np.random.default_rng(3).integers(0, 3, (4, 200))
 said[:, :60] = said[0, :60]
 fast = (said != said[0]).any(0)
 mutants = ((said != said[0]).all(0), said[0] != said[1])
-run.statement("definition-1", data={"networks": len(said), "images": said.shape[1],
+page.statement("definition-1", data={"networks": len(said), "images": said.shape[1],
                                     "disagree": int(fast.sum())},
               evidence=equality(disagree(said.tolist()) == fast.tolist(),
                                 changed=[bool((each != fast).any()) for each in mutants]))
@@ -120,7 +120,7 @@ volumes = {"dimensions": list(DIMENSIONS),
            "log10_volume": [log_volume(d, figures.DELTA) / math.log(10) for d in DIMENSIONS]}
 
 
-run.statement("equation-ball-volume", data=volumes,
+page.statement("equation-ball-volume", data=volumes,
               evidence=equality(apart < 1e-12, changed=[each > 1e-9 for each in mutants]))
 
 # %% [markdown]
@@ -174,7 +174,7 @@ def draw_popular(units):
     return figure
 
 
-run.figure(
+page.figure(
     "figure-1", planes, draw_popular,
     data=lambda units: {"groups": len(GROUPS), "planes": len(figures.of_runs(units))},
     alt="Left two groups of points with a curve between; right coloured areas of classes.",
@@ -242,7 +242,7 @@ def counts(units):
             "joined": sum(c > 1 and areas == 1 for c, areas in both)}
 
 
-run.figure("figure-2", planes, draw_regions, data=counts,
+page.figure("figure-2", planes, draw_regions, data=counts,
     alt="Two planes around the digit with a circle; areas where networks disagree are shaded.",
     contains={"one region": lambda d: d["fewest"] == 1, "two disjoint": lambda d: d["most"] > 1})
 
@@ -260,9 +260,9 @@ run.figure("figure-2", planes, draw_regions, data=counts,
 # - `size=81`, in place of 41: which areas join on the finer grid, and which small ones appear?
 
 # %%
-best = run.best(planes)
+best = page.best(planes)
 if len(best) and (facts := counts(best))["with_any"]:
-    run.minute(
+    page.box(
         "Do networks that differ only in their training seed disagree in several separate regions near a "
         f"clean image, as the paper claims? In {facts['with_any']} of {facts['planes']} planes through one digit "
         f"1 some of {facts['networks']} LeNets disagree inside the paper's ball (squared radius 6). In "
@@ -273,4 +273,4 @@ if len(best) and (facts := counts(best))["with_any"]:
         alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")
 
 # %%
-run.stamp()
+page.finish()

@@ -49,8 +49,8 @@ from report import display, prose, registry
 from report.evidence import equality
 from report.page import start
 
-run = start("shu/3_theorem", globals())
-scale = run.scale(smoke=dict(draws=2_000, directions=20, steps=4),
+page = start("shu/3_theorem", globals())
+scale = page.scale(smoke=dict(draws=2_000, directions=20, steps=4),
                   quick=dict(draws=100_000, directions=200, steps=7),
                   paper=dict(draws=100_000, directions=200, steps=7))
 
@@ -120,15 +120,15 @@ grey = Fraction(sum(WRONG[0] < v <= WRONG[1] for v in LEVELS), len(LEVELS)), Fra
 diagonal = losses(0, 0)[0], Fraction(1)         # every image is on the diagonal, where M_2 is wrong
 thick = losses(SLABS, THICK[0])
 same = all(first == second for law in LAWS.values() for first, second in [losses(SLABS, 0, law)])
-generator = run.generator("images")
+generator = page.generator("images")
 images = torch.rand(scale.draws, generator=generator, dtype=torch.float64)
 hits = sum(int((images == 0.5**i).sum()) for i in range(2, SLABS + 2))
-run.extra("theorem-1-slabs", (), lambda: rows,
+page.extra("theorem-1-slabs", (), lambda: rows,
           f"Exact expected losses of two classifiers that differ on {SLABS} slabs",
           header={k: {"t": "$t$"}.get(k, k.replace("M_1", "$M_1$").replace("M_2", "$M_2$")) for k in rows[0]})
 theorem = {"loss_first": float(losses(SLABS, 0)[0]), "loss_second": float(losses(SLABS, 0)[1]),
            "draws_on_a_slab": hits, "draws": len(images)}
-run.statement("theorem-1", data=theorem, evidence=equality(
+page.statement("theorem-1", data=theorem, evidence=equality(
     same and within and hits == 0, changed=[a != b for a, b in (thick, grey, diagonal)]))
 
 # %% [markdown]
@@ -145,7 +145,7 @@ run.statement("theorem-1", data=theorem, evidence=equality(
 COUNTS = (1, 5, 10, SLABS)
 flat, fat = ([float(second - first) for n in COUNTS for first, second in [losses(n, width)]]
              for width in (THICK[-1], THICK[0]))
-run.statement("remark-1", data={"slabs": list(COUNTS), "difference": flat, "difference_with_thickness": fat},
+page.statement("remark-1", data={"slabs": list(COUNTS), "difference": flat, "difference_with_thickness": fat},
               evidence=equality(not any(flat), changed=[any(fat)]))
 
 # %% [markdown]
@@ -166,7 +166,7 @@ def excess(loss, wrong):
 
 first, second = losses(SLABS, 0)
 values = excess(first, 0), excess(second, 0), excess(second, 1)
-run.statement("remark-2", data={"training_images": TRAINING, "excess_first": float(values[0]),
+page.statement("remark-2", data={"training_images": TRAINING, "excess_first": float(values[0]),
                                 "excess_second": float(values[1]), "with_one_on_a_slab": float(values[2])},
               evidence=equality(values[0] == values[1], changed=[values[0] != values[2]]))
 
@@ -194,7 +194,7 @@ def largest_singular_value(layer, shape):
     return float(torch.linalg.eigvalsh(rows_ @ rows_.T)[-1]) ** 0.5
 
 
-network = registry.build("shu-lenet", generator=run.generator("weights")).double().eval()
+network = registry.build("shu-lenet", generator=page.generator("weights")).double().eval()
 bound, x = 1.0, torch.rand(1, 1, 28, 28, generator=generator, dtype=torch.float64)
 with torch.no_grad():
     z = x
@@ -209,7 +209,7 @@ with torch.no_grad():
 steepest = max(slopes)
 lipschitz = {"bound": bound, "steepest": steepest, "share_of_bound": steepest / bound,
              "shortest_step": STEPS[-1], "violations": sum(slope > bound for slope in slopes)}
-run.statement("conjecture-2", data=lipschitz)
+page.statement("conjecture-2", data=lipschitz)
 
 # %% [markdown]
 # ## Conjecture 1
@@ -220,8 +220,8 @@ run.statement("conjecture-2", data=lipschitz)
 # are of lower dimension. Where networks disagree with positive margins, as shown below, they are not.
 
 # %%
-clean = run.results(experiments.lenet_clean, names=["seeds"], plan=lambda scale: {})
-run.say(clean, figures.disagreement,
+clean = page.results(experiments.lenet_clean, names=["seeds"], plan=lambda scale: {})
+page.text(clean, figures.disagreement,
         "Some two of the {networks} LeNets of Section 2.1 disagree on {clean.percent:%} of {clean.of} clean "
         "test digits (95% interval {clean.low:.1f} to {clean.high:.1f}).")
 
@@ -244,7 +244,7 @@ d = x.numel()
 log_volume = d / 2 * math.log(math.pi) - math.lgamma(1 + d / 2) + d * math.log(radius)
 ball = {"margin": margin, "radius": radius, "images_on_its_surface": len(moves), "other_labels": flips,
         "log10_volume": log_volume / math.log(10), "dimension": d}
-run.statement("conjecture-1", data=ball)
+page.statement("conjecture-1", data=ball)
 display.say(prose.fill(
     "For the LeNet with random weights the bound is $L$ = {bound}; the steepest step reaches {share:.1%} of "
     "it. Around one random image with margin {margin} the radius is {radius}, and {other_labels} of "
@@ -282,7 +282,7 @@ def draw_slabs():
     return figure
 
 
-run.minute(prose.fill(
+page.box(prose.fill(
     "Can a classifier err on infinitely many inputs without any effect on its expected error? By Theorem 1 "
     "it can, on regions of lower dimension to which the distribution of inputs gives probability 0; images "
     "with finitely many grey levels are excluded. In our exact example two classifiers have the error "
@@ -293,4 +293,4 @@ run.minute(prose.fill(
     alt="On logarithmic axes the difference of losses falls in proportion to thickness.")
 
 # %%
-run.stamp()
+page.finish()

@@ -48,7 +48,7 @@ from report import display, reference
 from report.page import start
 from report.prose import median, percent, words
 
-run = start("sutton/3_paradox", globals())
+page = start("sutton/3_paradox", globals())
 paper = reference.paper("sutton")
 SHOWN = "-".join(experiments.SHOWN)  # the problem of Figure 1
 
@@ -65,22 +65,22 @@ SHOWN = "-".join(experiments.SHOWN)  # the problem of Figure 1
 # between 0 and 1 throughout.
 
 # %%
-scale = run.scale(**experiments.PARADOX)
+scale = page.scale(**experiments.PARADOX)
 
 # %%
 # From each data set come the problems of a class and the next one; from the photographs, whose network is a
 # proxy, whatever is there.
 NAMES = experiments.CLASSES | {"gtsrb": [f"s{n}" for n in range(len(experiments.SIGNS))]}  # by number
 PROBLEMS = {dataset: [f"{a}-{b}" for a, b in zip(names, names[1:])] for dataset, names in NAMES.items()}
-colours = run.results(experiments.cifar10, plan=experiments.small_cifar10,
+colours = page.results(experiments.cifar10, plan=experiments.small_cifar10,
                       names=[*PROBLEMS["cifar10"], SHOWN])
-photos = run.results(experiments.imagenet, plan=experiments.small_imagenet)
+photos = page.results(experiments.imagenet, plan=experiments.small_imagenet)
 example = colours.only(lambda given: given["run"] == SHOWN)
 recorded = (
     colours.only(lambda given: given["run"] in PROBLEMS["cifar10"]),
-    run.results(experiments.fashion_mnist, plan=experiments.small_fashion_mnist,
+    page.results(experiments.fashion_mnist, plan=experiments.small_fashion_mnist,
                 names=PROBLEMS["fashion_mnist"]),
-    run.results(experiments.gtsrb, plan=experiments.small_gtsrb, names=PROBLEMS["gtsrb"]),
+    page.results(experiments.gtsrb, plan=experiments.small_gtsrb, names=PROBLEMS["gtsrb"]),
     photos.only(lambda given: given["run"] in (photos.recorded or photos.own)))
 
 # %% [markdown]
@@ -141,7 +141,7 @@ def paradox_data(units):
 ALT = ("Left: the share of images whose label an attack flips rises with its norm, for training and test "
        "images. Middle: bars of the shares whose label noise flips, at one to ten times the norm of the "
        "attack. Right: an attacked cat and a noisy aeroplane.")
-run.figure("figure-1", example, draw_paradox, data=paradox_data, alt=ALT,
+page.figure("figure-1", example, draw_paradox, data=paradox_data, alt=ALT,
            contains={"panel (a)": lambda d: all(v["median_l2"] is not None for v in d.values()),
                      "panel (b)": lambda d: None not in [v["turned_10_pct"] for v in d.values()],
                      "inset images": lambda d: d["test"]["pictures"] > 0})
@@ -166,7 +166,7 @@ def example_in_words(units):
             f"images at ten times the norm of the image's own attack, and for {five} at five times.")
 
 
-run.tell(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutton-7-2-1>` names possible "
+page.text(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutton-7-2-1>` names possible "
                             "causes of differences.")
 
 # %% [markdown]
@@ -251,7 +251,7 @@ def table_1(*frames):
     return [*rows, dimensions, classes]
 
 
-run.table("table-1", recorded, table_1)
+page.table("table-1", recorded, table_1)
 
 
 # %%
@@ -288,13 +288,13 @@ def other_sets(fashion, signs):
 # - The same figure for other pairs of classes is on the page on {ref}`CIFAR-10 <sutton-7-2-1>`.
 
 # %%
-if len(shown := run.best(example)):
-    _, fashion, signs, _ = run.best(*recorded)
+if len(shown := page.best(example)):
+    _, fashion, signs, _ = page.best(*recorded)
     display.say(others := other_sets(fashion, signs))
-    run.minute(
+    page.box(
         "How many correctly classified test images of aeroplanes and cats (CIFAR-10) can be attacked, and of "
         f"how many does random noise flip the label? {example_in_words(shown)} {others}",
         picture=draw_paradox(shown), alt=ALT, sets=(example,))
 
 # %%
-run.stamp()
+page.finish()

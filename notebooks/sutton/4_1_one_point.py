@@ -49,10 +49,10 @@ from report import display, reference
 from report.evidence import equality
 from report.page import numpy_generator, start
 
-run = start("sutton/4_1_one_point", globals())
+page = start("sutton/4_1_one_point", globals())
 # a clear refusal now, not in a picture
 statements.STATEMENTS["theorem-1"].check({"n": 1, "epsilon": epsilon, "delta": delta})
-scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=500_000), paper=dict(draws=500_000))
+scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=500_000), paper=dict(draws=500_000))
 
 # %% [markdown]
 # ## What the paper says, and what it leaves open
@@ -91,11 +91,11 @@ scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=500_000), paper=dict
 half = np.arccos(epsilon / delta)
 circle, cap = (delta * np.c_[np.cos(a), np.sin(a)] for a in (
     np.linspace(0, 2 * np.pi, 721), np.linspace(np.pi / 2 - half, np.pi / 2 + half, 181)))
-dots = delta * sample_coordinates(2, 300, numpy_generator(run, "dots"), k=2)
+dots = delta * sample_coordinates(2, 300, numpy_generator(page, "dots"), k=2)
 beyond = {n: float(tail(n, epsilon / delta)) for n in (2, 20, 200, 2000)}
 round_x = float(np.abs(np.hypot(*circle.T) - delta).max())
 on_plane = float(np.abs(cap[[0, -1], 1] - epsilon).max())
-figure_2 = run.figure(
+figure_2 = page.figure(
     "figure-2", (), lambda: sketches.cap(epsilon, delta, circle, cap, dots, beyond),
     evidence=equality(max(round_x, on_plane) <= 1e-9),
     caption=f"Sutton et al., Figure 2, to scale. Left: a point x at distance ε = {epsilon:g} from a plane, "
@@ -125,7 +125,7 @@ figure_2 = run.figure(
 # effect of high dimension. Equality holds for $h = 0$ and $h = r$ only.
 
 # %%
-lemma_23 = check(run, "lemma-23", again=lambda n, r, h: cap_share(n, 1 - h / r))
+lemma_23 = check(page, "lemma-23", again=lambda n, r, h: cap_share(n, 1 - h / r))
 
 # %% [markdown]
 # ## Theorem 1: the probability that one random perturbation crosses the plane
@@ -143,10 +143,10 @@ lemma_23 = check(run, "lemma-23", again=lambda n, r, h: cap_share(n, 1 - h / r))
 NEEDED_AT = (10, 100, 1000, PICTURE, 10_000, 150_528)
 needed = {n: {"exact": float(-log_tail(n, TENTH) / np.log(10)),
               "least": float(-log_cap_bound(n, TENTH) / np.log(10))} for n in NEEDED_AT}
-theorem_1 = check(run, "theorem-1", again=lambda n, epsilon, delta: cap_share(n, epsilon / delta),
+theorem_1 = check(page, "theorem-1", again=lambda n, epsilon, delta: cap_share(n, epsilon / delta),
                   extra={"log10_draws_needed": {str(n): e["exact"] for n, e in needed.items()}})
 crossing = {f"δ = {1 / ratio:g} ε": curves.over_dimension(
-    "theorem-1", draws=scale.draws, generator=numpy_generator(run, "curves", ratio), epsilon=ratio, delta=1.0)
+    "theorem-1", draws=scale.draws, generator=numpy_generator(page, "curves", ratio), epsilon=ratio, delta=1.0)
     for ratio in (0.5, TENTH, 0.02)}
 
 
@@ -241,7 +241,7 @@ display.say(
 # - `-p draws 1000000` takes more random trials. The bars narrow, and rarer crossings get a mark.
 
 # %%
-run.minute(
+page.box(
     "How often does random noise cross a flat decision boundary, compared with the shortest adversarial "
     f"perturbation? Noise of up to {1 / TENTH:g} times the norm of that perturbation crosses once in "
     f"{power(needed[100]['exact'])} samples in 100 dimensions, but once in {draws_needed} samples "
@@ -255,4 +255,4 @@ run.minute(
         "of three lengths.")
 
 # %%
-run.stamp()
+page.finish()

@@ -58,10 +58,10 @@ from report.evidence import equality
 from report.page import numpy_generator, start
 from shared import runtime
 
-run = start("sutton/4_2_two_balls", globals())
+page = start("sutton/4_2_two_balls", globals())
 if not deltas:
     raise runtime.UserError("parameter 'deltas' cannot be empty; allowed: one radius or more, each above 0")
-scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=500_000), paper=dict(draws=500_000))
+scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=500_000), paper=dict(draws=500_000))
 END = int(curves.FINE[-1])
 
 # %% [markdown]
@@ -95,7 +95,7 @@ END = int(curves.FINE[-1])
 # $n$ grows, nothing changes below. If it grows like $A^n$, a bound says something only where $A^2$ times its base is below 1.
 
 # %%
-definition_3 = run.statement(
+definition_3 = page.statement(
     "definition-3",
     data={"dimension": 50, "half_ball_beyond_the_plane": 2 * cap_share(50, epsilon),
           "allowed_by_K_1": float(tail(50, epsilon)), "allowed_by_K_2": float(2 * tail(50, epsilon))},
@@ -116,7 +116,7 @@ definition_3 = run.statement(
 # $1/A_3$ that the data fill evenly receives exactly the share $B^n$ of them.
 
 # %%
-definition_2 = run.statement(
+definition_2 = page.statement(
     "definition-2", data={}, note="Formula in part from the cited work; not used in any result.")
 
 # %% [markdown]
@@ -130,10 +130,10 @@ definition_2 = run.statement(
 # It is held against the rule of the nearer centre, which looks at whole vectors.
 
 # %%
-cloud, centre = sample_points(30, scale.draws // 10, numpy_generator(run, "cloud")), epsilon * np.eye(1, 30)
+cloud, centre = sample_points(30, scale.draws // 10, numpy_generator(page, "cloud")), epsilon * np.eye(1, 30)
 nearer = np.linalg.norm(cloud - centre, axis=1) <= np.linalg.norm(cloud + centre, axis=1)
 differ = float((classify(cloud[:, 0]) != nearer).mean())
-equation_1 = run.statement(
+equation_1 = page.statement(
     "equation-1", data={"dimension": 30, "points": len(cloud), "differ_from_nearest_centre": differ},
     evidence=equality(within_allowed=differ == 0),
     note="Equation 1 is the rule of the nearer centre, which no rule can beat on uniform balls.")
@@ -149,7 +149,7 @@ angle = np.linspace(0, 2 * np.pi, 361)
 centres = epsilon * np.array([[-1.0, 0.0], [1.0, 0.0]])
 outlines = centres[:, None] + np.stack([np.cos(angle), np.sin(angle)], axis=-1)
 departure = float(np.abs(np.linalg.norm(outlines - centres[:, None], axis=-1) - 1).max())
-figure_3 = run.figure(
+figure_3 = page.figure(
     "figure-3", (), lambda: sketches.two_balls(centres, outlines), evidence=equality(departure <= 1e-9),
     caption="Sutton et al., Figure 3, to scale. Left: a section through the two unit balls, their centres 2ε "
             "apart, with the decision plane between. Right: the law of the coordinate across the plane, for "
@@ -176,7 +176,7 @@ figure_3 = run.figure(
 
 # %%
 log10_error = {str(n): float(log_tail(n, epsilon) / np.log(10)) for n in (PICTURE, 150_528, 196_608)}
-theorem_4 = check(run, "theorem-4", again=lambda n, epsilon: cap_share(n, epsilon),
+theorem_4 = check(page, "theorem-4", again=lambda n, epsilon: cap_share(n, epsilon),
                   extra={"epsilon": epsilon, "log10_error": log10_error},
                   note=f"'Virtually 0' is read as below $10^{{{claims.VANISHED}}}$.")
 
@@ -192,7 +192,7 @@ theorem_4 = check(run, "theorem-4", again=lambda n, epsilon: cap_share(n, epsilo
 # the centre of their ball, at distance $\epsilon$ from the boundary. Exact for uniform data: $1 - \tau_n(\delta - \epsilon)$.
 
 # %%
-theorem_5 = check(run, "theorem-5", again=lambda n, epsilon, delta: cap_share(n, delta - epsilon))
+theorem_5 = check(page, "theorem-5", again=lambda n, epsilon, delta: cap_share(n, delta - epsilon))
 
 
 # %% [markdown]
@@ -219,18 +219,18 @@ noise = {f"{d:g}": {"over_distance_of_centres": d / (2 * epsilon), "exact_at_10"
                     "ratio_at_10": theorem_6_at(10, d, "log_bound") / theorem_6_at(10, d),
                     "exact_at_picture": theorem_6_at(PICTURE, d), "exact_at_end": theorem_6_at(END, d),
                     "bound_at_end": theorem_6_at(END, d, "log_bound")} for d in deltas}
-theorem_6 = check(run, "theorem-6", extra={"noise": noise}, again=crossing)
+theorem_6 = check(page, "theorem-6", extra={"noise": noise}, again=crossing)
 
 # %% [markdown]
 # ## Figure 4: theory against sampling
 
 # %%
 accuracy = curves.over_dimension("theorem-4", draws=scale.draws, epsilon=epsilon,
-                                 generator=numpy_generator(run, "figure-4 a"))
+                                 generator=numpy_generator(page, "figure-4 a"))
 flips = {f"δ = {d:g}": curves.over_dimension("theorem-6", draws=scale.draws, epsilon=epsilon, delta=d,
-                                             generator=numpy_generator(run, "figure-4 b", d)) for d in deltas}
+                                             generator=numpy_generator(page, "figure-4 b", d)) for d in deltas}
 at_end = dict(n=END, epsilon=epsilon)
-figure_4 = run.figure(
+figure_4 = page.figure(
     "figure-4", (), lambda: sketches.accuracy_and_noise(accuracy, flips, epsilon),
     caption="Sutton et al., Figure 4: (a) accuracy of the linear classifier on two uniform balls and the "
             "bound of Theorem 4; (b) probability that random noise misclassifies a point, and the bound of "
@@ -269,7 +269,7 @@ figure_4 = run.figure(
 # loss and sigmoid in use.
 
 # %%
-generator = numpy_generator(run, "theorem-7")
+generator = numpy_generator(page, "theorem-7")
 points = sample_points(30, scale.draws // 10, generator)
 label = generator.integers(0, 2, scale.draws // 10)
 points[:, 0] += (2 * label - 1) * epsilon
@@ -279,7 +279,7 @@ slopes, value = x.grad.numpy(), special.expit(4 * points[:, 0])
 formula = (1 - 2 * label) * 2 * np.abs(value - label) * 4 * value * (1 - value)    # along e_1
 within = np.abs(slopes - np.c_[formula, 0 * points[:, 1:]]).max() <= 1e-12 * np.abs(formula).max()
 across = ((1 - 2 * label) * slopes[:, 0] > 0) & (slopes[:, 1:] == 0).all(axis=1)
-theorem_7 = run.statement(
+theorem_7 = page.statement(
     "theorem-7", evidence=equality(within, violations=int((~across).sum())) | {"kind": "bound"},
     data={"points": len(points), "dimension": points.shape[1],
           "share_that_point_across": float(across.mean()), "within_allowed": bool(within)},
@@ -300,7 +300,7 @@ theorem_7 = run.statement(
 # which depends neither on $\epsilon$ nor on the class.
 
 # %%
-theorem_8 = check(run, "theorem-8", again=lambda n, gamma: crossing(n, gamma, 1.0))
+theorem_8 = check(page, "theorem-8", again=lambda n, gamma: crossing(n, gamma, 1.0))
 
 # %% [markdown]
 # ## Beyond the paper: where Theorem 6 is loose, and where it does not help
@@ -326,7 +326,7 @@ misread, resist = (display.number(share, digits=2) for share in (
     float(tail(PICTURE, epsilon)), 100 * float(tail(PICTURE, attack - epsilon))))
 by_noise, flipped = theorem_6_at(PICTURE, 1.0), theorem_6_at(PICTURE, biggest)
 by_many = float(np.exp(log_two_balls(PICTURE, epsilon, 1.0, samples=TRIES)))
-run.minute(
+page.box(
     "Can a classifier be accurate, robust to random noise and vulnerable to small adversarial perturbations "
     f"at once? In a model of two unit balls in {PICTURE:,} dimensions, their centres "
     f"{2 * epsilon:g} apart and a plane midway, a share of {misread} of the points is misclassified (exact "
@@ -340,4 +340,4 @@ run.minute(
         "coordinate across the line: two humps that separate as the dimension grows.")
 
 # %%
-run.stamp()
+page.finish()

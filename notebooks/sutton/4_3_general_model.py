@@ -58,8 +58,8 @@ from report import display
 from report.evidence import equality
 from report.page import numpy_generator, start
 
-run = start("sutton/4_3_general_model", globals())
-scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict(draws=20_000))
+page = start("sutton/4_3_general_model", globals())
+scale = page.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict(draws=20_000))
 
 # %% [markdown]
 # ## The model, and what the paper leaves open
@@ -106,10 +106,10 @@ scale = run.scale(smoke=dict(draws=2_000), quick=dict(draws=20_000), paper=dict(
 SURFACES = {f"{s.name}, L = {s.lipschitz:g}": s for s in (
     surfaces.flat(), surfaces.wedge(0.2), surfaces.wedge(0.8), surfaces.sine(0.05, 10.0),
     surfaces.sine(0.2, 10.0))}
-ratios = {name: surfaces.lipschitz_ratios(s, scale.draws, numpy_generator(run, name))
+ratios = {name: surfaces.lipschitz_ratios(s, scale.draws, numpy_generator(page, name))
           for name, s in SURFACES.items()}
 most = max(float(r.max()) for r in ratios.values())
-equation_2 = run.statement("equation-2", data={"surfaces": list(ratios), "points_per_surface": scale.draws},
+equation_2 = page.statement("equation-2", data={"surfaces": list(ratios), "points_per_surface": scale.draws},
                            evidence=sampled_bound(within_allowed=most - 1 <= 1e-8, nearest=most))
 
 
@@ -129,8 +129,8 @@ def wrong_sides(surface, generator):
     return int(((label != (height >= surface.height(p))) | (moved != label)).sum())
 
 
-wrong = sum(wrong_sides(s, numpy_generator(run, name, "sides")) for name, s in SURFACES.items())
-equation_3 = run.statement("equation-3", data={"points_per_surface": scale.draws, "wrong_points": wrong},
+wrong = sum(wrong_sides(s, numpy_generator(page, name, "sides")) for name, s in SURFACES.items())
+equation_3 = page.statement("equation-3", data={"points_per_surface": scale.draws, "wrong_points": wrong},
                            evidence=equality(within_allowed=True, violations=wrong))
 
 # %% [markdown]
@@ -147,7 +147,7 @@ equation_3 = run.statement("equation-3", data={"points_per_surface": scale.draws
 # under its ridge the wall of the cone is the surface, so the lemma cannot be improved.
 
 # %%
-lemma_13 = check(run, "lemma-13", note="Under the ridge of a roof the lemma is an equality.")
+lemma_13 = check(page, "lemma-13", note="Under the ridge of a roof the lemma is an equality.")
 
 # %% [markdown]
 # ## Equation 4: the same bound at random points
@@ -156,7 +156,7 @@ lemma_13 = check(run, "lemma-13", note="Under the ridge of a roof the lemma is a
 
 # %%
 over = {name: surfaces.kappa(s.lipschitz) / ratios[name].min() for name, s in SURFACES.items()}
-equation_4 = run.statement(
+equation_4 = page.statement(
     "equation-4", data={"surfaces": list(ratios), "points_per_surface": scale.draws},
     evidence=sampled_bound(within_allowed=max(over.values()) - 1 <= 1e-8, nearest=max(over.values())))
 
@@ -172,7 +172,7 @@ equation_4 = run.statement(
 # are added, and $\alpha$ is chosen to make the sum small.
 
 # %%
-theorem_9 = check(run, "theorem-9",
+theorem_9 = check(page, "theorem-9",
                   again=lambda n, eta, lipschitz: beyond_graph(n, eta, lambda p: -lipschitz * p))
 
 # %% [markdown]
@@ -186,7 +186,7 @@ theorem_9 = check(run, "theorem-9",
 # 23 bounds it by a half ball. With $r = 1$ and $\eta = \epsilon$ this is Theorem 4.
 
 # %%
-corollary_10 = check(run, "corollary-10", again=lambda n, eta, r: cap_share(n, eta / r))
+corollary_10 = check(page, "corollary-10", again=lambda n, eta, r: cap_share(n, eta / r))
 
 # %% [markdown]
 # ## Theorem 11: the share of attackable points
@@ -200,7 +200,7 @@ corollary_10 = check(run, "corollary-10", again=lambda n, eta, r: cap_share(n, e
 # chances bounds the share of points that are safe.
 
 # %%
-theorem_11 = check(run, "theorem-11", again=lambda n, eta, lipschitz, delta: beyond_graph(
+theorem_11 = check(page, "theorem-11", again=lambda n, eta, lipschitz, delta: beyond_graph(
     n, delta * np.sqrt(1 + lipschitz**2) - eta, lambda p: lipschitz * p))
 
 # %% [markdown]
@@ -215,7 +215,7 @@ theorem_11 = check(run, "theorem-11", again=lambda n, eta, lipschitz, delta: bey
 # Theorem 5.
 
 # %%
-corollary_12 = check(run, "corollary-12", again=lambda n, eta, delta, r: cap_share(n, (delta - eta) / r))
+corollary_12 = check(page, "corollary-12", again=lambda n, eta, delta, r: cap_share(n, (delta - eta) / r))
 
 # %% [markdown]
 # ## Theorem 14: the probability that noise misclassifies a point
@@ -237,7 +237,7 @@ corollary_12 = check(run, "corollary-12", again=lambda n, eta, delta, r: cap_sha
 
 # %%
 theorem_14 = check(
-    run, "theorem-14", draws=scale.draws,
+    page, "theorem-14", draws=scale.draws,
     note="Sampled: no closed form is at hand for noise under a roof, so the grid is judged by random trials. "
          "The extremal examples are exact.")
 
@@ -253,7 +253,7 @@ theorem_14 = check(
 # $K > 1$ the factor $\tfrac12(1 + K)$ of our proof is smaller than the factor $K$ in our form of Theorem 6; the paper's own factor is lost.
 
 # %%
-corollary_15 = check(run, "corollary-15", again=lambda n, eta, delta, r: crossing(n, eta / r, delta / r))
+corollary_15 = check(page, "corollary-15", again=lambda n, eta, delta, r: crossing(n, eta / r, delta / r))
 
 # %% [markdown]
 # ## Theorem 16: universal attacks
@@ -275,7 +275,7 @@ corollary_15 = check(run, "corollary-15", again=lambda n, eta, delta, r: crossin
 
 # %%
 theorem_16 = check(
-    run, "theorem-16", draws=scale.draws,
+    page, "theorem-16", draws=scale.draws,
     note="Sampled: the grid is judged by random trials, which try the worst perturbation over each of 201 "
          "places of the plane. The extremal examples are exact; they refute the bound if the 2 in ξ is 0 or "
          "1, and detect 4 as too weak. The paper's own constant is lost.")
@@ -291,7 +291,7 @@ theorem_16 = check(
 # distance $\gamma/2$ from the centre. With $r = 1$ this is Theorem 8.
 
 # %%
-corollary_17 = check(run, "corollary-17", again=lambda n, gamma, r: crossing(n, gamma / r, 1.0))
+corollary_17 = check(page, "corollary-17", again=lambda n, gamma, r: crossing(n, gamma / r, 1.0))
 
 # %% [markdown]
 # ## Bounds and truth over the dimension
@@ -307,7 +307,7 @@ over_n = {}
 for item, norm in NORMS.items():
     grid = {name: (norm,) if name == "delta" else FIXED[name] for name in STATEMENTS[item].grid}
     over_n[item] = verify(STATEMENTS[item], grid, draws=0 if STATEMENTS[item].truth else scale.draws,
-                          generator=numpy_generator(run, item, "over n"))
+                          generator=numpy_generator(page, item, "over n"))
 last = {item: display.number(float(np.exp(table["log_bound"][-1])), digits=2)
         for item, table in over_n.items()}
 display.picture(
@@ -345,10 +345,10 @@ nearest = max((c for c in cone if c["bound"] < 0.5), key=lambda c: c["probabilit
 # All may hold only near one place of the boundary.
 
 # %%
-panels = sketches.extensions(numpy_generator(run, "figure-5"))
+panels = sketches.extensions(numpy_generator(page, "figure-5"))
 outside = max(float((np.linalg.norm(cloud - centre, axis=1) - radius).max()) for panel in panels.values()
               for cloud, (centre, radius) in zip(panel["clouds"], panel["discs"]))
-figure_5 = run.figure(
+figure_5 = page.figure(
     "figure-5", (), lambda: sketches.draw_extensions(panels), evidence=equality(outside <= 1e-12),
     caption="Sutton et al., Figure 5: three extensions of the two balls model. (a) a plane between evenly "
             "spread and Gaussian data; (b) one class of any shape, and a boundary of flat pieces; (c) data "
@@ -369,7 +369,7 @@ figure_5 = run.figure(
 tested = [r["data"] for r in (theorem_9, corollary_10, theorem_11, corollary_12, lemma_13, theorem_14,
                               corollary_15, theorem_16, corollary_17)]
 cases, violated = (sum(d[k] for d in tested) for k in ("cases", "violations"))
-run.minute(
+page.box(
     "Can a classifier with a curved boundary be accurate, vulnerable to attacks and robust to noise at once? "
     f"Under a roof-shaped boundary of slope {lipschitz:g} in {DIMENSIONS[-1]:,} dimensions (points uniform "
     f"in a unit ball, centre {eta:g} below the ridge), the bounds allow shares of at most "
@@ -385,4 +385,4 @@ run.minute(
         "flips, points that noise flips, and points that another point's attack spares.")
 
 # %%
-run.stamp()
+page.finish()

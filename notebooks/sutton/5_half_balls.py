@@ -53,8 +53,8 @@ from report import display
 from report.evidence import equality
 from report.page import numpy_generator, start
 
-run = start("sutton/5_half_balls", globals())
-scale = run.scale(smoke=dict(draws=5_000), quick=dict(draws=100_000), paper=dict(draws=100_000))
+page = start("sutton/5_half_balls", globals())
+scale = page.scale(smoke=dict(draws=5_000), quick=dict(draws=100_000), paper=dict(draws=100_000))
 DIMENSIONS = np.unique(np.geomspace(1, 200_000, 60).round().astype(int))
 LAST = int(DIMENSIONS[-1])
 TRIED = (1, 2, 5, 10, 30, 100, 300, 1000, 3072, 10_000, 50_000, 200_000)  # dimensions with random trials
@@ -98,9 +98,9 @@ def flipped(n, epsilon, delta):
 
 # %%
 cases = [(d, e) for d in (1, 30, 3072) for e in (0.0, epsilon)]
-labelled = (models.half_balls(d, e, scale.draws, numpy_generator(run, "labels", d, e)) for d, e in cases)
+labelled = (models.half_balls(d, e, scale.draws, numpy_generator(page, "labels", d, e)) for d, e in cases)
 wrong = sum(int((models.classify(x1) != label).sum()) for x1, label in labelled)
-equation_5 = run.statement(
+equation_5 = page.statement(
     "equation-5", data={"points_per_case": scale.draws, "cases": len(cases), "mislabelled": wrong},
     evidence=equality(within_allowed=True, violations=wrong))
 
@@ -116,7 +116,7 @@ equation_5 = run.statement(
 # almost nothing. Only the norm of the attack beyond $\epsilon$ matters, not the margin.
 
 # %%
-theorem_18 = check(run, "theorem-18", again=lambda n, epsilon, delta: 2 * cap_share(n, delta - epsilon))
+theorem_18 = check(page, "theorem-18", again=lambda n, epsilon, delta: 2 * cap_share(n, delta - epsilon))
 
 # %% [markdown]
 # ## Theorem 19: noise with a margin
@@ -131,7 +131,7 @@ theorem_18 = check(run, "theorem-18", again=lambda n, epsilon, delta: 2 * cap_sh
 
 # %%
 theorem_19 = check(
-    run, "theorem-19", again=lambda n, epsilon, delta: crossing(n, epsilon, delta, 0.0),
+    page, "theorem-19", again=lambda n, epsilon, delta: crossing(n, epsilon, delta, 0.0),
     extra={"dimensions": list(TRIED), "bound_without_margin": np.exp(STATEMENTS["theorem-19"].log_bound(
         n=np.array(TRIED), epsilon=0, delta=1)).tolist()})
 
@@ -144,7 +144,7 @@ def curve(delta, epsilon):
     """Probability over n that noise of length up to delta changes the label, with bound and random trials."""
     return curves.over_dimension(
         "theorem-19", dimensions=DIMENSIONS, trial_dimensions=TRIED, draws=scale.draws,
-        generator=numpy_generator(run, "figure-6", delta, epsilon), epsilon=epsilon, delta=delta)
+        generator=numpy_generator(page, "figure-6", delta, epsilon), epsilon=epsilon, delta=delta)
 
 
 SHOWN = (0.1, 1.0, 10.0)
@@ -154,7 +154,7 @@ margin = {delta: curve(delta, epsilon) for delta in SHOWN if delta > epsilon}
 off = max(abs(value / crossing(dimension, gap, delta, 0.0) - 1)
           for family, gap in ((without, 0.0), (margin, epsilon)) for delta, c in family.items()
           for dimension, value in zip(c["n"][::6], c["exact"][::6]) if value > 1e-12)
-figure_6 = run.figure(
+figure_6 = page.figure(
     "figure-6", (), lambda: sketches.margins(without, margin, epsilon), evidence=equality(off <= 1e-8),
     caption="Sutton et al., Figure 6: probability that random noise changes the label, over the dimension, "
             "for half-balls that touch (left) and with a margin (right). Lines: exact; dashed: bound of "
@@ -198,7 +198,7 @@ flips = {f"flipped_{where}": {f"{d:g}": flipped(dimension, e, d) for d in DELTAS
                                      ("at_picture", PICTURE, epsilon))}
 attackable = 1 - float(np.exp(STATEMENTS["theorem-18"].log_exact(
     n=LAST, epsilon=epsilon, delta=epsilon + 0.1)))
-theorem_20 = check(run, "theorem-20", again=lambda n, delta: crossing(n, 0.0, delta, 0.0), extra={
+theorem_20 = check(page, "theorem-20", again=lambda n, delta: crossing(n, 0.0, delta, 0.0), extra={
     "n": LAST, "epsilon": epsilon, **flips, "attackable_with_margin": attackable})
 
 
@@ -259,9 +259,9 @@ def disagreements(n, norm, generator):
     return int(((surfaces.distance_to_surface(surfaces.flat(), 0.0, x1) > norm) != (attacked == label)).sum())
 
 
-disagree = sum(disagreements(d, f * epsilon, numpy_generator(run, "stable", d, f))
+disagree = sum(disagreements(d, f * epsilon, numpy_generator(page, "stable", d, f))
                for d in (30, 3072, 200_000) for f in NORMS)
-definition_21 = run.statement(
+definition_21 = page.statement(
     "definition-21", data={"epsilon": epsilon, "pushes": list(NORMS), "disagreements": disagree},
     evidence=equality(within_allowed=True, violations=disagree),
     note="A violation would be a point where the distance to the surface and the strongest attack disagree.")
@@ -286,11 +286,11 @@ def confidences(n, norm, generator, points=40, samples=1000):
     return kept.mean(axis=1), 1 - tail(n, np.minimum(np.abs(x[:, 0]) / norm, 1.0))
 
 
-measured, exact = np.hstack([confidences(d, f * epsilon, numpy_generator(run, "confidence", d, f))
+measured, exact = np.hstack([confidences(d, f * epsilon, numpy_generator(page, "confidence", d, f))
                              for d in (3, 30, 300) for f in (2, 5, 10)])
 # With this many points some deviate by chance: what counts is a distance that chance does not explain.
 off = int((np.abs(measured - exact) > 5 * np.sqrt(exact * (1 - exact) / 1000) + 5 / 1000).sum())
-definition_22 = run.statement(
+definition_22 = page.statement(
     "definition-22", data={"points": len(exact), "beyond_five_standard_errors": off},
     evidence=equality(within_allowed=True, violations=off),
     note="A violation would be a point whose confidence, measured with 1,000 noise samples in all "
@@ -306,7 +306,7 @@ definition_22 = run.statement(
 
 # %%
 NOISE = 3 * epsilon
-generator = numpy_generator(run, "figure-7")
+generator = numpy_generator(page, "figure-7")
 cloud = sample_points(n, 300, generator)
 x = cloud[np.argsort(cloud[:, 0])[len(cloud) // 2]] - epsilon * np.eye(1, n)[0]  # the point of median depth
 # first coordinate, and length of the other ones, (m, 2)
@@ -316,7 +316,7 @@ flat_cloud, flat_noisy, (flat_x,) = (
 flat_cloud -= [epsilon, 0]
 distance = surfaces.distance_to_surface(surfaces.flat(), 0.0, flat_noisy[:, 0])
 crossed = float((models.classify(flat_noisy[:, 0]) != models.classify(flat_x[0])).mean())
-figure_7 = run.figure(
+figure_7 = page.figure(
     "figure-7", (), lambda: sketches.typical(flat_cloud, flat_noisy, flat_x, n, epsilon, NOISE),
     evidence=equality(np.abs(distance - np.abs(flat_noisy[:, 0])).max() <= 1e-9),
     caption="Sutton et al., Figure 7: typical points of the two balls in n dimensions. Left: both balls. "
@@ -343,7 +343,7 @@ figure_7 = run.figure(
 reach = epsilon + 0.1
 withstand = display.number(
     float(np.exp(STATEMENTS["theorem-18"].log_exact(n=n, epsilon=epsilon, delta=reach))), digits=2)
-run.minute(
+page.box(
     "Does the margin between two classes decide whether random noise finds adversarial perturbations? In "
     "a model of two half-balls of radius 1 with a plane between them, noise of norm up to 1 flips the label "
     f"of {flipped(n, 0.0, 1.0):.0%} of the points, in every dimension. If each class is moved away from the "
@@ -358,4 +358,4 @@ run.minute(
         "with a gap it falls to almost nothing.")
 
 # %%
-run.stamp()
+page.finish()

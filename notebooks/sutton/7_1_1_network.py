@@ -38,7 +38,7 @@ from papers.sutton import experiments, study
 from report import reference
 from report.page import start
 
-run = start("sutton/7_1_1_network", globals())
+page = start("sutton/7_1_1_network", globals())
 PRINTED, UNIT = study.published(reference.paper("sutton"))
 
 # %% [markdown]
@@ -60,8 +60,8 @@ PRINTED, UNIT = study.published(reference.paper("sutton"))
 # that column over the 45 published pairs. {ref}`The rule <network-study>` was fixed before the runs. The authors' code is not known.
 
 # %%
-scale = run.scale(**experiments.STUDY)
-trained = run.results(experiments.network_study)
+scale = page.scale(**experiments.STUDY)
+trained = page.results(experiments.network_study)
 
 # %% [markdown]
 # A run trains one network on one pair of classes, attacks its correctly classified images, and perturbs some of them at random
@@ -71,7 +71,7 @@ trained = run.results(experiments.network_study)
 # ## All networks beside the published values
 
 # %%
-run.extra("network-study", trained, lambda u: study.rows(u, PRINTED, UNIT),
+page.extra("network-study", trained, lambda u: study.rows(u, PRINTED, UNIT),
           "Networks of the study and the published ones, training and test images. Norms are L2 norms "
           "of the attacks, with their standard deviation in brackets. Scores: the smaller, the nearer to the "
           "published columns.",
@@ -81,10 +81,10 @@ run.extra("network-study", trained, lambda u: study.rows(u, PRINTED, UNIT),
 # ## The choice
 
 # %%
-run.tell(trained, lambda u: study.choice_in_words(u, PRINTED, UNIT))
+page.text(trained, lambda u: study.choice_in_words(u, PRINTED, UNIT))
 
 # %%
-study.minute(run, trained, PRINTED, UNIT)
+study.box(page, trained, PRINTED, UNIT)
 
 # %%
-run.stamp()
+page.finish()

@@ -53,8 +53,8 @@ from shared.attacks.line import scalings
 from shared.attacks.noise import BallNoise, CubeNoise, matching_radius
 from shared.inference import classes
 
-run = start("sutton/7_1_setup", globals())
-checks = definitions.Checks(run)
+page = start("sutton/7_1_setup", globals())
+checks = definitions.Checks(page)
 R = list(DELTAS)
 
 # %% [markdown]
@@ -69,7 +69,7 @@ R = list(DELTAS)
 # problems. As a test of the comparison, *mutants* of the steps, each with one error built in, must not agree.
 
 # %%
-scale = run.scale(smoke=dict(images=20, draws=30, trials=2_000),
+scale = page.scale(smoke=dict(images=20, draws=30, trials=2_000),
                   quick=dict(images=30, draws=60, trials=6_000),
                   paper=dict(images=30, draws=60, trials=6_000))
 
@@ -100,7 +100,7 @@ def layers():
              "printed_row": n} for n, layer in enumerate(listed, 1)]
 
 
-run.table("table-2", (), layers)
+page.table("table-2", (), layers)
 
 # %% [markdown]
 # ## The paper's steps, as a loop over images
@@ -151,11 +151,11 @@ def by_the_paper(net, image, label, points, *, loss=squared_error, towards=lambd
 
 
 # %%
-problems, distances, noise = definitions.small_problems(scale.images, scale.draws, run.seed, run.generator)
+problems, distances, noise = definitions.small_problems(scale.images, scale.draws, page.seed, page.generator)
 loop = {name: by_loop(problem, by_the_paper) for name, problem in problems.items()}
-fast, shares = {SIX: definitions.by_code_for_many_classes(problems[SIX], run.seed)}, {}
+fast, shares = {SIX: definitions.by_code_for_many_classes(problems[SIX], page.seed)}, {}
 for name in list(problems)[:2]:
-    fast[name], shares[name] = definitions.by_fast_code(problems[name], noise, run.generator("order"))
+    fast[name], shares[name] = definitions.by_fast_code(problems[name], noise, page.generator("order"))
 OF = {name: (rows[R] < scale.draws).assign(C=rows.C == 1, A=rows.norm > 0, label=problems[name].labels).join(
     by_loop(problems[name], by_the_paper, result=lambda flips: float(flips.double().mean()))[R].add_prefix(
         "share ")) for name, rows in loop.items()}  # the sets of an image, the share of points that flip it
@@ -175,7 +175,7 @@ def equals(names, columns):
 
 facts = {"images": len(problems) * scale.images, "end": definitions.last_logit(1),
          "same": sum(int((loop[name] == fast[name]).all(axis=1).sum()) for name in problems)}
-run.say((), lambda: facts,
+page.text((), lambda: facts,
         "Loop and fast code agree on {same} of {images} images: on whether an image is correctly classified, "
         "on the norm of its attack, and on the first perturbation that flips its label.")
 
@@ -252,9 +252,9 @@ checks.check("procedure-adversarial-attack", equals(shares, "norm"), {}, {
 # value in several dimensions $n$.
 
 # %%
-crossings = definitions.crossings(by_the_paper, scale.trials, run.generator)
+crossings = definitions.crossings(by_the_paper, scale.trials, page.generator)
 inside = sum(row["low"] <= row["exact"] <= row["high"] for row in crossings)
-run.say((), lambda: {"inside": inside, "all": len(crossings), "image": crossings[-1]["image"]},
+page.text((), lambda: {"inside": inside, "all": len(crossings), "image": crossings[-1]["image"]},
         "{inside} of {all} exact values lie inside the 99.99% intervals of the measured shares. With 3,072 "
         "values, as in a CIFAR-10 image, and δ = 10, at least one of 2,000 perturbations crosses the plane "
         "with probability of {image:.2g}%.")
@@ -262,7 +262,7 @@ checks.check("procedure-random-perturbation", equals(shares, R), {}, {
     "all must succeed": {"result": lambda flips: 0 if flips.all() else len(flips)},
     "not in norms of the attack": {"radius": lambda delta, norm: delta},
     "points of an L∞ ball": {
-        "points": 2 * torch.rand(noise.points.shape, generator=run.generator("cube")) - 1},
+        "points": 2 * torch.rand(noise.points.shape, generator=page.generator("cube")) - 1},
     "on one side only": {"points": noise.points.abs()},
     "the norm of the attack at every δ": {"radius": lambda delta, norm: norm}},
     exact=inside == len(crossings), intervals=len(crossings), intervals_with_the_exact_value=inside,
@@ -279,10 +279,10 @@ checks.check("procedure-random-perturbation", equals(shares, R), {}, {
 # %%
 A, N = 0.5, 300     # half-width, values of an image
 cube, ball = CubeNoise(A), BallNoise(matching_radius(A, N))
-norms = [[float(hook(None, torch.zeros(200, 3, 32, 32), None, run.generator("lengths", a)).flatten(1).norm(
+norms = [[float(hook(None, torch.zeros(200, 3, 32, 32), None, page.generator("lengths", a)).flatten(1).norm(
     dim=1).mean()) for hook in (CubeNoise(a), BallNoise(matching_radius(a, 3072)))] for a in (0.1, 0.5, 1.0)]
 checks.check("procedure-training-noise", lambda hooks: definitions.sound_noise(
-    hooks, A, N, run.generator("noise")), (cube, ball), {
+    hooks, A, N, page.generator("noise")), (cube, ball), {
     "the L∞ ball half as wide": (CubeNoise(A / 2), ball),
     "radius a √n": (cube, BallNoise(A * N**0.5)),
     "on the sphere": (cube, lambda *given: ball.radius * nn.functional.normalize(ball(*given).flatten(1))),
@@ -320,7 +320,7 @@ facts |= checks.show()
 
 # %%
 STEPS_OF_NAN = classes(torch.full((len(scalings()), 1), torch.nan))     # the predicted class at each step
-run.say((), lambda: {
+page.text((), lambda: {
     "one": definitions.last_logit(1), "zero": definitions.last_logit(0),
     "flushed": definitions.last_logit(0, definitions.TINY), "flips": int((STEPS_OF_NAN != 0).sum()),
     "norm": float(scalings()[first(STEPS_OF_NAN != 1)])},
@@ -352,7 +352,7 @@ run.say((), lambda: {
 # - `seed=1`: other networks, images and perturbations; every verdict must stay.
 
 # %%
-MINUTE = (
+BOX = (
     "Does this book's fast code follow the paper's steps for adversarial susceptibility (the share of "
     "correctly classified images whose label a step along the loss gradient flips) and random "
     "susceptibility (the share of these attackable images whose label random noise flips)? Plain loops "
@@ -361,8 +361,8 @@ MINUTE = (
     "step open or our copy has lost it, this checks only our reading. For images of class 1 whose logit "
     "exceeds about {end:.0f} the loss gradient is exactly zero in single precision: we count them as not "
     "attackable. Whether the paper does is not known.")
-run.minute(prose.fill(MINUTE, facts), picture=definitions.draw_slopes(),
+page.box(prose.fill(BOX, facts), picture=definitions.draw_slopes(),
            alt="The loss gradient falls with the confidence of the network; for class 1 it vanishes first.")
 
 # %%
-run.stamp()
+page.finish()

@@ -65,7 +65,7 @@ from report import display, reference
 from report.page import start
 from shared.data.archives import SPECS
 
-run = start("sutton/7_2_1_cifar10", globals())
+page = start("sutton/7_2_1_cifar10", globals())
 CLASSES = experiments.CLASSES["cifar10"]
 PAPER, NEXT = reference.paper("sutton"), problems_of(len(CLASSES))
 RANDOM = dict(zip(DELTAS, ("table-9", "table-10", "table-11", "table-12")))
@@ -92,12 +92,12 @@ SHARES = {key: tables.printed(PAPER[item]) for key, item in ({"attack": "table-5
 # The paper uses every image. Where fewer are measured here, they were drawn at random. Accuracies are those of all images.
 
 # %%
-scale = run.scale(**experiments.CIFAR10)
-pairs = run.results(experiments.cifar10)
-printed = run.results(experiments.cifar10_as_printed)
+scale = page.scale(**experiments.CIFAR10)
+pairs = page.results(experiments.cifar10)
+printed = page.results(experiments.cifar10_as_printed)
 near = pairs.only(lambda unit: (unit["class_a"], unit["class_b"]) in NEXT)          # Figures 8 to 10, 13
 shown = pairs.only(lambda unit: (unit["class_a"], unit["class_b"]) in PICKED[-1:])  # Figures 11, 12, 14
-run.tell(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
+page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 
 # %% [markdown]
 # ## Table 4: accuracy
@@ -106,13 +106,13 @@ run.tell(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 # mean lies within one such standard deviation of it.
 
 # %%
-run.table("table-4", pairs, lambda u: figures.settled(tables.shares(u, tables.accuracy)), rests=TRAINED)
+page.table("table-4", pairs, lambda u: figures.settled(tables.shares(u, tables.accuracy)), rests=TRAINED)
 
 # %% [markdown]
 # ## Table 5: adversarial susceptibility
 
 # %%
-run.table("table-5", pairs, lambda u: tables.shares(u, tables.attacked), rests=ATTACKED)
+page.table("table-5", pairs, lambda u: tables.shares(u, tables.attacked), rests=ATTACKED)
 
 # %% [markdown]
 # ## Tables 9 to 12: random susceptibility at one, two, five and ten times the norm of the attack
@@ -122,7 +122,7 @@ run.table("table-5", pairs, lambda u: tables.shares(u, tables.attacked), rests=A
 
 # %%
 for delta, item in RANDOM.items():
-    run.table(item, pairs, lambda u, delta=delta: tables.shares(u, tables.disturbed(delta)))
+    page.table(item, pairs, lambda u, delta=delta: tables.shares(u, tables.disturbed(delta)))
 
 # %% [markdown]
 # ## Means over the problems, and where they differ
@@ -133,8 +133,8 @@ for delta, item in RANDOM.items():
 # could add. The gradient of the *logit*, the value before the sigmoid, never vanishes.
 
 # %%
-figures.show_means(run, "cifar10-means", pairs, SHARES, CLASSES)
-run.say(pairs, lambda u: {"measured": figures.averages(u)[10], "plane": 100 * float(
+figures.show_means(page, "cifar10-means", pairs, SHARES, CLASSES)
+page.text(pairs, lambda u: {"measured": figures.averages(u)[10], "plane": 100 * float(
             planar_flip_probability(int(u.dimension.iloc[0]), 0.1, int(u.draws.max())))},
         "If the boundary near each image were a plane at the norm of its attack, random perturbations of ten "
         "times that norm would flip {plane:%} of the labels ({{ref}}`Theorem 1 <sutton-4-1>`; measured: "
@@ -151,7 +151,7 @@ run.say(pairs, lambda u: {"measured": figures.averages(u)[10], "plane": 100 * fl
 
 # %%
 for item, norm, limit in (("table-6", "l2", None), ("table-7", "l1", None), ("table-8", "linf", LIMIT)):
-    run.table(item, pairs, lambda u, norm=norm, limit=limit: tables.sizes(u, norm, limit=limit),
+    page.table(item, pairs, lambda u, norm=norm, limit=limit: tables.sizes(u, norm, limit=limit),
               rests=ATTACKED, behind=tables.BEHIND)
 
 # %% [markdown]
@@ -163,7 +163,7 @@ for item, norm, limit in (("table-6", "l2", None), ("table-7", "l1", None), ("ta
 
 # %%
 for item, norm in (("figure-8", "l1"), ("figure-9", "l2"), ("figure-10", "linf")):
-    run.figure(item, near,
+    page.figure(item, near,
                lambda u, norm=norm: figures.draw_violins(u, NEXT, CLASSES, tables.attack_size, norms=(norm,)),
                rests=ATTACKED,
                data=lambda u, norm=norm: figures.medians(u, CLASSES, tables.attack_size, norm),
@@ -206,7 +206,7 @@ def example_data(units, label):
 
 
 for item, label, kind in (("figure-11", 1, "cat"), ("figure-12", 0, "aeroplane")):
-    run.figure(item, shown, lambda u, label=label: draw_example(u, label),
+    page.figure(item, shown, lambda u, label=label: draw_example(u, label),
                data=lambda u, label=label: example_data(u, label),
                alt=f"Four images of one {kind}: the original, the attacked one, and two with random noise. "
                    "The noisy ones look grainy, the attacked one like the original.",
@@ -231,7 +231,7 @@ def random_and_attack(units):
                 for p, u in figures.measured(units).items()}}
 
 
-run.figure("figure-13", near,
+page.figure("figure-13", near,
            lambda u: figures.draw_violins(u, NEXT, CLASSES, tables.draw_size(10), of="draw"),
            data=random_and_attack,
            alt="Half violins for each problem and norm: the smallest noise sample that flips the label.",
@@ -257,7 +257,7 @@ def draw_detail(units):
     return figure
 
 
-run.figure("figure-14", shown, draw_detail, data=figures.detail_data,
+page.figure("figure-14", shown, draw_detail, data=figures.detail_data,
            alt="A narrow distribution of the norms of attacks beside two broad ones of noise samples.",
            contains={"distribution of adversarial": lambda d: d["attacks"]["count"] > 1,
                      "thicker tail": lambda d: d["draws"]["count"] > 1,
@@ -269,7 +269,7 @@ run.figure("figure-14", shown, draw_detail, data=figures.detail_data,
 # The names agree. The data set spells *airplane*; the table shows the paper's spelling.
 
 # %%
-run.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cifar10"].classes,
+page.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cifar10"].classes,
                                                    {"airplane": "Aeroplane"}))
 
 # %% [markdown]
@@ -292,9 +292,9 @@ run.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cifa
 # - `classes=3 epochs=10 images_train=2000 architecture=sutton-vgg-bn`: accuracy rises, and so should the norms of the attacks.
 
 # %%
-figures.minute(run, pairs, SHARES, "CIFAR-10 test images",
-               cause=readings.both_in_words(*run.best(pairs, printed), SHARES["attack"],
+figures.box(page, pairs, SHARES, "CIFAR-10 test images",
+               cause=readings.both_in_words(*page.best(pairs, printed), SHARES["attack"],
                                             tables.printed(PAPER["table-4"])))
 
 # %%
-run.stamp()
+page.finish()

@@ -60,7 +60,7 @@ from report.page import start
 from report.prose import words
 from shared import runtime
 
-run = start("sutton/7_2_1_noise", globals())
+page = start("sutton/7_2_1_noise", globals())
 PAPER = reference.paper("sutton")
 CLASSES = experiments.CLASSES["cifar10"]
 KINDS, LEVELS = {"cube": "L∞", "ball": "L2"}, (1, 2, 3)     # the balls that the noise is uniform in
@@ -92,11 +92,11 @@ if len(sizes) != 3 or list(sizes) != sorted(sizes):
 # attacks it without noise ({download}`experiments.py <../../papers/sutton/experiments.py>`).
 
 # %%
-scale = run.scale(**experiments.NOISE)
-noisy = run.results(experiments.training_noise)
+scale = page.scale(**experiments.NOISE)
+noisy = page.results(experiments.training_noise)
 # Those without noise are the networks of Section 7.2.1; how many images were perturbed does not count here.
 plain = dataclasses.replace(
-    run.results(experiments.cifar10_as_printed, plan=experiments.plan_without_noise,
+    page.results(experiments.cifar10_as_printed, plan=experiments.plan_without_noise,
                 names=[f"{CLASSES[a]}-{CLASSES[a + 1]}" for a in range(9)]),
     sizes=experiments.training_noise.sizes)
 RESTING = {kind: (noisy.only(lambda unit, kind=kind: unit["noise"] == kind), plain) for kind in KINDS}
@@ -133,7 +133,7 @@ def misfit(units, reading):
     return float(np.mean(off)) if off else float("inf")
 
 
-run.say(noisy, lambda u: {
+page.text(noisy, lambda u: {
     "factors": "; ".join(f"{name}: {np.exp(misfit(u, r)):.3g}" for r, name in AVERAGED.items()),
     "best": AVERAGED[min(AVERAGED, key=lambda r: misfit(u, r))]},
     "The ratio of standard deviation to mean differs from the published one by these factors (geometric mean "
@@ -182,7 +182,7 @@ def rows_of(kind, n):
 
 
 for (kind, n), number in NUMBER.items():
-    run.table(f"table-{number}", RESTING[kind], rows_of(kind, n), rests=ATTACKED,
+    page.table(f"table-{number}", RESTING[kind], rows_of(kind, n), rests=ATTACKED,
               behind=("failed", "levels", "without"))
 
 
@@ -242,7 +242,7 @@ def draw_curves(kind, units, without):
 
 
 for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
-    run.figure(item, RESTING[kind], lambda *frames, kind=kind: draw_curves(kind, *frames),
+    page.figure(item, RESTING[kind], lambda *frames, kind=kind: draw_curves(kind, *frames),
                data=lambda *frames, kind=kind: curves(kind, *frames), rests=ATTACKED,
                caption=f"Sutton et al., {PAPER[item].label}: training with uniform noise in an {KINDS[kind]} "
                        "ball, over the radius of the ball",
@@ -274,7 +274,7 @@ for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
 # - `sizes=[0.5, 1, 2]`: the largest noise hides the image; accuracy should fall towards 50%.
 
 # %%
-def minute_words(units, without):
+def box_words(units, without):
     """The result on L-infinity noise, in both ways to count vanished gradients; None of too few runs."""
     data = curves("cube", units, without)
     levels = [data[f"level {n}"] for n in range(4)] if len(data) == 4 else []
@@ -299,9 +299,9 @@ def minute_words(units, without):
         f"published mean goes from {all_nine[0]} only to {all_nine[3]}, so this does not test the paper.")
 
 
-if len(frames := run.best(*RESTING["cube"])) and (text := minute_words(*frames)):
-    run.minute(text, picture=draw_curves("cube", *frames), alt="Accuracy, attackable images and norms of "
+if len(frames := page.best(*RESTING["cube"])) and (text := box_words(*frames)):
+    page.box(text, picture=draw_curves("cube", *frames), alt="Accuracy, attackable images and norms of "
                "attacks over the noise level, beside published values.")
 
 # %%
-run.stamp()
+page.finish()

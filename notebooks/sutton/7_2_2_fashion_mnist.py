@@ -48,7 +48,7 @@ from report import reference
 from report.page import start
 from shared.data.archives import SPECS
 
-run = start("sutton/7_2_2_fashion_mnist", globals())
+page = start("sutton/7_2_2_fashion_mnist", globals())
 CLASSES = experiments.CLASSES["fashion_mnist"]
 PAPER = reference.paper("sutton")
 NEXT = problems_of(len(CLASSES))
@@ -79,10 +79,10 @@ RIGHT = tables.printed(PAPER["table-20"], quantity="accuracy")
 # measured here, they were drawn at random. Accuracies are those of all images.
 
 # %%
-scale = run.scale(**experiments.FASHION_MNIST)
-pairs = run.results(experiments.fashion_mnist)
-printed = run.results(experiments.fashion_mnist_as_printed)
-run.tell(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
+scale = page.scale(**experiments.FASHION_MNIST)
+pairs = page.results(experiments.fashion_mnist)
+printed = page.results(experiments.fashion_mnist_as_printed)
+page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 
 # %% [markdown]
 # ## Table 19: the ten classes
@@ -91,7 +91,7 @@ run.tell(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 # are *boot*.
 
 # %%
-run.table("table-19", (), lambda: tables.class_rows(PAPER["table-19"], SPECS["fashion_mnist"].classes))
+page.table("table-19", (), lambda: tables.class_rows(PAPER["table-19"], SPECS["fashion_mnist"].classes))
 
 # %% [markdown]
 # ## Table 20: accuracy and susceptibility
@@ -105,7 +105,7 @@ run.table("table-19", (), lambda: tables.class_rows(PAPER["table-19"], SPECS["fa
 # The paper names no least "sizeable" share of attackable images, and a bound of our own would decide the verdict, so this part is not judged.
 
 # %%
-run.table("table-20", pairs, lambda u: figures.settled(tables.summary_shares(u)), behind=tables.BEHIND)
+page.table("table-20", pairs, lambda u: figures.settled(tables.summary_shares(u)), behind=tables.BEHIND)
 
 # %% [markdown]
 # ## Means over the problems
@@ -115,7 +115,7 @@ run.table("table-20", pairs, lambda u: figures.settled(tables.summary_shares(u))
 # gradient can vanish; the gradient of the *logit*, the value before the sigmoid, never does.
 
 # %%
-figures.show_means(run, "fashion-means", pairs, SHARES, CLASSES)
+figures.show_means(page, "fashion-means", pairs, SHARES, CLASSES)
 
 # %% [markdown]
 # ## Table 21: norms of the attacks
@@ -124,7 +124,7 @@ figures.show_means(run, "fashion-means", pairs, SHARES, CLASSES)
 # absolute changes, ℓ₂ the Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
 
 # %%
-run.table("table-21", pairs, tables.summary_sizes, rests=ATTACKED, behind=tables.BEHIND)
+page.table("table-21", pairs, tables.summary_sizes, rests=ATTACKED, behind=tables.BEHIND)
 
 # %% [markdown]
 # ## Figure 17: norms of the attacks, image by image
@@ -133,7 +133,7 @@ run.table("table-21", pairs, tables.summary_sizes, rests=ATTACKED, behind=tables
 # images on the right; a line marks the median.
 
 # %%
-figures.publish_violins(run, "figure-17", pairs, NEXT, CLASSES, tables.attack_size, of="attack",
+figures.publish_violins(page, "figure-17", pairs, NEXT, CLASSES, tables.attack_size, of="attack",
                 rests=ATTACKED)
 
 # %% [markdown]
@@ -143,7 +143,7 @@ figures.publish_violins(run, "figure-17", pairs, NEXT, CLASSES, tables.attack_si
 # the largest, $\delta$ = 10.
 
 # %%
-figures.publish_violins(run, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[-1]), of="draw")
+figures.publish_violins(page, "figure-18", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[-1]), of="draw")
 
 # %% [markdown]
 # ## What the paper leaves open
@@ -164,8 +164,8 @@ figures.publish_violins(run, "figure-18", pairs, NEXT, CLASSES, tables.draw_size
 #   more.
 
 # %%
-figures.minute(run, pairs, SHARES, "Fashion-MNIST test images",
-               cause=readings.both_in_words(*run.best(pairs, printed), SHARES["attack"], RIGHT))
+figures.box(page, pairs, SHARES, "Fashion-MNIST test images",
+               cause=readings.both_in_words(*page.best(pairs, printed), SHARES["attack"], RIGHT))
 
 # %%
-run.stamp()
+page.finish()

@@ -51,7 +51,7 @@ from report import display, prose, reference
 from report.page import start
 from shared.data.archives import SPECS
 
-run = start("sutton/7_2_3_gtsrb", globals())
+page = start("sutton/7_2_3_gtsrb", globals())
 CLASSES = experiments.CLASSES["gtsrb"]
 PAPER = reference.paper("sutton")
 NEXT = problems_of(len(CLASSES))
@@ -88,12 +88,12 @@ RIGHT = tables.printed(PAPER["table-23"], quantity="accuracy")
 # shows nothing. The section on readings sets the network of Table 2 as printed beside them.
 
 # %%
-scale = run.scale(**experiments.GTSRB)
-pairs = run.results(experiments.gtsrb)
-printed = run.results(experiments.gtsrb_as_printed)
-tracks = run.results(experiments.gtsrb_tracks)
-others = run.results(experiments.gtsrb_readings)
-run.tell(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
+scale = page.scale(**experiments.GTSRB)
+pairs = page.results(experiments.gtsrb)
+printed = page.results(experiments.gtsrb_as_printed)
+tracks = page.results(experiments.gtsrb_tracks)
+others = page.results(experiments.gtsrb_readings)
+page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 
 # %% [markdown]
 # ## Table 22: the signs
@@ -103,7 +103,7 @@ run.tell(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 
 # %%
 LOST = {1: "not run: a character of the printed name is lost"}
-run.table("table-22", (), lambda: [
+page.table("table-22", (), lambda: [
     row | ({"name_status": LOST[row["index"]]} if row["index"] in LOST else {})
     for row in tables.class_rows(PAPER["table-22"], SPECS["gtsrb"].classes)])
 
@@ -123,10 +123,10 @@ def shares(units):
             for row in figures.settled(tables.summary_shares(units))]
 
 
-run.table("table-23", pairs, shares, behind=tables.BEHIND)
+page.table("table-23", pairs, shares, behind=tables.BEHIND)
 
 # %%
-figures.show_means(run, "gtsrb-means", pairs, SHARES, CLASSES, LARGER_SIGN)
+figures.show_means(page, "gtsrb-means", pairs, SHARES, CLASSES, LARGER_SIGN)
 
 
 # %% [markdown]
@@ -147,7 +147,7 @@ def accuracies(images, whole):
         for name, nets in (("images", single), ("tracks", by_track))}}
 
 
-run.say((printed, tracks), accuracies,
+page.text((printed, tracks), accuracies,
         "Mean test accuracy over {problems} problems is {images:%} with single images held out and "
         "{tracks:%} with whole tracks held out (one network for each).")
 
@@ -199,13 +199,13 @@ def choice_in_words(units, others):
             f"that take part, in points: {points}.")
 
 
-run.extra("gtsrb-readings", (printed, others), reading_rows,
+page.extra("gtsrb-readings", (printed, others), reading_rows,
           "Readings and the rule. The deviation of the attackable share is that of networks whose training "
           "did not fail, and needs all networks that the rule asks for on a problem.",
           header={"reading": "reading", "changes": "changes", "networks": "networks", "failed": "failed",
                   "deviation": "mean absolute deviation, points", "near": "within 10 points",
                   "chosen": "rule"})
-run.tell((printed, others), choice_in_words)
+page.text((printed, others), choice_in_words)
 
 
 def strongest_noise(units):
@@ -215,7 +215,7 @@ def strongest_noise(units):
     return max((share for share in shares if share["of"]), key=lambda share: share["percent"], default=None)
 
 
-run.say(printed, strongest_noise,
+page.text(printed, strongest_noise,
         "Without batch normalisation, noise of the attack's own norm flips {percent:%} of the labels on one "
         "pair (n = {of}; 95% interval {low:%} to {high:%}).")
 
@@ -232,7 +232,7 @@ run.say(printed, strongest_noise,
 # absolute changes, ℓ₂ the Euclidean norm, ℓ∞ the largest change of one channel of one pixel.
 
 # %%
-run.table("table-24", pairs, tables.summary_sizes, rests=ATTACKED, behind=tables.BEHIND)
+page.table("table-24", pairs, tables.summary_sizes, rests=ATTACKED, behind=tables.BEHIND)
 
 # %% [markdown]
 # ## Figure 19: norms of the attacks
@@ -241,7 +241,7 @@ run.table("table-24", pairs, tables.summary_sizes, rests=ATTACKED, behind=tables
 # the left, test images on the right; a line marks the median.
 
 # %%
-figures.publish_violins(run, "figure-19", pairs, NEXT, CLASSES, tables.attack_size, of="attack",
+figures.publish_violins(page, "figure-19", pairs, NEXT, CLASSES, tables.attack_size, of="attack",
                 rests=ATTACKED)
 
 # %% [markdown]
@@ -251,7 +251,7 @@ figures.publish_violins(run, "figure-19", pairs, NEXT, CLASSES, tables.attack_si
 # the largest, $\delta$ = 10.
 
 # %%
-figures.publish_violins(run, "figure-20", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[-1]), of="draw")
+figures.publish_violins(page, "figure-20", pairs, NEXT, CLASSES, tables.draw_size(DELTAS[-1]), of="draw")
 
 # %% [markdown]
 # ## What the paper leaves open
@@ -275,10 +275,10 @@ figures.publish_violins(run, "figure-20", pairs, NEXT, CLASSES, tables.draw_size
 # - `draws=200`: a tenth of the random perturbations. Fewer images should have a flipped label, but far more than a tenth as many.
 
 # %%
-noise = strongest_noise(run.best(printed))
-figures.minute(run, pairs, SHARES, "traffic-sign images", larger=LARGER_SIGN, fitted=True, cause=prose.fill(
+noise = strongest_noise(page.best(printed))
+figures.box(page, pairs, SHARES, "traffic-sign images", larger=LARGER_SIGN, fitted=True, cause=prose.fill(
     "The network has batch normalisation, unlike the paper's Table 2; without it, noise of the attack's own "
     "norm flips {percent:%} on one pair (n = {of}).", noise) if noise else "")
 
 # %%
-run.stamp()
+page.finish()

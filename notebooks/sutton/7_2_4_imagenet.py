@@ -53,7 +53,7 @@ from report.page import start
 from report.prose import words
 from shared.susceptibility import percentage
 
-run = start("sutton/7_2_4_imagenet", globals())
+page = start("sutton/7_2_4_imagenet", globals())
 NETWORKS = {"squeezenet": "SqueezeNet 1.1", "resnet50": "ResNet50", "vgg19": "VGG19"}
 PIXELS = 3 * 224 * 224  # values of a photograph
 
@@ -71,7 +71,7 @@ PIXELS = 3 * 224 * 224  # values of a photograph
 # means these here, not the paper's 20,480.
 
 # %%
-scale = run.scale(**experiments.IMAGENET)
+scale = page.scale(**experiments.IMAGENET)
 
 # %% [markdown]
 # For each image the page measures whether the network classifies it correctly, the smallest attack, and for each norm of the random
@@ -80,7 +80,7 @@ scale = run.scale(**experiments.IMAGENET)
 # One run is a block of images ({download}`experiments.py <../../papers/sutton/experiments.py>`).
 
 # %%
-tested = run.results(experiments.imagenet)
+tested = page.results(experiments.imagenet)
 
 
 # %%
@@ -146,10 +146,10 @@ def table_25(units):
     return rows
 
 
-run.table("table-25", tested, table_25, behind=("low", "high", "turned"))
+page.table("table-25", tested, table_25, behind=("low", "high", "turned"))
 
 # %%
-if (f := pooled(run.best(tested))) is not None:
+if (f := pooled(page.best(tested))) is not None:
     ten, by_attack = f["shares"][max(DELTAS)], f["shares"]["adversarial_susceptibility"]
     tool = NETWORKS[f["network"]] if f["dimension"] == PIXELS else "A small network of this build"
     exponent = float(-log_tail(f["dimension"], 1 / max(DELTAS)) / np.log(10))
@@ -217,7 +217,7 @@ def sizes(column):
 there = {"distribution of l1": lambda d: "median" in d, "share of images": lambda d: "below" in d}
 ALT = ("Three violins: the norms of successful attacks; nearly all largest changes lie below a dashed line "
        "at a tenth.")
-run.figure("figure-21", tested, draw_sizes if scale.network != "vgg19" else None, data=sizes("resnet50"),
+page.figure("figure-21", tested, draw_sizes if scale.network != "vgg19" else None, data=sizes("resnet50"),
            contains=there, alt=ALT,
            note="The share is of the correctly classified images; the paper does not say of which. It does "
                 "not name the network of this figure; we infer ResNet50.")
@@ -243,7 +243,7 @@ if f is not None and (f["l2"] > 0).any():
 # With `network="vgg19"` this run downloads the weights that torchvision publishes and shows their attacks here.
 
 # %%
-run.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else None, data=sizes("vgg19"),
+page.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else None, data=sizes("vgg19"),
            contains=there, alt=ALT)
 
 # %% [markdown]
@@ -273,14 +273,14 @@ if f is not None:
         "tried, so these values do not test the paper.")
     claim, = (c for c in reference.paper("sutton")["figure-21"].claims if "% of images" in c)
     printed, = (row["resnet50"] for row in reference.paper("sutton")["table-25"].rows if row["delta"])
-    run.minute(
+    page.box(
         "Which share of ImageNet images can a step along the loss gradient misclassify, and does random "
         "noise flip their labels too? Of the correctly classified images, "
         f"{in_words(small, float(re.search(r'[0-9.]+', claim)[0]))} have an adversarial perturbation that "
         f"changes every value by less than a tenth of its range. For {in_words(ten, printed)} of the "
         f"attackable images, at least one of {f['draws']:,} noise samples of ten times the norm of the "
         f"image's own attack flips the label.{proxy}",
-        picture=draw_sizes(run.best(tested)), alt=ALT)
+        picture=draw_sizes(page.best(tested)), alt=ALT)
 
 # %%
-run.stamp()
+page.finish()

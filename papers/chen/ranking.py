@@ -88,7 +88,7 @@ def of_cnns(rows):
 
 
 def of_series(columns, what):
-    """What `run.figure` takes for Figures 2 to 4: columns of Table I, a panel a data set.
+    """What `page.figure` takes for Figures 2 to 4: columns of Table I, a panel a data set.
 
     Its data are how many panels and series are drawn, and rank correlations of the series.
     """

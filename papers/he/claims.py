@@ -290,7 +290,7 @@ claim("table-4", "too few successful")(
 
 
 @claim("procedure-boundary-classifier", "about 1 minute")
-def minute(data):
+def about_a_minute(data):
     """The paper's minute is one of its own machine."""
     longest = max((run["seconds"] for run in data.values()), default=0)
     return None, f"at most {longest:.0f} seconds here, on another machine than the paper's"

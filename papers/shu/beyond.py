@@ -167,7 +167,7 @@ def over_digits(runs):
             "low": max(mean(means) - half, 0), "high": min(mean(means) + half, 100)}
 
 
-def minute(runs, item="table-2"):
+def box(runs, item="table-2"):
     """Facts for the box of a page: mean rates of the networks not attacked on the attacks' own images, and
     of how many examples the attacked network now assigns the right class.
     """

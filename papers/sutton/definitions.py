@@ -152,8 +152,8 @@ def sound_noise(hooks, half_width, dimension, generator):
 class Checks:
     """The checks of one page, published one by one; `show` ends them with all mutants."""
 
-    def __init__(self, run):
-        self.run, self.detected = run, {}
+    def __init__(self, page):
+        self.page, self.detected = page, {}
 
     def check(self, item, fits, own, mutants, *, exact=True, noticed=False, **data):
         """Publish a derived item.
@@ -164,12 +164,12 @@ class Checks:
         noticed   whether `data` counts the mutants that were detected, too
         """
         detected = self.detected[item] = {error: not fits(form) for error, form in mutants.items()}
-        self.run.statement(item, evidence=equality(fits(own) and exact, changed=detected.values()),
+        self.page.statement(item, evidence=equality(fits(own) and exact, changed=detected.values()),
                            data=data | ({"changes_noticed": sum(detected.values())} if noticed else {}))
 
     def show(self):
         """Show all mutants in a folded table; returns how many there are and how many are detected."""
-        label = {item: reference.paper(self.run.paper_key)[item].label for item in self.detected}
+        label = {item: reference.paper(self.page.paper_key)[item].label for item in self.detected}
         display.table(["definition", "errors", "detected"],
                       [[label[item], "; ".join(by_error), f"{sum(by_error.values())} of {len(by_error)}"]
                        for item, by_error in self.detected.items()],

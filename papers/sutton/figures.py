@@ -146,13 +146,13 @@ def ends_in_words(shares):
     return " to ".join(dict.fromkeys(in_percent(end(shares)) for end in (min, max)))
 
 
-def show_means(run, slug, units, printed, names, larger=None):
+def show_means(page, slug, units, printed, names, larger=None):
     """Show the means over the problems whose training succeeded, and name those whose training failed."""
-    run.extra(slug, units, lambda u: mean_rows(learned(u, larger), printed),
+    page.extra(slug, units, lambda u: mean_rows(learned(u, larger), printed),
               "Means over the measured problems, test images. Noise is tried on attackable images only.",
               header={"share": "share of test images", "ours": "mean", "ends": "by problem", "of": "images",
                       "published": "published, same problems"})
-    run.tell(units, lambda u: failed_in_words(u, names, larger))
+    page.text(units, lambda u: failed_in_words(u, names, larger))
 
 
 def failed_in_words(units, names, larger=None):
@@ -162,7 +162,7 @@ def failed_in_words(units, names, larger=None):
             "predicts the larger class. It stays in the tables; means leave it out.") if failed else ""
 
 
-def minute_words(units, printed, of, images, *, failed=0, cause="", fitted=False):
+def box_words(units, printed, of, images, *, failed=0, cause="", fitted=False):
     """A page in one minute: attacked, perturbed at random, the published values, what they do not show.
 
     of       how many pairs the page has
@@ -214,15 +214,15 @@ def bars(units, printed):
     return figure
 
 
-def minute(run, units, printed, images, *, larger=None, cause="", fitted=False):
+def box(page, units, printed, images, *, larger=None, cause="", fitted=False):
     """Show a page in one minute: the shares over the networks whose training succeeded, in words and as bars.
 
-    larger  see `learned`; images, cause and fitted: see `minute_words`
+    larger  see `learned`; images, cause and fitted: see `box_words`
     """
-    if len(chosen := run.best(units)):
+    if len(chosen := page.best(units)):
         good = learned(chosen, larger)
-        run.minute(
-            minute_words(good, printed, len(units.published), images, failed=len(chosen) - len(good),
+        page.box(
+            box_words(good, printed, len(units.published), images, failed=len(chosen) - len(good),
                          cause=cause, fitted=fitted),
             picture=bars(good, printed),
             alt="Five bars: images whose label the attack flips, and those whose label noise flips, at one "
@@ -295,12 +295,12 @@ def both_sets(data):
     return bool(data) and all(part["count"] for parts in data.values() for part in parts.values())
 
 
-def publish_violins(run, item, sets, problems, names, read, *, of, rests=None):
+def publish_violins(page, item, sets, problems, names, read, *, of, rests=None):
     """Publish one of Figures 17 to 20: violins of three norms; its data are `medians` by norm.
 
     rests   parts of a unit that the figure rests on, such as `ATTACKED`; None takes all
     """
-    run.figure(item, sets, lambda u: draw_violins(u, problems, names, read, of=of), rests=rests,
+    page.figure(item, sets, lambda u: draw_violins(u, problems, names, read, of=of), rests=rests,
                data=lambda u: {norm: medians(u, names, read, norm) for norm in NORMS},
                alt=f"Half violins for each problem in three panels, one a norm: the sizes of the {of}s, "
                    "training images left, test images right.",

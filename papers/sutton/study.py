@@ -168,16 +168,16 @@ def counting(zero):
     return "attackable" if zero else "not attackable"
 
 
-def minute(run, trained, printed, spread):
+def box(page, trained, printed, spread):
     """The box of the page."""
-    units = run.best(trained)
+    units = page.best(trained)
     points = scores(units, printed, spread) if len(units) else {}
     points = {key: value for key, value in points.items() if value is not None}
     if not points:
         return
     key = min(points, key=points.get)
     pair, network, epochs, _, zero = key
-    run.minute(
+    page.box(
         "Which reading of Table 2 gives the published accuracies, attackable shares and norms? Of "
         f"{figures.counted(len(units), 'network')} measured so far, the nearest on *{pair}* has "
         f"{in_words(network)} and {figures.counted(epochs, 'epoch')}, with images of zero gradient counted "

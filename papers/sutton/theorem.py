@@ -185,15 +185,15 @@ def sampled_bound(*, within_allowed, nearest):
             "violations": 0, "nearest_witness": f"{100 * nearest:.4g}% of the bound (a random point)"}
 
 
-def check(run, item, *, draws=0, note=None, extra=None, again=None):
+def check(page, item, *, draws=0, note=None, extra=None, again=None):
     """Show what speaks for a statement, and publish it; its formula stands in the page's text.
 
     draws  random trials for each cell of a statement whose own grid has no known truth
     extra  more numbers for the record, where a claim needs them
     again  another integration of the exact values, held against them on `AGAIN`
     """
-    statement, generator = STATEMENTS[item], numpy_generator(run, item)
+    statement, generator = STATEMENTS[item], numpy_generator(page, item)
     data = evidence(statement, draws=draws, generator=generator, again=again) | (extra or {})
     result, more = in_sentences(data, statement), details(data, statement)
     display.show(f"{result}\n\n{more}", myst=f"{result}\n\n{display.folded('How it was tried', more)}")
-    return run.statement(item, data=data, evidence=for_record(data), note=note)
+    return page.statement(item, data=data, evidence=for_record(data), note=note)
