@@ -44,7 +44,7 @@ def measured(measure):
         return "no value"
     ends = "" if measure.low is None else \
         f" <small>{number(measure.low, measure.unit)} to {number(measure.high, measure.unit)}</small>"
-    return f"<b>{number(measure.value, measure.unit)}</b>{ends} <small>n = {measure.n:,}</small>"
+    return f"<b>{number(measure.value, measure.unit)}</b>{ends} <small>n&nbsp;=&nbsp;{measure.n:,}</small>"
 
 
 def changed(measure, found):
@@ -52,8 +52,9 @@ def changed(measure, found):
     if found is None:
         return "–"
     scale, unit = (100, " points") if measure.unit == "%" else (1, "")
-    value, low, high = (scale * v for v in found)
-    return f"{value:+.3g}{unit} <small>{low:.3g} to {high:.3g}</small>"
+    value, low, high = (scale * v for v in found[:3])
+    text = f"{value:+.3g}{unit} <small>{low:.3g} to {high:.3g} n&nbsp;=&nbsp;{found[3]:,}</small>"
+    return text if not low <= 0 <= high else f'<span class="soft">{text} <small>(not resolved)</small></span>'
 
 
 def known(shape):
@@ -64,11 +65,15 @@ def known(shape):
 
 
 def strip(name, unit, own, others):
-    """A line with known networks as dots and the reader's models as triangles; "" without any dots."""
+    """A line with known networks as dots and the reader's models, [(value, colour)], as triangles.
+
+    "" without any dots.
+    """
     dots = {network: values[name] for network, values in others.items() if values.get(name) is not None}
     if not dots or not own:
         return ""
-    low, high = min([*dots.values(), *own]), max([*dots.values(), *own])
+    values = [*dots.values(), *(value for value, _ in own)]
+    low, high = min(values), max(values)
     width = (high - low) or 1
 
     def at(value):
@@ -76,7 +81,7 @@ def strip(name, unit, own, others):
 
     marks = [f'<circle cx="{at(v):.1f}" cy="10" r="4" fill="currentColor" fill-opacity=".35"><title>'
              f"{escape(network)}: {number(v, unit)}</title></circle>" for network, v in dots.items()]
-    marks += [f'<path d="M{at(v):.1f} 4l6 12h-12z" fill="{colour}"/>' for v, colour in zip(own, COLOURS)]
+    marks += [f'<path d="M{at(v):.1f} 4l6 12h-12z" fill="{colour}"/>' for v, colour in own]
     return (f'<svg viewBox="0 0 240 34" role="img" aria-label="among {len(dots)} known networks, '
             f'{number(low, unit)} to {number(high, unit)}"><line x1="8" x2="232" y1="10" y2="10" '
             f'stroke="currentColor" stroke-opacity=".3"/>{"".join(marks)}<text x="2" y="32">'
@@ -84,31 +89,30 @@ def strip(name, unit, own, others):
             "</text></svg>")
 
 
-def section(card, title, meaning):
+def section(card, title, meaning, others):
     """A section: what it means, its numbers, its place among known networks; or why there is none."""
     mine = {model: next((s for s in sections if s.title == title), None)
             for model, sections in card.sections.items()}
     if not any(mine.values()):
         return ""
-    seconds = ", ".join(f"{s.seconds:.0f} s" for s in mine.values() if s)
-    parts = [f"<h2>{title}</h2><p>{meaning} <small>({seconds})</small></p>"]
+    seconds = sum(s.seconds for s in mine.values() if s)
+    parts = [f"<h2>{title}</h2><p>{meaning} <small>(run time {seconds:.0f} s)</small></p>"]
     parts += [f'<p class="warning"><b>{escape(model)}: not measured.</b> {escape(s.error)}</p>'
               for model, s in mine.items() if s and s.error]
     by_name = {model: {m.name: m for m in s.measures} for model, s in mine.items() if s}
     first = next((s.measures for s in mine.values() if s and s.measures), [])
-    differences = {name: d for name, *d in card.differences()} if len(mine) == 2 else {}
-    others = known(card.settings["shape"])
     rows = []
     for m in first:
         own = {model: names.get(m.name) for model, names in by_name.items()}
         cells = [f'<td data-head="{escape(model)}">{measured(found)}</td>' for model, found in own.items()]
         if len(mine) == 2:
-            cells.append(f'<td data-head="difference">{changed(m, differences.get(m.name))}</td>')
+            cells.append(f'<td data-head="difference">{changed(m, card.differences.get(m.name))}</td>')
         better = f" <small>({m.better} is better)</small>" if m.better else ""
-        values = [found.value for found in own.values() if found and found.value is not None]
+        values = [(found.value, colour) for found, colour in zip(own.values(), COLOURS)
+                  if found and found.value is not None]
         line = strip(m.name, m.unit, values, others)
         rows.append(f"<tr><th>{escape(m.label)}{better}</th>{''.join(cells)}<td>{line}</td></tr>")
-    heads = ["", *map(escape, by_name), *["difference"] * (len(mine) == 2),
+    heads = ["", *map(escape, by_name), *[" − ".join(map(escape, reversed(by_name)))] * (len(mine) == 2),
              "among known networks" if others else ""]
     if rows:
         parts.append(f"<table><thead><tr>{''.join(f'<th>{h}</th>' for h in heads)}</tr></thead>"
@@ -122,14 +126,21 @@ def body(card):
     shape = " × ".join(map(str, settings["shape"]))
     marks = ", ".join(f'<span style="color:{c}">▲</span> {escape(m)}' for m, c in zip(card.sections, COLOURS))
     place = (f"Dots are {len(others)} networks of the book on images of this size; {marks}." if others else
-             "The book has no known networks for images of this size.")
+             "There are no reference networks for images of this size.")
     warnings = "".join(f'<p class="warning"><b>{escape(name)}</b> ({escape(model)}): {escape(text)}</p>'
                        for (model, name), text in card.warnings.items())
     names = ", ".join(map(escape, card.sections))
+    better = {model: [label for _, label, second in card.preferences if second == bool(n)]
+              for n, model in enumerate(card.sections)} if len(card.sections) == 2 else {}
+    summary = "".join(f"<p><b>{escape(model)}</b> is better beyond chance in: "
+                      f"{escape('; '.join(labels))}.</p>" for model, labels in better.items() if labels)
+    if better and not summary:
+        summary = "<p>No measure differs beyond chance.</p>"
     return (f'<div class="card"><style>{STYLE}</style><h1>Report card: {names}</h1>'
             f"<p>{settings['all']:,} images of {shape}, the attacks on {settings['images']:,} of them; seed "
-            f"{settings['seed']}. Small numbers are 95% intervals; n counts images. {place}</p>{warnings}"
-            + "".join(section(card, title, meaning) for title, _, meaning, _ in SECTIONS) + "</div>")
+            f"{settings['seed']}. Small numbers are 95% intervals; n counts images. {place}</p>"
+            f"{summary}{warnings}"
+            + "".join(section(card, title, meaning, others) for title, _, meaning in SECTIONS) + "</div>")
 
 
 def page(card):

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from shared.card import SECTIONS, Measure, card, difference, main, median, share
+from shared.card import SECTIONS, Card, Measure, card, difference, main, quantile, share
 from shared.card_html import strip
 from shared.data.standins import digits
 from shared.inference import label_margins
@@ -55,16 +55,20 @@ def test_a_share_and_a_median_have_the_intervals_of_binomial_counts():
     made = share("a", "", torch.arange(10) < 3, torch.arange(10) < 8)
     assert made.n == 8 and made.value == 3 / 8 and made.images[8:] == [None, None]
     assert made.low == pytest.approx(0.0852, abs=1e-3) and made.high == pytest.approx(0.7551, abs=1e-3)
-    middle = median("b", "", torch.tensor([*range(1, 26), torch.nan]), "L2")
-    assert (middle.value, middle.low, middle.high, middle.n) == (13, 8, 18, 25)     # ranks 8 and 18 of 25
+    half = quantile("b", "", torch.tensor([*range(1, 26), torch.nan]), "L2")
+    assert (half.value, half.low, half.high, half.n) == (13, 8, 18, 25)     # ranks 8 and 18 of 25
+    assert quantile("c", "", torch.tensor([1.0, 2.0]), "L2").low is None    # two values have no interval
 
 
 def test_a_difference_is_taken_on_the_same_images():
     draws = torch.Generator().manual_seed(0)
     first = Measure("a", "", 1.0, None, None, 3, "L2", images=[1.0, 1.0, 1.0, None])
     second = Measure("a", "", 3.0, None, None, 3, "L2", images=[3.0, 3.0, 3.0, 9.0])
-    assert difference(first, second, draws) == (2.0, 2.0, 2.0)
+    assert difference(first, second, draws) == (2.0, 2.0, 2.0, 3)
     assert difference(first, Measure("a", "", 1.0, None, None, 1, images=[1.0]), draws) is None
+    drawn = Measure("r", "", 1.0, None, None, 9, draws=[0.9, 1.1]), Measure("r", "", 2.0, None, None, 9,
+                                                                            draws=[1.9, 2.1])
+    assert difference(*drawn, draws)[:3] == pytest.approx((1.0, 1.0, 1.0))
 
 
 def test_each_section_measures_both_models_with_intervals(both):
@@ -125,11 +129,11 @@ def test_few_images_and_pixels_outside_are_warned_of(net, images):
     assert not [s for s in made.sections["model"] if s.title == "Nearest adversarial image"][0].measures
 
 
-def test_a_metric_that_prefers_the_other_model_is_warned_of(both, monkeypatch):
-    rows = [("pgd_accuracy", 0.2, 0.1, 0.3), ("boundary_distance", -0.1, -0.2, -0.05),
-            ("borderline_similarity", -0.1, -0.2, -0.05), ("cw_distance", -0.1, -0.2, 0.1)]
-    monkeypatch.setattr(type(both), "differences", lambda self: rows)
-    assert [n for _, n in both.warnings if n.startswith("rank")] == ["rank-disagrees: boundary_distance"]
+def test_a_metric_that_prefers_the_other_model_is_warned_of(both):
+    made = Card(both.sections, both.settings)
+    made.differences = {"pgd_accuracy": (0.2, 0.1, 0.3, 9), "boundary_distance": (-0.1, -0.2, -0.05, 9),
+                        "borderline_similarity": (-0.1, -0.2, -0.05, 9), "cw_distance": (-0.1, -0.2, 0.1, 9)}
+    assert [n for _, n in made.warnings if n.startswith("rank")] == ["rank-disagrees: boundary_distance"]
 
 
 def test_a_section_that_fails_says_why_and_the_others_go_on(net, images):
@@ -155,7 +159,7 @@ def test_a_card_goes_on_where_it_was_stopped(net, images, tmp_path):
     first = card(counted, *images, images=8, file=file)
     spent = len(calls)
     second = card(counted, *images, images=8, file=file)
-    assert len(calls) == spent + 1      # a few images tell that it is the same model
+    assert len(calls) == spent + 2      # logits and gradients of a few images tell that it is the same model
     assert repr(first) == repr(second)
     file.write_text("{")
     with pytest.raises(UserError, match="no card to go on with"):
@@ -179,9 +183,9 @@ def card_named(name):
 
 
 def test_known_networks_are_dots_beside_the_model():
-    drawn = strip("accuracy", "%", [0.5], {"a": {"accuracy": 0.2}, "b": {"accuracy": 0.8}, "c": {}})
+    drawn = strip("accuracy", "%", [(0.5, "red")], {"a": {"accuracy": 0.2}, "b": {"accuracy": 0.8}, "c": {}})
     assert drawn.count("<circle") == 2 and drawn.count("<path") == 1 and "20.0%" in drawn
-    assert strip("accuracy", "%", [0.5], {}) == ""
+    assert strip("accuracy", "%", [(0.5, "red")], {}) == ""
 
 
 @pytest.fixture
@@ -215,9 +219,11 @@ def test_the_command_writes_a_card_and_checks_conditions(folder, capsys):
     ([RIGHT[0], "--weights", "absent.safetensors", *RIGHT[3:]], "weights absent.safetensors"),
     ([*RIGHT[:4], "net.safetensors"], "data net.safetensors"),
     ([*RIGHT[:4], "absent.npz"], "data absent.npz"),
-    ([*RIGHT, "--check", "beauty>=1"], "no measure 'beauty'; there are: accuracy"),
+    ([*RIGHT, "--check", "beauty>=1"], "no measure 'beauty' of net; there are: accuracy"),
     ([*RIGHT, "--check", "accuracy=1"], "write name>=number"),
     (["mymodel:make", "mymodel:make", "mymodel:make", *RIGHT[1:]], "one or two are allowed"),
+    ([*RIGHT[:5], "--images", "0"], "images=0"),
+    ([*RIGHT[:2], "net.safetensors", "net.safetensors", *RIGHT[3:]], "2 files of weights for 1 models"),
 ])
 def test_bad_input_is_one_line(folder, words, says):
     with pytest.raises(UserError, match=re.escape(says)) as refusal:
@@ -226,8 +232,10 @@ def test_bad_input_is_one_line(folder, words, says):
 
 
 @pytest.mark.parametrize("call, says", [
-    (partial(card, {}), "one or two"), (lambda x, y: card(nn.Identity(), x[0], y), "[N, C, H, W]"),
-    (lambda x, y: card(nn.Identity(), x, y[:3]), "labels [3]")])
+    (partial(card, {}), "one or two"), (lambda x, y: card(nn.Identity(), x[0], y), "images [N, C, H, W]"),
+    (lambda x, y: card(nn.Identity(), x, y[:3]), "[3]"),
+    (lambda x, y: card(nn.Identity(), x, y.float()), "float32"),
+    (lambda x, y: card(nn.Identity(), x, y, retrained=nn.Sequential(nn.ReLU())), "a list of models")])
 def test_bad_images_are_one_line(images, call, says):
     with pytest.raises(UserError, match=re.escape(says)):
         call(*images)

@@ -22,7 +22,7 @@ def networks():
         paper, _, name = facts["architecture"].partition("-")
         trained = ", adversarially trained" if "hook" in facts else ""
         label = f"{reference.SHORT[paper]}, {name}{trained}"
-        found[f"{label} ({facts['name'][-4:]})" if label in found else label] = facts, path
+        found[f"{label} ({facts['name'][-4:]})"] = facts, path
     return found
 
 
@@ -41,7 +41,8 @@ def main():
                         if m.value is not None}
         runtime.write_atomically(KNOWN, lambda part: part.write_text(
             json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8"))
-        print(f"{label}: {sum(s.seconds for s in made.sections[label]):.0f} s", flush=True)
+        errors = "".join(f"; {s.title}: {s.error}" for s in made.sections[label] if s.error)
+        print(f"{label}: {sum(s.seconds for s in made.sections[label]):.0f} s{errors}", flush=True)
 
 
 if __name__ == "__main__":

@@ -16,12 +16,16 @@ class Finding(NamedTuple):
     bars: dict
 
 
+class Missing(Exception):
+    """An item without a record."""
+
+
 def kept(paper, item):
-    """The rows of an item's record, or a figure's data; LookupError where there is no record."""
+    """The rows of an item's record, or a figure's data; Missing where there is no record."""
     from report import record
     found = record.read(paper, item)
     if found is None:
-        raise LookupError(f"{paper} {item} has no record")
+        raise Missing(f"{paper} {item}")
     return found.get("rows") or found["data"]
 
 
@@ -45,16 +49,17 @@ def interval(bar, digits=0):
 def few_directions():
     from papers.he.experiments import TOP
     digits = kept("he", "figure-2")["mnist-normal"]["benign"]
-    attack = by("examples", kept("he", "table-1"))["OptBrittle"]["mnist_normal_rms"]
+    attack = by("examples", kept("he", "table-1"))["OptBrittle"]
     drawn = kept("he", "figure-1")["mnist-normal"]["benign"]["directions"]
     bar = share(digits["beyond"], digits["images"])
     return Finding(
-        "he/4_boundary", "The boundary is near in a few directions only",
-        f"For {bar[0]:.0f}% of {digits['images']} handwritten digits ({interval(bar)}), most of {drawn:,} "
-        f"random directions meet no other label within an RMS distance of {TOP['mnist']}. An attack "
-        f"crosses the boundary at {attack:.2g}.",
-        "Distances are searched in steps, on one network.",
-        "digits that most random directions leave unchanged, %", {"random directions": bar})
+        "he/4_boundary", "The boundary is far away in most directions",
+        f"{bar[0]:.0f}% of {digits['images']} handwritten digits ({interval(bar)}) keep their label in "
+        f"most of {drawn:,} random directions, up to a root-mean-square change of {TOP['mnist']} (pixels "
+        f"from 0 to 1). A minimum-norm attack flips the label at {attack['mnist_normal_rms']:.2g} (mean, n "
+        f"= {attack['mnist_normal_successful']}).",
+        "One network on MNIST; distances are searched in steps of 0.02.",
+        "digits that keep their label, %", {"random directions": bar})
 
 
 def noise_and_theory():
@@ -65,26 +70,28 @@ def noise_and_theory():
     flat = 100 * draws * float(tail(3072, 0.1))
     bar = (images["turned_10_pct"], *images["turned_10_interval"])
     return Finding(
-        "sutton/7_2_1_cifar10", "Noise crosses the boundary of a network far more often than that of a plane",
-        f"Random perturbations of up to ten times the norm of an attack change the label of {bar[0]:.0f}% "
-        f"of {images['perturbed']} images of aeroplanes and cats at least once in {draws:,} draws "
-        f"({interval(bar)}). Across a flat boundary at the same distance the chance is below "
-        f"{max(flat, 0.01):.2g}%.",
-        "The paper's theorems hold for boundaries with small bends; this network's boundary need not be one.",
-        "images whose label changes, %", {"network": bar, "flat boundary": (flat, flat, flat)})
+        "sutton/7_2_1_cifar10", "Noise crosses a network's boundary far more often than a plane",
+        f"At least one of {draws:,} random perturbations of up to ten times the norm of an attack flips "
+        f"the label of {bar[0]:.0f}% of {images['perturbed']} images of aeroplanes and cats "
+        f"({interval(bar)}). For a flat boundary at the same distance, the probability that any of the "
+        f"{draws:,} does is below {max(flat, 0.01):.2g}%.",
+        "The paper's theorems hold for boundaries with small bends; a network's boundary may have larger "
+        "ones.",
+        "images with a flipped label, %", {"network": bar, "flat boundary": (flat, flat, flat)})
 
 
 def one_vote():
     column, rows = "mnist_region_normal_accuracy_pct", by("examples", kept("he", "table-2"))
     of = rows["OptMargin"][f"{column}_of"]
     bars = {name: share(round(rows[name][column] * of / 100), of) for name in ("OptBrittle", "OptMargin")}
+    brittle, margin = bars.values()
     return Finding(
         "he/3_optmargin", "A defence that undoes one attack fails against the next",
-        f"A majority vote over noisy copies of an image restores the label of {bars['OptBrittle'][0]:.0f}% "
-        f"of the minimum-norm adversarial digits (OptBrittle), but of {bars['OptMargin'][0]:.0f}% of those "
-        f"made to withstand noise (OptMargin; n = {of}, {interval(bars['OptMargin'], 1)}).",
-        "One network on MNIST. An unpublished weight of OptBrittle was chosen by such a vote on another "
-        "network.",
+        f"A majority vote over noisy copies of an image restores the label of {brittle[0]:.0f}% of {of} "
+        f"minimum-norm adversarial digits (OptBrittle; {interval(brittle)}), but of only {margin[0]:.0f}% "
+        f"of {of} digits of OptMargin, an attack made to withstand noise ({interval(margin, 1)}).",
+        "One network on MNIST. One unpublished weight of OptBrittle was set so that the vote restores as "
+        "many labels as in the paper, on another network.",
         "labels that the vote restores, %", bars)
 
 
@@ -93,13 +100,14 @@ def disagreement():
     clean = tuple(data["false"][k] for k in ("percent", "low", "high"))
     adversarial, noise = (100 * data[f"alarm_{k}"] for k in ("adversarial", "random_noise"))
     return Finding(
-        "shu/2_4_alarm", "Networks that differ in their seed alone expose most adversarial images",
-        f"{data['networks']} networks trained from different seeds disagree on {adversarial:.0f}% of "
-        f"{data['examples']:,} adversarial images made on one of them, on {noise:.0f}% of images with "
-        f"random noise of the same norm, and on {clean[0]:.1f}% of {data['false']['of']:,} clean digits "
-        f"({interval(clean, 1)}).",
-        "The adversarial images start from one digit. An attack on all networks at once was not tested.",
-        "images on which two networks disagree, %",
+        "shu/2_4_alarm", "Networks that differ only in their seed expose adversarial images",
+        f"At least two of {data['networks']} networks from different training seeds disagree on "
+        f"{adversarial:.0f}% of {data['examples']:,} adversarial images made on one of them. They disagree "
+        f"on {noise:.0f}% of as many images with noise of the same norm, and on {clean[0]:.1f}% of "
+        f"{data['false']['of']:,} clean digits ({interval(clean, 1)}).",
+        "All adversarial and noisy images start from one digit, which all networks classify correctly; so "
+        "they have no interval. An attack on all networks at once was not tested.",
+        "images on which networks disagree, %",
         {"adversarial": (adversarial,) * 3, "noise": (noise,) * 3, "clean": clean})
 
 
@@ -108,15 +116,15 @@ def roby():
     free = data["arrangements"]["separation differs up to fourfold"]
     bars = {label: tuple(free[f"{name}{end}"] for end in ("", "_low", "_high"))
             for label, name in (("ROBY", "roby"), ("overlap, unscaled", "overlap"))}
+    scaled, unscaled = bars.values()
     return Finding(
-        "chen/iii_roby", "A metric without attacks stands or falls with its scaling",
-        f"Over {data['n']:,} arrangements of classes made by hand, ROBY as its algorithm computes it does "
-        f"not follow the distance to the boundary: rank correlation {bars['ROBY'][0]:.2f} "
-        f"({interval(bars['ROBY'], 2)}; perfect: −1). The overlap of the classes without its scaling does: "
-        f"{bars['overlap, unscaled'][0]:.2f}.".replace(
-            "-0", "−0"),
-        "The paper does not define its scaling; its printed equations, read literally, follow the "
-        "distance, too.",
+        "chen/iii_roby", "A score without attacks depends on its scaling",
+        f"ROBY estimates robustness from how the classes overlap. Over {data['n']:,} simulated "
+        f"arrangements of classes, ROBY by the paper's algorithm has rank correlation {scaled[0]:.2f} "
+        f"({interval(scaled, 2)}) with the distance to the boundary; −1 is perfect. The same overlap "
+        f"without the scaling has {unscaled[0]:.2f} ({interval(unscaled, 2)}).".replace("-0", "−0"),
+        "The paper does not define its scaling. Its printed equations, read literally, follow the "
+        "distance as well.",
         "rank correlation with the distance", bars)
 
 
@@ -132,10 +140,11 @@ def one_threshold():
     first, second = bars.values()
     return Finding(
         "he/5_classifier", "One threshold detects as well as a trained classifier",
-        "A threshold on the distance to the nearest boundary tells digits from OptMargin examples with an "
-        f"accuracy of {first[0]:.1f}% on the worse of the two classes (n = {of}, {interval(first)}). A "
-        f"classifier trained on all distances reaches {second[0]:.1f}%.",
-        "An attacker who knows the threshold was not tested.", "accuracy on the worse class, %", bars)
+        f"A threshold on the distance to the nearest boundary recognises at least {first[0]:.1f}% of {of} "
+        f"clean digits and of {of} OptMargin images ({interval(first)}). A classifier trained on the "
+        f"distances in all directions recognises at least {second[0]:.1f}% ({interval(second)}).",
+        "An attacker who knows the threshold was not tested.",
+        "lower of the two rates, %", bars)
 
 
 def sorted_lists():
@@ -146,10 +155,10 @@ def sorted_lists():
     low, median, high = np.quantile(pairs, (0.025, 0.5, 0.975))
     return Finding(
         "audit/printed_numbers", "Equal order makes any correlation large",
-        "Two lists of ten random numbers that have nothing in common, both sorted, correlate at "
-        f"{median:.3f} in the median (95% of 20,000 pairs: {low:.2f} to {high:.2f}).",
-        "Where a metric ranks ten networks exactly as an attack does, the rank is the finding; the size "
-        "of Pearson's coefficient adds little.",
+        f"Two unrelated lists of ten random numbers, both sorted, correlate at {median:.3f} in the median; "
+        f"95% of 20,000 pairs lie between {low:.2f} and {high:.2f}.",
+        "Chen et al. report such correlations where their score ranks ten networks in the order of attack "
+        "success. The equal order is the finding; the size of the correlation adds little.",
         "Pearson's correlation", {"sorted lists": (median, low, high)})
 
 
@@ -184,7 +193,7 @@ def home(_):
     for n, finding in enumerate(FINDINGS, start=1):
         try:
             found = finding()
-        except LookupError:     # a record is missing
+        except Missing:
             continue
         path = folder / f"finding-{finding.__name__}.png"
         path.write_bytes(drawn(found))
