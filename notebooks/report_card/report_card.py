@@ -16,8 +16,6 @@
 #     name: python3
 # ---
 
-# %%
-
 # %% [markdown]
 # (report-card)=
 # # A report card of one or two models
