@@ -504,7 +504,6 @@ def main(words=None):
     asked = conditions(given.check)
     if len(given.weights) > len(given.model):
         raise UserError(f"{len(given.weights)} files of weights for {len(given.model)} models; one for each")
-    runtime.prepare()
     sys.path.insert(0, "")      # the reader's module lies here
     models = {}
     for n, name in enumerate(given.model):
@@ -526,4 +525,5 @@ def main(words=None):
 
 
 if __name__ == "__main__":
+    runtime.prepare()
     sys.exit(main())

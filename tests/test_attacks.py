@@ -388,6 +388,7 @@ def test_a_line_search_of_an_image_that_serves_as_it_is_stays_there(plane):
     assert here.success.all() and (here.distance == 0).all() and (here.passes == 1).all()
 
 
+@pytest.mark.filterwarnings("ignore::shared.inference.NoUsableGradient")
 def test_without_a_gradient_there_is_no_line():
     def flat(images):
         return torch.tensor([1.0, 2.0]) + 0 * images.flatten(1).sum(1, keepdim=True)

@@ -230,7 +230,7 @@ def refusals():
             lambda z: nn.functional.pad(model()(z), (0, 1), value=-99.0), *images(), group="predicted"),
         "no linear or convolutional layer": lambda: roby.Penultimate(nn.ReLU()),
         "draws=0": lambda: roby.bootstrap(features, y, draws=0, generator=runtime.generator(0)),
-        "draws=1": lambda: roby.bootstrap(features, y, draws=1, generator=None)}
+        "bootstrap draws at random": lambda: roby.bootstrap(features, y, draws=1, generator=None)}
 
 
 @pytest.mark.parametrize("told", refusals())

@@ -185,7 +185,7 @@ def commands():
 
 def test_each_command_prepares_its_process_before_anything_else():
     known = commands()
-    assert {p.parent.name for p in known} == {"workflow", "benchmarks", "data", "tests"}
+    assert {p.parent.name for p in known} == {"workflow", "benchmarks", "data", "shared", "tests"}
     for path in known:
         body = path.read_text().partition('\nif __name__ == "__main__":\n')[2]
         if "shared" in path.read_text():  # what uses nothing of ours has nothing to tell

@@ -106,7 +106,7 @@ def page_of(name, *words):
     path = parameters.text_half(name)
     sys.argv = [str(path), "-p", "profile", "paper", "-p", "units", "none", *words]
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
-        return runpy.run_path(str(path), run_name="__main__")["run"]
+        return runpy.run_path(str(path), run_name="__main__")["page"]
 
 
 def compute(name, run, *words):

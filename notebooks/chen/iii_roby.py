@@ -155,7 +155,8 @@ def checked(names, **changes):
 # %%
 largest = features.argmax(1)
 alike = bool((features.softmax(1).argmax(1) == largest).all())
-page.statement("equation-1", data={"samples": len(features), "same": alike}, evidence=equality(alike, changed=[
+page.statement("equation-1", data={"samples": len(features), "same": alike}, evidence=equality(
+    alike, changed=[
     (features.softmax(0).argmax(1) != largest).any(), (features.argmin(1) != largest).any()]))
 
 # %% [markdown]
@@ -176,7 +177,7 @@ shorter, longer, away = (torch.cdist(features + s * gap[:, None] * ahead, centre
 own = y[gap > 0]
 kept = bool((shorter == own).all() and (longer != own).all())
 page.statement("equation-2", data={"samples": len(own), "same": kept},
-              evidence=equality(kept, changed=[(away == own).any()]))
+               evidence=equality(kept, changed=[(away == own).any()]))
 
 # %% [markdown]
 # ## Equation 3: the centre of a class
@@ -288,7 +289,7 @@ noticed = [not same(algorithm_1(classes, 2, **change), fast[2]) for change in CH
 moved = [[[v + 9 for v in f] for f in samples] for samples in classes]
 counts = [work(some) for some in (classes, [2 * samples for samples in classes], classes + moved)]
 page.statement("algorithm-1", data={"samples": len(y), "classes": CLASSES, "same": agree, "counts": counts},
-              evidence=equality(agree, changed=noticed))
+               evidence=equality(agree, changed=noticed))
 
 # %% [markdown]
 # ## Two readings: what each change of the classes does
@@ -404,7 +405,7 @@ def agrees(model):
 
 same_everywhere = all(map(agrees, MODELS))
 page.statement("property-3", data={"models": len(MODELS), "same": same_everywhere},
-              evidence=equality(same_everywhere))
+               evidence=equality(same_everywhere))
 
 # %% [markdown]
 # ## Figure 1: a natural and a robust network

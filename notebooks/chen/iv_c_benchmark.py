@@ -106,7 +106,7 @@ loops = [pgd_by_the_paper(network, image, true, image + chance, size=0.3, step=0
          for change in CHANGES]
 same, *changed = [(z - fast.propose(network, image, true, chance)[0]).abs().max().item() for z in loops]
 page.statement("procedure-pgd-and-training", data={"steps": 40, "same_image": same < 1e-5},
-              evidence=equality(same < 1e-5, changed=[difference > 1e-3 for difference in changed]))
+               evidence=equality(same < 1e-5, changed=[difference > 1e-3 for difference in changed]))
 
 # %%
 scale = page.scale(**experiments.SCALE)
@@ -153,8 +153,8 @@ PRINTED = np.array([[row["asr_inf"], row["roby_inf"]] for row in ranking.PRINTED
 right = ranking.agreement(*PRINTED)["pearson"]
 as_printed = pearson(*PRINTED, twice=True)
 page.statement("equation-pearson", data={"networks": figures.TEN, "r": right, "as_printed": as_printed},
-              evidence=equality(abs(pearson(*PRINTED) - right) < 1e-9,
-                                changed=[abs(as_printed - right) > 1e-3]))
+               evidence=equality(abs(pearson(*PRINTED) - right) < 1e-9,
+                                 changed=[abs(as_printed - right) > 1e-3]))
 
 # %% [markdown]
 # ## Table II: correlation of the L∞ metrics with attack success
@@ -187,14 +187,14 @@ page.table("table-4", natural, ranking.table_4)
 CONTAINS = {"one panel per dataset": lambda d: d["panels"] == 3, "of ten models": lambda d: d["series"] == 4}
 METRICS = "attack success, FSA, FSD and ROBY in the {} form"
 page.figure("figure-2", natural, contains=CONTAINS,
-           **ranking.of_series(figures.SERIES["inf"], METRICS.format("L∞")))
+            **ranking.of_series(figures.SERIES["inf"], METRICS.format("L∞")))
 
 # %% [markdown]
 # ## Figure 3: attack success and metrics, L2 forms
 
 # %%
 page.figure("figure-3", natural, contains=CONTAINS,
-           **ranking.of_series(figures.SERIES["2"], METRICS.format("L2")))
+            **ranking.of_series(figures.SERIES["2"], METRICS.format("L2")))
 
 # %% [markdown]
 # ## Figure 4: both attacks and both forms of ROBY
@@ -203,8 +203,8 @@ page.figure("figure-3", natural, contains=CONTAINS,
 BOTH = {name: words for series in figures.SERIES.values() for name, words in series.items()
         if name.startswith(("asr", "roby"))}
 page.figure("figure-4", natural, **ranking.of_series(BOTH, "success of both attacks and both forms of ROBY"),
-           contains={"panels per dataset": lambda d: d["panels"] == 3,
-                     "four series": lambda d: d["series"] == 4})
+            contains={"panels per dataset": lambda d: d["panels"] == 3,
+                      "four series": lambda d: d["series"] == 4})
 
 # %% [markdown]
 # ## Where it differs: the attack
@@ -214,17 +214,17 @@ page.figure("figure-4", natural, **ranking.of_series(BOTH, "success of both atta
 
 # %%
 page.extra("suspects", suspects, ranking.suspected,
-          "Readings of the text's PGD on MNIST: share of the correctly classified images that are flipped, "
-          "in percent, and the mean absolute deviation from the published success, in points",
-          header={"reading": "reading"} | {name: name for name in ("LeNet", "MobileNetV2", "SqueezeNet")} | {
-              "deviation": "mean deviation"})
+           "Readings of the text's PGD on MNIST: share of the correctly classified images that are flipped, "
+           "in percent, and the mean absolute deviation from the published success, in points",
+           header={"reading": "reading"} | {name: name for name in ("LeNet", "MobileNetV2", "SqueezeNet")} | {
+               "deviation": "mean deviation"})
 page.text(suspects, ranking.of_suspects,
         "Of these readings *{best}* is nearest to the published success: {off:.1f} points on average over "
         "{networks} networks, where the text's is {text:.1f} points off. By {{ref}}`the rule <which-pgd>`, "
         "fixed before, another reading becomes the main one if it is at most half as far off as the text's.")
 page.extra("attacks", natural, ranking.attacks,
-          "Success of each attack, lowest to highest, beside the published success of its norm (L∞ or L2); "
-          "rank correlations with 95% intervals over networks", header=ranking.ATTACKS)
+           "Success of each attack, lowest to highest, beside the published success of its norm (L∞ or L2); "
+           "rank correlations with 95% intervals over networks", header=ranking.ATTACKS)
 page.text(natural, ranking.answer,
         "In the L2 norm the level of the published success is nearest to that of the 10 steps of 2, which "
         "flip {code_steps} and so order no networks. The success in the L2 ball of the same ε has rank "
@@ -240,9 +240,10 @@ page.text(natural, ranking.answer,
 
 # %%
 page.extra("rank-agreement", natural, ranking.rank_agreement,
-          "Agreement of each quantity with the success of PGD at ε/3, over the ten networks of a data set",
-          header=ranking.HEADER)
-page.text(natural, ranking.answer, "With PGD at ε/3, {clear} of {quantities} quantities have an interval over "
+           "Agreement of each quantity with the success of PGD at ε/3, over the ten networks of a data set",
+           header=ranking.HEADER)
+page.text(natural, ranking.answer,
+          "With PGD at ε/3, {clear} of {quantities} quantities have an interval over "
         "networks without 0. Differences were not tested.")
 page.extra("quantities", networks, lambda units: figures.network_rows(
     units, ["asr_third", *ranking.QUANTITIES], sort="asr_third"),
@@ -260,8 +261,8 @@ page.extra("quantities", networks, lambda units: figures.network_rows(
 
 # %%
 page.extra("by-features", natural, ranking.by_features,
-          "Spearman's correlation of ROBY with attack success, by features and classes, over ten networks "
-          "(95% interval, other networks; perfect: 1)", header=ranking.READINGS)
+           "Spearman's correlation of ROBY with attack success, by features and classes, over ten networks "
+           "(95% interval, other networks; perfect: 1)", header=ranking.READINGS)
 page.text(natural, ranking.answer,
         "The sign of the estimate changes with features and attack. With success at ε/3, ROBY (L2) has rank "
         "correlation {logits.third_2} for logits and true classes, {hidden.third_2} for the text's reading "

@@ -163,12 +163,12 @@ page.extra("natural-and-robust", BOTH, natural_and_robust,
               "asr_natural": "ASR, natural, %", "asr_robust": "robust, %",
               **{samples: f"difference, {words}" for samples, words in SAMPLES.items()}})
 page.extra("defence-by-features", BOTH, by_reading,
-          "ROBY (L2) by classes, and the overlap: mean over the pairs, and in how many pairs the robust "
-          "network has the smaller value; a pair counts if no class of either network is empty",
-          header={"reading": "features, classes"} | {
-              name: heading for samples, words in SAMPLES.items() for name, heading in (
-                  (f"{samples}_natural", f"{words}: natural"), (f"{samples}_robust", "robust"),
-                  (samples, "robust smaller in"))})
+           "ROBY (L2) by classes, and the overlap: mean over the pairs, and in how many pairs the robust "
+           "network has the smaller value; a pair counts if no class of either network is empty",
+           header={"reading": "features, classes"} | {
+               name: heading for samples, words in SAMPLES.items() for name, heading in (
+                   (f"{samples}_natural", f"{words}: natural"), (f"{samples}_robust", "robust"),
+                   (samples, "robust smaller in"))})
 page.text(BOTH, facts_of,
         "Pairs measured: {names} (paper: {all} pairs). With logits and true classes the robust network has "
         "the smaller ROBY in {true.original} on clean images (paper, same networks: {same.original}) and in "

@@ -131,7 +131,7 @@ def shown(units):
 
 
 page.extra("costs", natural, shown, "Times on one core for 10,000 images, and shares of the attack",
-          header=HEADER)
+           header=HEADER)
 
 
 def shares(units):

@@ -148,7 +148,7 @@ cube = Region(0.3)
 votes = region_by_the_paper(network, image, 0.3, 100, draw(3))
 same = bool((votes == cube.votes(network, image, generator=draw(3))).all())
 page.statement("procedure-region-classification", data={"samples": 100, "same_votes": same},
-              evidence=equality(same))
+               evidence=equality(same))
 
 # %%
 scale = page.scale(**experiments.ATTACK_SCALE)
@@ -179,6 +179,10 @@ page.table("table-1", attacks, lambda runs: figures.across(
 
 # %%
 page.table("table-2", attacks, figures.table_2, behind=figures.BEHIND)
+page.text(attacks, figures.facts,
+          "On the normal MNIST network, region classification restores the label of {brittle.hits} of "
+          "{brittle.of} OptBrittle images (95% interval {brittle.low:.1f} to {brittle.high:.1f}%) and of "
+          "{margin.hits} of {margin.of} OptMargin images ({margin.low:.1f} to {margin.high:.1f}%).")
 
 # %% [markdown]
 # ## Figure 5: examples of each attack
@@ -228,8 +232,9 @@ QUOTED = [{"attack": f"{row['attack']}, {row['dataset']} (quoted)", "success, %"
            "ratio of distances": row["amplification"]}
           for row in figures.PAPER["remark-cao-gong-amplified"].raw["rows"]]
 page.extra("amplified", attacks, lambda runs: QUOTED + figures.amplification(runs),
-          "Success against region classification, and mean distance over that of the minimum-norm attack")
-page.statement("remark-cao-gong-amplified", attacks, data=lambda runs: {"networks": figures.amplification(runs)})
+           "Success against region classification, and mean distance over that of the minimum-norm attack")
+page.statement("remark-cao-gong-amplified", attacks,
+               data=lambda runs: {"networks": figures.amplification(runs)})
 
 # %% [markdown]
 # (he-3-settings)=
@@ -242,8 +247,8 @@ page.statement("remark-cao-gong-amplified", attacks, data=lambda runs: {"network
 
 # %%
 page.extra("optimiser-settings", (others, attacks), figures.by_setting,
-          "Other settings on MNIST: mean distances; accuracy of region classification on OptBrittle images; "
-          "OptStrong's success on the adversarially trained network (adv.)")
+           "Other settings on MNIST: mean distances; accuracy of region classification on OptBrittle images; "
+           "OptStrong's success on the adversarially trained network (adv.)")
 
 
 # %% [markdown]
@@ -293,9 +298,10 @@ if len(best) and (facts := figures.facts(best)):
         "Does a majority vote over 100 noisy copies of an image (region classification) restore the label of "
         "an adversarial image? On our normally trained MNIST network it does so for "
         f"{brittle['hits']} of {brittle['of']} adversarial digits of minimum norm (OptBrittle; paper: "
-        f"{brittle['paper']['region']}%), but for only {margin['hits']} of {margin['of']} digits of OptMargin, "
-        f"an attack made to withstand noise (95% interval {margin['low']:.1f} to {margin['high']:.1f}%; paper: "
-        f"{margin['paper']['region']}%). Their mean RMS distance from the clean digit (pixels from 0 to 1) is "
+        f"{brittle['paper']['region']}%), but for only {margin['hits']} of {margin['of']} digits of "
+        "OptMargin, an attack made to withstand noise (95% interval "
+        f"{margin['low']:.1f} to {margin['high']:.1f}%; paper: {margin['paper']['region']}%). "
+        "Their mean RMS distance from the clean digit (pixels from 0 to 1) is "
         f"{short(margin['rms'])} for OptMargin (paper: {margin['paper']['rms']}) and {short(brittle['rms'])} "
         f"for OptBrittle (paper: {brittle['paper']['rms']}{settings}). The paper's other three networks are "
         "represented by proxies, which do not test its numbers.", picture=figures.draw_accuracy(best),

@@ -105,7 +105,7 @@ slow, fast = (search(network, image, dirs, step=0.02, top=0.48) for search in (s
 by_direction = zip(fast.distance[0].tolist(), fast.adjacent[0].tolist(), fast.found[0].tolist())
 same = slow == [(round(d / 0.02), label) if found else None for d, label, found in by_direction]
 page.statement("procedure-boundary-distance", data={"directions": len(dirs), "same": same},
-              evidence=equality(same))
+               evidence=equality(same))
 
 
 # %% [markdown]
@@ -170,16 +170,16 @@ page.figure("figure-3", distances, boundary.draw_purity, data=boundary.purity_da
 
 # %%
 page.figure("figure-6", distances, partial(boundary.draw_one, linf=True), alt=ALT_ONE,
-           data=partial(boundary.one_data, linf=True),
-           contains={"as Figure 1": lambda d: len(d) == 4, "black line": True})
+            data=partial(boundary.one_data, linf=True),
+            contains={"as Figure 1": lambda d: len(d) == 4, "black line": True})
 
 # %% [markdown]
 # ## Figure 7: Figure 2 in the L∞ norm
 
 # %%
 page.figure("figure-7", distances, partial(boundary.draw_all, linf=True), alt=ALT_ALL,
-           data=partial(boundary.all_data, linf=True),
-           contains={"as Figure 2": lambda d: len(d) == 4, "curves": True, "black line": True})
+            data=partial(boundary.all_data, linf=True),
+            contains={"as Figure 2": lambda d: len(d) == 4, "curves": True, "black line": True})
 
 
 # %% [markdown]
@@ -238,14 +238,15 @@ if {"benign", "brittle", "margin"} <= facts.keys():
     errors = claims.thresholds({"mnist-normal": facts})["mnist-normal"]
     least, n = ({kind: short(values[name]) for kind, values in facts.items()} for name in ("least", "images"))
     page.box(
-        "How far is a network's decision boundary from MNIST digits and their adversarial images, in random "
-        "directions? The median RMS distance to the nearest boundary (pixels from 0 to 1) is "
-        f"{least['benign']} for clean digits (n = {n['benign']}), {least['margin']} for images of OptMargin, an "
-        f"attack made to withstand noise (n = {n['margin']}), and at most {least['brittle']} for minimum-norm "
-        f"images (OptBrittle, n = {n['brittle']}; step of the search: {shown.step.max()}). The best threshold "
-        f"on this distance misclassifies {errors['least']['words']} of the digits or of the OptMargin images, "
-        f"whichever is more (paper: {short(errors['paper'])}% for a classifier of boundary distances on "
-        "another network). All values are of one network, and the threshold was chosen on the same images.",
+        "How far is a network's decision boundary from MNIST digits and their adversarial images, in "
+        "random directions? The median RMS distance to the nearest boundary (pixels from 0 to 1) is "
+        f"{least['benign']} for clean digits (n = {n['benign']}), {least['margin']} for images of "
+        f"OptMargin, an attack made to withstand noise (n = {n['margin']}), and at most {least['brittle']} "
+        f"for minimum-norm images (OptBrittle, n = {n['brittle']}; step of the search: "
+        f"{shown.step.max()}). The best threshold on this distance misclassifies "
+        f"{errors['least']['words']} of the digits or of the OptMargin images, whichever is more (paper: "
+        f"{short(errors['paper'])}% for a classifier of boundary distances on another network). All values "
+        "are of one network, and the threshold was chosen on the same images.",
         picture=boundary.draw_all(shown), alt=ALT_ALL)
 
 # %%

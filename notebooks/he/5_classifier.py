@@ -92,13 +92,13 @@ def architecture():
 
 
 page.figure("figure-4", (), lambda: detection.draw_layers(CLASSIFIER, 1568), data=architecture,
-           alt="Boxes from left to right: sorted distances, two convolutions, flattening with three "
-               "purities, two linear layers.",
-           contains={"input: sorted": lambda d: d["distances"] == 1568,
-                     "two 1-D": lambda d: d["convolutions"] == 2,
-                     "flatten and append": lambda d: d["purities"] == 3,
-                     "two fully connected": lambda d: d["linear"] == 2 and d["outputs"] == 2,
-                     "dropout": lambda d: d["dropouts"] == 3})
+            alt="Boxes from left to right: sorted distances, two convolutions, flattening with three "
+                "purities, two linear layers.",
+            contains={"input: sorted": lambda d: d["distances"] == 1568,
+                      "two 1-D": lambda d: d["convolutions"] == 2,
+                      "flatten and append": lambda d: d["purities"] == 3,
+                      "two fully connected": lambda d: d["linear"] == 2 and d["outputs"] == 2,
+                      "dropout": lambda d: d["dropouts"] == 3})
 
 # %% [markdown]
 # ## Table 3: errors in percent
@@ -205,12 +205,12 @@ page.text(surroundings, arithmetic,
 # %%
 ALT_NUMBERS = "Three panels a network, one a number; in each a rising curve a kind of example."
 page.picture(surroundings, detection.draw_features, alt=ALT_NUMBERS,
-            caption="How many images of each kind lie at or below one number (a distance of 1, a purity of "
-                    "0: no other class was found)")
+             caption="How many images of each kind lie at or below one number (a distance of 1, a purity of "
+                     "0: no other class was found)")
 page.extra("one-number", (surroundings, classifiers), detection.one_number,
-          "Errors in percent of a threshold on one number, beside the classifier's",
-          header={"network": "network", "attack": "threshold fitted on", "number": "taken for adversarial"}
-          | detection.HEADS)
+           "Errors in percent of a threshold on one number, beside the classifier's",
+           header={"network": "network", "attack": "threshold fitted on", "number": "taken for adversarial"}
+           | detection.HEADS)
 
 # %% [markdown]
 # ## Choices that the paper leaves open

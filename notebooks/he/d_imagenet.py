@@ -182,10 +182,10 @@ def one_data(runs):
             for kind, mine in rows.groupby("kind", observed=True)}
 
 page.figure("figure-8", examples, draw_one, data=one_data,
-           alt="Four columns: an image and three attacks on it; below each its boundary distances in two norms.",
-           contains={"top: images": lambda d: all(v["picture"] for v in d.values()),
-                     "middle: sorted": lambda d: d.get("benign", {}).get("walks", False),
-                     "bottom: the same": lambda d: d.get("benign", {}).get("walks", False)}, status=PROXY)
+            alt="Four columns: an image and three attacks; below each its boundary distances in two norms.",
+            contains={"top: images": lambda d: all(v["picture"] for v in d.values()),
+                      "middle: sorted": lambda d: d.get("benign", {}).get("walks", False),
+                      "bottom: the same": lambda d: d.get("benign", {}).get("walks", False)}, status=PROXY)
 
 
 # %% [markdown]
@@ -286,13 +286,14 @@ facts = votes(best) | fitted(under_noise, best) if len(best) and len(under_noise
 sentences = "This run has too few examples."
 if "own" in facts and "benign" in facts:
     sentences = (
-        "Does OptMargin, an attack built to withstand noise, defeat region classification, a majority vote over "
-        f"noisy copies of the input, on ImageNet-size images? Here {prose.fill(VOTE, facts)} In our run OptMargin "
-        f"{facts['fits']} its noise vectors: {short(facts['own'])}% of the copies with its own vectors are "
-        f"misclassified, against {short(facts['others'])}% with new vectors of the same norm (n = "
-        f"{facts['images']} images); whether this explains the difference is not shown. SqueezeNet 1.1 is a small "
-        f"proxy, and the attack ran {best.iterations[best.kind == 'margin'].max():,} of {page.full.iterations:,} "
-        "iterations, so the paper's numbers are not tested.")
+        "Does OptMargin, an attack built to withstand noise, defeat region classification, a majority "
+        f"vote over noisy copies of the input, on ImageNet-size images? Here {prose.fill(VOTE, facts)} In "
+        f"our run OptMargin {facts['fits']} its noise vectors: {short(facts['own'])}% of the copies with "
+        f"its own vectors are misclassified, against {short(facts['others'])}% with new vectors of the "
+        f"same norm (n = {facts['images']} images); whether this explains the difference is not shown. "
+        "SqueezeNet 1.1 is a small proxy, and the attack ran "
+        f"{best.iterations[best.kind == 'margin'].max():,} of {page.full.iterations:,} iterations, so the "
+        "paper's numbers are not tested.")
 picture = draw_one(best) if len(best) else None
 page.box(sentences, picture=picture, alt="An image, three attacks on it, and the boundary distances.")
 

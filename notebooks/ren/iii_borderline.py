@@ -275,14 +275,15 @@ best, shown = page.best(searches), page.best(path)
 if len(best) and len(shown):
     facts = facts_of(best)
     page.box(
-        "How similar can two images be that one network labels differently? Algorithm 1 of Ren et al. mixes a "
-        "digit again and again, half and half, with a white or black image, until the two images on either "
-        f"side of the decision boundary have an SSIM above {facts['above']} (1 for equal images). The mean SSIM "
-        f"of {facts['separability']:.3f} (n = {facts['searched']:,} searches, {facts['networks']} "
-        f"network{facts['s']} of architecture {facts['architecture']}; paper: {facts['published']}) reflects "
-        f"this stopping rule: {facts['converged']:.1f}% of the searches reach it, after {facts['mixtures']:.1f} "
-        "mixtures on average. The last image with the digit's label has a mean SSIM to the digit of "
-        f"{facts['robustness']} (paper: {facts['robustness_published']}).",
+        "How similar can two images be that one network labels differently? Algorithm 1 of Ren et al. "
+        "mixes a digit again and again, half and half, with a white or black image, until the two images "
+        f"on either side of the decision boundary have an SSIM above {facts['above']} (1 for equal "
+        f"images). The mean SSIM of {facts['separability']:.3f} (n = {facts['searched']:,} searches, "
+        f"{facts['networks']} network{facts['s']} of architecture {facts['architecture']}; paper: "
+        f"{facts['published']}) reflects this stopping rule: {facts['converged']:.1f}% of the searches "
+        f"reach it, after {facts['mixtures']:.1f} mixtures on average. The last image with the digit's "
+        f"label has a mean SSIM to the digit of {facts['robustness']} (paper: "
+        f"{facts['robustness_published']}).",
         picture=figures.draw_path(shown), alt=PATH_ALT)
 
 # %%

@@ -223,7 +223,7 @@ def by_convention(runs):
             for name, values in lines.items()]
 
 page.extra("conventions", searches, by_convention, "Robustness of the same pairs under three conventions of "
-          "SSIM, mean over digits and networks, beside the published values.")
+           "SSIM, mean over digits and networks, beside the published values.")
 
 
 def what_the_definition_does(searches, variants):
@@ -285,13 +285,13 @@ if table_3 and figure_2:
     display.image_grid(axes, [first.original[n], first.inside[n], first.outside[n]], [
         "a test digit", f"inside: label {first.inside_class[n]}", f"outside: label {first.outside_class[n]}"])
     page.box(
-        "How much can a digit be mixed with white or black before a network changes its label? Robustness is "
-        "the SSIM (1 for equal images) between the digit and the last mixture with its label; a higher value "
-        f"means a less robust network. Over {len(rows)} combinations of architecture and background its mean is "
-        f"{min(means):.2f} to {max(means):.2f} (n = {rows.networks.max()} networks each; paper: "
-        f"{PRINTED.robustness_ssim.min():.2f} to {PRINTED.robustness_ssim.max():.2f}, one network each). In "
-        f"{rows.outliers.sum()} of {len(rows)} combinations the published value lies more than 0.02 outside the "
-        f"range of our networks{cause}.", picture=figure,
+        "How much can a digit be mixed with white or black before a network changes its label? Robustness "
+        "is the SSIM (1 for equal images) between the digit and the last mixture with its label; a higher "
+        f"value means a less robust network. Over {len(rows)} combinations of architecture and background "
+        f"its mean is {min(means):.2f} to {max(means):.2f} (n = {rows.networks.max()} networks each; "
+        f"paper: {PRINTED.robustness_ssim.min():.2f} to {PRINTED.robustness_ssim.max():.2f}, one network "
+        f"each). In {rows.outliers.sum()} of {len(rows)} combinations the published value lies more than "
+        f"0.02 outside the range of our networks{cause}.", picture=figure,
         alt="Three images: a test digit, and two grey images, one slightly lighter, that are given different "
             "labels.")
 

@@ -164,10 +164,10 @@ def suspects(runs):
             for name, mine in tried.items() if len(mine) == len(BACKGROUNDS) * len((UNPRUNED, *SETTINGS))]
 
 page.extra("pruning-suspects", searches, suspects,
-          "What each suspect does to the paper's claims on Table IV, and its mean distance from the "
-          "published SSIM.", header={
-              "reading": "reading", **dict(zip(claims.PRUNING, claims.PRUNING)),
-              "distance": "distance from the published"})
+           "What each suspect does to the paper's claims on Table IV, and its mean distance from the "
+           "published SSIM.", header={
+               "reading": "reading", **dict(zip(claims.PRUNING, claims.PRUNING)),
+               "distance": "distance from the published"})
 page.text(searches, lambda runs: min(suspects(runs), key=lambda row: row["distance"], default={}),
         "Nearest to the published values: {reading}, {distance:.3f} away on average.")
 

@@ -68,7 +68,8 @@ if model:
         cards.weights(*models.values(), weights)
 else:
     nets = subjects("smoke" if page.profile == "smoke" else "paper")
-    models = {"clean digits": nets["mnist-normal"].model(seed), "adversarial digits": nets["mnist-adv"].model(seed)}
+    models = {"clean digits": nets["mnist-normal"].model(seed),
+              "adversarial digits": nets["mnist-adv"].model(seed)}
 if data:
     x, y = cards.images_of(data)
 else:

@@ -169,9 +169,9 @@ def neighbours(units):
     return {}
 
 page.figure("figure-3", projection, draw_digits, data=neighbours,
-           alt="Points in the plane, one a digit image, coloured and marked by the ten classes.", contains={
-               "scatter of 2000": lambda d: d.get("images") == 2000,
-               "ten digit labels": lambda d: d.get("digits") == 10})
+            alt="Points in the plane, one a digit image, coloured and marked by the ten classes.", contains={
+                "scatter of 2000": lambda d: d.get("images") == 2000,
+                "ten digit labels": lambda d: d.get("digits") == 10})
 page.text(projection, neighbours, "For {same_class_nearest:.1%} of the {images} images the nearest neighbour "
         "in the plane belongs to the same class.")
 
@@ -224,10 +224,10 @@ page.table("table-4", sweeps, lambda units: figures.distances(units, "table-4"),
 
 # %%
 page.figure("figure-4", sweeps, lambda units: figures.draw_pairs(units, "table-2"),
-           data=lambda units: {"attacks": len(figures.of_rows(units, "table-2"))},
-           alt="Two rows of digits, a column an attack: its image above, one sampled from its box below.",
-           contains={"one attack image": lambda d: d["attacks"] == 6,
-                     "one image sampled": lambda d: d["attacks"] == 6})
+            data=lambda units: {"attacks": len(figures.of_rows(units, "table-2"))},
+            alt="Two rows of digits, a column an attack: its image above, one sampled from its box below.",
+            contains={"one attack image": lambda d: d["attacks"] == 6,
+                      "one image sampled": lambda d: d["attacks"] == 6})
 
 # %% [markdown]
 # (shu-2-1-size)=
@@ -237,8 +237,8 @@ page.figure("figure-4", sweeps, lambda units: figures.draw_pairs(units, "table-2
 
 # %%
 page.picture(sweeps, lambda units: figures.draw_curves(units, "table-2"),
-            caption="Misclassification rates of the ten networks in boxes of growing size",
-            alt="A panel an attack: rates of the attacked network and of the nine others against b.")
+             caption="Misclassification rates of the ten networks in boxes of growing size",
+             alt="A panel an attack: rates of the attacked network and of the nine others against b.")
 page.text(sweeps, lambda units: figures.MEANT)
 page.extra("kinds", sweeps, beyond.suspects,
           "Boxes of Table 2 by the kind of region, as published and here, and where ours is of the published "
@@ -258,9 +258,9 @@ page.text(sweeps, beyond.of_suspects,
 
 # %%
 page.extra("transfer", (sweeps, others), beyond.transfers,
-          "Mean misclassification rate (%) of the networks that were not attacked, on the images of an "
-          "attack of the published wrong class, or, where it has too few, of the most frequent one",
-          header=beyond.TRANSFERS)
+           "Mean misclassification rate (%) of the networks that were not attacked, on the images of an "
+           "attack of the published wrong class, or, where it has too few, of the most frequent one",
+           header=beyond.TRANSFERS)
 
 # %% [markdown]
 # ## Beyond the printed rows: fifty digits
@@ -289,13 +289,14 @@ best = page.best(sweeps)
 if len(best) and (facts := beyond.box(best)):
     kinds, over_digits = beyond.of_suspects(best), beyond.over_digits(page.best(fifty))
     page.box(
-        "Do networks that differ only in their training seed misclassify adversarial examples of one of them? "
+        "Do networks that differ only in their training seed misclassify adversarial examples of one of "
+        "them? "
         + (f"{prose.fill(beyond.OVER_DIGITS, over_digits)} " if over_digits else "")
         + f"For one digit 1 the mean over the paper's {facts['n']} attacks is {facts['others']:.0%} (paper: "
-        f"{facts['paper']['others']:.0%}), but single attacks differ, most of all {facts['farthest']}. The kind "
-        "of box that an attack's examples span (whether the attacked network, others, or all err on its "
-        f"samples) agrees with the paper for {kinds['same']} of {kinds['n']} attacks; digit and training are "
-        "unpublished, so this does not refute it.",
+        f"{facts['paper']['others']:.0%}), but single attacks differ, most of all {facts['farthest']}. The "
+        "kind of box that an attack's examples span (whether the attacked network, others, or all err on "
+        f"its samples) agrees with the paper for {kinds['same']} of {kinds['n']} attacks; digit and "
+        "training are unpublished, so this does not refute it.",
         picture=figures.draw_curves(best, "table-2"), sets=(sweeps,),
         alt="Misclassification rates of ten networks in boxes of growing size, a panel an attack.")
 

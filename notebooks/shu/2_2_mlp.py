@@ -106,9 +106,9 @@ page.text(sweeps, lambda units: beyond.box(cw2(units), "table-6"),
 
 # %%
 page.figure("figure-6", sweeps, lambda units: figures.draw_pairs(cw2(units), "table-6"),
-           data=lambda units: {"digits": len(figures.of_rows(cw2(units), "table-6"))},
-           alt="Two rows of digits, a 5 and a 7: the attack's image above, one sampled from its box below.",
-           contains={"CW2 image": lambda d: d["digits"] > 0, "sampled image": lambda d: d["digits"] > 0})
+            data=lambda units: {"digits": len(figures.of_rows(cw2(units), "table-6"))},
+            alt="Two rows of digits, a 5 and a 7: the attack's image above, one sampled from its box below.",
+            contains={"CW2 image": lambda d: d["digits"] > 0, "sampled image": lambda d: d["digits"] > 0})
 
 # %% [markdown]
 # ## Where it differs: the digits, and which pixels are kept
@@ -124,8 +124,8 @@ page.text(sweeps, lambda units: beyond.box_by_box(cw2(units)),
 
 # %%
 page.picture(sweeps, lambda units: figures.draw_curves(cw2(units), "table-6"),
-            caption="Misclassification rates of the five perceptrons in boxes of growing size",
-            alt="A panel a digit: rates of the attacked network and of the four others against b.")
+             caption="Misclassification rates of the five perceptrons in boxes of growing size",
+             alt="A panel a digit: rates of the attacked network and of the four others against b.")
 
 # %% [markdown]
 # ## Beyond the printed rows: fifty digits

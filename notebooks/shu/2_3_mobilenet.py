@@ -94,7 +94,7 @@ page.table("table-8", networks, lambda units: [figures.errors(units)] if len(uni
 
 # %%
 page.table("table-9", sweeps, lambda units: figures.attacked(bim(units), "table-9", "n_perturbed_dims"),
-          behind=figures.BEHIND)
+           behind=figures.BEHIND)
 
 
 # %% [markdown]
@@ -115,10 +115,10 @@ def curves(units):
 
 
 page.figure("figure-7", sweeps, lambda units: figures.draw_curves(bim(units), "table-10"), data=curves,
-           alt="Misclassification rates of five networks against the number of intervals of the box.",
-           contains={"number of dimensions": lambda d: max(d.get("sizes", [0])) >= INTERVALS,
-                     "misclassification rate": lambda d: bool(d),
-                     "one curve per model": lambda d: d.get("networks") == 5})
+            alt="Misclassification rates of five networks against the number of intervals of the box.",
+            contains={"number of dimensions": lambda d: max(d.get("sizes", [0])) >= INTERVALS,
+                      "misclassification rate": lambda d: bool(d),
+                      "one curve per model": lambda d: d.get("networks") == 5})
 
 # %% [markdown]
 # ## Figure 8: an image of the attack and one of the box
@@ -127,9 +127,9 @@ page.figure("figure-7", sweeps, lambda units: figures.draw_curves(bim(units), "t
 
 # %%
 page.figure("figure-8", sweeps, lambda units: figures.draw_pairs(bim(units), "table-10"),
-           data=lambda units: {"images": len(figures.of_rows(bim(units), "table-10"))},
-           alt="Two images of an aeroplane: the attack's above, one sampled from the box below.",
-           contains={"BIM L2 image": lambda d: d["images"] > 0, "sampled image": lambda d: d["images"] > 0})
+            data=lambda units: {"images": len(figures.of_rows(bim(units), "table-10"))},
+            alt="Two images of an aeroplane: the attack's above, one sampled from the box below.",
+            contains={"BIM L2 image": lambda d: d["images"] > 0, "sampled image": lambda d: d["images"] > 0})
 
 # %% [markdown]
 # ## Figure 9: the clean images of Sections 2.2 and 2.3
@@ -174,8 +174,8 @@ page.text(networks, trained,
         "training images. The errors on training images leave room for longer training, whose length the "
         "paper does not state. We did not train longer, so what it does to the boxes is not measured.")
 page.extra("mobilenet-keep-rules", sweeps, lambda units: beyond.by_rule(bim(units), "table-10"),
-          "Boxes of the printed size, or of all kept values where these are fewer: rates of the attacked "
-          "network and of the others, mean squared L2 norm", header=beyond.BY_RULE)
+           "Boxes of the printed size, or of all kept values where these are fewer: rates of the attacked "
+           "network and of the others, mean squared L2 norm", header=beyond.BY_RULE)
 
 
 def looser(units):
@@ -210,9 +210,9 @@ def in_balls(units):
 
 
 page.extra("mobilenet-balls", balls,
-          lambda units: beyond.in_balls(units.assign(of=units.of.map(NAMES)), (FEW, INTERVALS)),
-          "Examples of the aeroplane without a search for the nearest: the first one in each ball; rates on "
-          "them, and on samples of boxes by the rule of the tables", header=beyond.BALLS)
+           lambda units: beyond.in_balls(units.assign(of=units.of.map(NAMES)), (FEW, INTERVALS)),
+           "Examples of the aeroplane without a search for the nearest: the first one in each ball; rates on "
+           "them, and on samples of boxes by the rule of the tables", header=beyond.BALLS)
 page.text(balls, in_balls,
         "In balls of the published length the attack reaches {reached} in {examples}, at a mean squared L2 "
         "distance of {squared} (paper: {theirs}). The attacked network then errs on {own:.1%} of the samples "
@@ -228,8 +228,8 @@ page.text(balls, in_balls,
 # %%
 page.text(sweeps, lambda units: figures.MEANT)
 page.extra("mobilenet-fifty", fifty, lambda units: beyond.over_images(units.assign(method="bim-l2")),
-          "Images of all classes, the second class as target: share with a box of a kind at some size, and "
-          "its 95% interval", header=beyond.OVER_IMAGES | {"images": "images", "boxes": "images with a box"})
+           "Images of all classes, the second class as target: share with a box of a kind at some size, and "
+           "its 95% interval", header=beyond.OVER_IMAGES | {"images": "images", "boxes": "images with a box"})
 
 # %% [markdown]
 # ## Choices that the paper leaves open

@@ -235,7 +235,8 @@ def alarm_data(sweeps, clean):
 
 
 both = (sweeps, clean)
-page.picture(both, draw_alarms, caption="Share of images on which some two networks disagree, by their number",
+page.picture(both, draw_alarms,
+             caption="Share of images on which some two networks disagree, by their number",
             alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
 page.text(clean, figures.disagreement,
         "All {networks} networks together raise an alarm on {clean.percent:.1f}% of {clean.of} clean digits "

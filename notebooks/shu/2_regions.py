@@ -121,7 +121,7 @@ volumes = {"dimensions": list(DIMENSIONS),
 
 
 page.statement("equation-ball-volume", data=volumes,
-              evidence=equality(apart < 1e-12, changed=[each > 1e-9 for each in mutants]))
+               evidence=equality(apart < 1e-12, changed=[each > 1e-9 for each in mutants]))
 
 # %% [markdown]
 # The second half of the claim, that images of higher resolution leave room for more clean images, is not tested. Most of a ball of radius
@@ -264,11 +264,12 @@ best = page.best(planes)
 if len(best) and (facts := counts(best))["with_any"]:
     page.box(
         "Do networks that differ only in their training seed disagree in several separate regions near a "
-        f"clean image, as the paper claims? In {facts['with_any']} of {facts['planes']} planes through one digit "
-        f"1 some of {facts['networks']} LeNets disagree inside the paper's ball (squared radius 6). In "
-        f"{facts['with_several']} of these planes the disagreement inside the ball has several pieces, which are "
-        f"connected outside the ball in {facts['joined']}. Planes through one digit do not decide the claim: "
-        "separate regions may lie elsewhere in the ball, and areas may be connected outside a plane.",
+        f"clean image, as the paper claims? In {facts['with_any']} of {facts['planes']} planes through one "
+        f"digit 1 some of {facts['networks']} LeNets disagree inside the paper's ball (squared radius 6). "
+        f"In {facts['with_several']} of these planes the disagreement inside the ball has several pieces, "
+        f"which are connected outside the ball in {facts['joined']}. Planes through one digit do not "
+        "decide the claim: separate regions may lie elsewhere in the ball, and areas may be connected "
+        "outside a plane.",
         picture=draw_regions(best), sets=(planes,),
         alt="Two planes around the digit with a circle; areas where networks disagree are shaded.")
 

@@ -51,8 +51,8 @@ from report.page import start
 
 page = start("shu/3_theorem", globals())
 scale = page.scale(smoke=dict(draws=2_000, directions=20, steps=4),
-                  quick=dict(draws=100_000, directions=200, steps=7),
-                  paper=dict(draws=100_000, directions=200, steps=7))
+                   quick=dict(draws=100_000, directions=200, steps=7),
+                   paper=dict(draws=100_000, directions=200, steps=7))
 
 
 # %% [markdown]
@@ -146,7 +146,7 @@ COUNTS = (1, 5, 10, SLABS)
 flat, fat = ([float(second - first) for n in COUNTS for first, second in [losses(n, width)]]
              for width in (THICK[-1], THICK[0]))
 page.statement("remark-1", data={"slabs": list(COUNTS), "difference": flat, "difference_with_thickness": fat},
-              evidence=equality(not any(flat), changed=[any(fat)]))
+               evidence=equality(not any(flat), changed=[any(fat)]))
 
 # %% [markdown]
 # ## Remark 2

@@ -73,13 +73,13 @@ scale = page.scale(**experiments.PARADOX)
 NAMES = experiments.CLASSES | {"gtsrb": [f"s{n}" for n in range(len(experiments.SIGNS))]}  # by number
 PROBLEMS = {dataset: [f"{a}-{b}" for a, b in zip(names, names[1:])] for dataset, names in NAMES.items()}
 colours = page.results(experiments.cifar10, plan=experiments.small_cifar10,
-                      names=[*PROBLEMS["cifar10"], SHOWN])
+                       names=[*PROBLEMS["cifar10"], SHOWN])
 photos = page.results(experiments.imagenet, plan=experiments.small_imagenet)
 example = colours.only(lambda given: given["run"] == SHOWN)
 recorded = (
     colours.only(lambda given: given["run"] in PROBLEMS["cifar10"]),
     page.results(experiments.fashion_mnist, plan=experiments.small_fashion_mnist,
-                names=PROBLEMS["fashion_mnist"]),
+                 names=PROBLEMS["fashion_mnist"]),
     page.results(experiments.gtsrb, plan=experiments.small_gtsrb, names=PROBLEMS["gtsrb"]),
     photos.only(lambda given: given["run"] in (photos.recorded or photos.own)))
 
@@ -142,9 +142,9 @@ ALT = ("Left: the share of images whose label an attack flips rises with its nor
        "images. Middle: bars of the shares whose label noise flips, at one to ten times the norm of the "
        "attack. Right: an attacked cat and a noisy aeroplane.")
 page.figure("figure-1", example, draw_paradox, data=paradox_data, alt=ALT,
-           contains={"panel (a)": lambda d: all(v["median_l2"] is not None for v in d.values()),
-                     "panel (b)": lambda d: None not in [v["turned_10_pct"] for v in d.values()],
-                     "inset images": lambda d: d["test"]["pictures"] > 0})
+            contains={"panel (a)": lambda d: all(v["median_l2"] is not None for v in d.values()),
+                      "panel (b)": lambda d: None not in [v["turned_10_pct"] for v in d.values()],
+                      "inset images": lambda d: d["test"]["pictures"] > 0})
 
 
 # %%

@@ -146,7 +146,8 @@ needed = {n: {"exact": float(-log_tail(n, TENTH) / np.log(10)),
 theorem_1 = check(page, "theorem-1", again=lambda n, epsilon, delta: cap_share(n, epsilon / delta),
                   extra={"log10_draws_needed": {str(n): e["exact"] for n, e in needed.items()}})
 crossing = {f"δ = {1 / ratio:g} ε": curves.over_dimension(
-    "theorem-1", draws=scale.draws, generator=numpy_generator(page, "curves", ratio), epsilon=ratio, delta=1.0)
+    "theorem-1", draws=scale.draws, generator=numpy_generator(page, "curves", ratio), epsilon=ratio,
+    delta=1.0)
     for ratio in (0.5, TENTH, 0.02)}
 
 
@@ -167,13 +168,19 @@ display.picture(
     "Three curves fall from near one half to zero with growing dimension, the one for the largest "
     "noise last; dashed bounds run just above them.")
 
+
 # %% [markdown]
 # How many perturbations are needed to find one that crosses? On average $1/\tau_n(\epsilon/\delta)$, and by the theorem at least
 # $2(1-\epsilon^2/\delta^2)^{-n/2}$.
 
 # %%
+def in_millions(exponent):
+    """10^exponent as a text; from a million to a thousand millions in whole millions."""
+    return f"{10**exponent / 1e6:,.0f} million" if 6 <= exponent < 9 else power(exponent)
+
+
 display.table(["dimension n", "needed on average", "at least (Theorem 1)"],
-              [[f"{n:,}", *map(power, e.values())] for n, e in needed.items()],
+              [[f"{n:,}", *map(in_millions, e.values())] for n, e in needed.items()],
               f"Random perturbations needed to find one that crosses a plane, noise of {1 / TENTH:g} times "
               f"the norm of the attack.")
 
@@ -221,7 +228,7 @@ ten = cifar[max(cifar)]
 share = display.number(ten["planar"], digits=2)
 pairs = reference.paper("sutton")["table-12"].rows
 consecutive = [row for row in pairs if row["class_b"] == row["class_a"] + 1]
-draws_needed = f"{10 ** needed[ten['n']]['exact'] / 1e6:.0f} million"
+draws_needed = in_millions(needed[ten["n"]]["exact"])
 ratios = ", ".join(f"{p['distance']:.2f} (noise of {factor} times the norm)" for factor, p in cifar.items())
 SEVERAL = ("Attacks along the gradient may be longer than the shortest perturbation, the boundaries may be "
            "curved, or both; this page does not separate the two.")

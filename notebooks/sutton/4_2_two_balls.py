@@ -228,7 +228,8 @@ theorem_6 = check(page, "theorem-6", extra={"noise": noise}, again=crossing)
 accuracy = curves.over_dimension("theorem-4", draws=scale.draws, epsilon=epsilon,
                                  generator=numpy_generator(page, "figure-4 a"))
 flips = {f"δ = {d:g}": curves.over_dimension("theorem-6", draws=scale.draws, epsilon=epsilon, delta=d,
-                                             generator=numpy_generator(page, "figure-4 b", d)) for d in deltas}
+                                             generator=numpy_generator(page, "figure-4 b", d))
+         for d in deltas}
 at_end = dict(n=END, epsilon=epsilon)
 figure_4 = page.figure(
     "figure-4", (), lambda: sketches.accuracy_and_noise(accuracy, flips, epsilon),
@@ -313,6 +314,20 @@ theorem_8 = check(page, "theorem-8", again=lambda n, gamma: crossing(n, gamma, 1
 # All of this needs a distance $\epsilon$ that does not shrink. With $\epsilon = c/\sqrt n$ the probability of Theorem 6 tends to
 # $\Phi(-c/\sqrt{1 + \delta^2})$. In the same way noise whose radius grows like $\sqrt n$, as that of a cube of fixed side does, is not covered.
 
+# %%
+attack, biggest, TRIES = epsilon + 0.05, max(deltas), 2000     # noise samples in the paper's experiments
+misread, resist = (display.number(share, digits=2) for share in (
+    float(tail(PICTURE, epsilon)), 100 * float(tail(PICTURE, attack - epsilon))))
+by_noise, flipped = theorem_6_at(PICTURE, 1.0), theorem_6_at(PICTURE, biggest)
+by_many = float(np.exp(log_two_balls(PICTURE, epsilon, 1.0, samples=TRIES)))
+display.table(["event", "share of the points"], [
+    ["misclassified", misread],
+    ["flipped by one noise sample of norm up to 1", display.number(by_noise, digits=2)],
+    [f"flipped by at least one of {TRIES:,} such samples", f"{by_many:.1%}"],
+    [f"flipped by one noise sample of norm up to {biggest:g}", f"{flipped:.0%}"],
+    [f"not flipped by an adversarial perturbation of norm {attack:g}", f"{resist}%"]],
+    f"Two balls in {PICTURE:,} dimensions, centres {2 * epsilon:g} apart. Exact values for uniform data.")
+
 # %% [markdown]
 # ## Try it
 #
@@ -321,11 +336,6 @@ theorem_8 = check(page, "theorem-8", again=lambda n, gamma: crossing(n, gamma, 1
 # - `-p draws 1000000` takes more random trials. The bars narrow around the exact curves.
 
 # %%
-attack, biggest, TRIES = epsilon + 0.05, max(deltas), 2000     # noise samples in the paper's experiments
-misread, resist = (display.number(share, digits=2) for share in (
-    float(tail(PICTURE, epsilon)), 100 * float(tail(PICTURE, attack - epsilon))))
-by_noise, flipped = theorem_6_at(PICTURE, 1.0), theorem_6_at(PICTURE, biggest)
-by_many = float(np.exp(log_two_balls(PICTURE, epsilon, 1.0, samples=TRIES)))
 page.box(
     "Can a classifier be accurate, robust to random noise and vulnerable to small adversarial perturbations "
     f"at once? In a model of two unit balls in {PICTURE:,} dimensions, their centres "

@@ -110,7 +110,7 @@ ratios = {name: surfaces.lipschitz_ratios(s, scale.draws, numpy_generator(page, 
           for name, s in SURFACES.items()}
 most = max(float(r.max()) for r in ratios.values())
 equation_2 = page.statement("equation-2", data={"surfaces": list(ratios), "points_per_surface": scale.draws},
-                           evidence=sampled_bound(within_allowed=most - 1 <= 1e-8, nearest=most))
+                            evidence=sampled_bound(within_allowed=most - 1 <= 1e-8, nearest=most))
 
 
 # %% [markdown]
@@ -131,7 +131,7 @@ def wrong_sides(surface, generator):
 
 wrong = sum(wrong_sides(s, numpy_generator(page, name, "sides")) for name, s in SURFACES.items())
 equation_3 = page.statement("equation-3", data={"points_per_surface": scale.draws, "wrong_points": wrong},
-                           evidence=equality(within_allowed=True, violations=wrong))
+                            evidence=equality(within_allowed=True, violations=wrong))
 
 # %% [markdown]
 # ## Lemma 13: a lower bound on the distance to the surface
@@ -293,6 +293,13 @@ theorem_16 = check(
 # %%
 corollary_17 = check(page, "corollary-17", again=lambda n, gamma, r: crossing(n, gamma / r, 1.0))
 
+# %%
+tested = [r["data"] for r in (theorem_9, corollary_10, theorem_11, corollary_12, lemma_13, theorem_14,
+                              corollary_15, theorem_16, corollary_17)]
+cases, violated = (sum(d[k] for d in tested) for k in ("cases", "violations"))
+display.say(f"{violated or 'None'} of the {cases:,} cases of the lemma, the theorems and the corollaries "
+            "above violate a bound.")
+
 # %% [markdown]
 # ## Bounds and truth over the dimension
 #
@@ -317,6 +324,10 @@ display.picture(
     f"uniform in a unit ball whose centre lies {eta:g} from the plane. Norms: noise {NORMS['theorem-14']:g}, "
     f"attacks {NORMS['theorem-11']:g} (Theorem 11) and {NORMS['theorem-16']:g} (Theorem 16). Ours.",
     "Four panels with falling curves over the dimension on logarithmic axes; the dashed bound lies above.")
+display.table(["theorem", "rare event", "bound"],
+              [[item.replace("theorem-", "Theorem "), sketches.RARE[item], bound]
+               for item, bound in last.items()],
+              f"The bounds at the right end of the figure, n = {DIMENSIONS[-1]:,}")
 
 # %% [markdown]
 # ## How near Theorem 14 comes: a point under a cone
@@ -366,9 +377,6 @@ figure_5 = page.figure(
 # - `-p draws 200000` takes more random trials. Their intervals narrow, and some arrows become dots.
 
 # %%
-tested = [r["data"] for r in (theorem_9, corollary_10, theorem_11, corollary_12, lemma_13, theorem_14,
-                              corollary_15, theorem_16, corollary_17)]
-cases, violated = (sum(d[k] for d in tested) for k in ("cases", "violations"))
 page.box(
     "Can a classifier with a curved boundary be accurate, vulnerable to attacks and robust to noise at once? "
     f"Under a roof-shaped boundary of slope {lipschitz:g} in {DIMENSIONS[-1]:,} dimensions (points uniform "

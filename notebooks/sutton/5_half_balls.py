@@ -211,7 +211,7 @@ theorem_20 = check(page, "theorem-20", again=lambda n, delta: crossing(n, 0.0, d
 # is ¼ in every dimension. For small $\delta$ the limit falls in proportion to $\delta$, the bound with $\delta^2$.
 #
 # With a margin, the distance of a typical point, and what noise adds along the normal, are still of the order $1/\sqrt n$. So noise rarely flips a
-# label if $\epsilon$ is a few times that. The experiments of the paper try 2,000 noise samples around each image; the box gives the $\epsilon$ at
+# label if $\epsilon$ is a few times that. The experiments of the paper try 2,000 noise samples around each image; the table gives the $\epsilon$ at
 # which at least one of them flips the label of only 1% of the points. All of this is ours [derived].
 
 # %%
@@ -220,6 +220,18 @@ def hiding_margin(n, delta):
     return optimize.brentq(lambda e: models.log_half_balls(n, e, delta, TRIES) - np.log(RARE),
                            0.0, 0.999 * delta)
 
+
+reach = epsilon + 0.1
+withstand = display.number(
+    float(np.exp(STATEMENTS["theorem-18"].log_exact(n=n, epsilon=epsilon, delta=reach))), digits=2)
+kept = display.number(flipped(n, epsilon, 1.0), digits=2)
+hiding = f"{hiding_margin(PICTURE, DELTAS[-1]):.2f}"
+display.table(["quantity", "exact value"], [
+    [f"share flipped by noise of norm up to 1, ε = 0, n = {n:,}", f"{flipped(n, 0.0, 1.0):.0%}"],
+    [f"the same, ε = {epsilon:g}", kept],
+    [f"share that withstands every attack of norm {reach:g}, ε = {epsilon:g}, n = {n:,}", withstand],
+    [f"ε at which one of {TRIES:,} samples of norm up to {DELTAS[-1]:g} flips {RARE:.0%}, n = {PICTURE:,}",
+     hiding]], "Two half-balls: what a margin changes")
 
 # %% [markdown]
 # ## Move it yourself
@@ -340,18 +352,15 @@ figure_7 = page.figure(
 # - `-p draws 1000000` takes more random trials. Their intervals narrow around the exact curves.
 
 # %%
-reach = epsilon + 0.1
-withstand = display.number(
-    float(np.exp(STATEMENTS["theorem-18"].log_exact(n=n, epsilon=epsilon, delta=reach))), digits=2)
 page.box(
     "Does the margin between two classes decide whether random noise finds adversarial perturbations? In "
     "a model of two half-balls of radius 1 with a plane between them, noise of norm up to 1 flips the label "
     f"of {flipped(n, 0.0, 1.0):.0%} of the points, in every dimension. If each class is moved away from the "
     f"plane by {epsilon:g}, the same noise flips the label of "
-    f"{display.number(flipped(n, epsilon, 1.0), digits=2)} of the points in {n:,} dimensions, but an "
+    f"{kept} of the points in {n:,} dimensions, but an "
     f"adversarial perturbation of norm {reach:g} still that of all but {withstand} (exact values; formulas "
     f"as reconstructed here). A margin that leaves {RARE:.0%} of the points with a flipped label after "
-    f"{TRIES:,} samples of norm up to {DELTAS[-1]:g} is {hiding_margin(PICTURE, DELTAS[-1]):.2f}; the "
+    f"{TRIES:,} samples of norm up to {DELTAS[-1]:g} is {hiding}; the "
     "margins of trained networks are not known.",
     picture=sketches.margins(without, margin, epsilon),
     alt="Left: without a gap the chance that noise changes the label stays level over the dimension. Right: "

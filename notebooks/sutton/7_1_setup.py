@@ -70,8 +70,8 @@ R = list(DELTAS)
 
 # %%
 scale = page.scale(smoke=dict(images=20, draws=30, trials=2_000),
-                  quick=dict(images=30, draws=60, trials=6_000),
-                  paper=dict(images=30, draws=60, trials=6_000))
+                   quick=dict(images=30, draws=60, trials=6_000),
+                   paper=dict(images=30, draws=60, trials=6_000))
 
 # %% [markdown]
 # ## Table 2: the network

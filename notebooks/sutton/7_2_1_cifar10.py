@@ -120,6 +120,12 @@ page.table("table-5", pairs, lambda u: tables.shares(u, tables.attacked), rests=
 # The values of $\delta$ are lost in our copy of the paper except the 5 of Table 11: the 10 of Table 12 follows from Figures 11 and 12, and
 # the 1 and 2 of Tables 9 and 10 are assumed. "Almost insensitive" counts as holding if the share is below 1%, on average over the problems.
 
+# %% [markdown]
+# ## Table 9: the norm of the attack
+# ## Table 10: twice the norm
+# ## Table 11: five times the norm
+# ## Table 12: ten times the norm
+
 # %%
 for delta, item in RANDOM.items():
     page.table(item, pairs, lambda u, delta=delta: tables.shares(u, tables.disturbed(delta)))
@@ -149,10 +155,15 @@ page.text(pairs, lambda u: {"measured": figures.averages(u)[10], "plane": 100 * 
 # but not evenly. So "localised" is judged against it: the claim counts as holding if the largest change of the attacks, in units of their
 # mean change, is larger than that of a random direction in every problem.
 
+# %% [markdown]
+# ## Table 6: Euclidean norm
+# ## Table 7: ℓ₁ norm
+# ## Table 8: ℓ∞ norm
+
 # %%
 for item, norm, limit in (("table-6", "l2", None), ("table-7", "l1", None), ("table-8", "linf", LIMIT)):
     page.table(item, pairs, lambda u, norm=norm, limit=limit: tables.sizes(u, norm, limit=limit),
-              rests=ATTACKED, behind=tables.BEHIND)
+               rests=ATTACKED, behind=tables.BEHIND)
 
 # %% [markdown]
 # ## Figures 8 to 10: ℓ₁, Euclidean and ℓ∞ norm of the attacks, image by image
@@ -160,6 +171,11 @@ for item, norm, limit in (("table-6", "l2", None), ("table-7", "l1", None), ("ta
 # A *violin* shows a distribution: it is wide where many images have an attack of that norm. Training images are on the left, test
 # images on the right; a line marks the median. The paper's text names the norm of Figure 9 only; that Figures 8 and 10 show the sum
 # and the largest change, in this order, follows from Figure 13. All four show the nine pairs of neighbouring classes.
+
+# %% [markdown]
+# ## Figure 8: ℓ₁ norm
+# ## Figure 9: Euclidean norm
+# ## Figure 10: ℓ∞ norm
 
 # %%
 for item, norm in (("figure-8", "l1"), ("figure-9", "l2"), ("figure-10", "linf")):
@@ -180,6 +196,10 @@ for item, norm in (("figure-8", "l1"), ("figure-9", "l2"), ("figure-10", "linf")
 # the norm, one classified correctly and one misclassified. The paper does not say which images it shows. Ours is the first test image of its
 # class whose label some of the perturbations flip and some do not. The published norms are therefore those of another image, and nothing is
 # concluded from a comparison. Values outside [0, 1] are cut off in the figure, not in the measurement.
+
+# %% [markdown]
+# ## Figure 11: a cat
+# ## Figure 12: an aeroplane
 
 # %%
 def draw_example(units, label):
@@ -232,11 +252,11 @@ def random_and_attack(units):
 
 
 page.figure("figure-13", near,
-           lambda u: figures.draw_violins(u, NEXT, CLASSES, tables.draw_size(10), of="draw"),
-           data=random_and_attack,
-           alt="Half violins for each problem and norm: the smallest noise sample that flips the label.",
-           contains={"x: nine problems": lambda d: len(d["random"]) == len(NEXT), "y: norm": True,
-                     "one panel per norm": True})
+            lambda u: figures.draw_violins(u, NEXT, CLASSES, tables.draw_size(10), of="draw"),
+            data=random_and_attack,
+            alt="Half violins for each problem and norm: the smallest noise sample that flips the label.",
+            contains={"x: nine problems": lambda d: len(d["random"]) == len(NEXT), "y: norm": True,
+                      "one panel per norm": True})
 
 
 # %% [markdown]
@@ -258,10 +278,10 @@ def draw_detail(units):
 
 
 page.figure("figure-14", shown, draw_detail, data=figures.detail_data,
-           alt="A narrow distribution of the norms of attacks beside two broad ones of noise samples.",
-           contains={"distribution of adversarial": lambda d: d["attacks"]["count"] > 1,
-                     "thicker tail": lambda d: d["draws"]["count"] > 1,
-                     "problem 0 vs 3": lambda d: d["attacks"]["count"] > 0})
+            alt="A narrow distribution of the norms of attacks beside two broad ones of noise samples.",
+            contains={"distribution of adversarial": lambda d: d["attacks"]["count"] > 1,
+                      "thicker tail": lambda d: d["draws"]["count"] > 1,
+                      "problem 0 vs 3": lambda d: d["attacks"]["count"] > 0})
 
 # %% [markdown]
 # ## Table 3: the ten classes

@@ -97,7 +97,7 @@ noisy = page.results(experiments.training_noise)
 # Those without noise are the networks of Section 7.2.1; how many images were perturbed does not count here.
 plain = dataclasses.replace(
     page.results(experiments.cifar10_as_printed, plan=experiments.plan_without_noise,
-                names=[f"{CLASSES[a]}-{CLASSES[a + 1]}" for a in range(9)]),
+                 names=[f"{CLASSES[a]}-{CLASSES[a + 1]}" for a in range(9)]),
     sizes=experiments.training_noise.sizes)
 RESTING = {kind: (noisy.only(lambda unit, kind=kind: unit["noise"] == kind), plain) for kind in KINDS}
 
@@ -181,9 +181,18 @@ def rows_of(kind, n):
     return rows
 
 
+# %% [markdown]
+# ## Table 13: L∞ noise, smallest level
+# ## Table 14: L2 noise, smallest level
+# ## Table 15: L∞ noise, middle level
+# ## Table 16: L2 noise, middle level
+# ## Table 17: L∞ noise, largest level
+# ## Table 18: L2 noise, largest level
+
+# %%
 for (kind, n), number in NUMBER.items():
     page.table(f"table-{number}", RESTING[kind], rows_of(kind, n), rests=ATTACKED,
-              behind=("failed", "levels", "without"))
+               behind=("failed", "levels", "without"))
 
 
 # %% [markdown]
@@ -208,6 +217,8 @@ def curves(kind, units, without):
     reading, data = min(AVERAGED, key=lambda r: misfit(units, r)), {}
     groups = {0: without.to_dict("records"), **{n: at(units, kind, n) for n in LEVELS}}
     # The same problems at every size, so that lines join what can be compared.
+    if not any(groups.values()):
+        return data
     common = set.intersection(*({u["class_a"] for u in some} for some in groups.values() if some))
     common = [a for a in common if not failed(units, kind, a)] or common
     for n, some in groups.items():
@@ -241,6 +252,11 @@ def draw_curves(kind, units, without):
     return figure
 
 
+# %% [markdown]
+# ## Figure 15: L∞ noise
+# ## Figure 16: L2 noise
+
+# %%
 for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
     page.figure(item, RESTING[kind], lambda *frames, kind=kind: draw_curves(kind, *frames),
                data=lambda *frames, kind=kind: curves(kind, *frames), rests=ATTACKED,
@@ -276,6 +292,8 @@ for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
 # %%
 def box_words(units, without):
     """The result on L-infinity noise, in both ways to count vanished gradients; None of too few runs."""
+    if not (len(units) and len(without)):
+        return None
     data = curves("cube", units, without)
     levels = [data[f"level {n}"] for n in range(4)] if len(data) == 4 else []
     shares = {r: [v["readings"][r]["susceptibility"] for v in levels] for r in ("found", "lost")}

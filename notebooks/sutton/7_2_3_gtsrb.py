@@ -200,11 +200,11 @@ def choice_in_words(units, others):
 
 
 page.extra("gtsrb-readings", (printed, others), reading_rows,
-          "Readings and the rule. The deviation of the attackable share is that of networks whose training "
-          "did not fail, and needs all networks that the rule asks for on a problem.",
-          header={"reading": "reading", "changes": "changes", "networks": "networks", "failed": "failed",
-                  "deviation": "mean absolute deviation, points", "near": "within 10 points",
-                  "chosen": "rule"})
+           "Readings and the rule. The deviation of the attackable share is that of networks whose training "
+           "did not fail, and needs all networks that the rule asks for on a problem.",
+           header={"reading": "reading", "changes": "changes", "networks": "networks", "failed": "failed",
+                   "deviation": "mean absolute deviation, points", "near": "within 10 points",
+                   "chosen": "rule"})
 page.text((printed, others), choice_in_words)
 
 

@@ -218,9 +218,9 @@ there = {"distribution of l1": lambda d: "median" in d, "share of images": lambd
 ALT = ("Three violins: the norms of successful attacks; nearly all largest changes lie below a dashed line "
        "at a tenth.")
 page.figure("figure-21", tested, draw_sizes if scale.network != "vgg19" else None, data=sizes("resnet50"),
-           contains=there, alt=ALT,
-           note="The share is of the correctly classified images; the paper does not say of which. It does "
-                "not name the network of this figure; we infer ResNet50.")
+            contains=there, alt=ALT,
+            note="The share is of the correctly classified images; the paper does not say of which. It does "
+                 "not name the network of this figure; we infer ResNet50.")
 
 # %% [markdown]
 # The attack follows the gradient of the squared error, which vanishes where the network is very confident. The margin between the
@@ -244,7 +244,7 @@ if f is not None and (f["l2"] > 0).any():
 
 # %%
 page.figure("figure-22", tested, draw_sizes if scale.network == "vgg19" else None, data=sizes("vgg19"),
-           contains=there, alt=ALT)
+            contains=there, alt=ALT)
 
 # %% [markdown]
 # ## What the paper leaves open

@@ -149,9 +149,9 @@ def ends_in_words(shares):
 def show_means(page, slug, units, printed, names, larger=None):
     """Show the means over the problems whose training succeeded, and name those whose training failed."""
     page.extra(slug, units, lambda u: mean_rows(learned(u, larger), printed),
-              "Means over the measured problems, test images. Noise is tried on attackable images only.",
-              header={"share": "share of test images", "ours": "mean", "ends": "by problem", "of": "images",
-                      "published": "published, same problems"})
+               "Means over the measured problems, test images. Noise is tried on attackable images only.",
+               header={"share": "share of test images", "ours": "mean", "ends": "by problem", "of": "images",
+                       "published": "published, same problems"})
     page.text(units, lambda u: failed_in_words(u, names, larger))
 
 
@@ -301,11 +301,11 @@ def publish_violins(page, item, sets, problems, names, read, *, of, rests=None):
     rests   parts of a unit that the figure rests on, such as `ATTACKED`; None takes all
     """
     page.figure(item, sets, lambda u: draw_violins(u, problems, names, read, of=of), rests=rests,
-               data=lambda u: {norm: medians(u, names, read, norm) for norm in NORMS},
-               alt=f"Half violins for each problem in three panels, one a norm: the sizes of the {of}s, "
-                   "training images left, test images right.",
-               contains={"x: class pairs": lambda data: len(data["l2"]) == len(problems), "y: norm": True,
-                         "one panel each": True, "train and test": lambda data: both_sets(data["l2"])})
+                data=lambda u: {norm: medians(u, names, read, norm) for norm in NORMS},
+                alt=f"Half violins for each problem in three panels, one a norm: the sizes of the {of}s, "
+                    "training images left, test images right.",
+                contains={"x: class pairs": lambda data: len(data["l2"]) == len(problems), "y: norm": True,
+                          "one panel each": True, "train and test": lambda data: both_sets(data["l2"])})
 
 
 # ---- Figure 14 -------------------------------------------------------------------------------------------
