@@ -105,8 +105,8 @@ def disagreement():
         f"{adversarial:.0f}% of {data['examples']:,} adversarial images made on one of them. They disagree "
         f"on {noise:.0f}% of as many images with noise of the same norm, and on {clean[0]:.1f}% of "
         f"{data['false']['of']:,} clean digits ({interval(clean, 1)}).",
-        "All adversarial and noisy images start from one digit, which all networks classify correctly; so "
-        "they have no interval. An attack on all networks at once was not tested.",
+        "All adversarial and noisy images start from one digit, so that their shares have no interval. An "
+        "attack on all networks at once was not tested.",
         "images on which networks disagree, %",
         {"adversarial": (adversarial,) * 3, "noise": (noise,) * 3, "clean": clean})
 
