@@ -18,7 +18,7 @@ import traceback
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from report import parameters
+from report import parameters, reference
 from shared import ROOT, runtime
 from workflow import catalogue
 
@@ -119,7 +119,8 @@ def main(words):
     cli.add_argument("--check", action="store_true", help="change nothing; exit 1 if a record would change")
     cli.add_argument("notebooks", nargs="*", default=[], help="such as ren/iv_simulation; all by default")
     given = cli.parse_args(words)
-    names = given.notebooks or catalogue.notebooks()
+    # A page outside the papers, such as the guide, records nothing, and may need data.
+    names = given.notebooks or [n for n in catalogue.notebooks() if n.split("/")[0] in reference.KEYS]
     if unknown := [n for n in names if n not in catalogue.notebooks()]:
         raise runtime.UserError(f"unknown notebook {unknown[0]!r}; "
                                 f"allowed: {', '.join(catalogue.notebooks())}")
