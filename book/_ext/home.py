@@ -47,7 +47,7 @@ def interval(bar, digits=0):
 
 # ---- the findings, in the order of the page ---------------------------------------------------------------
 def few_directions():
-    from papers.he.experiments import TOP
+    from papers.he.experiments import STEP, TOP
     digits = kept("he", "figure-2")["mnist-normal"]["benign"]
     attack = by("examples", kept("he", "table-1"))["OptBrittle"]
     drawn = kept("he", "figure-1")["mnist-normal"]["benign"]["directions"]
@@ -58,7 +58,7 @@ def few_directions():
         f"most of {drawn:,} random directions, up to a root-mean-square change of {TOP['mnist']} (pixels "
         f"from 0 to 1). A minimum-norm attack flips the label at {attack['mnist_normal_rms']:.2g} (mean, n "
         f"= {attack['mnist_normal_successful']}).",
-        "One network on MNIST; distances are searched in steps of 0.02.",
+        f"One network on MNIST; distances are searched in steps of {STEP['mnist']}.",
         "digits that keep their label, %", {"random directions": bar})
 
 
