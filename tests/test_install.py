@@ -48,7 +48,8 @@ def test_the_installed_package_is_whole():
     found = find_packages(ROOT, include=told["packages"]["find"]["include"])
     folders = {str(p.parent.relative_to(ROOT)).replace("/", ".") for p in (ROOT / "shared").rglob("*.py")}
     assert set(found) == folders
-    assert not [p for p in (ROOT / "shared").rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")]
+    others = {p.name for p in (ROOT / "shared").rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")}
+    assert others == set(told["package-data"]["shared"])
 
 
 ELSEWHERE = """
