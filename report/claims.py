@@ -17,6 +17,7 @@ from shared import runtime
 
 MANY = 8  # more cases are counted, and few of them are shown one by one
 SO_FAR = "; so far: "
+TOO_SMALL = "this run is too small to judge it"
 WAITS = "waits for "  # how the evidence begins where units are missing: the only null for lack of them
 
 # What Python prints rather than a person writes: lists and dicts, objects, its constants, digits without end.
@@ -63,7 +64,8 @@ def judge(item, rows, predicates, *, lacking=None, others=None):
                 too. A text in a predicate's place says why the claim cannot be judged.
     lacking     what the rows lack, such as "41 of 45 units", or None: a function of the predicate if that
                 `counts` only some units by their labels, else of None. A claim for which
-                something is lacking waits, with what the present rows show
+                something is lacking waits, with what the present rows show. None: the rows are those of a
+                small run, and a claim that they are too few to judge is open
     others      {item id: (rows, lacking)} of the other items
     Raises UserError naming the phrase, and the claims it may mean, where a claim is not judged exactly once,
     and where evidence is no person's text.
@@ -78,7 +80,7 @@ def judge(item, rows, predicates, *, lacking=None, others=None):
     if left := [item.claims[n] for n in range(len(item.claims)) if n not in found]:
         raise runtime.UserError(f"{item.title}: {len(left)} of {len(item.claims)} claims are not judged; "
                                 f"give each a predicate or the reason why there is none: {_quoted(left)}")
-    return [{"claim": claim, **_judged(item, rows, *found[n], lacking or nothing, others or {})}
+    return [{"claim": claim, **_judged(item, rows, *found[n], lacking, others or {})}
             for n, claim in enumerate(item.claims)]
 
 
@@ -154,11 +156,6 @@ def _in_words(judged):
 
 
 # ---- judging ---------------------------------------------------------------------------------------------
-def nothing(decides=None):
-    """What rows lack of which all units are there: None."""
-    return None
-
-
 def _find(item, phrase):
     """Which claim of the item a phrase means."""
     words = " ".join(phrase.split())
@@ -179,9 +176,15 @@ def _judged(item, rows, phrase, predicate, lacking, others):
     theirs = [others.get(name, (None, lambda decides, name=name: f"the rows of {name}")) for name in names]
     decides = predicate if hasattr(predicate, "counts") else None
     given = [each for each, _ in theirs]
-    missing = [words for lacks in (lacking, *(lacks for _, lacks in theirs)) if (words := lacks(decides))]
+    lacks = [lacks for lacks in (lacking, *(lacks for _, lacks in theirs)) if lacks]
+    missing = [words for each in lacks if (words := each(decides))]
     if not missing:
-        holds, evidence = predicate(rows, *given)
+        try:
+            holds, evidence = predicate(rows, *given)
+        except Exception:       # a predicate is written for all rows: of a small run any value may be missing
+            if lacking is not None:
+                raise
+            holds, evidence = None, TOO_SMALL
         return {"holds": None if holds is None else bool(holds), "evidence": _words(item, phrase, evidence)}
     so_far = _so_far(item, phrase, predicate, [rows, *given])
     return {"holds": None, "evidence": WAITS + " and ".join(missing) + so_far}

@@ -245,7 +245,7 @@ class Page:
         made = record.build(printed, sets, units_, **found, claims=claims, contains=ticks, whole=whole,
                             evidence=evidence(looked) if callable(evidence) else evidence,
                             others={i: self._rows_of(i, whole) for i in others}, **judged)
-        lacks = record.lacking(sets, units_, f" of {printed.label}") if whole else judging.nothing
+        lacks = record.lacking(sets, units_, f" of {printed.label}") if whole else None
         self.looked.setdefault(whole, {})[printed.id] = looked, lacks
         return made
 
