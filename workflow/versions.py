@@ -1,8 +1,8 @@
 """Has the code of an experiment changed without its version? python -m workflow.versions [same EXPERIMENT]
 
 `tests/versions.json` holds a digest for each experiment: of its function, of the builders of the networks
-that its paper plan names, and of what these name in turn within the papers' code; syntax without docstrings.
-A changed digest asks: raise the version, or show by `make same EXPERIMENT=he/attacks` that the results stay.
+that its paper plan names, and of what these name in turn within the papers' code; syntax without docstrings,
+whatever local variables are called. A changed digest asks: raise the version, or show by `make same EXPERIMENT=he/attacks` that the results stay.
 """
 import ast
 import importlib.util
@@ -64,21 +64,27 @@ def _is_module(name):
         return False
 
 
-def _own(node):
-    """Names that a function gives a value itself: its arguments, and what it assigns."""
-    if not isinstance(node, ast.FunctionDef):
-        return set()
-    return {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)} | {
-        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+def _arguments(node):
+    """Names of a function's arguments, and of those of functions within."""
+    return {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
+
+
+def _variables(node):
+    """Names to which a function gives a value itself, its arguments aside."""
+    return {n.id: None for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            and n.id not in _arguments(node)} if isinstance(node, ast.FunctionDef) else {}
 
 
 def _text(node):
-    """A statement without docstrings, comments and layout."""
+    """A statement without docstrings, comments and layout; a function's local variables are numbered."""
     node = ast.parse(ast.unparse(node))
-    for each in ast.walk(node):
-        body = getattr(each, "body", None)
-        if isinstance(each, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(each) is not None:
-            each.body = body[1:] or [ast.Pass()]
+    for part in ast.walk(node):
+        places = {name: f"v{n}" for n, name in enumerate(_variables(part))}
+        for name in ast.walk(part) if places else ():
+            if isinstance(name, ast.Name) and name.id in places:
+                name.id = places[name.id]
+        if isinstance(part, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(part) is not None:
+            part.body = part.body[1:] or [ast.Pass()]
     return ast.unparse(node)
 
 
@@ -93,7 +99,7 @@ def reached(module, name, seen):
             reached(*imports[name], seen)
         return
     seen[place] = "\n".join(map(_text, nodes[name]))
-    own = set().union(*map(_own, nodes[name]))
+    own = set().union(*(_arguments(node) | {*_variables(node)} for node in nodes[name]))
     for node in (n for statement in nodes[name] for n in ast.walk(statement)):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in own:
             reached(module, node.id, seen)

@@ -83,7 +83,7 @@ def by_the_paper(clean, examples, b, *, changed=all, width=lambda low, high: hig
     intervals = {}
     for i, value in enumerate(clean):
         seen = [example[i] for example in examples]
-        if changed(round(each - value, 3) != 0 for each in seen):
+        if changed(round(v - value, 3) != 0 for v in seen):
             intervals[i] = min(seen), max(seen)
     widest = sorted(intervals, key=lambda i: width(*intervals[i]), reverse=True)[:b]
     return {i: intervals[i] for i in widest}
@@ -103,14 +103,14 @@ moved[:60, :10] = clean[:10]        # pixels that not all examples change
 box = boxes.intervals(torch.tensor(clean).view(1, 1, 5, 6), torch.tensor(moved).view(-1, 1, 5, 6)).first(12)
 fast = dict(zip(box.values.tolist(), zip(box.low.tolist(), box.high.tolist())))
 MUTANTS = ({"changed": any}, {"width": lambda low, high: low - high}, {"width": lambda low, high: high})
-found = [by_the_paper(clean.tolist(), moved.tolist(), 12, **each) for each in ({}, *MUTANTS)]
+built = [by_the_paper(clean.tolist(), moved.tolist(), 12, **variant) for variant in ({}, *MUTANTS)]
 inside = box.sample(50, generator=page.generator("box")).flatten(1).numpy()
 left = [i for i in range(len(clean)) if i not in fast]
-plain = sampled(clean.tolist(), found[0], draw)
+plain = sampled(clean.tolist(), built[0], draw)
 kept = bool((inside[:, left] == clean[left]).all() and all(plain[i] == clean[i] for i in left))
-page.statement("procedure-hyper-rectangle", data={"intervals": len(fast), "same_box": found[0] == fast,
+page.statement("procedure-hyper-rectangle", data={"intervals": len(fast), "same_box": built[0] == fast,
                                                  "others_clean": kept},
-              evidence=equality(found[0] == fast and kept, changed=[each != fast for each in found[1:]]))
+              evidence=equality(built[0] == fast and kept, changed=[box != fast for box in built[1:]]))
 
 # %%
 scale = page.scale(**experiments.LENET)
@@ -133,9 +133,9 @@ planes = page.results(experiments.planes)
 # %%
 def table_1(units):
     """The printed table has five networks a row."""
-    found = figures.errors(units)
-    return [{"printed_row": row["printed_row"]} | {k: found[k] for k in row if k in found}
-            for row in experiments.PAPER["table-1"].rows] if found else []
+    errors = figures.errors(units)
+    return [{"printed_row": row["printed_row"]} | {k: errors[k] for k in row if k in errors}
+            for row in experiments.PAPER["table-1"].rows] if errors else []
 
 page.table("table-1", networks, table_1)
 
@@ -150,10 +150,10 @@ def draw_digits(units):
     for unit in units.itertuples():
         places, labels = np.asarray(unit.places), np.asarray(unit.labels)
         for digit in range(10):
-            mine = places[labels == digit]
-            ax.scatter(*mine.T, s=6, color=display.PALETTE[digit], label=str(digit))
-            if len(mine):
-                ax.text(*np.median(mine, 0), str(digit), weight="bold", size=14, path_effects=[
+            points = places[labels == digit]
+            ax.scatter(*points.T, s=6, color=display.PALETTE[digit], label=str(digit))
+            if len(points):
+                ax.text(*np.median(points, 0), str(digit), weight="bold", size=14, path_effects=[
                     withStroke(linewidth=3, foreground="white")])
     ax.set(xticks=[], yticks=[], xlabel="first t-SNE coordinate", ylabel="second t-SNE coordinate")
     return figure if len(units) else None

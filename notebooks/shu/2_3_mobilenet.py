@@ -103,14 +103,14 @@ page.table("table-9", sweeps, lambda units: figures.attacked(bim(units), "table-
 # %%
 def curves(units):
     """Of the box of Table 10: its intervals, and from which size on the attacked network is always wrong."""
-    for _, mine in figures.of_rows(bim(units), "table-10"):
-        widths, rates = mine.box.widths, list(zip(*mine.curve["rates"]))
-        sure = [b for n, b in enumerate(mine.curve["sizes"]) if min(rates[0][n:]) == 1]
+    for _, box in figures.of_rows(bim(units), "table-10"):
+        widths, rates = box.box.widths, list(zip(*box.curve["rates"]))
+        sure = [b for n, b in enumerate(box.curve["sizes"]) if min(rates[0][n:]) == 1]
         return {"largest_interval": float(widths[0]), "m1_saturation_dims": min(sure, default=None),
                 "interval_2000th": float(widths[INTERVALS - 1]) if len(widths) >= INTERVALS else None,
-                "sizes": list(mine.curve["sizes"]), "networks": len(rates),
+                "sizes": list(box.curve["sizes"]), "networks": len(rates),
                 "most_of_each": [max(rate) for rate in rates], "last_of_each": [rate[-1] for rate in rates],
-                "in_the_box": mine.at("rates")}
+                "in_the_box": box.at("rates")}
     return {}
 
 
@@ -160,11 +160,11 @@ page.table("table-10", both, lambda sweeps, digits: [
 # %%
 def trained(units):
     """Facts: errors of the networks on test and training images, their epochs, and the published errors."""
-    found = {"test": units.test_error, "train": units.train_error,
+    errors_of = {"test": units.test_error, "train": units.train_error,
              "paper": pd.Series([v for k, v in experiments.PAPER["table-8"].rows[0].items()
                                  if k.startswith("M")])}
     return {"epochs": units.epochs.max(), "n": len(units)} | {
-        f"{name}_{end}": 100 * getattr(errors, end)() for name, errors in found.items()
+        f"{name}_{end}": 100 * getattr(errors, end)() for name, errors in errors_of.items()
         for end in ("min", "max")} if len(units) else {}
 
 
@@ -199,8 +199,8 @@ NAMES = {name: f"{PRINTED['target_class'] if aimed else 'any class'}, {share:.0%
 
 def in_balls(units):
     """Facts: of the balls of the published length, distances, and rates in a small and in the printed box."""
-    mine = units[units.of == "published"] if len(units) else units
-    rows = beyond.in_balls(mine, (FEW, INTERVALS))
+    balls = units[units.of == "published"] if len(units) else units
+    rows = beyond.in_balls(balls, (FEW, INTERVALS))
     if len(rows) < 2:
         return {}
     small, large = rows
@@ -245,11 +245,11 @@ page.extra("mobilenet-fifty", fifty, lambda units: beyond.over_images(units.assi
 # - `seed=1`: five other networks. The attacked network misclassifies the examples again; compare which others do.
 
 # %%
-found = page.best(sweeps)
-facts = (curves(found) or None) if len(found) else None
+swept = page.best(sweeps)
+facts = (curves(swept) or None) if len(swept) else None
 if facts:
     rates = facts["in_the_box"]
-    distance, = figures.distances(bim(found), "table-10")
+    distance, = figures.distances(bim(swept), "table-10")
     errs = trained(page.best(networks))
     over = next(({"images": row["images"], "own": row[figures.KINDS["own"]]} for row in beyond.over_images(
         page.best(fifty).assign(method="bim-l2"))), {})
@@ -268,8 +268,8 @@ if facts:
             "intervals": min(facts["sizes"][-1], INTERVALS),
             "looser": prose.fill("If 90% of the examples must change a value, as in one of the authors' "
                                  "scripts, it errs on {most:.1%} in a box of {looser}. ",
-                                 looser(found)) if looser(found) else ""}),
-        picture=figures.draw_curves(bim(found), "table-10"), sets=(sweeps,),
+                                 looser(swept)) if looser(swept) else ""}),
+        picture=figures.draw_curves(bim(swept), "table-10"), sets=(sweeps,),
         alt="Misclassification rates of five networks against the number of intervals of the box.")
 
 # %%

@@ -92,28 +92,30 @@ def kind_by_the_paper(attacked, others, *, most=0.5, right=0.05, significant=0.2
 NUMBERS = {"own": 1, "transferable": 2, "foreign": 3, None: None}
 drawn = np.random.default_rng(1).choice([0, 0.03, 0.05, 0.1, 0.25, 0.4, 0.5, 0.9, 1], (400, 3)).tolist()
 fast = [NUMBERS[boxes.kind(rates)] for rates in drawn]
-by_hand, *mutants = ([kind_by_the_paper(rates[0], rates[1:], **each) for rates in drawn]
-                     for each in ({}, {"most": 0.95}, {"right": 0.2}))
+by_hand, *mutants = ([kind_by_the_paper(rates[0], rates[1:], **ends) for rates in drawn]
+                     for ends in ({}, {"most": 0.95}, {"right": 0.2}))
 
 
 def per_class(units):
     """A row a box, of all attacks and wrong classes: its type, success rates and alarm by all networks."""
-    made = []
+    rows = []
     for unit in units.to_dict("records"):
-        for mine in figures.regions(unit).values():
-            right, wrong = mine.at("agreement")
+        for box in figures.regions(unit).values():
+            right, wrong = box.at("agreement")
             silent = [a + b for a, b in zip(right, wrong)]
-            made.append({"box": mine.name, "type": NUMBERS[boxes.kind(mine.at("rates"))],
-                         "alarm": float(boxes.alarm(silent)[-1]), "attacked": mine.at("rates")[0],
-                         "least": min(mine.at("rates")[1:])})
-    return made
+            rows.append({"box": box.name, "type": NUMBERS[boxes.kind(box.at("rates"))],
+                         "alarm": float(boxes.alarm(silent)[-1]), "attacked": box.at("rates")[0],
+                         "least": min(box.at("rates")[1:])})
+    return rows
 
 
 def by_type(units):
     """A row a type: boxes, and the mean share of their samples on which all networks raise the alarm."""
-    found = per_class(units)
-    return [{"type": name, "boxes": len(mine), "alarm": mean([100 * row["alarm"] for row in mine])}
-            for kind, name in THRESHOLDS.items() for mine in [[row for row in found if row["type"] == kind]]]
+    rows = per_class(units)
+    by_name = {name: [row["alarm"] for row in rows if row["type"] == kind]
+               for kind, name in THRESHOLDS.items()}
+    return [{"type": name, "boxes": len(values), "alarm": mean([100 * alarm for alarm in values])}
+            for name, values in by_name.items()]
 
 
 THRESHOLDS = {1: "1: attacked network wrong on at least half, another on at most 5%",
@@ -121,7 +123,7 @@ THRESHOLDS = {1: "1: attacked network wrong on at least half, another on at most
               3: "3: attacked network wrong on at most 5%, another on at least half", None: "none of these"}
 page.statement("procedure-region-types", sweeps, data=lambda units: {
     f"type_{row['type'][0]}": row["boxes"] for row in by_type(units)},
-    evidence=equality(by_hand == fast, changed=[each != fast for each in mutants]))
+    evidence=equality(by_hand == fast, changed=[kinds != fast for kinds in mutants]))
 
 # %% [markdown]
 # ## Figure 10: types of points around the digit
@@ -138,28 +140,28 @@ COLOURS = {0: "white", 1: display.PALETTE[1], 2: display.PALETTE[3], 3: display.
 
 def of_boxes(units):
     """`{plane: (answers, axis)}` of the planes that two boxes span."""
-    return {name: each[:2] for name, each in figures.of_runs(units).items() if name != "classes"}
+    return {name: plane[:2] for name, plane in figures.of_runs(units).items() if name != "classes"}
 
 
 def shares(units):
     """Of points inside the ball, over all planes of two boxes: how many there are, shares of the types."""
     inside = [figures.types(answers, 1)[figures.near(axis)] for answers, axis in of_boxes(units).values()]
-    every = np.concatenate(inside) if inside else np.zeros(0)
-    return {"planes": len(inside), "points": len(every)} | {
-        f"type_{kind}": float((every == kind).mean()) if len(every) else None for kind in (1, 2, 3)}
+    points = np.concatenate(inside) if inside else np.zeros(0)
+    return {"planes": len(inside), "points": len(points)} | {
+        f"type_{kind}": float((points == kind).mean()) if len(points) else None for kind in (1, 2, 3)}
 
 
 def draw_types(units):
     """The two planes with most points of types 1 to 3 inside the ball."""
-    found = of_boxes(units)
-    if not found:
+    planes = of_boxes(units)
+    if not planes:
         return None
     marked = {name: (figures.types(answers, 1)[figures.near(axis)] > 0).sum()
-              for name, (answers, axis) in found.items()}
-    busy = sorted(found, key=marked.get, reverse=True)[:2]
+              for name, (answers, axis) in planes.items()}
+    busy = sorted(planes, key=marked.get, reverse=True)[:2]
     figure, axes = plt.subplots(1, 2, figsize=(display.WIDEST, 4.2), sharey=True)
     for ax, name in zip(axes, busy):
-        answers, axis = found[name]
+        answers, axis = planes[name]
         points = figures.types(answers, 1)
         ax.imshow(points, origin="lower", extent=(axis[0], axis[-1]) * 2, vmin=-0.5, vmax=3.5,
                   cmap=ListedColormap(list(COLOURS.values())), interpolation="nearest")
@@ -193,25 +195,25 @@ page.text(planes, shares,
 # %%
 def alarms(sweeps, clean):
     """`{images: shares of alarms by 2 ... K networks}`: of attacks' images, of noise and of clean digits."""
-    told = {"adversarial": [], "random noise": []}
+    agreements = {"adversarial": [], "random noise": []}
     for unit in sweeps.to_dict("records"):
         for held in unit["classes"].values():
             for name, key in (("adversarial", "attack"), ("random noise", "noise")):
                 if key in held:
-                    told[name].append([a + b for a, b in zip(*held[key]["agreement"])])
+                    agreements[name].append([a + b for a, b in zip(*held[key]["agreement"])])
     for unit in clean.to_dict("records"):
         right, wrong = unit["agreement"]
-        told["clean digits"] = [[a + b for a, b in zip(right, wrong)]]
-        told["correctly classified clean digits"] = [right]
-    return {name: boxes.alarm(np.sum(found, 0)).tolist() for name, found in told.items() if found}
+        agreements["clean digits"] = [[a + b for a, b in zip(right, wrong)]]
+        agreements["correctly classified clean digits"] = [right]
+    return {name: boxes.alarm(np.sum(counts, 0)).tolist() for name, counts in agreements.items() if counts}
 
 
 def draw_alarms(*units):
     """Shares of alarms against the number of networks."""
-    if not (found := alarms(*units)):
+    if not (alarm_shares := alarms(*units)):
         return None
     figure, ax = plt.subplots(figsize=(display.WIDEST, 3))
-    for n, (name, values) in enumerate(found.items()):
+    for n, (name, values) in enumerate(alarm_shares.items()):
         ax.plot(range(2, 2 + len(values)), values, display.MARKERS[n] + display.LINES[n], label=name)
     ax.set(xlabel="networks", ylabel="share of images with an alarm", ylim=(-0.03, 1.03))
     ax.legend()
@@ -220,17 +222,17 @@ def draw_alarms(*units):
 
 def alarm_data(sweeps, clean):
     """Mean alarms of all networks by type of box, and over all images; how many attacks and images."""
-    told = {}
+    facts = {}
     for kind in (1, 2, 3):
-        mine = [row["alarm"] for row in per_class(sweeps) if row["type"] == kind]
-        told |= {f"alarm_type_{kind}": mean(mine), f"boxes_type_{kind}": len(mine)}
-    told |= figures.disagreement(clean)
-    pairs = [[sum(each) for each in zip(*held["attack"]["agreement"])] for unit in sweeps.to_dict("records")
-             for held in unit["classes"].values() if "attack" in held]
-    return told | {"pairs": len(pairs), "pair_mean": mean([float(boxes.alarm(each)[-1]) for each in pairs]),
+        of_type = [row["alarm"] for row in per_class(sweeps) if row["type"] == kind]
+        facts |= {f"alarm_type_{kind}": mean(of_type), f"boxes_type_{kind}": len(of_type)}
+    facts |= figures.disagreement(clean)
+    pairs = [[sum(counts) for counts in zip(*held["attack"]["agreement"])]
+             for unit in sweeps.to_dict("records") for held in unit["classes"].values() if "attack" in held]
+    return facts | {"pairs": len(pairs), "pair_mean": mean([float(boxes.alarm(pair)[-1]) for pair in pairs]),
                    "attacks": len(sweeps), "digits": sum(clean.images) if len(clean) else 0, "examples": sum(
-        each["examples"] for unit in sweeps.to_dict("records") for each in unit["classes"].values()
-        if "attack" in each)} | {f"alarm_{name.replace(' ', '_')}": values[-1]
+        held["examples"] for unit in sweeps.to_dict("records") for held in unit["classes"].values()
+        if "attack" in held)} | {f"alarm_{name.replace(' ', '_')}": values[-1]
                                  for name, values in alarms(sweeps, clean).items()}
 
 
@@ -263,8 +265,8 @@ page.statement("procedure-robust-classification", both, data=alarm_data)
 # - Compare the alarms of two and of three networks: each further network raises the share of images with an alarm, on clean digits, too.
 
 # %%
-found = page.best(*both)
-facts = alarm_data(*found) if all(map(len, found)) else {}
+runs = page.best(*both)
+facts = alarm_data(*runs) if all(map(len, runs)) else {}
 if facts.get("alarm_adversarial") is not None:
     page.box(prose.fill(
         "Can networks that differ only in their training seed expose adversarial examples by disagreement? "
@@ -274,7 +276,7 @@ if facts.get("alarm_adversarial") is not None:
         "{false.percent:.1f}% of the clean digits that the attacked network classifies correctly (n = "
         "{false.of}; 95% interval {false.low:.1f} to {false.high:.1f}). An attack that uses all networks may "
         "avoid the alarm, and was not tested.", facts),
-        picture=draw_alarms(*found), sets=both,
+        picture=draw_alarms(*runs), sets=both,
         alt="Three curves against the number of networks: adversarial images, noise, clean digits.")
 
 # %%

@@ -91,7 +91,7 @@ mutants = ((said != said[0]).all(0), said[0] != said[1])
 page.statement("definition-1", data={"networks": len(said), "images": said.shape[1],
                                     "disagree": int(fast.sum())},
               evidence=equality(disagree(said.tolist()) == fast.tolist(),
-                                changed=[bool((each != fast).any()) for each in mutants]))
+                                changed=[bool((mutant != fast).any()) for mutant in mutants]))
 
 
 # %% [markdown]
@@ -114,14 +114,14 @@ def by_recursion(d, delta):
 
 
 DIMENSIONS = (1, 2, 10, 100, 784, 3072, 150_528)
-apart, *mutants = (max(abs(log_volume(d, figures.DELTA, **each) - by_recursion(d, figures.DELTA)) / (1 + d)
-                       for d in DIMENSIONS) for each in ({}, {"power": 1}, {"shift": 0}, {"shift": 2}))
+apart, *mutants = (max(abs(log_volume(d, figures.DELTA, **change) - by_recursion(d, figures.DELTA)) / (1 + d)
+                       for d in DIMENSIONS) for change in ({}, {"power": 1}, {"shift": 0}, {"shift": 2}))
 volumes = {"dimensions": list(DIMENSIONS),
            "log10_volume": [log_volume(d, figures.DELTA) / math.log(10) for d in DIMENSIONS]}
 
 
 page.statement("equation-ball-volume", data=volumes,
-               evidence=equality(apart < 1e-12, changed=[each > 1e-9 for each in mutants]))
+               evidence=equality(apart < 1e-12, changed=[error > 1e-9 for error in mutants]))
 
 # %% [markdown]
 # The second half of the claim, that images of higher resolution leave room for more clean images, is not tested. Most of a ball of radius
@@ -158,10 +158,10 @@ def draw_labels(ax, labels, axis):
 
 def draw_popular(units):
     """The sketch and the measured plane side by side."""
-    found = figures.of_runs(units)
-    if "classes" not in found:
+    planes = figures.of_runs(units)
+    if "classes" not in planes:
         return None
-    answers, axis, at = found["classes"]
+    answers, axis, at = planes["classes"]
     figure, (left, right) = plt.subplots(1, 2, figsize=(display.WIDEST, 3.4))
     for group, marker, colour in zip(GROUPS, display.MARKERS, display.PALETTE):
         left.scatter(*group.T, s=14, marker=marker, color=colour)
@@ -193,19 +193,19 @@ def pieces(units):
 
     Of the planes through two boxes.
     """
-    found = {}
+    counts = {}
     for name, (answers, axis, _) in figures.of_runs(units).items():
         if name != "classes":
             apart, inside = (answers != answers[0]).any(0), figures.near(axis)
             areas = ndimage.label(apart)[0][apart & inside]
-            found[name] = int(ndimage.label(apart & inside)[1]), len(np.unique(areas))
-    return found
+            counts[name] = int(ndimage.label(apart & inside)[1]), len(np.unique(areas))
+    return counts
 
 
 def chosen(units):
     """The plane with fewest pieces, one at least, and that with most."""
-    found = {name: count for name, (count, _) in pieces(units).items() if count}
-    return [pick(found, key=found.get) for pick in (min, max)] if found else []
+    counted = {name: count for name, (count, _) in pieces(units).items() if count}
+    return [pick(counted, key=counted.get) for pick in (min, max)] if counted else []
 
 
 def draw_mask(ax, mask, axis):
@@ -234,11 +234,11 @@ def draw_regions(units):
 def counts(units):
     """Of the planes through two boxes: how many there are, and the disagreement inside the ball."""
     both = list(pieces(units).values())
-    found = [count for count, _ in both]
+    numbers = [count for count, _ in both]
     return {"networks": max((len(answers) for answers, *_ in figures.of_runs(units).values()), default=0),
-            "planes": len(found), "with_any": sum(c > 0 for c in found),
-            "fewest": min(filter(None, found), default=0), "most": max(found, default=0),
-            "with_several": sum(c > 1 for c in found),
+            "planes": len(numbers), "with_any": sum(c > 0 for c in numbers),
+            "fewest": min(filter(None, numbers), default=0), "most": max(numbers, default=0),
+            "with_several": sum(c > 1 for c in numbers),
             "joined": sum(c > 1 and areas == 1 for c, areas in both)}
 
 

@@ -31,18 +31,18 @@ def by_rule(runs, item):
     The boxes are of the printed size, or of all kept values where these are fewer. A published row has rates
     or, in a table of distances, the mean distance.
     """
-    made = []
-    for row, mine in of_rows(runs, item):
-        made.append({"attack": f"{called(mine.run['method'])} {row['source_class']} → {row['target_class']}",
+    rows = []
+    for row, box in of_rows(runs, item):
+        rows.append({"attack": f"{called(box.run['method'])} {row['source_class']} → {row['target_class']}",
                      "changed in": "published", "b": row["n_intervals"],
                      **(_ends(rates) if (rates := _in_print(row)) else {"squared": row["sampled_l2_mean"]})})
         for rule in RULES:
-            made.append({"attack": mine.name, "changed in": RULES[rule],
-                         "kept": mine.held["changed_values"][rule]})
-            if curve := mine.held["boxes"].get(rule):
+            rows.append({"attack": box.name, "changed in": RULES[rule],
+                         "kept": box.held["changed_values"][rule]})
+            if curve := box.held["boxes"].get(rule):
                 at = _at(curve, row["n_intervals"])
-                made[-1] |= {"b": at["sizes"], "squared": at["squared"][1], **_ends(at["rates"])}
-    return made
+                rows[-1] |= {"b": at["sizes"], "squared": at["squared"][1], **_ends(at["rates"])}
+    return rows
 
 
 def _ends(rates):
@@ -54,18 +54,18 @@ def in_balls(runs, sizes):
 
     sizes  of the boxes; of all kept values where these are fewer
     """
-    made = []
+    rows = []
     for run in runs.to_dict("records"):
-        told = {"of": run["of"], "examples": f"{run['examples']} of {run['tried']}"}
+        row = {"of": run["of"], "examples": f"{run['examples']} of {run['tried']}"}
         if not isinstance(run.get("boxes"), dict) or "all" not in run["boxes"]:    # too few examples
-            made.append(told)
+            rows.append(row)
             continue
         own = run["attack"]["rates"][1:]
-        told |= {"squared": run["squared"][1], "own": min(own), "own_most": max(own)}
+        row |= {"squared": run["squared"][1], "own": min(own), "own_most": max(own)}
         for b in sizes:
             at = _at(run["boxes"]["all"], b)
-            made.append(told | {"b": at["sizes"], "sampled": at["squared"][1], **_ends(at["rates"])})
-    return made
+            rows.append(row | {"b": at["sizes"], "sampled": at["squared"][1], **_ends(at["rates"])})
+    return rows
 
 
 def suspects(runs):
@@ -73,52 +73,52 @@ def suspects(runs):
 
     sizes    of boxes, from and to;  classes   others at some size;  rules   others of keeping, at its size
     """
-    made = []
-    for row, mine in of_rows(runs, "table-2"):
-        theirs = boxes.kind(_in_print(row))
-        every = [(each, [boxes.kind(rates) for rates in each.curve["rates"]])
-                 for each in regions(mine.run).values()]
-        sizes = [b for each, kinds in every for b, kind in zip(each.curve["sizes"], kinds)
-                 if each.target == mine.target and kind == theirs]
+    rows = []
+    for row, box in of_rows(runs, "table-2"):
+        printed_kind = boxes.kind(_in_print(row))
+        targets = [(other, [boxes.kind(rates) for rates in other.curve["rates"]])
+                   for other in regions(box.run).values()]
+        sizes = [b for other, kinds in targets for b, kind in zip(other.curve["sizes"], kinds)
+                 if other.target == box.target and kind == printed_kind]
         rules = [RULES[rule] for rule in RULES
-                 if rule in mine.held["boxes"] and rule != mine.rule and not mine.whole
-                 and boxes.kind(_at(mine.held["boxes"][rule], row["n_intervals"])["rates"]) == theirs]
-        made.append({"attack": mine.name, "published": KINDS[theirs],
-                     "here": KINDS[boxes.kind(mine.at("rates"))],
+                 if rule in box.held["boxes"] and rule != box.rule and not box.whole
+                 and boxes.kind(_at(box.held["boxes"][rule], row["n_intervals"])["rates"]) == printed_kind]
+        rows.append({"attack": box.name, "published": KINDS[printed_kind],
+                     "here": KINDS[boxes.kind(box.at("rates"))],
                      "sizes": f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else str(*sizes) or "none",
                      "rules": ", ".join(rules) or "none",
-                     "classes": ", ".join(str(each.reached) for each, kinds in every
-                                          if each.target != mine.target and theirs in kinds) or "none"})
-    return made
+                     "classes": ", ".join(str(other.reached) for other, kinds in targets
+                                          if other.target != box.target and printed_kind in kinds) or "none"})
+    return rows
 
 
 def transfers(sweeps, others):
     """A row a printed attack: mean rate (%) of the networks not attacked on its images, of all families."""
-    found = [("here", sweeps), *(others.groupby("of", sort=False) if len(others) else ())]
-    made = []
+    families = [("here", sweeps), *(others.groupby("of", sort=False) if len(others) else ())]
+    rows = []
     for row in PAPER["table-3"].rows:
-        told = {"attack": row["attack"].replace("Linf", "L∞"), "published": 100 * mean(_in_print(row)[1:])}
-        for name, runs in found:
-            mine = [region(run, row["target_class"]) for run in runs.to_dict("records")
+        cells = {"attack": row["attack"].replace("Linf", "L∞"), "published": 100 * mean(_in_print(row)[1:])}
+        for name, runs in families:
+            held = [region(run, row["target_class"]) for run in runs.to_dict("records")
                     if METHODS.get(run["method"]) == row["attack"]]
-            told[name] = mean([100 * mean(each.held["attack"]["rates"][1:]) for each in mine if each])
-        made.append(told)
-    return made if len(sweeps) else []
+            cells[name] = mean([100 * mean(box.held["attack"]["rates"][1:]) for box in held if box])
+        rows.append(cells)
+    return rows if len(sweeps) else []
 
 
 def over_images(runs):
     """A row an attack: shares of the images with a box of a kind at some size, with their intervals."""
-    made = []
-    for method, mine in runs.groupby("method", sort=False) if len(runs) else ():
-        rows = [row for each in mine.rows for row in each]
+    table = []
+    for method, runs_of in runs.groupby("method", sort=False) if len(runs) else ():
+        rows = [row for rows in runs_of.rows for row in rows]
         kinds = [{boxes.kind(rates) for curve in (row.get("whole") or row["boxes"]).values()
                   for rates in curve["rates"]} for row in rows if row.get("whole") or row.get("boxes")]
-        made.append({"attack": called(method), "images": len(rows), "boxes": len(kinds)})
+        table.append({"attack": called(method), "images": len(rows), "boxes": len(kinds)})
         for kind, name in KINDS.items():
             if kind:
-                told = percentage(sum(kind in each for each in kinds), len(rows))
-                made[-1][name] = prose.fill("{percent:%} ({low:.0f} to {high:.0f})", told)
-    return made
+                share = percentage(sum(kind in occurring for occurring in kinds), len(rows))
+                table[-1][name] = prose.fill("{percent:%} ({low:.0f} to {high:.0f})", share)
+    return table
 
 
 # ---- facts in words ---------------------------------------------------------------------------------------
@@ -126,13 +126,13 @@ def box_by_box(runs):
     """Facts in words: for each box its samples' distance; the network besides the attacked one that the
     attack's own images fool most often.
     """
-    found = [mine for _, mine in of_rows(runs, "table-6")]
-    if not found:
+    ours = [box for _, box in of_rows(runs, "table-6")]
+    if not ours:
         return {}
-    far = [(mine.classes, mine.at("squared")[1], printed("table-10", source_class=mine.run["label"])[
-        "sampled_l2_mean"]) for mine in found]
-    rates = {mine.classes: mine.held["attack"]["rates"] for mine in found}
-    worst = max(range(1, len(found[0].held["attack"]["rates"])),
+    far = [(box.classes, box.at("squared")[1], printed("table-10", source_class=box.run["label"])[
+        "sampled_l2_mean"]) for box in ours]
+    rates = {box.classes: box.held["attack"]["rates"] for box in ours}
+    worst = max(range(1, len(ours[0].held["attack"]["rates"])),
                 key=lambda k: sum(of[k] for of in rates.values()))
     return {"far": " and ".join(f"{of}, {value:.3g} (paper: {paper:.3g})" for of, value, paper in far),
             "worst": f"M{worst + 1} (" + ", ".join(
@@ -156,10 +156,10 @@ OVER_DIGITS = ("Over {digits} digits of all classes, with one wrong class each, 
 def over_digits(runs):
     """Facts: mean rate of the networks not attacked over digits and attacks, and its 95% interval."""
     rates = {}
-    for row in (row for each in runs.rows for row in each) if len(runs) else ():
+    for row in (row for rows in runs.rows for row in rows) if len(runs) else ():
         if "attack" in row:
             rates.setdefault(row["number"], []).append(100 * mean(row["attack"]["rates"][1:]))
-    means = [mean(each) for each in rates.values()]
+    means = [mean(of_digit) for of_digit in rates.values()]
     if len(means) < 2:
         return {}
     half = stats.t.ppf(0.975, len(means) - 1) * stats.sem(means)
@@ -171,21 +171,21 @@ def box(runs, item="table-2"):
     """Facts for the box of a page: mean rates of the networks not attacked on the attacks' own images, and
     of how many examples the attacked network now assigns the right class.
     """
-    found = of_rows(runs, item)
-    if not found:
+    printed_boxes = of_rows(runs, item)
+    if not printed_boxes:
         return {}
     of_attacks = {"table-2": "table-3", "table-6": "table-7"}[item]
-    ours, gaps = [], []
-    for row, mine in found:
-        theirs = printed(of_attacks, attack=row["attack"], source_class=row["source_class"])
-        own, paper = mean(mine.held["attack"]["rates"][1:]), mean(_in_print(theirs)[1:])
-        other = "" if mine.reached == (to := theirs["target_class"]) else f", {row['source_class']} → {to}"
-        gaps.append((abs(own - paper), f"{mine.name}: {100 * own:.0f}% (paper{other}: {100 * paper:.0f}%)"))
-        ours.append(own)
-    held = [mine.held for _, mine in found]
-    return {"n": len(found), "others": mean(ours), "farthest": max(gaps)[1],
-            "examples": sum(each["examples"] for each in held),
-            "again": sum(round((1 - each["attack"]["rates"][0]) * each["examples"]) for each in held),
+    rates, gaps = [], []
+    for row, ours in printed_boxes:
+        attack = printed(of_attacks, attack=row["attack"], source_class=row["source_class"])
+        own, paper = mean(ours.held["attack"]["rates"][1:]), mean(_in_print(attack)[1:])
+        other = "" if ours.reached == (to := attack["target_class"]) else f", {row['source_class']} → {to}"
+        gaps.append((abs(own - paper), f"{ours.name}: {100 * own:.0f}% (paper{other}: {100 * paper:.0f}%)"))
+        rates.append(own)
+    held = [ours.held for _, ours in printed_boxes]
+    return {"n": len(printed_boxes), "others": mean(rates), "farthest": max(gaps)[1],
+            "examples": sum(facts["examples"] for facts in held),
+            "again": sum(round((1 - facts["attack"]["rates"][0]) * facts["examples"]) for facts in held),
             "paper": {"others": mean([mean(_in_print(row)[1:]) for row in PAPER[of_attacks].rows])}}
 
 

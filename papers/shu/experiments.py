@@ -110,13 +110,13 @@ class Family:
 
     def chosen(self, models, label, count=1):
         """Numbers of the first `count` test images of a class that all models classify correctly."""
-        data, found = self.data(), []
+        data, numbers = self.data(), []
         for rows in (data.y_test == label).nonzero()[:, 0].split(4 * count):
             images = data.x_test[rows].to(runtime.device())
-            found += rows[(boxes.answers(models, images) == label).all(0).cpu()].tolist()
-            if len(found) >= count:
-                return found[:count]
-        raise UserError(f"{len(found)} test images of class {label} are classified correctly by all "
+            numbers += rows[(boxes.answers(models, images) == label).all(0).cpu()].tolist()
+            if len(numbers) >= count:
+                return numbers[:count]
+        raise UserError(f"{len(numbers)} test images of class {label} are classified correctly by all "
                         f"{len(models)} networks; {count} are needed: train longer, or ask for fewer")
 
 
@@ -163,16 +163,16 @@ def measure_image(family: Family, attack, *, label, split, number, aims, count, 
     number = family.chosen(models, label)[0] if number is None else number
     x, y = family.image(split, number)
     drawn = runtime.generator(seed, "shu", split, number)
-    found, succeeded, _ = _swept(models[0], x, y, attack, aims, count, drawn)
-    told = {"number": number, "label": int(y), "clean": (x[0] * 255).round().to(torch.uint8),
-            "succeeded": succeeded, "passes": found.passes, "classes": {}}
-    for t in found.classes.unique().tolist():
-        images = found.of(t)
-        told["classes"][t] = {"examples": len(images)}
+    examples, succeeded, _ = _swept(models[0], x, y, attack, aims, count, drawn)
+    result = {"number": number, "label": int(y), "clean": (x[0] * 255).round().to(torch.uint8),
+            "succeeded": succeeded, "passes": examples.passes, "classes": {}}
+    for t in examples.classes.unique().tolist():
+        images = examples.of(t)
+        result["classes"][t] = {"examples": len(images)}
         if len(images) >= least:
-            told["classes"][t] |= _of_class(models, x, y, images, drawn) | _boxes(
+            result["classes"][t] |= _of_class(models, x, y, images, drawn) | _boxes(
                 models, x, y, images, drawn, RULES, sizes=sizes, also=also, whole=whole, samples=samples)
-    return told
+    return result
 
 
 def measure_images(family: Family, attack, *, label, images, aims, count, least, sizes, whole, samples, seed):
@@ -181,13 +181,13 @@ def measure_images(family: Family, attack, *, label, images, aims, count, least,
     The class is the attacked network's second, and without `aims` (0, else 1) the one that most examples
     reach.
     """
-    models, told = family.models(seed), []
+    models, rows = family.models(seed), []
     for number in family.chosen(models, label, images):
         x, y = family.image("test", number)
         drawn = runtime.generator(seed, "shu", "test", number)
-        found, succeeded, (second, *_) = _swept(models[0], x, y, attack, aims, count, drawn)
-        t = second if aims or not len(found.classes) else int(found.classes.mode().values)
-        examples = found.of(t)
+        swept, succeeded, (second, *_) = _swept(models[0], x, y, attack, aims, count, drawn)
+        t = second if aims or not len(swept.classes) else int(swept.classes.mode().values)
+        examples = swept.of(t)
         row = {"number": number, "second": second, "target": t, "examples": len(examples),
                "succeeded": succeeded}
         if len(examples) >= least:
@@ -195,8 +195,8 @@ def measure_images(family: Family, attack, *, label, images, aims, count, least,
                 models, x, y, examples, drawn, {"any": 0.0} if whole else {"all": 1.0}, sizes=sizes, also=(),
                 whole=whole, samples=samples)
             row = {k: v for k, v in row.items() if not isinstance(v, torch.Tensor)}
-        told.append(row)
-    return {"images": len(told), "label": label, "rows": told}
+        rows.append(row)
+    return {"images": len(rows), "label": label, "rows": rows}
 
 
 def measure_ball(family: Family, attack, *, label, target, count, least, sizes, also, samples, seed):
@@ -210,27 +210,27 @@ def measure_ball(family: Family, attack, *, label, target, count, least, sizes, 
     drawn = runtime.generator(seed, "shu", "ball", number)
     wanted = None if target is None else torch.full_like(y, target)
     attack = dataclasses.replace(attack, targeted=target is not None)
-    found = boxes.sweep(models[0], x, y, attack, count=count, target=wanted, generator=drawn)
-    if target is None and len(found.classes):
-        target = int(found.classes.mode().values)
-    examples = found.of(target)
-    told = {"number": number, "target": target, "tried": count, "examples": len(examples)}
+    swept = boxes.sweep(models[0], x, y, attack, count=count, target=wanted, generator=drawn)
+    if target is None and len(swept.classes):
+        target = int(swept.classes.mode().values)
+    examples = swept.of(target)
+    result = {"number": number, "target": target, "tried": count, "examples": len(examples)}
     if len(examples) >= least:
-        told |= _of_class(models, x, y, examples, drawn) | _boxes(
+        result |= _of_class(models, x, y, examples, drawn) | _boxes(
             models, x, y, examples, drawn, RULES, sizes=sizes, also=also, whole=False, samples=samples)
-    return {k: v for k, v in told.items() if not isinstance(v, torch.Tensor)}
+    return {k: v for k, v in result.items() if not isinstance(v, torch.Tensor)}
 
 
 def _swept(model, x, y, attack, aims, count, drawn):
     """The untargeted sweep and those to `aims` classes in one, their successes, and the order of classes."""
     order = [t for t in logits(model, x)[0].argsort(descending=True).tolist() if t != int(y)]
-    found = boxes.sweep(model, x, y, attack, count=count, generator=drawn)
-    succeeded = {"untargeted": found.succeeded}
+    examples = boxes.sweep(model, x, y, attack, count=count, generator=drawn)
+    succeeded = {"untargeted": examples.succeeded}
     for t in order[:aims]:
         more = boxes.sweep(model, x, y, dataclasses.replace(attack, targeted=True), count=count,
                            target=torch.full_like(y, t), generator=drawn)
-        found, succeeded[str(t)] = found.joined(more), more.succeeded
-    return found, succeeded, order
+        examples, succeeded[str(t)] = examples.joined(more), more.succeeded
+    return examples, succeeded, order
 
 
 def _of_class(models, x, y, images, drawn):
@@ -238,29 +238,29 @@ def _of_class(models, x, y, images, drawn):
     box = boxes.intervals(x, images, keep=0.0, least=1)
     distances = (images - x).flatten(1).norm(dim=1)
     kept = {rule: len(box.kept(share, len(images)).values) for rule, share in RULES.items()}
-    told = {"values": box.values.to(torch.int16), "low": box.low, "high": box.high,
+    result = {"values": box.values.to(torch.int16), "low": box.low, "high": box.high,
             "changed": box.changed.to(torch.int16), "changed_values": kept, **boxes.lengths(x, images),
             "nearest": (images[distances.argmin()] * 255).round().to(torch.uint8)}
     for name, shown in (("attack", images), ("noise", boxes.noise(x, distances, generator=drawn))):
         answered = boxes.answers(models, shown)
-        told[name] = {"rates": (answered != y).double().mean(1).tolist(),
+        result[name] = {"rates": (answered != y).double().mean(1).tolist(),
                       "agreement": boxes.agreement(answered, y).tolist()}
-    return told
+    return result
 
 
 def _boxes(models, x, y, images, drawn, rules, *, sizes, also, whole, samples):
     """`boxes.curve` of each rule, of the measured intervals, and where `whole` of [0, 1] for each value."""
-    every, told = boxes.intervals(x, images, keep=0.0, least=1), {}
+    widest, curves = boxes.intervals(x, images, keep=0.0, least=1), {}
     for rule, share in rules.items():
-        box = every.kept(share, len(images))
+        box = widest.kept(share, len(images))
         if not (most := len(box.values)):
             continue
         steps = sorted({*boxes.spaced(sizes if share == 1 else -(-sizes // 4), most),
                         *(b for b in also if b <= most)})
-        for name, each in [("boxes", box), ("whole", box.whole())][:1 + whole]:
-            told.setdefault(name, {})[rule] = boxes.curve(models, y, each, steps, samples=samples,
+        for name, intervals in [("boxes", box), ("whole", box.whole())][:1 + whole]:
+            curves.setdefault(name, {})[rule] = boxes.curve(models, y, intervals, steps, samples=samples,
                                                           generator=drawn)
-    return told
+    return curves
 
 
 def measure_planes(family: Family, targets, *, label, others, reach, far, size, seed):
@@ -274,19 +274,19 @@ def measure_planes(family: Family, targets, *, label, others, reach, far, size, 
     models, swept = family.models(seed), results_of("shu/lenet-sweeps")
     number = family.chosen(models, label)[0]
     x, y = family.image("test", number)
-    centres, told = {}, {"number": number, "targets": {}, "planes": {}}
-    for name, result in swept.items():
-        there = {int(t): each for t, each in result["classes"].items() if "low" in each}
-        if there:
+    centres, result = {}, {"number": number, "targets": {}, "planes": {}}
+    for name, sweep in swept.items():
+        boxed = {int(t): of_class for t, of_class in sweep["classes"].items() if "low" in of_class}
+        if boxed:
             wanted = targets.get(name)
-            t = wanted if wanted in there else max(there, key=lambda t: there[t]["examples"])
-            centres[name], told["targets"][name] = _centre(x, there[t]) - x, t
+            t = wanted if wanted in boxed else max(boxed, key=lambda t: boxed[t]["examples"])
+            centres[name], result["targets"][name] = _centre(x, boxed[t]) - x, t
     pairs = [(a, b) for a in centres for b in centres if a < b]
     for a, b in pairs:
-        told["planes"][f"{a} {b}"] = _plane(models, x, centres[a], centres[b], reach, size)
-    there = [family.image("test", family.chosen(models, each)[0])[0] - x for each in others]
-    told["planes"]["classes"] = _plane(models, x, *there, far, size)
-    return told
+        result["planes"][f"{a} {b}"] = _plane(models, x, centres[a], centres[b], reach, size)
+    differences = [family.image("test", family.chosen(models, t)[0])[0] - x for t in others]
+    result["planes"]["classes"] = _plane(models, x, *differences, far, size)
+    return result
 
 
 def _centre(x, of_class):
@@ -300,7 +300,7 @@ def _centre(x, of_class):
 
 def _plane(models, x, u, v, reach, size):
     answered, axes = boxes.plane(models, x, u, v, reach=reach, size=size)
-    at = [[float((each * axis).sum()) for axis in axes] for each in (u, v)]
+    at = [[float((place * axis).sum()) for axis in axes] for place in (u, v)]
     return {"answers": answered.to(torch.uint8), "at": at, "reach": reach}
 
 

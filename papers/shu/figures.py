@@ -72,9 +72,9 @@ class Region:
         clean = torch.as_tensor(self.run["clean"])[None].float() / 255
         values, low, high, changed = (torch.as_tensor(self.held[k])
                                       for k in ("values", "low", "high", "changed"))
-        made = Box(clean, values.long(), low, high, changed.long())
-        made = made.kept(RULES[self.rule], self.held["examples"])
-        return made.whole() if self.whole else made
+        box = Box(clean, values.long(), low, high, changed.long())
+        box = box.kept(RULES[self.rule], self.held["examples"])
+        return box.whole() if self.whole else box
 
     @property
     def name(self):
@@ -94,13 +94,13 @@ class Region:
 
 def regions(run):
     """The `Region` of each class that a run (a row of the frame) has boxes of, with all values kept."""
-    found = {}
+    by_class = {}
     for t, held in run["classes"].items():
         if curves := held.get("whole") or held.get("boxes"):
             whole = "whole" in held
             rule = "any" if whole or "all" not in curves else "all"
-            found[int(t)] = Region(run, int(t), held, whole, rule, held["changed_values"][rule])
-    return found
+            by_class[int(t)] = Region(run, int(t), held, whole, rule, held["changed_values"][rule])
+    return by_class
 
 
 def region(run, target=None, b=None):
@@ -108,12 +108,12 @@ def region(run, target=None, b=None):
 
     Where the printed class has too few examples, that of most; where fewer values are kept than `b`, all.
     """
-    found = regions(run)
-    if not found:
+    by_class = regions(run)
+    if not by_class:
         return None
-    target = target if target in found else max(found, key=lambda t: found[t].held["examples"])
-    mine = found[target]
-    return replace(mine, b=b if b in mine.curve["sizes"] else mine.kept)
+    target = target if target in by_class else max(by_class, key=lambda t: by_class[t].held["examples"])
+    chosen = by_class[target]
+    return replace(chosen, b=b if b in chosen.curve["sizes"] else chosen.kept)
 
 
 def of_rows(runs, item):
@@ -121,19 +121,19 @@ def of_rows(runs, item):
 
     The boxes are those of Table 2, in Section 2.2 those of Table 6, in Section 2.3 those of Table 10.
     """
-    return [(row, mine) for row, mine in _with_runs(runs, item) if mine]
+    return [(row, box) for row, box in _with_runs(runs, item) if box]
 
 
 def _with_runs(runs, item):
-    sizes, found = PAPER[SIZES.get(item, item)].rows, []
+    sizes, pairs = PAPER[SIZES.get(item, item)].rows, []
     for row in PAPER[item].rows:
         for run in runs.to_dict("records"):
             if (METHODS[run["method"]], run["label"]) == (row["attack"], row["source_class"]):
-                b, = (each["n_intervals"] for each in sizes
-                      if (each["attack"], each["source_class"]) == (row["attack"], row["source_class"]))
+                b, = (size["n_intervals"] for size in sizes
+                      if (size["attack"], size["source_class"]) == (row["attack"], row["source_class"]))
                 target = row["target_class"]
-                found.append((row, region(run, CIFAR10.index(target) if target in CIFAR10 else target, b)))
-    return found
+                pairs.append((row, region(run, CIFAR10.index(target) if target in CIFAR10 else target, b)))
+    return pairs
 
 
 # ---- rows of tables --------------------------------------------------------------------------------------
@@ -146,74 +146,74 @@ def _rows(runs, item, of):
     """A row for each printed one whose run is there: what `of` makes of its `Region`, or why it has none."""
     none = {"status": "not run: too few different examples of any one class"}
     return [{"attack": row["attack"], "source_class": row["source_class"]} | (
-        none if mine is None else
-        {"target_class": mine.reached, "examples": mine.held["examples"]} | of(mine))
-        for row, mine in _with_runs(runs, item)]
+        none if box is None else
+        {"target_class": box.reached, "examples": box.held["examples"]} | of(box))
+        for row, box in _with_runs(runs, item)]
 
 
-def _size(mine):
+def _size(box):
     """The number of intervals: where as many values are kept, that of the print."""
-    return {"n_intervals": mine.b, "perturbed": mine.perturbed, "n_intervals_status":
-            None if mine.b == mine.kept else "fitted: the printed number is taken"}
+    return {"n_intervals": box.b, "perturbed": box.perturbed, "n_intervals_status":
+            None if box.b == box.kept else "fitted: the printed number is taken"}
 
 
 def inside(runs, item):
     """Rows of Table 2 or 6: rates in the boxes."""
-    return _rows(runs, item, lambda mine: _rates(mine.at("rates")) | {
-        **_size(mine), "smallest_interval": float(mine.box.widths[mine.b - 1])})
+    return _rows(runs, item, lambda box: _rates(box.at("rates")) | {
+        **_size(box), "smallest_interval": float(box.box.widths[box.b - 1])})
 
 
 def attacked(runs, item, counted="n_perturbed_pixels"):
     """Rows of Table 3, 7 or 9: rates on the examples themselves, and how many values any of them changes."""
-    return _rows(runs, item, lambda mine: _rates(mine.held["attack"]["rates"]) | {counted: mine.perturbed})
+    return _rows(runs, item, lambda box: _rates(box.held["attack"]["rates"]) | {counted: box.perturbed})
 
 
 def distances(runs, item, norm="squared"):
     """Rows of Table 4 or 10: distances from the clean image, of samples of the box and of the examples."""
-    def of(mine):
-        sides = {"sampled": mine.at(norm), "attack": mine.held[norm]}
-        return _size(mine) | {f"{side}_l2_{end}": value for side, values in sides.items()
+    def of(box):
+        sides = {"sampled": box.at(norm), "attack": box.held[norm]}
+        return _size(box) | {f"{side}_l2_{end}": value for side, values in sides.items()
                                           for end, value in zip(("min", "mean", "max"), values)}
     return _rows(runs, item, of)
 
 
 # ---- figures ---------------------------------------------------------------------------------------------
-def shown(mine, seed=0):
+def shown(box, seed=0):
     """An example of the attack, the nearest to the clean image, and an image sampled from the box."""
-    drawn = runtime.generator(seed, "shu", "shown", mine.name)
-    sample = mine.box.first(mine.b).sample(1, generator=drawn)[0]
-    return torch.as_tensor(mine.held["nearest"]).numpy(), sample.numpy()
+    drawn = runtime.generator(seed, "shu", "shown", box.name)
+    sample = box.box.first(box.b).sample(1, generator=drawn)[0]
+    return torch.as_tensor(box.held["nearest"]).numpy(), sample.numpy()
 
 
 def draw_pairs(runs, item):
     """Columns of printed rows: the attack's image above one from its box; None without any."""
-    pairs = {f"{called(mine.run['method'])}\n{mine.classes}": shown(mine)
-             for _, mine in of_rows(runs, item)}
+    pairs = {f"{called(box.run['method'])}\n{box.classes}": shown(box)
+             for _, box in of_rows(runs, item)}
     return display.image_table([{name: pair[n] for name, pair in pairs.items()} for n in (0, 1)]
                                if pairs else [])
 
 
 def draw_curves(runs, item):
     """A panel a printed row: the rate of each network against the number of intervals; None without any."""
-    found = of_rows(runs, item)
-    if not found:
+    panels = of_rows(runs, item)
+    if not panels:
         return None
-    columns = min(3, len(found))
-    figure, axes = plt.subplots(-(-len(found) // columns), columns, sharey=True, squeeze=False,
-                                figsize=(display.WIDEST, 0.6 + 1.9 * -(-len(found) // columns)))
-    for ax in axes.flat[len(found):]:
+    columns = min(3, len(panels))
+    figure, axes = plt.subplots(-(-len(panels) // columns), columns, sharey=True, squeeze=False,
+                                figsize=(display.WIDEST, 0.6 + 1.9 * -(-len(panels) // columns)))
+    for ax in axes.flat[len(panels):]:
         ax.set_axis_off()
-    for ax, (_, mine) in zip(axes.flat, found):
-        rates = list(zip(*mine.curve["rates"]))
+    for ax, (_, box) in zip(axes.flat, panels):
+        rates = list(zip(*box.curve["rates"]))
         few = len(rates) <= 1 + len(display.LINES)
         for k, rate in reversed(list(enumerate(rates))):
             other = dict(color=display.PALETTE[(0, 1, 2, 4)[(k - 1) % 4]], ls=display.LINES[k - 1],
                          label=f"$M_{k + 1}$") if few and k else dict(
                 color="0.6", label="the other networks" if k == 1 else None)
-            ax.plot(mine.curve["sizes"], rate, lw=1.4 if k else 2.2, **other if k else dict(
+            ax.plot(box.curve["sizes"], rate, lw=1.4 if k else 2.2, **other if k else dict(
                 color=display.PALETTE[3], label="$M_1$, attacked"))
-        ax.axvline(mine.b, color="0.2", ls=":", lw=1)
-        ax.set(title=mine.name, ylim=(-0.04, 1.04))
+        ax.axvline(box.b, color="0.2", ls=":", lw=1)
+        ax.set(title=box.name, ylim=(-0.04, 1.04))
     figure.supxlabel("intervals b")
     figure.supylabel("misclassification rate")
     handles, labels = axes.flat[0].get_legend_handles_labels()
@@ -228,12 +228,12 @@ def of_runs(runs):
     A row of the answers is a place along the second direction; `axis` has the L2 distances from the digit,
     `at` the places of what spans the plane.
     """
-    found = {}
+    planes = {}
     for run in runs.to_dict("records"):
         for name, plane in run["planes"].items():
             axis = np.linspace(-plane["reach"], plane["reach"], plane["answers"].shape[-1])
-            found[name] = np.asarray(plane["answers"]).astype(int), axis, plane["at"]
-    return found
+            planes[name] = np.asarray(plane["answers"]).astype(int), axis, plane["at"]
+    return planes
 
 
 def disagreement(clean):
