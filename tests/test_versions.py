@@ -86,7 +86,8 @@ def digest(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("one, other", [
     ([("LIMIT = 3", "LIMIT = 4")], []), ([("x + LIMIT", "x - LIMIT")], []),
-    ([("helper(2)", "helper(3)")], []), ([("inner(first)", "inner(second)")], []), ([], [("2 * x", "3 * x")]), ([], [("RATE = 0.1", "RATE = 0.2")]),
+    ([("helper(2)", "helper(3)")], []), ([("inner(first)", "inner(second)")], []),
+    ([], [("2 * x", "3 * x")]), ([], [("RATE = 0.1", "RATE = 0.2")]),
     ([], [("helper(4)", "helper(5)")]), ([], [("    return x\\n", "    return -x\\n")])])
 def test_a_changed_number_is_noticed(digest, one, other):
     other = [(a.replace("\\n", "\n"), b.replace("\\n", "\n")) for a, b in other]
@@ -95,7 +96,8 @@ def test_a_changed_number_is_noticed(digest, one, other):
 
 @pytest.mark.parametrize("one", [
     [('"red"', '"blue"')], [("What it does.", "Another text.")], [("    # a comment\n", "")],
-    [("UNUSED = 1", "UNUSED = 2")], [("first", "two"), ("second", "five")], [("LIMIT = 3\nUNUSED = 1\n", "UNUSED = 1\n\n\nLIMIT = 3\n")]])
+    [("UNUSED = 1", "UNUSED = 2")], [("first", "two"), ("second", "five")],
+    [("LIMIT = 3\nUNUSED = 1\n", "UNUSED = 1\n\n\nLIMIT = 3\n")]])
 def test_a_picture_a_text_a_place_and_a_variable_s_name_are_not(digest, one):
     assert digest(one) == digest()
 

@@ -2,7 +2,8 @@
 
 `tests/versions.json` holds a digest for each experiment: of its function, of the builders of the networks
 that its paper plan names, and of what these name in turn within the papers' code; syntax without docstrings,
-whatever local variables are called. A changed digest asks: raise the version, or show by `make same EXPERIMENT=he/attacks` that the results stay.
+whatever local variables are called. A changed digest asks: raise the version, or show by
+`make same EXPERIMENT=he/attacks` that the results stay.
 """
 import ast
 import importlib.util
