@@ -71,9 +71,13 @@ def _arguments(node):
 
 
 def _variables(node):
-    """Names to which a function gives a value itself, its arguments aside."""
-    return {n.id: None for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-            and n.id not in _arguments(node)} if isinstance(node, ast.FunctionDef) else {}
+    """Names to which a function gives a value itself, or of functions within; its arguments aside."""
+    if not isinstance(node, ast.FunctionDef):
+        return {}
+    names = [n.id if isinstance(n, ast.Name) else n.name for n in ast.walk(node)
+             if n is not node and (isinstance(n, ast.FunctionDef)
+                                   or isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))]
+    return {name: None for name in names if name not in _arguments(node)}
 
 
 def _text(node):
@@ -81,9 +85,11 @@ def _text(node):
     node = ast.parse(ast.unparse(node))
     for part in ast.walk(node):
         places = {name: f"v{n}" for n, name in enumerate(_variables(part))}
-        for name in ast.walk(part) if places else ():
-            if isinstance(name, ast.Name) and name.id in places:
-                name.id = places[name.id]
+        for inner in ast.walk(part) if places else ():
+            if isinstance(inner, ast.Name) and inner.id in places:
+                inner.id = places[inner.id]
+            elif isinstance(inner, ast.FunctionDef) and inner is not part:
+                inner.name = places.get(inner.name, inner.name)
         if isinstance(part, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(part) is not None:
             part.body = part.body[1:] or [ast.Pass()]
     return ast.unparse(node)

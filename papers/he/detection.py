@@ -34,18 +34,18 @@ def errors(run):
 
 def worst(run):
     """Worst-case accuracy of a classifier in percent, 100 minus the largest of `ERRORS`, with interval."""
-    found = [errors(run).get(kind, {"of": 0}) for kind in ERRORS.values()]
-    if not all(each["of"] for each in found):
+    rates = [errors(run).get(kind, {"of": 0}) for kind in ERRORS.values()]
+    if not all(rate["of"] for rate in rates):
         return dict.fromkeys(("percent", "low", "high"))
-    most = max(found, key=lambda each: each["percent"])
+    most = max(rates, key=lambda rate: rate["percent"])
     return {"percent": 100 - most["percent"], "low": 100 - most["high"], "high": 100 - most["low"]}
 
 
 def in_row(run):
     """Network, training attack and `ERRORS` of a classifier, in percent with two decimals, for a table."""
-    found = {name: errors(run).get(kind, {"percent": None})["percent"] for name, kind in ERRORS.items()}
+    percents = {name: errors(run).get(kind, {"percent": None})["percent"] for name, kind in ERRORS.items()}
     return {"network": figures.NAMED[run.network], "attack": figures.KINDS[run.attack],
-            **{name: value if value is None else round(value, 2) for name, value in found.items()}}
+            **{name: value if value is None else round(value, 2) for name, value in percents.items()}}
 
 
 def draw_layers(net, distances):
@@ -75,56 +75,56 @@ def features(runs):
 
     A distance is 1, a purity 0, where no other class is found.
     """
-    made = [pd.DataFrame(columns=["network", "kind", "place", *FEATURES])]
-    for net, mine in runs[runs.kind.isin(ERRORS.values())].groupby("network", sort=False):
-        whole = mine[mine.groupby("block").kind.transform("count") == len(ERRORS)]
+    tables = [pd.DataFrame(columns=["network", "kind", "place", *FEATURES])]
+    for net, runs_of in runs[runs.kind.isin(ERRORS.values())].groupby("network", sort=False):
+        whole = runs_of[runs_of.groupby("block").kind.transform("count") == len(ERRORS)]
         firsts = whole.images * (whole.block.rank(method="dense") - 1)
         for first, run in zip(firsts, whole.itertuples()):
             steps = np.asarray(run.steps, np.float32)      # in ascending order; 255 is never
             distances = np.where(steps < 255, run.step * steps, 1)
-            made.append(pd.DataFrame({
+            tables.append(pd.DataFrame({
                 "network": net, "kind": run.kind, "place": first + np.flatnonzero(run.counts),
                 "least": distances[:, 0], "median": distances[:, (distances.shape[1] - 1) // 2],
                 "purity": np.asarray(run.purities)[:, 0]}))
-    return pd.concat([rows for rows in made if len(rows)] or made)
+    return pd.concat([rows for rows in tables if len(rows)] or tables)
 
 
 def one_number(surroundings, classifiers):
     """A row for each network, attack and feature: the errors of the threshold that is best on the training
     images (there its worst-case accuracy is `known`), beside those of the classifier.
     """
-    rows, made = features(surroundings), []
+    rows, table = features(surroundings), []
     for run in classifiers[classifiers.attack != "fgsm"].itertuples():
-        mine, train = rows[rows.network == run.network], round(run.share * run.sample)
-        halves = mine[mine.place < train], mine[(mine.place >= train) & (mine.place < run.sample)]
+        own, train = rows[rows.network == run.network], round(run.share * run.sample)
+        halves = own[own.place < train], own[(own.place >= train) & (own.place < run.sample)]
         for feature, name in FEATURES.items():
             learn, test = ({kind: torch.tensor(half[feature][half.kind == kind].to_numpy(np.float32))
                             for kind in ERRORS.values()} for half in halves)
             if len(learn["benign"]) and len(learn[run.attack]):
                 rule = classifier.threshold(learn[run.attack], learn["benign"])
-                found = {kind: rule.rates(test[kind], test["benign"]) for kind in ("brittle", "margin")}
-                made.append(in_row(run) | {
+                errors_of = {kind: rule.rates(test[kind], test["benign"]) for kind in ("brittle", "margin")}
+                table.append(in_row(run) | {
                     "number": f"{name} {'below' if rule.below else 'above'} {rule.value:.3g}",
                     "known": 100 * rule.rates(learn[run.attack], learn["benign"]).accuracy,
-                    "flagged": 100 * found[run.attack].false_positive,
-                    **{kind: 100 * each.false_negative for kind, each in found.items()}})
-        made.append(in_row(run) | {"number": "the classifier"})
-    return made
+                    "flagged": 100 * errors_of[run.attack].false_positive,
+                    **{kind: 100 * rates.false_negative for kind, rates in errors_of.items()}})
+        table.append(in_row(run) | {"number": "the classifier"})
+    return table
 
 
 def draw_features(runs):
     """A row of panels a network: how many images of each kind lie at or below a number; None without any."""
-    found = features(runs)
-    if not len(found):
+    rows = features(runs)
+    if not len(rows):
         return None
-    nets = found.network.unique()
+    nets = rows.network.unique()
     figure, axes = plt.subplots(len(nets), len(FEATURES), squeeze=False, sharey=True,
                                 figsize=(display.WIDEST, 2.3 * len(nets) + 0.5))
     for (row, net), kind in product(zip(axes, nets), ("benign", "margin", "brittle")):
-        mine = found[(found.network == net) & (found.kind == kind)]
+        values = rows[(rows.network == net) & (rows.kind == kind)]
         for ax, (feature, name) in zip(row, FEATURES.items()):
-            if len(mine):
-                ax.ecdf(mine[feature].astype(float), color=figures.COLOURS[kind],
+            if len(values):
+                ax.ecdf(values[feature].astype(float), color=figures.COLOURS[kind],
                         linestyle=figures.STYLES[kind], label=figures.KINDS[kind])
             ax.set(xlabel=name)
         row[0].set_ylabel(f"{figures.NAMED[net]}\nshare of images")

@@ -97,14 +97,15 @@ def examples(model, x, y, attack, *, iterations, seed):
         return Examples(x, correct, correct, ~correct, torch.zeros_like(y))
     if isinstance(attack, CarliniWagner):
         attack = dataclasses.replace(attack, iterations=iterations)
-    found = attack(model, x, y, generator=runtime.generator(seed, "he", "noise"))
-    given = found.x_adv
+    result = attack(model, x, y, generator=runtime.generator(seed, "he", "noise"))
+    given = result.x_adv
     if isinstance(attack, FGSM):
         with frozen(model):
             moved = runtime.chunked(lambda images, labels: attack.propose(model, images, labels, None)[0],
                                     x, y, chunk=64).clamp(0, 1)
-        given = torch.where(found.success[:, None, None, None], given, moved)
-    return Examples(given, found.was_correct & found.success, found.was_correct, found.success, found.passes)
+        given = torch.where(result.success[:, None, None, None], given, moved)
+    return Examples(given, result.was_correct & result.success, result.was_correct, result.success,
+                    result.passes)
 
 
 def attacked(subject, attack, first, images, iterations, seed):
@@ -116,15 +117,15 @@ def attacked(subject, attack, first, images, iterations, seed):
 
 def classified(subject, attack, first, images, iterations, radius, shown, seed):
     """`attacked`, and what point and region classification make of the examples."""
-    x, y, model, found = attacked(subject, attack, first, images, iterations, seed)
+    x, y, model, batch = attacked(subject, attack, first, images, iterations, seed)
     with frozen(model):
-        point = logits(model, found.x).argmax(1)
-    region = Region(radius)(model, found.x, generator=runtime.generator(seed, "he", "region", first))
-    return x, model, found, {
-        "iterations": iterations, "images": images, "correct": found.correct.tolist(),
-        "success": found.success.tolist(), "rms": rms(x, found.x).tolist(), "point": (point == y).tolist(),
-        "region": (region == y).tolist(), "passes": found.passes.tolist(), "labels": y.tolist(),
-        "classes": point.tolist(), "pictures": (found.x[:shown] * 255).round().to(torch.uint8)}
+        point = logits(model, batch.x).argmax(1)
+    region = Region(radius)(model, batch.x, generator=runtime.generator(seed, "he", "region", first))
+    return x, model, batch, {
+        "iterations": iterations, "images": images, "correct": batch.correct.tolist(),
+        "success": batch.success.tolist(), "rms": rms(x, batch.x).tolist(), "point": (point == y).tolist(),
+        "region": (region == y).tolist(), "passes": batch.passes.tolist(), "labels": y.tolist(),
+        "classes": point.tolist(), "pictures": (batch.x[:shown] * 255).round().to(torch.uint8)}
 
 
 def nearest_and_median(around):
@@ -189,11 +190,12 @@ def measure_network(subject, *, images, seed):
     trained = subject.trained(seed)
     size = 0.3 if subject.dataset == "mnist" else 8 / 255
     x, y = subject.images(0, images)
-    found = PGD(Linf(size), steps=20, step=size / 10)(trained.net, x, y,
+    result = PGD(Linf(size), steps=20, step=size / 10)(trained.net, x, y,
                                                       generator=runtime.generator(seed, "he", "pgd"))
     return {"test_accuracy": trained.test_accuracy, "train_accuracy": trained.train_accuracy,
-            "images": images, "robust": int((found.was_correct & ~found.success).sum()),
-            "passes": int(found.passes.sum()), "parameters": sum(p.numel() for p in trained.net.parameters())}
+            "images": images, "robust": int((result.was_correct & ~result.success).sum()),
+            "passes": int(result.passes.sum()),
+            "parameters": sum(p.numel() for p in trained.net.parameters())}
 
 
 def plan_attacks(scale):
@@ -286,18 +288,18 @@ def search_from(subject, attack, *, first, images, iterations, directions, negat
 
     pictured  which image of the block, or -1: its line searches are kept one by one
     """
-    x, y, model, found = attacked(subject, attack, first, images, iterations, seed)
+    x, y, model, batch = attacked(subject, attack, first, images, iterations, seed)
     dirs = directions_for(x, directions, negatives=negatives, seed=seed)
-    around, one = survey(model, found.x[found.counts], dirs, step=step, top=top), None
-    if pictured >= 0 and bool(found.counts[pictured]):
-        row = int(found.counts[:pictured].sum())
+    around, one = survey(model, batch.x[batch.counts], dirs, step=step, top=top), None
+    if pictured >= 0 and bool(batch.counts[pictured]):
+        row = int(batch.counts[:pictured].sum())
         one = {"distance": around.distance[row], "adjacent": around.adjacent[row].to(torch.int16),
                "linf": around.linf[row], "class": int(around.reference[row]), "label": int(y[pictured])}
     return nearest_and_median(around) | {
-        "iterations": iterations, "images": images, "labels": y.tolist(), "counts": found.counts.tolist(),
+        "iterations": iterations, "images": images, "labels": y.tolist(), "counts": batch.counts.tolist(),
         "classes": around.reference.tolist(), "never": (~around.found).float().mean(1).tolist(),
         "purity": purity(around, 9).tolist(), "evaluations": around.evaluations, "one": one,
-        "home": (around.adjacent == y[found.counts][:, None]).float().mean(1).tolist()}
+        "home": (around.adjacent == y[batch.counts][:, None]).float().mean(1).tolist()}
 
 
 def plan_line_searches(scale):
@@ -317,20 +319,20 @@ def search_by_steps(subject, attack, *, first, images, iterations, directions, s
     steps  RMS distances between two looks
     Lists of the examples that count, one for each step and, in it, one as they are and one with the fault.
     """
-    x, _, model, found = attacked(subject, attack, first, images, iterations, seed)
+    x, _, model, batch = attacked(subject, attack, first, images, iterations, seed)
     dirs = directions_for(x, directions, negatives=True, seed=seed)
-    around = [[survey(model, found.x[found.counts], dirs, step=step, top=top, legacy_tail_bug=fault)
+    around = [[survey(model, batch.x[batch.counts], dirs, step=step, top=top, legacy_tail_bug=fault)
                for fault in (False, True)] for step in steps]
 
-    def each(statistic):
+    def of_steps(statistic):
         return [[statistic(searches).tolist() for searches in pair] for pair in around]
 
-    return {"iterations": iterations, "examples": int(found.counts.sum()),
-            "least": each(lambda searches: searches.distance.amin(1)),
-            "median": each(lambda searches: searches.distance.median(1).values),
-            "mean": each(lambda searches: searches.distance.mean(1)),
-            "never": each(lambda searches: (~searches.found).float().mean(1)),
-            "purity": each(lambda searches: purity(searches, 1)[:, 0])}
+    return {"iterations": iterations, "examples": int(batch.counts.sum()),
+            "least": of_steps(lambda searches: searches.distance.amin(1)),
+            "median": of_steps(lambda searches: searches.distance.median(1).values),
+            "mean": of_steps(lambda searches: searches.distance.mean(1)),
+            "never": of_steps(lambda searches: (~searches.found).float().mean(1)),
+            "purity": of_steps(lambda searches: purity(searches, 1)[:, 0])}
 
 
 distances = Experiment("he/distances", search_from, plan_distances, sizes=("iterations",),
@@ -379,9 +381,9 @@ def surround(subject, attack, *, first, images, iterations, directions, negative
     x, y = subject.images(first, images)
     # Images of one channel do not tell their layout, so the network must: this is 1.7 times as fast on a CPU.
     model = subject.model(seed).to(memory_format=torch.channels_last)
-    found = examples(model, x, y, attack, iterations=iterations, seed=seed)
+    batch = examples(model, x, y, attack, iterations=iterations, seed=seed)
     dirs = directions_for(x, directions, negatives=negatives, seed=seed)
-    x = found.x[found.counts]
+    x = batch.x[batch.counts]
     careful, otherwise = model, 0
     if len(x):
         points = strewn(x, dirs, 2 * AUDITED, top=top, generator=runtime.generator(seed, "strewn", first))
@@ -390,9 +392,9 @@ def surround(subject, attack, *, first, images, iterations, directions, negative
         otherwise = int((logits(careful, checked).argmax(1) != logits(model, checked).argmax(1)).sum())
     around = survey(careful, x, dirs, step=step, top=top)
     return inputs_of_classifiers(around, step) | {
-        "iterations": iterations, "images": images, "correct": found.correct.tolist(),
-        "success": found.success.tolist(), "counts": found.counts.tolist(),
-        "passes": int(found.passes.sum()), "evaluations": around.evaluations,
+        "iterations": iterations, "images": images, "correct": batch.correct.tolist(),
+        "success": batch.success.tolist(), "counts": batch.counts.tolist(),
+        "passes": int(batch.passes.sum()), "evaluations": around.evaluations,
         "again": careful.again / careful.judged if len(x) else None,
         "audited": AUDITED if len(x) else 0, "otherwise": otherwise}
 
@@ -438,25 +440,25 @@ def learn(around, name, attack, others, *, sample, size, step, share, centre, sp
         return placed
 
     def pairs(kind):
-        benign, made = ([around[f"{name}-{each}-b{b}"] for b in there] for each in ("benign", kind))
-        return classifier.Pairs(torch.cat([inputs(r) for r in benign]), torch.cat([inputs(r) for r in made]),
-                                torch.cat([torch.tensor(r["correct"]) for r in made]),
-                                torch.cat([torch.tensor(r["success"]) for r in made]))
+        benign, moved = ([around[f"{name}-{which}-b{b}"] for b in there] for which in ("benign", kind))
+        return classifier.Pairs(torch.cat([inputs(r) for r in benign]), torch.cat([inputs(r) for r in moved]),
+                                torch.cat([torch.tensor(r["correct"]) for r in moved]),
+                                torch.cat([torch.tensor(r["success"]) for r in moved]))
 
     if not there:
         raise runtime.UserError(f"no block of {name} has all of {', '.join(kinds)} recorded: compute some "
                                 "surroundings first, or ask for another subject")
-    mine = pairs(attack)
-    count = len(mine.correct)
+    trained_on = pairs(attack)
+    count = len(trained_on.correct)
     train = round(share * count)
-    told = {"sample": count, "trained_on": int(mine[:train].kept()[1].sum()), "tested": count - train,
-            "inputs": mine.benign.shape[1] - classifier.PURITIES}
-    if not told["trained_on"]:
-        return told | {"flagged": 0, "benign": 0, "missed": {}, "adversarial": {}}
-    net = classifier.train(mine[:train], steps=steps, batch=min(batch, train), balanced=balanced,
+    facts = {"sample": count, "trained_on": int(trained_on[:train].kept()[1].sum()), "tested": count - train,
+            "inputs": trained_on.benign.shape[1] - classifier.PURITIES}
+    if not facts["trained_on"]:
+        return facts | {"flagged": 0, "benign": 0, "missed": {}, "adversarial": {}}
+    net = classifier.train(trained_on[:train], steps=steps, batch=min(batch, train), balanced=balanced,
                            generator=runtime.generator(seed, "he", "classifier", name, attack))
     errors = {kind: classifier.rates(net, pairs(kind)[train:]) for kind in (attack, *others)}
-    return told | {"flagged": errors[attack].flagged, "benign": errors[attack].benign,
+    return facts | {"flagged": errors[attack].flagged, "benign": errors[attack].benign,
                    "missed": {kind: r.missed for kind, r in errors.items()},
                    "adversarial": {kind: r.adversarial for kind, r in errors.items()}}
 
@@ -493,15 +495,15 @@ def plan_imagenet_examples(scale):
 
 def examine(subject, attack, *, first, images, iterations, directions, step, top, radius, shown, seed):
     """An attack on a block of images, both classifications, line searches from the examples that count."""
-    x, model, found, told = classified(subject, attack, first, images, iterations, radius, shown, seed)
+    x, model, batch, facts = classified(subject, attack, first, images, iterations, radius, shown, seed)
     dirs = directions_for(x, directions, negatives=False, seed=seed)
-    around, one = survey(model, found.x[found.counts], dirs, step=step, top=top), None
-    if shown and bool(found.counts[0]):
+    around, one = survey(model, batch.x[batch.counts], dirs, step=step, top=top), None
+    if shown and bool(batch.counts[0]):
         one = {"distance": around.distance[0], "adjacent": around.adjacent[0].to(torch.int16),
                "linf": around.linf[0]}
-    return told | nearest_and_median(around) | inputs_of_classifiers(around, step) | {
-        "directions": directions, "counts": found.counts.tolist(), "purity": purity(around, 10).tolist(),
-        "passes": int(found.passes.sum()), "evaluations": around.evaluations, "one": one}
+    return facts | nearest_and_median(around) | inputs_of_classifiers(around, step) | {
+        "directions": directions, "counts": batch.counts.tolist(), "purity": purity(around, 10).tolist(),
+        "passes": int(batch.passes.sum()), "evaluations": around.evaluations, "one": one}
 
 
 def plan_noise(scale):
@@ -520,7 +522,7 @@ def under_noise(subject, attack, *, first, images, iterations, noises, radius, s
     noises  how many others, of the same size as the attack's and at right angles; as many points of the cube
     radius  of region classification's cube, whose points alone are clipped to [0, 1]
     """
-    x, y, model, found = attacked(subject, attack, first, images, iterations, seed)
+    x, y, model, batch = attacked(subject, attack, first, images, iterations, seed)
     drawn, shape = runtime.generator(seed, "he", "other noises"), x.shape[1:]
     own = attack.noises(shape, runtime.generator(seed, "he", "noise"))
     others = dataclasses.replace(attack, members=noises + 1).noises(shape, drawn)[:-1]
@@ -532,9 +534,9 @@ def under_noise(subject, attack, *, first, images, iterations, noises, radius, s
         return (logits(model, clouds).argmax(1).view(len(x), -1) != y[:, None]).float().mean(1).tolist()
 
     with frozen(model):
-        return {"iterations": iterations, "images": images, "counts": found.counts.tolist(),
-                "own": misread(found.x, own), "others": misread(found.x, others),
-                "cube": misread(found.x, cube, clipped=True), "clean": misread(x, others)}
+        return {"iterations": iterations, "images": images, "counts": batch.counts.tolist(),
+                "own": misread(batch.x, own), "others": misread(batch.x, others),
+                "cube": misread(batch.x, cube, clipped=True), "clean": misread(x, others)}
 
 
 def plan_imagenet_classifiers(scale):
