@@ -310,11 +310,11 @@ def summary(pairs):
     One source has no spread: its standard deviations are None.
     """
     where = ~pairs.excluded
-    told = {"searched": int(where.sum()), "excluded": int(pairs.excluded.sum()),
+    facts = {"searched": int(where.sum()), "excluded": int(pairs.excluded.sum()),
             "converged": int(pairs.converged.sum()),
             "iterations": float(pairs.iterations[where].double().mean())}
     for name in ("separability", "robustness", "adversarial"):
         values = getattr(pairs, name)[where].double()
-        told[f"{name}_mean"] = float(values.mean())
-        told[f"{name}_std"] = float(values.std()) if len(values) > 1 else None
-    return told
+        facts[f"{name}_mean"] = float(values.mean())
+        facts[f"{name}_std"] = float(values.std()) if len(values) > 1 else None
+    return facts

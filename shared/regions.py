@@ -57,10 +57,10 @@ def sweep(model, x, y, attack, *, count=100, target=None, generator=None):
         if (got := int(checked_logits(model, x, y, target).argmax(1))) != int(y):
             raise UserError(f"the model takes the image for class {got}, not {int(y)}, from the start; take "
                             "one that it classifies correctly")
-    found = attack(model, x.repeat(count, 1, 1, 1), y.repeat(count), generator=generator,
+    result = attack(model, x.repeat(count, 1, 1, 1), y.repeat(count), generator=generator,
                    target=None if target is None else target.repeat(count))
-    images = torch.unique(found.x_adv[found.success], dim=0)
-    return Swept(images, labels(model, images), int(found.success.sum()), int(found.passes.sum()))
+    images = torch.unique(result.x_adv[result.success], dim=0)
+    return Swept(images, labels(model, images), int(result.success.sum()), int(result.passes.sum()))
 
 
 # ---- boxes -----------------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ def curve(models, y, box, sizes, *, samples, generator):
                         "sizes are needed")
     box.first(min(sizes)), box.first(max(sizes))
     z, points = box.clean.flatten(1).repeat(samples, 1), box.points(samples, generator)
-    told, done = {"sizes": list(sizes)}, 0
+    lists, done = {"sizes": list(sizes)}, 0
     for size in sizes:
         z[:, box.values[done:size]], done = points[:, done:size], size
         images = z.view(samples, *box.clean.shape[1:])
@@ -243,8 +243,8 @@ def curve(models, y, box, sizes, *, samples, generator):
                "agreement": agreement(answered, y).tolist(),
                "log_measure": float(box.widths[:size].double().log().sum()), **lengths(box.clean, images)}
         for name, value in row.items():
-            told.setdefault(name, []).append(value)
-    return told
+            lists.setdefault(name, []).append(value)
+    return lists
 
 
 def noise(x, distances, *, generator):

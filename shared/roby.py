@@ -71,12 +71,12 @@ def measure(model, x, y, *, p=2, features=None, group="true", chunk=None):
         raise UserError(f"group {group!r}; allowed: true, predicted")
     x = x if x.dtype == torch.uint8 else check_images(x, y)
     scores = logits(model, x, chunk=chunk) if features is None or group == "predicted" else None
-    found = scores if features is None else embed(features, x, like=model, chunk=chunk)
+    vectors = scores if features is None else embed(features, x, like=model, chunk=chunk)
     if group == "predicted":
         y = inference.classes(scores)
         if missing := sorted({*range(max(2, scores.shape[1]))} - {*y.tolist()}):
             raise UserError(f"class {missing[0]} is never predicted; group='true' takes the given classes")
-    return roby(layout(found, y, p=p))
+    return roby(layout(vectors, y, p=p))
 
 
 def embed(features, x, *, like=None, chunk=None):
@@ -88,11 +88,11 @@ def embed(features, x, *, like=None, chunk=None):
     device, order = device_of(model, x), inference.memory_format(model)
 
     def forward(part):
-        found = inference.evaluate(features, pixels(part.to(device), order))
-        if not isinstance(found, torch.Tensor):
-            raise UserError(f"features gives a {type(found).__name__}; a tensor with a row an image is "
+        vectors = inference.evaluate(features, pixels(part.to(device), order))
+        if not isinstance(vectors, torch.Tensor):
+            raise UserError(f"features gives a {type(vectors).__name__}; a tensor with a row an image is "
                             "needed")
-        return found.flatten(1).float().cpu()
+        return vectors.flatten(1).float().cpu()
 
     with torch.no_grad(), frozen(features), frozen(like):
         return runtime.chunked(forward, x, chunk=chunk or chunk_for(features, x))
@@ -134,36 +134,37 @@ def layout(features, labels, *, p=2):
     return Layout(torch.tensor([len(rows) for rows in own]), width, _length(centres[i] - centres[j], p), p)
 
 
-def roby(found):
+def roby(layout):
     """The `Roby` of a `Layout` by Algorithm 1, whose list is the one that norm is applied to.
 
     Raises UserError for two classes with one centre, and where a list has one value only, so that it has no
     scale: two classes, or classes that are all equally wide or equally far apart.
     """
-    if (found.distance == 0).any():
-        pairs = torch.triu_indices(len(found.width), len(found.width), 1)
-        i, j = pairs[:, found.distance == 0][:, 0].tolist()
+    if (layout.distance == 0).any():
+        pairs = torch.triu_indices(len(layout.width), len(layout.width), 1)
+        i, j = pairs[:, layout.distance == 0][:, 0].tolist()
         raise UserError(f"classes {i} and {j} have the same centre; features that tell classes apart are "
                         "needed")
-    for name, values in (("widths", found.width), ("distances", found.distance), ("overlaps", found.overlap)):
+    for name, values in (("widths", layout.width), ("distances", layout.distance),
+                         ("overlaps", layout.overlap)):
         if values.max() == values.min():
             raise UserError(f"the {name} of the classes are all {float(values.max()):g}: scaling from the "
                             "smallest to the largest has no meaning; three classes that differ are needed")
-    return Roby(*_scaled(found.width, found.distance, found.overlap))
+    return Roby(*_scaled(layout.width, layout.distance, layout.overlap))
 
 
-def of_equations(found):
+def of_equations(layout):
     """FSA, FSD and ROBY of a `Layout` as equations (5) to (10) print them: {name: number}.
 
     norm is over the sums of distances to the centres, which are then divided by the numbers of samples.
     """
-    total = found.width * found.count
+    total = layout.width * layout.count
     if total.max() == total.min():
         raise UserError(f"the summed widths of the classes are all {float(total.max()):g}; norm needs two")
-    tight = 1 - _norm(total) / found.count
+    tight = 1 - _norm(total) / layout.count
     i, j = torch.triu_indices(len(tight), len(tight), 1)
-    return {"fsa": float(tight.mean()), "fsd": float(found.distance.mean()),
-            "roby": float((tight[i] + tight[j] - found.distance).mean())}
+    return {"fsa": float(tight.mean()), "fsd": float(layout.distance.mean()),
+            "roby": float((tight[i] + tight[j] - layout.distance).mean())}
 
 
 def bootstrap(features, labels, *, p=2, draws=1000, generator):
@@ -179,11 +180,11 @@ def bootstrap(features, labels, *, p=2, draws=1000, generator):
     features, own = _checked(features, labels, p)
     widths, centres = [], []
     for rows in own:
-        mine, drawn = features[rows], torch.randint(len(rows), (draws, len(rows)), generator=generator)
+        of_class, drawn = features[rows], torch.randint(len(rows), (draws, len(rows)), generator=generator)
         times = torch.zeros(draws, len(rows), dtype=torch.float64)
         times.scatter_add_(1, drawn, torch.ones_like(times)).div_(len(rows))
-        centres.append(times @ mine)
-        widths.append(torch.stack([t @ _length(mine - c, p) for t, c in zip(times, centres[-1])]))
+        centres.append(times @ of_class)
+        widths.append(torch.stack([t @ _length(of_class - c, p) for t, c in zip(times, centres[-1])]))
     width, centre = torch.stack(widths, 1), torch.stack(centres, 1)
     i, j = torch.triu_indices(len(own), len(own), 1)
     distance = _length(centre[:, i] - centre[:, j], p)
@@ -211,7 +212,7 @@ def _checked(features, labels, p):
     """Features float64 [N, M] on the CPU, and the rows of each class."""
     if p not in NORMS:
         raise UserError(f"p={p!r}; allowed: 2, infinity (float('inf'))")
-    if not all(isinstance(each, torch.Tensor) for each in (features, labels)):
+    if not all(isinstance(given, torch.Tensor) for given in (features, labels)):
         raise UserError(f"features are a {type(features).__name__}, labels a {type(labels).__name__}; torch "
                         "tensors are needed (torch.from_numpy)")
     if features.ndim != 2 or labels.dtype != torch.int64 or labels.shape != features.shape[:1]:

@@ -58,7 +58,7 @@ def index(name, value, count, of):
     return value
 
 
-def told(kind, text):
+def one_line(kind, text):
     """The one line for an exception (its class name, its text) that is no fault of the program; else None."""
     if kind in ("MemoryError", "_ArrayMemoryError", "OutOfMemoryError") or (
             kind == "RuntimeError" and any(words in text for words in _NO_MEMORY_WORDS)):
@@ -67,7 +67,7 @@ def told(kind, text):
 
 
 def _hook(otherwise, kind, error, trace):
-    line = str(error) if issubclass(kind, UserError) else told(kind.__name__, str(error))
+    line = str(error) if issubclass(kind, UserError) else one_line(kind.__name__, str(error))
     if line is None:
         return otherwise(kind, error, trace)
     print(f"{Path(sys.argv[0]).name or 'python'}: {line}", file=sys.stderr)
@@ -130,7 +130,7 @@ def ledger():
     try:
         yield book
     finally:
-        _ledgers[:] = [each for each in _ledgers if each is not book]
+        _ledgers[:] = [other for other in _ledgers if other is not book]
 
 
 def used(kind, name, identity):

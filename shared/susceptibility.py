@@ -74,7 +74,7 @@ def susceptibility(model, x, y, *, generator, draws=2000, deltas=(1, 2, 5, 10), 
         if clip:
             moved = images[hit] + size.view(-1, 1, 1, 1) * direction[hit]
             size = (moved.clamp(0, 1) - images[hit]).flatten(1).norm(dim=1)
-        found = [random_flips(careful.flips, images[hit], labels[hit], size, points, delta)
+        by_size = [random_flips(careful.flips, images[hit], labels[hit], size, points, delta)
                  for delta in deltas]
 
     def placed(rows, values):
@@ -84,7 +84,7 @@ def susceptibility(model, x, y, *, generator, draws=2000, deltas=(1, 2, 5, 10), 
 
     attacked = correct.nonzero()[:, 0][hit]
     random = []
-    for delta, flips in zip(deltas, found):
+    for delta, flips in zip(deltas, by_size):
         turned = flips.first < draws
         norm = delta * size[turned.to(x.device)] * points.l2[flips.first[turned]].to(x.device)
         random.append(placed(attacked[turned.to(x.device)], norm))
@@ -92,7 +92,7 @@ def susceptibility(model, x, y, *, generator, draws=2000, deltas=(1, 2, 5, 10), 
     vanished[correct] = (norms == 0).to(x.device)
     inference.warn_of("susceptibility", vanished)
     return Susceptibility(correct, placed(attacked, size), vanished, torch.stack(random), tuple(deltas),
-                          draws, steps.passes + sum(flips.passes for flips in found))
+                          draws, steps.passes + sum(flips.passes for flips in by_size))
 
 
 # ---- as plain numbers, for the tables of `sutton` ----------------------------------------------------------
@@ -172,9 +172,9 @@ def _counts(run):
     return {key: getattr(run, key) for key in ("passes", "needed", "rejudged", "overturned")}
 
 
-def _attack_facts(found, everything):
-    norms = {name: summary(values[found.found], everything) for name, values in found.norms().items()}
-    return {"susceptibility": percentage(int(found.found.sum()), len(found.found)), **_counts(found), **norms}
+def _attack_facts(steps, everything):
+    norms = {name: summary(values[steps.found], everything) for name, values in steps.norms().items()}
+    return {"susceptibility": percentage(int(steps.found.sum()), len(steps.found)), **_counts(steps), **norms}
 
 
 def _replaced(old, rows, new):

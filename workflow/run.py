@@ -67,9 +67,9 @@ def run(source, target, words, timeout=None):
                 table.write(target.with_suffix(".csv"), target)
         failed.unlink(missing_ok=True)
     except PapermillExecutionError as error:
-        told = runtime.told(error.ename, error.evalue)
-        lines = [] if told or len(error.traceback) <= 1 else error.traceback  # one line: the user can mend it
-        said = f"{source}: {error.ename}: {told or error.evalue}{kept()}"
+        line = runtime.one_line(error.ename, error.evalue)
+        lines = [] if line or len(error.traceback) <= 1 else error.traceback  # one line: the user can mend it
+        said = f"{source}: {error.ename}: {line or error.evalue}{kept()}"
         raise SystemExit("\n".join([*lines, said])) from None
     except DeadKernelError:
         raise SystemExit(f"{source}: {DIED}{kept()}") from None

@@ -40,8 +40,8 @@ def beside(item, docname):
     """The line under an item's heading: its data, and where to report an error."""
     from report import record
     kept = record.read(item.paper, item.id)
-    told = [f"data: {' '.join(downloads(item, kept, docname))}"] if kept else []
-    return f":::{{div}} item-notes\n{' · '.join([*told, report(item)])}\n:::"
+    notes = [f"data: {' '.join(downloads(item, kept, docname))}"] if kept else []
+    return f":::{{div}} item-notes\n{' · '.join([*notes, report(item)])}\n:::"
 
 
 def notes(app, docname, source):

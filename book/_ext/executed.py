@@ -109,20 +109,20 @@ def read(app, docname, source):
     if cells(notebook) != cells(json.loads(source[0])):
         LOG.warning("changed since it was last run: `make run` renews its outputs", location=docname)
     notebook["metadata"].pop("papermill", None)
-    told = specs(notebook)
-    items = [s for s in told if s.get("kind") == "item"]
-    facts = next((s["facts"] for s in told if s.get("kind") == "stamp"), None)
-    made, minute, waiting = [], None, []
+    outputs = specs(notebook)
+    items = [s for s in outputs if s.get("kind") == "item"]
+    facts = next((s["facts"] for s in outputs if s.get("kind") == "stamp"), None)
+    page, minute, waiting = [], None, []
     for n, cell in enumerate(notebook["cells"]):
         tags = cell["metadata"].setdefault("tags", [])
         if cell["cell_type"] == "markdown":
             cell["source"] = with_badges("".join(cell["source"]), items)
-            made.append(cell)
+            page.append(cell)
             continue
         if cell["cell_type"] != "code" or {"injected-parameters", "hide-cell"} & set(tags):
             continue  # set-up, the same everywhere: in the notebook, not on the page
         if "parameters" in tags:
-            made.append(markdown_cell("parameters", parameter_table(facts)) if facts else cell)
+            page.append(markdown_cell("parameters", parameter_table(facts)) if facts else cell)
             continue
         # What a progress bar leaves, and warnings for whoever runs it (paths of that machine).
         # A figure that a cell left open has no description and stands where it is published.
@@ -143,28 +143,28 @@ def read(app, docname, source):
                 prose.append(text)
         if "show-input" in tags:  # code that the page is about stands open
             code = "".join(cell["source"])
-            made.append(markdown_cell(f"code-{n}", f"```python\n{code}\n```"))
+            page.append(markdown_cell(f"code-{n}", f"```python\n{code}\n```"))
             cell["source"] = ""
             if not cell["outputs"]:
                 continue
             tags.append("remove-input")
-            made.append(cell)
+            page.append(cell)
             continue
         # One fold of code a result: what only prepares one, or says a sentence, waits for the next.
         waiting.append("".join(cell["source"]))
         if len(prose) == len(cell["outputs"]) and n + 1 < len(notebook["cells"]):
             if prose:
-                made.append(markdown_cell(f"said-{n}", "\n\n".join(prose)))
+                page.append(markdown_cell(f"said-{n}", "\n\n".join(prose)))
             continue
         cell["source"], waiting = "\n\n\n".join(waiting), []
         if "hide-input" not in tags:
             tags.append("hide-input")
         cell["metadata"]["mystnb"] = {"code_prompt_show": "Show code", "code_prompt_hide": "Hide code",
                                       **cell["metadata"].get("mystnb", {})}
-        made.append(cell)
+        page.append(cell)
     if minute:
-        made.insert(1, markdown_cell("box", minute))
-    notebook["cells"] = made
+        page.insert(1, markdown_cell("box", minute))
+    notebook["cells"] = page
     source[0] = json.dumps(notebook)
 
 

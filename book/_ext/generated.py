@@ -81,12 +81,12 @@ def execution(_):
                  duration(e["seconds"]) if e["recorded"] else "", str(len(e["outdated"]))]
                 for n, s in facts.items() for e in s["state"] if e["published"]]
     kept = []
-    for item, made in record.everything():
-        if made:
-            told = made.get("provenance", {})
-            kept.append([place(item, item.title), results.scale_words(made),
-                         ", ".join(map(device, told.get("devices", []))) or "computed at each build",
-                         ", ".join(told.get("revisions", []))])
+    for item, item_record in record.everything():
+        if item_record:
+            source = item_record.get("provenance", {})
+            kept.append([place(item, item.title), results.scale_words(item_record),
+                         ", ".join(map(device, source.get("devices", []))) or "computed at each build",
+                         ", ".join(source.get("revisions", []))])
     return "\n\n".join([
         wide(header, rows), f"Versions: {versions}.",
         "## Runs at full scale",
@@ -151,8 +151,8 @@ def training():
     rows = []
     for (architecture, data), nets in kept.items():
         seconds = Counter()
-        for each in nets:
-            seconds[each["device"]] += each["seconds"]
+        for net in nets:
+            seconds[net["device"]] += net["seconds"]
         paper, _, name = architecture.partition("-")
         rows.append([f"{reference.SHORT[paper]}, `{name}` on {data}", str(len(nets)), spent(seconds)])
     return rows
@@ -194,17 +194,17 @@ def resolved(name):
 def first_sentence(thing):
     """The first sentence of a docstring, on one line, with a full stop."""
     paragraph = " ".join(inspect.getdoc(thing).split("\n\n")[0].split())
-    told = re.split(r"(?<=[.?])\s+(?=[A-Z`])", paragraph)[0]
-    return told if told.endswith(".") else f"{told}."
+    sentence = re.split(r"(?<=[.?])\s+(?=[A-Z`])", paragraph)[0]
+    return sentence if sentence.endswith(".") else f"{sentence}."
 
 
 # ---- Sphinx ----------------------------------------------------------------------------------------------
 def replace(app, docname, source):
-    def made(match):
+    def block(match):
         name, argument, text = match.groups()
         function = next(vars(m)[name] for m in MODULES if name in vars(m))
         return function(argument, text) if text else function(argument)
-    text, count = BLOCK.subn(made, source[0])
+    text, count = BLOCK.subn(block, source[0])
     if count:
         source[0] = text
 
@@ -223,8 +223,9 @@ def outdated(app, env, added, changed, removed):
     if now == getattr(env, "boundary_state", None):
         return []
     env.boundary_state = now
-    made = {d: BLOCK.findall((ROOT / f"{d}.md").read_text()) for d in env.found_docs if d.startswith("book/")}
-    return [*(d for d, blocks in made.items() if blocks),
+    blocks_of = {d: BLOCK.findall((ROOT / f"{d}.md").read_text())
+                for d in env.found_docs if d.startswith("book/")}
+    return [*(d for d, blocks in blocks_of.items() if blocks),
             *(d for d in env.found_docs if d.startswith("notebooks/"))]
 
 

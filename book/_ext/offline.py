@@ -22,10 +22,10 @@ def copy(app, exc):
 
 def without_thebe(app, pagename, templatename, context, doctree):
     """The theme adds Thebe's scripts although it is off, one of them twice: an error in the browser."""
-    def told(script):
+    def words(script):
         return f"{getattr(script, 'filename', script)}{getattr(script, 'attributes', '')}".lower()
 
-    context["script_files"] = [s for s in context.get("script_files", []) if "thebe" not in told(s)]
+    context["script_files"] = [s for s in context.get("script_files", []) if "thebe" not in words(s)]
 
 
 def setup(app):

@@ -41,13 +41,13 @@ def run(name):
 def shown(name, kind):
     """What the run of a notebook that this book shows left of one kind; empty where it has not been run."""
     notebook = run(name)
-    told = specs(notebook) if notebook else []
-    return [spec for spec in told if spec.get("kind") == kind]
+    everything = specs(notebook) if notebook else []
+    return [spec for spec in everything if spec.get("kind") == kind]
 
 
 def stamps():
     """`{notebook: facts}` of the runs that this book shows."""
-    return {name: told[-1]["facts"] for name in catalogue.notebooks() if (told := shown(name, "stamp"))}
+    return {name: stamp[-1]["facts"] for name in catalogue.notebooks() if (stamp := shown(name, "stamp"))}
 
 
 # ---- items -----------------------------------------------------------------------------------------------
@@ -58,14 +58,14 @@ def status(record, page):
 
 def labels(name):
     """`{item: label}`: what `{ref}` finds of the items on a page, a heading or a numbered figure."""
-    told = shown(name, "item")
-    found = {spec["record"]["item"]: f"{name.split('/')[0]}-{spec['record']['item']}" for spec in told
+    items = shown(name, "item")
+    label_of = {spec["record"]["item"]: f"{name.split('/')[0]}-{spec['record']['item']}" for spec in items
              if f":name: {name.split('/')[0]}-{spec['record']['item']}\n" in spec["myst"]}
     for cell in (run(name) or {"cells": []})["cells"]:
         if cell["cell_type"] == "markdown":
-            for key, item in HEAD.findall(with_badges("".join(cell["source"]), told)):
-                found[item] = f"{key}-{item}-head"
-    return found
+            for key, item in HEAD.findall(with_badges("".join(cell["source"]), items)):
+                label_of[item] = f"{key}-{item}-head"
+    return label_of
 
 
 def label(item):

@@ -17,23 +17,23 @@ def scoreboard(_):
     """All items as tables that scoreboard.js sorts and filters; without it they are there to be read."""
     from report import reference
     from report.display import folded
-    found = everything()
-    main = [e for e in found if e[0].kind in reference.RESULT_KINDS]
+    all_items = everything()
+    main = [e for e in all_items if e[0].kind in reference.RESULT_KINDS]
     groups = {"": [e for e in main if e[-1] != "planned"],
               "Planned": [e for e in main if e[-1] == "planned"],
-              OTHERS: [e for e in found if e not in main]}
-    parts = [f"```{{raw}} html\n{controls(found)}\n```"]
-    for title, mine in groups.items():
-        if mine:
-            made = f":::{{div}} scoreboard\n{table(mine)}\n:::"
-            made = folded(f"{title}: {len(mine)}", made) if title else made
-            parts.append(f":::::{{div}} full-width\n{made}\n:::::")
+              OTHERS: [e for e in all_items if e not in main]}
+    parts = [f"```{{raw}} html\n{controls(all_items)}\n```"]
+    for title, entries in groups.items():
+        if entries:
+            shown = f":::{{div}} scoreboard\n{table(entries)}\n:::"
+            shown = folded(f"{title}: {len(entries)}", shown) if title else shown
+            parts.append(f":::::{{div}} full-width\n{shown}\n:::::")
     return "\n\n".join(parts)
 
 
-def table(found):
+def table(items):
     from report.display import markdown_table
-    return markdown_table(HEADER, [row(*each) for each in found])
+    return markdown_table(HEADER, [row(*entry) for entry in items])
 
 
 def row(item, kept, page, word):
@@ -49,26 +49,26 @@ def row(item, kept, page, word):
             item.sort]
 
 
-def controls(found):
+def controls(items):
     """The form above the scoreboard, hidden until scoreboard.js has given it work."""
     from report import reference
     from report.verdict import LABELS
 
     def choice(name, options):
         """A labelled list `{value: how it reads}`."""
-        told = "".join(f'<option value="{escape(k)}">{escape(v)}</option>' for k, v in options.items())
-        return f'<label>{name} <select name="{name}">{told}</select></label>'
+        choices = "".join(f'<option value="{escape(k)}">{escape(v)}</option>' for k, v in options.items())
+        return f'<label>{name} <select name="{name}">{choices}</select></label>'
 
     def counted(counts):
         return {"": "all"} | {k: f"{k} ({n})" for k, n in counts.items()}
 
-    papers = Counter(reference.SHORT[i.paper] for i, *_ in found)
-    kinds = Counter(i.kind for i, *_ in found)
-    sorts = Counter(i.sort for i, *_ in found)
+    papers = Counter(reference.SHORT[i.paper] for i, *_ in items)
+    kinds = Counter(i.kind for i, *_ in items)
+    sorts = Counter(i.sort for i, *_ in items)
     fields = [choice("paper", counted(papers)),
               choice("kind", counted({k: kinds[k] for k in reference.KINDS if kinds[k]})),
               choice("sort", counted({k: sorts[k] for k in reference.SORTS})),
-              choice("verdict", counted({LABELS.get(w, w): n for w, n in words(found).items()})),
+              choice("verdict", counted({LABELS.get(w, w): n for w, n in words(items).items()})),
               choice("order", SORTED)]
     return (f'<form class="scoreboard-filter" aria-label="Which items are shown" hidden>{"".join(fields)}'
             '<button type="reset">Show all</button><output aria-live="polite"></output></form>')

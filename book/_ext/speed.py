@@ -29,30 +29,30 @@ def rows(table):
 def speed(part):
     """The tables of a part, such as `attacks`, with their notes."""
     from report.display import myst_table
-    made = []
+    parts = []
     for table in kept()["parts"][part]:
         body = [list(map(plain, row)) for row in table["rows"]]
-        made += [myst_table(list(map(plain, table["header"])), body, plain(table["title"])),
+        parts += [myst_table(list(map(plain, table["header"])), body, plain(table["title"])),
                  *map(plain, table["notes"])]
-    return "\n\n".join(made)
+    return "\n\n".join(parts)
 
 
 def measured(_):
     """Where and when all of it was measured."""
-    told = kept()
-    versions = ", ".join(f"{k} {v}" for k, v in {**told["versions"], **told["peers"]}.items())
-    return f"{told['device']}, {told['cores']}; {told['when']}, revision {told['revision']}; " \
-           f"{told['seconds'] / 60:.0f} minutes in all, at most {told['peak_gib']} GiB of memory, " \
-           f"the other libraries included. {plain(told['images'])} Versions: {versions}."
+    facts = kept()
+    versions = ", ".join(f"{k} {v}" for k, v in {**facts["versions"], **facts["peers"]}.items())
+    return f"{facts['device']}, {facts['cores']}; {facts['when']}, revision {facts['revision']}; " \
+           f"{facts['seconds'] / 60:.0f} minutes in all, at most {facts['peak_gib']} GiB of memory, " \
+           f"the other libraries included. {plain(facts['images'])} Versions: {versions}."
 
 
 def beside_foolbox(_):
     """How many times our time Foolbox takes at equal settings, on each net."""
-    told = [(plain(table["title"]).split(" on ")[1].split(",")[0], row["times ours"])
+    ratios = [(plain(table["title"]).split(" on ")[1].split(",")[0], row["times ours"])
             for table in kept()["parts"]["attacks"] for row in rows(table)
             if "times ours" in row and row[""].startswith("Foolbox")]
     return "At equal searches and iterations Foolbox takes " + \
-           " and ".join(f"{times} times our time on {net}" for net, times in told) + \
+           " and ".join(f"{times} times our time on {net}" for net, times in ratios) + \
            " (median of the ratios over rounds)."
 
 
@@ -68,7 +68,7 @@ def passes(_):
         points = [(float(r[PASSES]), float(r[DISTANCE]), r[SUCCESS] == "100%") for r in rows(table)
                   if r[""].startswith(who) and "stopped" not in r[""]]
         ax.plot(*zip(*((x, y) for x, y, _ in points)), marker, color=color, mfc="white")
-        if whole := [(x, y) for x, y, every in points if every]:
+        if whole := [(x, y) for x, y, all_of in points if all_of]:
             ax.plot(*zip(*whole), marker, color=color, label=who)
     ax.set(xlabel="passes an image", ylabel="mean Euclidean distance")
     ax.legend()

@@ -36,8 +36,8 @@ def printed_numbers(app, doctree):
     equations = app.env.get_domain("math").data["objects"]
     for node in doctree.findall(nodes.math_block):
         if label := node.get("label"):
-            found = PRINTED.search(label)
-            node["number"] = found[1] if found else None
+            number = PRINTED.search(label)
+            node["number"] = number[1] if number else None
             if label in equations:
                 equations[label] = (equations[label][0], node["number"])
 
@@ -47,45 +47,46 @@ def printed_numbers(app, doctree):
 def own_words():
     """`(pattern, {as it is found: word})` of the glossary's words that mean nothing else in a sentence."""
     words = [w for w in TERM.findall((ROOT / f"{GLOSSARY}.md").read_text()) if OWN.search(w)]
-    found = {form: w for w in words for form in (w, f"{w}s", w[0].upper() + w[1:], f"{w[0].upper()}{w[1:]}s")}
-    found |= {sign: word for sign, word in SIGNS.items() if word in words}
-    longest = sorted(found, key=len, reverse=True)
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest))})(?![\w-])"), found
+    word_of = {f"{start}{w[1:]}{end}": w
+               for w in words for start in (w[0], w[0].upper()) for end in ("", "s")}
+    word_of |= {sign: word for sign, word in SIGNS.items() if word in words}
+    longest = sorted(word_of, key=len, reverse=True)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest))})(?![\w-])"), word_of
 
 
 def linked_words(app, doctree):
     """The first mention of such a word on a page leads to the glossary."""
     name = app.env.docname
-    pattern, found = own_words()
+    pattern, word_of = own_words()
     seen = {x["reftarget"] for x in doctree.findall(addnodes.pending_xref) if x.get("reftype") == "term"}
     for text in list(doctree.findall(nodes.Text)) if name != GLOSSARY else []:
         above = text.parent
         while above is not None and not isinstance(above, NOT_PROSE):
             above = above.parent
-        made, at = [], 0
+        parts, at = [], 0
         for match in pattern.finditer(text) if above is None else []:
-            word = found[match[0]]
+            word = word_of[match[0]]
             if word not in seen:
                 seen.add(word)
-                made += [nodes.Text(text[at:match.start()]), addnodes.pending_xref(
+                parts += [nodes.Text(text[at:match.start()]), addnodes.pending_xref(
                     "", nodes.inline(match[0], match[0]), refdomain="std", reftype="term", reftarget=word,
                     refexplicit=True, refwarn=True, refdoc=name)]
                 at = match.end()
-        if made:
-            text.parent.replace(text, [*made, nodes.Text(text[at:])])
+        if parts:
+            text.parent.replace(text, [*parts, nodes.Text(text[at:])])
 
 
 def definitions(app, exc):
     """Write `{id of a word: its definition}` where book.js finds it."""
     if exc is not None or app.builder.format != "html":
         return
-    told = {}
+    texts = {}
     if GLOSSARY in app.env.all_docs:
         doctree = app.env.get_and_resolve_doctree(GLOSSARY, app.builder)
         for item in doctree.findall(nodes.definition_list_item):
             text = " ".join(item[-1].astext().split())
-            told |= {i: text for term in item.findall(nodes.term) for i in term["ids"]}
-    (Path(app.outdir) / "_static" / "glossary.js").write_text(f"const GLOSSARY = {json.dumps(told)};\n")
+            texts |= {i: text for term in item.findall(nodes.term) for i in term["ids"]}
+    (Path(app.outdir) / "_static" / "glossary.js").write_text(f"const GLOSSARY = {json.dumps(texts)};\n")
 
 
 # ---- metadata --------------------------------------------------------------------------------------------
@@ -95,15 +96,15 @@ def describe(app, pagename, templatename, context, doctree):
     if doctree is not None:
         texts = (" ".join(p.astext().split()) for p in doctree.findall(nodes.paragraph))
         words = next((t for t in texts if len(t) >= SENTENCES), context["title"])
-        told = {"description": words, "og:description": words, "og:type": "article",
+        properties = {"description": words, "og:description": words, "og:type": "article",
                 "og:title": html.unescape(re.sub("<[^>]+>", "", context["title"]))}
         root = app.config.html_baseurl.rstrip("/") or relpath(".", dirname(pagename) or ".")
-        told["og:image"] = f"{root}/_static/walk.png"     # of a page without pictures
+        properties["og:image"] = f"{root}/_static/walk.png"     # of a page without pictures
         if image := next(doctree.findall(nodes.image), None):
             name = app.builder.images.get(image["uri"]) or basename(image["uri"])
-            told["og:image"] = f"{root}/{app.builder.imagedir}/{name}"
+            properties["og:image"] = f"{root}/{app.builder.imagedir}/{name}"
         tags += "".join(f'<meta {"property" if k.startswith("og:") else "name"}="{k}" '
-                        f'content="{html.escape(v[:300])}" />' for k, v in told.items())
+                        f'content="{html.escape(v[:300])}" />' for k, v in properties.items())
     context["metatags"] = tags
 
 

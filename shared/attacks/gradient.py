@@ -10,7 +10,7 @@ from typing import ClassVar
 import torch
 from torch.nn import functional as F
 
-from shared.attacks.judge import Attack, each, every
+from shared.attacks.judge import Attack, setting_of, values
 from shared.attacks.search import first_flips, reaches
 from shared.attacks.threat import L1, Linf, Threat, per_image
 from shared.inference import Classifier, frozen, gradient, label_margins, mended, unusable
@@ -46,7 +46,7 @@ class FGSMSearch(Attack):
     targeted: bool = False
 
     def __post_init__(self):
-        if self.count < 1 or self.fine < 1 or not all(0 <= more < 1 for more in every(self.beyond)):
+        if self.count < 1 or self.fine < 1 or not all(0 <= more < 1 for more in values(self.beyond)):
             raise UserError(f"FGSMSearch with count={self.count}, fine={self.fine}, beyond={self.beyond}: at "
                             "least 1 size each, and from 0 and below 1 beyond it, are needed")
 
@@ -77,7 +77,7 @@ class FGSMSearch(Attack):
         if len(near):
             size[near], number = first(near, size[near], self.fine)
             passes[near] += number
-        return x + per_image(size + each(self.beyond, x), x) * direction, passes, lost
+        return x + per_image(size + setting_of(self.beyond, x), x) * direction, passes, lost
 
 
 @dataclass(frozen=True)

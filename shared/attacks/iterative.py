@@ -9,7 +9,7 @@ from typing import ClassVar
 import torch
 
 from shared.attacks.gradient import scored
-from shared.attacks.judge import Attack, each, every, fooled
+from shared.attacks.judge import Attack, fooled, setting_of, values
 from shared.attacks.search import State
 from shared.attacks.threat import L1, L2, Linf, per_image
 from shared.runtime import UserError
@@ -51,7 +51,7 @@ class BasicIterative(Attack):
         if self.iterations < 1 or self.growths < 1 or self.halvings < 0:
             given = f"iterations={self.iterations}, growths={self.growths}, halvings={self.halvings}"
             raise UserError(f"{given}: 1, 1 and 0 are the least")
-        if not (self.step > 0 and all(0 < size < float("inf") for size in every(self.epsilon))
+        if not (self.step > 0 and all(0 < size < float("inf") for size in values(self.epsilon))
                 and 0 <= self.probability < 1):
             given = f"epsilon={self.epsilon}, step={self.step}, probability={self.probability}"
             raise UserError(f"{given}: sizes above 0, and a probability from 0 and below 1, are needed")
@@ -63,10 +63,10 @@ class BasicIterative(Attack):
 
     def propose(self, model, x, goal, draw):
         """The nearest examples [N, C, H, W], NaN where none was met, and the passes of each image [N]."""
-        found, passes = torch.full_like(x, torch.nan), torch.ones_like(goal)
+        nearest, passes = torch.full_like(x, torch.nan), torch.ones_like(goal)
         scores, slope, lost = scored(model, x, goal)
         there = fooled(scores, goal, targeted=self.targeted, probability=self.probability)
-        found[there] = x[there]
+        nearest[there] = x[there]
         s = self._start(x, goal, slope)
         s.keep(~there)
         self._move(s, s.first)
@@ -84,15 +84,15 @@ class BasicIterative(Attack):
             if ended.any():
                 done = self._next_ball(s, ended, over)
                 slope = torch.where(per_image(ended, slope), s.first, slope)
-                found[s.at[done]], passes[s.at[done]] = s.best[done], s.passes[done]
+                nearest[s.at[done]], passes[s.at[done]] = s.best[done], s.passes[done]
                 slope = slope[~done]
                 s.keep(~done)
             self._move(s, slope)
-        return found, passes, lost
+        return nearest, passes, lost
 
     def _start(self, x, goal, slope):
         zero = torch.zeros_like(goal)
-        nothing, epsilon = x.new_full(x.shape[:1], torch.inf), each(self.epsilon, x)
+        nothing, epsilon = x.new_full(x.shape[:1], torch.inf), setting_of(self.epsilon, x)
         return State(at=torch.arange(len(x), device=x.device), goal=goal, x=x, z=x, first=slope,
                      history=torch.zeros_like(x), epsilon=epsilon, share=self.step / epsilon,
                      without=torch.zeros_like(epsilon), having=nothing, t=zero, tried=zero, passes=zero + 1,

@@ -84,7 +84,7 @@ class Attack:
             images = x[rows].to(device, memory_format=order)
             proposed = _proposed(name, images, own.propose(asked, images, goal[rows].to(device),
                                                            None if drawn is None else drawn.to(device)))
-            proposal[rows], passes[rows], lost[rows] = (each.to(x.device) for each in proposed)
+            proposal[rows], passes[rows], lost[rows] = (part.to(x.device) for part in proposed)
             return rows
 
         with frozen(model):
@@ -105,12 +105,12 @@ class Attack:
         return own
 
 
-def every(setting):
+def values(setting):
     """The values of a setting that may be a tuple, to be checked."""
     return setting if isinstance(setting, tuple) else (setting,)
 
 
-def each(setting, images):
+def setting_of(setting, images):
     """A setting of the images [n, ...] as float32 [n]: a number for all, or their own as `_of` gives it."""
     return torch.as_tensor(setting, dtype=torch.float32, device=images.device).expand(len(images))
 

@@ -105,12 +105,12 @@ def smallest_steps(decide, images, labels, direction, sizes, *, clip=False):
         return moved.clamp(0, 1) if clip else moved
 
     flips = first_flips(decide, labels[tried], perturbed, len(sizes) - 1)
-    found = torch.zeros(len(images), dtype=torch.bool, device=images.device)
+    flipped = torch.zeros(len(images), dtype=torch.bool, device=images.device)
     size = torch.zeros(len(images), dtype=torch.float32, device=images.device)
     done = (flips.first < len(sizes) - 1).to(images.device)
-    found[tried] = done
+    flipped[tried] = done
     size[tried[done]] = sizes[1 + flips.first[done.cpu()]].to(images.device)
-    return Steps(size, found, direction, flips.passes, flips.needed, flips.rejudged, flips.overturned)
+    return Steps(size, flipped, direction, flips.passes, flips.needed, flips.rejudged, flips.overturned)
 
 
 LOSSES = {"squared": squared_error, "margin": lost_margin}
@@ -149,9 +149,9 @@ class LineSearch(Attack):
         direction, _ = unit(inference.mended(-slopes if self.targeted else slopes))
         direction[there] = 0
         decide = reaches(model, self.targeted)
-        found = smallest_steps(decide, x, goal, direction, scalings(self.count, self.largest), clip=True)
-        steps = (found.size / (self.largest / (self.count - 1))).round().long()
+        smallest = smallest_steps(decide, x, goal, direction, scalings(self.count, self.largest), clip=True)
+        steps = (smallest.size / (self.largest / (self.count - 1))).round().long()
         tried = direction.flatten(1).any(1) * (self.count - 1)
-        z = (x + found.size.view(-1, 1, 1, 1) * direction).clamp(0, 1)
-        z = torch.where((there | found.found).view(-1, 1, 1, 1), z, torch.nan)
-        return z, 1 + torch.where(found.found, steps, tried), lost
+        z = (x + smallest.size.view(-1, 1, 1, 1) * direction).clamp(0, 1)
+        z = torch.where((there | smallest.found).view(-1, 1, 1, 1), z, torch.nan)
+        return z, 1 + torch.where(smallest.found, steps, tried), lost

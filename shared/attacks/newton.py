@@ -5,7 +5,7 @@ from typing import ClassVar
 import torch
 
 from shared.attacks.gradient import scored
-from shared.attacks.judge import Attack, each, every, fooled
+from shared.attacks.judge import Attack, fooled, setting_of, values
 from shared.attacks.threat import L2, per_image
 from shared.runtime import UserError
 
@@ -27,7 +27,7 @@ class NewtonFool(Attack):
     threat: ClassVar[L2] = L2()
 
     def __post_init__(self):
-        if self.steps < 1 or not all(0 < eta < float("inf") for eta in every(self.eta)):
+        if self.steps < 1 or not all(0 < eta < float("inf") for eta in values(self.eta)):
             raise UserError(f"NewtonFool with steps={self.steps}, eta={self.eta}: at least 1 step, and eta "
                             "above 0, are needed")
 
@@ -35,7 +35,7 @@ class NewtonFool(Attack):
         """The first images [N, C, H, W] of another class, else those after all steps, and the passes [N]."""
         z, passes, rows = x.clone(), torch.zeros_like(goal), torch.arange(len(x), device=x.device)
         lost = torch.zeros_like(goal, dtype=torch.bool)
-        reach = each(self.eta, x) * x.flatten(1).norm(dim=1)
+        reach = setting_of(self.eta, x) * x.flatten(1).norm(dim=1)
         for _ in range(self.steps):
             scores, slope, no_gradient = scored(model, z[rows], goal[rows])
             lost[rows] |= no_gradient

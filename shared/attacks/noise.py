@@ -83,9 +83,9 @@ class RandomSearch(Attack):
 
         flips = first_flips(reaches(model, self.threat.targeted), goal, perturbed, self.draws)
         first = flips.first.to(x.device)
-        found = first < self.draws
+        flipped = first < self.draws
         z = (x + points[first.clamp(max=self.draws - 1)]).clamp(0, 1)
-        return torch.where(found.view(-1, 1, 1, 1), z, torch.nan), (first + 1).clamp(max=self.draws)
+        return torch.where(flipped.view(-1, 1, 1, 1), z, torch.nan), (first + 1).clamp(max=self.draws)
 
 
 # ---- training with noise ---------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 
 from shared.attacks.directions import directions
-from shared.attacks.judge import Attack, each, every, fooled
+from shared.attacks.judge import Attack, fooled, setting_of, values
 from shared.attacks.search import State
 from shared.attacks.threat import L2, per_image
 from shared.inference import gradient, memory_format, mended, unusable
@@ -60,8 +60,8 @@ class CarliniWagner(Attack):
     def __post_init__(self):
         if self.searches < 1 or self.iterations < 1:
             raise UserError(f"searches={self.searches}, iterations={self.iterations}: both start at 1")
-        if not (self.rate > 0 and all(0 < c < LARGEST_C for c in every(self.c)) and self.scale > 0
-                and all(kappa >= 0 for kappa in every(self.confidence))):
+        if not (self.rate > 0 and all(0 < c < LARGEST_C for c in values(self.c)) and self.scale > 0
+                and all(kappa >= 0 for kappa in values(self.confidence))):
             given = f"rate={self.rate}, c={self.c}, scale={self.scale}, confidence={self.confidence}"
             raise UserError(f"{given}: above 0 is needed, c below {LARGEST_C:g}; confidence may be 0")
         if not 0.5 < self.reach <= 1:
@@ -86,7 +86,7 @@ class CarliniWagner(Attack):
 
     def propose(self, model, x, goal, draw):
         """The nearest examples [N, C, H, W], NaN where none was found, and the passes of each image [N]."""
-        found, passes = torch.full_like(x, torch.nan), torch.zeros_like(goal)
+        nearest, passes = torch.full_like(x, torch.nan), torch.zeros_like(goal)
         noise, s, lost = draw[0], self._start(x, goal), torch.zeros_like(goal, dtype=torch.bool)
         while len(s.at):
             tanh = torch.tanh(s.w + s.delta)
@@ -110,9 +110,9 @@ class CarliniWagner(Attack):
             if ended.any():
                 self._next_search(s, ended)
                 done = s.search == self.searches
-                found[s.at[done]], passes[s.at[done]] = s.best[done], s.passes[done]
+                nearest[s.at[done]], passes[s.at[done]] = s.best[done], s.passes[done]
                 s.keep(~done)
-        return found, passes, lost
+        return nearest, passes, lost
 
     def _start(self, x, goal):
         def same(value, dtype=torch.float32):
@@ -123,8 +123,8 @@ class CarliniWagner(Attack):
         return State(at=torch.arange(len(x), device=x.device), goal=goal, passes=zero(goal),
                       w=w, origin=(1 + torch.tanh(w)) / 2,
                       best=torch.full_like(x, torch.nan), nearest=same(torch.inf),
-                      search=zero(goal), c=each(self.c, x), lower=same(0.0), upper=same(LARGEST_C),
-                      confidence=each(self.confidence, x),
+                      search=zero(goal), c=setting_of(self.c, x), lower=same(0.0), upper=same(LARGEST_C),
+                      confidence=setting_of(self.confidence, x),
                       t=zero(goal), last=same(self._first_loss), succeeded=same(False, torch.bool),
                       delta=zero(w), mean=zero(w), square=zero(w))
 

@@ -57,21 +57,21 @@ class Pointwise(Attack):
         """The images [N, C, H, W], NaN where salt and pepper never succeeds, and the passes [N]."""
         draw = draw.double()
         z, passes = self._start(model, x, goal, draw)
-        found = z.flatten(1)
-        at = found.isfinite().all(1).nonzero()[:, 0]
+        flat = z.flatten(1)
+        at = flat.isfinite().all(1).nonzero()[:, 0]
         none = torch.zeros_like(at)
-        s = State(at=at, goal=goal[at], x=x.flatten(1)[at], z=found[at], draw=draw[at].flatten(2),
+        s = State(at=at, goal=goal[at], x=x.flatten(1)[at], z=flat[at], draw=draw[at].flatten(2),
                   passes=passes[at], turn=none + self.repetitions * self.levels, count=none.clone(),
                   resetting=none == 0, moved=none > 0, rounds=none, place=none, halving=none,
-                  order=torch.zeros_like(found[at], dtype=torch.int64), without=found[at, 0])
+                  order=torch.zeros_like(flat[at], dtype=torch.int64), without=flat[at, 0])
         self._order(s, none == 0)
         s.keep(s.count > 0)
         while len(s.at):
             done = self._one_value(model, s, x.shape[1:])
             if done.any():
-                found[s.at[done]], passes[s.at[done]] = s.z[done], s.passes[done]
+                flat[s.at[done]], passes[s.at[done]] = s.z[done], s.passes[done]
                 s.keep(~done)
-        return found.view(x.shape), passes
+        return flat.view(x.shape), passes
 
     def _fools(self, model, images, goal):
         if not len(images):

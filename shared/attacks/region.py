@@ -43,8 +43,8 @@ class Region:
             moves = 2 * torch.rand(len(images), self.samples, *x.shape[1:], generator=generator,
                                    dtype=torch.float32) - 1
             cloud = (images[:, None] + self.radius * moves.to(x.device)).clamp(0, 1).flatten(0, 1)
-            found = classes(logits(model, cloud)).view(len(images), self.samples)
-            return torch.nn.functional.one_hot(found, number).sum(1)
+            assigned = classes(logits(model, cloud)).view(len(images), self.samples)
+            return torch.nn.functional.one_hot(assigned, number).sum(1)
 
         with frozen(model):
             number = checked_logits(model, x).shape[1]

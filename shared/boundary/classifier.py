@@ -19,13 +19,13 @@ from shared.runtime import UserError, seeded
 PURITIES = 3      # the first three enter beside the distances
 
 
-def features(found, *, centre=0.0, unit=1.0):
+def features(around, *, centre=0.0, unit=1.0):
     """Input [N, K + 3] of the classifier: distances in ascending order, then purities of the top 1, 2, 3.
 
     Distances enter as (distance - centre)/unit, never-found ones included: as they are on MNIST; for CIFAR-10
     the authors' code has centre 16/255 and unit 0.5 on [0, 1] pixels.
     """
-    return torch.cat([(found.distance.sort(1).values - centre) / unit, purity(found, PURITIES)], 1).cpu()
+    return torch.cat([(around.distance.sort(1).values - centre) / unit, purity(around, PURITIES)], 1).cpu()
 
 
 @dataclass(frozen=True, eq=False)

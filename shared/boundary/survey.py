@@ -85,7 +85,7 @@ def survey(model, x, dirs, *, step, top, chunk=None, legacy_tail_bug=False):
             crossed = classes != reference[image]
             distance[active[crossed]], adjacent[active[crossed]] = magnitude, classes[crossed]
             active = active[~crossed]
-    distance, adjacent = (each.view(len(x), len(dirs)) for each in (distance, adjacent))
+    distance, adjacent = (per_pair.view(len(x), len(dirs)) for per_pair in (distance, adjacent))
     tried = step * len(grid)        # less than `top` where that is no multiple of the step
     if legacy_tail_bug:
         complete = (adjacent != NEVER).all(1, keepdim=True)
@@ -101,13 +101,13 @@ def strewn(x, dirs, count, *, top, generator):
     From a random image along a random direction, to a random distance up to `top`.
     """
     generator = runtime.seeded(generator, "strewn")
-    image, direction = (torch.randint(len(each), (count,), generator=generator).to(x.device)
-                        for each in (x, dirs))
+    image, direction = (torch.randint(len(options), (count,), generator=generator).to(x.device)
+                        for options in (x, dirs))
     distance = top * torch.rand(count, 1, generator=generator, dtype=torch.float32).to(x.device)
     return (x[image] + (distance * dirs[direction]).view(-1, *x.shape[1:])).clamp_(0, 1)
 
 
-def refine(model, x, dirs, found, *, halvings=7, chunk=None):
+def refine(model, x, dirs, coarse, *, halvings=7, chunk=None):
     """The survey with each distance found bisected to step / 2^halvings; ours, the paper stays on its grid.
 
     The crossing that is closed in on lies between the last step in the image's class and the first in
@@ -116,34 +116,34 @@ def refine(model, x, dirs, found, *, halvings=7, chunk=None):
     if halvings < 1:
         raise UserError(f"halvings={halvings}: at least 1 is needed")
     dirs = _checked(dirs, x)
-    image, direction = found.found.nonzero(as_tuple=True)
-    far, adjacent = found.distance[image, direction], found.adjacent[image, direction]
-    near = far - found.step
+    image, direction = coarse.found.nonzero(as_tuple=True)
+    far, adjacent = coarse.distance[image, direction], coarse.adjacent[image, direction]
+    near = far - coarse.step
     with frozen(model):
         for _ in range(halvings):
-            middle = (near + far) / 2
-            classes = _classes(model, x, dirs, image, direction, middle, chunk)
-            outside = classes != found.reference[image]
-            near, far = torch.where(outside, near, middle), torch.where(outside, middle, far)
+            between = (near + far) / 2
+            classes = _classes(model, x, dirs, image, direction, between, chunk)
+            outside = classes != coarse.reference[image]
+            near, far = torch.where(outside, near, between), torch.where(outside, between, far)
             adjacent = torch.where(outside, classes, adjacent)
     where = image, direction
-    return replace(found, distance=found.distance.index_put(where, far), step=found.step / 2**halvings,
-                   adjacent=found.adjacent.index_put(where, adjacent),
-                   evaluations=found.evaluations + halvings * len(image))
+    return replace(coarse, distance=coarse.distance.index_put(where, far), step=coarse.step / 2**halvings,
+                   adjacent=coarse.adjacent.index_put(where, adjacent),
+                   evaluations=coarse.evaluations + halvings * len(image))
 
 
-def purity(found, top=None):
+def purity(around, top=None):
     """Share [N, top] of the directions whose boundary borders one of the k commonest classes, k = 1..top.
 
     Shares are of the directions in which another class was found, as in the authors' code; 0 of none. `he`,
     Section 4.2, Figure 3; the boundary classifier takes the first three. top None: the largest class found.
     """
-    classes = int(found.adjacent.max()) + 1 if found.adjacent.numel() else 0
+    classes = int(around.adjacent.max()) + 1 if around.adjacent.numel() else 0
     top = top or max(1, classes - 1)
-    counts = found.distance.new_zeros(len(found.adjacent), max(top, classes) + 1)
-    counts.scatter_add_(1, found.adjacent + 1, torch.ones_like(found.distance))
+    counts = around.distance.new_zeros(len(around.adjacent), max(top, classes) + 1)
+    counts.scatter_add_(1, around.adjacent + 1, torch.ones_like(around.distance))
     shares = counts[:, 1:].sort(1, descending=True).values.cumsum(1)
-    return (shares / found.found.sum(1, keepdim=True).clamp(min=1))[:, :top]
+    return (shares / around.found.sum(1, keepdim=True).clamp(min=1))[:, :top]
 
 
 def _classes(model, x, dirs, image, direction, distance, chunk):

@@ -200,9 +200,9 @@ def augmented(images, recipe, generator):
         down, right = torch.randint(2 * n + 1, (2, count), generator=generator).to(images.device)
         rows = down[:, None] + torch.arange(height, device=images.device)
         columns = right[:, None] + torch.arange(width, device=images.device)
-        each = torch.arange(count, device=images.device)[:, None, None, None]
+        item = torch.arange(count, device=images.device)[:, None, None, None]
         channel = torch.arange(channels, device=images.device)[:, None, None]
-        images = F.pad(images, (n, n, n, n))[each, channel, rows[:, None, :, None], columns[:, None, None, :]]
+        images = F.pad(images, (n, n, n, n))[item, channel, rows[:, None, :, None], columns[:, None, None, :]]
     if recipe.flip:
         mirrored = (torch.rand(count, generator=generator, dtype=torch.float32) < 0.5).to(images.device)
         images = torch.where(mirrored[:, None, None, None], images.flip(3), images)
