@@ -58,9 +58,9 @@ def worktree():
         return tree
     shutil.rmtree(tree, ignore_errors=True)     # half-made, or of a tree that was moved
     git("worktree", "prune")
-    made = git("worktree", "add", "--detach", "--force", str(tree), commit)
-    if made.returncode:
-        raise UserError(f"{tree}: git cannot make a worktree there: {made.stderr.strip().splitlines()[-1]}")
+    added = git("worktree", "add", "--detach", "--force", str(tree), commit)
+    if added.returncode:
+        raise UserError(f"{tree}: git cannot make a worktree there: {added.stderr.strip().splitlines()[-1]}")
     return tree
 
 
@@ -86,9 +86,9 @@ def move(words):
 # ---- what to compute -------------------------------------------------------------------------------------
 def queue(known, lacking, first):
     """All tasks in the order in which to start them."""
-    every = [t for units in known.values() for t in units.values()]
-    ranked = [t for _, some in missing.steps(lacking) for t in every if t in some]
-    return sorted(dict.fromkeys(ranked + every), key=lambda t: t.experiment != first)   # else in their order
+    whole = [t for units in known.values() for t in units.values()]
+    ranked = [t for _, some in missing.steps(lacking) for t in whole if t in some]
+    return sorted(dict.fromkeys(ranked + whole), key=lambda t: t.experiment != first)   # else in their order
 
 
 def next_task(waiting, left):
@@ -109,7 +109,7 @@ def plan(tasks, lacking, seconds, jobs):
             inside.add(t)
     yield (f"{len(inside)} of them fit into {seconds / 3600:g} h with {jobs} job{'s' * (jobs > 1)}: "
            f"{missing.where(inside) or 'none'}")
-    yield f"they complete {missing.named([i for i in lacking if i.tasks <= inside])}"
+    yield f"they complete {missing.in_words([i for i in lacking if i.tasks <= inside])}"
 
 
 # ---- computing -------------------------------------------------------------------------------------------
@@ -158,14 +158,14 @@ def compute(tasks, lacking, seconds, jobs, say=print):
             if not running:
                 break
             time.sleep(PAUSE)
-            for each in [r for r in running if r.finished()]:
-                running.remove(each)
-                lacking = told(each, lacking, left, say)
+            for ended in [r for r in running if r.finished()]:
+                running.remove(ended)
+                lacking = report(ended, lacking, left, say)
     finally:
-        for each in running:
-            each.child.terminate()
-        for each in running:
-            each.child.wait()
+        for ended in running:
+            ended.child.terminate()
+        for ended in running:
+            ended.child.wait()
     if waiting and end > time.monotonic():
         shortest = min(waiting, key=lambda t: t.seconds)
         say(f"nothing fits into what is left of the time: the shortest run, {shortest.experiment} "
@@ -180,13 +180,13 @@ def ready(task):
 STARTED = time.time()
 
 
-def told(ended, lacking, left, say):
+def report(ended, lacking, left, say):
     """Say how a run ended, and take a finished one from `left`; returns the items that still lack runs."""
     task, done = ended.task, []
     if ready(task):
         left.pop(task)
         done = [i for i in lacking if all(map(ready, i.tasks))]
-        how = f"completes {missing.named(done)}" if done else "completes nothing alone"
+        how = f"completes {missing.in_words(done)}" if done else "completes nothing alone"
     elif ended.stopped:
         how = "stopped at the end of the time; next time it goes on from its checkpoint, if it keeps one"
     else:

@@ -26,8 +26,8 @@ def key(name):
     """A hash of everything that the facts of a notebook depend on: its code, the runs of its paper."""
     runs = sorted((runtime.results_folder() / "runs" / name.split("/")[0]).glob("*/[!.]*.json"))
     code = [ROOT / f for f in (f"notebooks/{name}.py", "workflow/planned.py", *needs.inputs(name))]
-    told = {str(p): [p.stat().st_mtime_ns, p.stat().st_size] for p in (*runs, *code) if p.is_file()}
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    stamps = {str(p): [p.stat().st_mtime_ns, p.stat().st_size] for p in (*runs, *code) if p.is_file()}
+    return hashlib.sha256(json.dumps(stamps, sort_keys=True).encode()).hexdigest()
 
 
 def planned(*words, **how):
@@ -40,10 +40,10 @@ def asked(names):
     """The facts of notebooks, asked of them in one process."""
     with planned("facts", *names, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         said, error = child.communicate()
-    found = [json.loads(line) for line in said.splitlines()]
+    answers = [json.loads(line) for line in said.splitlines()]
     if child.returncode:
-        raise SystemExit(f"{names[len(found)]}: {error.strip()}")
-    return found
+        raise SystemExit(f"{names[len(answers)]}: {error.strip()}")
+    return answers
 
 
 def facts():
@@ -53,24 +53,24 @@ def facts():
     """
     places = {name: runtime.cache_folder() / "planned" / f"{name.replace('/', '-')}.json"
               for name in catalogue.with_results()}
-    now, told = {name: key(name) for name in places}, {}
+    now, known = {name: key(name) for name in places}, {}
     for name, path in places.items():
         try:
             before = json.loads(path.read_text())
-            told |= {name: before["facts"]} if before["key"] == now[name] else {}
+            known |= {name: before["facts"]} if before["key"] == now[name] else {}
         except (OSError, ValueError, KeyError, TypeError):
             pass    # the first time here, or a damaged file
     many = records.jobs(os.environ.get("JOBS") or str(os.cpu_count()))
-    ask = [n for n in places if n not in told]
+    ask = [n for n in places if n not in known]
     groups = [ask[i::many] for i in range(min(many, len(ask)))]
     with ThreadPoolExecutor(many) as pool:
-        for group, found in zip(groups, pool.map(asked, groups)):
-            for name, each in zip(group, found):
-                told[name] = each
+        for group, answers in zip(groups, pool.map(asked, groups)):
+            for name, answer in zip(group, answers):
+                known[name] = answer
                 if key(name) == now[name]:      # else something was written meanwhile
-                    text = json.dumps({"key": now[name], "facts": each})
+                    text = json.dumps({"key": now[name], "facts": answer})
                     runtime.write_atomically(places[name], lambda part, text=text: part.write_text(text))
-    return {name: told[name] for name in places}
+    return {name: known[name] for name in places}
 
 
 # ---- what the absent runs complete -----------------------------------------------------------------------
@@ -103,33 +103,33 @@ class Item:
         return printed and printed.label
 
 
-def tasks(told):
+def tasks(facts_of):
     """`{experiment: {run: Task}}` of the facts of all notebooks."""
     return {s["set"]: {n: Task(s["set"], n, seconds, tuple(sizes.items()))
                        for n, (seconds, sizes) in s["absent"].items()}
-            for each in told.values() for s in each["sets"]}
+            for page in facts_of.values() for s in page["sets"]}
 
 
-def items(told, known):
+def items(facts_of, known):
     """The items that lack runs, their own or of experiments that these come after."""
-    before = {s["set"]: s["after"] for each in told.values() for s in each["sets"]}
+    before = {s["set"]: s["after"] for page in facts_of.values() for s in page["sets"]}
 
     def lacked(experiment, run):
         task = known.get(experiment, {}).get(run)
         return set() if task is None else {task, *(
             t for name in before.get(experiment, ()) for t in known.get(name, {}).values())}
 
-    found = []
-    for notebook, each in told.items():
+    lacking = []
+    for notebook, page in facts_of.items():
         paper = notebook.split("/")[0]
-        for item, sets in each["rests"].items():
+        for item, sets in page["rests"].items():
             lacks = set().union(*(lacked(name, run) for name, runs in sets.items() for run in runs))
             if lacks:
-                made = record.read(paper, item)
-                deciding = made is None or made.get("verdict") == "in part" or any(
-                    map(claims.waits, made["claims"]))
-                found.append(Item(paper, item, frozenset(lacks), deciding))
-    return found
+                kept = record.read(paper, item)
+                deciding = kept is None or kept.get("verdict") == "in part" or any(
+                    map(claims.waits, kept["claims"]))
+                lacking.append(Item(paper, item, frozenset(lacks), deciding))
+    return lacking
 
 
 def hours(some):
@@ -155,15 +155,15 @@ def steps(lacking):
 
 
 # ---- the report ------------------------------------------------------------------------------------------
-def named(some):
+def in_words(lacking):
     """What items are called: `Sutton et al., Table 1, Figure 8 and 4 tables of our own`."""
-    told = []
-    for paper in dict.fromkeys(i.paper for i in some):
-        labels = [i.label for i in some if i.paper == paper and i.label]
-        ours = sum(i.paper == paper and not i.label for i in some)
+    texts = []
+    for paper in dict.fromkeys(i.paper for i in lacking):
+        labels = [i.label for i in lacking if i.paper == paper and i.label]
+        ours = sum(i.paper == paper and not i.label for i in lacking)
         own = [f"{ours} table{'s' * (ours > 1)} of our own"] if ours else []
-        told.append(", ".join([reference.SHORT[paper], *labels, *own]))
-    return "; ".join(told) or "nothing alone"
+        texts.append(", ".join([reference.SHORT[paper], *labels, *own]))
+    return "; ".join(texts) or "nothing alone"
 
 
 def where(some):
@@ -181,7 +181,7 @@ def worth(lacking):
             continue
         homes = {t.experiment for t in some}
         first = f" FIRST={homes.pop()}" if len(homes) == 1 else ""
-        yield (f"  {hours(some):5.1f} h  {named(done)}: {where(some)}: "
+        yield (f"  {hours(some):5.1f} h  {in_words(done)}: {where(some)}: "
                f"make fill HOURS={math.ceil(hours(some))}{first}")
     if longer:
         yield f"  {longer} more items need above {A_FEW_HOURS} hours, or nobody knows how many"
@@ -198,7 +198,7 @@ def standing(s):
     if s["smaller"]:
         lacks.append(f"{s['smaller']} smaller than published")
     if s["outdated"]:
-        changed = sorted({each for some in s["outdated"].values() for each in some})
+        changed = sorted({name for some in s["outdated"].values() for name in some})
         few = f": {', '.join(s['outdated'])}" if len(s["outdated"]) <= FEW else ""
         lacks.append(f"{len(s['outdated'])} out of date ({', '.join(changed)} changed){few}")
     if lacks:
@@ -211,19 +211,19 @@ def unplanned():
     known = catalogue.experiments()
     for folder in sorted((runtime.results_folder() / "runs").glob("*/*")):
         name = "/".join(folder.parts[-2:])
-        named_ = known[name].planned()[0] if name in known else {}
+        plan = known[name].planned()[0] if name in known else {}
         for path in sorted(folder.glob("[!.]*.json")):
-            if path.stem not in named_:
+            if path.stem not in plan:
                 yield f"{name}: no plan names {path.stem}: git rm results/runs/{name}/{path.stem}*"
     left = list((runtime.results_folder() / "units").rglob("*.json"))
     if left:
         yield f"{len(left)} files are left under results/units: python -m workflow.migrate"
 
 
-def versions(told):
+def versions(facts_of):
     """A line on recorded runs by another version of torch than the present one."""
     count = Counter()
-    for s in (s for each in told.values() for s in each["sets"]):
+    for s in (s for page in facts_of.values() for s in page["sets"]):
         count.update(s["torch"])
     here = provenance.versions()["torch"]
     other = "".join(f"{n} from torch {v}, " for v, n in sorted(count.items()) if v != here)
@@ -232,18 +232,18 @@ def versions(told):
 
 def lines():
     """The report, line by line."""
-    told = facts()
-    lacking = items(told, tasks(told))
+    facts_of = facts()
+    lacking = items(facts_of, tasks(facts_of))
     if lacking:
         yield "What would be complete after so many hours of one core, what can still decide a verdict first:"
         yield from worth(lacking)
-    for each in told.values():
-        for s in each["sets"]:
+    for page in facts_of.values():
+        for s in page["sets"]:
             yield from standing(s)
     yield from unplanned()
-    yield versions(told)
+    yield versions(facts_of)
     homes = catalogue.pages()
-    later = [item.title for item, made in record.everything() if made is None
+    later = [item.title for item, kept in record.everything() if kept is None
              and (item.paper, item.id) not in homes and item.kind in reference.RESULT_KINDS]
     some = f": {later[0]} to {later[-1]}" if later else ""
     yield f"{len(later)} results have no notebook yet{some}"

@@ -42,10 +42,10 @@ class Planned(page.Page):
         kept = record.read(self.paper_key, item)
         return super()._publish(item, sets, **judged) if kept is None else page.Shown(kept)
 
-    def extra(self, slug, sets, *words, **named):
+    def extra(self, slug, sets, *words, **options):
         self._noted(f"{record.EXTRA}{slug}", sets)
 
-    def picture(self, *words, **named):
+    def picture(self, *words, **options):
         pass
 
     text = box = finish = picture
@@ -82,8 +82,8 @@ def usual(results, name):
             for run in nearest(results, name)]
     if not like:
         return [None, {}]
-    sizes = Counter(each for each, _ in like).most_common(1)[0][0]
-    seconds = [took for each, took in like if each == sizes]
+    sizes = Counter(these for these, _ in like).most_common(1)[0][0]
+    seconds = [took for these, took in like if these == sizes]
     return [sum(seconds) / len(seconds), dict(sizes)]
 
 

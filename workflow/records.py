@@ -45,11 +45,11 @@ def _begin(env):
     os.environ.update(env)
 
 
-def jobs(told):
-    """How many processes at once, of the text `told`; raises UserError where it is no number from 1."""
-    if not told.isdecimal() or int(told) < 1:
-        raise runtime.UserError(f"JOBS={told!r}; allowed: a whole number from 1")
-    return int(told)
+def jobs(text):
+    """How many processes at once, of a text; raises UserError where it is no number from 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise runtime.UserError(f"JOBS={text!r}; allowed: a whole number from 1")
+    return int(text)
 
 
 def rebuild(names, results):

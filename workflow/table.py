@@ -20,20 +20,21 @@ def of(*paths):
 
     Raises UserError naming a file that is no run notebook.
     """
-    made = []
+    rows = []
     for path in map(Path, paths):
         notebook = catalogue.opened(path)
-        told = [output["data"][MIME] for cell in (notebook or {"cells": []})["cells"]
+        outputs = [output["data"][MIME] for cell in (notebook or {"cells": []})["cells"]
                 for output in cell.get("outputs", []) if MIME in output.get("data", {})]
-        facts = next((each["facts"] for each in told if each.get("kind") == "stamp"), None)
+        facts = next((spec["facts"] for spec in outputs if spec.get("kind") == "stamp"), None)
         if facts is None:
             raise runtime.UserError(f"{path}: no notebook that ran to its end; run it first: python -m "
                                     f"workflow.run notebooks/<paper>/<section>.ipynb {path}")
         about = {"run": path.name, "profile": facts["profile"], "seed": facts["seed"],
                  "parameters": json.dumps({k: v for k, v in facts["parameters"].items()
                                            if k not in ("profile", "seed", "device", "units")})}
-        made += [row | about for each in told if each.get("kind") == "item" for row in each.get("table", ())]
-    return flat.frame(made)
+        rows += [row | about for spec in outputs if spec.get("kind") == "item"
+                 for row in spec.get("table", ())]
+    return flat.frame(rows)
 
 
 def write(target, *paths):
