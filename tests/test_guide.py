@@ -1,0 +1,128 @@
+"""The guide: what *Your own model* shows runs as shown, in an empty folder, with the package alone."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+from functools import partial
+from types import SimpleNamespace
+
+import jupytext
+import numpy as np
+import pytest
+import torch
+import torchvision
+from torch import nn
+
+from shared import ROOT, inference
+from shared.attacks.gradient import PGD
+from shared.attacks.noise import RandomSearch
+from shared.attacks.threat import Linf
+
+CELLS = jupytext.read(ROOT / "notebooks/guide/your_own_model.py").cells
+SHOWN = [cell.source for cell in CELLS if "show-input" in cell.metadata.get("tags", [])]
+PROSE = "\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory):
+    """A folder with the package as it is installed, without the repository."""
+    folder = tmp_path_factory.mktemp("packages")
+    shutil.copytree(ROOT / "shared", folder / "shared", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def run(code, folder, packages, *options):
+    """A finished process of a script in a folder."""
+    (folder / "script.py").write_text(code)
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("BOUNDARY_", "PYTHON"))}
+    return subprocess.run([sys.executable, *options, "script.py"], cwd=folder, capture_output=True, text=True,
+                          env={**env, "PYTHONPATH": str(packages), "HOME": str(folder / "home"),
+                               "OMP_NUM_THREADS": "1"})
+
+
+def test_the_script_and_what_follows_run_as_shown(tmp_path, packages):
+    """At the end the boxes once more, where no example is found."""
+    start, end = SHOWN[-1].split("L2(1.5)")
+    done = run("\n\n".join([*SHOWN, f"{start}L2(1e-6){end}"]), tmp_path, packages)
+    assert done.returncode == 0, done.stderr
+    said = dict(re.findall(r"^([\w ]+): (\S+)$", done.stdout, re.MULTILINE))
+    assert float(said["accuracy"]) > 0.9 > 0.5 > float(said["accuracy under PGD"])
+    assert "classified correctly" in done.stdout and done.stdout.count("no example found") == 1
+    assert sorted(os.listdir(tmp_path)) == ["card.html", "card.json", "script.py"]
+
+
+def test_a_pretrained_model_and_a_file_of_images_run_as_shown(tmp_path, packages):
+    script, = re.findall(r"```python\n(.*?)```", PROSE, re.DOTALL)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        network = torchvision.models.resnet18(weights=None).eval()
+    torch.save(network.state_dict(), tmp_path / "resnet18.pt")
+    x = np.random.default_rng(0).integers(0, 256, (4, 32, 32, 3), dtype=np.uint8)
+    mean, std = (torch.tensor(v).view(3, 1, 1) for v in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
+    y = network((torch.as_tensor(x).permute(0, 3, 1, 2) / 255 - mean) / std).argmax(1)
+    np.savez(tmp_path / "images.npz", x=x, y=y.numpy())
+    done = run(script, tmp_path, packages)
+    assert done.returncode == 0, done.stderr
+    assert "accuracy: 1.0\nResult(4 images: 4 correct before" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["shared/__init__.py", "shared.py"])
+def test_what_a_reader_s_own_shared_does_and_the_remedy(tmp_path, packages, name):
+    (tmp_path / "shared").mkdir()   # without __init__.py it hides nothing
+    script = "import shared.statistics as found\nprint(found.__file__)"
+    assert run(script, tmp_path, packages).stdout.strip() == str(packages / "shared/statistics.py")
+    (tmp_path / name).touch()
+    assert "No module named 'shared.statistics'" in run(script, tmp_path, packages).stderr
+    assert run(script, tmp_path, packages, "-P").stdout.strip() == str(packages / "shared/statistics.py")
+
+
+# ---- the table of models -----------------------------------------------------------------------------------
+NET = nn.Sequential(nn.Flatten(), nn.Linear(144, 3))
+nn.init.normal_(NET[1].weight, generator=torch.Generator().manual_seed(0))
+X = torch.rand(6, 1, 12, 12, generator=torch.Generator().manual_seed(0))
+Y = inference.labels(NET, X)
+
+
+def of_type(dtype):
+    net = nn.Sequential(nn.Flatten(), nn.Linear(144, 3)).to(dtype)
+    net.load_state_dict(NET.state_dict())
+    return net
+
+
+def first_class(x):
+    """Two classes by one logit: whether NET gives class 0."""
+    scores = NET(x)
+    return scores[:, 0] - scores[:, 1:].amax(1)
+
+
+MODELS = {  # beginning of a row: models of this kind, of the classes of NET
+    "returns logits": [NET],
+    "returns an object": [lambda x: SimpleNamespace(logits=NET(x), loss=None)],
+    "returns a dict": [lambda x: {"loss": None, "logits": NET(x)}],
+    "returns a tuple": [lambda x: (NET(x), None)],
+    "is compiled": [NET],
+    "has float64 or bfloat16 weights": [of_type(torch.float64), of_type(torch.bfloat16)],
+    "expects normalised pixels": [lambda x: NET(0.13 + 0.31 * x)],
+    "takes and returns numpy arrays": [lambda x: NET(torch.from_numpy(x)).detach().numpy()]}
+ROWS = dict(re.findall(r"^\| ((?!Your model|---).*?) \| `(.*)` \|$", PROSE, re.MULTILINE))
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute")     # torch.compile's own
+@pytest.mark.parametrize("row", MODELS)
+def test_each_row_of_the_table_of_models(row):
+    shown, = (code for text, code in ROWS.items() if text.startswith(row))
+    assert len(ROWS) == len(MODELS)
+    attack = RandomSearch(Linf(0.3), 20) if "numpy" in row else PGD(Linf(0.3), 5, 0.1)
+    quick = SimpleNamespace(from_numpy=torch.from_numpy, compile=partial(torch.compile, backend="eager"))
+    for model in MODELS[row]:
+        passed = eval(shown, {"adapt": inference.adapt, "torch": quick, "model": model})
+        result, same = (attack(m, X, Y, generator=0) for m in (passed, NET))
+        assert result.was_correct.all() and 0 < same.success.sum()
+        assert result.success.equal(same.success)
+
+
+def test_one_logit_is_a_model():
+    y = (Y != 0).long()
+    result = PGD(Linf(0.3), 5, 0.1)(lambda x: -first_class(x), X, y, generator=0)
+    assert result.was_correct.all() and result.success.any()
