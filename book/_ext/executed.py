@@ -144,7 +144,6 @@ def read(app, docname, source):
         if "show-input" in tags:  # code that the page is about stands open
             code = "".join(cell["source"])
             page.append(markdown_cell(f"code-{n}", f"```python\n{code}\n```"))
-            cell["source"] = ""
             if not cell["outputs"]:
                 continue
             tags.append("remove-input")

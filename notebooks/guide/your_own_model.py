@@ -1,7 +1,6 @@
 # ---
 # jupyter:
 #   boundary_book:
-#     items: []
 #     needs:
 #     - shu/2_4_alarm
 #   jupytext:
@@ -52,7 +51,7 @@ def strip(rows, titles, caption, alt):
     """Show rows of images, {label: [n, C, H, W]}, with n titles above the first row."""
     if not titles:
         return display.say("No example found.")
-    figure, axes = plt.subplots(len(rows), len(titles), figsize=(7.2, 1.25 * len(rows) + 0.4), squeeze=False)
+    figure, axes = plt.subplots(len(rows), len(titles), figsize=(3.9, len(rows) + 0.4), squeeze=False)
     for n, (line, (label, shown)) in enumerate(zip(axes, rows.items())):
         display.image_grid(line, shown.cpu(), None if n else titles)
         line[0].set_ylabel(label, rotation=0, ha="right", va="center")
@@ -81,13 +80,13 @@ from shared.attacks.threat import Linf
 from shared.card import card
 from shared.data import sets
 
-# 1. Your images, float32 [N, C, H, W] in [0, 1], and their classes, int64 [N] from 0. Here: embedded digits.
+# 1. Your images, [N, C, H, W] from 0 to 1, and their classes, [N] from 0.
 digits = sets.load("digits")
 x_train, y_train = digits.x_train / 255, digits.y_train
 x_test, y_test = digits.x_test / 255, digits.y_test
 
 
-# 2. Your model: any callable from images to logits [N, classes], normalisation included, no softmax.
+# 2. Your model, from images to logits [N, classes]: without a softmax.
 def trained(seed):
     torch.manual_seed(seed)
     network = nn.Sequential(nn.Flatten(), nn.Linear(784, 64), nn.ReLU(), nn.Linear(64, 10))
@@ -99,7 +98,6 @@ def trained(seed):
         optimiser.step()
     return network
 
-
 model = trained(seed=0)
 
 # 3. Three instruments on 100 images.
@@ -110,7 +108,7 @@ pairs = borderline.search(model, x, borderline.backgrounds("digit", x, y, 0), ma
 print("similarity where the label changes:", borderline.summary(pairs)["robustness_mean"])
 print("overlap of the classes:", roby.measure(model, x_test, y_test).overlap)
 
-# 4. All instruments on 40 images: card.html for the browser, card.json with the numbers.
+# 4. All instruments on 40 images; card.html is for the browser.
 report = card(model, x_test, y_test, images=40)
 report.save("card.html")
 print(report)
@@ -138,9 +136,9 @@ model, x, y = model.to(page.device), x_test[rows].to(page.device), y_test[rows].
 # from shared.card import images_of
 # from shared.inference import accuracy, adapt
 #
-# network = torchvision.models.resnet18(weights=None)    # 1,000 classes
+# network = torchvision.models.resnet18(weights=None)
 # network.load_state_dict(torch.load("resnet18.pt", weights_only=True))
-# model = adapt(network, mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225))    # as in its training
+# model = adapt(network, mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225))
 # x, y = images_of("images.npz")
 # x = x / 255
 # print("accuracy:", accuracy(model, x, y))
@@ -176,7 +174,7 @@ result = attack(model, x, y, generator=0)
 norms = result.distance[result.success & result.was_correct]
 
 # %%
-rows = (result.success & result.was_correct).nonzero()[:6, 0]
+rows = (result.success & result.was_correct).nonzero()[:4, 0]
 titles = [f"{a} → {b}" for a, b in zip(y[rows], inference.labels(model, result.x_adv[rows]))]
 strip({"clean": x[rows], "attacked": result.x_adv[rows]}, titles, "Clean images and their Carlini-Wagner "
       "examples. Titles: true → predicted class.", "Digits with grey spots below clean ones.")
@@ -189,12 +187,12 @@ typical("pgd_accuracy", "noise_accuracy", "cw_distance")
 # similarity (SSIM); 1 means equal. A large similarity to the source is worse: its label changes while it looks alike ({ref}`ren-iii`).
 
 # %% tags=["show-input"]
-partners = borderline.backgrounds("digit", x, y, 0)    # for each image one of another class
+partners = borderline.backgrounds("digit", x, y, 0)    # of another class
 pairs = borderline.search(model, x, partners, threshold=0.99, max_iterations=20)
 similarity = pairs.robustness[~pairs.excluded]    # of the inside image and the source
 
 # %%
-rows = (~pairs.excluded).nonzero()[:6, 0]
+rows = (~pairs.excluded).nonzero()[:4, 0]
 strip({"source": pairs.original[rows], "inside": pairs.inside[rows], "outside": pairs.outside[rows]},
       [f"{a} | {b}" for a, b in zip(pairs.inside_class[rows], pairs.outside_class[rows])],
       "Sources and both sides of their borderline pairs. Titles: labels inside | outside.",
@@ -217,7 +215,7 @@ crossings = survey(model, x, lines, step=0.02, top=0.5)
 nearest, censored = crossings.nearest, crossings.censored
 
 # %%
-figure, ax = plt.subplots(figsize=(7.2, 3))
+figure, ax = plt.subplots(figsize=(3.9, 2.6))
 ax.hist([nearest[~censored].cpu(), nearest[censored].cpu()], bins=25, range=(0, crossings.top), stacked=True)
 ax.set(xlabel="nearest boundary (RMS)", ylabel="images")
 display.picture(figure, f"Nearest boundary of {len(x)} images over {len(lines)} directions. Orange: no label "
@@ -239,11 +237,11 @@ noise = susceptibility(model, x, y, generator=0, draws=100, count=512, largest=1
 flipped = [share["percent"] for share in noise.random_shares]    # None where no image has an attack
 
 # %%
-figure, ax = plt.subplots(figsize=(7.2, 3))
+figure, ax = plt.subplots(figsize=(3.9, 2.6))
 for network in known:
     ax.plot(noise.deltas, [100 * network[f"noise_{delta}"] for delta in noise.deltas], color="0.75")
 ax.plot(noise.deltas, flipped, "o-", color=display.PALETTE[0])
-ax.set(xlabel="norm of the noise, in norms of the attack", ylabel="flipped labels, %", ylim=(-3, 103))
+ax.set(xlabel="norm of the noise over that of the attack", ylabel="flipped labels, %", ylim=(-3, 103))
 display.picture(figure, f"Images whose label one of {noise.draws} random perturbations flips: the script's "
                 "network (dots), known ones (grey).", "Curves that rise with the norm of the noise.")
 typical("susceptible", "noise_1", "noise_10")
@@ -257,13 +255,13 @@ typical("susceptible", "noise_1", "noise_10")
 
 # %% tags=["show-input"]
 layout = roby.layout(inference.logits(model, x_test), y_test)
-scores = roby.roby(layout)    # scores.roby is scaled within the model, scores.overlap is not
+scores = roby.roby(layout)    # .roby is scaled, .overlap is not
 
 # %%
-figure, ax = plt.subplots(figsize=(7.2, 3))
+figure, ax = plt.subplots(figsize=(3.9, 2.6))
 ax.hist(layout.overlap, bins=20)
 ax.set(xlabel="overlap of two classes", ylabel="pairs of classes")
-display.picture(figure, f"Overlap of {len(layout.overlap)} pairs of classes.", "A histogram around 0.")
+display.picture(figure, f"Overlap of {len(layout.overlap)} pairs of classes (below 0: apart).", "Histogram.")
 typical("roby", "overlap")
 
 # %% [markdown]
@@ -279,7 +277,7 @@ from shared import regions
 from shared.attacks.threat import L2
 
 models = [model, trained(seed=1), trained(seed=2)]    # the attacked one first
-chosen = (regions.answers(models, x) == y).all(0).nonzero()[:1, 0]    # an image that all classify correctly
+chosen = (regions.answers(models, x) == y).all(0).nonzero()[:1, 0]    # all are correct
 attack = PGD(L2(1.5), steps=20, step=0.4)
 examples = regions.sweep(model, x[chosen], y[chosen], attack, generator=0).images if len(chosen) else x[:0]
 if len(examples):
@@ -290,12 +288,13 @@ else:
 
 # %%
 if len(examples):
-    strip({"": torch.cat([x[chosen], examples[:1], samples[:4]])}, ["clean", "example", *["sample"] * 4],
+    strip({"": torch.cat([x[chosen], examples[:1], samples[:2]])}, ["clean", "example", *["sample"] * 2],
           f"The attacked network misclassifies {errors[0]:.0%} of {len(samples)} samples of the box, its "
-          f"re-trainings {' and '.join(f'{e:.0%}' for e in errors[1:])}.", "A digit, then five with spots.")
-if kinds := (record.read("shu", "procedure-region-types") or {}).get("data"):
-    display.say("Of {} boxes around an MNIST digit, {type_1} mislead the attacked network but not all "
-                "re-trainings, {type_2} only re-trainings, {type_3} all networks.".format(sum(kinds.values()), **kinds))
+          f"re-trainings {' and '.join(f'{e:.0%}' for e in errors[1:])}.", "A digit, then three with spots.")
+if kind := (record.read("shu", "procedure-region-types") or {}).get("data"):
+    display.say("Of {} boxes around an MNIST digit, {type_1} mislead the attacked network but not all of its "
+                "re-trainings, {type_2} mislead re-trainings alone, and {type_3} all ten networks."
+                .format(sum(kind.values()), **kind))
 
 # %%
 page.finish()
