@@ -14,10 +14,12 @@ import torch
 import torchvision
 from torch import nn
 
-from shared import ROOT, inference
+from shared import ROOT, borderline, inference
+from shared.attacks.directions import directions
 from shared.attacks.gradient import PGD
 from shared.attacks.noise import RandomSearch
 from shared.attacks.threat import Linf
+from shared.boundary.survey import survey
 
 CELLS = jupytext.read(ROOT / "notebooks/guide/your_own_model.py").cells
 SHOWN = [cell.source for cell in CELLS if "show-input" in cell.metadata.get("tags", [])]
@@ -90,12 +92,6 @@ def of_type(dtype):
     return net
 
 
-def first_class(x):
-    """Two classes by one logit: whether NET gives class 0."""
-    scores = NET(x)
-    return scores[:, 0] - scores[:, 1:].amax(1)
-
-
 MODELS = {  # beginning of a row: models of this kind, of the classes of NET
     "returns logits": [NET],
     "returns an object": [lambda x: SimpleNamespace(logits=NET(x), loss=None)],
@@ -122,7 +118,20 @@ def test_each_row_of_the_table_of_models(row):
         assert result.success.equal(same.success)
 
 
-def test_one_logit_is_a_model():
-    y = (Y != 0).long()
-    result = PGD(Linf(0.3), 5, 0.1)(lambda x: -first_class(x), X, y, generator=0)
+def test_one_logit_above_0_says_class_1():
+    def model(images):
+        return NET(images)[:, 1:].amax(1) - NET(images)[:, 0]
+
+    result = PGD(Linf(0.3), 5, 0.1)(model, X, (Y != 0).long(), generator=0)
     assert result.was_correct.all() and result.success.any()
+
+
+def test_without_gradients_boundary_distances_and_borderline_pairs_are_found():
+    def model(images):
+        return NET(images).detach()
+
+    lines = directions(144, 3, generator=0)
+    crossings, same = (survey(m, X, lines, step=0.1, top=1.0) for m in (model, NET))
+    assert crossings.found.any() and crossings.distance.equal(same.distance)
+    pairs, same = (borderline.search(m, X, X.flip(0)) for m in (model, NET))
+    assert not pairs.excluded.all() and pairs.inside.equal(same.inside)
