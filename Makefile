@@ -11,7 +11,7 @@
 # make readme    the README's picture and finder
 # make pair      both halves of every notebook in step     make lock    renew requirements.lock
 # make clean     drop what was built (not the environment, the cache, a sweep, runs of other parameters)
-# make env       the environment alone, mended where it is half-made
+# make env       the environment alone, mended where it is half-made; make venv: without packages
 # Knobs: PROFILE=smoke|quick|paper  JOBS=n  VENV=folder  PYTHON=python3
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -30,8 +30,11 @@ export PROFILE JOBS
 ifeq ($(filter $(PROFILE),smoke quick paper),)
 $(error unknown profile '$(PROFILE)'; allowed: smoke, quick, paper)
 endif
+ifneq ($(words $(VENV)),1)
+$(error VENV='$(VENV)': a folder without spaces in its name is needed; one relative to this folder will do)
+endif
 
-.PHONY: book run test bench card data missing fill records same page readme pair lock clean env
+.PHONY: book run test bench card data missing fill records same page readme pair lock clean env venv
 # Two makes in one tree take turns: the second finds the work of the first done.
 ALONE = mkdir -p _runs; exec 9>_runs/.lock; flock -n 9 || { echo "make: another one is at work here; waiting for it"; flock 9; };
 
@@ -89,17 +92,26 @@ lock: $(READY)
 
 # The environment is the lock, neither more nor less. The .pth line lets `import shared` work from any folder;
 # JupyterLab's setting saves a page without outputs.
-# It is sound if it lies where it was made, with a new enough Python and pip; else it is made anew.
+# It is sound if it lies where it was made, with a new enough Python and pip; else it is made anew. Another
+# clone's stays as it is.
 LOCK ?= requirements.lock
 SOUND = grep -qsF "$(abspath $(VENV))" $(VENV)/bin/activate && \
-    $(BIN)/python -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
-ifneq ($(wildcard $(READY)),)
+    "$(BIN)/python" -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+OWNER = $(shell cat $(VENV)/lib/python3*/site-packages/boundary_book.pth 2>/dev/null)
+ifneq ($(wildcard $(VENV)),)
 ifneq ($(shell $(SOUND) && echo yes),yes)
+$(shell rm -f $(READY))
+else ifneq ($(OWNER),$(CURDIR))
+ifneq ($(shell [ -e "$(OWNER)/workflow" ] && echo yes),)
+$(error VENV=$(VENV) belongs to the clone $(OWNER); name another folder)
+endif
 $(shell rm -f $(READY))
 endif
 endif
 
-env:
+env: $(READY)
+
+venv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo "make: Python 3.11 or newer is needed; name one with PYTHON=/path/to/python3" >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
@@ -113,10 +125,10 @@ env:
 	    $(PYTHON) -m venv $(VENV); }
 
 $(READY): $(LOCK) workflow/jupyter.json
-	@$(MAKE) --no-print-directory env
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	@$(MAKE) --no-print-directory venv
+	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check \
 	    "uv==$$(sed -n 's/^uv==\([^ ;]*\).*/\1/p' requirements.lock)"
-	$(BIN)/uv pip sync --quiet --system-certs --python $(BIN)/python --require-hashes $(LOCK)
+	"$(BIN)/uv" pip sync --quiet --system-certs --python "$(BIN)/python" --require-hashes $(LOCK)
 	mkdir -p $(VENV)/etc/jupyter && cp workflow/jupyter.json $(VENV)/etc/jupyter/jupyter_server_config.json
-	echo "$(CURDIR)" > "$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')/boundary_book.pth"
+	echo "$(CURDIR)" > "$$("$(BIN)/python" -c 'import site; print(site.getsitepackages()[0])')/boundary_book.pth"
 	touch $@

@@ -254,4 +254,12 @@ def _apart(experiment, name, arguments, published):
     folder = ROOT / "_runs" / "runs" / experiment.name
     path = folder / f"{name}-{_key(experiment, name, arguments)}.json"
     run = content.sound(path, store.read)
-    return keep(experiment, name, arguments, published, path) if run is None else run
+    if run is None or _of_another_file(run):
+        return keep(experiment, name, arguments, published, path)
+    return run
+
+
+def _of_another_file(run):
+    """Whether a data file of the reader's own is no longer that of the run."""
+    return any(name.endswith(".npz") and sets.load(name).fingerprint != held
+               for name, held in run.provenance["data"].items())

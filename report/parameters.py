@@ -2,16 +2,17 @@
 
     images: int = None  # test images to start from; None takes the profile's value [1..]
     threshold: float = 0.99  # stop when the SSIM of the pair is above this (0..1]
-    dataset: str = "mnist"  # what the nets learn {mnist, fashion_mnist, digits}
+    dataset: str = "mnist"  # what the nets learn {mnist, fashion_mnist, digits, *.npz}
 
 What ends the help is what is allowed: an interval, each end closed `[ ]`, open `( )` or absent, or a set of
-values. In a list or tuple it holds for every element. A parameter whose default is None is optional: it takes
-None (also empty text), the profile's value. papermill reads the same lines, by a pattern that knows no
-`int | None`. The four parameters that every notebook has are ruled here.
+values, in which * is any text. In a list or tuple it holds for every element. A parameter whose default is
+None is optional: it takes None (also empty text), the profile's value. papermill reads the same lines, by a
+pattern that knows no `int | None`. The four parameters that every notebook has are ruled here.
 """
 import ast
 import contextlib
 import difflib
+import fnmatch
 import json
 import math
 import re
@@ -89,7 +90,7 @@ class Parameter:
 
     def _element(self, value, whole):
         value = self._typed(value, whole)
-        if self.choices and value not in self.choices:
+        if self.choices and not any(fnmatch.fnmatchcase(str(value), str(c)) for c in self.choices):
             near = difflib.get_close_matches(str(value), map(str, self.choices), 1)
             raise self.refuse(whole, f"; did you mean {near[0]!r}?" if near else "")
         if self.interval and isinstance(value, (int, float)):

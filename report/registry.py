@@ -5,6 +5,7 @@ when one of its names is asked for: adding a paper touches its own file and noth
 float32 images in [0, 1], NCHW, and returns logits.
 """
 import importlib
+import importlib.util
 import pkgutil
 
 import torch
@@ -27,7 +28,13 @@ def architecture(name):
 
 def _modules():
     papers = importlib.import_module("papers")
-    return [m.name for m in pkgutil.iter_modules(papers.__path__) if m.ispkg]
+    return [m.name for m in pkgutil.iter_modules(papers.__path__)
+            if m.ispkg and importlib.util.find_spec(f"papers.{m.name}.models")]
+
+
+def is_paper(key):
+    """Whether an architecture of this key is a paper's, not a reader's own."""
+    return key in _modules()
 
 
 def names():
@@ -51,7 +58,7 @@ def build(name, *, generator=None, **options):
     Raises ValueError for an unknown name.
     """
     key = name.split("-")[0]
-    if key in _modules():
+    if is_paper(key):
         importlib.import_module(f"papers.{key}.models")
     if name not in _BUILDERS:
         raise ValueError(f"unknown architecture {name!r}; allowed: {', '.join(names())}")
@@ -64,8 +71,11 @@ def build(name, *, generator=None, **options):
 def recipe(key, name):
     """The recipe that paper `key` calls `name`, such as `paper` for the constant `PAPER` in its file.
 
-    Raises UserError for an unknown name.
+    Raises UserError for an unknown name, and for a key that is no paper's.
     """
+    if not is_paper(key):
+        raise runtime.UserError(f"recipe {name!r} of {key!r}, which is no paper; allowed for an architecture "
+                                "of your own: a Recipe(epochs=...)")
     constants = vars(importlib.import_module(f"papers.{key}.models"))
     known = {k.lower(): v for k, v in constants.items() if isinstance(v, Recipe)}
     if name not in known:

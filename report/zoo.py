@@ -7,8 +7,8 @@ import torch
 
 from report import registry, store
 from shared import ROOT, runtime
-from shared.data import content
-from shared.inference import accuracy
+from shared.data import content, sets
+from shared.inference import accuracy, logits
 from shared.training.fit import fit, share
 from shared.training.recipe import Recipe
 
@@ -35,18 +35,19 @@ def net(architecture, recipe, dataset, seed, *, device, hook=None):
     """The `Trained` net of these: a committed one, else one from the cache, else trained now.
 
     recipe   a `Recipe`, or the name of one of the paper's (`"paper"` for the constant PAPER beside the
-             architecture). On embedded data any stands for the paper's SMOKE, which is made for them: with so
-             few images other recipes would hardly begin.
-    dataset  a `shared.data.sets.Dataset`
+             architecture). On embedded data a paper's architecture is trained by its SMOKE, which is made for
+             them: with so few images other recipes would hardly begin.
+    dataset  a `shared.data.sets.Dataset`, or its name for `sets.load`
     hook     what `fit` takes, a frozen dataclass: its class and its settings enter the net's name
 
     Weights are rounded to float16 after training and kept so (running statistics in float32): the net that is
     measured is exactly the net that is kept. Two processes that want one net train it once. Raises UserError
     for an unknown name, a net that never leaves chance accuracy, and weights too large for float16.
     """
-    embedded = dataset.source in ("embedded", "stand-in")
-    if embedded or not isinstance(recipe, Recipe):
-        recipe = registry.recipe(architecture.split("-")[0], "smoke" if embedded else recipe)
+    dataset = sets.load(dataset) if isinstance(dataset, str) else dataset
+    key, embedded = architecture.split("-")[0], dataset.source in ("embedded", "stand-in")
+    if not isinstance(recipe, Recipe) or embedded and registry.is_paper(key):
+        recipe = registry.recipe(key, "smoke" if embedded else recipe)
     with torch.device("meta"):  # layers and shapes alone: a kept net needs no initial weights
         shape = registry.build(architecture)
     name = name_of(shape, architecture, recipe, dataset, seed, hook)
@@ -72,10 +73,16 @@ def name_of(untrained, architecture, recipe, dataset, seed, hook=None):
     layers = [repr(untrained), [[k, list(v.shape)] for k, v in untrained.state_dict().items()]]
     decides = [layers, recipe.settings(), dataset.fingerprint, seed, LOOP]
     decides += [] if hook is None else [store.plain(hook)]
-    return f"{architecture}-{dataset.stand_in or dataset.name}-s{seed}-{content.of_json(decides)[:10]}"
+    data = dataset.stand_in or Path(dataset.name).stem
+    return f"{architecture}-{data}-s{seed}-{content.of_json(decides)[:10]}"
 
 
 def _train(net, path, architecture, recipe, dataset, seed, hook, device):
+    try:
+        logits(net, dataset.x_test[:1])
+    except RuntimeError:
+        raise runtime.UserError(f"{architecture} cannot take images {list(dataset.x_test.shape[1:])} of "
+                                f"{dataset.name}; pass images of the size it was made for") from None
     start = time.perf_counter()
     order = runtime.generator(seed, architecture, "order")
     fit(net, dataset.x_train, dataset.y_train, recipe, generator=order, device=device, hook=hook,

@@ -33,6 +33,7 @@ def mix(a, b):
 
     So white on black gives 128, and two equal odd values v give v + 1.
     """
+    check_tensors(images=a)
     if a.is_floating_point():
         return (a + b) / 2
     a, b = a - (a >> 1), b - (b >> 1)
@@ -50,11 +51,11 @@ def backgrounds(name, images, labels, generator):
     Returns images of the same type, [1, C, H, W] for white and black, [N, C, H, W] for partners.
     Raises UserError for another name, labels that do not suit the images, and partners within a single class.
     """
+    check_tensors(images=images, labels=labels)
     if name in UNIFORM:
         return torch.full_like(images[:1], UNIFORM[name] / _unit(images))
     if name != "digit":
         raise UserError(f"unknown background {name!r}; use one of {', '.join(UNIFORM)}, digit")
-    check_tensors(images=images, labels=labels)
     if labels.shape != images.shape[:1]:
         raise UserError(f"{len(images)} images need as many labels, not {list(labels.shape)}")
     _, kind, count = labels.cpu().unique(return_inverse=True, return_counts=True)
@@ -77,6 +78,7 @@ def prune(x, t, T):
     if not (isinstance(t, Integral) and isinstance(T, Integral) and 0 <= t <= T <= 256):
         raise UserError(f"pruning thresholds t={t!r}, T={T!r}: "
                         "whole numbers with 0 <= t <= T <= 256 are needed")
+    check_tensors(images=x)
     unit = _unit(x)
     return torch.where(x < t / unit, 0, torch.where(x > T / unit, 255 // unit, x))
 

@@ -14,7 +14,6 @@ import re
 import sys
 import time
 import warnings
-import zipfile
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +29,7 @@ from shared.attacks.noise import RandomSearch
 from shared.attacks.optimised import CarliniWagner
 from shared.attacks.threat import Linf
 from shared.boundary.survey import purity, survey
-from shared.data import content
+from shared.data import archives, content
 from shared.runtime import UserError
 from shared.statistics import share_interval
 from shared.susceptibility import susceptibility
@@ -465,18 +464,9 @@ def weights(model, path):
 
 
 def images_of(path):
-    """`(x, y)` of an .npz with the arrays x [N, C, H, W] or [N, H, W] or [N, H, W, C], and y [N]."""
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            x, y = (torch.from_numpy(arrays[k]) for k in ("x", "y"))
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        raise UserError(f"data {path}: {error}; an .npz with arrays x (images) and y (labels) is "
-                        "needed") from None
-    if x.ndim == 3:
-        x = x[:, None]
-    elif x.ndim == 4 and x.shape[3] in (1, 3) and x.shape[1] not in (1, 3):
-        x = x.permute(0, 3, 1, 2).contiguous()
-    return (x if x.dtype == torch.uint8 else x.float()), y
+    """`(x, y)` of an .npz, as `archives.read_own` reads it."""
+    arrays = archives.read_own(path)
+    return torch.from_numpy(arrays["x_test"]), torch.from_numpy(arrays["y_test"])
 
 
 def conditions(text):

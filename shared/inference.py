@@ -310,17 +310,17 @@ def classes(scores):
     return scores.argmax(1) if scores.shape[1] > 1 else (scores[:, 0] > 0).long()
 
 
-def labels(model, images, *, chunk=None):
+def labels(model, images, *, true=None, chunk=None):
     """Predicted classes, int64 [N], of images [N, C, H, W], uint8 or float in [0, 1], on their device.
 
-    Instruments that ask for labels alone take a model that returns these itself, int64 [N], too.
+    Instruments that ask for labels alone take a model that returns these itself, int64 [N], too. Raises
+    LabelOutOfRange where `true` labels are given and are no classes of the model.
     """
-    return _labels(model, images, chunk)
+    return _labels(model, images, chunk, true)
 
 
 def _labels(model, images, chunk, true=None):
-    """`labels`; raises LabelOutOfRange where the `true` ones are no classes of the model."""
-    check_tensors(images=images)
+    check_tensors(images=images, labels=true)
     device, order = device_of(model, images), memory_format(model)
     if not len(images):
         return torch.zeros(0, dtype=torch.int64, device=images.device)
@@ -371,7 +371,9 @@ def label_margins(scores, labels):
 def margins(model, images, labels, *, bf16=False, chunk=None):
     """`label_margins` of images [N, C, H, W], on their device; `bf16` as in `logits`."""
     check_tensors(labels=labels)
-    return label_margins(logits(model, images, chunk=chunk, bf16=bf16), labels.to(images.device))
+    scores = logits(model, images, chunk=chunk, bf16=bf16)
+    check_classes(labels, max(2, scores.shape[1]))
+    return label_margins(scores, labels.to(images.device))
 
 
 # ---- 16-bit where that is sure ---------------------------------------------------------------------------

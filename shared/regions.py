@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import torch
 
-from shared.inference import check_images, check_tensors, checked_logits, frozen, labels
+from shared.inference import check_images, checked_logits, frozen, labels
 from shared.runtime import UserError, seeded
 
 LEAST = 80         # adversarial examples that the paper needs of an image
@@ -140,19 +140,21 @@ def intervals(x, images, *, keep=1.0, least=LEAST):
 
 
 # ---- what the models say ---------------------------------------------------------------------------------
-def answers(models, images):
-    """The class that each of K models gives each of N images, int64 [K, N]."""
+def answers(models, images, true=None):
+    """The class that each of K models gives each of N images, int64 [K, N].
+
+    Raises LabelOutOfRange where `true` labels are given and are no classes of the models.
+    """
     if isinstance(models, torch.nn.Module):
         raise UserError("models is one network; a list of them is needed: [model, ...]")
     if not models:
         raise UserError("no network was passed; the attacked one and its re-trainings are needed")
-    return torch.stack([labels(model, images) for model in models])
+    return torch.stack([labels(model, images, true=true) for model in models])
 
 
 def rates(models, images, y):
     """Share of the images that each model does not call `y`, float64 [K]: its misclassification rate."""
-    check_tensors(labels=y)
-    return (answers(models, images) != y).double().mean(1)
+    return (answers(models, images, y) != y).double().mean(1)
 
 
 def agreement(answered, y):
@@ -238,7 +240,7 @@ def curve(models, y, box, sizes, *, samples, generator):
     for size in sizes:
         z[:, box.values[done:size]], done = points[:, done:size], size
         images = z.view(samples, *box.clean.shape[1:])
-        answered = answers(models, images)
+        answered = answers(models, images, y)
         row = {"rates": (answered != y).double().mean(1).tolist(),
                "agreement": agreement(answered, y).tolist(),
                "log_measure": float(box.widths[:size].double().log().sum()), **lengths(box.clean, images)}
@@ -249,7 +251,7 @@ def curve(models, y, box, sizes, *, samples, generator):
 
 def noise(x, distances, *, generator):
     """Images at these L2 distances [N] from x in random directions, cut to [0, 1]: float32 [N, C, H, W]."""
-    generator = seeded(generator, "noise")
+    x, generator = check_images(x), seeded(generator, "noise")
     steps = torch.randn(len(distances), *x.shape[1:], generator=generator, dtype=torch.float32).to(x.device)
     scale = distances.to(x.device) / steps.flatten(1).norm(dim=1)
     return (x + scale.view(-1, 1, 1, 1) * steps).clamp(0, 1)
@@ -261,6 +263,7 @@ def plane(models, x, u, v, *, reach, size):
     The axes are unit vectors [2, C, H, W]: along u, and along what of v is at right angles to it. Points lie
     from -reach to reach along each (a column for u, a row for v), in L2 distance, and are cut to [0, 1].
     """
+    x = check_images(x)
     first = u / u.norm()
     second = v - (v * first).sum() * first
     if not second.norm() > 1e-6 * v.norm():      # nor is it where u or v is 0

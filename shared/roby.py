@@ -84,6 +84,7 @@ def embed(features, x, *, like=None, chunk=None):
 
     It sees float32 images in [0, 1], in evaluation mode, on the device of `like`, a model (None: its own).
     """
+    inference.check_tensors(images=x)
     model = features if like is None else like
     device, order = device_of(model, x), inference.memory_format(model)
 

@@ -283,6 +283,12 @@ def revision():
     return os.environ.get("BOUNDARY_REVISION", "unknown")
 
 
+def git_needed():
+    """Raises UserError where there is no git, for what compares or computes the last commit."""
+    if shutil.which("git") is None:
+        raise UserError("no git on this machine, which this command needs for the last commit; install it")
+
+
 def committed(path):
     """The text of a file of the repository at its last commit; None where git or the file is not there."""
     with contextlib.suppress(OSError, ValueError):
@@ -380,7 +386,8 @@ _line = None
 def progress(total, label):
     """A text progress bar where somebody may look: a terminal or a notebook. It leaves nothing behind."""
     global _line
-    file, shell = sys.stdout, sys.modules["IPython"].get_ipython() if "ipykernel" in sys.modules else None
+    file, ipython = sys.stdout, sys.modules.get("IPython") if "ipykernel" in sys.modules else None
+    shell = ipython and ipython.get_ipython()
     if shell is not None:
         if _line is None or _line.cell != shell.execution_count:
             _line = _Line(shell)

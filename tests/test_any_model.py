@@ -421,7 +421,7 @@ def test_no_attack_by_gradients_runs_in_inference_mode(name):
 LABELLED = [*ATTACKS, "judge", "susceptibility", "accuracy", "sweep"]
 
 
-@pytest.mark.parametrize("name", LABELLED)
+@pytest.mark.parametrize("name", [*LABELLED, "margins", "gradients"])
 def test_labels_that_start_at_one_are_refused(name):
     y = torch.tensor([3, 1, 2, 3, 1, 2])
     one_line(lambda: INSTRUMENTS[name](NET, X, y), inference.LabelOutOfRange, "start at 1 are y - 1" )
@@ -432,9 +432,34 @@ def test_labels_of_numpy_are_refused(name):
     one_line(lambda: INSTRUMENTS[name](NET, X, Y.numpy()), UserError, "labels are a ndarray; a torch tensor")
 
 
-def test_labels_of_numpy_are_refused_where_no_model_is_attacked():
-    for call in (lambda y: boxes.rates([NET, NET], X, y), lambda y: borderline.backgrounds("digit", X, y, 0)):
-        one_line(lambda call=call: call(Y.numpy()), UserError, "labels are a ndarray; a torch tensor")
+BOX = boxes.intervals(X[:1], X, keep=0, least=2)
+BOXED = {"rates": lambda y: boxes.rates([NET, NET], X, y),
+         "curve": lambda y: boxes.curve([NET, NET], y, BOX, [2], samples=3, generator=0)}
+GROUPED = {"backgrounds": lambda y: borderline.backgrounds("digit", X, y, 0),
+           "layout": lambda y: roby.layout(DISTANCES[:6], y),
+           "bootstrap": lambda y: roby.bootstrap(DISTANCES[:6], y, draws=3, generator=0)}
+
+
+@pytest.mark.parametrize("name", BOXED | GROUPED)
+def test_labels_of_numpy_are_refused_where_no_model_is_attacked(name):
+    one_line(lambda: (BOXED | GROUPED)[name](Y.numpy()), UserError, "labels (are )?a ndarray")
+
+
+@pytest.mark.parametrize("name", BOXED)
+def test_labels_that_start_at_one_are_refused_of_boxes(name):
+    one_line(lambda: BOXED[name](torch.tensor([3])), inference.LabelOutOfRange, "start at 1 are y - 1")
+
+
+PLAIN = {"mix": lambda x: borderline.mix(x, x), "prune": lambda x: borderline.prune(x, 9, 99),
+         "black": lambda x: borderline.backgrounds("black", x, Y, 0), "ssim": lambda x: ssim(x, x),
+         "noise": lambda x: boxes.noise(x, DISTANCES[:6, 0], generator=0),
+         "intervals": lambda x: boxes.intervals(x[:1], x)}
+
+
+@pytest.mark.parametrize("name", INSTRUMENTS | PLAIN)
+def test_images_of_numpy_are_refused(name):
+    call = PLAIN.get(name) or (lambda x: INSTRUMENTS[name](NET, x, Y))
+    one_line(lambda: call(X.numpy()), UserError, "(are|is) an? ndarray|not a ndarray")
 
 
 # ---- training ----------------------------------------------------------------------------------------------

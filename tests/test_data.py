@@ -19,6 +19,7 @@ import torch
 from PIL import Image
 
 from shared import runtime
+from shared.card import images_of
 from shared.data import archives, download, sets
 
 # Small sets in the published formats: 5 training images a CIFAR-10 batch file, 24 and 8 images of MNIST.
@@ -494,6 +495,61 @@ def test_the_page_states_what_each_set_must_contain():
         assert size == "x".join(map(str, spec.image)) and contents.strip("`") == spec.contents
         assert (train, test) == tuple(f"{count:,}" for count in spec.counts)
         assert spec.stand_in in stand_in and (not spec.classes or classes == str(len(spec.classes)))
+
+
+# ---- a file of the reader's own --------------------------------------------------------------------------
+X = np.random.default_rng(0).integers(0, 256, (6, 8, 9), dtype=np.uint8)
+Y = np.array([2, 0, 1, 2, 0, 1])
+
+
+@pytest.mark.parametrize("x", [X, X[:, None], X[..., None]], ids=lambda x: str(x.shape))
+@pytest.mark.parametrize("kind", [np.uint8, np.int32])
+def test_a_file_of_the_reader_is_a_data_set_and_the_card_reads_the_same(home, monkeypatch, x, kind):
+    monkeypatch.chdir(home)
+    np.savez("leaves.npz", x=x, y=Y.astype(kind))
+    with runtime.ledger() as book:
+        data = sets.load("leaves.npz", profile="smoke")
+    assert data.x_test.equal(torch.from_numpy(X[:, None])) and data.y_test.equal(torch.from_numpy(Y))
+    assert data.x_train.shape == (0, 1, 8, 9) and data.classes == ("0", "1", "2")
+    assert data.describe().startswith("leaves.npz, a file of your own: 0 training and 6 test images of 1x8x9")
+    assert book == {"data": {"leaves.npz": data.fingerprint}} and sets.standing_in("leaves.npz") is None
+    images, labels = images_of("leaves.npz")
+    assert images.equal(data.x_test) and labels.equal(data.y_test)
+
+
+def test_a_file_in_the_data_folder_is_found_and_seen_to_change(home):
+    runtime.data_folder().mkdir()
+    path = runtime.data_folder() / "leaves.npz"
+    for x in (X, 255 - X):
+        np.savez(path, x_train=X, y_train=Y, x_test=x[:2], y_test=Y[:2], classes=["oak", "ash", "elm"])
+        data = sets.load("leaves.npz", profile="paper")
+        assert data.x_test.equal(torch.from_numpy(x[:2, None])) and data.classes == ("oak", "ash", "elm")
+        assert len(data.x_train) == 6 and data.fingerprint == sets.load(path).fingerprint
+
+
+@pytest.mark.parametrize("arrays, said", [
+    ({"x": X}, r"labels float64 \[0\] instead of whole numbers \[6\]"), ({"y": Y}, "holds y_test"),
+    ({"pictures": X}, "holds pictures; an .npz with arrays x .images. and y .labels."), ({}, "holds nothing"),
+    ({"x": X, "y": Y[:5]}, r"\[5\] instead of whole numbers \[6\]"), ({"x": X, "y": Y / 2}, "float64"),
+    ({"x": X[0], "y": Y}, r"images uint8 \[8, 9\]"), ({"x": X.astype(int), "y": Y}, r"images int64"),
+    ({"x": X[:0], "y": Y[:0]}, r"images uint8 \[0, 8, 9\]"), ({"x": X / 255, "y": Y}, "has uint8 images"),
+    ({"x": X, "y": Y + 1}, r"labels lie in 1..3; .*take y - 1"), ({"x": X, "y": Y - 1}, "-1..1"),
+    ({"x": X, "y": Y, "classes": ["oak", "ash"]}, "0..2"), ({"x": X, "y": Y.astype(object)}, "plain arrays"),
+    ({"x_train": X[:, 1:], "y_train": Y, "x": X, "y": Y}, "images of one size")])
+def test_a_file_that_is_no_data_set_is_refused_in_one_line(home, monkeypatch, arrays, said):
+    monkeypatch.chdir(home)
+    np.savez("leaves.npz", **arrays)
+    with pytest.raises(sets.DataError, match=f"^data leaves.npz: .*{said}") as error:
+        sets.load("leaves.npz")
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_is_absent_or_no_npz_is_named(home, monkeypatch):
+    monkeypatch.chdir(home)
+    (home / "bad.npz").write_text("<html>")
+    for name, said in (("absent.npz", "no such file"), ("bad.npz", "not an npz file, or cut short")):
+        with pytest.raises(sets.DataError, match=f"{name}: {said}"):
+            sets.load(name)
 
 
 # ---- the real files --------------------------------------------------------------------------------------

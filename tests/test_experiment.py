@@ -116,6 +116,18 @@ def test_only_the_published_arguments_are_recorded_and_small_runs_are_kept_nowhe
     assert len(COUNT) == 12 and not (home / "results").exists()
 
 
+def test_a_run_on_a_file_of_the_reader_s_is_computed_again_when_the_file_is_another(home):
+    def mean(x, images, scale):
+        COUNT.append(x)
+        return {"images": images, "mean": float(sets.load(home / "leaves.npz").x_test.float().mean())}
+
+    for grey in (0, 90, 90):
+        np.savez(home / "leaves.npz", x=np.full((2, 4, 4), grey, np.uint8), y=[0, 1])
+        results = gather(experiment=replace(TOY, function=mean), scale=2.0)
+        assert {run.result["mean"] for run in results.own.values()} == {grey}
+    assert len(COUNT) == 8      # the second time with 90 they are taken from `_runs`
+
+
 def test_a_size_above_the_published_one_is_not_recorded(home):
     gather()
     before = path(home).read_text()

@@ -15,7 +15,7 @@ images: int = None  # test images; None takes the profile's value [1..]
 nets: int = None  # of them [1..]
 threshold: float = 0.99  # stop above this (0..1]
 epsilon: float = 0.5  # a size above zero (0..)
-dataset: str = "mnist"  # what the nets learn {mnist, fashion_mnist, digits}
+dataset: str = "mnist"  # what the nets learn {mnist, fashion_mnist, digits, *.npz}
 recipe: str = None  # a name # with a hash in its help
 deltas: list = [0.1, 1.0]  # radii (0..)
 sizes: tuple = (3, 5)  # sides {3, 5, 7}
@@ -68,6 +68,7 @@ GOOD = [
     ("sizes", "[3, 7]", (3, 7)),
     ("plain", "no", False),
     ("units", "none", "none"),
+    ("dataset", "my folder/leaves.npz", "my folder/leaves.npz"),
     ("seed", "010", 10),  # as papermill reads it; to YAML 1.1 it is 8
     ("images", "0099", 99),
     ("seed", "9007199254740993", 9007199254740993),
@@ -99,7 +100,7 @@ BAD = [
     ("threshold", "nan", "a number above 0"),
     ("epsilon", ".inf", "cannot be '.inf'; allowed: a number above 0"),
     ("epsilon", "null", "cannot be 'null'"),
-    ("dataset", "cifar10", "cannot be 'cifar10'; allowed: mnist, fashion_mnist, digits"),
+    ("dataset", "cifar10", "cannot be 'cifar10'; allowed: mnist, fashion_mnist, digits, *.npz"),
     ("dataset", "minst", "did you mean 'mnist'?"),
     ("deltas", "[1, -1]", "a list of numbers or names, each above 0"),
     ("deltas", "3", "cannot be '3'; allowed: a list"),

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
@@ -248,6 +249,26 @@ def test_a_committed_net_comes_first(home, digits):
 def test_embedded_data_are_not_left_half_trained_by_a_recipe_for_full_data(home, digits):
     trained = [zoo.net("ren-a", name, digits, 0, device=CPU) for name in ("smoke", "quick", "paper")]
     assert len({t.name for t in trained}) == 1 and trained[2].recipe == registry.recipe("ren", "smoke")
+
+
+def test_a_network_is_trained_on_a_file_of_the_reader_s(home, digits, monkeypatch):
+    monkeypatch.chdir(home)
+    arrays = {f"{kind}_{part}": getattr(digits, f"{kind}_{part}").numpy()
+              for kind in "xy" for part in ("train", "test")}
+    np.savez("leaves.npz", **arrays)
+    trained = zoo.net("ren-a", "smoke", "leaves.npz", 0, device=CPU)
+    assert trained.test_accuracy > 0.9 and trained.name.startswith("ren-a-leaves-s0-")
+    np.savez("leaves.npz", **arrays | {k: arrays[k][:, :, 4:24, 4:24] for k in ("x_train", "x_test")})
+    with pytest.raises(runtime.UserError, match=r"^ren-a cannot take images \[1, 20, 20\] of leaves.npz; "):
+        zoo.net("ren-a", "smoke", "leaves.npz", 0, device=CPU)
+
+
+def test_an_architecture_of_one_s_own_learns_embedded_data_by_its_own_recipe(home, digits, monkeypatch):
+    monkeypatch.setitem(registry._BUILDERS, "mine-a", lambda: nn.Sequential(nn.Flatten(), nn.Linear(784, 10)))
+    trained = zoo.net("mine-a", FAST, digits, 0, device=CPU)
+    assert trained.test_accuracy > 0.8 and trained.recipe == FAST
+    with pytest.raises(runtime.UserError, match="recipe 'smoke' of 'mine', which is no paper; .*Recipe"):
+        zoo.net("mine-a", "paper", digits, 0, device=CPU)
 
 
 def test_architecture_seed_recipe_data_and_version_make_another_net(digits, monkeypatch):

@@ -23,7 +23,7 @@ from traitlets.config import Config
 from report import page, parameters
 from shared import ROOT, runtime
 from shared.data import sets
-from workflow import book, catalogue, missing, needs, pair, records, render, run
+from workflow import book, catalogue, fill, missing, needs, pair, records, render, run, versions
 
 
 def test_pairs_agree():
@@ -290,6 +290,53 @@ def test_how_a_notebook_ended_is_told_in_one_line(tmp_path, cell):
     assert not (tmp_path / "out.ipynb").exists() and not list(tmp_path.glob(".part-*"))
 
 
+def test_the_python_of_the_command_runs_the_notebook(tmp_path, monkeypatch):
+    """Not that of a kernelspec `python3` that somebody has put on Jupyter's path."""
+    folder = tmp_path / "jupyter/kernels/python3"
+    folder.mkdir(parents=True)
+    other = {"argv": ["/bin/false", "{connection_file}"], "display_name": "other", "language": "python"}
+    (folder / "kernel.json").write_text(json.dumps(other))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
+    source = write(tmp_path / "in.ipynb", "import sys\nprint(sys.executable)")
+    run.run(source, tmp_path / "out.ipynb", [])
+    assert sys.executable in (tmp_path / "out.ipynb").read_text()
+
+
+def test_only_what_needs_the_last_commit_needs_git(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(render, "ROOT", tmp_path)
+    monkeypatch.setenv("BOUNDARY_RESULTS", str(tmp_path / "results"))
+    monkeypatch.delenv("BOUNDARY_REVISION", raising=False)
+    runtime.revision.cache_clear()
+    try:
+        assert render.fingerprint("smoke") and not pair.merging(tmp_path)
+        assert runtime.revision() == "unknown" and runtime.committed(ROOT / "Makefile") is None
+    finally:
+        runtime.revision.cache_clear()
+    for command in (fill.worktree, lambda: versions.same("he/attacks")):
+        with pytest.raises(runtime.UserError, match="no git on this machine"):
+            command()
+
+
+def test_make_runs_a_notebook_in_a_folder_with_a_space(tmp_path):
+    tree = tmp_path / "My Drive/book"
+    for part in ("shared", "report", "workflow", "book/reference"):
+        shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in ("Makefile", "requirements.lock", "_toc.yml"):
+        shutil.copy(ROOT / file, tree)
+    write(tree / "notebooks/ren/in.ipynb", "import shared\nprint(shared.ROOT)")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tree / ".venv"], check=True)
+    (packages,) = tree.glob(".venv/lib/python3*/site-packages")
+    (packages / "boundary_book.pth").write_text(f"{tree}\n")
+    (packages / "others.pth").write_text(f"{Path(papermill.__file__).parent.parent}\n")
+    (tree / ".venv/.ready").touch()
+    env = {k: v for k, v in environment(tmp_path).items() if k != "PYTHONPATH"}
+    told = subprocess.run(["make", "run", "PROFILE=smoke", "JOBS=1"], cwd=tree, text=True,
+                          capture_output=True, env=env | {"XDG_CACHE_HOME": str(tmp_path)})
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert str(tree) in (tree / "_runs/smoke/notebooks/ren/in.ipynb").read_text()
+
+
 BARS = """from shared import runtime
 for label in ("first", "second"):
     with runtime.progress(3, label) as bar:
@@ -503,7 +550,7 @@ def test_records_of_one_notebook_are_judged_alone(tmp_path):
 def test_a_half_made_environment_is_made_anew_and_no_other_folder_touched(tmp_path):
     def make(folder):
         return subprocess.run(
-            ["make", f"VENV={folder}", f"PYTHON={sys.executable}", "env"],
+            ["make", f"VENV={folder}", f"PYTHON={sys.executable}", "venv"],
             cwd=ROOT,
             text=True,
             capture_output=True,
@@ -523,6 +570,12 @@ def test_a_half_made_environment_is_made_anew_and_no_other_folder_touched(tmp_pa
     shutil.rmtree(pip)
     moved = env.rename(tmp_path / "moved")  # without pip, and moved
     assert "making it anew" in make(moved).stderr and sound(moved)
+    (packages,) = moved.glob("lib/python3*/site-packages")
+    (packages / "boundary_book.pth").write_text(f"{tmp_path / 'My clone'}\n")
+    assert make(moved).returncode == 0  # of a clone that is no longer there
+    (tmp_path / "My clone/workflow").mkdir(parents=True)
+    told = make(moved)
+    assert told.returncode and f"belongs to the clone {tmp_path / 'My clone'}; name another" in told.stderr
     (tmp_path / "mine/letters").mkdir(parents=True)
     told = make(tmp_path / "mine")
     assert (
@@ -536,6 +589,7 @@ def test_a_half_made_environment_is_made_anew_and_no_other_folder_touched(tmp_pa
     "words, said",
     [
         (["run", "PROFILE=fast"], "allowed: smoke, quick, paper"),
+        (["run", "VENV=my env"], "VENV='my env': a folder without spaces"),
     ],
 )
 def test_make_refuses_in_one_line(tmp_path, words, said):

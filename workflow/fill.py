@@ -48,6 +48,7 @@ def git(*words, folder=None):
 
 def worktree():
     """The worktree, made or brought to HEAD."""
+    runtime.git_needed()
     top = git("rev-parse", "--show-toplevel")
     head = git("rev-parse", "--verify", "HEAD")
     if top.returncode or head.returncode or not os.path.samefile(top.stdout.strip(), ROOT):

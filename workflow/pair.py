@@ -4,6 +4,7 @@ python -m workflow.pair           write the halves (the newer one wins; in a con
 python -m workflow.pair --check   exit 1 and name the pairs that differ
 """
 import hashlib
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -78,6 +79,8 @@ def merging(root):
         run = subprocess.run(["git", "-C", root, *words], capture_output=True, encoding="utf-8")
         return run.stdout.strip()
 
+    if shutil.which("git") is None:
+        return False
     folder = git("rev-parse", "--absolute-git-dir")
     return bool(folder) and (any(Path(folder, name).exists() for name in MIDDLE)
                              or bool(git("ls-files", "--unmerged")))

@@ -30,13 +30,12 @@ def files(place):
 
 
 def fingerprint(profile):
-    """A hash of names, sizes and times of all that the pages are made of, and of the last commit.
+    """A hash of names, sizes and times of all that the pages are made of, and of the revision.
 
     Of `profile`'s runs the notebooks count; logs are not shown, and pictures come from the notebooks.
     """
     runs = [f"_runs/{profile}/notebooks/{name}.ipynb" for name in catalogue.notebooks()]
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout
-    seen = hashlib.sha256(f"{profile} {sys.prefix} {commit}".encode())
+    seen = hashlib.sha256(f"{profile} {sys.prefix} {runtime.revision()}".encode())
     for place in (*(ROOT / name for name in (*SOURCES, *runs)), runtime.results_folder()):
         for path in files(place):
             status = path.stat()
@@ -53,7 +52,7 @@ def main(profile):
         if status := subprocess.run(build, cwd=ROOT).returncode:
             raise SystemExit(status)
         runtime.write_atomically(STAMP, lambda part: part.write_text(now))
-    print(f"The book: file://{PAGES / 'index.html'}")
+    print(f"The book: {(PAGES / 'index.html').as_uri()}")
 
 
 if __name__ == "__main__":

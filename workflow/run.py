@@ -16,8 +16,11 @@ from pathlib import Path
 
 import nbformat
 import papermill
+from jupyter_client import AsyncKernelManager
+from jupyter_client.kernelspec import KernelSpecManager
 from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
+from traitlets import default
 
 from report import parameters
 from shared import runtime
@@ -93,12 +96,20 @@ def _left_to_us(*_):
     raise RuntimeError  # what nbclient expects where it may not take signals
 
 
+class Kernel(AsyncKernelManager):
+    """A kernel of the Python that runs this, whatever a kernelspec `python3` of the machine starts."""
+
+    @default("kernel_spec_manager")
+    def _without_folders(self):
+        return KernelSpecManager(kernel_dirs=[])
+
+
 def _execute(source, part, given, timeout):
     # nbclient's own handling of signals loses those that come while the kernel starts, and which one it was.
     asyncio.SelectorEventLoop.add_signal_handler = _left_to_us
-    papermill.execute_notebook(source, part, parameters=given, kernel_name="python3", progress_bar=False,
-                               log_output=True, stdout_file=sys.stdout, stderr_file=sys.stderr,
-                               execution_timeout=timeout)
+    papermill.execute_notebook(source, part, parameters=given, kernel_name="python3",
+                               kernel_manager_class=Kernel, progress_bar=False, log_output=True,
+                               stdout_file=sys.stdout, stderr_file=sys.stderr, execution_timeout=timeout)
 
 
 if __name__ == "__main__":

@@ -216,6 +216,7 @@ def same(name):
     known = catalogue.experiments()
     if name not in known:
         raise runtime.UserError(f"EXPERIMENT={name!r}; allowed: {', '.join(sorted(known))}")
+    runtime.git_needed()
     told = []
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "before"

@@ -23,7 +23,7 @@ from workflow import catalogue
 # Where the functions of blocks are looked for.
 MODULES = home, counts, scoreboard, findings, speed, sys.modules[__name__]
 HEADER = ["item", "verdict", "recorded scale", "in short"]
-NAME = re.compile(r"[\w.]+")
+NAME = re.compile(r"(?:[\w]+ = )?([\w.]+)")   # of what an example calls
 BLOCK = re.compile(r"```\{generated\} (\w+) ?(.*)\n((?:[^`\n].*\n)*)```")
 
 
@@ -180,7 +180,7 @@ def names(base, text):
     """Public names of `shared`: each line of `text` is an example, whose name is looked up in `base`."""
     parts = []
     for example in text.splitlines():
-        name = f"{base}.{NAME.match(example)[0]}"
+        name = f"{base}.{NAME.match(example)[1]}"
         parts.append(f"`{example}`\n: {first_sentence(resolved(name))} In `{name.rpartition('.')[0]}`.")
     return "\n\n".join(parts)
 

@@ -1,13 +1,14 @@
 """The published data sets: what each must contain, and reading it from data folder, cache or download.
 
-Nothing is used before the hash of its arrays agrees with the one written here, so folder and download give
-the same tensors. Nothing is read through pickle.
+A reader's own file is read here, too. Nothing published is used before the hash of its arrays agrees with
+the one written here, so folder and download give the same tensors. Nothing is read through pickle.
 """
 import io
 import logging
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -99,27 +100,61 @@ def read_npz(path, spec):
         raise DataError(f"{path}: {why}; delete it, then {spec.remedy}")
 
     shapes = _shapes(spec)
-    runtime.readable(path)
-    try:
-        if not zipfile.is_zipfile(path):
-            refuse("not an npz file, or cut short")
-        # Opened here: np.load leaves its own handle open when the archive is bad.
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-            if missing := sorted(set(shapes) - set(file.files)):
-                refuse(f"lacks {', '.join(missing)}")
-            arrays = {key: file[key] for key in shapes}
-    except DataError:
-        raise
-    except Exception as error:
-        # One wrong byte surfaces as almost any error of zipfile, a decompressor, NumPy or its tokenizer.
-        reason = str(error).partition("\n")[0]
-        refuse(f"damaged or not plain arrays ({reason})")
+    arrays = _arrays(path, refuse, shapes)
     for key, shape in shapes.items():
         if shape is not None and arrays[key].shape != shape:
             refuse(f"{key} has shape {arrays[key].shape} instead of {shape}")
     arrays = canonical(arrays)
     if (found := fingerprint(arrays)) != spec.contents:
         refuse(f"its contents have fingerprint {found} instead of {spec.contents}")
+    return arrays
+
+
+def _arrays(path, refuse, wanted=()):
+    """Arrays of an npz, all where none are `wanted`; calls `refuse` with the reason where that fails."""
+    runtime.readable(path)
+    try:
+        if not zipfile.is_zipfile(path):
+            refuse("not an npz file, or cut short")
+        # Opened here: np.load leaves its own handle open when the archive is bad.
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
+            if missing := sorted(set(wanted) - set(file.files)):
+                refuse(f"lacks {', '.join(missing)}")
+            return {key: file[key] for key in wanted or file.files}
+    except DataError:
+        raise
+    except Exception as error:
+        # One wrong byte surfaces as almost any error of zipfile, a decompressor, NumPy or its tokenizer.
+        reason = str(error).partition("\n")[0]
+        refuse(f"damaged or not plain arrays ({reason})")
+
+
+def read_own(path):
+    """The arrays of a reader's own npz, with images x and labels y as x_test and y_test.
+
+    Images come as uint8 or float32 [N, C, H, W], from arrays [N, H, W], [N, C, H, W] or [N, H, W, C]; labels
+    as int64 [N]; whatever else is in the file as it is. Raises DataError that says in one line why not.
+    """
+    def refuse(why):
+        raise DataError(f"data {path}: {why}; an .npz with arrays x (images) and y (labels), or x_train, "
+                        "y_train, x_test and y_test, is needed")
+
+    if not Path(path).exists():
+        refuse("no such file")
+    arrays = _arrays(path, refuse)
+    arrays = {{"x": "x_test", "y": "y_test"}.get(key, key): value for key, value in arrays.items()}
+    if "x_test" not in arrays:
+        refuse(f"holds {', '.join(arrays) or 'nothing'}")
+    for part in ("train", "test") if "x_train" in arrays else ("test",):
+        x, y = arrays[f"x_{part}"], arrays.get(f"y_{part}", np.empty(0))
+        if x.dtype != np.uint8 and x.dtype.kind != "f" or x.ndim not in (3, 4) or not x.size:
+            refuse(f"images {x.dtype} {list(x.shape)} instead of uint8 or float [N, H, W] or [N, C, H, W]")
+        if y.dtype.kind not in "iu" or y.shape != x.shape[:1]:
+            refuse(f"labels {y.dtype} {list(y.shape)} instead of whole numbers [{len(x)}]")
+        last = x.ndim == 4 and x.shape[3] in (1, 3) and x.shape[1] not in (1, 3)
+        x = x[:, None] if x.ndim == 3 else x.transpose(0, 3, 1, 2) if last else x
+        arrays |= {f"x_{part}": np.ascontiguousarray(x, np.uint8 if x.dtype == np.uint8 else np.float32),
+                   f"y_{part}": y.astype(np.int64)}
     return arrays
 
 

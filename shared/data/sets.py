@@ -4,7 +4,8 @@
     print(dataset.describe())
 
 A published set comes from the folder `$BOUNDARY_DATA`, else from a download, else (never in the `paper`
-profile) an embedded set stands in for it, and says so. `python -m shared.data` tells what is there.
+profile) an embedded set stands in for it, and says so. `python -m shared.data` tells what is there. A file of
+the reader's own is a data set, too: `load("leaves.npz")`.
 """
 import logging
 from dataclasses import dataclass, field, replace
@@ -24,20 +25,21 @@ log = logging.getLogger(__name__)
 
 EMBEDDED = ("digits", "shapes")
 NAMES = (*SPECS, *EMBEDDED)
-SOURCES = {"folder": "read from the data folder", "download": "downloaded", "embedded": "embedded"}
+SOURCES = {"folder": "read from the data folder", "download": "downloaded", "embedded": "embedded",
+           "file": "a file of your own"}
 STATES = SOURCES | {"folder": "found"}
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Images and labels with their origin. `imagenet1000` has no training images: its x_train is empty."""
+    """Images and labels with their origin. Where there are no training images, x_train is empty."""
     name: str                   # what was asked for
     x_train: torch.Tensor       # uint8 [N, C, H, W]
     y_train: torch.Tensor       # int64 [N]
     x_test: torch.Tensor
     y_test: torch.Tensor
     classes: tuple[str, ...]    # names; a label is an index into it
-    source: str                 # "folder", "download", "embedded" or "stand-in"
+    source: str                 # "folder", "download", "embedded", "stand-in" or "file"
     stand_in: str | None        # the embedded set that stands in, else None
     fingerprint: str            # `fingerprint` of the tensors held here
     # gtsrb: class_id int64 [7] (the benchmark's own ids), track_train int64 [N] (a number per physical sign);
@@ -53,7 +55,7 @@ class Dataset:
             title = SPECS[self.name].title
             return (f"EMBEDDED SAMPLE DATA, NOT {title}: the embedded {self.stand_in} ({facts}) replace it; "
                     f"no number from them says anything about {title}.")
-        title = SPECS[self.name].title if self.name in SPECS else self.name
+        title = SPECS[self.name].title if self.name in SPECS else Path(self.name).name
         return f"{title}, {SOURCES[self.source]}: {facts}."
 
     def first(self, count):
@@ -94,14 +96,26 @@ def _known_profile(profile):
 
 
 def _known_set(name):
-    if name not in NAMES:
-        raise UserError(f"unknown data set {name!r}; allowed: {', '.join(NAMES)}")
+    if name not in NAMES and not _own(name):
+        raise UserError(f"unknown data set {name!r}; allowed: {', '.join(NAMES)}, or a file NAME.npz")
     return SPECS.get(name)
 
 
-def load(name, *, profile=None, folder=None, cache=None):
-    """The data set `name`, one of NAMES; `runtime.used` gets its fingerprint (`digits:...` of a stand-in).
+def _own(name):
+    return name.endswith(".npz")
 
+
+def _place(name, folder):
+    """The file of a data set in `folder`; a reader's own lies there or where its name says."""
+    here = Path(name).expanduser()
+    return here if _own(name) and here.exists() else folder / (name if _own(name) else f"{name}.npz")
+
+
+def load(name, *, profile=None, folder=None, cache=None):
+    """The data set `name`; `runtime.used` gets its fingerprint (`digits:...` of a stand-in).
+
+    name      one of NAMES; or a file of the reader's own, NAME.npz, here or in `folder`: uint8 images x and
+              labels y for tests alone, or x_train, y_train, x_test and y_test; if wanted, names of `classes`
     profile   "smoke": embedded only; "paper": data folder, else download; "quick": as `paper`, else the
               embedded stand-in, with a warning in the log; default: that of `use_profile`, else "quick"
     folder    default `$BOUNDARY_DATA`, else `data/`
@@ -111,9 +125,11 @@ def load(name, *, profile=None, folder=None, cache=None):
     Raises UserError for a wrong argument; DataError, a UserError, for a wrong file in the data folder and
     where `paper` cannot have the published set.
     """
+    name = str(name)
     spec, profile = _known_set(name), _known_profile(profile or _profile)
     folder, cache = Path(folder or runtime.data_folder()), Path(cache or runtime.cache_folder())
-    asked = (name, profile, folder, cache, str(spec), _state(folder / f"{name}.npz"))
+    path = _place(name, folder)
+    asked = (name, profile, folder, cache, path, str(spec), _state(path))
     dataset, versions = _open(*asked)
     if versions != _versions(dataset):  # somebody wrote into the tensors: they stay that one's
         _open.cache_clear()
@@ -124,10 +140,10 @@ def load(name, *, profile=None, folder=None, cache=None):
 
 
 @lru_cache(maxsize=4)
-def _open(name, profile, folder, cache, *_):
-    """(data set, versions of its tensors), opened. What follows `cache` tells states of the outside apart."""
+def _open(name, profile, folder, cache, path, *_):
+    """(data set, versions of its tensors), opened. What follows `path` tells states of the outside apart."""
     spec = SPECS.get(name)
-    dataset = None
+    dataset = _of_reader(name, path) if _own(name) else None
     if spec and profile != "smoke":
         try:
             dataset = _published(spec, *archives.read(spec, folder=folder, cache=cache))
@@ -175,6 +191,23 @@ def _published(spec, arrays, source):
         arrays = {"x_train": np.empty((0, *spec.image), np.uint8), "y_train": np.empty(0, np.int64),
                   "x_test": archives.decode_jpegs(arrays), "y_test": arrays["y_test"]}
     return _dataset(spec.name, arrays, classes, source=source, extra=extra)
+
+
+def _of_reader(name, path):
+    arrays = archives.read_own(path)
+    test = arrays["x_test"]
+    arrays = {"x_train": test[:0], "y_train": arrays["y_test"][:0]} | arrays
+    for part in ("x_train", "x_test"):
+        if arrays[part].dtype != np.uint8 or arrays[part].shape[1:] != test.shape[1:]:
+            raise DataError(f"data {path}: {part} is {arrays[part].dtype} {list(arrays[part].shape)}; a data "
+                            "set has uint8 images of one size (of floats in [0, 1]: (255 * x).round())")
+    labels = np.concatenate([arrays["y_train"], arrays["y_test"]])
+    classes = tuple(map(str, arrays.get("classes", range(labels.max() + 1))))
+    if not 0 <= labels.min() <= labels.max() < len(classes) or "classes" not in arrays and labels.min():
+        raise DataError(f"data {path}: labels lie in {labels.min()}..{labels.max()}; classes begin at 0 "
+                        "(take y - 1), and `classes` names each of them")
+    kept = {key: arrays[key] for key in ("x_train", "y_train", "x_test", "y_test")}
+    return _dataset(name, kept, classes, source="file", extra={})
 
 
 def _embedded(name, kind):
