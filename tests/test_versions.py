@@ -68,7 +68,7 @@ def digest(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
     def made(one=(), other=(), network="toy-net"):
-        for name, text, pairs in (("toy", MODULE, one), ("toy_models", MODELS, other)):
+        for name, text, pairs in (("toy_page", MODULE, one), ("toy_models", MODELS, other)):
             for old, new in pairs:
                 assert old in text
                 text = text.replace(old, new)
@@ -76,7 +76,7 @@ def digest(tmp_path, monkeypatch):
             monkeypatch.delitem(sys.modules, f"papers.{name}", raising=False)
         importlib.invalidate_caches()
         versions._module.cache_clear()
-        toy = importlib.import_module("papers.toy")
+        toy = importlib.import_module("papers.toy_page")
         scale = {"paper": {"network": network}}
         return versions.digest(Experiment("toy/x", toy.measure, toy.plan, scale=scale))
 

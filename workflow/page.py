@@ -156,13 +156,13 @@ def _code(item):
     if item.kind == "figure":
         ticks = "".join(f"    {_quoted(phrase(what, item.must_contain))}: False,\n"
                         for what in item.must_contain)
-        return (f"page.figure({name}, measured, lambda units: None, data=lambda units: {{}},\n"
+        return (f"page.figure({name}, measured, lambda runs: None, data=lambda runs: {{}},\n"
                 f"           alt=\"TO DO: what the figure shows\", contains={{\n{ticks}}})")
     if not item.rows:
-        return f"page.statement({name}, measured, data=lambda units: {{}})"
+        return f"page.statement({name}, measured, data=lambda runs: {{}})"
     keys = item.keys or ("the only row",)
     told = "\n".join(_lines(f"Keys: {', '.join(keys)}; values: {', '.join(item.values)}.", "    "))
-    return (f"def {function}(units):\n    \"\"\"TO DO: a row a printed row.\n\n{told}\n    \"\"\"\n"
+    return (f"def {function}(runs):\n    \"\"\"TO DO: a row a printed row.\n\n{told}\n    \"\"\"\n"
             f"    return []\n\n\npage.table({name}, measured, {function})")
 
 
