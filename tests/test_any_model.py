@@ -27,7 +27,7 @@ from shared.attacks.region import Region
 from shared.attacks.threat import L1, L2, Linf
 from shared.boundary.classifier import Pairs, train
 from shared.boundary.survey import refine, strewn, survey
-from shared.data import archives, content
+from shared.data import archives, content, sets
 from shared.runtime import UserError
 from shared.similarity import ssim
 from shared.susceptibility import susceptibility
@@ -563,18 +563,19 @@ def closed():
 
 @pytest.mark.skipif(os.name != "posix", reason="rights are POSIX")
 @pytest.mark.parametrize("what", ["file", "folder"])
-@pytest.mark.parametrize("kind", ["data", "cached data", "content", "checkpoint", "sound"])
+@pytest.mark.parametrize("kind", ["data", "own data", "cached data", "content", "checkpoint", "sound"])
 def test_what_may_not_be_read_is_neither_damaged_nor_deleted(closed, kind, what, monkeypatch, capsys):
     folder, close = closed
     inside = folder / "inside"
     (inside / "data").mkdir(parents=True)
     monkeypatch.setenv("BOUNDARY_CACHE", str(folder / "cache"))
-    names = {"data": "mnist.npz", "cached data": "data/cifar10.safetensors"}
+    names = {"data": "mnist.npz", "own data": "leaves.npz", "cached data": "data/cifar10.safetensors"}
     path = inside / names.get(kind, "x.safetensors")
     content.write(path, {"a": torch.zeros(2)}, {"facts": 1})
     for each in (folder, *folder.rglob("*")):
         each.chmod(0o777)
     call = {"data": lambda: archives.read(archives.SPECS["mnist"], folder=inside, cache=folder),
+            "own data": lambda: sets.load(path),
             "cached data": lambda: archives.read(archives.SPECS["cifar10"], folder=folder, cache=inside),
             "content": lambda: content.read(path), "checkpoint": Checkpoint(path).load,
             "sound": lambda: content.sound(path, content.read)}[kind]

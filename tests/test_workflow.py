@@ -331,9 +331,9 @@ def test_make_runs_a_notebook_in_a_folder_with_a_space(tmp_path):
     (packages / "others.pth").write_text(f"{Path(papermill.__file__).parent.parent}\n")
     (tree / ".venv/.ready").touch()
     env = {k: v for k, v in environment(tmp_path).items() if k != "PYTHONPATH"}
-    told = subprocess.run(["make", "run", "PROFILE=smoke", "JOBS=1"], cwd=tree, text=True,
+    done = subprocess.run(["make", "run", "PROFILE=smoke", "JOBS=1"], cwd=tree, text=True,
                           capture_output=True, env=env | {"XDG_CACHE_HOME": str(tmp_path)})
-    assert told.returncode == 0, told.stdout + told.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     assert str(tree) in (tree / "_runs/smoke/notebooks/ren/in.ipynb").read_text()
 
 
@@ -574,8 +574,8 @@ def test_a_half_made_environment_is_made_anew_and_no_other_folder_touched(tmp_pa
     (packages / "boundary_book.pth").write_text(f"{tmp_path / 'My clone'}\n")
     assert make(moved).returncode == 0  # of a clone that is no longer there
     (tmp_path / "My clone/workflow").mkdir(parents=True)
-    told = make(moved)
-    assert told.returncode and f"belongs to the clone {tmp_path / 'My clone'}; name another" in told.stderr
+    refused = make(moved)
+    assert refused.returncode and f"to the clone {tmp_path / 'My clone'}; name another" in refused.stderr
     (tmp_path / "mine/letters").mkdir(parents=True)
     told = make(tmp_path / "mine")
     assert (

@@ -139,7 +139,7 @@ def read_own(path):
         raise DataError(f"data {path}: {why}; an .npz with arrays x (images) and y (labels), or x_train, "
                         "y_train, x_test and y_test, is needed")
 
-    if not Path(path).exists():
+    if not Path(runtime.readable(path)).exists():
         refuse("no such file")
     arrays = _arrays(path, refuse)
     arrays = {{"x": "x_test", "y": "y_test"}.get(key, key): value for key, value in arrays.items()}

@@ -106,9 +106,11 @@ def _own(name):
 
 
 def _place(name, folder):
-    """The file of a data set in `folder`; a reader's own lies there or where its name says."""
-    here = Path(name).expanduser()
-    return here if _own(name) and here.exists() else folder / (name if _own(name) else f"{name}.npz")
+    """The file of a data set in `folder`; a reader's own lies where its name says, or there."""
+    if not _own(name):
+        return folder / f"{name}.npz"
+    here, there = Path(name).expanduser(), folder / name
+    return there if not runtime.readable(here).exists() and there.exists() else here
 
 
 def load(name, *, profile=None, folder=None, cache=None):
