@@ -101,7 +101,9 @@ def named(made):
     (lambda net: lambda x: net(x) + torch.randn(len(x), 10), "unsteady"),
     (lambda net: lambda x: net(x).round() + 0 * x.sum(), "no-gradient"),
     (lambda net: lambda x: net(x).detach(), "no-gradient"),
+    (lambda net: lambda x: net(x + 0 * (x - x).sqrt()), "no-gradient"),     # not a number
     (lambda net: lambda x: torch.cat([net(x), net(x)[:, :2] - 100], 1), "missing-classes"),
+    (lambda net: lambda x: 1e-3 * net(x) + torch.eye(10)[3], "no-better-than-chance"),
 ])
 def test_what_a_model_does_wrong_is_warned_of_by_name(net, images, wrapped, name):
     made = card(wrapped(net), *images, images=8)

@@ -63,9 +63,7 @@ scale = page.scale(smoke=dict(images=6), quick=dict(images=40), paper=dict(image
 
 # %%
 if model:
-    models = {model.rpartition(":")[2]: cards.factory(model)}
-    if weights:
-        cards.weights(*models.values(), weights)
+    models = {model.rpartition(":")[2]: cards.factory(model, weights)}
 else:
     nets = subjects("smoke" if page.profile == "smoke" else "paper")
     models = {"clean digits": nets["mnist-normal"].model(seed),
