@@ -77,8 +77,9 @@ class Task:
         self.model, self.retrained, self.seed, self.all = model, retrained, seed, (x, y)
         rows = torch.randperm(len(x), generator=self.generator("images"))[:images].sort().values.to(x.device)
         self.x, self.y = x[rows], y[rows]       # drawn: a file may be in the order of its classes
-        self.grey = x.shape[1] == 1
-        self.linf, self.l2 = (0.1, 1.5) if self.grey else (8 / 255, 0.5)    # sizes of perturbations
+        self.grey, pixels = x.shape[1] == 1, x[0].numel()
+        self.linf = 0.1 if self.grey else 8 / 255       # sizes usual for MNIST and for CIFAR
+        self.l2 = 1.5 * (pixels / 784) ** 0.5 if self.grey else 0.5 * (pixels / 3072) ** 0.5
 
     def generator(self, *labels):
         return runtime.generator(self.seed, "card", *labels)
@@ -112,16 +113,15 @@ def share(name, label, hits, among=None, **more):
 
 def quantile(name, label, values, unit, q=0.5, **more):
     """The `Measure` of a quantile, from a value for each image (nan: none); its interval is one of ranks."""
-    from scipy.stats import binom
+    from scipy.stats import quantile_test  # here: it takes a second to import
     values = values.detach().cpu().double()
-    there = values[~values.isnan()].sort().values
-    n = len(there)
-    if not n:
+    there = values[~values.isnan()]
+    if not len(there):
         return Measure(name, label, None, None, None, 0, unit, **more)
-    low, high = (int(binom.ppf(p, n, q)) for p in (0.025, 0.975))     # no law is assumed
-    ends = (float(there[low - 1]), float(there[high])) if 0 < low and high < n else (None, None)
+    ends = map(float, quantile_test(there.numpy(), p=q).confidence_interval(0.95))   # no law is assumed
     images = [None if np.isnan(v) else v for v in values.tolist()] if q == 0.5 else []
-    return Measure(name, label, float(there.quantile(q)), *ends, n, unit, images=images, **more)
+    return Measure(name, label, float(there.quantile(q)), *(None if np.isnan(end) else end for end in ends),
+                   len(there), unit, images=images, **more)
 
 
 def difference(first, second, generator):
@@ -179,7 +179,7 @@ def nearest(task):
     attack = CarliniWagner(rate=0.2 if task.grey else 0.05, c=1.0, searches=3, iterations=100)
     result = attack(task.model, task.x, task.y, generator=task.generator("nearest"))
     norm = torch.where(result.was_correct & result.success, result.distance, torch.nan)
-    size = f"L2 ≤ {task.l2:g}"
+    size = f"L2 ≤ {task.l2:.2g}"
     return [share("cw_accuracy", f"correct under Carlini-Wagner ({size})",
                   result.was_correct & ~(result.distance <= task.l2), better="higher"),
             task.noise("noise_accuracy_l2", L2(task.l2), size)[0],
@@ -208,7 +208,7 @@ def distances(task):
     return [quantile("boundary_distance", label, result.nearest, "RMS", better="higher"),
             share("boundary_censored", f"images without a boundary up to {result.top:g}", result.censored,
                   better="higher"),
-            quantile("purity", "directions to the most frequent other class, median", pure, "")], {}
+            quantile("purity", "share of directions to the most frequent other class, median", pure, "")], {}
 
 
 def pairs(task):
@@ -257,9 +257,9 @@ def retrainings(task):
                   hit),
             share("alarm_clean", "clean images on which two models disagree", (clean != clean[0]).any(0),
                   correct),
-            quantile("region", f"points between {STARTS} PGD images of one image that the model "
-                     "misclassifies, median", inside[0], ""),
-            quantile("region_transfer", f"of these points, misclassified by {others} at least, median",
+            quantile("region", f"share of the points between {STARTS} PGD images of one image "
+                     "that the model misclassifies, median", inside[0], ""),
+            quantile("region_transfer", "the same share for the re-training that errs least, median",
                      inside[1:].amin(0), "", better="lower")], {}
 
 
@@ -378,8 +378,9 @@ class Card:
         return body(self)
 
     def __repr__(self):
-        return "\n".join(f"{model}: {m.label} {m.value:.3g}" for model, sections in self.sections.items()
-                         for s in sections for m in s.measures if m.value is not None)
+        rows = ((model, m) for model, sections in self.sections.items() for s in sections for m in s.measures)
+        return "\n".join(f"{model}: {m.name} {m.value:.3g} ({m.label})" for model, m in rows
+                         if m.value is not None)
 
 
 def card(model, x, y, *, images=100, retrained=(), seed=0, file=None, say=None):
@@ -430,6 +431,8 @@ def card(model, x, y, *, images=100, retrained=(), seed=0, file=None, say=None):
                     if say:
                         say(f"{name}: {title}, {raw['seconds']} s{raw['error'] and ', ' + raw['error']}")
                 bar.update()
+            if not any(s.measures for s in sections[name]):
+                raise UserError(f"{name} gives no number for these images: {sections[name][0].error}")
     return Card(sections, settings)
 
 
@@ -442,6 +445,8 @@ def _section(title, function, task):
             section.measures, section.warnings = function(task)
         lost = [str(w.message) for w in heard if issubclass(w.category, inference.NoUsableGradient)]
         section.warnings |= {"no-gradient": lost[0]} if lost else {}
+    except inference.LabelOutOfRange:
+        raise
     except UserError as error:
         section.error = str(error)
         if isinstance(error, inference.ModelError):
@@ -460,13 +465,10 @@ def _line(error):
 
 
 def _answers(model, task):
-    """What tells a model from another: logits and gradients of a few images; "" where it gives none."""
-    x, y = task.x[:8], task.y[:8]
+    """What tells a model from another: its logits of a few images; "" where it gives none."""
     try:
-        asked = inference.Classifier(model)
-        _, slopes = inference.gradient(lambda z: asked(z).gather(1, y[:, None])[:, 0], x)
-        values = torch.cat([inference.logits(model, x).flatten(), slopes.flatten(1).norm(dim=1)])
-        return content.of_json([f"{v:.3g}" for v in values.tolist()])[:12]
+        scores = inference.logits(model, task.x[:8]).flatten().tolist()
+        return content.of_json([f"{score:.3g}" for score in scores])[:12]
     except Exception:
         return ""
 
@@ -546,7 +548,7 @@ def main(words=None):
     sys.path.insert(0, "")      # the reader's module lies here
     models = {}
     for name, weights in zip_longest(given.model, given.weights):
-        short = Path(weights).stem if weights else name.rpartition(":")[2]
+        short = Path(weights).stem if weights else name
         models[f"{short} {len(models) + 1}" if short in models else short] = factory(name, weights)
     retrained = {next(iter(models)): [factory(given.model[0], weights) for weights in given.retrained]}
     unfinished = Path(given.out).with_suffix(".part.json")

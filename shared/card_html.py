@@ -12,6 +12,7 @@ color:var(--text);background:var(--back);max-width:60rem;margin:0 auto;padding:1
 .card p{margin:.3rem 0}.card .soft,.card small{color:var(--soft)}
 .card table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums;
 color:inherit}
+.card table{table-layout:fixed}.card th:first-child{width:40%}
 .card th,.card td{text-align:left;padding:.35rem .6rem .35rem 0;border-top:1px solid var(--line);
 vertical-align:top;background:none}
 .card .warning{border-left:4px solid #d55e00;background:var(--shade);padding:.4rem .8rem;margin:.5rem 0}

@@ -40,6 +40,9 @@
 # ```bash
 # make card MODEL=package.module:factory WEIGHTS=net.safetensors DATA=images.npz OUT=card.html CHECK="pgd_accuracy>=0.3"
 # ```
+#
+# `IMAGES=200` attacks 200 images instead of 100. `RETRAINED="a.safetensors b.safetensors"` names weights of the same
+# architecture from other seeds, for the section on re-trainings. A stopped command goes on where it was.
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
@@ -63,7 +66,7 @@ scale = page.scale(smoke=dict(images=6), quick=dict(images=40), paper=dict(image
 
 # %%
 if model:
-    models = {model.rpartition(":")[2]: cards.factory(model, weights)}
+    models = {model: cards.factory(model, weights)}
 else:
     nets = subjects("smoke" if page.profile == "smoke" else "paper")
     models = {"clean digits": nets["mnist-normal"].model(seed),
