@@ -84,6 +84,15 @@ class Task:
     def generator(self, *labels):
         return runtime.generator(self.seed, "card", *labels)
 
+    @cached_property
+    def correct(self):
+        """Which images are classified correctly, bool [N]: what takes long is spent on these alone."""
+        return inference.labels(self.model, self.x) == self.y
+
+    def placed(self, values):
+        """Values of the correct images, at their places among all; nan elsewhere."""
+        return values.new_full(self.y.shape, torch.nan).masked_scatter(self.correct, values)
+
     @property
     def pgd(self):
         return PGD(Linf(self.linf), steps=20, step=self.linf / 5)
@@ -177,11 +186,10 @@ def fixed_size(task):
 
 def nearest(task):
     attack = CarliniWagner(rate=0.2 if task.grey else 0.05, c=1.0, searches=3, iterations=100)
-    result = attack(task.model, task.x, task.y, generator=task.generator("nearest"))
-    norm = torch.where(result.was_correct & result.success, result.distance, torch.nan)
+    norm = task.placed(attack(task.model, task.x[task.correct], task.y[task.correct]).distance)
     size = f"L2 ≤ {task.l2:.2g}"
-    return [share("cw_accuracy", f"correct under Carlini-Wagner ({size})",
-                  result.was_correct & ~(result.distance <= task.l2), better="higher"),
+    return [share("cw_accuracy", f"correct under Carlini-Wagner ({size})", task.correct & ~(norm <= task.l2),
+                  better="higher"),
             task.noise("noise_accuracy_l2", L2(task.l2), size)[0],
             quantile("cw_distance", "norm of its perturbations, median", norm, "L2", better="higher"),
             *(quantile(f"cw_distance_{p}", f"the same, {p}% quantile", norm, "L2", p / 100, better="higher")
@@ -195,20 +203,20 @@ def random_noise(task):
     measures = [share("susceptible", "correct images that a step along the gradient flips", hit,
                       result.correct, better="lower")]
     return measures + [share(f"noise_{delta}", f"of these, flipped by noise of {delta} × that step's norm",
-                             row.isfinite(), hit, better="lower")
-                       for delta, row in zip(result.deltas, result.random)], {}
+                             row.isfinite(), hit) for delta, row in zip(result.deltas, result.random)], {}
 
 
 def distances(task):
     count = min(25, task.x[0].numel())
     dirs = directions(task.x[0].numel(), count, negatives=True, generator=task.generator("directions"))
-    result = survey(task.model, task.x, dirs, step=0.02, top=0.5)
+    result = survey(task.model, task.x[task.correct], dirs, step=0.02, top=0.5)
     pure = torch.where(result.censored, torch.nan, purity(result, 1)[:, 0])
     label = f"nearest boundary in {len(dirs)} random directions, median (searched up to {result.top:g})"
-    return [quantile("boundary_distance", label, result.nearest, "RMS", better="higher"),
-            share("boundary_censored", f"images without a boundary up to {result.top:g}", result.censored,
-                  better="higher"),
-            quantile("purity", "share of directions to the most frequent other class, median", pure, "")], {}
+    return [quantile("boundary_distance", label, task.placed(result.nearest), "RMS", better="higher"),
+            share("boundary_censored", f"images without a boundary up to {result.top:g}",
+                  task.placed(result.censored.float()) == 1, task.correct, better="higher"),
+            quantile("purity", "share of directions to the most frequent other class, median",
+                     task.placed(pure), "")], {}
 
 
 def pairs(task):
@@ -241,7 +249,7 @@ def clusters(task):
 
 def retrainings(task):
     models, count = [task.model, *task.retrained], len(task.retrained)
-    correct, hit = task.attacked.was_correct, task.attacked.was_correct & task.attacked.success
+    hit = task.correct & task.attacked.success
     clean, moved = (regions.answers(models, images) for images in (task.x, task.attacked.x_adv))
     inside = torch.full((len(models), len(task.x)), torch.nan, dtype=torch.float64)
     for row in hit.nonzero()[:REGIONS, 0].tolist():
@@ -256,7 +264,7 @@ def retrainings(task):
             share("alarm_adversarial", "PGD images on which two models disagree", (moved != moved[0]).any(0),
                   hit),
             share("alarm_clean", "clean images on which two models disagree", (clean != clean[0]).any(0),
-                  correct),
+                  task.correct),
             quantile("region", f"share of the points between {STARTS} PGD images of one image "
                      "that the model misclassifies, median", inside[0], ""),
             quantile("region_transfer", "the same share for the re-training that errs least, median",
@@ -273,9 +281,11 @@ SECTIONS = (
      "The Carlini-Wagner attack minimises the norm of the perturbation. A larger norm is better."),
     ("Noise against an attack", random_noise,
      "A step along the gradient changes the label. Noise of the norm of this step rarely does; the shares "
-     "show how fast that grows with the norm of the noise."),
+     "show how fast that grows with the norm of the noise. Neither end is better: robust models have longer "
+     "steps, and more noise beside them."),
     ("Boundary distances", distances,
-     "How far an image moves in a random direction until its label changes. A larger distance is better."),
+     "How far a correctly classified image moves in a random direction until its label changes. A larger "
+     "distance is better."),
     ("Borderline pairs", pairs,
      "An image is mixed with one of another class until the label changes. A lower similarity is better: "
      "the image must change more."),
