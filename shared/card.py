@@ -566,7 +566,7 @@ def main(words=None):
                   file=unfinished, say=tqdm.write)
     report.save(given.out)
     unfinished.unlink(missing_ok=True)
-    print("\n".join([repr(report), *(f"warning, {model}: {text}" for (model, _), text
+    print("\n".join([repr(report), *(f"warning {name}, {model}: {text}" for (model, name), text
                                      in report.warnings.items()), f"written: {given.out}"]))
     unmet = report.unmet(asked)
     for text in unmet:

@@ -12,7 +12,7 @@ color:var(--text);background:var(--back);max-width:68rem;margin:0 auto;padding:1
 .card p{margin:.3rem 0}.card .soft,.card small{color:var(--soft)}
 .card table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums;
 color:inherit}
-.card table{table-layout:fixed}.card th:first-child{width:32%}
+.card table{table-layout:fixed}.card th:first-child{width:36%}
 .card th,.card td{text-align:left;padding:.35rem .6rem .35rem 0;border-top:1px solid var(--line);
 vertical-align:top;background:none}
 .card .warning{border-left:4px solid #d55e00;background:var(--shade);padding:.4rem .8rem;margin:.5rem 0}
@@ -112,10 +112,11 @@ def section(card, title, meaning, others):
         better = f" <small>({m.better} is better)</small>" if m.better else ""
         values = [(found.value, colour) for found, colour in zip(own.values(), COLOURS)
                   if found and found.value is not None]
-        line = strip(m.name, m.unit, values, others)
-        rows.append(f"<tr><th>{escape(m.label)}{better}</th>{''.join(cells)}<td>{line}</td></tr>")
+        if others:
+            cells.append(f"<td>{strip(m.name, m.unit, values, others)}</td>")
+        rows.append(f"<tr><th>{escape(m.label)}{better}</th>{''.join(cells)}</tr>")
     heads = ["", *map(escape, by_name), *[" − ".join(map(escape, reversed(by_name)))] * (len(mine) == 2),
-             "among known networks" if others else ""]
+             *["among known networks"] * bool(others)]
     if rows:
         parts.append(f"<table><thead><tr>{''.join(f'<th>{h}</th>' for h in heads)}</tr></thead>"
                      f"<tbody>{''.join(rows)}</tbody></table>")
