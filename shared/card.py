@@ -389,8 +389,9 @@ class Card:
 
     def __repr__(self):
         rows = ((model, m) for model, sections in self.sections.items() for s in sections for m in s.measures)
-        return "\n".join(f"{model}: {m.name} {m.value:.3g} ({m.label})" for model, m in rows
-                         if m.value is not None)
+        lines = [f"{model}: {m.name} {m.value:.3g} ({m.label})" for model, m in rows if m.value is not None]
+        lines += [f"warning {name}, {model}: {text}" for (model, name), text in self.warnings.items()]
+        return "\n".join(lines)
 
 
 def card(model, x, y, *, images=100, retrained=(), seed=0, file=None, say=None):
@@ -566,8 +567,7 @@ def main(words=None):
                   file=unfinished, say=tqdm.write)
     report.save(given.out)
     unfinished.unlink(missing_ok=True)
-    print("\n".join([repr(report), *(f"warning {name}, {model}: {text}" for (model, name), text
-                                     in report.warnings.items()), f"written: {given.out}"]))
+    print(f"{report}\nwritten: {given.out}")
     unmet = report.unmet(asked)
     for text in unmet:
         print(f"check failed, {text}")

@@ -129,7 +129,7 @@ def named(made):
 ])
 def test_what_a_model_does_wrong_is_warned_of_by_name(net, images, wrapped, name):
     made = card(wrapped(net), *images, images=8)
-    assert name in named(made)
+    assert name in named(made) and f"warning {name}, model: " in repr(made)
     assert all(text.count("\n") == 0 for text in made.warnings.values())
 
 
