@@ -99,6 +99,20 @@ def test_re_trainings_share_mistakes_or_do_not(net, images):
     assert values(nearest) == [0, 1, region, 0]
 
 
+def test_the_nearest_adversarial_images_of_a_linear_model_are_as_near_as_they_are():
+    draws = torch.Generator().manual_seed(0)
+    w, x = torch.randn(10, 192, generator=draws), 0.5 + 0.1 * torch.randn(20, 3, 8, 8, generator=draws)
+
+    def linear(images):
+        return images.flatten(1) @ w.T
+    x = x.clamp(0, 1)
+    scores = linear(x)
+    y = scores.argmax(1)
+    gaps = (scores.amax(1, keepdim=True) - scores) / (w[y][:, None] - w).norm(dim=2)
+    exact = gaps.scatter(1, y[:, None], torch.inf).amin(1).quantile(0.5)
+    assert card(linear, x, y).measure("model", "cw_distance").value == pytest.approx(float(exact), rel=0.1)
+
+
 def test_sizes_of_perturbations_grow_with_the_image(net, images):
     made = card(lambda x: x.flatten(1)[:, :10], torch.rand(4, 1, 7, 7), torch.arange(4))
     # Of a 16th of the pixels of a digit, for which the size is 1.5.
