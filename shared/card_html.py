@@ -14,7 +14,7 @@ color:var(--text);background:var(--back);max-width:68rem;margin:0 auto;padding:1
 color:inherit}
 .card table{table-layout:fixed}.card th:first-child{width:36%}
 .card th,.card td{text-align:left;padding:.35rem .6rem .35rem 0;border-top:1px solid var(--line);
-vertical-align:top;background:none}
+vertical-align:top;background:none;overflow-wrap:anywhere}
 .card .warning{border-left:4px solid #d55e00;background:var(--shade);padding:.4rem .8rem;margin:.5rem 0}
 .card svg{display:block;width:100%;max-width:16rem;height:auto;overflow:visible}
 .card svg text{fill:var(--soft);font-size:14px}
