@@ -5,7 +5,7 @@
 # make missing   what some hours would complete; which runs are absent, smaller than published, or out of date
 # make fill      HOURS=n: compute missing runs that long, at low priority; FIRST=experiment: its runs first
 # make records   every record anew, from the recorded runs alone
-# make card      MODEL=package.module:factory WEIGHTS=net.safetensors DATA=images.npz OUT=card.html CHECK=...
+# make card      MODEL=package.module:factory WEIGHTS=net.safetensors DATA=images.npz OUT=card.html CHECK=... IMAGES=n RETRAINED="..."
 # make same      EXPERIMENT=he/attacks: does changed code compute what it did? then its digest is renewed
 # make page      KEY=paper NAME=section_slug ITEMS="table-1 ...": a new page from the reference file
 # make readme    the README's picture and finder
@@ -55,7 +55,8 @@ bench:
 
 OUT ?= card.html
 card: $(READY)
-	@python -m shared.card $(MODEL) $(if $(WEIGHTS),--weights $(WEIGHTS)) --data "$(DATA)" --out "$(OUT)" --check "$(CHECK)"
+	@python -m shared.card $(MODEL) $(if $(WEIGHTS),--weights $(WEIGHTS)) $(if $(RETRAINED),--retrained $(RETRAINED)) \
+	    --data "$(DATA)" --out "$(OUT)" --images $(or $(IMAGES),100) --check "$(CHECK)"
 
 data: $(READY)
 	python -m shared.data

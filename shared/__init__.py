@@ -1,5 +1,6 @@
 """The instruments, for any model; a module imports only from those below it.
 
+card                        a report card of any model: all of these on the same images
 borderline, boundary, regions, roby, susceptibility     what a network's decision boundary is like
 attacks                     threats, judge and Result; one file a family of attacks
 training                    one training loop with hooks, recipes, checkpoints

@@ -1,7 +1,7 @@
 """A report card of any model: each instrument on the same images, with intervals, in Python, Jupyter or HTML.
 
-    found = card(model, x, y)                       # in Jupyter it is a page; found.save("card.html")
-    found = card({"plain": a, "robust": b}, x, y)   # two models, with the differences on the same images
+    report = card(model, x, y)                      # in Jupyter it is a page; report.save("card.html")
+    report = card({"plain": a, "robust": b}, x, y)  # two models, with the differences on the same images
 
     python -m shared.card package.module:factory --weights net.safetensors --data images.npz --out card.html
 
@@ -10,24 +10,27 @@
 import argparse
 import importlib
 import json
+import operator
 import re
 import sys
 import time
 import warnings
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
 import torch
+from tqdm import tqdm
 
 from shared import borderline, inference, regions, roby, runtime
 from shared.attacks.directions import directions
 from shared.attacks.gradient import PGD
-from shared.attacks.line import lost_margin
+from shared.attacks.line import LineSearch, lost_margin
 from shared.attacks.noise import RandomSearch
 from shared.attacks.optimised import CarliniWagner
-from shared.attacks.threat import Linf
+from shared.attacks.threat import L2, Linf
 from shared.boundary.survey import purity, survey
 from shared.data import archives, content
 from shared.runtime import UserError
@@ -35,7 +38,9 @@ from shared.statistics import share_interval
 from shared.susceptibility import susceptibility
 
 WIDE = 0.25     # width of a share's interval from which the card says that images are few
+SIGNS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 DRAWS = 1000    # resamples of the images for the interval of a difference
+REGIONS, STARTS = 20, 40    # images with a region of adversarial examples, and attacks on each
 KNOWN = Path(__file__).with_name("card_known.json")    # written by `python -m workflow.known`
 
 
@@ -71,17 +76,36 @@ class Task:
         self.model, self.retrained, self.seed, self.all = model, retrained, seed, (x, y)
         rows = torch.randperm(len(x), generator=self.generator("images"))[:images].sort().values.to(x.device)
         self.x, self.y = x[rows], y[rows]       # drawn: a file may be in the order of its classes
-        self.grey = x.shape[1] == 1
-        self.linf, self.l2 = (0.1, 1.5) if self.grey else (8 / 255, 0.5)    # sizes of perturbations
+        self.grey, pixels = x.shape[1] == 1, x[0].numel()
+        self.linf = 0.1 if self.grey else 8 / 255       # sizes usual for MNIST and for CIFAR
+        self.l2 = 1.5 * (pixels / 784) ** 0.5 if self.grey else 0.5 * (pixels / 3072) ** 0.5
 
     def generator(self, *labels):
         return runtime.generator(self.seed, "card", *labels)
 
     @cached_property
+    def correct(self):
+        """Which images are classified correctly, bool [N]: what takes long is spent on these alone."""
+        return inference.labels(self.model, self.x) == self.y
+
+    def placed(self, values):
+        """Values of the correct images, at their places among all; nan elsewhere."""
+        return values.new_full(self.y.shape, torch.nan).masked_scatter(self.correct, values)
+
+    @property
+    def pgd(self):
+        return PGD(Linf(self.linf), steps=20, step=self.linf / 5)
+
+    @cached_property
     def attacked(self):
         """The `Result` of PGD."""
-        attack = PGD(Linf(self.linf), steps=20, step=self.linf / 5)
-        return attack(self.model, self.x, self.y, generator=self.generator("pgd"))
+        return self.pgd(self.model, self.x, self.y, generator=self.generator("pgd"))
+
+    def noise(self, name, threat, size):
+        """The share of images that stay correct under random perturbations of the threat, and for which."""
+        result = RandomSearch(threat, draws=100)(self.model, self.x, self.y, generator=self.generator(name))
+        kept = result.was_correct & ~result.success
+        return share(name, f"correct under each of 100 draws of noise ({size})", kept, better="higher"), kept
 
 
 # ---- statistics ------------------------------------------------------------------------------------------
@@ -92,21 +116,20 @@ def share(name, label, hits, among=None, **more):
     count, n = int(hits[among].sum()), int(among.sum())
     low, high = share_interval(count, n) if n else (None, None)
     return Measure(name, label, count / n if n else None, low, high, n, "%",
-                   images=[float(hit) if one else None for hit, one in zip(hits, among)], **more)
+                   images=[float(hit) if counts else None for hit, counts in zip(hits, among)], **more)
 
 
 def quantile(name, label, values, unit, q=0.5, **more):
     """The `Measure` of a quantile, from a value for each image (nan: none); its interval is one of ranks."""
-    from scipy.stats import binom
+    from scipy.stats import quantile_test  # here: it takes a second to import
     values = values.detach().cpu().double()
-    there = values[~values.isnan()].sort().values
-    n = len(there)
-    if not n:
+    there = values[~values.isnan()]
+    if not len(there):
         return Measure(name, label, None, None, None, 0, unit, **more)
-    low, high = (int(binom.ppf(p, n, q)) for p in (0.025, 0.975))     # no law is assumed
-    ends = (float(there[low - 1]), float(there[high])) if 0 < low and high < n else (None, None)
+    ends = map(float, quantile_test(there.numpy(), p=q).confidence_interval(0.95))   # no law is assumed
     images = [None if np.isnan(v) else v for v in values.tolist()] if q == 0.5 else []
-    return Measure(name, label, float(there.quantile(q)), *ends, n, unit, images=images, **more)
+    return Measure(name, label, float(there.quantile(q)), *(None if np.isnan(end) else end for end in ends),
+                   len(there), unit, images=images, **more)
 
 
 def difference(first, second, generator):
@@ -135,80 +158,88 @@ def difference(first, second, generator):
 def accuracy(task):
     x, y = task.all
     scores = inference.checked_logits(task.model, x, y)
-    absent = scores.shape[1] - len(y.unique())
-    warned = {"missing-classes": f"{absent} of the model's {scores.shape[1]} classes have no image here; the "
-                                 "card says nothing about them."} if absent else {}
-    return [share("accuracy", "classified correctly", scores.argmax(1) == y, better="higher")], warned
+    result = share("accuracy", "classified correctly", scores.argmax(1) == y, better="higher")
+    warned, counts = {}, y.unique(return_counts=True)[1]
+    if result.low <= float(counts.max()) / len(y):
+        warned["no-better-than-chance"] = (
+            f"{result.value:.1%} of the images are classified correctly, {float(counts.max()) / len(y):.1%} "
+            "belong to the most frequent class: the model does not classify better than a constant, and no "
+            "distance or share below shows robustness.")
+    if absent := scores.shape[1] - len(counts):
+        warned["missing-classes"] = (f"{absent} of the model's {scores.shape[1]} classes have no image here; "
+                                     "the card says nothing about them.")
+    return [result], warned
 
 
 def fixed_size(task):
-    noisy = RandomSearch(Linf(task.linf), draws=100)(
-        task.model, task.x, task.y, generator=task.generator("noise"))
-    correct = {name: r.was_correct & ~r.success for name, r in (("pgd", task.attacked), ("noise", noisy))}
-    size = f"{task.linf:g}" if task.grey else f"{255 * task.linf:.0f}/255"
+    size = f"L∞ ≤ {task.linf:g}" if task.grey else f"L∞ ≤ {255 * task.linf:.0f}/255"
+    attacked = task.attacked.was_correct & ~task.attacked.success
+    noise, noisy = task.noise("noise_accuracy", Linf(task.linf), size)
     warned = {}
-    if correct["noise"].sum() < correct["pgd"].sum():
+    if noisy.sum() < attacked.sum():
         warned["attack-weaker-than-noise"] = (
             "Random noise changes more labels than PGD at the same size: the gradients mislead the attack, "
             "and accuracy under PGD is no evidence of robustness.")
-    return [share("pgd_accuracy", f"correct under PGD (L∞ ≤ {size})", correct["pgd"], better="higher"),
-            share("noise_accuracy", f"correct under each of 100 draws of noise (L∞ ≤ {size})",
-                  correct["noise"], better="higher")], warned
+    return [share("pgd_accuracy", f"correct under PGD ({size})", attacked, better="higher"), noise], warned
 
 
 def nearest(task):
-    attack = CarliniWagner(rate=0.2 if task.grey else 0.05, c=1.0, searches=3, iterations=100)
-    found = attack(task.model, task.x, task.y, generator=task.generator("nearest"))
-    norm = torch.where(found.was_correct & found.success, found.distance, torch.nan)
-    return [share("cw_accuracy", f"correct under Carlini-Wagner (L2 ≤ {task.l2:g})",
-                  found.was_correct & ~(found.distance <= task.l2), better="higher"),
+    # At a larger rate steps end beyond the near boundaries of colour images; a line may find nearer ones yet.
+    attacks = (CarliniWagner(rate=0.2 if task.grey else 0.003, c=1.0, searches=3, iterations=100),
+               LineSearch(512, largest=10.0, loss="margin"))
+    norm = task.placed(torch.fmin(*(attack(task.model, task.x[task.correct], task.y[task.correct]).distance
+                                    for attack in attacks)))
+    size = f"L2 ≤ {task.l2:.2g}"
+    return [share("cw_accuracy", f"correct under Carlini-Wagner ({size})", task.correct & ~(norm <= task.l2),
+                  better="higher"),
+            task.noise("noise_accuracy_l2", L2(task.l2), size)[0],
             quantile("cw_distance", "norm of its perturbations, median", norm, "L2", better="higher"),
-            quantile("cw_distance_10", "the same, 10% quantile", norm, "L2", 0.1),
-            quantile("cw_distance_90", "the same, 90% quantile", norm, "L2", 0.9)], {}
+            *(quantile(f"cw_distance_{p}", f"the same, {p}% quantile", norm, "L2", p / 100, better="higher")
+              for p in (10, 90))], {}
 
 
 def random_noise(task):
-    found = susceptibility(task.model, task.x, task.y, generator=task.generator("susceptibility"), draws=100,
-                           count=512, largest=10.0, loss=lost_margin)
-    hit = found.attack.isfinite()
+    result = susceptibility(task.model, task.x, task.y, generator=task.generator("susceptibility"), draws=100,
+                            count=512, largest=10.0, loss=lost_margin)
+    hit = result.attack.isfinite()
     measures = [share("susceptible", "correct images that a step along the gradient flips", hit,
-                      found.correct, better="lower")]
+                      result.correct, better="lower")]
     return measures + [share(f"noise_{delta}", f"of these, flipped by noise of {delta} × that step's norm",
-                             row.isfinite(), hit, better="lower")
-                       for delta, row in zip(found.deltas, found.random)], {}
+                             row.isfinite(), hit) for delta, row in zip(result.deltas, result.random)], {}
 
 
 def distances(task):
     count = min(25, task.x[0].numel())
     dirs = directions(task.x[0].numel(), count, negatives=True, generator=task.generator("directions"))
-    found = survey(task.model, task.x, dirs, step=0.02, top=0.5)
-    pure = torch.where(found.censored, torch.nan, purity(found, 1)[:, 0])
-    label = f"nearest boundary in {len(dirs)} random directions, median (searched up to {found.top:g})"
-    return [quantile("boundary_distance", label, found.nearest, "RMS", better="higher"),
-            share("boundary_censored", f"images without a boundary up to {found.top:g}", found.censored,
-                  better="higher"),
-            quantile("purity", "directions to the most frequent other class, median", pure, "")], {}
+    result = survey(task.model, task.x[task.correct], dirs, step=0.02, top=0.5)
+    pure = torch.where(result.censored, torch.nan, purity(result, 1)[:, 0])
+    label = f"nearest boundary in {len(dirs)} random directions, median (searched up to {result.top:g})"
+    return [quantile("boundary_distance", label, task.placed(result.nearest), "RMS", better="higher"),
+            share("boundary_censored", f"images without a boundary up to {result.top:g}",
+                  task.placed(result.censored.float()) == 1, task.correct, better="higher"),
+            quantile("purity", "share of directions to the most frequent other class, median",
+                     task.placed(pure), "")], {}
 
 
 def pairs(task):
     partners = borderline.backgrounds("digit", task.x, task.y, task.generator("partners"))
-    found = borderline.search(task.model, task.x, partners, threshold=0.99, max_iterations=20)
-    kept = ~found.excluded
-    values = torch.where(kept, found.robustness, torch.nan)
+    result = borderline.search(task.model, task.x, partners, threshold=0.99, max_iterations=20)
+    searched = ~result.excluded
+    values = torch.where(searched, result.robustness, torch.nan)
     return [quantile("borderline_similarity", "similarity to the source where the label changes, median",
                      values, "SSIM", better="lower"),
-            share("borderline_converged", "searches that end at SSIM 0.99", found.converged, kept)], {}
+            share("borderline_converged", "searches that end at SSIM 0.99", result.converged, searched)], {}
 
 
 def clusters(task):
     x, y = task.all
     scores, classes = inference.logits(task.model, x), y.unique(return_inverse=True)[1]
-    found = roby.roby(roby.layout(scores, classes))
+    result = roby.roby(roby.layout(scores, classes))
     drawn = roby.bootstrap(scores, classes, draws=200, generator=task.generator("roby"))
-    names = list(type(found).__dataclass_fields__)
+    names = list(type(result).__dataclass_fields__)
 
     def of(name, label):
-        value, values = getattr(found, name), drawn[:, names.index(name)].numpy()
+        value, values = getattr(result, name), drawn[:, names.index(name)].numpy()
         # Around the value: a resampled class is narrower than the class itself.
         low, high = value + np.nanquantile(values, (0.025, 0.975)) - np.nanmean(values)
         return Measure(name, label, value, float(low), float(high), len(x), better="lower",
@@ -219,15 +250,27 @@ def clusters(task):
 
 
 def retrainings(task):
-    found, models = task.attacked, [task.model, *task.retrained]
-    hit = found.was_correct & found.success
-    answers = {name: regions.answers(models, images)
-               for name, images in (("adversarial", found.x_adv), ("clean", task.x))}
-    return [share("transfer", f"PGD images that all {len(task.retrained)} re-trainings misclassify, too",
-                  (answers["adversarial"][1:] != task.y).all(0), hit, better="lower"),
-            *(share(f"alarm_{name}", f"{name} images on which two models disagree",
-                    (answers[name] != answers[name][0]).any(0), among)
-              for name, among in (("adversarial", hit), ("clean", found.was_correct)))], {}
+    models, count = [task.model, *task.retrained], len(task.retrained)
+    hit = task.correct & task.attacked.success
+    clean, moved = (regions.answers(models, images) for images in (task.x, task.attacked.x_adv))
+    inside = torch.full((len(models), len(task.x)), torch.nan, dtype=torch.float64)
+    for row in hit.nonzero()[:REGIONS, 0].tolist():
+        x, y, draws = task.x[row:row + 1], task.y[row:row + 1], task.generator("region", row)
+        examples = regions.sweep(task.model, x, y, task.pgd, count=STARTS, generator=draws).images
+        if len(examples) > 1:
+            box = regions.intervals(x, examples, keep=0, least=2)
+            inside[:, row] = regions.rates(models, box.sample(200, generator=draws), y)
+    others = f"all {count} re-trainings" if count > 1 else "the re-training"
+    return [share("transfer", f"PGD images that {others} misclassify, too", (moved[1:] != task.y).all(0), hit,
+                  better="lower"),
+            share("alarm_adversarial", "PGD images on which two models disagree", (moved != moved[0]).any(0),
+                  hit),
+            share("alarm_clean", "clean images on which two models disagree", (clean != clean[0]).any(0),
+                  task.correct),
+            quantile("region", f"share of the points between {STARTS} PGD images of one image "
+                     "that the model misclassifies, median", inside[0], ""),
+            quantile("region_transfer", "the same share for the re-training that errs least, median",
+                     inside[1:].amin(0), "", better="lower")], {}
 
 
 # Title, function, what it means and what a large value says.
@@ -237,12 +280,15 @@ SECTIONS = (
      "PGD follows the gradient to a perturbation that changes the label; noise draws perturbations of the "
      "same size. A model is only as robust as under the stronger of the two."),
     ("Nearest adversarial image", nearest,
-     "The Carlini-Wagner attack minimises the norm of the perturbation. A larger norm is better."),
+     "The Carlini-Wagner attack minimises the norm of the perturbation; where a step along the gradient is "
+     "shorter, that step counts. A larger norm is better."),
     ("Noise against an attack", random_noise,
      "A step along the gradient changes the label. Noise of the norm of this step rarely does; the shares "
-     "show how fast that grows with the norm of the noise."),
+     "show how fast that grows with the norm of the noise. Neither end is better: robust models have longer "
+     "steps, and more noise beside them."),
     ("Boundary distances", distances,
-     "How far an image moves in a random direction until its label changes. A larger distance is better."),
+     "How far a correctly classified image moves in a random direction until its label changes. A larger "
+     "distance is better."),
     ("Borderline pairs", pairs,
      "An image is mixed with one of another class until the label changes. A lower similarity is better: "
      "the image must change more."),
@@ -250,8 +296,9 @@ SECTIONS = (
      "Widths and distances of the classes among the logits, without an attack. Smaller is meant to be "
      "better; whether it is, the attacks above show."),
     ("Re-trainings", retrainings,
-     "Whether networks trained in the same way from other seeds make the same mistakes. Where they disagree "
-     "on adversarial images and agree on clean ones, disagreement exposes the attack."))
+     "Whether networks trained in the same way from other seeds make the same mistakes: on one adversarial "
+     "image each, and in the region between many of one image. Where they disagree on adversarial images and "
+     "agree on clean ones, disagreement exposes the attack."))
 
 
 # ---- the card --------------------------------------------------------------------------------------------
@@ -264,32 +311,33 @@ class Card:
     @cached_property
     def warnings(self):
         """`{(model, name): sentence}` of all sections, and of what they say together."""
-        found = {}
+        warned = {}
         for model, sections in self.sections.items():
             for name in dict.fromkeys(n for s in sections for n in s.warnings):
-                found[model, name] = " ".join(dict.fromkeys(s.warnings[name] for s in sections
-                                                            if name in s.warnings))
+                warned[model, name] = " ".join(dict.fromkeys(s.warnings[name] for s in sections
+                                                             if name in s.warnings))
             wide = [m.label for s in sections for m in s.measures
                     if m.unit == "%" and m.n and m.high - m.low > WIDE]
             if wide:
-                found[model, "few-images"] = (
+                warned[model, "few-images"] = (
                     f"{len(wide)} of the shares have an interval wider than {100 * WIDE:.0f} points, for "
                     f"example “{wide[0]}”; take more images.")
         attack = self.differences.get("pgd_accuracy")
         if attack and not attack[1] <= 0 <= attack[2]:
-            found |= {("both", f"rank-disagrees: {name}"): f"“{label}” prefers the other model than PGD does."
-                      for name, label, second in self.preferences if second != (attack[0] > 0)}
-        return found
+            for name, label, second in self.preferences:
+                if second != (attack[0] > 0):
+                    warned["both", f"rank-disagrees: {name}"] = f"“{label}” prefers the other model than PGD."
+        return warned
 
     @property
     def preferences(self):
         """`[(name, label, whether the second model is better)]` where two models differ beyond chance."""
-        found, first = [], next(iter(self.sections))
+        preferred, first = [], next(iter(self.sections))
         for name, (value, low, high, _) in self.differences.items():
             measure = self.measure(first, name)
             if measure.better and not low <= 0 <= high:
-                found.append((name, measure.label, (value > 0) == (measure.better == "higher")))
-        return found
+                preferred.append((name, measure.label, (value > 0) == (measure.better == "higher")))
+        return preferred
 
     @cached_property
     def differences(self):
@@ -298,10 +346,10 @@ class Card:
             return {}
         first, second = ({m.name: m for s in sections for m in s.measures}
                          for sections in self.sections.values())
-        found = {name: difference(a, second[name], runtime.generator(0, "card", name))
-                 for name, a in first.items()
-                 if name in second and None not in (a.value, second[name].value)}
-        return {name: row for name, row in found.items() if row}
+        rows = {name: difference(a, second[name], runtime.generator(0, "card", name))
+                for name, a in first.items()
+                if name in second and None not in (a.value, second[name].value)}
+        return {name: row for name, row in rows.items() if row}
 
     def measure(self, model, name):
         """The `Measure` of this name of a model; raises UserError with the names that there are."""
@@ -313,14 +361,13 @@ class Card:
 
     def unmet(self, asked):
         """Those of the `conditions` that a model does not meet, in words."""
-        found = []
+        missed = []
         for name, sign, limit in asked:
             for model in self.sections:
                 value = self.measure(model, name).value
-                met = value is not None and {">=": value >= limit, "<=": value <= limit, ">": value > limit,
-                                             "<": value < limit}[sign]
-                found += [] if met else [f"{model}: {name} = {value}, not {sign} {limit:g}"]
-        return found
+                if value is None or not SIGNS[sign](value, limit):
+                    missed.append(f"{model}: {name} = {value}, not {sign} {limit:g}")
+        return missed
 
     def json(self):
         """Every number, as plain values."""
@@ -344,11 +391,13 @@ class Card:
         return body(self)
 
     def __repr__(self):
-        return "\n".join(f"{model}: {m.label} {m.value:.3g}" for model, sections in self.sections.items()
-                         for s in sections for m in s.measures if m.value is not None)
+        rows = ((model, m) for model, sections in self.sections.items() for s in sections for m in s.measures)
+        lines = [f"{model}: {m.name} {m.value:.3g} ({m.label})" for model, m in rows if m.value is not None]
+        lines += [f"warning {name}, {model}: {text}" for (model, name), text in self.warnings.items()]
+        return "\n".join(lines)
 
 
-def card(model, x, y, *, images=100, retrained=(), seed=0, file=None):
+def card(model, x, y, *, images=100, retrained=(), seed=0, file=None, say=None):
     """The `Card` of a model, or of two as {name: model}.
 
     x, y       images [N, C, H, W], float32 in [0, 1] or uint8; their classes, whole numbers [N]
@@ -356,6 +405,7 @@ def card(model, x, y, *, images=100, retrained=(), seed=0, file=None):
     retrained  models trained in the same way from other seeds, for the last section; {name: [model]} of two
     seed       of everything random
     file       JSON file that keeps what is finished: a card that was stopped goes on there
+    say        function that gets a line for each finished instrument, such as `print`
 
     Raises UserError for images, labels or models that are not so.
     """
@@ -363,9 +413,9 @@ def card(model, x, y, *, images=100, retrained=(), seed=0, file=None):
     others = retrained if isinstance(retrained, dict) else dict.fromkeys(models, retrained)
     if not 1 <= len(models) <= 2 or not all(map(callable, models.values())):
         raise UserError(f"{len(models)} models; one or two are allowed, each a callable")
-    if any(isinstance(each, torch.nn.Module) for each in others.values()):
+    if any(isinstance(m, torch.nn.Module) for m in others.values()):
         raise UserError("retrained is a module; a list of models is needed")
-    others = {str(name): list(each) for name, each in others.items()}
+    others = {str(name): list(several) for name, several in others.items()}
     if type(images) is not int or images < 1:
         raise UserError(f"images={images!r}; a whole number from 1 is needed")
     inference.check_tensors(images=x)
@@ -380,9 +430,9 @@ def card(model, x, y, *, images=100, retrained=(), seed=0, file=None):
     code = Path(__file__).read_text(encoding="utf-8")   # other settings of an instrument are another card
     key = content.of_json([content.fingerprint({"x": x, "y": y}), settings, code])[:16]
     with runtime.progress(len(models) * len(SECTIONS), "card") as bar:
-        for name, each in models.items():
-            task = Task(each, x, y, images, others.get(name, []), seed)
-            own = " ".join([name, key, *(_answers(m, task) for m in (each, *task.retrained))])
+        for name, subject in models.items():
+            task = Task(subject, x, y, images, others.get(name, []), seed)
+            own = " ".join([name, key, *(_answers(m, task) for m in (subject, *task.retrained))])
             for title, function, _ in SECTIONS:
                 bar.set_description(f"{name}: {title}")
                 if function is not retrainings or task.retrained:
@@ -392,7 +442,11 @@ def card(model, x, y, *, images=100, retrained=(), seed=0, file=None):
                     if file and not raw["error"]:
                         kept[f"{own} {title}"] = raw
                         runtime.write_atomically(Path(file), lambda part: part.write_text(json.dumps(kept)))
+                    if say:
+                        say(f"{name}: {title}, {raw['seconds']} s{raw['error'] and ', ' + raw['error']}")
                 bar.update()
+            if not any(s.measures for s in sections[name]):
+                raise UserError(f"{name} gives no number for these images: {sections[name][0].error}")
     return Card(sections, settings)
 
 
@@ -405,6 +459,8 @@ def _section(title, function, task):
             section.measures, section.warnings = function(task)
         lost = [str(w.message) for w in heard if issubclass(w.category, inference.NoUsableGradient)]
         section.warnings |= {"no-gradient": lost[0]} if lost else {}
+    except inference.LabelOutOfRange:
+        raise
     except UserError as error:
         section.error = str(error)
         if isinstance(error, inference.ModelError):
@@ -412,19 +468,21 @@ def _section(title, function, task):
         elif "pixels lie" in str(error):
             section.warnings = {"pixels-outside": str(error)}
     except Exception as error:      # of the model's own code: the other sections go on
-        section.error = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        section.error = _line(error)
     section.seconds = round(time.perf_counter() - start, 1)
     return section
 
 
+def _line(error):
+    """An exception of somebody else's code in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+
+
 def _answers(model, task):
-    """What tells a model from another: logits and gradients of a few images; "" where it gives none."""
-    x, y = task.x[:8], task.y[:8]
+    """What tells a model from another: its logits of a few images; "" where it gives none."""
     try:
-        asked = inference.Classifier(model)
-        _, slopes = inference.gradient(lambda z: asked(z).gather(1, y[:, None])[:, 0], x)
-        values = torch.cat([inference.logits(model, x).flatten(), slopes.flatten(1).norm(dim=1)])
-        return content.of_json([f"{v:.3g}" for v in values.tolist()])[:12]
+        scores = inference.logits(model, task.x[:8]).flatten().tolist()
+        return content.of_json([f"{score:.3g}" for score in scores])[:12]
     except Exception:
         return ""
 
@@ -440,27 +498,23 @@ def _kept(file):
 
 
 # ---- command ---------------------------------------------------------------------------------------------
-def factory(name):
-    """The model that `package.module:function` makes, called without arguments."""
+def factory(name, weights=None):
+    """The model that `package.module:function` makes, called without arguments; with a safetensors file."""
     module, _, function = name.partition(":")
     try:
-        return getattr(importlib.import_module(module), function)()
+        model = getattr(importlib.import_module(module), function)()
     except Exception as error:      # of the reader's own code, too
-        told = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-        raise UserError(f"model {name!r}: {told}; write package.module:function, importable from here and "
-                        "called without arguments") from None
-
-
-def weights(model, path):
-    """Load a safetensors file into a module."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-    try:
-        model.load_state_dict(load_file(path))
-    except (SafetensorError, OSError, RuntimeError, AttributeError) as error:
-        told = " ".join(str(error).split())[:200]
-        raise UserError(f"weights {path}: {told}; a safetensors file of this model's state_dict is "
-                        "needed") from None
+        raise UserError(f"model {name!r}: {_line(error)}; write package.module:function, importable from "
+                        "here and called without arguments") from None
+    if weights:
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+        try:
+            model.load_state_dict(load_file(weights))
+        except (SafetensorError, OSError, RuntimeError, AttributeError) as error:
+            raise UserError(f"weights {weights}: {_line(error)}; a safetensors file of this model's "
+                            "state_dict is needed") from None
+    return model
 
 
 def images_of(path):
@@ -471,13 +525,13 @@ def images_of(path):
 
 def conditions(text):
     """`[(name, sign, number)]` of "pgd_accuracy>=0.3, accuracy>0.9"; UserError for another form."""
-    found = []
+    asked = []
     for condition in filter(None, map(str.strip, text.split(","))):
         form = re.fullmatch(r"(\w+)\s*(>=|<=|>|<)\s*(-?\d*\.?\d+(?:[eE][+-]?\d+)?)", condition)
         if not form:
-            raise UserError(f"condition {condition!r}: write name>=number; allowed: >=, <=, >, <")
-        found.append((form[1], form[2], float(form[3])))
-    return found
+            raise UserError(f"condition {condition!r}: write name>=number; allowed: {', '.join(SIGNS)}")
+        asked.append((form[1], form[2], float(form[3])))
+    return asked
 
 
 def main(words=None):
@@ -485,6 +539,8 @@ def main(words=None):
     parser = argparse.ArgumentParser(prog="python -m shared.card", description=__doc__.partition("\n")[0])
     parser.add_argument("model", nargs="+", help="package.module:function that makes it; two are compared")
     parser.add_argument("--weights", nargs="+", default=[], help="safetensors file, one for each model")
+    parser.add_argument("--retrained", nargs="+", default=[],
+                        help="safetensors files of the first model, trained from other seeds")
     parser.add_argument("--data", required=True, help=".npz with arrays x and y")
     parser.add_argument("--out", default="card.html")
     parser.add_argument("--images", type=int, default=100, help="how many images the attacks take")
@@ -496,19 +552,17 @@ def main(words=None):
         raise UserError(f"{len(given.weights)} files of weights for {len(given.model)} models; one for each")
     sys.path.insert(0, "")      # the reader's module lies here
     models = {}
-    for n, name in enumerate(given.model):
-        model, short = factory(name), name.rpartition(":")[2]
-        if n < len(given.weights):
-            weights(model, given.weights[n])
-            short = Path(given.weights[n]).stem
-        models[f"{short} {n + 1}" if short in models else short] = model
+    for name, weights in zip_longest(given.model, given.weights):
+        short = Path(weights).stem if weights else name
+        models[f"{short} {len(models) + 1}" if short in models else short] = factory(name, weights)
+    retrained = {next(iter(models)): [factory(given.model[0], weights) for weights in given.retrained]}
     unfinished = Path(given.out).with_suffix(".part.json")
-    made = card(models, *images_of(given.data), images=given.images, seed=given.seed, file=unfinished)
-    made.save(given.out)
+    report = card(models, *images_of(given.data), images=given.images, seed=given.seed, retrained=retrained,
+                  file=unfinished, say=tqdm.write)
+    report.save(given.out)
     unfinished.unlink(missing_ok=True)
-    print("\n".join([repr(made), *(f"warning, {model}: {text}" for (model, _), text in made.warnings.items()),
-                     f"written: {given.out}"]))
-    unmet = made.unmet(asked)
+    print(f"{report}\nwritten: {given.out}")
+    unmet = report.unmet(asked)
     for text in unmet:
         print(f"check failed, {text}")
     return 1 if unmet else 0

@@ -7,20 +7,21 @@ from shared.card import KNOWN, SECTIONS
 COLOURS = "#0f73b2", "#d55e00"      # of the reader's models
 STYLE = """
 .card{--text:#1c2024;--soft:#667;--line:#ccd;--back:#fff;--shade:#f3f4f7;font:16px/1.5 system-ui,sans-serif;
-color:var(--text);background:var(--back);max-width:60rem;margin:0 auto;padding:1rem;text-align:left}
+color:var(--text);background:var(--back);max-width:68rem;margin:0 auto;padding:1rem;text-align:left}
 .card h1{font-size:1.6rem}.card h2{font-size:1.15rem;margin:2rem 0 .2rem}
 .card p{margin:.3rem 0}.card .soft,.card small{color:var(--soft)}
 .card table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums;
 color:inherit}
+.card table{table-layout:fixed}.card th:first-child{width:36%}
 .card th,.card td{text-align:left;padding:.35rem .6rem .35rem 0;border-top:1px solid var(--line);
-vertical-align:top;background:none}
+vertical-align:top;background:none;overflow-wrap:anywhere}
 .card .warning{border-left:4px solid #d55e00;background:var(--shade);padding:.4rem .8rem;margin:.5rem 0}
 .card svg{display:block;width:100%;max-width:16rem;height:auto;overflow:visible}
-.card svg text{fill:var(--soft);font-size:11px}
+.card svg text{fill:var(--soft);font-size:14px}
 @media(prefers-color-scheme:dark){.card{--text:#e6e6e6;--soft:#a5abb6;--line:#444b55;--back:#14171b;
 --shade:#22272e}}
 @media(max-width:40rem){.card thead{display:none}.card tr{display:grid;padding:.4rem 0;border-top:1px solid
-var(--line)}.card th,.card td{border:0;padding:.1rem 0}
+var(--line)}.card th,.card td{border:0;padding:.1rem 0}.card th:first-child{width:auto}
 .card td[data-head]::before{content:attr(data-head) ": ";
 color:var(--soft)}}
 """
@@ -42,8 +43,9 @@ def measured(measure):
     """A value with its interval and n."""
     if measure is None or measure.value is None:
         return "no value"
-    ends = "" if measure.low is None else \
-        f" <small>{number(measure.low, measure.unit)} to {number(measure.high, measure.unit)}</small>"
+    unit = "%" if measure.unit == "%" else ""
+    ends = "" if None in (measure.low, measure.high) else \
+        f" <small>{number(measure.low, unit)} to {number(measure.high, unit)}</small>"
     return f"<b>{number(measure.value, measure.unit)}</b>{ends} <small>n&nbsp;=&nbsp;{measure.n:,}</small>"
 
 
@@ -110,10 +112,11 @@ def section(card, title, meaning, others):
         better = f" <small>({m.better} is better)</small>" if m.better else ""
         values = [(found.value, colour) for found, colour in zip(own.values(), COLOURS)
                   if found and found.value is not None]
-        line = strip(m.name, m.unit, values, others)
-        rows.append(f"<tr><th>{escape(m.label)}{better}</th>{''.join(cells)}<td>{line}</td></tr>")
+        if others:
+            cells.append(f"<td>{strip(m.name, m.unit, values, others)}</td>")
+        rows.append(f"<tr><th>{escape(m.label)}{better}</th>{''.join(cells)}</tr>")
     heads = ["", *map(escape, by_name), *[" − ".join(map(escape, reversed(by_name)))] * (len(mine) == 2),
-             "among known networks" if others else ""]
+             *["among known networks"] * bool(others)]
     if rows:
         parts.append(f"<table><thead><tr>{''.join(f'<th>{h}</th>' for h in heads)}</tr></thead>"
                      f"<tbody>{''.join(rows)}</tbody></table>")
@@ -125,7 +128,8 @@ def body(card):
     settings, others = card.settings, known(card.settings["shape"])
     shape = " × ".join(map(str, settings["shape"]))
     marks = ", ".join(f'<span style="color:{c}">▲</span> {escape(m)}' for m, c in zip(card.sections, COLOURS))
-    place = (f"Dots are {len(others)} networks of the book on images of this size; {marks}." if others else
+    place = (f"Dots are {len(others)} networks of the book on images of this size, named under the pointer; "
+             f"{marks}." if others else
              "There are no reference networks for images of this size.")
     warnings = "".join(f'<p class="warning"><b>{escape(name)}</b> ({escape(model)}): {escape(text)}</p>'
                        for (model, name), text in card.warnings.items())

@@ -174,9 +174,9 @@ def alarm(agreed):
     """Share of images on which the first model and k - 1 others, drawn at random, disagree: float64 [K - 1].
 
     agreed   numbers [K] of images with 0 ... K - 1 others that agree with the first (a row of `agreement`);
-             k runs from 2 to K. Nan without images.
+             k runs from 2 to K. Nan without images; on the CPU.
     """
-    agreed = torch.as_tensor(agreed).double()
+    agreed = torch.as_tensor(agreed).double().cpu()
     others = len(agreed) - 1
     if others < 1:
         raise UserError("one network raises no alarm; re-trainings of it are needed")

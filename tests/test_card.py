@@ -83,6 +83,42 @@ def test_each_section_measures_both_models_with_intervals(both):
     assert grown == sorted(grown)
 
 
+def test_re_trainings_share_mistakes_or_do_not(net, images):
+    x, y = images
+
+    def nearest(given):     # its class is that of the clean image next to it: no small perturbation moves it
+        away = torch.cdist(given.flatten(1), x.flatten(1))
+        return -torch.stack([away[:, y == k].amin(1) for k in range(10)], 1)
+
+    def values(other):
+        made = card(net, x, y, images=10, retrained=[other])
+        return [made.measure("model", name).value for name in (
+            "transfer", "alarm_adversarial", "region", "region_transfer")]
+    transfer, alarm, region, same = values(net)
+    assert (transfer, alarm) == (1, 0) and region == same > 0.5
+    assert values(nearest) == [0, 1, region, 0]
+
+
+def test_the_nearest_adversarial_images_of_a_linear_model_are_as_near_as_they_are():
+    draws = torch.Generator().manual_seed(0)
+    w, x = torch.randn(10, 192, generator=draws), 0.5 + 0.1 * torch.randn(20, 3, 8, 8, generator=draws)
+
+    def linear(images):
+        return images.flatten(1) @ w.T
+    x = x.clamp(0, 1)
+    scores = linear(x)
+    y = scores.argmax(1)
+    gaps = (scores.amax(1, keepdim=True) - scores) / (w[y][:, None] - w).norm(dim=2)
+    exact = gaps.scatter(1, y[:, None], torch.inf).amin(1).quantile(0.5)
+    assert card(linear, x, y).measure("model", "cw_distance").value == pytest.approx(float(exact), rel=0.1)
+
+
+def test_sizes_of_perturbations_grow_with_the_image(net, images):
+    made = card(lambda x: x.flatten(1)[:, :10], torch.rand(4, 1, 7, 7), torch.arange(4))
+    # Of a 16th of the pixels of a digit, for which the size is 1.5.
+    assert "(L2 ≤ 0.38)" in made.measure("model", "cw_accuracy").label
+
+
 def test_a_seed_gives_the_same_card_again(net, images, both):
     again = card({"plain": net}, *images, images=16, retrained=[fitted(0.1)])
     first, second = ({m.name: m.value for s in made.sections["plain"] for m in s.measures}
@@ -101,11 +137,13 @@ def named(made):
     (lambda net: lambda x: net(x) + torch.randn(len(x), 10), "unsteady"),
     (lambda net: lambda x: net(x).round() + 0 * x.sum(), "no-gradient"),
     (lambda net: lambda x: net(x).detach(), "no-gradient"),
+    (lambda net: lambda x: net(x + 0 * (x - x).sqrt()), "no-gradient"),     # not a number
     (lambda net: lambda x: torch.cat([net(x), net(x)[:, :2] - 100], 1), "missing-classes"),
+    (lambda net: lambda x: 1e-3 * net(x) + torch.eye(10)[3], "no-better-than-chance"),
 ])
 def test_what_a_model_does_wrong_is_warned_of_by_name(net, images, wrapped, name):
     made = card(wrapped(net), *images, images=8)
-    assert name in named(made)
+    assert name in named(made) and f"warning {name}, model: " in repr(made)
     assert all(text.count("\n") == 0 for text in made.warnings.values())
 
 
@@ -129,7 +167,15 @@ def test_few_images_and_pixels_outside_are_warned_of(net, images):
     assert not [s for s in made.sections["model"] if s.title == "Nearest adversarial image"][0].measures
 
 
-def test_a_metric_that_prefers_the_other_model_is_warned_of(both):
+def test_a_metric_that_disagrees_with_the_attack_is_warned_of(net, images):
+    def masked(x):      # noise in the corner, black in every digit, moves its logits; a gradient has nothing
+        return net(x).round() + (10 * x[:, 0, 0, :10]).round() + 0 * x.sum()
+    made = card({"plain": net, "masked": masked}, *images, images=40)
+    assert made.differences["pgd_accuracy"][1] > 0
+    assert ("both", "rank-disagrees: boundary_distance") in made.warnings
+
+
+def test_only_a_difference_beyond_chance_disagrees(both):
     made = Card(both.sections, both.settings)
     made.differences = {"pgd_accuracy": (0.2, 0.1, 0.3, 9), "boundary_distance": (-0.1, -0.2, -0.05, 9),
                         "borderline_similarity": (-0.1, -0.2, -0.05, 9), "cw_distance": (-0.1, -0.2, 0.1, 9)}
@@ -151,16 +197,22 @@ def test_a_section_that_fails_says_why_and_the_others_go_on(net, images):
 
 # ---- files and command -----------------------------------------------------------------------------------
 def test_a_card_goes_on_where_it_was_stopped(net, images, tmp_path):
-    file, calls = tmp_path / "part.json", []
+    file, calls, last = tmp_path / "part.json", [], torch.inf
 
     def counted(x):
         calls.append(len(x))
+        if len(calls) == last:
+            raise KeyboardInterrupt
         return net(x)
-    first = card(counted, *images, images=8, file=file)
-    spent = len(calls)
-    second = card(counted, *images, images=8, file=file)
-    assert len(calls) == spent + 2      # logits and gradients of a few images tell that it is the same model
-    assert repr(first) == repr(second)
+    whole = card(counted, *images, images=8)
+    spent, lines = len(calls), []
+    last = 2 * spent - 3
+    with pytest.raises(KeyboardInterrupt):
+        card(counted, *images, images=8, file=file, say=lines.append)
+    last, calls[:] = torch.inf, []
+    assert [line.split(",")[0] for line in lines] == [f"model: {s[0]}" for s in SECTIONS[:len(lines)]]
+    assert repr(card(counted, *images, images=8, file=file)) == repr(whole)
+    assert 1 < len(calls) < spent / 4
     file.write_text("{")
     with pytest.raises(UserError, match="no card to go on with"):
         card(net, *images, file=file)
@@ -169,10 +221,11 @@ def test_a_card_goes_on_where_it_was_stopped(net, images, tmp_path):
 def test_the_page_needs_nothing_from_elsewhere(both, tmp_path):
     both.save(tmp_path / "card.html")
     text = (tmp_path / "card.html").read_text()
-    assert len(text) < 3e6 and not re.search(r"(src|href)=|https?:|<script", text)
+    assert len(text) < 3e6 and not re.search(r"(src|href)=|https?:|url\(|@import|<(script|link)", text)
     assert "prefers-color-scheme:dark" in text and "plain" in text
     kept = json.loads((tmp_path / "card.json").read_text())
-    assert {m["name"] for s in kept["sections"]["plain"] for m in s["measures"]} >= {"accuracy", "roby"}
+    numbers = {m["name"]: m["value"] for s in kept["sections"]["plain"] for m in s["measures"]}
+    assert numbers == {m.name: m.value for s in both.sections["plain"] for m in s.measures}
     assert "<script>" not in card_named("<script>")
 
 
@@ -193,8 +246,12 @@ def folder(net, images, tmp_path, monkeypatch):
     """A folder of a stranger's: a module, weights, data."""
     (tmp_path / "mymodel.py").write_text(
         "from torch import nn\n\n\ndef make():\n"
-        "    return nn.Sequential(nn.AvgPool2d(3, 3), nn.Flatten(), nn.Linear(81, 10))\n")
+        "    return nn.Sequential(nn.AvgPool2d(3, 3), nn.Flatten(), nn.Linear(81, 10))\n\n\n"
+        "def wide():\n    return nn.Conv2d(3, 4, 3)\n\n\n"
+        "def few():\n    return nn.Sequential(nn.Flatten(), nn.Linear(784, 3))\n")
     save_file(net.state_dict(), tmp_path / "net.safetensors")
+    save_file({"0.weight": torch.zeros(3)}, tmp_path / "other.safetensors")
+    np.savez(tmp_path / "words.npz", x=np.zeros((2, 8, 8)), y=np.array(["a", "b"]))
     np.savez(tmp_path / "images.npz", x=(255 * images[0][:, 0]).byte().numpy(), y=images[1].numpy())
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -208,12 +265,19 @@ def test_the_command_writes_a_card_and_checks_conditions(folder, capsys):
     assert {"card.html", "card.json"} <= {p.name for p in folder.iterdir()}
     assert not list(folder.glob("*.part.json"))
     assert main([*RIGHT, "--check", "accuracy>=0.5, pgd_accuracy>0.999"]) == 1
-    assert "check failed, net: pgd_accuracy" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "check failed, net: pgd_accuracy" in said and "net: Nearest adversarial image, " in said
+    assert main([*RIGHT, "--retrained", "net.safetensors", "--check", "transfer>=1, alarm_clean<=0"]) == 0
 
 
 @pytest.mark.parametrize("words, says", [
     (["nothing:make", *RIGHT[1:]], "model 'nothing:make'"),
     (["mymodel", *RIGHT[1:]], "model 'mymodel'"),
+    (["mymodel:wide", "--data", "images.npz"], "mymodel:wide gives no number for these images: RuntimeError"),
+    (["mymodel:few", "--data", "images.npz"], "labels lie in 0..9, but the model has 3 classes"),
+    ([RIGHT[0], "--weights", "other.safetensors", *RIGHT[3:]], "weights other.safetensors: RuntimeError"),
+    ([*RIGHT, "--retrained", "absent.safetensors"], "weights absent.safetensors"),
+    ([*RIGHT[:4], "words.npz"], "data words.npz: can't convert"),
     (["mymodel:other", *RIGHT[1:]], "model 'mymodel:other'"),
     ([RIGHT[0], "--weights", "images.npz", *RIGHT[3:]], "weights images.npz"),
     ([RIGHT[0], "--weights", "absent.safetensors", *RIGHT[3:]], "weights absent.safetensors"),

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import venv
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -137,6 +138,20 @@ def test_the_environment_has_one_lock_that_names_no_host():
         assert "://" not in text and "--index-url" not in text and "--hash=sha256:" in text
     lines = (ROOT / "environment.yml").read_text().splitlines()
     assert [line.strip() for line in lines[lines.index("  - pip:") + 1 :]] == ["- -r requirements.lock"]
+
+
+def test_binder_alone_is_offered_and_its_files_work(tmp_path):
+    config = (ROOT / "_config.yml").read_text()
+    assert re.findall(r"(\w+)_url: https", config) == ["binderhub"]
+    assert "not tried" in (ROOT / "book/_static/book.css").read_text()
+    venv.create(tmp_path, symlinks=True)
+    path = f"{tmp_path}/bin:{os.environ['PATH']}"
+    subprocess.run(["bash", ROOT / "postBuild"], env={"PATH": path}, cwd=tmp_path, check=True)
+    there = subprocess.run(["python", "-c", "import shared; print(shared.__file__)"], env={"PATH": path},
+                           cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert Path(there.stdout.strip()) == ROOT / "shared/__init__.py"
+    assert (tmp_path / "etc/jupyter/jupyter_server_config.json").read_bytes() == (
+        ROOT / "workflow/jupyter.json").read_bytes()
 
 
 def test_what_notebooks_depend_on_is_there_and_names_the_users_of_an_instrument():

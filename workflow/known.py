@@ -1,6 +1,7 @@
 """Measure kept networks for the report card's dots: python -m workflow.known; writes shared/card_known.json
 
-One seed of each architecture, recipe and data set. A network that is there already is not measured again.
+One seed of each architecture, recipe and data set. A network that is there already is not measured again:
+where an instrument of the card has changed, delete the file first.
 """
 import json
 
@@ -16,14 +17,14 @@ IMAGES = 1000   # of the test set, for accuracy and ROBY; the attacks take the c
 
 def networks():
     """`{label: (facts, path)}` of the kept networks, the first seed of each kind."""
-    found = {}
+    kept = {}
     for path in sorted(zoo.ZOO.glob("*-s0-*.safetensors")):
         facts, _ = zoo.about(path)
         paper, _, name = facts["architecture"].partition("-")
         trained = ", adversarially trained" if "hook" in facts else ""
         label = f"{reference.SHORT[paper]}, {name}{trained}"
-        found[f"{label} ({facts['name'][-4:]})"] = facts, path
-    return found
+        kept[f"{label} ({facts['name'][-4:]})"] = facts, path
+    return kept
 
 
 def main():
@@ -36,13 +37,13 @@ def main():
         with torch.device("meta"):
             net = registry.build(facts["architecture"])
         net = zoo.read(path, net, "cpu").net
-        made = card({label: net}, data.x_test[:IMAGES], data.y_test[:IMAGES])
-        there[label] = {m.name: float(f"{m.value:.4g}") for s in made.sections[label] for m in s.measures
+        sections = card({label: net}, data.x_test[:IMAGES], data.y_test[:IMAGES]).sections[label]
+        there[label] = {m.name: float(f"{m.value:.4g}") for s in sections for m in s.measures
                         if m.value is not None}
         runtime.write_atomically(KNOWN, lambda part: part.write_text(
             json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8"))
-        errors = "".join(f"; {s.title}: {s.error}" for s in made.sections[label] if s.error)
-        print(f"{label}: {sum(s.seconds for s in made.sections[label]):.0f} s{errors}", flush=True)
+        errors = "".join(f"; {s.title}: {s.error}" for s in sections if s.error)
+        print(f"{label}: {sum(s.seconds for s in sections):.0f} s{errors}", flush=True)
 
 
 if __name__ == "__main__":

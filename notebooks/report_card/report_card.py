@@ -30,8 +30,8 @@
 # ```python
 # from shared.card import card
 #
-# found = card({"plain": a, "robust": b}, x, y)    # or card(model, x, y)
-# found.save("card.html")                           # one file without anything from elsewhere; the numbers in card.json
+# report = card({"plain": a, "robust": b}, x, y)   # or card(model, x, y)
+# report.save("card.html")                          # one file without anything from elsewhere; the numbers in card.json
 # ```
 #
 # On the command line a card comes from a module, its weights and an `.npz` file with the arrays `x` and `y`. With `CHECK` the exit
@@ -40,6 +40,9 @@
 # ```bash
 # make card MODEL=package.module:factory WEIGHTS=net.safetensors DATA=images.npz OUT=card.html CHECK="pgd_accuracy>=0.3"
 # ```
+#
+# `IMAGES=200` attacks 200 images instead of 100. `RETRAINED="a.safetensors b.safetensors"` names weights of the same
+# architecture from other seeds, for the section on re-trainings. A stopped command goes on where it was.
 
 # %% tags=["parameters"]
 profile: str = "quick"  # smoke, quick or paper
@@ -63,9 +66,7 @@ scale = page.scale(smoke=dict(images=6), quick=dict(images=40), paper=dict(image
 
 # %%
 if model:
-    models = {model.rpartition(":")[2]: cards.factory(model)}
-    if weights:
-        cards.weights(*models.values(), weights)
+    models = {model: cards.factory(model, weights)}
 else:
     nets = subjects("smoke" if page.profile == "smoke" else "paper")
     models = {"clean digits": nets["mnist-normal"].model(seed),
@@ -77,14 +78,15 @@ else:
     x, y = mnist.x_test[:1000], mnist.y_test[:1000]
 
 # %%
-found = cards.card(models, x, y, images=scale.images, seed=seed)
-display.piece(found)
+result = cards.card(models, x, y, images=scale.images, seed=seed)
+display.piece(result)
 
 # %% [markdown]
 # ## How to read it
 #
 # - Accuracy under PGD is the number that other work reports. It is only evidence of robustness if the attack is stronger than
-#   noise of the same size, and the gradients are not zero. The card warns by name where this fails.
+#   noise of the same size, and the gradients are not zero. The card warns by name where this fails, and where the model
+#   classifies no better than a constant: then no number shows robustness.
 # - The distance of the nearest adversarial image needs no limit. Compare its median with the same row of other networks.
 # - Noise of the attack's own norm rarely changes a label, so that a test with noise alone says little. The rows for 2, 5 and 10
 #   times the norm say how much larger the noise must be.
@@ -93,8 +95,7 @@ display.piece(found)
 # - A wide interval means few images: `-p images 200` makes it half as wide as 50 do.
 
 # %%
-first, *others = models
-shares = [found.measure(name, "pgd_accuracy") for name in models]
+shares = [result.measure(name, "pgd_accuracy") for name in models]
 display.say("Accuracy under PGD is " + " and ".join(
     f"{share.value:.0%} ({name}; n = {share.n}, 95% interval {share.low:.0%} to {share.high:.0%})"
     for name, share in zip(models, shares)) + ".")

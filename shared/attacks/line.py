@@ -35,7 +35,7 @@ def lost_margin(scores, labels):
 def gradients(model, images, labels, objective):
     """Gradient [N, C, H, W] of `objective(logits, labels)` at each image, and the logits [N, K], K from 1 on.
 
-    The model's mode and its parameters' gradients stay as they were.
+    Both are on the device of the images. The model's mode and its parameters' gradients stay as they were.
     """
     inference.check_tensors(images=images, labels=labels)
     device, order = device_of(model, images), memory_format(model)
@@ -47,7 +47,7 @@ def gradients(model, images, labels, objective):
         scores = differentiable(model, x)
         inference.check_classes(y, max(2, scores.shape[1]))
         slope, = torch.autograd.grad(objective(scores, y.to(device)).sum(), x)
-        return torch.cat([slope.flatten(1), scores.detach()], 1)
+        return torch.cat([slope.flatten(1), scores.detach()], 1).to(images.device)
 
     with inference.gradients_kept(), frozen(model):
         both = runtime.chunked(gradient, images, labels,

@@ -104,7 +104,7 @@ def strewn(x, dirs, count, *, top, generator):
     image, direction = (torch.randint(len(options), (count,), generator=generator).to(x.device)
                         for options in (x, dirs))
     distance = top * torch.rand(count, 1, generator=generator, dtype=torch.float32).to(x.device)
-    return (x[image] + (distance * dirs[direction]).view(-1, *x.shape[1:])).clamp_(0, 1)
+    return (x[image] + (distance * dirs.to(x.device)[direction]).view(-1, *x.shape[1:])).clamp_(0, 1)
 
 
 def refine(model, x, dirs, coarse, *, halvings=7, chunk=None):
