@@ -13,6 +13,7 @@ import importlib.util
 import re
 
 from report import prose
+from report.cell import values
 from shared import runtime
 
 MANY = 8  # more cases are counted, and few of them are shown one by one
@@ -29,16 +30,19 @@ NOT_WORDS = re.compile(r"[\[({]\s*['\"]|['\"]\s*:|\[[^\]]*,[^\]]*,|\[\s*\]|\{\s*
 class Claims(dict):
     """`{item: {phrase: predicate}}` of a paper, filled by its own calls; see `judge` for a predicate."""
 
-    def __call__(self, item, phrase, *others, counts=None):
+    def __call__(self, item, phrase, *others, counts=None, cells=False):
         """Decorator: the function judges the claim of `item` with `phrase`; it takes rows of `others`, too.
 
         In a function's place may stand a text: why the claim cannot be judged.
 
         counts  a run's labels -> whether it decides the claim, which waits for no other; None: all decide
+        cells   whether the rows hold `Cell`s, for a claim that tells n or a status; else their values alone
         """
         def register(predicate):
             if counts:
                 predicate.counts = counts
+            if cells:
+                predicate.cells = True
             given = self.setdefault(item, {})
             if phrase in given:
                 raise runtime.UserError(f"{item}: {phrase!r} is judged twice")
@@ -59,9 +63,10 @@ def judge(item, rows, predicates, *, lacking=None, others=None):
     """Every claim of the item, judged, in the paper's order: `[{"claim": its words, "holds", "evidence"}]`.
 
     rows        what the predicates look at: the measured rows of the item, or a figure's data
-    predicates  {phrase: predicate}: a phrase occurs in exactly one claim; the predicate takes the rows and
-                gives (holds, evidence in words). `(predicate, "table-4", ...)` is given these items' rows
-                too. A text in a predicate's place says why the claim cannot be judged.
+    predicates  {phrase: predicate}: a phrase occurs in exactly one claim; the predicate takes the rows, with
+                values in place of `Cell`s unless it wants `cells`, and gives (holds, evidence in words).
+                `(predicate, "table-4", ...)` is given these items' rows, too. A text in a predicate's place
+                says why the claim cannot be judged.
     lacking     what the rows lack, such as "41 of 45 units", or None: a function of the predicate if that
                 `counts` only some units by their labels, else of None. A claim for which
                 something is lacking waits, with what the present rows show. None: the rows are those of a
@@ -175,7 +180,7 @@ def _judged(item, rows, phrase, predicate, lacking, others):
     predicate, *names = predicate if isinstance(predicate, tuple) else (predicate,)
     theirs = [others.get(name, (None, lambda decides, name=name: f"the rows of {name}")) for name in names]
     decides = predicate if hasattr(predicate, "counts") else None
-    given = [each for each, _ in theirs]
+    rows, *given = seen_by(predicate, [rows, *(other for other, _ in theirs)])
     lacks = [lacks for lacks in (lacking, *(lacks for _, lacks in theirs)) if lacks]
     missing = [words for each in lacks if (words := each(decides))]
     if not missing:
@@ -188,6 +193,11 @@ def _judged(item, rows, phrase, predicate, lacking, others):
         return {"holds": None if holds is None else bool(holds), "evidence": _words(item, phrase, evidence)}
     so_far = _so_far(item, phrase, predicate, [rows, *given])
     return {"holds": None, "evidence": WAITS + " and ".join(missing) + so_far}
+
+
+def seen_by(predicate, results):
+    """Rows or data as a predicate looks at them."""
+    return results if getattr(predicate, "cells", False) else [values(each) for each in results]
 
 
 def _so_far(item, phrase, predicate, given):

@@ -12,6 +12,7 @@ import numbers
 from dataclasses import dataclass
 from decimal import Decimal
 
+from report.cell import Cell, as_cell
 from shared import runtime
 from shared.statistics import share_interval
 
@@ -90,16 +91,15 @@ class Scale:
 ENDS = {"%": (0, 100), "_pct": (0, 100), "fraction": (0, 1), "misclassification rate (0-1)": (0, 1),
         "_ssim": (0, 1), "Pearson r": (-1, 1)}
 QUANTITIES = ("quantity", "norm")  # columns that say what is measured in a row
-SPREADS = ("std", "_sd")  # a standard deviation has the scale of what is published of it
 
 
 def scale_of(item, name, row=()):
     """The `Scale` of a printed number of an item: column or name, and the row that says what it measures."""
     column, row = item.columns.get(name.split(".")[0]), dict(row)
     asked = (column or {}).get("unit") or ""
-    if not name.endswith(SPREADS):
-        for told, ends in ENDS.items():
-            if told == asked or told in f"_{name}":
+    if not name.endswith("std"):    # a standard deviation has the scale of what is published of it
+        for part, ends in ENDS.items():
+            if part == asked or part in f"_{name}":
                 return Scale(ends[1] - ends[0], ends)
     same = [value for other, key, value in printed_values(item)
             if is_number(value) and unit(other, item.columns.get(other.split(".")[0])) == unit(name, column)
@@ -130,36 +130,33 @@ def compare(item, rows):
     """Cells of a table with a printed value, beside what was measured, in the paper's order.
 
     rows        a DataFrame or dicts, one a printed row: the item's key columns, and measured values under the
-                printed names (a part of a printed cell under `column.part`, or nested as printed). Beside a
-                value `c` may stand `c_sd` (standard deviation over nets), `c_n` (number of nets), `c_status`
-                ("proxy: why", "fitted: why" or "not run: why"), `c_settled` (what is still missing elsewhere
-                cannot move it), `c_of` (images that a share is one of, where they are not all: the share
-                then differs only if the printed one lies outside its 99% interval); `status` and `settled`
-                hold for all values of their row. None, NaN: no value
+                printed names (a part of a printed cell under `column.part`, or nested as printed), bare or
+                as `Cell`s; `status` and `settled` hold for all values of their row. A share with an `of`
+                differs only if the printed one lies outside its 99% interval. None, NaN: no value
     Returns dicts: `row` {key: value}, `column`, `printed`, `measured`, `sd`, `nets`, `agrees` (None where
     nothing was measured, and where agreement tells nothing), `how` (the way of agreement or None), `status`
     (or None), `why` (of a status), `settled`.
     Raises UserError for rows without keys or twice there, a strange status, text for a number.
     """
-    mine = {}
+    measured = {}
     for row in rows.to_dict("records") if hasattr(rows, "to_dict") else rows:
         if missing := [k for k in item.keys if k not in row]:
             raise runtime.UserError(f"{item.title}: a row lacks {missing[0]!r}; its rows are told apart by "
                                     f"{', '.join(item.keys)}")
         key = tuple(_plain(row[k]) for k in item.keys)
-        if key in mine:
+        if key in measured:
             raise runtime.UserError(f"{item.title}: two rows for {_named(item.keys, key)}; "
                                     "give one a printed row")
-        mine[key] = flat(row)
+        measured[key] = flat(row)
     alike = peers(item)
     cells = []
     for row in item.rows:
         key = tuple(row[k] for k in item.keys)
-        if key in mine:
+        if key in measured:
             for name, printed in flat({v: row.get(v) for v in item.values}).items():
                 column = item.columns.get(name.split(".")[0])
                 places = decimals(printed, column, alike[unit(name, column)]) if is_number(printed) else 0
-                cells += _cell(item, dict(zip(item.keys, key)), name, printed, places, mine[key])
+                cells += _cell(item, dict(zip(item.keys, key)), name, printed, places, measured[key])
     return cells
 
 
@@ -170,16 +167,15 @@ def compare_numbers(item, data):
             for cell in _cell(item, {}, name, printed, _shown(printed), data)]
 
 
-def _cell(item, key, name, printed, places, mine):
+def _cell(item, key, name, printed, places, row):
     """The one cell of a printed value, or none where there is nothing to set side by side."""
     where = ", ".join([item.title, *(str(v) for v in key.values() if v is not None), name])
-    measured = mine.get(name)
-    word, why = status(mine.get(f"{name}_status") or mine.get("status"), where)
+    cell = as_cell(row.get(name))
+    measured, sd, nets, of = cell.value, cell.sd, cell.n, cell.of
+    word, why = status(cell.status or row.get("status"), where)
     if not comparable(printed) or (measured is None and word is None):
         return []
-    sd, nets = mine.get(f"{name}_sd"), mine.get(f"{name}_n")
-    nets = nets if nets is None else int(nets)  # a DataFrame with gaps counts in floats
-    settled = bool(mine.get(f"{name}_settled") or mine.get("settled"))
+    settled = bool(cell.settled or row.get("settled"))
     how = width = None
     if word == "not run":
         measured = None
@@ -191,15 +187,15 @@ def _cell(item, key, name, printed, places, mine):
         agrees = how is not None
         measured = measured if math.isfinite(measured) else None  # a record holds no infinity
         if how == INTERVAL and word is None:
-            covered = scale_of(item, name, mine).covered(measured, width)
+            covered = scale_of(item, name, row).covered(measured, width)
             if covered >= WIDE:
                 agrees, word = None, CANNOT_TELL
                 why = f"the {how} covers {'all' if covered >= 1 else f'{covered:.0%}'} of the scale"
-        elif how is None and word is None and not settled and (of := mine.get(f"{name}_of")):
-            low, high = sampled(measured, int(of), _whole(item, name, mine, where))
+        elif how is None and word is None and not settled and of:
+            low, high = sampled(measured, of, _whole(item, name, row, where))
             if low <= printed <= high:
                 agrees, word, how = None, CANNOT_TELL, SAMPLING
-                why = f"inside the 99% interval of a share of {int(of)} images"
+                why = f"inside the 99% interval of a share of {of} images"
     elif type(printed) is type(measured):
         agrees = printed == measured
         how = PRECISION if agrees else None
@@ -214,7 +210,7 @@ def _whole(item, name, row, where):
     """What a share of a column is at most: 1 or 100."""
     most = scale_of(item, name, row).possible[1]
     if not math.isfinite(most):
-        raise runtime.UserError(f"{where}: a number of images (`{name}_of`) stands beside what is no share; "
+        raise runtime.UserError(f"{where}: a number of images (`of`) stands beside what is no share; "
                                 "leave it out, or state the column's unit in the reference")
     return most
 
@@ -250,6 +246,8 @@ def peers(item):
 # ---- plain values ----------------------------------------------------------------------------------------
 def _plain(value):
     """A value as Python has it, not NumPy; what a DataFrame turned into NaN is None again."""
+    if isinstance(value, Cell):
+        return Cell(**{k: _plain(v) for k, v in vars(value).items()})
     value = value.item() if hasattr(value, "item") else value
     return None if isinstance(value, float) and math.isnan(value) else value
 

@@ -2,9 +2,8 @@
 import pandas as pd
 
 from report import comparison
+from report.cell import as_cell
 
-# What stands beside a value, as `<column>_n`.
-BESIDE = ("sd", "n", "of", "low", "high", "status", "settled", "hits")
 COLUMNS = ("item", "row", "column", "value", "n", "low", "high", "published")
 
 
@@ -25,13 +24,12 @@ def rows(item, record):
     return found + _values(item, "", (), record.get("data") or {}, printed)
 
 
-def _values(item, words, key, mine, printed):
-    mine = comparison.flat(mine)
-    names = [n for n in mine if not (n.rpartition("_")[2] in BESIDE and n.rpartition("_")[0] in mine)]
-    return [{"item": item.id, "row": words, "column": name, "value": mine[name],
-             "n": mine.get(f"{name}_of", mine.get(f"{name}_n")), "low": mine.get(f"{name}_low"),
-             "high": mine.get(f"{name}_high"), "published": printed.get((key, name))}
-            for name in names if comparison.is_number(mine[name])]
+def _values(item, words, key, results, printed):
+    cells = {name: as_cell(value) for name, value in comparison.flat(results).items()}
+    return [{"item": item.id, "row": words, "column": name, "value": cell.value,
+             "n": cell.n if cell.of is None else cell.of, "low": cell.low, "high": cell.high,
+             "published": printed.get((key, name))}
+            for name, cell in cells.items() if comparison.is_number(cell.value)]
 
 
 def frame(rows_):

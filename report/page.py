@@ -25,6 +25,7 @@ import pandas as pd
 from report import claims as judging
 from report import display, flat, parameters, prose, provenance, record, reference, registry, results, tidy
 from report import experiment as experiments
+from report.cell import as_cell, values
 from shared import runtime
 from shared.data import sets as datasets
 from shared.training.recipe import Recipe
@@ -170,7 +171,7 @@ class Page:
         if sets or self.at_full_scale:
             return None
         kept = record.read(self.paper_key, item) or {}
-        same = all(kept.get(k) == json.loads(json.dumps(made.get(k))) for k in ("rows", "data", "claims"))
+        same = all(kept.get(k) == made.get(k) for k in ("rows", "data", "claims"))
         return None if same else f"this build, {self.scale_words}"
 
     def frames(self, sets, units_):
@@ -182,8 +183,8 @@ class Page:
     def table(self, item, sets, rows, *, behind=(), **judged):
         """Show a table beside the printed one and judge it.
 
-        rows    units (one DataFrame a set) -> rows named as the printed ones; a column that the paper does
-                not print is shown behind its own, and not judged
+        rows    units (one DataFrame a set) -> rows named as the printed ones, of values or `Cell`s; a column
+                that the paper does not print is shown behind its own, and not judged
         behind  columns of the rows that claims read and the table does not show
         judged  `claims`, `note`, `caption`: see `record.build`
         """
@@ -229,7 +230,7 @@ class Page:
         self.foot += [others] * bool(others)
         self.tables[item] = flat.rows(printed, list(made.values())[-1])     # this page's own where it has any
         display.show(markdown, myst=myst, pictures=shown, plain=f"{printed.title}\n{markdown}", kind="item",
-                     record=first, recorded="recorded" in made, table=self.tables[item])
+                     record=record.as_json(first), recorded="recorded" in made, table=self.tables[item])
         scale = first["scale"]
         judged = "recorded" in made and scale["fraction"] > 0 and not scale["proxies"]
         self.verdicts[item] = (first["verdict"], scale["fraction"]) if judged else ("not run", 1)
@@ -241,9 +242,10 @@ class Page:
         claims = judging.of(printed.paper, printed.id) if claims is None else claims
         looked, whole = found["rows"] if found["data"] is None else found["data"], label == "recorded"
         others = dict.fromkeys(i for p in (claims or {}).values() if isinstance(p, tuple) for i in p[1:])
-        ticks = {k: v(looked) if callable(v) else v for k, v in (contains or {}).items()}
+        plain = values(looked)
+        ticks = {k: v(plain) if callable(v) else v for k, v in (contains or {}).items()}
         made = record.build(printed, sets, units_, **found, claims=claims, contains=ticks, whole=whole,
-                            evidence=evidence(looked) if callable(evidence) else evidence,
+                            evidence=evidence(plain) if callable(evidence) else evidence,
                             others={i: self._rows_of(i, whole) for i in others}, **judged)
         lacks = record.lacking(sets, units_, f" of {printed.label}") if whole else None
         self.looked.setdefault(whole, {})[printed.id] = looked, lacks
@@ -294,8 +296,8 @@ class Page:
                     display.show(f"*{words} There is nothing to show.*")
                 continue
             heads = header or {k: k.replace("_", " ") for k in found[0]}
-            body = [[r[k] if isinstance(r.get(k), float) and r.get(f"{k}_sd") is None else
-                     results.cell(r.get(k), sd=r.get(f"{k}_sd")) for k in heads] for r in found]
+            body = [[cell.value if isinstance(cell.value, float) and cell.sd is None else results.cell(cell)
+                     for cell in (as_cell(r.get(k)) for k in heads)] for r in found]
             built = self._built(f"{record.EXTRA}{slug}", sets, {"rows": found, "claims": []})
             words = results.captioned(caption, built or label)
             if n and not own:   # in the notebook under the recorded one, in the book at the foot

@@ -6,6 +6,7 @@ import statistics
 import string
 from types import SimpleNamespace
 
+from report.cell import Cell
 from report.comparison import decimals
 from shared.runtime import UserError
 
@@ -78,9 +79,10 @@ NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 
 def attributes(facts):
-    """Facts as attributes, groups of them likewise: `c.brittle.region`. A missing one (None, NaN) is none."""
+    """Facts as attributes, groups and `Cell`s too: `c.brittle.rms.of`. A missing one (None, NaN) is none."""
+    groups = {name: vars(value) if isinstance(value, Cell) else value for name, value in facts.items()}
     return SimpleNamespace(**{name: attributes(value) if isinstance(value, dict) else value
-                              for name, value in facts.items()
+                              for name, value in groups.items()
                               if not (value is None or isinstance(value, float) and math.isnan(value))})
 
 

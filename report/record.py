@@ -6,6 +6,7 @@ import pandas as pd
 
 from report import claims as judging
 from report import comparison, reference, store, verdict
+from report.cell import Cell, restored
 from shared import runtime
 from shared.data import content
 
@@ -18,9 +19,11 @@ TRAINING = {"epochs": "epochs", "images_train": "training images"}
 
 # ---- making ----------------------------------------------------------------------------------------------
 def tidy(value):
-    """A value as a record holds it: plain, six significant digits, None for what is not finite."""
+    """A value as a record holds it: plain or a `Cell`, six significant digits, None if it is not finite."""
     if isinstance(value, pd.DataFrame):
         return tidy(value.to_dict("records"))
+    if isinstance(value, Cell):
+        return Cell(**tidy(vars(value)))
     if isinstance(value, dict):
         return {str(k): tidy(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, np.ndarray, pd.Series)):
@@ -147,6 +150,11 @@ def path(paper, item):
     return runtime.results_folder() / "paper" / paper / f"{item}.json"
 
 
+def as_json(record):
+    """A record as its file has it: a `Cell` is a dict of its fields."""
+    return json.loads(json.dumps(record, default=Cell.as_json, allow_nan=False))
+
+
 def dumps(record):
     """A record as readable JSON: sorted keys, one line a row, so that a diff shows what changed."""
     def line(value):
@@ -164,6 +172,7 @@ def dumps(record):
 
 def write(record):
     """Keep a record, in place of the last one; `check` tells one that was edited or damaged since."""
+    record = as_json(record)
     text = dumps(record | {"check": content.of_json(record)[:12]})
     runtime.write_atomically(path(record["paper"], record["item"]), lambda part: part.write_text(text))
 
@@ -180,7 +189,7 @@ def read(paper, item):
     told = raw.pop("check", None) if isinstance(raw, dict) else None
     if told != content.of_json(raw)[:12]:
         raise runtime.UserError(f"{file}: its content is not what was written; {REMEDY}")
-    return raw
+    return raw | {part: restored(raw[part]) for part in ("rows", "data") if part in raw}
 
 
 def everything():

@@ -3,9 +3,9 @@ import math
 
 from report import claims as judging
 from report import display, numbers, scatter
-from report.comparison import CANNOT_TELL, peers, unit
+from report.cell import as_cell, values
+from report.comparison import CANNOT_TELL, flat, peers, unit
 from report.display import MARK, markdown_table, number
-from report.flat import BESIDE
 
 PUBLISHED, REPRODUCED = "published", "reproduced"   # how tables call the paper's values and the recorded ones
 EXTRACTED = "string list"   # type of a column of signs as extracted; others have them as yes and no
@@ -13,17 +13,17 @@ UNITS = "ms", "RMS", "%"    # of columns whose cells are bare numbers
 SIGNS = {CANNOT_TELL: "?", "proxy": "(proxy)", "fitted": "(fitted)"}
 
 
-def cell(value, printed=None, column=None, sd=None, signs=None, name=""):
+def cell(value, printed=None, column=None, signs=None, name=""):
     """Text of a table's cell: nested cells are joined, a spread follows its mean, the sign of `name` all."""
+    value, sd = as_cell(value).value, as_cell(value).sd
     signs = signs or {}
     if isinstance(value, dict):
         if "text" in value:
             return " ".join(filter(None, [value["text"], signs.get(f"{name}.text")]))
         inner = printed if isinstance(printed, dict) else {}
         own = column and {**column, "decimals": None}   # of a part, such as the probability beside a class
-        told = [_part(k, cell(v, inner.get(k), own, value.get(f"{k}_sd"), signs, f"{name}.{k}"))
-                for k, v in value.items() if not k.endswith(("_sd", "_n", "_of", "_status", "_settled"))]
-        return " · ".join(t for t in told if t)
+        parts = [_part(k, cell(v, inner.get(k), own, signs, f"{name}.{k}")) for k, v in value.items()]
+        return " · ".join(filter(None, parts))
     text = _plain(value, printed, column, sd)
     return f"{text} {signs[name]}" if text and name in signs else text
 
@@ -59,12 +59,10 @@ def legend(signs):
 
 
 def added(item, rows, behind=()):
-    """Columns that a reader added to the rows: not printed, not `behind`, not beside a value as its n is."""
+    """Columns that a reader added to the rows: not printed, not `behind`."""
     heads = {*item.keys, *item.columns, *(name.partition(".")[0] for name in item.values), *behind, "status",
              "settled"}
-    new = dict.fromkeys(k for row in rows for k in row if k.partition(".")[0] not in heads)
-    return [k for k in new if not (k.endswith(tuple(f"_{part}" for part in BESIDE))
-                                   and k.rpartition("_")[0].partition(".")[0] in {*heads, *new})]
+    return list(dict.fromkeys(k for row in rows for k in row if k.partition(".")[0] not in heads))
 
 
 def comparison(item, source, rows, signs, behind=()):
@@ -81,7 +79,7 @@ def comparison(item, source, rows, signs, behind=()):
     alike = peers(item)
     columns = {k: {**c, "peers": alike.get(unit(k, c), ())} for k, c in item.columns.items()
                if k not in item.keys and c.get("type") != EXTRACTED and not (named and k == "label")}
-    there = [*item.rows, *rows]
+    there = values([*item.rows, *rows])
     shown = {k: c for k, c in columns.items() if any(row.get(k) is not None for row in there)}
     header = [*(_label(item, k) for k in item.keys), "source", *(_label(item, k) for k in shown),
               *map(_not_printed, more)]
@@ -92,10 +90,10 @@ def comparison(item, source, rows, signs, behind=()):
         key = tuple(printed.get(k) for k in item.keys)
         lines = [[PUBLISHED, *(cell(printed.get(c), printed.get(c), column) for c, column in shown.items())]]
         if row := by_key.get(key):
-            mine = {c: sign for (at, c), sign in signs.items() if at == key}
-            nets = {row.get(f"{c}_n") for c in shown} - {None}
+            own = {c: sign for (at, c), sign in signs.items() if at == key}
+            nets = {as_cell(row.get(c)).n for c in shown} - {None}
             who = f"{source}, n = {nets.pop():g}" if len(nets) == 1 else source
-            lines.append([who, *(cell(row.get(c), printed.get(c), column, row.get(f"{c}_sd"), mine, c)
+            lines.append([who, *(cell(row.get(c), printed.get(c), column, own, c)
                                  for c, column in shown.items())])
         if len(lines) == 2 and lines[0][1:] == lines[1][1:]:  # what says the same shares a line
             lines = [[f"{PUBLISHED}, {lines[1][0]}", *lines[0][1:]]]
@@ -108,8 +106,7 @@ def comparison(item, source, rows, signs, behind=()):
     for key, row in by_key.items():     # the reader's own: no row was printed for it
         if key not in theirs and any(k is not None for k in key):
             _add(body, rest, [display.in_words(cell(each)) for each in key], [
-                [source, *(cell(row.get(c), None, column, row.get(f"{c}_sd"), {}, c)
-                           for c, column in shown.items())]])
+                [source, *(cell(row.get(c), None, column) for c, column in shown.items())]])
     return header, body, rest
 
 
@@ -147,6 +144,7 @@ def _add(body, rest, first, lines):
 
 def _side_by_side(item, row, signs, key):
     """The results of one cell as the paper prints them, each with its sign; empty where there are none."""
+    row = values(row)
     texts = [" ".join(filter(None, [number(row[c], row[c], item.columns.get(c)), signs.get((key, c))]))
              for c in item.values if row.get(c) is not None]
     if "std" in row and len(texts) == 2:
@@ -164,13 +162,10 @@ def _label(item, key):
 
 def published_numbers(item, source, data, signs):
     """Header and body of a figure's or method's printed numbers, with those of `data`, called `source`."""
-    body = []
+    body, measured = [], flat(values(data))
     for name, printed in item.printed_numbers.items():
-        value = data
-        for part in name.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
-        if told := " ".join(filter(None, [number(value, printed), signs.get(((), name))])):
-            body.append([display.in_words(name), number(printed), told])
+        if text := " ".join(filter(None, [number(measured.get(name), printed), signs.get(((), name))])):
+            body.append([display.in_words(name), number(printed), text])
     return ["number", PUBLISHED, source], body
 
 

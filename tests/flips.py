@@ -17,6 +17,7 @@ import pandas as pd
 
 from report import claims, store
 from report import experiment as experiments
+from report.cell import Cell
 
 CHANGES = {"negate": lambda v: -v, "zero": lambda v: 0 * v, "ten": lambda v: 10 * v,
            "one": lambda v: 0 * v + 1,
@@ -30,6 +31,8 @@ def changed(value, change):
     if isinstance(value, (list, tuple)):
         inner = [changed(v, change) for v in value]
         return inner[::-1] if change == "reverse" else inner
+    if isinstance(value, Cell):
+        return Cell(**changed(vars(value), change))
     if isinstance(value, (bool, np.bool_)):
         return not value
     return CHANGES[change](value) if isinstance(value, (int, float, np.number)) else value
@@ -68,6 +71,8 @@ def drawn(value, generator, keys=()):
         return {k: drawn(v, generator) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [drawn(v, generator) for v in value]
+    if isinstance(value, Cell):
+        return Cell(**drawn(vars(value), generator))
     if isinstance(value, (bool, np.bool_)):
         return bool(generator.random() < 0.5)
     if isinstance(value, (int, float, np.number)):
@@ -152,6 +157,7 @@ def stuck(item, rows, predicates, others, judged):
         given = [rows if rows is not None else {}, *(others[n][0] for n in names)]
         if isinstance(predicate, str) or any(other is None for other in given[1:]):
             continue    # it cannot be judged, or waits for the record of another item
+        given = claims.seen_by(predicate, given)
         printed = [pd.DataFrame(item.rows)] if item.rows and not names else given
         try:
             if unflippable(predicate, given, printed, item.keys):

@@ -11,6 +11,7 @@ import torch
 from papers.he import boundary, claims, detection, experiments, figures
 from papers.he import models as recipes
 from report import display
+from report.cell import Cell, values
 from report.experiment import labelled
 from report.small_network import small_network
 
@@ -104,11 +105,10 @@ def test_a_table_across_networks_is_found_again_by_network():
         {"success_pct": figures.success, "region": lambda rows: 7.0},
     )
     brittle, margin = table
-    assert brittle["mnist_adv_success_pct"] is None
-    assert brittle["mnist_adv_success_pct_status"] == figures.NOT_RUN
-    assert margin["mnist_region_adv_accuracy_pct"] == 7.0 and margin["mnist_normal_images"] == 0
-    assert margin["mnist_adv_success_pct_status"] == figures.PROXIES["mnist-adv"]
-    cells = figures.by_network(pd.DataFrame(table))
+    assert brittle["mnist_adv_success_pct"] == Cell(status=figures.NOT_RUN, of=0)
+    assert margin["mnist_region_adv_accuracy_pct"].value == 7.0 and margin["mnist_normal_images"] == 0
+    assert margin["mnist_adv_success_pct"].status == figures.PROXIES["mnist-adv"]
+    cells = figures.by_network(values(pd.DataFrame(table)))
     assert cells["mnist-adv"]["margin"] == {"images": 2, "correct": 2, "successful": 1,
                                             "success_pct": 50.0, "region": 7.0}
     assert claims.adversarial(cells)["mnist-adv"]["normal"] == cells["mnist-normal"]
@@ -127,7 +127,7 @@ def test_a_claim_on_every_network_is_judged_on_the_papers_own():
         ("margin",),
         {"success_pct": figures.success},
     )
-    cells = figures.by_network(pd.DataFrame(made))
+    cells = figures.by_network(values(pd.DataFrame(made)))
     assert claims.over_networks(cells, lambda c: (c.margin.success_pct > 40, "seen"), of_all=True) == (
         None,
         "MNIST, normal: seen; MNIST, adv.: seen; CIFAR-10, normal: no value; "
@@ -232,7 +232,7 @@ def test_boundary_distances_are_capped_and_counted():
     data = boundary.all_data(found)["mnist-normal"]
     assert data.keys() == {"benign", "brittle"} and boundary.all_data(found[2:]) == {}
     assert (data["benign"]["least"], data["benign"]["beyond"], data["benign"]["scale"]) == (0.35, 2, 1)
-    assert (data["brittle"]["above"], data["brittle"]["least_threshold"]) == (1, 0)
+    assert (data["brittle"]["above"], data["brittle"]["least_threshold"]["error"]) == (1, 0)
     assert data["brittle"]["line"] == pytest.approx(0.3 / 3**0.5)
     linf = boundary.all_data(found, linf=True)["mnist-normal"]["brittle"]
     assert (linf["least"], linf["median"], linf["beyond"], linf["line"]) == (0.06, 1, 1, 0.3)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from report import claims, comparison, display, numbers, record, reference, store
+from report.cell import Cell
 from report.comparison import INTERVAL, PRECISION, SAMPLING
 from report.verdict import VERDICTS, verdict
 from shared import ROOT, runtime
@@ -91,8 +92,8 @@ def test_the_interval_is_that_of_a_single_new_net():
     sd, n = 0.03, 5
     low, high = stats.t.interval(0.99, n - 1, loc=0, scale=sd * np.sqrt(1 + 1 / n))
     assert comparison.half_width(sd, n) == pytest.approx(high) == pytest.approx(-low)
-    inside = cell(value=1.25 + 0.99 * high, value_sd=sd, value_n=n)
-    outside = cell(value=1.25 + 1.01 * high, value_sd=sd, value_n=n)
+    inside = cell(value=Cell(1.25 + 0.99 * high, sd=sd, n=n))
+    outside = cell(value=Cell(1.25 + 1.01 * high, sd=sd, n=n))
     assert (inside["agrees"], inside["how"]) == (True, INTERVAL)
     assert (outside["agrees"], outside["how"]) == (False, None)
     assert (inside["sd"], inside["nets"]) == (sd, n)
@@ -107,7 +108,7 @@ def test_the_interval_holds_a_new_net_as_often_as_it_says():
 
 @pytest.mark.parametrize("sd, nets", [(None, 5), (0.03, None), (0.03, 4), (float("inf"), 9), (0.0, 5)])
 def test_without_five_nets_or_a_spread_there_is_no_interval(sd, nets):
-    assert cell(value=1.30, value_sd=sd, value_n=nets)["agrees"] is False
+    assert cell(value=Cell(1.30, sd=sd, n=nets))["agrees"] is False
 
 
 # ---- where agreement tells nothing -------------------------------------------------------------------------
@@ -122,7 +123,7 @@ def scaled(values, **column):
 def judged(item, value, width, **more):
     """The first cell of an item, measured as `value` with an interval of half the width `width`."""
     sd = width / comparison.half_width(1.0, 5)
-    found, = comparison.compare(item, [{"n": "0", "x": value, "x_sd": sd, "x_n": 5} | more])
+    found, = comparison.compare(item, [{"n": "0", "x": Cell(value, sd=sd, n=5)} | more])
     return found["agrees"], found["status"]
 
 
@@ -149,15 +150,14 @@ def test_what_is_printed_as_measured_agrees_however_wide_the_interval_and_a_prox
     (39.3, 34.0, {"of": 50, "settled": True}, (False, None)),        # all images of the set
     (39.3, 34.0, {}, (False, None)), (34.0, 34.0, {"of": 50}, (True, None))])
 def test_a_share_of_few_images_cannot_tell_what_lies_in_its_interval(printed, share, more, told):
-    found, = comparison.compare(scaled([printed], unit="%"),
-                                [{"n": "0", "x": share} | {f"x_{key}": value for key, value in more.items()}])
+    found, = comparison.compare(scaled([printed], unit="%"), [{"n": "0", "x": Cell(share, **more)}])
     assert (found["agrees"], found["status"]) == told
     assert (found["how"] == SAMPLING) is (told[1] is not None)
 
 
 def test_a_number_of_images_beside_what_is_no_share_is_refused():
     with pytest.raises(runtime.UserError, match="no share"):
-        comparison.compare(scaled([10.0]), [{"n": "0", "x": 9.0, "x_of": 50}])
+        comparison.compare(scaled([10.0]), [{"n": "0", "x": Cell(9.0, of=50)}])
 
 
 def test_the_interval_of_a_share_is_the_exact_one():
@@ -193,7 +193,7 @@ def test_every_published_number_has_one_state():
     table = reference.paper("sutton")["table-20"]    # as a record's file has it, where names are sorted
     kept = json.loads(record.dumps({"cells": comparison.compare(table, table.rows)}))
     assert {n.state for n in numbers.of(table, kept)} == {"agrees"}
-    wide = counted(item, comparison.compare(item, [{"n": "0", "x": 45.0, "x_sd": 4.0, "x_n": 5}]))
+    wide = counted(item, comparison.compare(item, [{"n": "0", "x": Cell(45.0, sd=4.0, n=5)}]))
     assert wide[0].state == "cannot tell" and counts.states(wide)["cannot tell"] == 1
 
 
@@ -236,18 +236,16 @@ def test_rows_without_keys_or_twice_are_refused():
 
 
 def test_cells_hold_plain_values_and_go_into_json():
-    frame = pd.DataFrame({"name": ["a", "b"], "value": [1.25, 3.0], "value_sd": [0.1, 0.1],
-                          "value_n": [5, None]})
+    frame = pd.DataFrame({"name": ["a", "b"], "value": [Cell(np.float64(1.25), sd=0.1, n=np.int64(5)), 3.0]})
     found = comparison.compare(ITEM, frame)
     assert json.loads(json.dumps(found, allow_nan=False)) == found and type(found[0]["nets"]) is int
 
 
 def test_a_status_belongs_to_a_value_or_to_a_row():
-    one = cell(value=1.25, value_status="proxy: digits in place of MNIST")
+    one = cell(value=Cell(1.25, status="proxy: digits in place of MNIST"))
     assert (one["status"], one["why"]) == ("proxy", "digits in place of MNIST")
-    rows = [{"name": "a", "status": "not run: no weights", "rate": 1,
-             "rate_status": "fitted: on the print"}]
-    rows[0]["value"] = 1.25  # left over from an earlier run, say
+    rows = [{"name": "a", "status": "not run: no weights", "rate": Cell(1, status="fitted: on the print"),
+             "value": 1.25}]    # left over from an earlier run, say
     found = {c["column"]: c for c in comparison.compare(ITEM, rows)}
     assert found["rate"]["status"] == "fitted" and found["value"]["status"] == "not run"
     assert found["value"]["measured"] is None and found["value"]["agrees"] is None and len(found) == 5
@@ -256,7 +254,7 @@ def test_a_status_belongs_to_a_value_or_to_a_row():
 @pytest.mark.parametrize("status", ["stand-in: digits", "proxy", "proxy:", "not run"])
 def test_an_unknown_status_or_one_without_a_reason_is_refused(status):
     with pytest.raises(runtime.UserError, match="allowed: proxy: <why>"):
-        cell(value=1.25, value_status=status)
+        cell(value=Cell(1.25, status=status))
 
 
 def test_printed_numbers_of_a_figure():

@@ -10,6 +10,7 @@ import jupytext
 import pytest
 
 from report import record, reference, results
+from report.cell import Cell
 from shared import ROOT, runtime
 from workflow import page
 
@@ -223,7 +224,7 @@ def test_a_column_of_a_reader_is_shown_behind_the_published_ones_and_not_judged(
     """Also where the paper prints a class at the head of each column: then it has a line of its own."""
     item = reference.paper(paper)[name]
     claims = dict.fromkeys(item.claims, "not judged here")
-    more = [row | {"my_column": 777.5, "my_column_n": 3} for row in item.rows]
+    more = [row | {"my_column": Cell(777.5, n=3)} for row in item.rows]
     before, after = (record.build(item, rows=rows, claims=claims) for rows in (item.rows, more))
     assert before.pop("rows") != after.pop("rows") and before == after
 

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from papers.shu import beyond, claims, experiments, figures
+from report.cell import values
 
 SIDE = 28
 
@@ -50,8 +51,8 @@ def test_the_printed_class_and_size_are_taken_where_they_are_there(runs):
 
 def test_rows_have_the_columns_of_print_and_say_why_a_value_lacks(runs):
     rows = {row["attack"]: row for row in figures.inside(runs, "table-2")}
-    assert rows["NF"]["M2"] == 1.0 and rows["NF"]["n_intervals_status"].startswith("fitted")
-    assert rows["CW2"]["n_intervals_status"] is None and rows["PW"]["smallest_interval"] == 1.0
+    assert rows["NF"]["M2"] == 1.0 and rows["NF"]["n_intervals"].status.startswith("fitted")
+    assert rows["CW2"]["n_intervals"].status is None and rows["PW"]["smallest_interval"] == 1.0
     assert rows["MI"]["status"].startswith("not run") and "M1" not in rows["MI"] and "FGSM" not in rows
     assert rows["NF"]["smallest_interval"] == pytest.approx(0.5 - 59 * 0.49 / 79)
     attacked = {row["attack"]: row for row in figures.attacked(runs, "table-3")}
@@ -62,7 +63,7 @@ def test_rows_have_the_columns_of_print_and_say_why_a_value_lacks(runs):
 
 
 def test_views_and_predicates_of_claims_can_come_out_both_ways(runs):
-    rows = pd.DataFrame(figures.inside(runs, "table-2"))
+    rows = pd.DataFrame(values(figures.inside(runs, "table-2")))
     cw2 = rows[rows.attack == "CW2"]
     assert claims.rates(cw2)[["least", "most"]].to_numpy().tolist() == [[0.0, 0.2]]
     assert claims.rates(cw2, attacked=True).most.item() == 0.9

@@ -79,8 +79,8 @@ def test_every_printed_cell_is_compared(item):
 def test_rows_hold_the_right_numbers():
     row = UNITS.to_dict("records")[3]
     share, = (r for r in tables.shares(UNITS, tables.disturbed(5)) if (r["class_a"], r["class_b"]) == (0, 4))
-    assert share["test"] == row["test"]["random"][2]["susceptibility"]["percent"] == 10
-    assert share["train_of"] == 50 and share["train_low"] < share["train"] < share["train_high"]
+    assert share["test"].value == row["test"]["random"][2]["susceptibility"]["percent"] == 10
+    assert share["train"].of == 50 and share["train"].low < share["train"].value < share["train"].high
     size, = (r for r in tables.sizes(UNITS, "linf", limit=0.05)
              if (r["class_a"], r["class_b"], r["split"]) == (0, 4, "train"))
     facts = row["train"]["attack"]["linf"]

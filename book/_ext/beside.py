@@ -63,7 +63,7 @@ def notes(app, docname, source):
 
 # ---- files -----------------------------------------------------------------------------------------------
 def rows_as_csv(rows, path):
-    """Rows of a record as a CSV file; a part of a cell stands under `column.part`."""
+    """Rows of a record as a CSV file; a part of a cell, such as its `value`, stands under `column.part`."""
     def flat(value, prefix=""):
         for k, v in value.items():
             yield from flat(v, f"{prefix}{k}.") if isinstance(v, dict) else [(f"{prefix}{k}", v)]

@@ -56,8 +56,8 @@ def few_directions():
         "he/4_boundary", "The boundary is far away in most directions",
         f"{bar[0]:.0f}% of {digits['images']} handwritten digits ({interval(bar)}) keep their label in "
         f"most of {drawn:,} random directions, up to a root-mean-square change of {TOP['mnist']} (pixels "
-        f"from 0 to 1). A minimum-norm attack flips the label at {attack['mnist_normal_rms']:.2g} (mean, n "
-        f"= {attack['mnist_normal_successful']}).",
+        f"from 0 to 1). A minimum-norm attack flips the label at {attack['mnist_normal_rms'].value:.2g} "
+        f"(mean, n = {attack['mnist_normal_successful']}).",
         f"One network on MNIST; distances are searched in steps of {STEP['mnist']}.",
         "digits that keep their label, %", {"random directions": bar})
 
@@ -82,8 +82,9 @@ def noise_and_theory():
 
 def one_vote():
     column, rows = "mnist_region_normal_accuracy_pct", by("examples", kept("he", "table-2"))
-    of = rows["OptMargin"][f"{column}_of"]
-    bars = {name: share(round(rows[name][column] * of / 100), of) for name in ("OptBrittle", "OptMargin")}
+    of = rows["OptMargin"][column].of
+    bars = {name: share(round(rows[name][column].value * of / 100), of)
+            for name in ("OptBrittle", "OptMargin")}
     brittle, margin = bars.values()
     return Finding(
         "he/3_optmargin", "A defence that undoes one attack fails against the next",
@@ -114,7 +115,7 @@ def disagreement():
 def roby():
     data = kept("chen", "property-1")
     free = data["arrangements"]["separation differs up to fourfold"]
-    bars = {label: tuple(free[f"{name}{end}"] for end in ("", "_low", "_high"))
+    bars = {label: (free[name].value, free[name].low, free[name].high)
             for label, name in (("ROBY", "roby"), ("overlap, unscaled", "overlap"))}
     scaled, unscaled = bars.values()
     return Finding(
@@ -132,7 +133,7 @@ def one_threshold():
     rows = [row for row in kept("he", "extra-one-number")
             if (row["network"], row["attack"]) == ("MNIST, normal", "OptMargin")]
     kind = {"dataset": "MNIST", "model_training": "normal", "training_attack": "OptMargin"}
-    of = next(row["false_pos_benign_pct_of"] for row in kept("he", "table-3") if kind.items() <= row.items())
+    of = next(row["false_pos_benign_pct"].of for row in kept("he", "table-3") if kind.items() <= row.items())
     worst = {row["number"]: 100 - max(row["flagged"], row["margin"]) for row in rows}
     name = next(number for number in worst if number.startswith("nearest boundary"))
     bars = {label: share(round(worst[number] * of / 100), of)

@@ -355,7 +355,7 @@ page.statement("property-1", data={"n": scale.trials, "arrangements": AGREED})
 page.extra("property-1", (), lambda: [
     {"arrangements": "a perfect measure"} | {name: f"{sign}" for name, (_, sign) in MEASURES.items()},
     *({"arrangements": name} | {
-        k: f"{ranks[k]:.3f} ({ranks[f'{k}_low']:.3f} to {ranks[f'{k}_high']:.3f})" for k in MEASURES}
+        name: f"{rank.value:.3f} ({rank.low:.3f} to {rank.high:.3f})" for name, rank in ranks.items()}
       for name, ranks in AGREED.items())],
     f"Rank correlation with the mean distance to the decision boundary over {scale.trials:,} arrangements "
     "(95% interval over resampled arrangements)", header={"arrangements": "arrangements", **NAMES})
@@ -458,11 +458,11 @@ page.figure("figure-1", PAIR, lambda *frames: figures.draw_maps(
 page.box(prose.fill(
     "Does a smaller ROBY, the overlap of the classes among the logits, go with a larger distance to the "
     "decision boundary? Over {n} random arrangements of ten artificial classes, the rank correlation of ROBY "
-    "by Algorithm 1 with that distance is {free.roby:.3f} (95% interval {free.roby_low:.3f} to "
-    "{free.roby_high:.3f}; perfect: −1). The paper does not define its scaling: with the overlap divided by "
+    "by Algorithm 1 with that distance is {free.roby.value:.3f} (95% interval {free.roby.low:.3f} to "
+    "{free.roby.high:.3f}; perfect: −1). The paper does not define its scaling: with the overlap divided by "
     "the mean distance of the centres, instead of scaled as in the authors' later code, the correlation is "
-    "{free.overlap:.3f} ({equal.overlap:.3f} among arrangements of equal separation). The printed Equations "
-    "5 to 10 reach {free.equations:.3f} ({equal.equations:.3f}), but their ROBY changes with the scale of "
+    "{free.overlap.value:.3f} ({equal.overlap.value:.3f} among arrangements of equal separation). The printed Equations "
+    "5 to 10 reach {free.equations.value:.3f} ({equal.equations.value:.3f}), but their ROBY changes with the scale of "
     "the features; trained networks follow in {section}.", {
         "n": scale.trials, "section": "{ref}`Section IV.C <chen-iv-c>`", "equal": AGREED["equal separation"],
         "free": AGREED["separation differs up to fourfold"]}),

@@ -130,7 +130,8 @@ page.text(natural, lambda units: ranking.measured(units) | {"whole": vars(page.f
         "Networks measured on {data}: {names} (n = {networks} of {all}). Each was trained once, for {epochs} "
         "epochs on {images_train} images. Of {images_attack} test images (paper: {whole.images_attack}) the "
         "correctly classified ones were attacked.")
-page.table("table-1", natural, figures.with_lengths(figures.table_1))
+page.table("table-1", natural, figures.with_lengths(
+    lambda units: figures.as_cells(figures.table_1(units), ("asr_inf", "asr_2", *figures.PAIRS))))
 
 
 # %% [markdown]

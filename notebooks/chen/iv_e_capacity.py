@@ -72,11 +72,14 @@ convolutional = page.results(experiments.convolutional).only(figures.printed)
 
 
 # %%
+def named(units):
+    """The networks with attack success and ROBY named as printed."""
+    return figures.networks(units).rename(columns={"asr_text": "asr", "roby_2": "roby"})
+
+
 def table_rows(units):
     """Rows of Tables VI, VII and IX."""
-    rows = figures.networks(units).rename(columns={"asr_text": "asr", "roby_2": "roby"})
-    columns = ["dataset", "model", "acc", "asr", "roby", "asr_of", *figures.STATUS]
-    return rows.assign(asr_of=rows.n).reindex(columns=columns) if len(rows) else rows
+    return figures.as_cells(named(units), ("asr", "roby"))
 
 
 def of_table(asked):
@@ -85,8 +88,7 @@ def of_table(asked):
     Of a small run that has none of them the others stay: the table then shows that none is measured.
     """
     def rows_asked(units):
-        rows = table_rows(units)
-        return rows[rows.model.isin(asked)] if len(rows) else rows
+        return [row for row in table_rows(units) if row["model"] in asked]
 
     some = dense.only(lambda run: experiments.SPELT[run["model"]] in asked)
     if not (some.own or some.recorded):
@@ -189,9 +191,9 @@ page.table("table-9", convolutional, figures.with_lengths(table_rows))
 # %%
 def figure_11(units):
     """Panels, networks, and Pearson's correlation of attack success and ROBY in each data set."""
-    rows, shown = table_rows(units), ("status", "pearson", "pearson_status")
+    rows = named(units)
     return {"panels": len({*rows.get("dataset", ())}), "networks": len(rows),
-            "pearson": {data: {key: value for key, value in numbers.items() if key in shown}
+            "pearson": {data: {key: value for key, value in numbers.items() if key in ("status", "pearson")}
                         for data, numbers in ranking.of_cnns(rows).items()}}
 
 

@@ -45,6 +45,7 @@ from torch import nn
 
 from papers.he import detection, experiments, figures
 from report import prose
+from report.cell import Cell
 from report.page import start
 from shared.boundary import classifier
 
@@ -114,11 +115,9 @@ PAIRS = PRINTED.raw["settings"]["train_examples"]["MNIST"]
 
 def cells(net, trained, columns):
     """Cells of the row of a classifier, or of none, in Table 3 or 4: `columns` {name: whose errors}."""
-    found, made = detection.errors(trained), {}
-    for name, kind in columns.items():
-        value, of = (found.get(kind, {}).get(key) for key in ("percent", "of"))
-        made |= {name: value, f"{name}_of": of, f"{name}_status": figures.status(net, value)}
-    return made
+    errors = {name: detection.errors(trained).get(kind, {}) for name, kind in columns.items()}
+    return {name: Cell(error.get("percent"), of=error.get("of"),
+                       status=figures.status(net, error.get("percent"))) for name, error in errors.items()}
 
 
 def table_3(classifiers, surroundings):
@@ -177,7 +176,7 @@ def cost(runs):
     """Mean forward passes of the line searches around an image; what the paper prints and is not run."""
     sums = runs.assign(n=runs.counts.map(sum)).groupby(["network", "kind"])[["evaluations", "n"]].sum()
     printed = ("seconds_per_image_slowest", "classifier_training_minutes")
-    return dict.fromkeys(printed) | {f"{name}_status": SLOWEST for name in printed} | {
+    return dict.fromkeys(printed, Cell(status=SLOWEST)) | {
         "looks": {f"{net}_{kind}".replace("-", "_"): mine.evaluations / mine.n
                   for (net, kind), mine in sums[sums.n > 0].iterrows()}}
 

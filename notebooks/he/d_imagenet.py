@@ -41,6 +41,7 @@ import matplotlib.pyplot as plt
 
 from papers.he import boundary, detection, experiments, figures
 from report import display, prose
+from report.cell import Cell
 from report.page import start
 from report.prose import mean, share, short
 from shared.attacks.region import Region
@@ -94,10 +95,10 @@ def table_5(examples, classifiers=None):
                  "point_accuracy_pct": share(mine.point), "region_accuracy_pct": share(mine.region),
                  "false_pos_pct": errors.get("benign", {}).get("percent"),
                  "false_neg_pct": errors.get(kind, {}).get("percent") if kind != "benign" else None}
-        table.append({"attack": name, **cells})
+        table.append({"attack": name})
         for column, value in cells.items():
             none = TOO_FEW if column.startswith("false") and kind not in trained else figures.NOT_RUN
-            table[-1][f"{column}_status"] = none if value is None else PROXY
+            table[-1][column] = Cell(value, status=none if value is None else PROXY)
     return table
 
 

@@ -35,6 +35,8 @@ nets: int = None  # trained nets per architecture; None takes the profile's valu
 recipe: str = None  # name of a training recipe; None takes the profile's value
 
 # %% tags=["hide-cell"]
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
@@ -110,7 +112,7 @@ page.table("table-1", networks, layer_rows)
 def rows(networks):
     """Table II: means over nets with their spread, and the most frequent answers; no class where two tie."""
     made = [{"row": f"{part}ing_accuracy", **{
-        column: cell | {"value_pct_status": FITTED}
+        column: {"value_pct": replace(cell["value_pct"], status=FITTED)}
         for column, cell in by_architecture(networks, value_pct=f"{part}_pct").items()}}
         for part in ("train", "test")]
     for name in UNIFORM:

@@ -53,6 +53,7 @@ import torch
 from papers.ren import experiments, figures
 from papers.ren.figures import over_nets
 from report import display, reference
+from report.cell import values
 from report.evidence import equality
 from report.page import start
 from shared import borderline
@@ -233,7 +234,7 @@ page.extra(
 def facts_of(searches):
     """For sentences: counts of the searches, their means, and the goals beside the published values."""
     total = {k: int(searches[k].sum()) for k in (*PROMISED, "another_picture")}
-    rows, networks = goals(searches), searches.net.nunique()
+    rows, networks = values(goals(searches)), searches.net.nunique()
     return total | {
         "starts": total["searched"] + total["excluded"], "networks": networks, "s": "s" * (networks > 1),
         "architecture": searches.architecture.iloc[0].upper(),

@@ -274,7 +274,7 @@ page.text(searches, lambda runs: "Searches excluded, because the network gives d
 
 # %%
 if table_3 and figure_2:
-    means = [row["robustness_ssim"] for row in table_3["rows"]]
+    means = [row["robustness_ssim"].value for row in table_3["rows"]]
     rows, by = (of(*page.best(searches, variants)) for of in (of_this_page, what_the_definition_does))
     cause = ("; another definition of SSIM brings ours nearer there (mean distance {there_by:.2f} instead of "
              "{there:.2f}) and not elsewhere, so that the cause is open").format(**by) if (

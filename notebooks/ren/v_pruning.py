@@ -53,6 +53,7 @@ from papers.ren import claims, experiments, figures
 from papers.ren.experiments import SETTINGS, UNPRUNED
 from papers.ren.figures import over_nets
 from report import display, prose, reference
+from report.cell import values
 from report.page import start
 from shared import borderline
 
@@ -158,10 +159,11 @@ def suspects(runs):
     if runs.seed.nunique() > 1:
         tried |= {f"network {seed} alone": rows(runs[runs.seed == seed]) for seed in runs.seed.unique()}
     return [{"reading": name, **{
-        words: judge(pd.DataFrame(mine))[0] for words, judge in claims.PRUNING.items()},
-             "distance": float(np.mean([abs(claims.by_key(mine)[p["background"], p["t"], p["T"]][k] - p[k])
+        words: judge(pd.DataFrame(means))[0] for words, judge in claims.PRUNING.items()},
+             "distance": float(np.mean([abs(claims.by_key(means)[p["background"], p["t"], p["T"]][k] - p[k])
                                         for p in TABLE.rows for k in SSIM]))}
-            for name, mine in tried.items() if len(mine) == len(BACKGROUNDS) * len((UNPRUNED, *SETTINGS))]
+            for name, means in values(tried).items()
+            if len(means) == len(BACKGROUNDS) * len((UNPRUNED, *SETTINGS))]
 
 page.extra("pruning-suspects", searches, suspects,
            "What each suspect does to the paper's claims on Table IV, and its mean distance from the "
@@ -280,7 +282,7 @@ BOX = (
 
 def facts_of(runs):
     """For sentences: SSIM without pruning, with the strongest one and as published, by background; claims."""
-    at, (t, T) = claims.by_key(rows(runs)), SETTINGS[-1]
+    at, (t, T) = claims.by_key(values(rows(runs))), SETTINGS[-1]
     tried = {row["reading"]: sum(row[words] for words in claims.PRUNING) for row in suspects(runs)}
     return {"t": t, "T": T, "n": runs.seed.nunique(), "claims": len(claims.PRUNING),
             "hold": tried.get("as in Table IV"), "threshold": runs.threshold.max(),

@@ -45,6 +45,7 @@ from papers.sutton import experiments, figures, readings, tables
 from papers.sutton.experiments import DELTAS
 from papers.sutton.figures import DATASETS
 from report import display, reference
+from report.cell import Cell
 from report.page import start
 from report.prose import median, percent, words
 
@@ -219,12 +220,11 @@ def entry(dataset, units, quantity, of):
     cell = {}
     for split in tables.SPLITS:
         shares = [share for part in units[split] if (share := of(part))["percent"] is not None]
-        cell[split] = median([share["percent"] for share in shares])
-        if shares and quantity != "accuracy":   # a median over problems: the images of one, at least
-            cell[f"{split}_of"] = min(share["of"] for share in shares)
         why = incomplete(dataset, len(units), len(shares)) or (
             readings.FITTED if quantity == "adversarial_susceptibility" and fitted(dataset, units) else None)
-        cell |= {f"{split}_status": why} if why else {}
+        cell[split] = Cell(     # a median over problems: the images of one, at least
+            median([share["percent"] for share in shares]), status=why,
+            of=min(share["of"] for share in shares) if shares and quantity != "accuracy" else None)
     return cell
 
 
@@ -237,17 +237,16 @@ def table_1(*frames):
         row |= {dataset: entry(dataset, units, quantity, of) for dataset, units in small.items()}
         for column, why in ABSENT.items():
             value = proxy[quantity] if column == "imagenet_resnet50" and delta in (None, 10) else None
-            row[column] = {"test": value, "test_status": why if value is None else
-                           "proxy: SqueezeNet 1.1 in place of ResNet50, on images of the data folder"}
+            row[column] = {"test": Cell(value, status=why if value is None else
+                                        "proxy: SqueezeNet 1.1 in place of ResNet50, on images of the data "
+                                        "folder")}
         rows.append(row)
     dimensions = {"quantity": "input_dimension", "delta_inferred": None,
                   "imagenet_resnet50": proxy["input_dimension"],
                   **{dataset: int(units.dimension.iloc[0]) for dataset, units in small.items()}}
     classes = {"quantity": "number_of_classes", "delta_inferred": None}
     for dataset, units in small.items():
-        classes[dataset] = len(NAMES[dataset])
-        if why := incomplete(dataset, len(units), len(units)):
-            classes[f"{dataset}_status"] = why
+        classes[dataset] = Cell(len(NAMES[dataset]), status=incomplete(dataset, len(units), len(units)))
     return [*rows, dimensions, classes]
 
 

@@ -62,6 +62,7 @@ from papers.sutton.claims import LIMIT
 from papers.sutton.experiments import ATTACKED, DELTAS, PICKED, TRAINED, problems_of
 from papers.sutton.theory.limits import planar_flip_probability
 from report import display, reference
+from report.cell import Cell
 from report.page import start
 from shared.data.archives import SPECS
 
@@ -219,10 +220,10 @@ def example_data(units, label):
     why = "proxy: our image is not the paper's, which is not named"
     if (example := figures.example(units, label)) is None:
         return {}
-    return {panel: {norm: example["norms"][norm][n] for norm in tables.NORMS}
-            | {f"{norm}_status": why for norm in tables.NORMS} for n, panel in enumerate("bcd")} | {
-        "misclassifying_fraction_pct": 100 * example["flips"] / example["draws"],
-        "misclassifying_fraction_pct_status": why, "draws": example["draws"]}
+    return {panel: {norm: Cell(example["norms"][norm][n], status=why) for norm in tables.NORMS}
+            for n, panel in enumerate("bcd")} | {
+        "misclassifying_fraction_pct": Cell(100 * example["flips"] / example["draws"], status=why),
+        "draws": example["draws"]}
 
 
 for item, label, kind in (("figure-11", 1, "cat"), ("figure-12", 0, "aeroplane")):

@@ -42,12 +42,15 @@ images_random: int = None  # attackable images of a set, perturbed; None: the pr
 draws: int = None  # random perturbations of an image; None takes the profile's value [1..30000]
 
 # %% tags=["hide-cell"]
+from dataclasses import replace
+
 import numpy as np
 
 from papers.sutton import experiments, figures, readings, tables
 from papers.sutton.experiments import ATTACKED, DELTAS, READINGS, problems_of
 from papers.sutton.figures import LARGER_SIGN, counted
 from report import display, prose, reference
+from report.cell import Cell
 from report.page import start
 from shared.data.archives import SPECS
 
@@ -104,7 +107,7 @@ page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 # %%
 LOST = {1: "not run: a character of the printed name is lost"}
 page.table("table-22", (), lambda: [
-    row | ({"name_status": LOST[row["index"]]} if row["index"] in LOST else {})
+    row | {"name": Cell(row["name"], status=LOST.get(row["index"]))}
     for row in tables.class_rows(PAPER["table-22"], SPECS["gtsrb"].classes)])
 
 
@@ -118,7 +121,7 @@ page.table("table-22", (), lambda: [
 # %%
 def shares(units):
     """The rows of the table; agreement of the shares by which the network was chosen shows nothing."""
-    return [row | ({f"{split}_status": readings.FITTED for split in tables.SPLITS}
+    return [row | ({split: replace(row[split], status=readings.FITTED) for split in tables.SPLITS}
                    if row["quantity"] == "adversarial_susceptibility" else {})
             for row in figures.settled(tables.summary_shares(units))]
 

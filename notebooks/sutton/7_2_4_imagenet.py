@@ -49,6 +49,7 @@ from papers.sutton import experiments
 from papers.sutton.experiments import DELTAS
 from papers.sutton.theory.ball import log_tail
 from report import display, reference
+from report.cell import Cell
 from report.page import start
 from report.prose import words
 from shared.susceptibility import percentage
@@ -140,7 +141,7 @@ def table_25(units):
         share, row = f["shares"][delta or quantity], {"quantity": quantity, "delta": delta}
         for column in ("resnet50", "vgg19"):
             why = status(column, f["network"])
-            row |= {column: share["percent"] if why.startswith("proxy") else None, f"{column}_status": why}
+            row[column] = Cell(share["percent"] if why.startswith("proxy") else None, status=why)
         rows.append(row | {"turned": {f"delta {d}": f["shares"][d]["percent"] for d in DELTAS},
                            "low": share["low"], "high": share["high"]})
     return rows
@@ -205,9 +206,9 @@ def sizes(column):
         f = pooled(units)
         why, hit = status(column, f["network"]), f["l2"] > 0
         if not why.startswith("proxy"):
-            return {"share_linf_below_0": {"1_pct": None, "1_pct_status": why}}
+            return {"share_linf_below_0": {"1_pct": None}, "status": why}
         small = share(hit & (f["linf"] < LIMIT))
-        return {"share_linf_below_0": {"1_pct": small["percent"], "1_pct_status": why},
+        return {"share_linf_below_0": {"1_pct": small["percent"]}, "status": why,
                 "known": int(hit.size), "attacked": int(hit.sum()), "below": small["hits"],
                 "low": small["low"], "high": small["high"],
                 "median": {norm: float(np.median(f[norm][hit])) if hit.any() else None for norm in NORMS}}

@@ -4,6 +4,7 @@ import pandas as pd
 from papers.chen import figures, ranking
 from papers.chen.experiments import DATASETS, PAPER
 from report import prose
+from report.cell import as_cell, values
 from report.claims import Claims, over_cases
 
 claim = Claims()
@@ -12,7 +13,7 @@ claim = Claims()
 def with_status(case, holds, *, says, view=None, named=None, reads=""):
     """A predicate on every case of the rows, or of the dict that `view` makes of them; see `over_cases`.
 
-    A case without a value says why there is none, as its `status` or `<name>_status` does. A claim that
+    A case without a value says why there is none, as its `status` or that of a `Cell` does. A claim that
     another length of training of the cheapest networks would flip is open.
 
     case   the columns that name a case, or what the keys of the dict are;  named: {case: what it is called}
@@ -24,10 +25,12 @@ def with_status(case, holds, *, says, view=None, named=None, reads=""):
             rows = {" ".join(str(row[k]) for k in case.split()): row for row in rows.to_dict("records")}
         cases = {(named or {}).get(key, key): {case: (named or {}).get(key, key)} | row
                  for key, row in rows.items()}
-        reasons = {name: [v for k, v in row.items() if k.endswith("status") and isinstance(v, str)]
-                   for name, row in cases.items()}
-        return over_cases(cases, lambda c: (holds(c), prose.fill(says, vars(c))), reads=reads, reasons={
-            name: found[0].removeprefix("not run: ") for name, found in reasons.items() if found})
+        statuses = {name: [row.get("status"), *(as_cell(cell).status for cell in row.values())]
+                    for name, row in cases.items()}
+        reasons = {name: [why for why in some if isinstance(why, str)] for name, some in statuses.items()}
+        return over_cases(
+            values(cases), lambda c: (holds(c), prose.fill(says, vars(c))), reads=reads,
+            reasons={name: whys[0].removeprefix("not run: ") for name, whys in reasons.items() if whys})
 
     def predicate(rows, *others):
         rows, lengths = figures.at_lengths(rows)
@@ -116,16 +119,16 @@ def highest(norm):
                        says=of_metrics(norm), reads="“highest” is read of absolute values")
 
 
-claim("table-2", "correlate negatively")(signs("inf"))
-claim("table-2", "highest absolute")(highest("inf"))
-claim("table-3", "correlate negatively")(signs("2"))
-claim("table-3", "said to have the highest")(highest("2"))
+claim("table-2", "correlate negatively", cells=True)(signs("inf"))
+claim("table-2", "highest absolute", cells=True)(highest("inf"))
+claim("table-3", "correlate negatively", cells=True)(signs("2"))
+claim("table-3", "said to have the highest", cells=True)(highest("2"))
 
-claim("table-4", "at least 0.94")(with_status(
+claim("table-4", "at least 0.94", cells=True)(with_status(
     "attack_success", lambda c: min(c.roby_2, c.roby_inf) >= 0.94,
     named={"asr_2": "L2 attack", "asr_inf": "L∞ attack"},
     says="L2 form {roby_2}, L∞ form {roby_inf}"))
-claim("table-4", "better with Linf")(with_status(
+claim("table-4", "better with Linf", cells=True)(with_status(
     "attack", lambda c: c.roby_2 > c.roby_inf, says="L2 form {roby_2}, L∞ form {roby_inf}",
     view=lambda rows: {"L∞ attack": rows.set_index("attack_success").loc["asr_inf"].to_dict()}))
 
@@ -140,20 +143,22 @@ def followed(norm):
     return lambda data: judge(data)
 
 
-claim("figure-2", "ROBY rises")(followed("inf"))
-claim("figure-3", "ROBY rises")(followed("2"))
+claim("figure-2", "ROBY rises", cells=True)(followed("inf"))
+claim("figure-3", "ROBY rises", cells=True)(followed("2"))
 
 
 def least(data):
     """The smallest rank correlation of each data set, where it has all."""
-    ranks = pd.DataFrame(data["ranks"]).T.rename_axis("dataset").reset_index()
-    values = ranks.filter(regex=r"^(asr|roby)(?!.*status)").astype(float)
-    return ranks.assign(least=values.min(axis=1, skipna=False))
+    smallest = {}
+    for name, ranks in data["ranks"].items():
+        numbers = [rank for key, rank in values(ranks).items() if key != "status"]
+        smallest[name] = ranks | {"least": None if None in numbers else min(numbers)}
+    return smallest
 
 
 positive = with_status("dataset", lambda c: c.least > 0, view=least,
                        says="the smallest rank correlation is {least}")
-claim("figure-4", "positively correlated")(lambda data: positive(data))
+claim("figure-4", "positively correlated", cells=True)(lambda data: positive(data))
 
 
 # ---- Section IV.D: natural and robust networks -----------------------------------------------------------
@@ -294,7 +299,7 @@ claim("table-9", "without dropout")(with_status(
          "{cnn4:%} and {cnn2:%} if not"))
 
 
-@claim("figure-11", "relate linearly")
+@claim("figure-11", "relate linearly", cells=True)
 def linear(data):
     _, words = with_status(
         "dataset", lambda c: c.pearson < 2, view=lambda d: d["pearson"],

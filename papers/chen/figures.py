@@ -9,6 +9,7 @@ import torch
 
 from papers.chen.experiments import DATASETS, PAPER, PRINTED, SPELT
 from report import display
+from report.cell import Cell
 from shared import roby
 from shared.runtime import UserError
 
@@ -109,28 +110,21 @@ def success(unit, attack):
     return float(wrong[correct].mean())
 
 
-def _of_training(unit):
-    """Statuses of a row: its accuracy is fitted; a network below its accuracy counts for nothing."""
-    if pd.isna(unit.get("asked")):
-        return {}
-    if unit["reached"]:
-        return {"acc_status": "fitted: the length of training was chosen by it", "status": None}
-    return {"acc_status": None, "status": "proxy: a network below the published accuracy after "
-                                          f"{unit['epochs']} epochs"}
-
-
-STATUS = ("acc_status", "status")
+FITTED = "fitted: the length of training was chosen by it"
 
 
 def networks(units):
     """A row a network of the units: its printed names, accuracy, success of each attack, metrics, distances.
 
     asr_<attack> counts correctly classified images. Where no boundary is found around an image, its distance
-    is that at which the search ended. A network that stayed below its published accuracy has a `status`.
+    is that at which the search ended. Length of training may be `matched` on accuracy; a network that stayed
+    below its published accuracy has a `status`.
     """
     return pd.DataFrame([{
         "dataset": DATASETS[u["dataset"]], "model": SPELT[u["model"]], "acc": u["test_accuracy"],
-        "epochs": u["epochs"], **_of_training(u),
+        "epochs": u["epochs"], "matched": not pd.isna(u.get("asked")) and u["reached"],
+        "status": None if pd.isna(u.get("asked")) or u["reached"] else
+                  f"proxy: a network below the published accuracy after {u['epochs']} epochs",
         "n": int(np.sum(u["correct"])), "margin": float(np.mean(u["margins"])),
         **{name: float(np.median(np.where(np.isnan(u[name]), end, u[name]))) for name, end in LIMITS.items()},
         **{f"asr_{name}": success(u, name) for name in ATTACKS},
@@ -146,10 +140,16 @@ SERIES = {norm: {f"asr_{norm}": f"ASR, {words}"} | {f"{name}_{norm}": f"{metric}
 
 
 def table_1(units):
-    """A row a network, as Table I prints them, with the images of which its rates of success are."""
-    rows = networks(units).rename(columns={"asr_text": "asr_inf", "asr_ball": "asr_2"})
-    columns = ["dataset", "model", "acc", "asr_inf", "asr_2", *PAIRS, "asr_inf_of", "asr_2_of", *STATUS]
-    return rows.assign(asr_inf_of=rows.n, asr_2_of=rows.n).reindex(columns=columns) if len(rows) else rows
+    """`networks` with success named as in Table I."""
+    return networks(units).rename(columns={"asr_text": "asr_inf", "asr_ball": "asr_2"})
+
+
+def as_cells(rows, columns):
+    """Rows of a table from `networks`: success with its number of images, an accuracy that is fitted."""
+    return [{name: row[name] for name in ("dataset", "model", "status")} | {
+        "acc": Cell(row["acc"], status=FITTED if row["matched"] else None)} | {
+        name: Cell(row[name], of=row["n"]) if name.startswith("asr") else row[name] for name in columns}
+        for row in rows.to_dict("records")]
 
 
 NETWORK = {"data set": "data set", "network": "network"}    # how a table of ours names a network

@@ -8,6 +8,7 @@ import torch
 
 from papers.chen import ranking
 from report import display
+from report.cell import Cell
 from shared import roby
 
 CLASSES, DIMENSIONS, SAMPLES = 10, 10, 40     # samples of each class
@@ -77,7 +78,7 @@ def property_1(generator, trials, spread, draws=200):
     """Spearman's correlations of the measures with the mean distance to the boundary, over arrangements.
 
     spread   by up to what factor, both ways, the separation of the arrangements differs
-    `<measure>_low` and `<measure>_high` end the 95% interval over resampled arrangements.
+    Intervals are over resampled arrangements.
     """
     rows = pd.DataFrame([described("", *arranged(
         generator, separation=SEPARATION * spread ** generator.uniform(-1, 1), samples=FEW))
@@ -85,7 +86,6 @@ def property_1(generator, trials, spread, draws=200):
     again = generator.integers(trials, size=(draws, trials))
     ranks = {}
     for name in MEASURES:
-        ranks[name] = ranking.agreement(rows[name], rows.boundary)["spearman"]
-        ranks[f"{name}_low"], ranks[f"{name}_high"] = ranking.interval(
-            rows[name].to_numpy()[again], rows.boundary.to_numpy()[again])
+        low, high = ranking.interval(rows[name].to_numpy()[again], rows.boundary.to_numpy()[again])
+        ranks[name] = Cell(ranking.agreement(rows[name], rows.boundary)["spearman"], low=low, high=high)
     return ranks

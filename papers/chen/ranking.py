@@ -7,6 +7,7 @@ import pandas as pd
 from scipy import stats
 
 from papers.chen import experiments, figures
+from report.cell import Cell, values
 from shared.statistics import rank_correlations
 
 PRINTED = experiments.PAPER["table-1"].rows
@@ -23,7 +24,7 @@ def agreement(x, y):
 
 
 def coefficients(rows, pairs, *, asked=figures.TEN, kind="pearson"):
-    """`{data set: {name: coefficient, "status": why there is none, or "<name>_status": why one is none}}`.
+    """`{data set: {name: coefficient, or a `Cell` with why it is none, "status": why there are none}}`.
 
     pairs  {name: (one column, another)}
     """
@@ -32,9 +33,9 @@ def coefficients(rows, pairs, *, asked=figures.TEN, kind="pearson"):
         if data not in whole:
             result[data] = dict.fromkeys(pairs) | {"status": f"not run: {FEWER.format(asked=asked)}"}
             continue
-        values = {name: agreement(whole[data][x], whole[data][y])[kind] for name, (x, y) in pairs.items()}
-        result[data] = values | {f"{name}_status": f"not run: {_gap(whole[data], pairs[name])}"
-                                 for name, value in values.items() if value is None}
+        found = {name: agreement(whole[data][x], whole[data][y])[kind] for name, (x, y) in pairs.items()}
+        result[data] = found | {name: Cell(status=f"not run: {_gap(whole[data], pairs[name])}")
+                                for name, value in found.items() if value is None}
     return result
 
 
@@ -50,7 +51,7 @@ def correlations(norm):
     """Units -> rows of Table II or III."""
     pairs = {name: columns for name, columns in figures.PAIRS.items() if name.endswith(f"_{norm}")}
     return figures.with_lengths(lambda units: [
-        {"dataset": data, **values} for data, values in coefficients(figures.table_1(units), pairs).items()])
+        {"dataset": data, **found} for data, found in coefficients(figures.table_1(units), pairs).items()])
 
 
 @figures.with_lengths
@@ -59,11 +60,11 @@ def table_4(units):
     result = []
     for attack in ("asr_2", "asr_inf"):
         pairs = {name: (attack, name) for name in ("roby_2", "roby_inf")}
-        by_data = pd.DataFrame(coefficients(figures.table_1(units), pairs).values())
-        means = dict(by_data[list(pairs)].astype(float).mean(skipna=False))
-        result.append({"attack_success": attack} | means | {
-            f"{name}_status": "not run: one of the data sets has no coefficient"
-            for name, value in means.items() if np.isnan(value)})
+        by_data = pd.DataFrame(values([*coefficients(figures.table_1(units), pairs).values()]))
+        means = by_data[list(pairs)].astype(float).mean(skipna=False)
+        result.append({"attack_success": attack} | {
+            name: Cell(status="not run: one of the data sets has no coefficient") if np.isnan(mean) else mean
+            for name, mean in means.items()})
     return result
 
 
@@ -148,7 +149,7 @@ def by_features(units):
             rows.append({"data set": data, "reading": reading})
             for name, attack, norm in ((f"{a}_{n}", a, n) for n in figures.NORMS for a in APART):
                 rank = ranked(values[f"roby_{norm}"], nets[f"asr_{attack}"])
-                rows[-1] |= {name: spanned(rank)} | {f"{name}_{k}": v for k, v in rank.items()}
+                rows[-1] |= {name: spanned(rank), f"{name}_rank": rank}
     return rows
 
 
@@ -238,22 +239,21 @@ def answer(units, data="MNIST"):
         return {}
     reading = {row["reading"]: row for row in by_features(units) if row["data set"] == data}
     published = {row["model"]: row["asr_2"] for row in PRINTED if row["dataset"] == data}
-    ends = [(row[f"{attack}_{norm}_low"], row[f"{attack}_{norm}_high"])
-            for row in reading.values() for attack in APART for norm in figures.NORMS]
+    ranks = [row[f"{attack}_{norm}_rank"]
+             for row in reading.values() for attack in APART for norm in figures.NORMS]
     return measured(units, data) | {
         "logits": reading["logits, true classes"],
         "hidden": reading["last hidden layer, predicted classes"],
         "softmax": reading["softmax outputs, true classes"],
-        "clear_of_0": _clear(ends), "tried": len(ends), "chance": 0.05 * len(ends),
-        "clear": _clear((row["low"], row["high"]) for row in rank_agreement(units)
-                        if row["data set"] == data),
+        "clear_of_0": _clear(ranks), "tried": len(ranks), "chance": 0.05 * len(ranks),
+        "clear": _clear(row for row in rank_agreement(units) if row["data set"] == data),
         "quantities": len(QUANTITIES), "apart": spanned(ranked(nets.asr_third, nets.asr_code)),
         "by_paper": spanned(ranked(nets.asr_ball, nets.model.map(published)))}
 
 
-def _clear(ends):
+def _clear(ranks):
     """How many intervals exclude 0."""
-    return sum(low is not None and low * high > 0 for low, high in ends)
+    return sum(rank["low"] is not None and rank["low"] * rank["high"] > 0 for rank in ranks)
 
 
 def measured(units, data="MNIST"):

@@ -74,7 +74,7 @@ def all_data(runs, linf=False):
             **mine[[*STATISTICS]].median()}
         if kind != "benign" and len(benign):
             for k in STATISTICS:
-                facts |= zip((f"{k}_threshold", f"{k}_of"), parted(mine[k], benign[k]))
+                facts[f"{k}_threshold"] = dict(zip(("error", "images"), parted(mine[k], benign[k])))
     return told
 
 

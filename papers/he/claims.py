@@ -173,14 +173,14 @@ ERRORS = {f"mnist-{'normal' if row['model_training'] == 'normal' else 'adv'}": m
 def thresholds(data):
     """On MNIST: the error of the best threshold on each statistic, its interval as if fixed in advance."""
     def error(margin, statistic):
-        n = margin[f"{statistic}_of"]
-        share = percentage(round(margin[f"{statistic}_threshold"] * n), n)
+        threshold = margin[f"{statistic}_threshold"]
+        share = percentage(round(threshold["error"] * threshold["images"]), threshold["images"])
         return share | {"words": "{percent:.0f}% (95% interval {low:.0f} to {high:.0f}%)".format(**share)}
 
     return {net: {"images": margin["images"], "paper": ERRORS[net]}
             | {statistic: error(margin, statistic) for statistic in boundary.STATISTICS}
             for net, kinds in data.items() if net in ERRORS
-            for margin in [kinds.get("margin", {})] if "median_of" in margin}
+            for margin in [kinds.get("margin", {})] if "median_threshold" in margin}
 
 
 @networks_claim("figure-2", "no single threshold")
@@ -239,14 +239,14 @@ def best(rows):
     return {net: {"best": values.max()} for net, values in accuracies.items()}
 
 
-@networks_claim("table-3", "also recognises OptBrittle")
+@networks_claim("table-3", "also recognises OptBrittle", cells=True)
 def recognises_optbrittle(rows):
     return over_networks(by_attack(rows), lambda c: (
-        c.OptMargin.false_neg_optbrittle_pct < c.OptBrittle.false_neg_optmargin_pct,
-        f"false negatives of OptBrittle {short(c.OptMargin.false_neg_optbrittle_pct)}% when trained on "
-        f"OptMargin (n = {short(c.OptMargin.false_neg_optbrittle_pct_of)}), of OptMargin "
-        f"{short(c.OptBrittle.false_neg_optmargin_pct)}% when trained on OptBrittle "
-        f"(n = {short(c.OptBrittle.false_neg_optmargin_pct_of)})"), of_all=True)
+        c.OptMargin.false_neg_optbrittle_pct.value < c.OptBrittle.false_neg_optmargin_pct.value,
+        f"false negatives of OptBrittle {short(c.OptMargin.false_neg_optbrittle_pct.value)}% when trained on "
+        f"OptMargin (n = {short(c.OptMargin.false_neg_optbrittle_pct.of)}), of OptMargin "
+        f"{short(c.OptBrittle.false_neg_optmargin_pct.value)}% when trained on OptBrittle "
+        f"(n = {short(c.OptBrittle.false_neg_optmargin_pct.of)})"), of_all=True)
 
 
 @networks_claim("table-3", "Best worst-case accuracy", "table-2")

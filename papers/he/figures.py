@@ -6,6 +6,7 @@ import pandas as pd
 
 from papers.he.experiments import ASKED, COLUMNS, SETTINGS
 from report import display, reference
+from report.cell import Cell, values
 from report.prose import mean, percent, share
 from report.tidy import each
 from shared.susceptibility import percentage
@@ -133,11 +134,9 @@ def across(rows, kinds, quantities):
         for net in COLUMNS:
             mine = only(rows, net, kind)
             for name, of in quantities.items():
-                table[-1] |= {column(net, name): of(mine) if len(mine) else None,
-                              f"{column(net, name)}_status": status(net, len(mine) or None, (kind, name))}
-                if name != "rms":
-                    table[-1][f"{column(net, name)}_of"] = (
-                        mine.correct.sum() if name == "success_pct" else len(mine))
+                table[-1][column(net, name)] = Cell(
+                    of(mine) if len(mine) else None, status=status(net, len(mine) or None, (kind, name)),
+                    of=None if name == "rms" else mine.correct.sum() if name == "success_pct" else len(mine))
             table[-1] |= {column(net, "images"): len(mine), column(net, "correct"): mine.correct.sum(),
                           column(net, "successful"): mine.counts.sum()}
     return table
@@ -192,7 +191,7 @@ def by_setting(runs, attacks):
 def draw_accuracy(runs):
     """Bars of the normal MNIST network's accuracies in Table 2, with lines at the published values."""
     net = "mnist-normal"
-    cells, paper = by_network(pd.DataFrame(table_2(runs)))[net], published("table-2")[net]
+    cells, paper = by_network(values(pd.DataFrame(table_2(runs))))[net], published("table-2")[net]
     figure, ax = plt.subplots(figsize=(display.WIDEST, 2.8))
     for n, how in enumerate(("point", "region")):
         places = [k + 0.4 * n - 0.2 for k in range(len(cells))]

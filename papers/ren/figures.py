@@ -4,23 +4,24 @@ import textwrap
 import matplotlib.pyplot as plt
 
 from report import display, reference
+from report.cell import Cell
 from shared.borderline import UNIFORM
 
 
 def over_nets(units, keys, columns):
-    """One row for each combination of `keys`: the mean of each column with its spread and number of nets.
+    """One row for each combination of `keys`: a `Cell` of each column, its mean over the nets.
 
     units    DataFrame, a row a unit
     columns  {name in the printed table: column of the units}
-    Beside each `name` stand `name_sd` (sample standard deviation, None for a single net) and `name_n`.
+    The standard deviation is that of a sample, None for a single net.
     """
     made = []
     for key, mine in units.groupby(list(keys), sort=False, dropna=False):
         row = dict(zip(keys, key))
         for name, column in columns.items():
             values = mine[column].dropna()
-            row |= {name: float(values.mean()) if len(values) else None, f"{name}_n": len(values),
-                    f"{name}_sd": float(values.std()) if len(values) > 1 else None}
+            row[name] = Cell(float(values.mean()) if len(values) else None, n=len(values),
+                             sd=float(values.std()) if len(values) > 1 else None)
         made.append(row)
     return made
 

@@ -7,6 +7,7 @@ import torch
 
 from papers.shu.experiments import CIFAR10, METHODS, PAPER, RULES
 from report import display
+from report.cell import Cell
 from shared import regions as boxes
 from shared import runtime
 from shared.regions import Box
@@ -153,8 +154,8 @@ def _rows(runs, item, of):
 
 def _size(box):
     """The number of intervals: where as many values are kept, that of the print."""
-    return {"n_intervals": box.b, "perturbed": box.perturbed, "n_intervals_status":
-            None if box.b == box.kept else "fitted: the printed number is taken"}
+    return {"perturbed": box.perturbed, "n_intervals": Cell(
+        box.b, status=None if box.b == box.kept else "fitted: the printed number is taken")}
 
 
 def inside(runs, item):

@@ -3,6 +3,8 @@
 `units` is a DataFrame with a row a problem (`tables`), `problems` the pairs of classes that
 have a place in a picture, measured or not, and `names` the classes' names by index.
 """
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
@@ -58,9 +60,9 @@ def settled(rows):
     None can where all images were tried that the share before it counts: an accuracy rests on all images of a
     network trained in full, an attack on those classified correctly, random perturbations on those attacked.
     """
-    hits = {(r.get("quantity", "accuracy"), r["class_a"], r["class_b"], split): r[f"{split}_hits"]
+    hits = {(r.get("quantity", "accuracy"), r["class_a"], r["class_b"], split): r[split].hits
             for r in rows for split in tables.SPLITS}
-    return [r | {f"{split}_settled": before is None or hits[before, *key] == r[f"{split}_of"]
+    return [r | {split: replace(r[split], settled=before is None or hits[before, *key] == r[split].of)
                  for split in tables.SPLITS for key in [(r["class_a"], r["class_b"], split)]
                  for before in [STEPS.get(r.get("quantity"))]} for r in rows]
 

@@ -5,6 +5,8 @@ dict as `measure_pair` returns it, called `part` here.
 """
 import numpy as np
 
+from report.cell import Cell
+
 SPLITS = ("train", "test")
 NORMS = ("l1", "l2", "linf")
 BEHIND = ("class_a", "class_b", "count", "below")    # columns that claims read and tables do not show
@@ -94,17 +96,10 @@ def shares(units, of):
     """Rows of Tables 4, 5 and 9 to 12: `train` and `test` in per cent.
 
     of   `accuracy`, `attacked` or `disturbed(delta)`
-    Beside a share `train` stand `train_hits`, `train_of` (images), `train_low` and `train_high` (95%).
     """
-    rows = []
-    for unit in units.to_dict("records"):
-        row = {"class_a": unit["class_a"], "class_b": unit["class_b"]}
-        for split in SPLITS:
-            share = of(unit[split])
-            row |= {split: share["percent"]} | {
-                f"{split}_{key}": share[key] for key in ("hits", "of", "low", "high")}
-        rows.append(row)
-    return rows
+    return [{"class_a": unit["class_a"], "class_b": unit["class_b"]} | {
+        split: Cell(share["percent"], **{key: share[key] for key in ("hits", "of", "low", "high")})
+        for split in SPLITS for share in [of(unit[split])]} for unit in units.to_dict("records")]
 
 
 def sizes(units, norm, *, limit=None):

@@ -1,0 +1,63 @@
+"""A measured value with what stands behind it: in a row of a table or in a figure's data."""
+from dataclasses import dataclass
+
+import pandas as pd
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value of a row, or of a figure's data; a bare value stands for `Cell(value)`.
+
+    value      what was measured; None where there is no value
+    sd, n      standard deviation over networks, and the number of networks, where it is their mean
+    of, hits   the number of images that a share is one of, where they are not all, and how many of them count
+    low, high  the ends of its 95% interval
+    status     "proxy: why", "fitted: why" or "not run: why"
+    settled    whether nothing that is still missing elsewhere can change it
+    """
+    value: object = None
+    sd: float | None = None
+    n: int | None = None
+    of: int | None = None
+    low: float | None = None
+    high: float | None = None
+    hits: int | None = None
+    status: str | None = None
+    settled: bool = False
+
+    def as_json(self):
+        """The value and the other fields that are set, as a record's file has them."""
+        return {"value": self.value} | {
+            k: v for k, v in vars(self).items() if v is not None and v is not False}
+
+
+def as_cell(value):
+    """A value of a row as a `Cell`."""
+    return value if isinstance(value, Cell) else Cell(value)
+
+
+def values(results):
+    """Rows, data or a part of them with the value of each `Cell` in its place."""
+    if isinstance(results, Cell):
+        return results.value
+    if isinstance(results, pd.DataFrame):
+        return results.map(values)
+    if isinstance(results, dict):
+        return {k: values(v) for k, v in results.items()}
+    return [values(v) for v in results] if isinstance(results, list) else results
+
+
+def restored(results):
+    """Rows or data of a record's file with `Cell`s in place of the dicts that `as_json` gave.
+
+    A row is never a `Cell`, though it may have a column `value`: only what it holds is looked at.
+    """
+    if isinstance(results, list):
+        return [restored(row) for row in results]
+    return {k: _restored(v) for k, v in results.items()} if isinstance(results, dict) else results
+
+
+def _restored(value):
+    if isinstance(value, dict) and "value" in value and value.keys() <= vars(Cell()).keys():
+        return Cell(**value)
+    return restored(value)
