@@ -24,7 +24,11 @@ from report.verdict import LABELS
 
 MIME = "application/vnd.boundary-book+json"
 PICTURES = "BOUNDARY_PICTURES"               # names a folder for the figures of a text half
-PALETTE = sns.color_palette("colorblind")    # safe for colour-blind readers, used everywhere
+PALETTE = sns.color_palette("colorblind")    # of measured values and classes, safe for colour-blind readers
+PRINTED = "0.25"                             # published values
+GUIDE = "0.4"                                # limits, outlines, arrows
+PALE = "0.8"                                 # what lies behind the measured values
+DEVIATIONS = "RdBu_r"                        # colour map of deviations to both sides of 0
 MARKERS = ("o", "s", "^", "D", "v", "P")     # curves differ by more than hue
 LINES = ("-", "--", "-.", ":")
 SMALLEST = 10                                # points of text in figures, on the page too
@@ -104,7 +108,7 @@ def picture(figure, caption, alt):
 # ---- pictures --------------------------------------------------------------------------------------------
 def style():
     """One look for all figures: opaque white (dark mode too), colour-blind-safe, as wide as the book."""
-    sns.set_theme(context="notebook", style="ticks", palette="colorblind", rc={
+    sns.set_theme(context="notebook", style="ticks", palette=PALETTE, rc={
         "figure.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": 110, "savefig.dpi": 144,
         "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
         **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize", "xtick.labelsize",

@@ -28,8 +28,8 @@ def draw(numbers, group, *, urls=None):
                                                                                   (math.ceil, max)))
     low, high = low / 1.5, high * 1.5
     figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.9), width_ratios=(3, 2))
-    left.plot([low, high], [low, high], color="0.5", lw=1, zorder=0)
-    left.fill_between([low, high], [low / 2, high / 2], [2 * low, 2 * high], color="0.93", zorder=-1)
+    left.plot([low, high], [low, high], color=display.GUIDE, lw=1, zorder=0)
+    left.fill_between([low, high], [low / 2, high / 2], [2 * low, 2 * high], color=display.PALE, zorder=-1)
     edges = np.linspace(-SPREAD, SPREAD, 41)
     bars = []
     for k, (label, mine) in enumerate(group.items()):

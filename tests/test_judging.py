@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from report import claims, comparison, display, numbers, record, reference, store
-from report.cell import Cell
+from report.cell import Cell, restored
 from report.comparison import INTERVAL, PRECISION, SAMPLING
 from report.verdict import VERDICTS, verdict
 from shared import ROOT, runtime
@@ -661,6 +661,25 @@ def test_the_reason_of_a_statement_is_in_words():
 FIELDS = {"item": str, "paper": str, "scale": dict, "claims": list, "cells": list}
 FURTHER = {"units": list, "rows": list, "data": (dict, list), "contains": list, "evidence": dict,
            "provenance": dict, "verdict": str, "reason": str, "note": str}
+
+
+def test_a_record_keeps_the_fields_of_a_value_and_a_row_is_none():
+    rows = [{"value": 3.0, "n": 5, "share": Cell(0.5, of=200, low=0.0),
+             "part": {"mean": Cell(status="proxy: p")}}]
+    kept = record.as_json({"rows": rows})["rows"]
+    assert kept == [{"value": 3.0, "n": 5, "share": {"value": 0.5, "of": 200, "low": 0.0},
+                     "part": {"mean": {"value": None, "status": "proxy: p"}}}]
+    assert restored(kept) == rows and restored({"value": 3.0, "n": 5}) == {"value": 3.0, "n": 5}
+
+
+def test_a_claim_is_given_values_unless_it_wants_cells():
+    rows, given = pd.DataFrame([{"name": "a", "value": Cell(1.5, n=3)}, {"name": "b", "value": 2.0}]), []
+    claim = claims.Claims()
+    for cells in (False, True):
+        claim("x", f"{cells}", cells=cells)(lambda rows: given.append(list(rows.value)) or (True, "so"))
+    for predicate in claim["x"].values():
+        claims._judged(ITEM, rows, "so", predicate, lambda decides: None, {})
+    assert given == [[1.5, 2.0], [Cell(1.5, n=3), 2.0]]
 
 
 def test_every_committed_record_has_the_form_of_one():

@@ -182,7 +182,7 @@ def drawn(found):
     ax.set(yticks=range(len(found.bars)), yticklabels=found.bars, xlim=(low, high))
     ax.set_xlabel(found.axis, x=1, ha="right")     # room for its words is on the left
     ax.invert_yaxis()
-    ax.axvline(0, color="0.3", lw=0.8)
+    ax.axvline(0, color=display.GUIDE, lw=0.8)
     return display.png_of(figure)
 
 

@@ -110,11 +110,11 @@ by_chance = chen.sorted_uniform_correlations(np.random.default_rng(seed), size=m
 def draw_correlations(sizes, by_chance):
     """Sizes of the published coefficients below a histogram of those of sorted noise."""
     figure, ax = plt.subplots(figsize=(7, 3.6))
-    ax.hist(by_chance, bins=np.linspace(0.6, 1, 81), density=True, color="0.75")
+    ax.hist(by_chance, bins=np.linspace(0.6, 1, 81), density=True, color=display.PALE)
     for n, (metric, values) in enumerate(sizes.items()):
         ax.plot(values, [-0.6 - 0.6 * n] * len(values), "|", ms=11, mew=2, color=display.PALETTE[n],
                 label=metric.upper())
-    ax.axhline(0, color="0.6", lw=0.8)
+    ax.axhline(0, color=display.GUIDE, lw=0.8)
     ax.set(xlabel="size of the correlation", xlim=(0.6, 1), ylim=(-2.2, None), yticks=[])
     ax.spines["left"].set_visible(False)
     ax.legend(loc="upper left")
@@ -177,7 +177,7 @@ def draw_distances(distances):
     """Share of the possible, a row per printed distance, under both readings."""
     rows = distances.sort_values("as_norm").reset_index(drop=True)
     figure, ax = plt.subplots(figsize=(8.5, 5))
-    ax.hlines(rows.index, rows.as_square, rows.as_norm, color="0.85", lw=1, zorder=0)
+    ax.hlines(rows.index, rows.as_square, rows.as_norm, color=display.PALE, lw=1, zorder=0)
     ax.plot(rows.as_norm, rows.index, "o", color=display.PALETTE[3], label="read as a norm: published / √k")
     ax.plot(rows.as_square, rows.index, "s", color=display.PALETTE[0],
             label="read as a square: published / k")
@@ -257,7 +257,7 @@ show_findings("the published scripts", lambda f: f.kind == "scripts")
 def draw_counts(counts):
     """How the findings of each paper are classed, a bar a paper."""
     figure, ax = plt.subplots(figsize=(7.2, 3))
-    shades = (display.PALETTE[2], "0.8", display.PALETTE[1], display.PALETTE[3])
+    shades = (display.PALETTE[2], display.PALE, display.PALETTE[1], display.PALETTE[3])
     for y, key in enumerate(reference.KEYS):
         left = 0
         for verdict, shade in zip(("confirms", "note", "holds with exceptions", "contradicts"), shades):

@@ -156,7 +156,7 @@ def draw_one(runs):
     searches = {kind: u["one"] for kind, u in first.items() if u["one"]}
     figure, axes = plt.subplots(3 if searches else 1, 4, figsize=(10, 7 if searches else 2.8), squeeze=False)
     classes = Counter(c for one in searches.values() for c in one["adjacent"].tolist())
-    places = {c: n for n, (c, _) in enumerate(classes.most_common())}
+    colours = {c: display.PALETTE[n % 10] for n, (c, _) in enumerate(classes.most_common())}
     for column, (kind, name) in zip(axes.T, NAMES.items()):
         if kind in first:
             display.image_grid(column[:1], first[kind]["pictures"][:1])
@@ -164,8 +164,7 @@ def draw_one(runs):
         for ax, key, norm, line in zip(column[1:], ("distance", "linf"), ("RMS", "L∞"), BLACK):
             ax.set(xticks=[], ylabel=f"{norm} distance" if kind == "benign" else "")
             if one := searches.get(kind):
-                boundary.draw_directions(ax, one[key], one["adjacent"], line,
-                                         lambda c: display.PALETTE[places[c] % 10])
+                boundary.draw_directions(ax, one[key], one["adjacent"], line, colours)
             else:
                 ax.text(0.5, 0.5, "no example", transform=ax.transAxes, ha="center")
     for row in axes[1:]:

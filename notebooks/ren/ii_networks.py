@@ -147,9 +147,9 @@ def draw_answers(networks):
                 ax.text(place, height, answer, ha="center", va="center", fontsize=15,
                         color=display.PALETTE[0], weight="bold")
             cell = printed[f"pure_{name}"][f"architecture_{a}"]
-            ax.hlines(cell["probability_pct"], x - 0.4, x + 0.38, ls="--", lw=1, color="0.4")
+            ax.hlines(cell["probability_pct"], x - 0.4, x + 0.38, ls="--", lw=1, color=display.GUIDE)
             ax.text(x + 0.4, cell["probability_pct"], cell["predicted_class"],
-                    color="0.3", fontsize=11, va="center")
+                    color=display.GUIDE, fontsize=11, va="center")
         ax.set(xticks=range(len(ARCHITECTURES)), xticklabels=ARCHITECTURES.values(),
                xlim=(-0.6, 2.6), ylim=(0, 108),
                xlabel="architecture", title=f"Label of an all-{name} image")

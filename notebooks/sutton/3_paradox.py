@@ -107,7 +107,7 @@ def draw_paradox(units):
         for place, delta in enumerate(DELTAS):
             if (flipped := tables.disturbed(delta)(part))["of"]:
                 right.bar(place + side, flipped["percent"], 0.4, color=colour, edgecolor="white", hatch=hatch)
-                right.vlines(place + side, flipped["low"], flipped["high"], color="0.2", lw=1.2)
+                right.vlines(place + side, flipped["low"], flipped["high"], color=display.GUIDE, lw=1.2)
     left.set(xlim=(0, 5), ylim=(0, 105), xlabel="Euclidean norm of the attack\n(pixels from 0 to 1)",
              ylabel="label flipped, % of images", title="(a) adversarial perturbation")
     right.set(ylim=(0, 105), xlabel="norm, in norms of the attack",

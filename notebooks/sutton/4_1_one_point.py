@@ -155,8 +155,8 @@ def draw_theorem_1():
     """Probability of crossing over the dimension."""
     figure = curves.small(crossing, "Pr(noise crosses the plane)")
     for n, name in ((PICTURE, "CIFAR-10"), (150_528, "ImageNet")):
-        figure.axes[0].axvline(n, color="0.8", lw=1, zorder=0)
-        figure.axes[0].text(n, 1.6, name, fontsize=8, ha="center", va="bottom", color="0.4")
+        figure.axes[0].axvline(n, color=display.PALE, lw=1, zorder=0)
+        figure.axes[0].text(n, 1.6, name, fontsize=8, ha="center", va="bottom", color=display.GUIDE)
     return figure
 
 

@@ -191,7 +191,7 @@ def draw_sizes(units):
             for key in ("cmedians", "cmins", "cmaxes", "cbars"):
                 parts[key].set_color(colour)
         spread = np.linspace(0.85, 1.15, len(values)) if len(values) > 1 else [1.0] * len(values)
-        ax.plot(spread, values, ".", color="0.25", ms=3 if len(values) > 60 else 6, alpha=0.7)
+        ax.plot(spread, values, ".", color=display.GUIDE, ms=3 if len(values) > 60 else 6, alpha=0.7)
         if norm == "linf":
             ax.axhline(LIMIT, color="black", lw=1, ls="--")
             ax.text(0.52, LIMIT, "0.1", va="bottom")

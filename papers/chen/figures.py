@@ -211,7 +211,7 @@ def draw_maps(panels):
             of_class = points[labels == k]
             ax.scatter(*of_class.T, s=4, lw=0, color=display.PALETTE[k % len(display.PALETTE)])
             ax.text(*np.median(of_class, 0), str(k), ha="center", va="center",
-                    bbox={"boxstyle": "circle,pad=0.1", "fc": "white", "ec": "0.5", "lw": 0.5})
+                    bbox={"boxstyle": "circle,pad=0.1", "fc": "white", "ec": display.GUIDE, "lw": 0.5})
         ax.set(xticks=[], yticks=[], title=title)
     for ax in axes.flat[len(panels):]:
         ax.set_axis_off()

@@ -5,6 +5,7 @@ import torch
 
 from papers.he import figures
 from papers.he.experiments import COLUMNS
+from report import display
 from report.tidy import each
 from shared.attacks.region import Region
 from shared.boundary import classifier
@@ -13,7 +14,6 @@ from shared.data.archives import SPECS
 STATISTICS = {"least": "nearest", "median": "median"}       # over the directions of an image
 PIXELS = {net: 1 if net.startswith("mnist") else 255 for net in COLUMNS}     # largest value of a pixel
 REGIONS = {net: Region(0.3 if net.startswith("mnist") else 0.02) for net in COLUMNS}
-HUES = plt.get_cmap("tab10")        # a colour for each class
 
 
 def examples(runs, linf=False):
@@ -110,7 +110,7 @@ def draw_directions(ax, lengths, adjacent, line, colours):
     with_boundary = (adjacent[order] >= 0).nonzero()[0]
     order = order[with_boundary]
     ax.axhline(line, color="black", linewidth=1)
-    ax.scatter(with_boundary, lengths[order], c=[colours(c) for c in adjacent[order].tolist()], s=4,
+    ax.scatter(with_boundary, lengths[order], c=[colours[c] for c in adjacent[order].tolist()], s=4,
                linewidths=0)
     ax.set_xlim(-0.03 * len(lengths), 1.03 * len(lengths))
 
@@ -141,18 +141,19 @@ def draw_one(runs, linf=False):
         for ax, kind in zip(row, figures.COLOURS):
             ax.set(xticks=[])
             if not (one := ones.get((net, kind))):
-                ax.text(0.5, 0.5, "no example" if (net, kind) in ones else "not measured",
-                        transform=ax.transAxes, ha="center")
+                measured = (net, kind) in ones
+                ax.set_frame_on(measured)
+                ax.text(0.5, 0.5, "no example" if measured else "", transform=ax.transAxes, ha="center")
                 continue
             true = one["label"]
             classes |= {*one["adjacent"][one["adjacent"] >= 0].tolist(), true}
             draw_directions(ax, PIXELS[net] * distances(one, linf), one["adjacent"],
-                            PIXELS[net] * black_line(net, linf), HUES)
+                            PIXELS[net] * black_line(net, linf), display.PALETTE)
         if true is None:
             row[0].set_yticks([])
         row[0].set_ylabel(f"{figures.NAMED[net]}\n{axis(net, linf)}")
         row[-1].legend(handles=[plt.Line2D(
-            [], [], marker="o", linestyle="", markersize=4, color=HUES(c),
+            [], [], marker="o", linestyle="", markersize=4, color=display.PALETTE[c],
             label=f"{names[c]} (true class)" if c == true else names[c]) for c in sorted(classes)],
             loc="center left", bbox_to_anchor=(1.02, 0.5), labelspacing=0.2)
     for ax, kind in zip(axes[0], figures.COLOURS):

@@ -61,9 +61,10 @@ def draw_layers(net, distances):
     figure, ax = plt.subplots(figsize=(display.WIDEST, 1.6))
     for n, words in enumerate(boxes):
         ax.text(n, 0, words, ha="center", va="center",
-                bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": "0.4"})
+                bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": display.GUIDE})
         if n:
-            ax.annotate("", (n - 0.38, 0), (n - 0.62, 0), arrowprops={"arrowstyle": "->", "color": "0.4"})
+            ax.annotate("", (n - 0.38, 0), (n - 0.62, 0),
+                        arrowprops={"arrowstyle": "->", "color": display.GUIDE})
     ax.set(xlim=(-0.6, len(boxes) - 0.4), ylim=(-1, 1))
     ax.set_axis_off()
     return figure

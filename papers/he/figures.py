@@ -198,7 +198,7 @@ def draw_accuracy(runs):
         ax.bar(places, [cells[kind][how] or 0 for kind in cells], 0.36, color=display.PALETTE[n],
                label=f"{how} classification")
         for place, kind in zip(places, cells):
-            ax.plot([place - 0.18, place + 0.18], [paper[kind][how]] * 2, color="0.25", lw=2,
+            ax.plot([place - 0.18, place + 0.18], [paper[kind][how]] * 2, color=display.PRINTED, lw=2,
                     label="published" if (n, kind) == (1, "benign") else None)
     ax.set_xticks(range(len(cells)), [KINDS[kind] for kind in cells])
     ax.set(ylabel="classified correctly, %", ylim=(0, 105), title=NAMED[net])

@@ -210,10 +210,10 @@ def draw_curves(runs, item):
         for k, rate in reversed(list(enumerate(rates))):
             other = dict(color=display.PALETTE[(0, 1, 2, 4)[(k - 1) % 4]], ls=display.LINES[k - 1],
                          label=f"$M_{k + 1}$") if few and k else dict(
-                color="0.6", label="the other networks" if k == 1 else None)
+                color=display.PALE, label="the other networks" if k == 1 else None)
             ax.plot(box.curve["sizes"], rate, lw=1.4 if k else 2.2, **other if k else dict(
                 color=display.PALETTE[3], label="$M_1$, attacked"))
-        ax.axvline(box.b, color="0.2", ls=":", lw=1)
+        ax.axvline(box.b, color=display.GUIDE, ls=":", lw=1)
         ax.set(title=box.name, ylim=(-0.04, 1.04))
     figure.supxlabel("intervals b")
     figure.supylabel("misclassification rate")
@@ -265,4 +265,4 @@ def types(answers, label):
 def ring(ax):
     """The clean digit and the circle of the paper's radius."""
     ax.add_patch(plt.Circle((0, 0), DELTA, fill=False, color="k"))
-    ax.plot(0, 0, "o", color="blue", ms=5)
+    ax.plot(0, 0, "o", color="k", ms=5)

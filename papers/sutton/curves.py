@@ -50,7 +50,7 @@ def small(curves, ylabel):
     figure, ax = plt.subplots(figsize=(8, 3.8))
     for color, (label, curve) in zip(display.PALETTE, curves.items()):
         draw_curve(ax, curve, color, label)
-    ax.plot([], [], color="0.4", ls="--", lw=1.2, label="bound")
+    ax.plot([], [], color=display.GUIDE, ls="--", lw=1.2, label="bound")
     ax.set(xscale="log", yscale="log", ylim=(1e-6, 1.5), xlabel="dimension n", ylabel=ylabel)
     ax.legend(fontsize=9)
     return figure

@@ -200,7 +200,7 @@ def draw_slopes():
     """The derivative over the absolute logit, exact and in single precision, for both classes."""
     figure, ax = plt.subplots(figsize=(7.5, 3.8))
     exact = 2 * special.expit(-LOGITS) ** 2 * special.expit(LOGITS)
-    ax.plot(LOGITS, exact, color="0.8", lw=9, label="exact")
+    ax.plot(LOGITS, exact, color=display.PALE, lw=9, label="exact")
     for label, sign, colour, line, width in zip((1, 0), "><", display.PALETTE, display.LINES, (5, 2)):
         size, end = np.where(slopes(label) > 0, slopes(label), np.nan), last_logit(label)
         ax.plot(LOGITS, size, line, color=colour, lw=width, label=f"32 bits, class {label}, z {sign} 0")

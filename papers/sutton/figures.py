@@ -1,7 +1,7 @@
 """What the pages of Section 7.2 show of their problems: in words, rows, bars and violins.
 
-`units` is a DataFrame with a row a problem (`tables`), `problems` the pairs of classes that
-have a place in a picture, measured or not, and `names` the classes' names by index.
+`units` is a DataFrame with a row a problem (`tables`), `problems` the pairs of classes that a picture may
+show, and `names` the classes' names by index.
 """
 from dataclasses import replace
 
@@ -20,7 +20,6 @@ DATASETS = {"cifar10": "CIFAR-10", "fashion_mnist": "Fashion-MNIST", "gtsrb": "G
 SETS = {"train": "training images", "test": "test images"}
 NORMS = {"l1": "ℓ₁ norm", "l2": "Euclidean norm", "linf": "ℓ∞ norm"}
 LARGEST = float(scalings()[-1])  # norm of a step along the gradient
-PRINTED = "0.25"  # grey of published values
 FEW = 10  # fewer values than this are drawn one by one
 # Percent of a problem's images that are of its larger class, where the classes are not equally large.
 LARGER_SIGN = {(a, a + 1): 100 * max(SIGNS[a:a + 2]) / sum(SIGNS[a:a + 2]) for a in range(len(SIGNS) - 1)}
@@ -205,10 +204,10 @@ def bars(units, printed):
     for place, key in enumerate(key for key in ours if ours[key] is not None):
         share, line = ours[key], published[key]
         ax.bar(place, share, width=0.6, color=display.PALETTE[1 if key == "attack" else 0])
-        ax.plot([place - 0.38, place + 0.38], [line] * 2, color=PRINTED, lw=2)
+        ax.plot([place - 0.38, place + 0.38], [line] * 2, color=display.PRINTED, lw=2)
         over = line if 0 <= line - share < 8 else share     # the text does not stand on the line
         ax.text(place, over + 1.5, in_percent(share), ha="center", va="bottom")
-    ax.plot([], [], color=PRINTED, lw=2, label="published, same problems")
+    ax.plot([], [], color=display.PRINTED, lw=2, label="published, same problems")
     ax.set_xticks(range(len(ours)), ["one step along\nthe gradient",
                                      *(f"noise of {d} ×\nits norm" for d in DELTAS)])
     ax.set(ylabel="images whose label flips, %", ylim=(0, 112))
@@ -254,12 +253,13 @@ def half_violin(ax, place, facts, side, color):
 
 
 def draw_violins(units, problems, names, read, *, norms=tuple(NORMS), of="attack"):
-    """One panel a norm: for every problem the training images' violin on the left, the test images' right.
+    """One panel a norm: for each measured problem a violin of training images left, of test images right.
 
     read   (part, norm) -> a `summary`
     of     whose size it is, for the axis
     None where no image has such a size.
     """
+    problems = [p for p in problems if p in measured(units)]
     parts = [(place, side, color, unit[split]) for problem, unit in measured(units).items()
              if problem in problems for place in [problems.index(problem)]
              for split, side, color in zip(tables.SPLITS, (-1, 1), display.PALETTE)]

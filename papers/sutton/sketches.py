@@ -68,7 +68,7 @@ def typical(cloud, noisy, x, n, epsilon, radius):
         left.plot(np.cos(angle) - sign * epsilon, np.sin(angle), color=color, lw=1)
         left.scatter(sign * cloud[:, 0], cloud[:, 1], s=4, color=color)
     right.scatter(*noisy.T, s=3, color=display.PALETTE[2])
-    right.add_patch(plt.Circle(x, radius, fill=False, ls="--", color="0.5"))
+    right.add_patch(plt.Circle(x, radius, fill=False, ls="--", color=display.GUIDE))
     right.annotate("", (0, x[1]), x, arrowprops=dict(arrowstyle="->", color=display.PALETTE[3], lw=2))
     right.plot(*x, "o", color="k")
     right.annotate("x", x, xytext=(-14, -4), textcoords="offset points")
@@ -114,7 +114,7 @@ def accuracy_and_noise(accuracy, flips, epsilon):
         curves.draw_curve(right, curve, color, label)
     right.set(ylabel="Pr(noise misclassifies)", ylim=(-0.02, 1.35), title="(b)", yticks=np.linspace(0, 1, 6))
     for ax, place in ((left, "lower right"), (right, "upper left")):
-        ax.plot([], [], color="0.4", ls="--", lw=1.2, label="bound")
+        ax.plot([], [], color=display.GUIDE, ls="--", lw=1.2, label="bound")
         ax.set(xscale="log", xlabel="dimension n")
         ax.legend(loc=place, ncols=1 if ax is left else 2)
     return figure
@@ -179,7 +179,7 @@ def draw_extensions(panels):
         for cloud, color in zip(panel["clouds"], display.PALETTE):
             ax.scatter(*cloud.T, s=3, color=color)
         for centre, radius in panel["discs"]:
-            ax.add_patch(plt.Circle(centre, radius, fill=False, color="0.3", lw=1))
+            ax.add_patch(plt.Circle(centre, radius, fill=False, color=display.GUIDE, lw=1))
         ax.set(aspect="equal", xlim=(-2.1, 2.1), ylim=(-2.1, 2.1), xticks=[], yticks=[], title=f"({name})")
-    axes[2].add_patch(plt.Circle((0, 0), 0.62, fill=False, color="0.5", ls="--"))
+    axes[2].add_patch(plt.Circle((0, 0), 0.62, fill=False, color=display.GUIDE, ls="--"))
     return figure

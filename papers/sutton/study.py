@@ -139,7 +139,7 @@ def draw(units, printed, spread):
     off = np.array([[(columns[c] - printed[PAIRS[p]][c]) / spread[c] for c in COLUMNS]
                     for _, p, _, columns in shown])
     figure, ax = plt.subplots(figsize=(7.5, 1.6 + 0.3 * len(shown)))
-    image = ax.imshow(off, cmap="RdBu_r", vmin=-3, vmax=3, aspect="auto")
+    image = ax.imshow(off, cmap=display.DEVIATIONS, vmin=-3, vmax=3, aspect="auto")
     for (y, x), value in np.ndenumerate(off):
         ax.text(x, y, f"{value:+.1f}", ha="center", va="center", fontsize=8,
                 color="white" if abs(value) > 2 else "black")
