@@ -233,7 +233,8 @@ class Page:
                      record=record.as_json(first), recorded="recorded" in made, table=self.tables[item])
         scale = first["scale"]
         judged = "recorded" in made and scale["fraction"] > 0 and not scale["proxies"]
-        self.verdicts[item] = (first["verdict"], scale["fraction"]) if judged else ("not run", 1)
+        why = "; ".join(dict.fromkeys(c["why"] for c in first["cells"] if c["status"] == "not run"))
+        self.verdicts[item] = (first["verdict"], scale["fraction"], why) if judged else ("not run", 1, "")
         return Shown(first)
 
     def _record(self, printed, sets, units_, label, found, *, contains=None, claims=None, evidence=None,
@@ -349,18 +350,32 @@ class Page:
             data = " on embedded sample data" if self.substitutes else ""
             sentences = ("*Nothing on this question is measured at full scale yet. These are the numbers of "
                          f"a small run{data}, which say nothing about the paper.* {sentences}")
-        found = [(reference.paper(self.paper_key)[i], told) for i, told in self.verdicts.items()
-                 if told[0] != "shown"]
-        badges = " · ".join(f"[{item.label}](#{item.paper}-{item.id}-head) {display.badge(word, item, part)}"
-                            for item, (word, part) in found)
-        plain = " · ".join(f"{item.label}: {display.LABELS.get(word, word)}" for item, (word, _) in found)
+        verdicts, plain = self._verdicts()
         png = picture if isinstance(picture, bytes | None) else display.png_for_page(picture)
         name = f"{self.name.replace('/', '-')}-minute.png"
         counted = re.sub(r"\{ref\}`[^`]*`", "", sentences)  # the number of a section is no result
         shown = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""
-        myst = f":::{{admonition}} In one minute\n:class: minute\n{shown}{sentences}\n\n{badges}\n:::"
+        myst = f":::{{admonition}} In one minute\n:class: minute\n{shown}{sentences}\n\n{verdicts}\n:::"
         display.show(f"**In one minute.** {sentences}\n\n{plain}", kind="box", myst=myst, small=small,
                      pictures={name: png} if png else {}, numbers=re.findall(r"\d[\d.,]*", counted))
+
+    def _verdicts(self):
+        """The verdicts of all results as (MyST, plain text); what is not measured, or in part, comes last."""
+        badges, plain, unmeasured = [], [], {"not run": {}, "in part": {}}
+        for name, (word, fraction, why) in self.verdicts.items():
+            item = reference.paper(self.paper_key)[name]
+            link = f"[{item.label}](#{item.paper}-{item.id}-head)"
+            if word in unmeasured:
+                how = f"{display.percent(fraction)} of the published size" if word == "in part" else why
+                unmeasured[word].setdefault(how, []).append(link)
+            elif word != "shown":
+                badges.append(f"{link} {display.badge(word, item, fraction)}")
+            plain.append(f"{item.label}: {display.LABELS.get(word, word)}")
+        lines = [" · ".join(badges), *(
+            f"{display.badge(word)} " + "; ".join(", ".join(links) + (f" ({how})" if how else "")
+                                                  for how, links in groups.items())
+            for word, groups in unmeasured.items() if groups)]
+        return "\n\n".join(filter(None, lines)), " · ".join(plain)
 
     def _taken(self, name, value):
         """What a parameter that was left to its profile became; None where that is no plain value."""

@@ -227,7 +227,8 @@ class _Pieces:
         """The picture and the tables of the first run."""
         told = self.headings[self.main]
         if self.pictures and self.pictures[self.main] is None:
-            text = f"*{captioned(display.sentence(self.title), told)} There is nothing to draw.*"
+            lacks = "" if self.record["verdict"] == "not run" else " There is nothing to draw."
+            text = f"*{captioned(display.sentence(self.title), told)}{lacks}*"
             yield text, text
         elif self.pictures:
             yield f"*{self.title}* ({told})", display.myst_figure(

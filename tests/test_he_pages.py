@@ -251,5 +251,5 @@ def test_directions_of_one_image_lead_home_or_nowhere():
     assert boundary.one_data(found, linf=True)["mnist-normal"]["brittle"]["median"] == 1
     figure = boundary.draw_one(found)
     assert [ax.get_title() for ax in figure.axes[:4]] == ["Benign", "OptBrittle", "OptMargin", "FGSM"]
-    assert sum(not ax.get_frame_on() for ax in figure.axes) == 6     # nothing is measured there
+    assert sum(not ax.get_frame_on() for ax in figure.axes) == 3     # nothing is measured there
     plt.close(figure)

@@ -66,7 +66,7 @@ def with_badges(text, items):
             if re.match(rf"{re.escape(item.label)}(?!\w)", match[2]):
                 word, part = ((spec["record"]["verdict"], spec["record"]["scale"]["fraction"])
                               if spec["recorded"] else ("not run", 1))
-                badge = "" if word == "shown" else f" {display.badge(word, item, part)}"
+                badge = "" if word in ("shown", "not run") else f" {display.badge(word, item, part)}"
                 return f"({item.paper}-{item.id}-head)=\n{match[1]} {match[2]}{badge}"
         return match[0]
 

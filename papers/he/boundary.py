@@ -129,15 +129,15 @@ def legend(figure, columns):
 
 
 def draw_one(runs, linf=False):
-    """A row a network, a column a kind: directions from one image, in the colours of adjacent classes."""
+    """A row a network with an example, a column a kind: directions from one image, a colour a class."""
     ones = {(u.network, u.kind): u.one for u in runs[runs.block == 0].itertuples()}
-    if not ones:
+    nets = in_order({net for (net, _), one in ones.items() if one})
+    if not nets:
         return None
-    nets = in_order({net for net, _ in ones})
     figure, axes = plt.subplots(len(nets), len(figures.COLOURS), figsize=(10, 2.1 * len(nets) + 0.4),
                                 squeeze=False, sharey="row")
     for net, row in zip(nets, axes):
-        names, classes, true = SPECS[net.split("-")[0]].classes, set(), None
+        names, classes = SPECS[net.split("-")[0]].classes, set()
         for ax, kind in zip(row, figures.COLOURS):
             ax.set(xticks=[])
             if not (one := ones.get((net, kind))):
@@ -149,8 +149,6 @@ def draw_one(runs, linf=False):
             classes |= {*one["adjacent"][one["adjacent"] >= 0].tolist(), true}
             draw_directions(ax, PIXELS[net] * distances(one, linf), one["adjacent"],
                             PIXELS[net] * black_line(net, linf), display.PALETTE)
-        if true is None:
-            row[0].set_yticks([])
         row[0].set_ylabel(f"{figures.NAMED[net]}\n{axis(net, linf)}")
         row[-1].legend(handles=[plt.Line2D(
             [], [], marker="o", linestyle="", markersize=4, color=display.PALETTE[c],
