@@ -75,17 +75,17 @@ def judge(item, rows, predicates, *, lacking=None, others=None):
     Raises UserError naming the phrase, and the claims it may mean, where a claim is not judged exactly once,
     and where evidence is no person's text.
     """
-    found = {}
+    named = {}
     for phrase, predicate in predicates.items():
         claim = _find(item, phrase)
-        if claim in found:
-            raise runtime.UserError(f"{item.title}: {phrase!r} and {found[claim][0]!r} stand in the same "
+        if claim in named:
+            raise runtime.UserError(f"{item.title}: {phrase!r} and {named[claim][0]!r} stand in the same "
                                     "claim; judge each claim once")
-        found[claim] = phrase, predicate
-    if left := [item.claims[n] for n in range(len(item.claims)) if n not in found]:
+        named[claim] = phrase, predicate
+    if left := [item.claims[n] for n in range(len(item.claims)) if n not in named]:
         raise runtime.UserError(f"{item.title}: {len(left)} of {len(item.claims)} claims are not judged; "
                                 f"give each a predicate or the reason why there is none: {_quoted(left)}")
-    return [{"claim": claim, **_judged(item, rows, *found[n], lacking, others or {})}
+    return [{"claim": claim, **_judged(item, rows, *named[n], lacking, others or {})}
             for n, claim in enumerate(item.claims)]
 
 

@@ -254,13 +254,13 @@ def _plain(value):
 
 def flat(row, prefix=""):
     """Nested dicts as `{"outer.inner": value}`."""
-    made = {}
+    parts = {}
     for k, v in row.items():
         if isinstance(v, dict):
-            made |= flat(v, f"{prefix}{k}.")
+            parts |= flat(v, f"{prefix}{k}.")
         else:
-            made[f"{prefix}{k}"] = _plain(v)
-    return made
+            parts[f"{prefix}{k}"] = _plain(v)
+    return parts
 
 
 def is_number(value):

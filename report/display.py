@@ -69,12 +69,12 @@ def show(markdown, *, myst=None, pictures=None, plain=None, **spec):
                 (Path(folder) / name).write_bytes(png)
         return
     from IPython.display import display
-    told = {"myst": myst if myst is not None else markdown, **spec,
+    content = {"myst": myst if myst is not None else markdown, **spec,
             "pictures": {k: base64.b64encode(v).decode() for k, v in (pictures or {}).items()}}
     for png in (pictures or {}).values():
         markdown += f"\n\n![](data:image/png;base64,{base64.b64encode(png).decode()})"
     display({"text/plain": plain or markdown[:200], "text/markdown": markdown,
-             MIME: json.loads(json.dumps(told))}, raw=True)
+             MIME: json.loads(json.dumps(content))}, raw=True)
 
 
 def say(markdown):
@@ -253,8 +253,8 @@ def myst_table(header, rows, caption, style="results", name=None):
 def myst_figure(picture, caption, alt, name=None):
     """A figure of the book: a picture's name, its caption, its description."""
     label = f":name: {name}\n" if name else ""
-    told = f"{label}:alt: {' '.join(alt.split())}\n\n{sentence(caption)}"
-    return f"```{{figure}} {{pictures}}/{picture}\n{told}\n```"
+    body = f"{label}:alt: {' '.join(alt.split())}\n\n{sentence(caption)}"
+    return f"```{{figure}} {{pictures}}/{picture}\n{body}\n```"
 
 
 def folded(title, myst):

@@ -16,12 +16,12 @@ def rows(item, record):
     printed = {(tuple(row.get(k) for k in item.keys), name): value
                for row in item.rows for name, value in comparison.flat(row).items()}
     printed |= {((), name): value for name, value in item.printed_numbers.items()}
-    found = []
+    results = []
     for row in record.get("rows") or []:
         key = tuple(row.get(k) for k in item.keys)
         words = ", ".join(f"{k}={v}" for k, v in zip(item.keys, key) if v is not None)
-        found += _values(item, words, key, {k: v for k, v in row.items() if k not in item.keys}, printed)
-    return found + _values(item, "", (), record.get("data") or {}, printed)
+        results += _values(item, words, key, {k: v for k, v in row.items() if k not in item.keys}, printed)
+    return results + _values(item, "", (), record.get("data") or {}, printed)
 
 
 def _values(item, words, key, results, printed):

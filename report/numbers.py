@@ -20,14 +20,14 @@ class Number(NamedTuple):
 
 def of(item, kept):
     """The `Number`s of an item; `kept` is its record, or None."""
-    def found(cell):
+    def reproduced(cell):
         """(reproduced, state) of a compared cell, or of none."""
         if cell is None or cell["status"] == "not run" or cell["measured"] is None:
             return None, "not measured"
         return float(cell["measured"]), cell["status"] or ("agrees" if cell["agrees"] else "differs")
 
     cells = {place(item, c): c for c in kept["cells"]} if kept else {}
-    return [Number(item.paper, item.id, row, name, float(value), *found(cells.get((row, name))))
+    return [Number(item.paper, item.id, row, name, float(value), *reproduced(cells.get((row, name))))
             for name, key, value in printed_values(item) if is_number(value)
             for row in [tuple(key.values())]]
 

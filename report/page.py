@@ -118,17 +118,17 @@ class Page:
         """
         at_home = experiment.scale == self.scales
         wants = at_home or self.profile != "paper" or function is not None
-        made = experiments.gather(experiment, self.settings if wants else None, which=self.which, plan=plan,
-                                  record=self.profile == "paper", function=function,
-                                  names=None if function is None else names)
+        chosen = experiments.gather(experiment, self.settings if wants else None, which=self.which, plan=plan,
+                                    record=self.profile == "paper", function=function,
+                                    names=None if function is None else names)
         if names is not None:
-            keep = [n for n in made.published if n in names]
-            made = dataclasses.replace(made, published={n: made.published[n] for n in keep}, **{
-                part: {n: v for n, v in getattr(made, part).items() if n in keep}
+            keep = [n for n in chosen.published if n in names]
+            chosen = dataclasses.replace(chosen, published={n: chosen.published[n] for n in keep}, **{
+                part: {n: v for n, v in getattr(chosen, part).items() if n in keep}
                 for part in ("recorded", "outdated")})
         if function is None:
-            self.sets[experiment.name] = made
-        return made
+            self.sets[experiment.name] = chosen
+        return chosen
 
     each = staticmethod(tidy.each)
 
@@ -166,12 +166,12 @@ class Page:
                  *(words for run in runs for words in run.provenance.get("fewer", ()))]
         return "; ".join([", ".join([self.profile, *departs]), *dict.fromkeys(fewer)])
 
-    def _built(self, item, sets, made):
+    def _built(self, item, sets, shown):
         """What to call a result without units that is not the recorded one: a small run has computed it."""
         if sets or self.at_full_scale:
             return None
         kept = record.read(self.paper_key, item) or {}
-        same = all(kept.get(k) == made.get(k) for k in ("rows", "data", "claims"))
+        same = all(kept.get(k) == shown.get(k) for k in ("rows", "data", "claims"))
         return None if same else f"this build, {self.scale_words}"
 
     def frames(self, sets, units_):
@@ -210,47 +210,49 @@ class Page:
     def _publish(self, item, sets, *, rows=None, data=None, draw=None, caption=None, alt=None, behind=(),
                  **judged):
         sets, printed = several(sets), reference.paper(self.paper_key)[item]
-        made, pictures = {}, {}
+        records, pictures = {}, {}
         for label, units_ in self._runs(sets).items():
             frames = self.frames(sets, units_)
-            found = {"rows": rows(*frames) if rows else None, "data": data(*frames) if data else None}
-            made[label] = self._record(printed, sets, units_, label, found, **judged)
+            measured = {"rows": rows(*frames) if rows else None, "data": data(*frames) if data else None}
+            records[label] = self._record(printed, sets, units_, label, measured, **judged)
             if draw:
                 figure = draw(*frames)
                 pictures[label] = None if figure is None else display.png_for_page(figure)
-        if not made:
+        if not records:
+            self.verdicts[item] = "not run", 1, ""
             display.show(f"{printed.title}: not measured yet.")
             return None
-        if self.records and "recorded" in made:
-            record.write(made["recorded"])
-        first = next(iter(made.values()))
+        if self.records and "recorded" in records:
+            record.write(records["recorded"])
+        first = next(iter(records.values()))
         markdown, myst, shown, others = results.page(
-            printed, made, sets=sets, pictures=pictures, caption=caption, alt=alt,
+            printed, records, sets=sets, pictures=pictures, caption=caption, alt=alt,
             built=self._built(item, sets, first), behind=behind)
         self.foot += [others] * bool(others)
-        self.tables[item] = flat.rows(printed, list(made.values())[-1])     # this page's own where it has any
+        self.tables[item] = flat.rows(printed, [*records.values()][-1])     # this page's own where it has any
         display.show(markdown, myst=myst, pictures=shown, plain=f"{printed.title}\n{markdown}", kind="item",
-                     record=record.as_json(first), recorded="recorded" in made, table=self.tables[item])
+                     record=record.as_json(first), recorded="recorded" in records, table=self.tables[item])
         scale = first["scale"]
-        judged = "recorded" in made and scale["fraction"] > 0 and not scale["proxies"]
+        judged = "recorded" in records and scale["fraction"] > 0 and not scale["proxies"]
         why = "; ".join(dict.fromkeys(c["why"] for c in first["cells"] if c["status"] == "not run"))
         self.verdicts[item] = (first["verdict"], scale["fraction"], why) if judged else ("not run", 1, "")
         return Shown(first)
 
-    def _record(self, printed, sets, units_, label, found, *, contains=None, claims=None, evidence=None,
+    def _record(self, printed, sets, units_, label, measured, *, contains=None, claims=None, evidence=None,
                 **judged):
-        """The record of what was `found` in a run's units; claims of other items may ask for its rows."""
+        """The record of what was `measured` in a run's units; claims of other items may ask for its rows."""
         claims = judging.of(printed.paper, printed.id) if claims is None else claims
-        looked, whole = found["rows"] if found["data"] is None else found["data"], label == "recorded"
+        looked = measured["rows"] if measured["data"] is None else measured["data"]
+        whole = label == "recorded"
         others = dict.fromkeys(i for p in (claims or {}).values() if isinstance(p, tuple) for i in p[1:])
         plain = values(looked)
         ticks = {k: v(plain) if callable(v) else v for k, v in (contains or {}).items()}
-        made = record.build(printed, sets, units_, **found, claims=claims, contains=ticks, whole=whole,
-                            evidence=evidence(plain) if callable(evidence) else evidence,
-                            others={i: self._rows_of(i, whole) for i in others}, **judged)
+        built = record.build(printed, sets, units_, **measured, claims=claims, contains=ticks, whole=whole,
+                             evidence=evidence(plain) if callable(evidence) else evidence,
+                             others={i: self._rows_of(i, whole) for i in others}, **judged)
         lacks = record.lacking(sets, units_, f" of {printed.label}") if whole else None
         self.looked.setdefault(whole, {})[printed.id] = looked, lacks
-        return made
+        return built
 
     def _rows_of(self, item, whole):
         """`(rows, what they lack)` of another item: of this page, else of a record, as a whole."""
@@ -273,7 +275,7 @@ class Page:
             raise runtime.UserError(f"{item!r}: no such result on this page so far; there are: "
                                     f"{', '.join(self.tables) or 'none'}")
         wanted = self.tables if item is None else {item: self.tables[item]}
-        return flat.frame([row for each in wanted.values() for row in each])
+        return flat.frame([row for rows in wanted.values() for row in rows])
 
     def extra(self, slug, sets, rows, caption, *, header=None, fold=None):
         """Show and record a table that the paper lacks: the same form, no verdict.
@@ -284,22 +286,22 @@ class Page:
         sets = several(sets)
         runs = self._runs(sets)
         for n, (label, units_) in enumerate(runs.items()):
-            found = record.tidy(pd.DataFrame(rows(*self.frames(sets, units_))))
+            table = record.tidy(pd.DataFrame(rows(*self.frames(sets, units_))))
             own = any(s.yours for s in sets)
             if label == "recorded" and self.records and not own:
-                record.write({"item": f"{record.EXTRA}{slug}", "paper": self.paper_key, "rows": found,
+                record.write({"item": f"{record.EXTRA}{slug}", "paper": self.paper_key, "rows": table,
                               "claims": [], "cells": [], "scale": record.scale(sets, units_),
                               "units": sorted(f"{s.name}/{u}" for s in sets for u in units_[s.name]),
                               **({"provenance": record.provenance(sets, units_)} if sets else {})})
-            if not found:
+            if not table:
                 if n == 0:
                     words = results.captioned(display.sentence(caption), label)
                     display.show(f"*{words} There is nothing to show.*")
                 continue
-            heads = header or {k: k.replace("_", " ") for k in found[0]}
+            heads = header or {k: k.replace("_", " ") for k in table[0]}
             body = [[cell.value if isinstance(cell.value, float) and cell.sd is None else results.cell(cell)
-                     for cell in (as_cell(r.get(k)) for k in heads)] for r in found]
-            built = self._built(f"{record.EXTRA}{slug}", sets, {"rows": found, "claims": []})
+                     for cell in (as_cell(r.get(k)) for k in heads)] for r in table]
+            built = self._built(f"{record.EXTRA}{slug}", sets, {"rows": table, "claims": []})
             words = results.captioned(caption, built or label)
             if n and not own:   # in the notebook under the recorded one, in the book at the foot
                 markdown, myst = display.both_tables(list(heads.values()), body, words)
@@ -318,8 +320,8 @@ class Page:
     def best(self, *sets):
         """DataFrames of the recorded units where there are any, else of this run's, one a set: for prose."""
         runs = self._runs(sets)
-        found = self.frames(sets, next(iter(runs.values()))) if runs else [pd.DataFrame() for _ in sets]
-        return found[0] if len(found) == 1 else found
+        frames = self.frames(sets, next(iter(runs.values()))) if runs else [pd.DataFrame() for _ in sets]
+        return frames[0] if len(frames) == 1 else frames
 
     def text(self, sets, words, template=None, *, nothing=""):
         """Show a sentence with computed numbers, of the recorded runs, else of this page's; or nothing.

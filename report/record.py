@@ -60,34 +60,34 @@ def lacking(sets, units, of=""):
         if away:
             return f"{away} of {len(asked)} units{of}"
         less = min((units[s][n] for s, n in asked), key=lambda u: u.share(TRAINING), default=None)
-        told = [] if less is None else [f"{actual:,} of {published:,} {TRAINING[part]}" for part, (
+        short = [] if less is None else [f"{actual:,} of {published:,} {TRAINING[part]}" for part, (
             actual, published) in less.sizes.items() if part in TRAINING and actual < published]
-        return f"full training{of} ({', '.join(told)})" if told else None
+        return f"full training{of} ({', '.join(short)})" if short else None
     return lacks
 
 
 def proxies(units):
     """`{data set: what stood in for it}` of some units."""
-    told = {}
+    replaced = {}
     for unit in units:
         for name, identity in unit.provenance["data"].items():
             if ":" in identity:
-                told[name] = identity.split(":")[0]
-    return told
+                replaced[name] = identity.split(":")[0]
+    return replaced
 
 
 def provenance(sets, units):
     """Where the units of a record come from: sets of what differs, seconds in all."""
     present = [u for s in sets for u in units[s.name].values()]
 
-    def every(key):
-        told = {json.dumps(u.provenance[key], sort_keys=True) for u in present}
-        return [json.loads(value) for value in sorted(told)]
+    def distinct(key):
+        values = {json.dumps(u.provenance[key], sort_keys=True) for u in present}
+        return [json.loads(value) for value in sorted(values)]
 
     data = {k: v for u in present for k, v in u.provenance["data"].items()}
     return {"data": data, "seeds": sorted({u.arguments["seed"] for u in present if "seed" in u.arguments}),
-            "versions": every("versions"), "devices": every("device"), "threads": every("threads"),
-            "revisions": every("revision"),
+            "versions": distinct("versions"), "devices": distinct("device"), "threads": distinct("threads"),
+            "revisions": distinct("revision"),
             "seconds": sum(u.provenance["seconds"] for u in present)}
 
 
@@ -163,7 +163,7 @@ def dumps(record):
     fields = []
     for k, v in sorted(record.items()):
         if isinstance(v, list) and v and isinstance(v[0], dict):
-            body = ",\n".join(f"  {line(each)}" for each in v)
+            body = ",\n".join(f"  {line(part)}" for part in v)
             fields.append(f' {line(k)}: [\n{body}\n ]')
         else:
             fields.append(f" {line(k)}: {line(v)}")
@@ -186,8 +186,8 @@ def read(paper, item):
         raw = json.loads(file.read_text())
     except (OSError, ValueError, RecursionError) as error:
         raise runtime.UserError(f"{file}: damaged ({' '.join(str(error).split())}); {REMEDY}") from None
-    told = raw.pop("check", None) if isinstance(raw, dict) else None
-    if told != content.of_json(raw)[:12]:
+    check = raw.pop("check", None) if isinstance(raw, dict) else None
+    if check != content.of_json(raw)[:12]:
         raise runtime.UserError(f"{file}: its content is not what was written; {REMEDY}")
     return raw | {part: restored(raw[part]) for part in ("rows", "data") if part in raw}
 

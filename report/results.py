@@ -102,10 +102,10 @@ def comparison(item, source, rows, signs, behind=()):
         if len(shown) > 4:  # a wide table: a spread goes under its mean
             lines = [[c.replace(" ± ", "<br>± ") for c in line] for line in lines]
         _add(body, rest, first, lines)
-    theirs = {tuple(printed.get(k) for k in item.keys) for printed in item.rows}
+    printed_keys = {tuple(printed.get(k) for k in item.keys) for printed in item.rows}
     for key, row in by_key.items():     # the reader's own: no row was printed for it
-        if key not in theirs and any(k is not None for k in key):
-            _add(body, rest, [display.in_words(cell(each)) for each in key], [
+        if key not in printed_keys and any(k is not None for k in key):
+            _add(body, rest, [display.in_words(cell(part)) for part in key], [
                 [source, *(cell(row.get(c), None, column) for c, column in shown.items())]])
     return header, body, rest
 
@@ -122,13 +122,13 @@ def _across(item, source, rows, signs, more):
     """
     *outer, head = item.keys
     heads = list(dict.fromkeys(c[head] for row in item.raw["rows"] for c in row["cells"]))
-    given = [(who, {tuple(r.get(k) for k in item.keys): r for r in theirs}, marked)
-             for who, theirs, marked in ((PUBLISHED, item.rows, {}), (source, rows, signs))]
+    given = [(who, {tuple(r.get(k) for k in item.keys): r for r in by_key}, marked)
+             for who, by_key, marked in ((PUBLISHED, item.rows, {}), (source, rows, signs))]
     body, rest = [], []
     for row in item.raw["rows"]:
         key = tuple(row.get(k) for k in outer)
-        lines = [[who, *(_side_by_side(item, theirs.get((*key, h), {}), marked, (*key, h)) for h in heads)]
-                 for who, theirs, marked in given]
+        lines = [[who, *(_side_by_side(item, by_key.get((*key, h), {}), marked, (*key, h)) for h in heads)]
+                 for who, by_key, marked in given]
         lines += [[_not_printed(k), *(cell(given[1][1].get((*key, h), {}).get(k)) for h in heads)]
                   for k in more]
         _add(body, rest, [display.in_words(cell(k)) for k in key], lines)
@@ -137,9 +137,9 @@ def _across(item, source, rows, signs, more):
 
 def _add(body, rest, first, lines):
     """Put the lines of a printed row that have values behind its name: into the rest without one of ours."""
-    told = [line for n, line in enumerate(lines) if n == 0 or any(line[1:])]
-    (rest if [who for who, *_ in told] == [PUBLISHED] else body).extend(
-        [*(first if n == 0 else [""] * len(first)), *line] for n, line in enumerate(told))
+    valued = [line for n, line in enumerate(lines) if n == 0 or any(line[1:])]
+    (rest if [who for who, *_ in valued] == [PUBLISHED] else body).extend(
+        [*(first if n == 0 else [""] * len(first)), *line] for n, line in enumerate(valued))
 
 
 def _side_by_side(item, row, signs, key):
@@ -156,8 +156,8 @@ def _label(item, key):
     """The heading of a column, as printed where it is printed, with the unit that its cells do not show."""
     column = item.columns.get(key) or {}
     words = display.in_words(column.get("label") or key.removeprefix("printed_"))
-    told = any("%" in cell(row.get(key)) for row in item.rows)
-    return f"{words}, {column['unit']}" if column.get("unit") in UNITS and not told else words
+    in_cells = any("%" in cell(row.get(key)) for row in item.rows)
+    return f"{words}, {column['unit']}" if column.get("unit") in UNITS and not in_cells else words
 
 
 def published_numbers(item, source, data, signs):
@@ -177,8 +177,8 @@ def scale_words(record):
     parts = {display.in_words(k): pair for k, pair in parts.items() if pair[0] < pair[1]}
     same = math.isclose(share, math.prod(a / f for a, f in parts.values()), rel_tol=0.02)  # all units alike
     how = "" if len(parts) < 2 else "the product of " if same else "a mean over the units; in all "
-    told = ", ".join(f"{a:,} of {f:,} {name}" for name, (a, f) in parts.items())
-    return f"{display.percent(share)} of the published scale ({how}{told})"
+    words = ", ".join(f"{a:,} of {f:,} {name}" for name, (a, f) in parts.items())
+    return f"{display.percent(share)} of the published scale ({how}{words})"
 
 
 def freshness(sets):
@@ -213,26 +213,26 @@ class _Pieces:
 
     def _tables(self, label):
         """Tables of the results of a run, as (header, body, rest, caption)."""
-        item, run, told = self.item, self.runs[label], self.headings[label]
+        item, run, source = self.item, self.runs[label], self.headings[label]
         signs = marks(item, run["cells"])
         meant = f" ({words})" if (words := legend(signs)) else ""
         if item.rows and run.get("rows"):
             caption = f"{item.title}: {display.symbols(item.caption)}{meant}"
-            yield *comparison(item, told, run["rows"], signs, self.behind), caption
+            yield *comparison(item, source, run["rows"], signs, self.behind), caption
         data = run.get("data") if item.printed_numbers else None
-        if data and (made := published_numbers(item, told, data, signs))[1]:
-            yield *made, [], f"{item.title}: published numbers{meant}"
+        if data and (table := published_numbers(item, source, data, signs))[1]:
+            yield *table, [], f"{item.title}: published numbers{meant}"
 
     def results(self):
         """The picture and the tables of the first run."""
-        told = self.headings[self.main]
+        source = self.headings[self.main]
         if self.pictures and self.pictures[self.main] is None:
             lacks = "" if self.record["verdict"] == "not run" else " There is nothing to draw."
-            text = f"*{captioned(display.sentence(self.title), told)}{lacks}*"
+            text = f"*{captioned(display.sentence(self.title), source)}{lacks}*"
             yield text, text
         elif self.pictures:
-            yield f"*{self.title}* ({told})", display.myst_figure(
-                self.file(self.main), captioned(self.title, told), self.alt, self.key)
+            yield f"*{self.title}* ({source})", display.myst_figure(
+                self.file(self.main), captioned(self.title, source), self.alt, self.key)
         for n, (header, body, rest, words) in enumerate(self._tables(self.main)):
             name = self.key if not self.pictures and n == 0 else None
             if body:
@@ -289,7 +289,7 @@ class _Pieces:
         """The claims of the paper, judged by every run."""
         if self.record["claims"]:
             judged = zip(*(record["claims"] for record in self.runs.values()))
-            body = [[display.symbols(each[0]["claim"]), *map(self._judged, each)] for each in judged]
+            body = [[display.symbols(claims[0]["claim"]), *map(self._judged, claims)] for claims in judged]
             text = markdown_table(["claim of the paper, summarised", *self.headings.values()], body)
             yield text, text
 
@@ -311,10 +311,10 @@ class _Pieces:
         """The table's reproduced numbers against the published ones, drawn."""
         if self.main != "recorded" or self.item.sort != "measured":
             return
-        found = numbers.of(self.item, self.record)
-        columns = {n.column: [o for o in found if o.column == n.column] for n in found}
+        drawn = numbers.of(self.item, self.record)
+        columns = {n.column: [o for o in drawn if o.column == n.column] for n in drawn}
         group = {display.in_words(k): v for k, v in columns.items()}
-        figure = scatter.draw(found, group if len(group) <= len(display.MARKERS) else {"": found})
+        figure = scatter.draw(drawn, group if len(group) <= len(display.MARKERS) else {"": drawn})
         if figure is not None:
             self.more[f"{self.key}-scatter.png"] = display.png_for_page(figure)
             words = f"{self.item.title}: reproduced against published values. Grey: within a factor of 2."

@@ -32,11 +32,11 @@ def draw(numbers, group, *, urls=None):
     left.fill_between([low, high], [low / 2, high / 2], [2 * low, 2 * high], color=display.PALE, zorder=-1)
     edges = np.linspace(-SPREAD, SPREAD, 41)
     bars = []
-    for k, (label, mine) in enumerate(group.items()):
-        mine = [n for n in mine if n.reproduced is not None]
-        compared = any(n.state in COMPARED for n in mine)
+    for k, (label, measured) in enumerate(group.items()):
+        measured = [n for n in measured if n.reproduced is not None]
+        compared = any(n.state in COMPARED for n in measured)
         for own, opacity in ((True, 0.8), (False, FADED)):
-            some = [n for n in mine if (n.state in COMPARED) == own]
+            some = [n for n in measured if (n.state in COMPARED) == own]
             if some:
                 points = left.scatter(*([max(abs(v), low) for v in values] for values in
                                         zip(*((n.published, n.reproduced) for n in some))),
@@ -45,7 +45,7 @@ def draw(numbers, group, *, urls=None):
                                       clip_on=False)
                 if urls:
                     points.set_urls([urls(n) for n in some])
-        ratios = [abs(n.reproduced / n.published) for n in mine if n.state in COMPARED and n.published]
+        ratios = [abs(n.reproduced / n.published) for n in measured if n.state in COMPARED and n.published]
         bars.append([math.log10(min(max(ratio, 10**-SPREAD), 10**SPREAD)) for ratio in ratios])
     left.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), xlabel="published",
              ylabel="reproduced", aspect="equal")

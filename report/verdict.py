@@ -139,18 +139,18 @@ def _values(real, waiting):
     ways = [f"{n} {words}" for way, words in WAYS.items() if (n := sum(c["how"] == way for c in real))]
     said = f"{agree} of {_counted(len(real), 'published value')} {_verb(len(real), 'agree')}"
     said += " so far" if waiting else ""
-    told = [f"{said} ({', '.join(ways)})" if ways else said]
+    lines = [f"{said} ({', '.join(ways)})" if ways else said]
     if tried := sum(comparison.half_width(c["sd"], c["nets"]) is not None for c in real):
-        told.append(f"a 99% interval misses {(1 - comparison.CONFIDENCE) * tried:.2g} of {tried} by chance")
-    return told
+        lines.append(f"a 99% interval misses {(1 - comparison.CONFIDENCE) * tried:.2g} of {tried} by chance")
+    return lines
 
 
 def _statuses(cells):
     """Values left out of the verdict, and why."""
     for status in STATUSES:
-        if theirs := [c for c in cells if c["status"] == status]:
-            why = dict.fromkeys(_why(c) for c in theirs)
-            yield f"{_counted(len(theirs), 'value')} {SAID[status]} ({', '.join(why)})"
+        if some := [c for c in cells if c["status"] == status]:
+            why = dict.fromkeys(_why(c) for c in some)
+            yield f"{_counted(len(some), 'value')} {SAID[status]} ({', '.join(why)})"
 
 
 def _why(cell):
