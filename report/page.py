@@ -130,7 +130,7 @@ class Page:
             self.sets[experiment.name] = chosen
         return chosen
 
-    each = staticmethod(tidy.each)
+    unnest = staticmethod(tidy.unnest)
 
     @property
     def at_full_scale(self):

@@ -5,7 +5,7 @@ import pandas as pd
 from shared.runtime import UserError
 
 
-def each(units, *lists):
+def unnest(units, *lists):
     """A row for each image (or pair, network ...) of the units, from results that are lists.
 
     units   a DataFrame with a row a unit
@@ -13,16 +13,16 @@ def each(units, *lists):
             one value a row, with `place` in the list (from 0); what is no list is repeated
     Raises UserError naming lists of different lengths.
     """
-    made = []
+    rows = []
     for unit in units.to_dict("records"):
-        found = {k: v for k, v in unit.items() if isinstance(v, list | np.ndarray)}
-        laid = {k: unit[k] for k in lists} if lists else found
+        listed = {k: v for k, v in unit.items() if isinstance(v, list | np.ndarray)}
+        laid = {k: unit[k] for k in lists} if lists else listed
         if len({len(v) for v in laid.values()}) > 1:
             lengths = ", ".join(f"{k} {len(v)}" for k, v in laid.items())
             raise UserError(f"run {unit['run']}: lists of different lengths ({lengths}); "
                             "name those that belong together")
-        rest = {k: v for k, v in unit.items() if k not in found}
-        made += [rest | {"place": n} | dict(zip(laid, values))
+        rest = {k: v for k, v in unit.items() if k not in listed}
+        rows += [rest | {"place": n} | dict(zip(laid, values))
                  for n, values in enumerate(zip(*laid.values()))]
-    columns = [c for c in units if not made or c in made[0]]
-    return pd.DataFrame(made, columns=None if made else [*dict.fromkeys([*columns, "place", *lists])])
+    columns = [c for c in units if not rows or c in rows[0]]
+    return pd.DataFrame(rows, columns=None if rows else [*dict.fromkeys([*columns, "place", *lists])])

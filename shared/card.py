@@ -180,7 +180,8 @@ def fixed_size(task):
         warned["attack-weaker-than-noise"] = (
             "Random noise changes more labels than PGD at the same size: the gradients mislead the attack, "
             "and accuracy under PGD is no evidence of robustness.")
-    return [share("pgd_accuracy", f"correct under PGD ({size})", attacked, better="higher"), noise], warned
+    label = f"correct under PGD ({size}, {task.pgd.steps} steps)"
+    return [share("pgd_accuracy", label, attacked, better="higher"), noise], warned
 
 
 def nearest(task):
@@ -193,7 +194,8 @@ def nearest(task):
     return [share("cw_accuracy", f"correct under Carlini-Wagner ({size})", task.correct & ~(norm <= task.l2),
                   better="higher"),
             task.noise("noise_accuracy_l2", L2(task.l2), size)[0],
-            quantile("cw_distance", "norm of its perturbations, median", norm, "L2", better="higher"),
+            quantile("cw_distance", "norm of its perturbations where it finds one, median", norm, "L2",
+                     better="higher"),
             *(quantile(f"cw_distance_{p}", f"the same, {p}% quantile", norm, "L2", p / 100, better="higher")
               for p in (10, 90))], {}
 
@@ -204,8 +206,9 @@ def random_noise(task):
     hit = result.attack.isfinite()
     measures = [share("susceptible", "correct images that a step along the gradient flips", hit,
                       result.correct, better="lower")]
-    return measures + [share(f"noise_{delta}", f"of these, flipped by noise of {delta} × that step's norm",
-                             row.isfinite(), hit) for delta, row in zip(result.deltas, result.random)], {}
+    label = "of these, flipped by one of {} draws of noise of {} × that step's norm"
+    return measures + [share(f"noise_{delta}", label.format(result.draws, delta), row.isfinite(), hit)
+                       for delta, row in zip(result.deltas, result.random)], {}
 
 
 def distances(task):
@@ -278,7 +281,8 @@ SECTIONS = (
     ("Accuracy", accuracy, "The share of images that get their label."),
     ("Perturbations of one size", fixed_size,
      "PGD follows the gradient to a perturbation that changes the label; noise draws perturbations of the "
-     "same size. A model is only as robust as under the stronger of the two."),
+     "same size. Pixels lie from 0 to 1. An image that is misclassified without any perturbation counts as "
+     "misclassified. A model is only as robust as under the stronger of the two."),
     ("Nearest adversarial image", nearest,
      "The Carlini-Wagner attack minimises the norm of the perturbation; where a step along the gradient is "
      "shorter, that step counts. A larger norm is better."),
@@ -294,7 +298,7 @@ SECTIONS = (
      "the image must change more."),
     ("How classes lie", clusters,
      "Widths and distances of the classes among the logits, without an attack. Smaller is meant to be "
-     "better; whether it is, the attacks above show."),
+     "better; whether it is, the attacks above show: a network that is not trained can have a small value."),
     ("Re-trainings", retrainings,
      "Whether networks trained in the same way from other seeds make the same mistakes: on one adversarial "
      "image each, and in the region between many of one image. Where they disagree on adversarial images and "
@@ -324,9 +328,11 @@ class Card:
                     f"example “{wide[0]}”; take more images.")
         attack = self.differences.get("pgd_accuracy")
         if attack and not attack[1] <= 0 <= attack[2]:
+            models = [*self.sections]
             for name, label, second in self.preferences:
                 if second != (attack[0] > 0):
-                    warned["both", f"rank-disagrees: {name}"] = f"“{label}” prefers the other model than PGD."
+                    warned["both", f"rank-disagrees: {name}"] = (
+                        f"“{label}” prefers {models[second]}; more robust under PGD is {models[not second]}.")
         return warned
 
     @property

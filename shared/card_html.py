@@ -5,6 +5,7 @@ from html import escape
 from shared.card import KNOWN, SECTIONS
 
 COLOURS = "#0f73b2", "#d55e00"      # of the reader's models
+MEANT = ("roby", "overlap")     # a paper takes them for robustness; the attacks on the card decide
 STYLE = """
 .card{--text:#1c2024;--soft:#667;--line:#ccd;--back:#fff;--shade:#f3f4f7;font:16px/1.5 system-ui,sans-serif;
 color:var(--text);background:var(--back);max-width:68rem;margin:0 auto;padding:1rem;text-align:left}
@@ -109,7 +110,8 @@ def section(card, title, meaning, others):
         cells = [f'<td data-head="{escape(model)}">{measured(found)}</td>' for model, found in own.items()]
         if len(mine) == 2:
             cells.append(f'<td data-head="difference">{changed(m, card.differences.get(m.name))}</td>')
-        better = f" <small>({m.better} is better)</small>" if m.better else ""
+        claimed = "meant to be " * (m.name in MEANT)
+        better = f" <small>({m.better} is {claimed}better)</small>" if m.better else ""
         values = [(found.value, colour) for found, colour in zip(own.values(), COLOURS)
                   if found and found.value is not None]
         if others:
@@ -128,21 +130,26 @@ def body(card):
     settings, others = card.settings, known(card.settings["shape"])
     shape = " × ".join(map(str, settings["shape"]))
     marks = ", ".join(f'<span style="color:{c}">▲</span> {escape(m)}' for m, c in zip(card.sections, COLOURS))
-    place = (f"Dots are {len(others)} networks of the book on images of this size, named under the pointer; "
-             f"{marks}." if others else
+    place = (f"Dots are {len(others)} known networks on images of this size, a line from their lowest to "
+             f"their highest value: {escape('; '.join(others))}. {marks}." if others else
              "There are no reference networks for images of this size.")
-    warnings = "".join(f'<p class="warning"><b>{escape(name)}</b> ({escape(model)}): {escape(text)}</p>'
+    warnings = "".join(f'<p class="warning"><b>{escape(name.partition(":")[0])}</b> ({escape(model)}): '
+                       f"{escape(text)}</p>"
                        for (model, name), text in card.warnings.items())
-    names = ", ".join(map(escape, card.sections))
+    names = " and ".join(map(escape, card.sections))
+    pairs = "; a difference is of images that have a value of both models" * (len(card.sections) == 2)
     better = {model: [label for _, label, second in card.preferences if second == bool(n)]
               for n, model in enumerate(card.sections)} if len(card.sections) == 2 else {}
-    summary = "".join(f"<p><b>{escape(model)}</b> is better beyond chance in: "
+    attack = card.differences.get("pgd_accuracy")
+    summary = "" if not attack or attack[1] <= 0 <= attack[2] else (
+        f"<p>More robust under PGD: <b>{escape([*card.sections][attack[0] > 0])}</b>.</p>")
+    summary += "".join(f"<p><b>{escape(model)}</b> is better beyond chance in: "
                       f"{escape('; '.join(labels))}.</p>" for model, labels in better.items() if labels)
     if better and not summary:
         summary = "<p>No measure differs beyond chance.</p>"
     return (f'<div class="card"><style>{STYLE}</style><h1>Report card: {names}</h1>'
             f"<p>{settings['all']:,} images of {shape}, the attacks on {settings['images']:,} of them; seed "
-            f"{settings['seed']}. Small numbers are 95% intervals; n counts images. {place}</p>"
+            f"{settings['seed']}. Small numbers are 95% intervals; n counts images{pairs}. {place}</p>"
             f"{summary}{warnings}"
             + "".join(section(card, title, meaning, others) for title, _, meaning in SECTIONS) + "</div>")
 

@@ -60,26 +60,26 @@ def test_lists_become_rows_and_the_rest_is_repeated():
     units = pd.DataFrame([{"run": "u", "net": "a", "first": 10, "rms": [0.1, 0.2], "ok": [True, False],
                            "one": [7]}, {"run": "v", "net": "b", "first": 12, "rms": np.array([0.3]),
                                          "ok": [True], "one": []}])
-    made = Page.each(units, "rms", "ok")
+    made = Page.unnest(units, "rms", "ok")
     assert made.to_dict("records") == [
         {"run": "u", "net": "a", "first": 10, "place": 0, "rms": 0.1, "ok": True},
         {"run": "u", "net": "a", "first": 10, "place": 1, "rms": 0.2, "ok": False},
         {"run": "v", "net": "b", "first": 12, "place": 0, "rms": 0.3, "ok": True}]
-    assert tidy.each(units[:1].drop(columns=["one"])).rms.tolist() == [0.1, 0.2]
+    assert tidy.unnest(units[:1].drop(columns=["one"])).rms.tolist() == [0.1, 0.2]
     with pytest.raises(runtime.UserError, match=r"run u: lists of different lengths \(rms 2, ok 2, one 1\)"):
-        tidy.each(units)
+        tidy.unnest(units)
 
 
 def test_rows_of_no_unit_and_of_empty_lists_have_their_columns():
-    assert list(tidy.each(pd.DataFrame(), "rms").columns) == ["place", "rms"]
-    empty = tidy.each(pd.DataFrame([{"run": "u", "net": "a", "rms": []}]), "rms")
+    assert list(tidy.unnest(pd.DataFrame(), "rms").columns) == ["place", "rms"]
+    empty = tidy.unnest(pd.DataFrame([{"run": "u", "net": "a", "rms": []}]), "rms")
     assert len(empty) == 0 and {"run", "net", "place", "rms"} <= set(empty.columns)
 
 
 @given(st.lists(st.lists(st.integers(), max_size=4), min_size=1, max_size=5))
 def test_no_value_is_lost_or_made(lists):
     units = pd.DataFrame([{"run": f"u{n}", "values": values, "n": n} for n, values in enumerate(lists)])
-    made = tidy.each(units, "values")
+    made = tidy.unnest(units, "values")
     for n, values in enumerate(lists):
         mine = made[made.n == n]
         assert mine["values"].tolist() == values and mine.place.tolist() == list(range(len(values)))

@@ -461,8 +461,9 @@ page.box(prose.fill(
     "by Algorithm 1 with that distance is {free.roby.value:.3f} (95% interval {free.roby.low:.3f} to "
     "{free.roby.high:.3f}; perfect: −1). The paper does not define its scaling: with the overlap divided by "
     "the mean distance of the centres, instead of scaled as in the authors' later code, the correlation is "
-    "{free.overlap.value:.3f} ({equal.overlap.value:.3f} among arrangements of equal separation). The printed Equations "
-    "5 to 10 reach {free.equations.value:.3f} ({equal.equations.value:.3f}), but their ROBY changes with the scale of "
+    "{free.overlap.value:.3f} ({equal.overlap.value:.3f} among arrangements of equal separation). The "
+    "printed Equations 5 to 10 reach {free.equations.value:.3f} ({equal.equations.value:.3f}), but their "
+    "ROBY changes with the scale of "
     "the features; trained networks follow in {section}.", {
         "n": scale.trials, "section": "{ref}`Section IV.C <chen-iv-c>`", "equal": AGREED["equal separation"],
         "free": AGREED["separation differs up to fourfold"]}),

@@ -72,14 +72,14 @@ convolutional = page.results(experiments.convolutional).only(figures.printed)
 
 
 # %%
-def named(units):
+def printed_names(units):
     """The networks with attack success and ROBY named as printed."""
     return figures.networks(units).rename(columns={"asr_text": "asr", "roby_2": "roby"})
 
 
 def table_rows(units):
     """Rows of Tables VI, VII and IX."""
-    return figures.as_cells(named(units), ("asr", "roby"))
+    return figures.as_cells(printed_names(units), ("asr", "roby"))
 
 
 def of_table(asked):
@@ -191,7 +191,7 @@ page.table("table-9", convolutional, figures.with_lengths(table_rows))
 # %%
 def figure_11(units):
     """Panels, networks, and Pearson's correlation of attack success and ROBY in each data set."""
-    rows = named(units)
+    rows = printed_names(units)
     return {"panels": len({*rows.get("dataset", ())}), "networks": len(rows),
             "pearson": {data: {key: value for key, value in numbers.items() if key in ("status", "pearson")}
                         for data, numbers in ranking.of_cnns(rows).items()}}

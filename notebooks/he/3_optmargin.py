@@ -121,11 +121,11 @@ fast_image = fast(network, image, true, generator=draw(2)).x_adv
 CHANGES = ({}, {"total": lambda terms: sum(terms) / len(terms)},        # the mean of the losses, not the sum
            {"term": lambda scores, true: scores[true].clamp(min=0)},    # other classes are not subtracted
            {"total": lambda terms: terms[0]})                           # one model instead of five
-found = [by_the_paper(network, image, int(true), noises, c=0.3, rate=0.05, steps=60, **each)
-         for each in CHANGES]
-same, *changed = [1.0 if x is None else (x - fast_image).abs().max().item() for x in found]
+images = [by_the_paper(network, image, int(true), noises, c=0.3, rate=0.05, steps=60, **change)
+          for change in CHANGES]
+same, *changed = [1.0 if x is None else (x - fast_image).abs().max().item() for x in images]
 checked = dict(data={"members": 5, "same_image": same < 1e-4},
-               evidence=equality(same < 1e-4, changed=[each > 1e-3 for each in changed]))
+               evidence=equality(same < 1e-4, changed=[difference > 1e-3 for difference in changed]))
 page.statement("equation-optmargin-loss", **checked)
 page.statement("equation-optmargin-objective", **checked)
 
@@ -212,7 +212,7 @@ page.figure("figure-5", attacks, lambda runs: display.image_table(figures.pictur
 # %%
 def cost(runs):
     """Passes an image of OptMargin and OptBrittle on the normal MNIST network, and their ratio."""
-    near, far = (mean(page.each(figures.only(runs, "mnist-normal", kind), "passes").passes)
+    near, far = (mean(page.unnest(figures.only(runs, "mnist-normal", kind), "passes").passes)
                  for kind in ("brittle", "margin"))
     return {"members": experiments.SCRIPT.members, "samples": cube.samples, "brittle_passes": near,
             "margin_passes": far, "slowdown": far / near if near and far else None}

@@ -92,18 +92,18 @@ def search_by_the_paper(model, x, dirs, step, top):
     def label(moved):
         return model(moved.clamp(0, 1)).argmax().item()
 
-    found = []
+    crossings = []
     for direction in dirs:
         labels = ((n, label(x + n * step * direction.view_as(x))) for n in range(1, round(top / step) + 1))
-        found.append(next(((n, new) for n, new in labels if new != label(x)), None))
-    return found
+        crossings.append(next(((n, new) for n, new in labels if new != label(x)), None))
+    return crossings
 
 
 network, image = small_network(seed=4, hidden=12, classes=5)
 dirs = experiments.directions_for(image, 36, negatives=True, seed=0)
 slow, fast = (search(network, image, dirs, step=0.02, top=0.48) for search in (search_by_the_paper, survey))
 by_direction = zip(fast.distance[0].tolist(), fast.adjacent[0].tolist(), fast.found[0].tolist())
-same = slow == [(round(d / 0.02), label) if found else None for d, label, found in by_direction]
+same = slow == [(round(d / 0.02), label) if crossed else None for d, label, crossed in by_direction]
 page.statement("procedure-boundary-distance", data={"directions": len(dirs), "same": same},
                evidence=equality(same))
 
@@ -114,9 +114,9 @@ page.statement("procedure-boundary-distance", data={"directions": len(dirs), "sa
 # Top-$k$ {term}`purity` is the fraction of the directions with a boundary whose adjacent class is among the $k$ most frequent ones.
 
 # %% tags=["show-input"]
-def purity_by_the_paper(found, k):
+def purity_by_the_paper(crossings, k):
     """The largest share of the directions with a boundary that k classes cover."""
-    classes = [each[1] for each in found if each]
+    classes = [crossing[1] for crossing in crossings if crossing]
     counts = sorted(map(classes.count, set(classes)), reverse=True)
     return sum(counts[:k]) / max(1, len(classes))
 
@@ -195,10 +195,10 @@ def by_step(runs):
     for u in runs.to_dict("records"):
         coarse, fine = (np.array(values) for values, _ in u["median"])
         (right, wrong), never = u["mean"][1], np.array(u["never"][1])
-        found = np.maximum(coarse, fine) < 1
+        reached = np.maximum(coarse, fine) < 1
         facts[u["kind"]] = {
-            "examples": u["examples"], "found": found.sum(), "coarse": mean(coarse[found]),
-            "fine": mean(fine[found]), "right": mean(right), "wrong": mean(wrong),
+            "examples": u["examples"], "found": reached.sum(), "coarse": mean(coarse[reached]),
+            "fine": mean(fine[reached]), "right": mean(right), "wrong": mean(wrong),
             "struck": (never[1] > never[0]).sum()}
     return facts
 

@@ -122,14 +122,14 @@ def cells(net, trained, columns):
 
 def table_3(classifiers, surroundings):
     """False positives and negatives of each classifier, and its worst-case accuracy."""
-    found, made = detection.by_name(classifiers), []
+    trained_nets, rows = detection.by_name(classifiers), []
     for (net, (data, training)), attack in product(figures.NETWORKS.items(), ("brittle", "margin")):
-        trained = found.get((net, attack))
-        made.append({"dataset": data, "model_training": training, "training_attack": figures.KINDS[attack],
+        trained = trained_nets.get((net, attack))
+        rows.append({"dataset": data, "model_training": training, "training_attack": figures.KINDS[attack],
                      **cells(net, trained, {"false_pos_benign_pct": "benign", "false_neg_optbrittle_pct":
                                          "brittle", "false_neg_optmargin_pct": "margin"}),
                      "worst_case_pct": detection.worst(trained)["percent"]})
-    return made
+    return rows
 
 
 page.table("table-3", (classifiers, surroundings), table_3)
@@ -144,8 +144,8 @@ page.table("table-3", (classifiers, surroundings), table_3)
 # %%
 def table_4(classifiers):
     """Errors of the classifier trained and tested on FGSM, normal networks."""
-    found, columns = detection.by_name(classifiers), {"false_pos_pct": "benign", "false_neg_pct": "fgsm"}
-    return [{"dataset": data, **cells(net, found.get((net, "fgsm")), columns)}
+    by_name, columns = detection.by_name(classifiers), {"false_pos_pct": "benign", "false_neg_pct": "fgsm"}
+    return [{"dataset": data, **cells(net, by_name.get((net, "fgsm")), columns)}
             for net, (data, training) in figures.NETWORKS.items() if training == "normal"]
 
 
@@ -177,15 +177,15 @@ def cost(runs):
     sums = runs.assign(n=runs.counts.map(sum)).groupby(["network", "kind"])[["evaluations", "n"]].sum()
     printed = ("seconds_per_image_slowest", "classifier_training_minutes")
     return dict.fromkeys(printed, Cell(status=SLOWEST)) | {
-        "looks": {f"{net}_{kind}".replace("-", "_"): mine.evaluations / mine.n
-                  for (net, kind), mine in sums[sums.n > 0].iterrows()}}
+        "looks": {f"{net}_{kind}".replace("-", "_"): total.evaluations / total.n
+                  for (net, kind), total in sums[sums.n > 0].iterrows()}}
 
 
 def arithmetic(runs):
     """How often 16-bit numbers were not enough, in percent, and what an audit found."""
-    mine = runs[runs.audited > 0]
-    again = (mine.again.astype(float) * mine.evaluations).sum() / mine.evaluations.sum()
-    return {"again": 100 * again, **mine[["audited", "otherwise"]].sum()} if len(mine) else {}
+    audited = runs[runs.audited > 0]
+    again = (audited.again.astype(float) * audited.evaluations).sum() / audited.evaluations.sum()
+    return {"again": 100 * again, **audited[["audited", "otherwise"]].sum()} if len(audited) else {}
 
 
 page.statement("procedure-cost-boundary", surroundings, data=cost)
@@ -256,11 +256,11 @@ def in_short(classifiers, surroundings):
             "ran": figures.only(surroundings, "mnist-normal", "margin").iterations.min()}
 
 
-found = page.best(classifiers, surroundings)
-facts = in_short(*found) if all(map(len, found)) else {}
+best = page.best(classifiers, surroundings)
+facts = in_short(*best) if all(map(len, best)) else {}
 page.box(prose.fill(BOX, facts) if facts and prose.complete(BOX, facts) else
            "This run has too few examples to train a classifier.", alt=ALT_NUMBERS,
-           picture=detection.draw_features(found[1]) if len(found[1]) else None)
+           picture=detection.draw_features(best[1]) if len(best[1]) else None)
 
 # %%
 page.finish()

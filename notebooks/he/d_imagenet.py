@@ -90,9 +90,9 @@ def table_5(examples, classifiers=None):
     rows, table = figures.examples(examples, "point", "region"), []
     trained = {} if classifiers is None else {u.attack: u for u in classifiers.itertuples()}
     for kind, name in NAMES.items():
-        mine, errors = rows[rows.kind == kind], detection.errors(trained.get(kind))
-        cells = {"distortion_rms": mean(mine.rms[mine.counts]),     # of benign images none counts
-                 "point_accuracy_pct": share(mine.point), "region_accuracy_pct": share(mine.region),
+        of_kind, errors = rows[rows.kind == kind], detection.errors(trained.get(kind))
+        cells = {"distortion_rms": mean(of_kind.rms[of_kind.counts]),     # of benign images none counts
+                 "point_accuracy_pct": share(of_kind.point), "region_accuracy_pct": share(of_kind.region),
                  "false_pos_pct": errors.get("benign", {}).get("percent"),
                  "false_neg_pct": errors.get(kind, {}).get("percent") if kind != "benign" else None}
         table.append({"attack": name})
@@ -120,8 +120,8 @@ def votes(runs):
     rows = figures.examples(runs, "region")
     if not set(NAMES) <= {*rows.kind}:
         return {}
-    facts = {kind: percentage(int(mine.region.sum()), len(mine)) | {"paper": PRINTED[NAMES[kind]]}
-             for kind in NAMES for mine in [rows[rows.kind == kind]]}
+    facts = {kind: percentage(int(of_kind.region.sum()), len(of_kind)) | {"paper": PRINTED[NAMES[kind]]}
+             for kind in NAMES for of_kind in [rows[rows.kind == kind]]}
     lowest = min(facts, key=lambda kind: facts[kind]["percent"])
     return facts | {"attacked": int(rows.correct[rows.kind == "benign"].sum()), "lowest": NAMES[lowest],
                     "least": facts[lowest], "theirs": min(PRINTED, key=PRINTED.get)}
@@ -178,8 +178,8 @@ def one_data(runs):
     """Of each kind: whether its picture and searches are there, and the share that regions restore."""
     first, rows = firsts(runs), figures.examples(runs, "region")
     return {kind: {"picture": kind in first and len(first[kind]["pictures"]) > 0,
-                   "walks": kind in first and bool(first[kind]["one"]), "restored": share(mine.region)}
-            for kind, mine in rows.groupby("kind", observed=True)}
+                   "walks": kind in first and bool(first[kind]["one"]), "restored": share(of_kind.region)}
+            for kind, of_kind in rows.groupby("kind", observed=True)}
 
 page.figure("figure-8", examples, draw_one, data=one_data,
             alt="Four columns: an image and three attacks; below each its boundary distances in two norms.",
@@ -197,7 +197,7 @@ page.figure("figure-8", examples, draw_one, data=one_data,
 # %%
 def surveys(runs):
     """`{kind: a row an image that counts}`: boundary distances in both norms, and purities."""
-    rows = page.each(runs, "least", "median", "least_linf", "median_linf", "purity")
+    rows = page.unnest(runs, "least", "median", "least_linf", "median_linf", "purity")
     return dict(tuple(rows.groupby("kind", sort=False)))
 
 
@@ -222,9 +222,9 @@ def draw_all(runs):
 
 def all_data(runs):
     """Medians over images, and the mean purity of the commonest class, of each kind."""
-    return {kind: {"median": mine["median"].median(), "least": mine.least.median(), "images": len(mine),
-                   "purity": next(iter(figures.mean_purity(mine)), None), "step": float(runs.step.max())}
-            for kind, mine in surveys(runs).items()}
+    return {kind: {"median": images["median"].median(), "least": images.least.median(), "images": len(images),
+                   "purity": next(iter(figures.mean_purity(images)), None), "step": float(runs.step.max())}
+            for kind, images in surveys(runs).items()}
 
 page.figure("figure-9", examples, draw_all, data=all_data,
            alt="Nearest and median distances of sorted images in two norms, a curve a kind; purities over k.",
@@ -243,14 +243,14 @@ page.figure("figure-9", examples, draw_all, data=all_data,
 # %%
 def fitted(noises, examples):
     """Facts: how far the examples' success under their own noise carries over to other noise; {} of none."""
-    found, = figures.misread_under_noise(noises) or [{"own": None}]
-    if found["own"] is None:
+    misread, = figures.misread_under_noise(noises) or [{"own": None}]
+    if misread["own"] is None:
         return {}
-    rows = page.each(noises, "counts", "others")
+    rows = page.unnest(noises, "counts", "others")
     shares = 100 * rows.others[rows.counts]
-    return found | {"noises": noises.noises.max(), "low": shares.min(), "high": shares.max(),
+    return misread | {"noises": noises.noises.max(), "low": shares.min(), "high": shares.max(),
                     "blocks": len(noises), "attacked": (examples.kind == "margin").sum(),
-                    "fits": "overfits" if 2 * found["others"] < found["own"] else "does not overfit"}
+                    "fits": "overfits" if 2 * misread["others"] < misread["own"] else "does not overfit"}
 
 page.extra("other-noises-imagenet", noises, lambda u: [r | {"network": "SqueezeNet 1.1"}
                                                       for r in figures.misread_under_noise(u)],

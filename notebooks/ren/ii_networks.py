@@ -111,7 +111,7 @@ page.table("table-1", networks, layer_rows)
 # %%
 def rows(networks):
     """Table II: means over nets with their spread, and the most frequent answers; no class where two tie."""
-    made = [{"row": f"{part}ing_accuracy", **{
+    table = [{"row": f"{part}ing_accuracy", **{
         column: {"value_pct": replace(cell["value_pct"], status=FITTED)}
         for column, cell in by_architecture(networks, value_pct=f"{part}_pct").items()}}
         for part in ("train", "test")]
@@ -120,11 +120,11 @@ def rows(networks):
         most = {a: classes.mode().tolist() for a, classes in given}
         tied = {a: f" each for {' and '.join(map(str, best))}" * (len(best) > 1) for a, best in most.items()}
         votes = {a: f"{sum(classes == most[a][0])} of {len(classes)}{tied[a]}" for a, classes in given}
-        made.append({"row": f"pure_{name}", **{
+        table.append({"row": f"pure_{name}", **{
             column: {"predicted_class": most[column[-1]][0] if len(most[column[-1]]) == 1 else None,
                      "votes": votes[column[-1]]} | cell
             for column, cell in by_architecture(networks, probability_pct=f"{name}_pct").items()}})
-    return made
+    return table
 
 
 page.table("table-2", networks, rows)
@@ -194,10 +194,10 @@ def deviation(x, y, **constants):
     worst = 0.0
     for a, b, one, other in zip(x.numpy(), y.numpy(), inside, whole):
         for margin, ours in ((0, one), (5, other)):
-            theirs = structural_similarity(np.pad(a, margin, "edge"), np.pad(b, margin, "edge"),
+            reference = structural_similarity(np.pad(a, margin, "edge"), np.pad(b, margin, "edge"),
                                            gaussian_weights=True,
                                            use_sample_covariance=False, **constants)
-            worst = max(worst, abs(float(ours) - theirs))
+            worst = max(worst, abs(float(ours) - reference))
     return worst
 
 
@@ -239,24 +239,24 @@ display.say(f"In {2 * PAIRS} comparisons the two differ by {'less' if within els
 # %%
 known = page.best(networks)
 if len(known):
-    each = known.groupby("architecture")
+    kinds = known.groupby("architecture")
     differing = [name for a, name in ARCHITECTURES.items()
                  if known[known.architecture == a].white_class.nunique() > 1]
-    several = "Networks of one architecture agree on white." if each.size().max() > 1 else ""
-    alone = (f"In {len(differing)} of the {len(each)} architectures, networks that differ only in the seed "
+    several = "Networks of one architecture agree on white." if kinds.size().max() > 1 else ""
+    alone = (f"In {len(differing)} of the {len(kinds)} architectures, networks that differ only in the seed "
              "of their training disagree on white, so that a single network's label of white, such as a "
              "published one, does not characterise its architecture." if differing else several)
-    often, likely = known.white_class.value_counts(), each.white_pct.mean()
-    theirs = {row["row"]: [row[f"architecture_{a}"]["predicted_class"] for a in ARCHITECTURES]
+    often, likely = known.white_class.value_counts(), kinds.white_pct.mean()
+    printed = {row["row"]: [row[f"architecture_{a}"]["predicted_class"] for a in ARCHITECTURES]
               for row in paper["table-2"].rows if row["row"].startswith("pure")}
     page.box(
         "Which digit does a network trained on MNIST digits predict for an all-white or an all-black image, "
         f"which shows no digit? {int((known.black_class == 1).sum())} of {len(known)} networks of three "
         f"architectures (mean test accuracy {known.test_pct.mean():.1f}%) label the black image 1 (paper: "
-        f"{theirs['pure_black'].count(1)} of {len(theirs['pure_black'])} networks). The white image gets "
+        f"{printed['pure_black'].count(1)} of {len(printed['pure_black'])} networks). The white image gets "
         f"{known.white_class.nunique()} different labels, most often {often.index[0]} ({often.iloc[0]} of "
         f"{len(known)}), with a mean probability of {likely.min():.0f} to {likely.max():.0f}% by "
-        f"architecture (paper: labels {', '.join(map(str, theirs['pure_white']))}, one network each). "
+        f"architecture (paper: labels {', '.join(map(str, printed['pure_white']))}, one network each). "
         f"{alone}",
         picture=draw_answers(known), alt=ANSWERS_ALT)
 

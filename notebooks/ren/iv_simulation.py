@@ -121,14 +121,14 @@ def draw_pairs(runs):
 
 def shown(runs):
     """Every pair in the picture: digit, two labels, SSIM, whether the labels hold when evaluated again."""
-    pairs = page.each(runs[["run", "background", "digits", "excluded", "inside_class", "outside_class",
+    pairs = page.unnest(runs[["run", "background", "digits", "excluded", "inside_class", "outside_class",
                            "separability", "answers_inside", "answers_outside", "original", "source"]])
     return {background: [
         {"digit": u.digits, "inside": u.inside_class, "outside": u.outside_class, "ssim": u.separability,
          "labels_hold": (u.inside_class, u.outside_class) == (u.answers_inside, u.answers_outside),
          "original_is_source": bool((u.original == u.source).all())}
-        for u in mine[~mine.excluded.astype(bool)].itertuples()]
-        for background, mine in pairs.groupby("background", sort=False)}
+        for u in of_background[~of_background.excluded.astype(bool)].itertuples()]
+        for background, of_background in pairs.groupby("background", sort=False)}
 
 
 figure_2 = page.figure(
@@ -185,17 +185,17 @@ page.extra("trainings", (searches, variants), reach,
 def of_this_page(searches, variants):
     """The rows of `reach` with this page's recipe, by architecture; `outliers` where the print is outside."""
     trainings = pd.DataFrame(reach(searches, variants))
-    mine = trainings[trainings.training.str.endswith("as above")]
-    return mine.assign(architecture=mine.training.str[0], outliers=mine.outside > 0.02)
+    own = trainings[trainings.training.str.endswith("as above")]
+    return own.assign(architecture=own.training.str[0], outliers=own.outside > 0.02)
 
 
 def what_training_does(*runs):
     """Facts: how far networks of a training lie apart, and which trainings come near the published values."""
-    trainings, mine = pd.DataFrame(reach(*runs)), of_this_page(*runs)
-    within = mine.highest - mine.lowest
+    trainings, own = pd.DataFrame(reach(*runs)), of_this_page(*runs)
+    within = own.highest - own.lowest
     near = [name for name, rows in trainings.groupby("training", sort=False)
-            if name not in {*mine.training} and (rows.outside <= 0.02).all()]
-    return {"least": within.min(), "most": within.max(), "outliers": mine.outliers.sum(), "rows": len(mine),
+            if name not in {*own.training} and (rows.outside <= 0.02).all()]
+    return {"least": within.min(), "most": within.max(), "outliers": own.outliers.sum(), "rows": len(own),
             "near": "; ".join(near) or "none", **PRINTED.robustness_ssim.groupby("background").agg(np.ptp)}
 
 page.text((searches, variants), what_training_does,
@@ -231,14 +231,14 @@ def what_the_definition_does(searches, variants):
     in the rows where the published value lies outside our networks, and in the others.
     """
     table = pd.DataFrame(by_convention(searches)).set_index("convention")
-    mine = of_this_page(searches, variants)
+    own = of_this_page(searches, variants)
     off = (table.drop("printed") - table.loc["printed"]).abs()
-    if off.isna().any(axis=None) or not mine.outliers.any() or mine.outliers.all():
+    if off.isna().any(axis=None) or not own.outliers.any() or own.outliers.all():
         return {}
     nearest = off.iloc[1:].mean(axis=1).idxmin()
-    outliers = (mine.architecture + " " + mine.background)[mine.outliers]
+    outliers = (own.architecture + " " + own.background)[own.outliers]
     there, rest = off[outliers].mean(axis=1), off.drop(columns=outliers).mean(axis=1)
-    return {"nearest": nearest, "outside": len(outliers), "rest": len(mine) - len(outliers),
+    return {"nearest": nearest, "outside": len(outliers), "rest": len(own) - len(outliers),
             "there": there.iloc[0], "there_by": there[nearest], "rest_off": rest.iloc[0],
             "rest_by": rest[nearest]}
 

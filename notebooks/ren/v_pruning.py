@@ -220,13 +220,13 @@ def draw_examples(runs):
 
 def figure_data(runs):
     """Every adversarial example in the picture with its facts, and the mean SSIM of each row."""
-    made = {u.background: u.shown for u in runs.itertuples()}
+    examples = {u.background: u.shown for u in runs.itertuples()}
     # Not under the names of the published means, which belong to a digit and settings that are not stated.
-    means = {b: float(np.mean([e["ssim"] for e in shown])) for b, shown in made.items()}
+    means = {b: float(np.mean([e["ssim"] for e in shown])) for b, shown in examples.items()}
     # The same digit leads both rows, and is itself none of the pictures right of it.
     leads = [(u.original == runs.original.iloc[0]).all()
              and not (u.outside == u.original).all((1, 2, 3)).any() for u in runs.itertuples()]
-    return {"examples": made, "original_leads": bool(all(leads)),
+    return {"examples": examples, "original_leads": bool(all(leads)),
             "original_class": runs.original_class.tolist(), "mean_ssim": means}
 
 

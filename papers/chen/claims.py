@@ -10,20 +10,20 @@ from report.claims import Claims, over_cases
 claim = Claims()
 
 
-def with_status(case, holds, *, says, view=None, named=None, reads=""):
+def with_status(case, holds, *, says, view=None, called=None, reads=""):
     """A predicate on every case of the rows, or of the dict that `view` makes of them; see `over_cases`.
 
     A case without a value says why there is none, as its `status` or that of a `Cell` does. A claim that
     another length of training of the cheapest networks would flip is open.
 
-    case   the columns that name a case, or what the keys of the dict are;  named: {case: what it is called}
+    case   the columns that name a case, or what the keys of the dict are;  called: {case: what it is called}
     says   a template of what a case shows
     """
     def judged(rows):
         rows = view(rows) if view else rows
         if isinstance(rows, pd.DataFrame):
             rows = {" ".join(str(row[k]) for k in case.split()): row for row in rows.to_dict("records")}
-        cases = {(named or {}).get(key, key): {case: (named or {}).get(key, key)} | row
+        cases = {(called or {}).get(key, key): {case: (called or {}).get(key, key)} | row
                  for key, row in rows.items()}
         statuses = {name: [row.get("status"), *(as_cell(cell).status for cell in row.values())]
                     for name, row in cases.items()}
@@ -35,8 +35,8 @@ def with_status(case, holds, *, says, view=None, named=None, reads=""):
     def predicate(rows, *others):
         rows, lengths = figures.at_lengths(rows)
         holds, evidence = judged(rows)
-        for length, found in lengths.items():
-            if holds is not None and (other := judged(found)[0]) not in (holds, None):
+        for length, flipped in lengths.items():
+            if holds is not None and (other := judged(flipped)[0]) not in (holds, None):
                 return None, (f"{evidence}; with {figures.LENGTHS[length]} the epochs for the cheapest "
                               f"networks it {'holds' if other else 'fails'}, so the claim is not judged")
         return holds, evidence
@@ -126,7 +126,7 @@ claim("table-3", "said to have the highest", cells=True)(highest("2"))
 
 claim("table-4", "at least 0.94", cells=True)(with_status(
     "attack_success", lambda c: min(c.roby_2, c.roby_inf) >= 0.94,
-    named={"asr_2": "L2 attack", "asr_inf": "L∞ attack"},
+    called={"asr_2": "L2 attack", "asr_inf": "L∞ attack"},
     says="L2 form {roby_2}, L∞ form {roby_inf}"))
 claim("table-4", "better with Linf", cells=True)(with_status(
     "attack", lambda c: c.roby_2 > c.roby_inf, says="L2 form {roby_2}, L∞ form {roby_inf}",

@@ -33,9 +33,9 @@ def coefficients(rows, pairs, *, asked=figures.TEN, kind="pearson"):
         if data not in whole:
             result[data] = dict.fromkeys(pairs) | {"status": f"not run: {FEWER.format(asked=asked)}"}
             continue
-        found = {name: agreement(whole[data][x], whole[data][y])[kind] for name, (x, y) in pairs.items()}
-        result[data] = found | {name: Cell(status=f"not run: {_gap(whole[data], pairs[name])}")
-                                for name, value in found.items() if value is None}
+        cells = {name: agreement(whole[data][x], whole[data][y])[kind] for name, (x, y) in pairs.items()}
+        result[data] = cells | {name: Cell(status=f"not run: {_gap(whole[data], pairs[name])}")
+                                for name, value in cells.items() if value is None}
     return result
 
 
@@ -51,7 +51,7 @@ def correlations(norm):
     """Units -> rows of Table II or III."""
     pairs = {name: columns for name, columns in figures.PAIRS.items() if name.endswith(f"_{norm}")}
     return figures.with_lengths(lambda units: [
-        {"dataset": data, **found} for data, found in coefficients(figures.table_1(units), pairs).items()])
+        {"dataset": data, **cells} for data, cells in coefficients(figures.table_1(units), pairs).items()])
 
 
 @figures.with_lengths

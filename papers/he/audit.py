@@ -67,15 +67,15 @@ def optmargin_fools_regions(p):
 
 @checks
 def boundary_denominators(p):
-    found, limit = {}, p.settings("table-3")["test_examples"]["CIFAR-10"]
+    counts, limit = {}, p.settings("table-3")["test_examples"]["CIFAR-10"]
     for training in ("normal", "pgd_adversarial"):
         rates = [row[r] for row in p.rows("table-3") for r in RATES
                  if (row["dataset"], row["model_training"]) == ("CIFAR-10", training)]
-        found[training] = tuple(n for n in range(1, limit + 1) if all(attainable(r, n, 1) for r in rates))
+        counts[training] = tuple(n for n in range(1, limit + 1) if all(attainable(r, n, 1) for r in rates))
     return p.finding("table-3", "CIFAR-10 error rates are whole numbers of test pairs",
                      quotes=[("we test on 100 other examples", "Section 5.2"),
                              ("We filtered these sets", "Section 5.2")], numbers=f"at most {limit} pairs",
-                     ours=found, holds=all(found.values()),
+                     ours=counts, holds=all(counts.values()),
                      use="Error rates rest on this many pairs, so one pair is more than a percentage point.")
 
 

@@ -6,7 +6,7 @@ import torch
 from papers.he import figures
 from papers.he.experiments import COLUMNS
 from report import display
-from report.tidy import each
+from report.tidy import unnest
 from shared.attacks.region import Region
 from shared.boundary import classifier
 from shared.data.archives import SPECS
@@ -22,7 +22,7 @@ def examples(runs, linf=False):
     linf   distances in the L∞ norm instead of RMS, at most 1, the range of a pixel
     """
     columns = {f"{k}_linf" if linf else k: k for k in STATISTICS}
-    rows = each(runs, "never", *columns)[["network", "kind", "never", *columns]].rename(columns=columns)
+    rows = unnest(runs, "never", *columns)[["network", "kind", "never", *columns]].rename(columns=columns)
     return rows.assign(**{k: rows[k].astype(float).clip(upper=1) for k in STATISTICS})
 
 
@@ -33,8 +33,8 @@ def distances(one, linf=False):
 
 def purities(runs):
     """`{(network, kind): mean purities of the top k}` of those that have any."""
-    rows = each(runs, "purity").groupby(["network", "kind"], sort=False)
-    return {key: values for key, mine in rows if (values := figures.mean_purity(mine))}
+    rows = unnest(runs, "purity").groupby(["network", "kind"], sort=False)
+    return {key: values for key, of_kind in rows if (values := figures.mean_purity(of_kind))}
 
 
 def black_line(net, linf=False):
@@ -58,30 +58,30 @@ def one_data(runs, linf=False):
 
 def parted(near, far):
     """The larger error rate of the threshold that best parts two kinds, and of how many images it is."""
-    near, far = (torch.tensor(each.tolist()) for each in (near, far))
+    near, far = (torch.tensor(kind.tolist()) for kind in (near, far))
     rates = classifier.threshold(near, far).rates(near, far)
     return max((rates.false_negative, len(near)), (rates.false_positive, len(far)))
 
 
 def all_data(runs, linf=False):
     """Of each network and kind: medians over images, counts, and the best threshold against benign."""
-    rows, told = examples(runs, linf), {}
-    for (net, kind), mine in rows.groupby(["network", "kind"], sort=False):
+    rows, facts_of = examples(runs, linf), {}
+    for (net, kind), of_kind in rows.groupby(["network", "kind"], sort=False):
         benign, line = figures.only(rows, net, "benign"), black_line(net, linf)
-        told.setdefault(net, {})[kind] = facts = {
-            "images": len(mine), "line": line, "scale": PIXELS[net], "never": mine.never.mean(),
-            "beyond": (mine["median"] == 1).sum(), "above": (mine["median"] > line).mean(),
-            **mine[[*STATISTICS]].median()}
+        facts_of.setdefault(net, {})[kind] = facts = {
+            "images": len(of_kind), "line": line, "scale": PIXELS[net], "never": of_kind.never.mean(),
+            "beyond": (of_kind["median"] == 1).sum(), "above": (of_kind["median"] > line).mean(),
+            **of_kind[[*STATISTICS]].median()}
         if kind != "benign" and len(benign):
             for k in STATISTICS:
-                facts[f"{k}_threshold"] = dict(zip(("error", "images"), parted(mine[k], benign[k])))
-    return told
+                facts[f"{k}_threshold"] = dict(zip(("error", "images"), parted(of_kind[k], benign[k])))
+    return facts_of
 
 
 def purity_data(runs):
     """Mean purity of the top 1 of each network and kind."""
-    found = {key: values[0] for key, values in purities(runs).items()}
-    return {net: {kind: value for (other, kind), value in found.items() if other == net} for net, _ in found}
+    first = {key: values[0] for key, values in purities(runs).items()}
+    return {net: {kind: value for (other, kind), value in first.items() if other == net} for net, _ in first}
 
 
 # ---- figures ---------------------------------------------------------------------------------------------
@@ -179,14 +179,14 @@ def draw_all(runs, linf=False):
 
 def draw_purity(runs):
     """A panel a network: mean purity of the top k classes, a curve a kind; None where no image counts."""
-    found = purities(runs)
-    if not found:
+    curves = purities(runs)
+    if not curves:
         return None
-    nets = in_order({net for net, _ in found})
+    nets = in_order({net for net, _ in curves})
     figure, axes = plt.subplots(1, len(nets), figsize=(10, 3.4), squeeze=False, sharey=True)
     for net, ax in zip(nets, axes[0]):
         for kind in figures.COLOURS:
-            values = found.get((net, kind), [])
+            values = curves.get((net, kind), [])
             curve(ax, kind, range(1, len(values) + 1), values, ".")
         ax.set(title=figures.NAMED[net], xlabel="k", xticks=range(1, 10, 2))
     axes[0][0].set_ylabel("purity of the top k")

@@ -8,7 +8,7 @@ from papers.he.experiments import ASKED, COLUMNS, SETTINGS
 from report import display, reference
 from report.cell import Cell, values
 from report.prose import mean, percent, share
-from report.tidy import each
+from report.tidy import unnest
 from shared.susceptibility import percentage
 
 PAPER = reference.paper("he")
@@ -36,7 +36,7 @@ def examples(runs, *lists):
     `image` is its number in the test set; it `counts` if it is classified correctly and its example is not;
     `distance` is the RMS distance on the paper's scale of pixels: 0 to 1 for MNIST, 0 to 255 for CIFAR-10.
     """
-    rows = each(runs, "correct", "success", "rms", *lists)
+    rows = unnest(runs, "correct", "success", "rms", *lists)
     scale = rows.network.map(lambda net: 1 if net.startswith("mnist") else 255)
     networks = list(dict.fromkeys([*COLUMNS, *rows.network]))     # ImageNet's is none of Tables 1 and 2
     return rows.assign(image=rows["first"] + rows.place, counts=rows.correct & rows.success,
@@ -58,23 +58,23 @@ def facts(runs):
     """For sentences on the normal MNIST network: accuracy of region classification with its interval, mean
     distance, the paper's values. Empty where OptBrittle or OptMargin has no example.
     """
-    rows, found = examples(runs, "region"), {}
+    rows, of_kind = examples(runs, "region"), {}
     once, twice = (published(item)["mnist-normal"] for item in ("table-1", "table-2"))
     for kind in KINDS:
-        mine = only(rows, "mnist-normal", kind)
-        found[kind] = percentage(int(mine.region.sum()), len(mine)) | {
-            "rms": mean_distance(mine), "paper": once.get(kind, {}) | twice.get(kind, {})}
-    return found if found["brittle"]["rms"] and found["margin"]["rms"] else {}
+        images = only(rows, "mnist-normal", kind)
+        of_kind[kind] = percentage(int(images.region.sum()), len(images)) | {
+            "rms": mean_distance(images), "paper": once.get(kind, {}) | twice.get(kind, {})}
+    return of_kind if of_kind["brittle"]["rms"] and of_kind["margin"]["rms"] else {}
 
 
 def pictures(runs):
     """A row an image, {column: picture}: itself and its examples, black where an attack has none."""
-    found, rows = {(u.network, u.kind): u for u in runs[runs.block == 0].itertuples()}, []
+    run_of, rows = {(u.network, u.kind): u for u in runs[runs.block == 0].itertuples()}, []
     for data in ("mnist", "cifar10"):
-        made = {f"{KINDS[kind]}\n{training}": found.get((f"{data}-{training}", kind))
+        columns = {f"{KINDS[kind]}\n{training}": run_of.get((f"{data}-{training}", kind))
                 for training, kind in product(("normal", "adv"), ("brittle", "margin", "strong", "fgsm"))}
-        if clean := found.get((f"{data}-normal", "benign")):
-            rows += [{"image": image} | {column: u.pictures[n] * u.success[n] for column, u in made.items()
+        if clean := run_of.get((f"{data}-normal", "benign")):
+            rows += [{"image": image} | {column: u.pictures[n] * u.success[n] for column, u in columns.items()
                                          if u and n < len(u.pictures)}
                      for n, image in enumerate(clean.pictures)]
     return rows
@@ -132,19 +132,19 @@ def across(rows, kinds, quantities):
     for kind in kinds:
         table.append({"examples": KINDS[kind]})
         for net in COLUMNS:
-            mine = only(rows, net, kind)
+            own = only(rows, net, kind)
             for name, of in quantities.items():
                 table[-1][column(net, name)] = Cell(
-                    of(mine) if len(mine) else None, status=status(net, len(mine) or None, (kind, name)),
-                    of=None if name == "rms" else mine.correct.sum() if name == "success_pct" else len(mine))
-            table[-1] |= {column(net, "images"): len(mine), column(net, "correct"): mine.correct.sum(),
-                          column(net, "successful"): mine.counts.sum()}
+                    of(own) if len(own) else None, status=status(net, len(own) or None, (kind, name)),
+                    of=None if name == "rms" else own.correct.sum() if name == "success_pct" else len(own))
+            table[-1] |= {column(net, "images"): len(own), column(net, "correct"): own.correct.sum(),
+                          column(net, "successful"): own.counts.sum()}
     return table
 
 
 def by_network(table):
     """`{network: {kind: {quantity: value}}}` of the rows of Table 1 or 2, for claims."""
-    kinds = {told: kind for kind, told in KINDS.items()}
+    kinds = {words: kind for kind, words in KINDS.items()}
     return {net: {kinds[row["examples"]]: {name: row.get(column(net, name)) for name in CELLS
                                            if name in COUNTS or column(net, name) in row}
                   for row in table.to_dict("records")} for net in COLUMNS}
@@ -163,29 +163,29 @@ def table_2(runs):
 
 def amplification(runs):
     """A row a network: OptMargin's mean distance over OptBrittle's on images of both, and its success."""
-    made = []
+    table = []
     for net, rows in examples(runs, "region").groupby("network", observed=True):
         far, near = of_both(only(rows, net, "margin"), only(rows, net, "brittle"))
         if len(far):
-            made.append({"attack": f"OptMargin, {NAMED[net]}", "success, %": 100 - share(far.region),
+            table.append({"attack": f"OptMargin, {NAMED[net]}", "success, %": 100 - share(far.region),
                          "ratio of distances": far.rms.sum() / near.rms.sum(), "n": len(far)})
-    return made
+    return table
 
 
 def by_setting(runs, attacks):
     """A row a setting: mean distances, region classification, OptStrong's distance over OptMargin's."""
-    made, margin = [], only(examples(attacks), "mnist-normal", "margin")
-    for name, mine in examples(runs, "region").groupby("setting", sort=False):
-        brittle, strong, adv, adv_strong = (only(mine, *each) for each in ASKED)
+    table, margin = [], only(examples(attacks), "mnist-normal", "margin")
+    for name, own in examples(runs, "region").groupby("setting", sort=False):
+        brittle, strong, adv, adv_strong = (only(own, *which) for which in ASKED)
         far, near = of_both(strong, margin)
-        made.append({"settings": SETTINGS[name][0], "learning rate": mine.rate.iloc[0],
-                     "ratio": mine.ratio.iloc[0], "n": len(brittle),
+        table.append({"settings": SETTINGS[name][0], "learning rate": own.rate.iloc[0],
+                     "ratio": own.ratio.iloc[0], "n": len(brittle),
                      "OptBrittle": mean_distance(brittle),
                      "region, %": share(brittle.region), "OptStrong": mean_distance(strong),
                      "over_OptMargin": far.rms.sum() / near.rms.sum() if len(far) else None,
                      "OptBrittle, adv.": mean_distance(adv),
                      "success, adv., %": success(adv_strong)})
-    return made
+    return table
 
 
 def draw_accuracy(runs):
@@ -207,12 +207,12 @@ def draw_accuracy(runs):
 
 
 # ---- results ---------------------------------------------------------------------------------------------
-def mean_purity(found):
+def mean_purity(survey):
     """Mean purities of the top k classes over the images around which another class was found; [] of none.
 
     Where no direction ends in another class there is nothing to be pure.
     """
-    return [mean(column) for column in zip(*(each for each in found["purity"] if each[0] > 0))]
+    return [mean(column) for column in zip(*(row for row in survey["purity"] if row[0] > 0))]
 
 
 # What `experiments.under_noise` counts, as the heads of a table.
@@ -223,8 +223,8 @@ NOISES = {"own": "the attack's own vectors, %", "others": "new vectors of the sa
 
 def misread_under_noise(runs):
     """A row for each network with runs of `under_noise`: mean shares in percent over the examples."""
-    rows = each(runs, "counts", *NOISES)
+    rows = unnest(runs, "counts", *NOISES)
     nets = sorted(set(rows.network), key=lambda net: [*COLUMNS, net].index(net))
-    return [{"network": NAMED.get(net, net), "images": int(mine.counts.sum())}
-            | {k: percent(mine[k][mine.counts].sum(), mine.counts.sum()) for k in NOISES}
-            for net in nets for mine in [rows[rows.network == net]]]
+    return [{"network": NAMED.get(net, net), "images": int(own.counts.sum())}
+            | {k: percent(own[k][own.counts].sum(), own.counts.sum()) for k in NOISES}
+            for net in nets for own in [rows[rows.network == net]]]

@@ -283,8 +283,8 @@ def measure_pruned(architecture, seed, background, t, T, place, *, images, recip
     pairs = borderline.search(inference.classifier(trained(architecture, recipe, digits, seed).net), x,
                               borderline.backgrounds(background, x, y, None),
                               threshold=threshold, max_iterations=iterations, prune=pruning)
-    found = borderline.summary(pairs)
-    return found | {"reached": found["converged"] / found["searched"],
+    facts = borderline.summary(pairs)
+    return facts | {"reached": facts["converged"] / facts["searched"],
                     "changed": float((pruning(x) != x).double().mean())}
 
 

@@ -15,27 +15,27 @@ def over_nets(units, keys, columns):
     columns  {name in the printed table: column of the units}
     The standard deviation is that of a sample, None for a single net.
     """
-    made = []
-    for key, mine in units.groupby(list(keys), sort=False, dropna=False):
+    rows = []
+    for key, nets in units.groupby(list(keys), sort=False, dropna=False):
         row = dict(zip(keys, key))
         for name, column in columns.items():
-            values = mine[column].dropna()
+            values = nets[column].dropna()
             row[name] = Cell(float(values.mean()) if len(values) else None, n=len(values),
                              sd=float(values.std()) if len(values) > 1 else None)
-        made.append(row)
-    return made
+        rows.append(row)
+    return rows
 
 
 def panels(runs):
     """The images of the path in order, as (image, title, label)."""
     u = runs.iloc[0]
-    made = [(u.source, f"Digit: label {u.source_label}", u.source_label),
+    shown = [(u.source, f"Digit: label {u.source_label}", u.source_label),
             (u.flat, f"Background: label {u.background_label}", u.background_label)]
     path = zip(u.mixed, u.mixed_labels, u.replaces_digit, u.likeness)
     for n, (image, label, inside, likeness) in enumerate(path, start=1):
         end = "digit" if inside else "background"
-        made.append((image, f"Mix {n}: label {label}\nreplaces {end}; SSIM {likeness:.3f}", label))
-    return [*made, (u.inside, f"Inside at the end: {u.inside_label}", u.inside_label),
+        shown.append((image, f"Mix {n}: label {label}\nreplaces {end}; SSIM {likeness:.3f}", label))
+    return [*shown, (u.inside, f"Inside at the end: {u.inside_label}", u.inside_label),
             (u.outside, f"Outside at the end: {u.outside_label}", u.outside_label)]
 
 

@@ -34,8 +34,8 @@ def expected_range(samples):
 
 @checks
 def plain_distance(p):
-    every = maxima(p)
-    impossible = {place: (largest, d) for place, largest, d in every if largest > np.sqrt(d)}
+    printed = maxima(p)
+    impossible = {place: (largest, d) for place, largest, d in printed if largest > np.sqrt(d)}
     return p.finding("table-4, table-10, table-2, table-3, table-7, table-9",
                      "The printed L2 distances are norms of changes within [0,1]",
                      quotes=[("the minimum amount of perturbations",
@@ -43,8 +43,9 @@ def plain_distance(p):
                              ("pixels rescaled to [0, 1]", "Section 2.1")],
                      numbers={place: largest for place, (largest, _) in impossible.items()},
                      ours={"root of the changed pixels": {k: d**0.5 for k, (_, d) in impossible.items()},
-                           "impossible as norms": f"{len(impossible)} of {len(every)}",
-                           "largest share of the possible as squared norms": max(v / d for _, v, d in every)},
+                           "impossible as norms": f"{len(impossible)} of {len(printed)}",
+                           "largest share of the possible as squared norms": max(
+                               v / d for _, v, d in printed)},
                      holds=not impossible,
                      reading="the columns hold squared norms: then every row is possible.",
                      use="k pixels in [0,1] move at most the root of k; the book reports both.")

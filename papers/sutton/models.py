@@ -148,7 +148,7 @@ def _batch_normalised(net, momentum):
             width = layer.weight.shape[0]
         layers.append(layer)
         if isinstance(layer, nn.ReLU):
-            kind = nn.BatchNorm1d if any(isinstance(each, nn.Flatten) for each in layers) else nn.BatchNorm2d
+            kind = nn.BatchNorm1d if any(isinstance(done, nn.Flatten) for done in layers) else nn.BatchNorm2d
             layers.append(kind(width, eps=1e-3, momentum=1 - momentum))
     return nn.Sequential(*layers)
 
