@@ -75,17 +75,17 @@ def judge(item, rows, predicates, *, lacking=None, others=None):
     Raises UserError naming the phrase, and the claims it may mean, where a claim is not judged exactly once,
     and where evidence is no person's text.
     """
-    named = {}
+    judged_by = {}
     for phrase, predicate in predicates.items():
         claim = _find(item, phrase)
-        if claim in named:
-            raise runtime.UserError(f"{item.title}: {phrase!r} and {named[claim][0]!r} stand in the same "
+        if claim in judged_by:
+            raise runtime.UserError(f"{item.title}: {phrase!r} and {judged_by[claim][0]!r} stand in the same "
                                     "claim; judge each claim once")
-        named[claim] = phrase, predicate
-    if left := [item.claims[n] for n in range(len(item.claims)) if n not in named]:
+        judged_by[claim] = phrase, predicate
+    if left := [item.claims[n] for n in range(len(item.claims)) if n not in judged_by]:
         raise runtime.UserError(f"{item.title}: {len(left)} of {len(item.claims)} claims are not judged; "
                                 f"give each a predicate or the reason why there is none: {_quoted(left)}")
-    return [{"claim": claim, **_judged(item, rows, *named[n], lacking, others or {})}
+    return [{"claim": claim, **_judged(item, rows, *judged_by[n], lacking, others or {})}
             for n, claim in enumerate(item.claims)]
 
 
@@ -178,11 +178,11 @@ def _judged(item, rows, phrase, predicate, lacking, others):
     if isinstance(predicate, str):
         return {"holds": None, "evidence": _words(item, phrase, predicate)}
     predicate, *names = predicate if isinstance(predicate, tuple) else (predicate,)
-    theirs = [others.get(name, (None, lambda decides, name=name: f"the rows of {name}")) for name in names]
+    rows_of = [others.get(name, (None, lambda decides, name=name: f"the rows of {name}")) for name in names]
     decides = predicate if hasattr(predicate, "counts") else None
-    rows, *given = seen_by(predicate, [rows, *(other for other, _ in theirs)])
-    lacks = [lacks for lacks in (lacking, *(lacks for _, lacks in theirs)) if lacks]
-    missing = [words for each in lacks if (words := each(decides))]
+    rows, *given = seen_by(predicate, [rows, *(other for other, _ in rows_of)])
+    lacks = [lacks for lacks in (lacking, *(lacks for _, lacks in rows_of)) if lacks]
+    missing = [words for lack in lacks if (words := lack(decides))]
     if not missing:
         try:
             holds, evidence = predicate(rows, *given)
@@ -197,7 +197,7 @@ def _judged(item, rows, phrase, predicate, lacking, others):
 
 def seen_by(predicate, results):
     """Rows or data as a predicate looks at them."""
-    return results if getattr(predicate, "cells", False) else [values(each) for each in results]
+    return results if getattr(predicate, "cells", False) else [values(rows) for rows in results]
 
 
 def _so_far(item, phrase, predicate, given):

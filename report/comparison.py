@@ -81,9 +81,9 @@ class Scale:
     length: float
     possible: tuple = (-math.inf, math.inf)
 
-    def covered(self, middle, width):
+    def covered(self, centre, width):
         """The share of the scale that the possible part of `middle` ± `width` covers."""
-        low, high = max(middle - width, self.possible[0]), min(middle + width, self.possible[1])
+        low, high = max(centre - width, self.possible[0]), min(centre + width, self.possible[1])
         return max(0.0, high - low) / self.length if self.length else math.inf
 
 

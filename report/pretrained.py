@@ -32,8 +32,8 @@ def pretrained_squeezenet():
         raise UserError(f"{SQUEEZENET} cannot be read or downloaded ({str(error).splitlines()[0]}); put it "
                         "into the data folder, $BOUNDARY_DATA") from None
     weights = {key: value.half() for key, value in weights.items()}
-    if (found := fingerprint(weights)) != SQUEEZENET_WEIGHTS:
-        raise UserError(f"weights of SqueezeNet 1.1 have fingerprint {found}, not {SQUEEZENET_WEIGHTS}; take "
+    if (own := fingerprint(weights)) != SQUEEZENET_WEIGHTS:
+        raise UserError(f"weights of SqueezeNet 1.1 have fingerprint {own}, not {SQUEEZENET_WEIGHTS}; take "
                         "torchvision's IMAGENET1K_V1, or delete the file to have them downloaded")
     runtime.used("net", "squeezenet1_1", SQUEEZENET_WEIGHTS)
     net = squeezenet()

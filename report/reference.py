@@ -167,7 +167,7 @@ class Paper:
 # ---- reading ---------------------------------------------------------------------------------------------
 def _short_names(folder):
     """`{key: short name}` of the papers in `folder`, in the book's order; `read` names what is damaged."""
-    found = []
+    papers = []
     for path in folder.glob("*.json"):
         key, about = path.stem, {}
         try:
@@ -176,8 +176,8 @@ def _short_names(folder):
             short = str(about.get("short", NAMED.get(key, key)))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             order, short = (list(NAMED).index(key), NAMED[key]) if key in NAMED else (math.inf, key)
-        found.append((order, key, short))
-    return {key: short for _, key, short in sorted(found)}
+        papers.append((order, key, short))
+    return {key: short for _, key, short in sorted(papers)}
 
 
 SHORT = _short_names(FOLDER)

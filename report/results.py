@@ -75,10 +75,10 @@ def comparison(item, source, rows, signs, behind=()):
     more = added(item, rows, behind)
     if any("cells" in row for row in item.raw["rows"]):
         return _across(item, source, rows, signs, more)
-    named = "label" in item.columns and item.keys == ("row",)  # a row that is named by its label as printed
+    labelled = "label" in item.columns and item.keys == ("row",)   # a row is named by its label as printed
     alike = peers(item)
     columns = {k: {**c, "peers": alike.get(unit(k, c), ())} for k, c in item.columns.items()
-               if k not in item.keys and c.get("type") != EXTRACTED and not (named and k == "label")}
+               if k not in item.keys and c.get("type") != EXTRACTED and not (labelled and k == "label")}
     there = values([*item.rows, *rows])
     shown = {k: c for k, c in columns.items() if any(row.get(k) is not None for row in there)}
     header = [*(_label(item, k) for k in item.keys), "source", *(_label(item, k) for k in shown),
@@ -97,7 +97,7 @@ def comparison(item, source, rows, signs, behind=()):
                                  for c, column in shown.items())])
         if len(lines) == 2 and lines[0][1:] == lines[1][1:]:  # what says the same shares a line
             lines = [[f"{PUBLISHED}, {lines[1][0]}", *lines[0][1:]]]
-        first = [cell(printed["label"])] if named else [
+        first = [cell(printed["label"])] if labelled else [
             display.in_words(cell(printed.get(k))) for k in item.keys]
         if len(shown) > 4:  # a wide table: a spread goes under its mean
             lines = [[c.replace(" ± ", "<br>± ") for c in line] for line in lines]

@@ -50,13 +50,13 @@ def measured(measure):
     return f"<b>{number(measure.value, measure.unit)}</b>{ends} <small>n&nbsp;=&nbsp;{measure.n:,}</small>"
 
 
-def changed(measure, found):
+def changed(measure, difference):
     """A difference with its interval, in points of a share or in the measure's unit."""
-    if found is None:
+    if difference is None:
         return "–"
     scale, unit = (100, " points") if measure.unit == "%" else (1, "")
-    value, low, high = (scale * v for v in found[:3])
-    text = f"{value:+.3g}{unit} <small>{low:.3g} to {high:.3g} n&nbsp;=&nbsp;{found[3]:,}</small>"
+    value, low, high = (scale * v for v in difference[:3])
+    text = f"{value:+.3g}{unit} <small>{low:.3g} to {high:.3g} n&nbsp;=&nbsp;{difference[3]:,}</small>"
     return text if not low <= 0 <= high else f'<span class="soft">{text} <small>(not resolved)</small></span>'
 
 
@@ -94,30 +94,30 @@ def strip(name, unit, own, others):
 
 def section(card, title, meaning, others):
     """A section: what it means, its numbers, its place among known networks; or why there is none."""
-    mine = {model: next((s for s in sections if s.title == title), None)
+    sections = {model: next((s for s in sections if s.title == title), None)
             for model, sections in card.sections.items()}
-    if not any(mine.values()):
+    if not any(sections.values()):
         return ""
-    seconds = sum(s.seconds for s in mine.values() if s)
+    seconds = sum(s.seconds for s in sections.values() if s)
     parts = [f"<h2>{title}</h2><p>{meaning} <small>(run time {seconds:.0f} s)</small></p>"]
     parts += [f'<p class="warning"><b>{escape(model)}: not measured.</b> {escape(s.error)}</p>'
-              for model, s in mine.items() if s and s.error]
-    by_name = {model: {m.name: m for m in s.measures} for model, s in mine.items() if s}
-    first = next((s.measures for s in mine.values() if s and s.measures), [])
+              for model, s in sections.items() if s and s.error]
+    by_name = {model: {m.name: m for m in s.measures} for model, s in sections.items() if s}
+    first = next((s.measures for s in sections.values() if s and s.measures), [])
     rows = []
     for m in first:
         own = {model: names.get(m.name) for model, names in by_name.items()}
-        cells = [f'<td data-head="{escape(model)}">{measured(found)}</td>' for model, found in own.items()]
-        if len(mine) == 2:
+        cells = [f'<td data-head="{escape(model)}">{measured(one)}</td>' for model, one in own.items()]
+        if len(sections) == 2:
             cells.append(f'<td data-head="difference">{changed(m, card.differences.get(m.name))}</td>')
         claimed = "meant to be " * (m.name in MEANT)
         better = f" <small>({m.better} is {claimed}better)</small>" if m.better else ""
-        values = [(found.value, colour) for found, colour in zip(own.values(), COLOURS)
-                  if found and found.value is not None]
+        values = [(one.value, colour) for one, colour in zip(own.values(), COLOURS)
+                  if one and one.value is not None]
         if others:
             cells.append(f"<td>{strip(m.name, m.unit, values, others)}</td>")
         rows.append(f"<tr><th>{escape(m.label)}{better}</th>{''.join(cells)}</tr>")
-    heads = ["", *map(escape, by_name), *[" − ".join(map(escape, reversed(by_name)))] * (len(mine) == 2),
+    heads = ["", *map(escape, by_name), *[" − ".join(map(escape, reversed(by_name)))] * (len(sections) == 2),
              *["among known networks"] * bool(others)]
     if rows:
         parts.append(f"<table><thead><tr>{''.join(f'<th>{h}</th>' for h in heads)}</tr></thead>"

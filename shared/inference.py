@@ -55,9 +55,10 @@ class NoUsableGradient(UserWarning):
 
 def check_tensors(**given):
     """Raises UserError unless each is a tensor, such as `images=x`; None passes."""
-    for name, each in given.items():
-        if each is not None and not isinstance(each, torch.Tensor):
-            raise UserError(f"{name} are a {type(each).__name__}; a torch tensor is needed (torch.as_tensor)")
+    for name, value in given.items():
+        if value is not None and not isinstance(value, torch.Tensor):
+            raise UserError(f"{name} are a {type(value).__name__}; a torch tensor is needed "
+                            "(torch.as_tensor)")
 
 
 def clipped(x, pixels="pixels"):
@@ -169,9 +170,9 @@ def scores_of(returned, count):
     if not (isinstance(returned, torch.Tensor) and returned.ndim == 2 and len(returned) == count
             and returned.shape[1] and returned.is_floating_point()):
         tensor = isinstance(given, torch.Tensor)
-        told = f"{given.dtype} {list(given.shape)}" if tensor else type(given).__name__
+        what = f"{given.dtype} {list(given.shape)}" if tensor else type(given).__name__
         remedy = "" if tensor else "; inference.adapt(model, output=...) takes them out"
-        raise WrongShape(f"the model returns {told} for {count} images; logits [{count}, classes] are "
+        raise WrongShape(f"the model returns {what} for {count} images; logits [{count}, classes] are "
                          f"needed, or one logit an image, [{count}, 1] or [{count}]{remedy}")
     return returned.float()
 

@@ -179,9 +179,9 @@ def _attack_facts(steps, everything):
 
 def _replaced(old, rows, new):
     """The `Steps` old with that of some rows replaced; the counts are those of the replacement alone."""
-    size, found, direction = old.size.clone(), old.found.clone(), old.direction.clone()
-    size[rows], found[rows], direction[rows] = new.size, new.found, new.direction
-    return new._replace(size=size, found=found, direction=direction)
+    size, reached, direction = old.size.clone(), old.found.clone(), old.direction.clone()
+    size[rows], reached[rows], direction[rows] = new.size, new.found, new.direction
+    return new._replace(size=size, found=reached, direction=direction)
 
 
 def _random_facts(flips, delta, sizes, points):

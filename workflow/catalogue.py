@@ -21,8 +21,8 @@ def experiments():
     """`{name: Experiment}` of all papers."""
     papers = sorted(path.parent.name for path in (ROOT / "papers").glob("*/experiments.py"))
     modules = [importlib.import_module(f"papers.{key}.experiments") for key in papers]
-    found = [each for module in modules for each in vars(module).values() if isinstance(each, Experiment)]
-    return {each.name: each for each in found}
+    values = [value for module in modules for value in vars(module).values()]
+    return {value.name: value for value in values if isinstance(value, Experiment)}
 
 
 def with_results():

@@ -72,12 +72,12 @@ def moved(path, experiment, present):
 
 
 def main(facts):
-    told = json.loads(Path(facts).read_text())
+    present_of = json.loads(Path(facts).read_text())
     units = runtime.results_folder() / "units"
     for notebook, sets in EXPERIMENTS.items():
         for name, experiment in sets.items():
             files = sorted((units / notebook / name).glob("[!.]*.json"))
-            present = told.get(notebook, {}).get(name, [])
+            present = present_of.get(notebook, {}).get(name, [])
             for path in files:
                 moved(path, experiment, path.stem in present)
             if files:

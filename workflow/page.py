@@ -127,25 +127,25 @@ def claims(items):
 
 def text(paper, name, items):
     """The text half of a page that holds these items of a `reference.Paper`."""
-    items = [paper[each] for each in items]
+    items = [paper[i] for i in items]
     number = re.match(r"[0-9a-z]+(?:_[0-9]+)*", name)[0]
-    sections = list(dict.fromkeys(each.section for each in items))
+    sections = list(dict.fromkeys(i.section for i in items))
     front = FRONT.format(
         name=f"{paper.key}/{name}", key=paper.key, label=f"{paper.key}-{number}".replace("_", "-"),
-        number=number.replace("_", ".").upper(), items="\n".join(f"#     - {each.id}" for each in items),
+        number=number.replace("_", ".").upper(), items="\n".join(f"#     - {i.id}" for i in items),
         short=reference.SHORT.get(paper.key, paper.key), cited=_cited(paper.key),
         sections=f"Section{'s' if len(sections) > 1 else ''} {', '.join(sections)}",
         settings="\n".join(_settings(items)))
     return front + "".join(SECTION.format(
-        label=each.label, caption="\n".join(_lines(each.caption, "# ", 130)), code=_code(each))
-        for each in items) + END
+        label=i.label, caption="\n".join(_lines(i.caption, "# ", 130)), code=_code(i))
+        for i in items) + END
 
 
 def phrase(text, texts):
     """The first words of a text that occur in no other of `texts`, three at least."""
-    words, texts = text.split(), [" ".join(each.split()) for each in texts]
+    words, texts = text.split(), [" ".join(other.split()) for other in texts]
     for n in range(min(3, len(words)), len(words) + 1):
-        if sum(" ".join(words[:n]) in each for each in texts) == 1:
+        if sum(" ".join(words[:n]) in other for other in texts) == 1:
             return " ".join(words[:n])
     raise runtime.UserError(f"“{text}” begins another claim of its item, too; mend the reference file")
 
@@ -161,20 +161,20 @@ def _code(item):
     if not item.rows:
         return f"page.statement({name}, measured, data=lambda runs: {{}})"
     keys = item.keys or ("the only row",)
-    told = "\n".join(_lines(f"Keys: {', '.join(keys)}; values: {', '.join(item.values)}.", "    "))
-    return (f"def {function}(runs):\n    \"\"\"TO DO: a row a printed row.\n\n{told}\n    \"\"\"\n"
+    doc = "\n".join(_lines(f"Keys: {', '.join(keys)}; values: {', '.join(item.values)}.", "    "))
+    return (f"def {function}(runs):\n    \"\"\"TO DO: a row a printed row.\n\n{doc}\n    \"\"\"\n"
             f"    return []\n\n\npage.table({name}, measured, {function})")
 
 
 def _settings(items):
     """Comments with what the paper states of its settings: of all items that have any, then of each."""
-    told = {each.label: {k: v for k, v in (each.settings or {}).items() if v is not None} for each in items}
-    some = [mine for mine in told.values() if mine] or [{}]
-    common = {k: v for k, v in some[0].items() if all(k in mine and mine[k] == v for mine in some)}
-    told = {label: {k: v for k, v in mine.items() if k not in common} for label, mine in told.items()}
-    for label, mine in ({"The paper's settings": common} | told).items():
-        if mine:
-            yield from _lines(f"{label}: {', '.join(f'{k} {v}' for k, v in mine.items())}", "# ")
+    own = {item.label: {k: v for k, v in (item.settings or {}).items() if v is not None} for item in items}
+    some = [given for given in own.values() if given] or [{}]
+    common = {k: v for k, v in some[0].items() if all(k in given and given[k] == v for given in some)}
+    own = {label: {k: v for k, v in given.items() if k not in common} for label, given in own.items()}
+    for label, given in ({"The paper's settings": common} | own).items():
+        if given:
+            yield from _lines(f"{label}: {', '.join(f'{k} {v}' for k, v in given.items())}", "# ")
 
 
 def _lines(words, begin, width=106):
@@ -189,10 +189,10 @@ def _quoted(words):
 def _cited(key):
     """The key of a paper in the bibliography."""
     entries = (ROOT / "book/references.bib").read_text()
-    found = re.search(rf"^@\w+\{{({key}\d{{4}}\w?),", entries, re.MULTILINE)
-    if not found:
+    entry = re.search(rf"^@\w+\{{({key}\d{{4}}\w?),", entries, re.MULTILINE)
+    if not entry:
         raise runtime.UserError(f"book/references.bib has no entry {key}<year>; add it first")
-    return found[1]
+    return entry[1]
 
 
 def main(words):
@@ -208,15 +208,15 @@ def main(words):
         raise runtime.UserError(f"{path.relative_to(ROOT)} is there; take another NAME")
     if taken := [i for i in items if (key, i) in homes]:
         raise runtime.UserError(f"{taken[0]} stands on {homes[key, taken[0]]}; an item has one page")
-    made = text(paper, name, items)
+    source = text(paper, name, items)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(made)
+    path.write_text(source)
     folder = ROOT / "papers" / key
     folder.mkdir(exist_ok=True)
     (folder / "__init__.py").touch()
     judged = folder / "claims.py"
     before = judged.read_text() if judged.exists() else CLAIMS.format(short=reference.SHORT.get(key, key))
-    judged.write_text("\n".join([before, *claims(paper[each] for each in items)]) + "\n")
+    judged.write_text("\n".join([before, *claims(paper[item] for item in items)]) + "\n")
     pair.main(str(path.parent))
     print(f"{path.relative_to(ROOT)} and its other half are written, claims in "
           f"{judged.relative_to(ROOT)}; add the page to _toc.yml and run "

@@ -100,8 +100,8 @@ def compare(old, new, whole=True):
             gone = a.exists()
             yield f"{file}: {'is not made any more; delete it' if gone else 'is new; run `make records`'}"
             continue
-        told = [{k: v for k, v in json.loads(each.read_text()).items() if k != "check"} for each in (a, b)]
-        for line in differences(*told):
+        pair = [{k: v for k, v in json.loads(file_.read_text()).items() if k != "check"} for file_ in (a, b)]
+        for line in differences(*pair):
             yield f"{file}: {line}"
 
 

@@ -22,11 +22,11 @@ def files(place):
     """Every file at or under `place`, in order, but what Python and a dying process leave."""
     if place.is_file():
         return [place]
-    found = []
+    paths = []
     for folder, inner, names in os.walk(place):
         inner[:] = sorted(n for n in inner if n != "__pycache__" and not n.startswith("."))
-        found += [Path(folder, n) for n in sorted(names) if not n.startswith(".")]
-    return found
+        paths += [Path(folder, n) for n in sorted(names) if not n.startswith(".")]
+    return paths
 
 
 def fingerprint(profile):

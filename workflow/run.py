@@ -87,8 +87,8 @@ DIED = ("its process was killed, most likely because the memory was full; run fe
 
 
 def _stop(number, frame):
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, signal.SIG_IGN)  # the first one ends the kernel, however often they come
+    for kind in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(kind, signal.SIG_IGN)  # the first one ends the kernel, however often they come
     raise KeyboardInterrupt
 
 
@@ -114,8 +114,8 @@ def _execute(source, part, given, timeout):
 
 if __name__ == "__main__":
     runtime.prepare(computes=False)
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, _stop)
+    for kind in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(kind, _stop)
     cli = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     cli.add_argument("source")
     cli.add_argument("target")

@@ -52,8 +52,9 @@ def _module(name):
             nodes.setdefault(node.name, []).append(node)
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for each in (n for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)):
-                nodes.setdefault(each.id, []).append(node)
+            for part in (n for target in targets for n in ast.walk(target)):
+                if isinstance(part, ast.Name):
+                    nodes.setdefault(part.id, []).append(node)
     return nodes, imports
 
 
@@ -121,11 +122,11 @@ def _texts(value):
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for each in value.values():
-            yield from _texts(each)
+        for inner in value.values():
+            yield from _texts(inner)
     elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _texts(each)
+        for inner in value:
+            yield from _texts(inner)
     elif hasattr(value, "__dataclass_fields__"):
         yield from _texts(list(vars(value).values()))
 
@@ -143,28 +144,28 @@ def digest(experiment):
 
 def now():
     """`{experiment: {"version", "digest"}}` of the code as it is."""
-    return {name: {"version": each.version, "digest": digest(each)}
-            for name, each in sorted(catalogue.experiments().items())}
+    return {name: {"version": experiment.version, "digest": digest(experiment)}
+            for name, experiment in sorted(catalogue.experiments().items())}
 
 
 def changed():
     """One line for each experiment whose code changed without its version."""
     known = json.loads(STORED.read_text()) if STORED.exists() else {}
-    for name, told in now().items():
+    for name, new in now().items():
         old = known.get(name)
-        if old is None or old["version"] != told["version"]:
+        if old is None or old["version"] != new["version"]:
             continue    # new, or raised: `write` enters it
-        if old["digest"] != told["digest"]:
+        if old["digest"] != new["digest"]:
             yield f"{name}: its code changed, its version did not; raise it, or: make same EXPERIMENT={name}"
 
 
 def write(names):
     """Enter what is now for some experiments, and for those that are new or have another version."""
     known = json.loads(STORED.read_text()) if STORED.exists() else {}
-    told = now()
-    kept = {name: told[name] if name in names or name not in known
-            or known[name]["version"] != told[name]["version"] else known[name] for name in told}
-    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(each)}" for name, each in kept.items())
+    new = now()
+    kept = {name: new[name] if name in names or name not in known
+            or known[name]["version"] != new[name]["version"] else known[name] for name in new}
+    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(entry)}" for name, entry in kept.items())
     runtime.write_atomically(STORED, lambda part: part.write_text(f"{{\n{lines}\n}}\n"))
 
 
@@ -173,9 +174,9 @@ def numbers(value, place=""):
     """Every number and text inside a result, by its place."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, dict):
-        return {k: v for key, each in value.items() for k, v in numbers(each, f"{place}.{key}").items()}
+        return {k: v for key, inner in value.items() for k, v in numbers(inner, f"{place}.{key}").items()}
     if isinstance(value, list | tuple):
-        return {k: v for n, each in enumerate(value) for k, v in numbers(each, f"{place}.{n}").items()}
+        return {k: v for n, inner in enumerate(value) for k, v in numbers(inner, f"{place}.{n}").items()}
     return {place: value}
 
 
@@ -183,11 +184,11 @@ def small(name):
     """`{run: {place: number}}` of an experiment at smoke size, by the code in the working folder."""
     experiment = catalogue.experiments()[name]
     sets.use_profile("smoke")
-    for each in experiment.after:
-        experiments.gather(each, SimpleNamespace(**each.scale["smoke"]))
-    found = experiments.gather(experiment, SimpleNamespace(**experiment.scale["smoke"]))
-    return {run: {k: v for k, v in numbers(made.result).items() if not any(time in k for time in TIMES)}
-            for run, made in found.own.items()}
+    for earlier in experiment.after:
+        experiments.gather(earlier, SimpleNamespace(**earlier.scale["smoke"]))
+    results = experiments.gather(experiment, SimpleNamespace(**experiment.scale["smoke"]))
+    return {name: {k: v for k, v in numbers(run.result).items() if not any(time in k for time in TIMES)}
+            for name, run in results.own.items()}
 
 
 def alike(a, b):
@@ -217,7 +218,7 @@ def same(name):
     if name not in known:
         raise runtime.UserError(f"EXPERIMENT={name!r}; allowed: {', '.join(sorted(known))}")
     runtime.git_needed()
-    told = []
+    results = []
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "before"
         git("worktree", "add", "--quiet", "--detach", str(tree), "HEAD")
@@ -228,10 +229,10 @@ def same(name):
                                       capture_output=True)
                 if done.returncode:
                     raise SystemExit(f"{name} {'before' if place == tree else 'now'}: {done.stderr.strip()}")
-                told.append(json.loads(done.stdout.splitlines()[-1]))
+                results.append(json.loads(done.stdout.splitlines()[-1]))
         finally:
             git("worktree", "remove", "--force", str(tree))
-    before, after = told
+    before, after = results
     off = changes(before, after)
     if off:
         raise SystemExit("\n".join([f"{name}: {len(off)} differences, so raise its version; the first:",
@@ -247,8 +248,8 @@ def main(*words):
         same(words[1])
     elif not words:
         write([])
-        if told := list(changed()):
-            raise SystemExit("\n".join(told))
+        if lines := list(changed()):
+            raise SystemExit("\n".join(lines))
     else:
         raise runtime.UserError("usage: python -m workflow.versions [same EXPERIMENT]")
 

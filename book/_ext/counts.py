@@ -26,27 +26,27 @@ def results(**asked):
     asked  what the items must have, such as `paper="he"` or `sort="measured"`
     """
     from report import reference
-    return [each for each in everything() if each[0].kind in reference.RESULT_KINDS
-            and all(getattr(each[0], name) == value for name, value in asked.items())]
+    return [entry for entry in everything() if entry[0].kind in reference.RESULT_KINDS
+            and all(getattr(entry[0], name) == value for name, value in asked.items())]
 
 
-def words(found):
+def words(items):
     """`{verdict: how many}` in the order of the verdicts."""
     from report.display import BADGE
-    counted = Counter(word for *_, word in found)
+    counted = Counter(word for *_, word in items)
     return {word: counted[word] for word in BADGE if counted[word]}
 
 
 def sorts(**asked):
     """`{sort: its results}`, those sorts of which there are any."""
     from report import reference
-    return {sort: found for sort in reference.SORTS if (found := results(sort=sort, **asked))}
+    return {sort: items for sort in reference.SORTS if (items := results(sort=sort, **asked))}
 
 
-def told(found):
+def in_words(items):
     """The verdicts of some results with their counts: "3 matches, 12 measured in part"."""
     from report.verdict import LABELS
-    return ", ".join(f"{n} {LABELS.get(word, word)}" for word, n in words(found).items())
+    return ", ".join(f"{n} {LABELS.get(word, word)}" for word, n in words(items).items())
 
 
 # ---- blocks of the pages ---------------------------------------------------------------------------------
@@ -55,8 +55,8 @@ def standing(paper):
     from report.display import BADGE
     from report.verdict import LABELS
     return "\n\n".join(f"{sort}: " + " ".join(
-        f"{{bdg-{BADGE[w]}}}`{n} {LABELS.get(w, w)}`" for w, n in words(found).items())
-        for sort, found in sorts(paper=paper).items())
+        f"{{bdg-{BADGE[w]}}}`{n} {LABELS.get(w, w)}`" for w, n in words(items).items())
+        for sort, items in sorts(paper=paper).items())
 
 
 def verdicts(_):
@@ -69,8 +69,8 @@ def verdicts(_):
 
 def figures(_):
     """How many figures of each sort the gallery can show, and how they stand."""
-    return "; ".join(f"{len(found)} {sort} figures ({told(found)})"
-                     for sort, found in sorts(kind="figure").items()) + "."
+    return "; ".join(f"{len(items)} {sort} figures ({in_words(items)})"
+                     for sort, items in sorts(kind="figure").items()) + "."
 
 
 # ---- every published number ------------------------------------------------------------------------------
@@ -85,10 +85,10 @@ def all_numbers():
             for n in numbers.of(item, kept)]
 
 
-def states(found):
+def states(measured):
     """`{what became of them: how many}` of some `Number`s, as the tables name it; see OF_NUMBERS."""
     from report import numbers
-    n = Counter(number.state for number in found)
+    n = Counter(number.state for number in measured)
     return dict(zip(OF_NUMBERS, (sum(n[state] for state in numbers.COMPARED), n["agrees"], n["differs"],
                                  n["cannot tell"], n["proxy"] + n["fitted"], n["not measured"])))
 
@@ -101,12 +101,12 @@ def claims_of(paper):
 
 def headline(_):
     """The counts of the whole book in one line."""
-    found = states(all_numbers())
+    counts = states(all_numbers())
     judged = [claim["holds"] for _, claim in claims_of("all")]
     return (f"The papers publish **{len(all_numbers()):,}** measured numbers. "
-            f"**{found['measured']:,}** are measured here "
-            f"on the paper's kind of network and data; of these **{found['agree']:,}** agree, "
-            f"{found['differ']:,} differ, and {found['cannot tell']:,} cannot tell. Of {len(judged):,} "
+            f"**{counts['measured']:,}** are measured here "
+            f"on the paper's kind of network and data; of these **{counts['agree']:,}** agree, "
+            f"{counts['differ']:,} differ, and {counts['cannot tell']:,} cannot tell. Of {len(judged):,} "
             f"judged claims, **{sum(judged):,}** hold.")
 
 
@@ -116,10 +116,10 @@ def published(paper):
     from report.display import markdown_table
     rows = []
     for key, name in {**reference.SHORT, "all": "all"}.items():
-        mine = [n for n in all_numbers() if key in ("all", n.paper)]
-        if mine and (paper == "all" or key == paper):
+        own = [n for n in all_numbers() if key in ("all", n.paper)]
+        if own and (paper == "all" or key == paper):
             judged = [claim["holds"] for _, claim in claims_of(key)]
-            rows.append([name, f"{len(mine):,}", *(f"{count:,}" for count in states(mine).values()),
+            rows.append([name, f"{len(own):,}", *(f"{count:,}" for count in states(own).values()),
                          f"{sum(judged)} of {len(judged)}"])
     head = ["paper", "numbers", *OF_NUMBERS, "judged claims that hold"]
     return ("*Measured* numbers come from the paper's kind of network and data, "
@@ -144,16 +144,16 @@ def scattered(_):
 
     from report import display, reference, scatter
     display.style()
-    every = all_numbers()
+    whole = all_numbers()
     where = pages()
 
     def leads(n):
         name = where.get((n.paper, n.item))
         return f"../notebooks/{name}.html#{n.paper}-{n.item}-head" if name else None
 
-    group = {name: mine for key, name in reference.SHORT.items()
-             if (mine := [n for n in every if n.paper == key and n.reproduced is not None])}
-    figure = scatter.draw(every, group, urls=leads)
+    group = {name: of_paper for key, name in reference.SHORT.items()
+             if (of_paper := [n for n in whole if n.paper == key and n.reproduced is not None])}
+    figure = scatter.draw(whole, group, urls=leads)
     if figure is None:
         return ""
     out = io.StringIO()

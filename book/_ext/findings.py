@@ -42,14 +42,14 @@ def found(paper, text=""):
 
     The picture is that of the paper's first page that says what it found.
     """
-    told = {n: box(n) for n in catalogue.notebooks() if n.split("/")[0] == paper}
-    if not told:
+    boxes = {n: box(n) for n in catalogue.notebooks() if n.split("/")[0] == paper}
+    if not boxes:
         return "No page of this book measures this paper yet. What it asks, measures and claims is told " \
                "below; {ref}`the audit <audit>` checks its printed numbers."
-    whole = {n: m for n, m in told.items() if m and m[-1]}
+    whole = {n: m for n, m in boxes.items() if m and m[-1]}
     said = [f"**{link(name, n)}{'' if name.endswith('?') else '.'}** {words}"
             for n, (words, *_) in whole.items() for name in [catalogue.title(n)]]
-    if waiting := [link(catalogue.title(n), n) for n in told if n not in whole]:
+    if waiting := [link(catalogue.title(n), n) for n in boxes if n not in whole]:
         said.append(f"Nothing is recorded at full scale yet of: {' · '.join(waiting)}.")
     if html := moving(paper):
         return "\n\n".join([text.strip(), f"```{{raw}} html\n{html}\n```", *said])
@@ -60,14 +60,15 @@ def found(paper, text=""):
 
 def cite(_):
     """How to cite the book, from CITATION.cff."""
-    told = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     year = yaml.safe_load((ROOT / "_config.yml").read_text())["copyright"]
     who = " and ".join(f"{{{a['name']}}}" if "name" in a else f"{a['family-names']}, {a['given-names']}"
-                       for a in told["authors"])
-    fields = {"author": who, "title": f"{{{told['title']}}}", "year": year, "version": told["version"],
-              "url": told["repository-code"], "note": f"{told['license']} licence"}
+                       for a in citation["authors"])
+    fields = {"author": who, "title": f"{{{citation['title']}}}", "year": year,
+              "version": citation["version"],
+              "url": citation["repository-code"], "note": f"{citation['license']} licence"}
     entry = ",\n".join(f"  {k:<7} = {{{v}}}" for k, v in fields.items())
-    return f"::::{{admonition}} Cite this\n:class: cite\n{told['message']}\n\n" \
+    return f"::::{{admonition}} Cite this\n:class: cite\n{citation['message']}\n\n" \
            f"```bibtex\n@software{{boundarybook,\n{entry}\n}}\n```\n::::"
 
 
@@ -86,10 +87,10 @@ def _pictured(paper, item):
 
 def picture(argument, caption):
     """The picture of an item such as `ren figure-1`, drawn on its page; nothing where it has not been run."""
-    if made := _pictured(*argument.split()):
-        path, alt, recorded = made
-        told = "" if recorded else " (Here at the small scale of this build.)"
-        return f"```{{figure}} {path}\n:alt: {alt}\n\n{caption.strip()}{told}\n```"
+    if shown := _pictured(*argument.split()):
+        path, alt, recorded = shown
+        scale = "" if recorded else " (Here at the small scale of this build.)"
+        return f"```{{figure}} {path}\n:alt: {alt}\n\n{caption.strip()}{scale}\n```"
     return ""
 
 
@@ -102,14 +103,14 @@ def gallery(_):
         cards, others = [], []
         for item, _, page, word in everything():
             if item.paper == key and item.kind == "figure":
-                made = _pictured(key, item.id)
-                if made and made[2]:
+                pictured = _pictured(key, item.id)
+                if pictured and pictured[2]:
                     at = label(item)
                     where = f":link: {at}\n:link-type: ref" if at else \
                         f":link: /notebooks/{page}\n:link-type: doc"
-                    told = f"{badge(word, item)} {symbols(item.caption)}"
-                    cards.append(f":::{{grid-item-card}} {item.label}\n:img-top: {made[0]}\n"
-                                 f":img-alt: {made[1]}\n{where}\n{told}\n:::")
+                    words = f"{badge(word, item)} {symbols(item.caption)}"
+                    cards.append(f":::{{grid-item-card}} {item.label}\n:img-top: {pictured[0]}\n"
+                                 f":img-alt: {pictured[1]}\n{where}\n{words}\n:::")
                 else:
                     others.append(place(item, item.number))
         if cards:

@@ -23,10 +23,10 @@ class Missing(Exception):
 def kept(paper, item):
     """The rows of an item's record, or a figure's data; Missing where there is no record."""
     from report import record
-    found = record.read(paper, item)
-    if found is None:
+    whole = record.read(paper, item)
+    if whole is None:
         raise Missing(f"{paper} {item}")
-    return found.get("rows") or found["data"]
+    return whole.get("rows") or whole["data"]
 
 
 def by(column, rows):
@@ -167,20 +167,20 @@ FINDINGS = few_directions, noise_and_theory, one_vote, disagreement, roby, one_t
 
 
 # ---- the page ---------------------------------------------------------------------------------------------
-def drawn(found):
+def drawn(finding):
     """A small figure: a bar for each value, its number behind it."""
     import matplotlib.pyplot as plt
 
     from report import display
     display.style()
-    figure, ax = plt.subplots(figsize=(3.6, 0.75 + 0.33 * len(found.bars)))
-    low = -1.15 if min(value for value, *_ in found.bars.values()) < 0 else 0
-    high = 1 if low or max(value for value, *_ in found.bars.values()) <= 1 else 100
-    for y, (value, least, most) in enumerate(found.bars.values()):
+    figure, ax = plt.subplots(figsize=(3.6, 0.75 + 0.33 * len(finding.bars)))
+    low = -1.15 if min(value for value, *_ in finding.bars.values()) < 0 else 0
+    high = 1 if low or max(value for value, *_ in finding.bars.values()) <= 1 else 100
+    for y, (value, least, most) in enumerate(finding.bars.values()):
         ax.barh(y, value, color=display.PALETTE[y], height=0.6)
         ax.plot([least, most], [y, y], color="k", lw=1.5)
-    ax.set(yticks=range(len(found.bars)), yticklabels=found.bars, xlim=(low, high))
-    ax.set_xlabel(found.axis, x=1, ha="right")     # room for its words is on the left
+    ax.set(yticks=range(len(finding.bars)), yticklabels=finding.bars, xlim=(low, high))
+    ax.set_xlabel(finding.axis, x=1, ha="right")     # room for its words is on the left
     ax.invert_yaxis()
     ax.axvline(0, color=display.GUIDE, lw=0.8)
     return display.png_of(figure)
@@ -193,15 +193,15 @@ def home(_):
     cards = []
     for n, finding in enumerate(FINDINGS, start=1):
         try:
-            found = finding()
+            result = finding()
         except Missing:
             continue
         path = folder / f"finding-{finding.__name__}.png"
-        path.write_bytes(drawn(found))
-        values = ", ".join(f"{label} {value:.3g}" for label, (value, *_) in found.bars.items())
+        path.write_bytes(drawn(result))
+        values = ", ".join(f"{label} {value:.3g}" for label, (value, *_) in result.bars.items())
         cards.append(
-            f":::{{grid-item-card}} {n}. {found.title}\n{found.says}\n\n"
-            f"```{{image}} {os.path.relpath(path, ROOT / 'book')}\n:alt: {found.axis}: {values}\n"
+            f":::{{grid-item-card}} {n}. {result.title}\n{result.says}\n\n"
+            f"```{{image}} {os.path.relpath(path, ROOT / 'book')}\n:alt: {result.axis}: {values}\n"
             ":class: finding\n```\n\n"
-            f"*{found.caveat}* {link('How this was measured', found.page)}.\n:::")
+            f"*{result.caveat}* {link('How this was measured', result.page)}.\n:::")
     return "::::{grid} 1 1 2 2\n:gutter: 3\n:class-container: findings\n\n" + "\n\n".join(cards) + "\n::::"

@@ -105,8 +105,8 @@ def read_npz(path, spec):
         if shape is not None and arrays[key].shape != shape:
             refuse(f"{key} has shape {arrays[key].shape} instead of {shape}")
     arrays = canonical(arrays)
-    if (found := fingerprint(arrays)) != spec.contents:
-        refuse(f"its contents have fingerprint {found} instead of {spec.contents}")
+    if (own := fingerprint(arrays)) != spec.contents:
+        refuse(f"its contents have fingerprint {own} instead of {spec.contents}")
     return arrays
 
 
@@ -186,9 +186,9 @@ def _fetch(spec, folder):
         except download.DownloadError as error:
             reasons.append(str(error))
             continue
-        if (found := fingerprint(arrays)) == spec.contents:
+        if (own := fingerprint(arrays)) == spec.contents:
             return arrays
-        reasons.append(f"{mirror}: its contents have fingerprint {found} instead of {spec.contents}")
+        reasons.append(f"{mirror}: its contents have fingerprint {own} instead of {spec.contents}")
     tried = "; ".join(reasons)
     raise Missing(f"{spec.name}: no {spec.name}.npz in {folder} and no download ({tried}); {spec.remedy}")
 

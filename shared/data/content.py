@@ -41,11 +41,11 @@ def fingerprint(arrays):
 def write(path, tensors, about):
     """Keep {name: tensor}, with plain facts about them, as the file `path`, in one step."""
     # A file holds no tensor twice: each is copied, since two may be one.
-    tensors = {name: each.detach().cpu().clone(memory_format=torch.contiguous_format)
-               for name, each in tensors.items()}
+    tensors = {name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+               for name, tensor in tensors.items()}
     about = json.dumps(about, sort_keys=True)
-    told = {"about": about, "sha256": of_arrays(tensors, about)}
-    runtime.write_atomically(path, lambda part: save_file(tensors, part, told))
+    metadata = {"about": about, "sha256": of_arrays(tensors, about)}
+    runtime.write_atomically(path, lambda part: save_file(tensors, part, metadata))
 
 
 def write_npz(path, arrays):
@@ -74,10 +74,10 @@ def read(path):
     runtime.readable(path)
     try:
         with safe_open(path, "pt") as file:
-            told = file.metadata() or {}
+            metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}
-        if told.get("sha256") != of_arrays(tensors, told.get("about", "")):
+        if metadata.get("sha256") != of_arrays(tensors, metadata.get("about", "")):
             raise ValueError("its content is not what was written")
-        return tensors, json.loads(told["about"])
+        return tensors, json.loads(metadata["about"])
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
         raise ValueError(str(error).partition("\n")[0]) from None

@@ -58,8 +58,8 @@ def gtsrb(folder):
 def write_gtsrb(folder, path):
     """Write gtsrb.npz to `path`. Contents other than the known ones raise DataError and are not written."""
     arrays, spec = gtsrb(folder), SPECS["gtsrb"]
-    if (found := fingerprint(canonical(arrays))) != spec.contents:
-        raise DataError(f"{folder} gives contents of fingerprint {found} instead of {spec.contents}; "
+    if (own := fingerprint(canonical(arrays))) != spec.contents:
+        raise DataError(f"{folder} gives contents of fingerprint {own} instead of {spec.contents}; "
                         "take the archives named in book/data.md, unchanged")
     return content.write_npz(path, arrays)
 

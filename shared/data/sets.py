@@ -136,8 +136,8 @@ def load(name, *, profile=None, folder=None, cache=None):
     if versions != _versions(dataset):  # somebody wrote into the tensors: they stay that one's
         _open.cache_clear()
         dataset, _ = _open(*asked)
-    told = f"{dataset.stand_in}:{dataset.fingerprint}" if dataset.stand_in else dataset.fingerprint
-    runtime.used("data", name, told)
+    identity = f"{dataset.stand_in}:{dataset.fingerprint}" if dataset.stand_in else dataset.fingerprint
+    runtime.used("data", name, identity)
     return dataset
 
 
