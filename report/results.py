@@ -282,7 +282,7 @@ class _Pieces:
         pieces = [*([(said, said)] if said and self.main == "recorded" else []), *self.claims(),
                   *self.lacks(), *self.overall(), *self.rest]
         if pieces:
-            plain, myst = ("\n\n".join(filter(None, each)) for each in zip(*pieces))
+            plain, myst = ("\n\n".join(filter(None, half)) for half in zip(*pieces))
             yield plain, display.folded("Claims and details", myst)
 
     def claims(self):
