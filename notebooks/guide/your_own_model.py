@@ -261,7 +261,8 @@ scores = roby.roby(layout)    # .roby is scaled, .overlap is not
 figure, ax = plt.subplots(figsize=(3.9, 2.6))
 ax.hist(layout.overlap, bins=20)
 ax.set(xlabel="overlap of two classes", ylabel="pairs of classes")
-display.picture(figure, f"Overlap of {len(layout.overlap)} pairs of classes (below 0: apart).", "Histogram.")
+display.picture(figure, f"Overlap of {len(layout.overlap)} pairs of classes (below 0: apart).",
+                "A histogram of the overlaps.")
 typical("roby", "overlap")
 
 # %% [markdown]
