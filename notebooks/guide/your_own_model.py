@@ -261,8 +261,7 @@ scores = roby.roby(layout)    # .roby is scaled, .overlap is not
 figure, ax = plt.subplots(figsize=(3.9, 2.6))
 ax.hist(layout.overlap, bins=20)
 ax.set(xlabel="overlap of two classes", ylabel="pairs of classes")
-display.picture(figure, f"Overlap of {len(layout.overlap)} pairs of classes (below 0: apart).",
-                "A histogram of the overlaps.")
+display.picture(figure, "Overlap of all pairs of classes (below 0: apart).", "A histogram of overlaps.")
 typical("roby", "overlap")
 
 # %% [markdown]
