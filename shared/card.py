@@ -328,11 +328,12 @@ class Card:
                     f"example “{wide[0]}”; take more images.")
         attack = self.differences.get("pgd_accuracy")
         if attack and not attack[1] <= 0 <= attack[2]:
-            models = [*self.sections]
-            for name, label, second in self.preferences:
-                if second != (attack[0] > 0):
-                    warned["both", f"rank-disagrees: {name}"] = (
-                        f"“{label}” prefers {models[second]}; more robust under PGD is {models[not second]}.")
+            models, second_wins = [*self.sections], attack[0] > 0
+            against = [f"“{label}”" for _, label, second in self.preferences if second != second_wins]
+            if against:
+                warned["both", "rank-disagrees"] = (
+                    f"More robust under PGD is {models[second_wins]}; {models[not second_wins]} is better in "
+                    f"{'; '.join(against)}.")
         return warned
 
     @property

@@ -133,8 +133,7 @@ def body(card):
     place = (f"Dots are {len(others)} known networks on images of this size, a line from their lowest to "
              f"their highest value: {escape('; '.join(others))}. {marks}." if others else
              "There are no reference networks for images of this size.")
-    warnings = "".join(f'<p class="warning"><b>{escape(name.partition(":")[0])}</b> ({escape(model)}): '
-                       f"{escape(text)}</p>"
+    warnings = "".join(f'<p class="warning"><b>{escape(name)}</b> ({escape(model)}): {escape(text)}</p>'
                        for (model, name), text in card.warnings.items())
     names = " and ".join(map(escape, card.sections))
     pairs = "; a difference is of images that have a value of both models" * (len(card.sections) == 2)
