@@ -62,7 +62,7 @@ from shared import card as cards
 from shared.data import sets
 
 page = start("report_card/report_card", globals())
-scale = page.scale(smoke=dict(images=6), quick=dict(images=40), paper=dict(images=200))
+scale = page.scale(smoke=dict(images=6), quick=dict(images=16), paper=dict(images=200))
 
 # %%
 if model:
