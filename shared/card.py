@@ -298,7 +298,7 @@ SECTIONS = (
      "the image must change more."),
     ("How classes lie", clusters,
      "Widths and distances of the classes among the logits, without an attack. Smaller is meant to be "
-     "better; whether it is, the attacks above show: a network that is not trained can have a small value."),
+     "better; whether it is, the attacks above show."),
     ("Re-trainings", retrainings,
      "Whether networks trained in the same way from other seeds make the same mistakes: on one adversarial "
      "image each, and in the region between many of one image. Where they disagree on adversarial images and "
