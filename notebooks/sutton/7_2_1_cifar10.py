@@ -107,13 +107,13 @@ page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 # mean lies within one such standard deviation of it.
 
 # %%
-page.table("table-4", pairs, lambda u: figures.settled(tables.shares(u, tables.accuracy)), rests=TRAINED)
+page.table("table-4", pairs, lambda u: figures.settled(tables.shares(u, "accuracy")), rests=TRAINED)
 
 # %% [markdown]
 # ## Table 5: adversarial susceptibility
 
 # %%
-page.table("table-5", pairs, lambda u: tables.shares(u, tables.attacked), rests=ATTACKED)
+page.table("table-5", pairs, lambda u: tables.shares(u, "attack"), rests=ATTACKED)
 
 # %% [markdown]
 # ## Tables 9 to 12: random susceptibility at one, two, five and ten times the norm of the attack
@@ -129,7 +129,7 @@ page.table("table-5", pairs, lambda u: tables.shares(u, tables.attacked), rests=
 
 # %%
 for delta, item in RANDOM.items():
-    page.table(item, pairs, lambda u, delta=delta: tables.shares(u, tables.disturbed(delta)))
+    page.table(item, pairs, lambda u, delta=delta: tables.shares(u, delta))
 
 # %% [markdown]
 # ## Means over the problems, and where they differ
@@ -181,9 +181,9 @@ for item, norm, limit in (("table-6", "l2", None), ("table-7", "l1", None), ("ta
 # %%
 for item, norm in (("figure-8", "l1"), ("figure-9", "l2"), ("figure-10", "linf")):
     page.figure(item, near,
-               lambda u, norm=norm: figures.draw_violins(u, NEXT, CLASSES, tables.attack_size, norms=(norm,)),
+               lambda u, norm=norm: figures.draw_violins(u, NEXT, CLASSES, "attack", norms=(norm,)),
                rests=ATTACKED,
-               data=lambda u, norm=norm: figures.medians(u, CLASSES, tables.attack_size, norm),
+               data=lambda u, norm=norm: figures.medians(u, CLASSES, "attack", norm),
                alt=f"A pair of half violins for each problem: {figures.NORMS[norm]} of the smallest attack "
                    "on each image, training images left, test images right.",
                contains={"x: nine problems": lambda d: len(d) == len(NEXT), "y: norm": True,
@@ -245,16 +245,14 @@ for item, label, kind in (("figure-11", 1, "cat"), ("figure-12", 0, "aeroplane")
 # %%
 def random_and_attack(units):
     """Medians and tails of flipping noise, those of the attacks, and what noise of twice the norm flips."""
-    return {"random": figures.medians(units, CLASSES, tables.draw_size(10), "l2"),
-            "attack": figures.medians(units, CLASSES, tables.attack_size, "l2"),
-            "twice": {figures.name(p, CLASSES): {
-                split: tables.disturbed(2)(u[split])["percent"] for split in tables.SPLITS}
+    return {"random": figures.medians(units, CLASSES, 10, "l2"),
+            "attack": figures.medians(units, CLASSES, "attack", "l2"),
+            "twice": {figures.name(p, CLASSES): {split: tables.percent(u[split], 2) for split in tables.SPLITS}
                 for p, u in figures.measured(units).items()}}
 
 
 page.figure("figure-13", near,
-            lambda u: figures.draw_violins(u, NEXT, CLASSES, tables.draw_size(10), of="draw"),
-            data=random_and_attack,
+            lambda u: figures.draw_violins(u, NEXT, CLASSES, 10), data=random_and_attack,
             alt="Half violins for each problem and norm: the smallest noise sample that flips the label.",
             contains={"x: nine problems": lambda d: len(d["random"]) == len(NEXT), "y: norm": True,
                       "one panel per norm": True})

@@ -1,8 +1,4 @@
-"""How each printed claim of Sutton et al. is judged; see `report.claims`.
-
-A predicate may raise `NoValue`: then the claim is open.
-"""
-import functools
+"""How each printed claim of Sutton et al. is judged; see `report.claims`."""
 import operator
 import re
 from statistics import NormalDist
@@ -15,7 +11,7 @@ from papers.sutton.experiments import DELTAS
 from papers.sutton.figures import DATASETS, LARGER_SIGN, counted, in_percent
 from papers.sutton.theorem import PICTURE, TENTH, power
 from report import reference
-from report.claims import Claims
+from report.claims import Claims, NoValue
 from report.display import number
 from report.prose import mean, median, words
 
@@ -24,29 +20,7 @@ CLASSES = experiments.CLASSES["cifar10"]
 NONE = "no problem has a value"
 
 
-class NoValue(Exception):
-    """What a claim needs is not there; the text is its evidence."""
-
-
-class OpenClaims(Claims):
-    """`Claims` of which those are open whose predicate raises `NoValue`."""
-
-    def __call__(self, item, phrase, *others):
-        register = super().__call__(item, phrase, *others)
-
-        def decorate(predicate):
-            @functools.wraps(predicate)
-            def judged(*rows):
-                try:
-                    return predicate(*rows)
-                except NoValue as why:
-                    return None, str(why)
-            register(judged if callable(predicate) else predicate)
-            return predicate
-        return decorate
-
-
-claim = OpenClaims()
+claim = Claims()
 
 
 def needed(numbers, why=NONE):
@@ -669,6 +643,7 @@ def mostly_small(data):
                         "more than 90%)")
 
 
-claim("figure-22", "94.3% of images")(lambda data: mostly_small(data))
-# Waits for no other network.
-claim["figure-22"]["94.3% of images"].counts = lambda labels: labels["run"].startswith("vgg19")
+@claim("figure-22", "94.3% of images", counts=lambda labels: labels["run"].startswith("vgg19"))
+def mostly_small_too(data):
+    """The same of VGG19; it waits for no other network."""
+    return mostly_small(data)

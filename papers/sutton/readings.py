@@ -56,7 +56,7 @@ def networks(*frames):
 
 def failed(unit, right):
     """Whether test accuracy is more than `BEHIND` points below the published, `right[problem]["test"]`."""
-    return tables.accuracy(unit["test"])["percent"] < right[unit["class_a"], unit["class_b"]]["test"] - BEHIND
+    return tables.percent(unit["test"], "accuracy") < right[unit["class_a"], unit["class_b"]]["test"] - BEHIND
 
 
 def used(by_seed, problem, right):
@@ -73,7 +73,7 @@ def used(by_seed, problem, right):
 
 
 def _share(nets):
-    return float(np.mean([tables.attacked(u["test"])["percent"] for u in nets]))
+    return float(np.mean([tables.percent(u["test"], "attack") for u in nets]))
 
 
 def _momentum(nets, right, printed):
@@ -115,7 +115,7 @@ def chosen(units, others, right, printed):
 # ---- on data sets that have no part in the choice ---------------------------------------------------------
 def both_in_words(units, plain, shares, right):
     """The attackable shares with batch normalisation, without it and published, on the problems of both."""
-    learned = [{p: tables.attacked(u["test"])["percent"] for p, u in figures.measured(frame).items()
+    learned = [{p: tables.percent(u["test"], "attack") for p, u in figures.measured(frame).items()
                 if u["test"]["tried"] and not failed(u, right)} for frame in (units, plain)]
     both = set.intersection(*map(set, learned))
     if not both:
