@@ -21,16 +21,35 @@ from papers.sutton.theory.ball import (
     tail,
 )
 from papers.sutton.theory.examples import log_cone_flip
-from papers.sutton.theory.formulas import _either, log_cap_bound, theorem_6, theorem_11, theorem_14
-from papers.sutton.theory.laws import Law, log_share, roof_law, splits_of_noise
-from papers.sutton.theory.limits import (
+from papers.sutton.theory.formulas import (
+    Law,
+    _either,
+    log_cap_bound,
+    log_share,
+    roof_law,
+    splits_of_noise,
+    theorem_6,
+    theorem_11,
+    theorem_14,
+)
+from papers.sutton.theory.models import (
+    classify,
     half_balls_limit,
+    log_half_balls,
+    log_two_balls,
     planar_flip_probability,
+    strongest_attack,
     two_balls_margin_limit,
 )
-from papers.sutton.theory.models import classify, log_half_balls, log_two_balls, strongest_attack
-from papers.sutton.theory.statement import attained, bounds_at, cases, verify, violations, wrong_formulas
-from papers.sutton.theory.statements import STATEMENTS
+from papers.sutton.theory.statements import (
+    STATEMENTS,
+    attained,
+    bounds_at,
+    cases,
+    verify,
+    violations,
+    wrong_formulas,
+)
 from papers.sutton.theory.surfaces import flat, kappa, sine, wedge
 
 DIMENSIONS = np.array([1, 2, 3, 5, 10, 20, 50, 100, 300, 1000, 3072, 10_000, 50_000, 150_528, 200_000])

@@ -1,9 +1,10 @@
-"""quadrature, curves: hand-made values, agreement with the closed forms, curves over n."""
+"""quadrature, sketches: hand-made values, agreement with the closed forms, curves over n."""
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from papers.sutton.curves import inside, over_dimension, small
+from papers.sutton import sketches
+from papers.sutton.sketches import inside, small
 from papers.sutton.theory.ball import tail
 from papers.sutton.theory.models import log_half_balls, log_two_balls
 from papers.sutton.theory.quadrature import beyond_graph, cap_share, crossing
@@ -31,7 +32,7 @@ def test_crossing_on_a_line_and_against_the_first_integrator():
 
 @pytest.fixture(scope="module")
 def curve():
-    return over_dimension("theorem-4", dimensions=(1, 10, 100), trial_dimensions=(3, 30, 3000),
+    return sketches.curve("theorem-4", dimensions=(1, 10, 100), trial_dimensions=(3, 30, 3000),
                           draws=4000, generator=np.random.default_rng(1), epsilon=0.3)
 
 

@@ -52,8 +52,7 @@ from papers.sutton.theorem import check, sampled_bound
 from papers.sutton.theory import formulas, surfaces
 from papers.sutton.theory.examples import log_cone_flip, under_cone
 from papers.sutton.theory.quadrature import beyond_graph, cap_share, crossing
-from papers.sutton.theory.statement import verify
-from papers.sutton.theory.statements import STATEMENTS
+from papers.sutton.theory.statements import STATEMENTS, verify
 from report import display
 from report.evidence import equality
 from report.page import numpy_generator, start
@@ -318,7 +317,7 @@ for item, norm in NORMS.items():
 last = {item: display.number(float(np.exp(table["log_bound"][-1])), digits=2)
         for item, table in over_n.items()}
 display.picture(
-    sketches.over_dimension(over_n),
+    sketches.four_theorems(over_n),
     f"The four theorems under a roof of slope {lipschitz:g}, over the dimension: bound (dashed), exact value "
     "(line) or random trials with 95% intervals (dots; an arrow where no trial showed the event). Points are "
     f"uniform in a unit ball whose centre lies {eta:g} from the plane. Norms: noise {NORMS['theorem-14']:g}, "
@@ -388,7 +387,7 @@ page.box(
     f"probability {nearest['probability']:.3f} (bound: {nearest['bound']:.3f}; plane: "
     f"{display.number(float(nearest['plane']), digits=2)}). {violated or 'None'} of {cases:,} cases "
     "violate a bound as reconstructed here; the paper's own formulas are lost in our copy.",
-    picture=sketches.over_dimension(over_n),
+    picture=sketches.four_theorems(over_n),
     alt="Four panels with falling curves over the dimension: points misclassified, points that no attack "
         "flips, points that noise flips, and points that another point's attack spares.")
 

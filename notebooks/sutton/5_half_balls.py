@@ -43,7 +43,7 @@ n: int = 3072  # dimension of Figure 7; 3072 numbers make a colour picture of 32
 import numpy as np
 from scipy import optimize
 
-from papers.sutton import curves, explorer, sketches
+from papers.sutton import explorer, sketches
 from papers.sutton.theorem import PICTURE, check
 from papers.sutton.theory import models, surfaces
 from papers.sutton.theory.ball import sample_points, tail
@@ -142,7 +142,7 @@ theorem_19 = check(
 # %%
 def curve(delta, epsilon):
     """Probability over n that noise of length up to delta changes the label, with bound and random trials."""
-    return curves.over_dimension(
+    return sketches.curve(
         "theorem-19", dimensions=DIMENSIONS, trial_dimensions=TRIED, draws=scale.draws,
         generator=numpy_generator(page, "figure-6", delta, epsilon), epsilon=epsilon, delta=delta)
 
@@ -168,7 +168,7 @@ figure_6 = page.figure(
                                            for d, c in without.items()},
                   "exact_with_margin_at_largest_n": {f"{d:g}": float(c["exact"][-1])
                                                      for d, c in margin.items()},
-                  "intervals_that_contain_the_exact_value": curves.inside(without[1.0])},
+                  "intervals_that_contain_the_exact_value": sketches.inside(without[1.0])},
     contains={"x: dimension": True, "y: probability": True, "zero-margin curve": all(
         np.ptp(c["exact"]) < 0.5 * c["exact"].max() for c in without.values())},
     note="The paper's parameters are lost; the curves are exact, the circles random trials.")

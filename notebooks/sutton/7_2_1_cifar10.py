@@ -60,7 +60,7 @@ import numpy as np
 from papers.sutton import experiments, figures, readings, tables
 from papers.sutton.claims import LIMIT
 from papers.sutton.experiments import ATTACKED, DELTAS, PICKED, TRAINED, problems_of
-from papers.sutton.theory.limits import planar_flip_probability
+from papers.sutton.theory.models import planar_flip_probability
 from report import display, reference
 from report.cell import Cell
 from report.page import start

@@ -6,9 +6,9 @@ from statistics import NormalDist
 import numpy as np
 
 from papers.sutton import experiments, figures, tables
-from papers.sutton.curves import FINE
 from papers.sutton.experiments import DELTAS
 from papers.sutton.figures import DATASETS, LARGER_SIGN, counted, in_percent
+from papers.sutton.sketches import FINE
 from papers.sutton.theorem import PICTURE, TENTH, power
 from report import reference
 from report.claims import Claims, NoValue

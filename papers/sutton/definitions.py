@@ -9,7 +9,7 @@ from scipy import special, stats
 
 from papers.sutton.experiments import BLOCK, DELTAS, examine, perturbations
 from papers.sutton.theory.ball import tail
-from papers.sutton.theory.limits import planar_flip_probability
+from papers.sutton.theory.models import planar_flip_probability
 from report import display, reference
 from report.evidence import equality
 from shared import susceptibility

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from papers.sutton.theory import statement as theory
+from papers.sutton.theory import statements as theory
 from papers.sutton.theory.statements import STATEMENTS
 from report import display
 from report.page import numpy_generator
