@@ -314,7 +314,19 @@ def publish_violins(page, item, sets, problems, names, key):
                           "one panel each": True, "train and test": lambda data: both_sets(data["l2"])})
 
 
-# ---- Figure 14 -------------------------------------------------------------------------------------------
+# ---- Figures 11, 12 and 14 -------------------------------------------------------------------------------
+def draw_example(units, label):
+    """Original, attacked, random and right, random and wrong; their norms below. None of no such image."""
+    if (kept := example(units, label)) is None:
+        return None
+    figure, axes = plt.subplots(1, 4, figsize=(8, 3.1))
+    display.image_grid(axes, kept["images"].astype(np.float32).clip(0, 1),
+                       ("(a) original", "(b) attacked: wrong", "(c) noise: correct", "(d) noise: wrong"))
+    for ax, *norms in zip(axes[1:], *(kept["norms"][k] for k in NORMS)):
+        ax.set_xlabel("ℓ₁ {:.1f}\nEuclidean {:.2f}\nℓ∞ {:.2f}".format(*norms))
+    return figure
+
+
 def flipping_norms(units, delta):
     """Norms of the attacks on test images, and of the smallest draw of one size that flips each label.
 
@@ -340,3 +352,45 @@ def detail_data(units):
                             "reach": float(np.quantile(norms, 0.95) / np.median(norms)),
                             "low": float(np.quantile(reach, 0.025)), "high": float(np.quantile(reach, 0.975))}
     return data
+
+
+def draw_detail(units):
+    """Distributions of the norms of attacks and of random perturbations."""
+    figure, ax = plt.subplots(figsize=(8, 3.6))
+    norms = {"attacks": flipping_norms(units, 1)[0]} | {
+        f"noise, {d} × the norm": flipping_norms(units, d)[1] for d in (5, 10)}
+    ends = np.linspace(0, max([1, *(values.max(initial=0) for values in norms.values())]), 60)
+    for color, (label, values) in zip(display.PALETTE, norms.items()):
+        ax.hist(values, ends, density=len(values) > 0, color=color, alpha=0.55,
+                label=f"{label} ({len(values):,})")
+    ax.set(xlabel="Euclidean norm", ylabel="density")
+    ax.legend()
+    return figure
+
+
+# ---- Figures 15 and 16 -----------------------------------------------------------------------------------
+PANELS = {"accuracy": "accuracy (%)", "susceptibility": "attackable (%)", "l1": "ℓ₁ norm of attacks",
+          "l2": "Euclidean norm of attacks", "linf": "ℓ∞ norm of attacks"}
+
+
+def draw_noise(data, printed, ball):
+    """Five panels over the radius of the ball, "L∞" or "L2", of which noise is uniform in training.
+
+    data      {"level 0" ... "level 3": {"size", "problems", panel: {split: mean}}}; level 0 is without noise
+    printed   (level, panel, split, problems) -> the published mean
+    """
+    figure, axes = plt.subplots(2, 3, figsize=(8, 5.6))
+    for ax, (panel, title) in zip(axes.flat, PANELS.items()):
+        for split, color, marker in zip(tables.SPLITS, display.PALETTE, display.MARKERS):
+            there = [(d["size"], d[panel][split]) for d in data.values() if d[panel][split] is not None]
+            if there:
+                ax.plot(*zip(*there), marker=marker, color=color, label=SETS[split])
+            published = [(d["size"], printed(int(n.split()[1]), panel, split, d["problems"]))
+                         for n, d in data.items() if n != "level 0"]
+            ax.plot(*zip(*published), "x", color=color, clip_on=False, label=f"published, {split}")
+        ax.set(title=title, xlabel=f"radius {'a' if ball == 'L∞' else 'b'} ({ball})")
+        ax.set_xlim(left=-0.03 * max((d["size"] for d in data.values()), default=1))
+        ax.set_ylim(bottom=None if panel in ("accuracy", "susceptibility") else 0)
+    axes[1, 2].legend(*axes[0, 0].get_legend_handles_labels(), loc="center")
+    axes[1, 2].set_axis_off()
+    return figure
