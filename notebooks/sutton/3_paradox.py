@@ -48,7 +48,7 @@ from papers.sutton.figures import DATASETS
 from report import display, reference
 from report.cell import Cell
 from report.page import start
-from report.prose import median, percent, words
+from report.prose import median, percent
 
 page = start("sutton/3_paradox", globals())
 paper = reference.paper("sutton")
@@ -146,22 +146,16 @@ page.figure("figure-1", example, draw_paradox, data=paradox_data, alt=ALT,
 
 
 # %%
-def in_words(share, item):
-    """A share with its images, its interval and the printed one of the problem that is shown."""
-    printed = tables.printed(paper[item])[0, 3]["test"]
-    return "no image" if not share["of"] else (
-        f"{words(share['percent'])} (n = {share['of']:,}; 95% interval {words(share['low'])} to "
-        f"{words(share['high'])}; paper: {printed:g}%)")
-
-
 def example_in_words(units):
     """Shares of the test images of Figure 1: attacked, flipped by noise of five and ten times the norm."""
     test = units.test.iloc[0]
-    five, ten = (in_words(tables.share(test, d), item) for d, item in ((5, "table-11"), (10, "table-12")))
-    return ("A step along the loss gradient flips the label of "
-            f"{in_words(tables.share(test, 'attack'), 'table-5')} of the correctly classified test images. At least "
-            f"one of {units.draws.iloc[0]:,} noise samples flips the label for {ten} of the attackable "
-            f"images at ten times the norm of the image's own attack, and for {five} at five times.")
+    attack, five, ten = (
+        figures.share_in_words(tables.share(test, key), tables.printed(paper[item])[0, 3]["test"])
+        for key, item in (("attack", "table-5"), (5, "table-11"), (10, "table-12")))
+    return (f"A step along the loss gradient flips the label of {attack} of the correctly classified test "
+            f"images. At least one of {units.draws.iloc[0]:,} noise samples flips the label for {ten} of the "
+            "attackable images at ten times the norm of the image's own attack, and for "
+            f"{five} at five times.")
 
 
 page.text(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutton-7-2-1>` names possible "
@@ -182,18 +176,6 @@ page.text(example, lambda u: f"{example_in_words(u)} {{ref}}`Section 7.2.1 <sutt
 READ = ("accuracy", "attack", 2, 5, 10)    # the shares that the table shows
 ABSENT = {"imagenet_resnet50": "not run: no images of ImageNet are measured yet",
           "imagenet_vgg19": "not run: the weights of VGG19 are not in the data folder"}
-
-
-def photographs(units):
-    """Accuracy, adversarial and random susceptibility on ImageNet, in percent, and the dimension."""
-    blocks = units.to_dict("records")
-    correct, norms = (np.concatenate([np.asarray(b[key]) for b in blocks]) for key in ("correct", "l2"))
-    first = np.concatenate([np.asarray(b["first"])[DELTAS.index(10)] for b in blocks])
-    flipped = first < min(int(b["draws"]) for b in blocks)
-    return {"accuracy": percent(int(correct.sum()), correct.size),
-            "attack": percent(int((norms > 0).sum()), norms.size),
-            10: percent(int(flipped.sum()), flipped.size),
-            "input_dimension": int(blocks[0]["dimension"])}
 
 
 def incomplete(dataset, have, values):
@@ -227,17 +209,18 @@ def entry(dataset, units, key):
 def table_1(*frames):
     """Medians over problems, compared once all are there; for ImageNet the proxy's shares."""
     *small, blocks = frames
-    small, proxy, rows = dict(zip(DATASETS, small)), photographs(blocks), []
+    small, proxy, rows = dict(zip(DATASETS, small)), tables.pooled(blocks), []
     for key in READ:
         row = tables.row_of(key) | {dataset: entry(dataset, units, key) for dataset, units in small.items()}
         for column, why in ABSENT.items():
-            value = proxy.get(key) if column == "imagenet_resnet50" else None
+            shown = column == "imagenet_resnet50" and key not in (2, 5)
+            value = proxy["shares"][key]["percent"] if shown else None
             row[column] = {"test": Cell(value, status=why if value is None else
                                         "proxy: SqueezeNet 1.1 in place of ResNet50, on images of the data "
                                         "folder")}
         rows.append(row)
     dimensions = {"quantity": "input_dimension", "delta_inferred": None,
-                  "imagenet_resnet50": proxy["input_dimension"],
+                  "imagenet_resnet50": proxy["dimension"],
                   **{dataset: int(units.dimension.iloc[0]) for dataset, units in small.items()}}
     classes = {"quantity": "number_of_classes", "delta_inferred": None}
     for dataset, units in small.items():

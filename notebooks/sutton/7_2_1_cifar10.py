@@ -67,7 +67,8 @@ page = start("sutton/7_2_1_cifar10", globals())
 CLASSES = experiments.CLASSES["cifar10"]
 PAPER, NEXT = reference.paper("sutton"), problems_of(len(CLASSES))
 RANDOM = dict(zip(DELTAS, ("table-9", "table-10", "table-11", "table-12")))
-SHARES = {key: tables.printed(PAPER[item]) for key, item in ({"attack": "table-5"} | RANDOM).items()}
+SHARES = {key: tables.printed(PAPER[item])
+          for key, item in ({"accuracy": "table-4", "attack": "table-5"} | RANDOM).items()}
 
 # %% [markdown]
 # ## The claim, and how it is tested
@@ -232,7 +233,7 @@ def random_and_attack(units):
     """Medians and tails of flipping noise, those of the attacks, and what noise of twice the norm flips."""
     return {"random": figures.medians(units, CLASSES, 10, "l2"),
             "attack": figures.medians(units, CLASSES, "attack", "l2"),
-            "twice": {figures.name(p, CLASSES): {split: tables.percent(u[split], 2) for split in tables.SPLITS}
+            "twice": {figures.name(p, CLASSES): {s: tables.percent(u[s], 2) for s in tables.SPLITS}
                       for p, u in figures.measured(units).items()}}
 
 
@@ -281,8 +282,7 @@ page.table("table-3", (), lambda: tables.class_rows(PAPER["table-3"], SPECS["cif
 
 # %%
 figures.box(page, pairs, SHARES, "CIFAR-10 test images",
-               cause=readings.both_in_words(*page.best(pairs, printed), SHARES["attack"],
-                                            tables.printed(PAPER["table-4"])))
+               cause=readings.both_in_words(*page.best(pairs, printed), SHARES))
 
 # %%
 page.finish()

@@ -161,8 +161,7 @@ figures.publish_violins(page, "figure-18", pairs, NEXT, CLASSES, DELTAS[-1])
 
 # %%
 figures.box(page, pairs, SHARES, "Fashion-MNIST test images",
-               cause=readings.both_in_words(*page.best(pairs, printed), SHARES["attack"],
-                                            SHARES["accuracy"]))
+               cause=readings.both_in_words(*page.best(pairs, printed), SHARES))
 
 # %%
 page.finish()

@@ -178,18 +178,18 @@ page.text((printed, tracks), accuracies,
 # %%
 def reading_rows(units, others):
     """A row for each reading that has networks: how far from the published shares, and what the rule says."""
-    nets, choice = readings.networks(units, others), readings.chosen(units, others, SHARES["accuracy"], SHARES["attack"])
+    nets, choice = readings.networks(units, others), readings.chosen(units, others, SHARES)
     trained = {r: [u for (_, own), by_seed in nets.items() if own == r for u in by_seed.values()]
                for r in READINGS}
     return [{"reading": READINGS[r].name, "changes": READINGS[r].changes, "networks": len(units),
-             "failed": sum(readings.failed(u, SHARES["accuracy"]) for u in units), "deviation": choice.deviation.get(r),
-             "near": choice.near(r, SHARES["attack"]), "chosen": choice.state(r)}
+             "failed": sum(readings.failed(u, SHARES) for u in units), "deviation": choice.deviation.get(r),
+             "near": choice.near(r, SHARES), "chosen": choice.state(r)}
             for r, units in trained.items() if units]
 
 
 def choice_in_words(units, others):
     """What the rule chooses, or how many networks it waits for."""
-    choice = readings.chosen(units, others, SHARES["accuracy"], SHARES["attack"])
+    choice = readings.chosen(units, others, SHARES)
     if choice.missing:
         return (f"No reading is chosen yet. The rule waits for {counted(len(choice.missing), 'network')}, "
                 "and for further ones if trainings fail.")

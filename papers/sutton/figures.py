@@ -13,6 +13,7 @@ from scipy.stats import gaussian_kde
 from papers.sutton import tables
 from papers.sutton.experiments import ATTACKED, DELTAS, SIGNS
 from report import display
+from report.prose import words
 from shared.attacks.line import scalings
 from shared.susceptibility import percentage
 
@@ -74,6 +75,14 @@ def in_percent(share):
     if 0 < share < 0.005:
         return "less than 0.01%"
     return "0%" if share == 0 else f"{share:.2f}%" if share < 1 else f"{share:.1f}%"
+
+
+def share_in_words(share, printed=None):
+    """A share with the images behind it, its interval and the published one."""
+    paper = "" if printed is None else f"; paper: {printed:g}%"
+    return "no image" if not share["of"] else (
+        f"{words(share['percent'])} (n = {share['of']:,}; 95% interval {words(share['low'])} to "
+        f"{words(share['high'])}{paper})")
 
 
 def counted(count, word):

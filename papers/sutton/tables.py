@@ -7,6 +7,7 @@ import numpy as np
 
 from papers.sutton.experiments import DELTAS
 from report.cell import Cell
+from shared.susceptibility import percentage
 
 SPLITS = ("train", "test")
 NORMS = ("l1", "l2", "linf")
@@ -178,3 +179,26 @@ def counted(units):
             "tried": sum(share(part, "attack")["of"] for part in parts),
             "attackable": sum(share(part, "attack")["hits"] for part in parts),
             "perturbed": sum(part["random"][0]["susceptibility"]["of"] for part in parts)}
+
+
+# ---- ImageNet --------------------------------------------------------------------------------------------
+def pooled(units):
+    """All blocks of images of a network end to end: what `experiments.examine` returns, and its shares.
+
+    "shares" holds a `percentage` for each key of `share`; a perturbation counts that all blocks have tried.
+    """
+    blocks = units.to_dict("records")
+    images = {key: np.concatenate([np.asarray(b[key]) for b in blocks])
+              for key in ("correct", "l1", "l2", "linf", "margin_l2")}
+    draws = min(int(b["draws"]) for b in blocks)
+    first = np.concatenate([np.asarray(b["first"]) for b in blocks], 1).astype(int)
+    shares = {"accuracy": images["correct"], "attack": images["l2"] > 0, **dict(zip(DELTAS, first < draws))}
+    return images | {"network": blocks[0]["network"], "draws": draws, "largest": blocks[0]["largest"],
+                     "dimension": int(blocks[0]["dimension"]),
+                     "saturated": sum(int(b["saturated"]) for b in blocks),
+                     "shares": {key: share_of(hit) for key, hit in shares.items()}}
+
+
+def share_of(truths):
+    """The share of images for which something is true."""
+    return percentage(int(np.sum(truths)), len(truths))
