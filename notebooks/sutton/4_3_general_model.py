@@ -296,8 +296,6 @@ corollary_17 = check(page, "corollary-17", again=lambda n, gamma, r: crossing(n,
 tested = [r["data"] for r in (theorem_9, corollary_10, theorem_11, corollary_12, lemma_13, theorem_14,
                               corollary_15, theorem_16, corollary_17)]
 cases, violated = (sum(d[k] for d in tested) for k in ("cases", "violations"))
-display.say(f"{violated or 'None'} of the {cases:,} cases of the lemma, the theorems and the corollaries "
-            "above violate a bound.")
 
 # %% [markdown]
 # ## Bounds and truth over the dimension
@@ -316,13 +314,16 @@ for item, norm in NORMS.items():
                           generator=numpy_generator(page, item, "over n"))
 last = {item: display.number(float(np.exp(table["log_bound"][-1])), digits=2)
         for item, table in over_n.items()}
+ALT = ("Four panels with falling curves over the dimension on logarithmic axes, the dashed bounds above: "
+       "points misclassified, points that no attack flips, points that noise flips, and points that another "
+       "point's attack spares.")
 display.picture(
     sketches.four_theorems(over_n),
     f"The four theorems under a roof of slope {lipschitz:g}, over the dimension: bound (dashed), exact value "
     "(line) or random trials with 95% intervals (dots; an arrow where no trial showed the event). Points are "
     f"uniform in a unit ball whose centre lies {eta:g} from the plane. Norms: noise {NORMS['theorem-14']:g}, "
     f"attacks {NORMS['theorem-11']:g} (Theorem 11) and {NORMS['theorem-16']:g} (Theorem 16). Ours.",
-    "Four panels with falling curves over the dimension on logarithmic axes; the dashed bound lies above.")
+    ALT)
 display.table(["theorem", "rare event", "bound"],
               [[item.replace("theorem-", "Theorem "), sketches.RARE[item], bound]
                for item, bound in last.items()],
@@ -387,9 +388,7 @@ page.box(
     f"probability {nearest['probability']:.3f} (bound: {nearest['bound']:.3f}; plane: "
     f"{display.number(float(nearest['plane']), digits=2)}). {violated or 'None'} of {cases:,} cases "
     "violate a bound as reconstructed here; the paper's own formulas are lost in our copy.",
-    picture=sketches.four_theorems(over_n),
-    alt="Four panels with falling curves over the dimension: points misclassified, points that no attack "
-        "flips, points that noise flips, and points that another point's attack spares.")
+    picture=sketches.four_theorems(over_n), alt=ALT)
 
 # %%
 page.finish()

@@ -243,11 +243,6 @@ def draw(kind, *frames):
 # ## Figure 16: L2 noise
 
 # %%
-def whole(data, panel):
-    """Whether a panel has a value at every level."""
-    return all(None not in v[panel].values() for v in data.values())
-
-
 for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
     page.figure(item, RESTING[kind], partial(draw, kind),
                data=partial(curves, kind), rests=ATTACKED,
@@ -256,8 +251,10 @@ for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
                alt="Five small plots over the size of the noise, beside the printed means: accuracy falls; "
                    "the share of attackable images and three norms of the attacks, for both sets.",
                contains={"x: noise size": lambda data: all(f"level {n}" in data for n in LEVELS),
-                         "accuracy train/test": lambda data: whole(data, "accuracy"),
-                         "adversarial susceptibility": lambda data: whole(data, "susceptibility"),
+                         "accuracy train/test": lambda data: all(
+                             None not in v["accuracy"].values() for v in data.values()),
+                         "adversarial susceptibility": lambda data: all(
+                             None not in v["susceptibility"].values() for v in data.values()),
                          "mean attack norms": lambda data: any(
                              v["l2"]["train"] is not None for v in data.values())})
 
@@ -281,12 +278,9 @@ for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
 # %%
 def box_words(units, without):
     """The result on L-infinity noise, in both ways to count vanished gradients; None of too few runs."""
-    if not (len(units) and len(without)):
-        return None
-    data = curves("cube", units, without)
-    levels = [data[f"level {n}"] for n in range(4)] if len(data) == 4 else []
+    levels = [*curves("cube", units, without).values()] if len(units) and len(without) else []
     shares = {r: [v["readings"][r]["susceptibility"] for v in levels] for r in ("found", "lost")}
-    if not levels or None in shares["found"]:
+    if len(levels) < 4 or None in shares["found"]:
         return None
     problems = levels[0]["problems"]
     tried = [u["train"]["tried"] for u in [*units.to_dict("records"), *without.to_dict("records")]
