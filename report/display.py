@@ -20,7 +20,7 @@ from matplotlib.text import Text
 
 from report.comparison import decimals
 from report.prose import number
-from report.verdict import LABELS
+from report.verdict import NOT_MEASURED, VERDICTS
 
 MIME = "application/vnd.boundary-book+json"
 PICTURES = "BOUNDARY_PICTURES"               # names a folder for the figures of a text half
@@ -34,10 +34,6 @@ LINES = ("-", "--", "-.", ":")
 SMALLEST = 10                                # points of text in figures, on the page too
 WIDEST = 7.2                                 # inches of the book's column, where figures are shown as drawn
 MARK = {True: "✓", False: "✗", None: "–"}
-BADGE = {"exact": "success", "consistent": "success", "matches": "success", "holds": "info",
-         "trend": "info", "differs": "warning", "shown": "secondary", "proxy": "secondary",
-         "fitted": "secondary", "cannot tell": "secondary", "in part": "light", "not run": "light",
-         "planned": "light"}
 
 
 # ---- showing ---------------------------------------------------------------------------------------------
@@ -263,17 +259,17 @@ def folded(title, myst):
 
 
 def badge(verdict, item=None, fraction=1):
-    """A verdict as a badge, in the words of `LABELS`.
+    """A verdict as a badge in its colour.
 
     item      where its formula is lost in the text that we have, the badge says that ours was checked
     fraction  of the published scale; the badge names one below 1, where something is measured
     """
-    words = LABELS.get(verdict, verdict)
-    if verdict in ("exact", "consistent") and item is not None and item.reconstructed:
+    words = verdict
+    if verdict in ("exact", "bound not violated") and item is not None and item.reconstructed:
         words += ", as reconstructed here"
-    if fraction != 1 and verdict != "not run":
+    if fraction != 1 and verdict != NOT_MEASURED:
         words += f", {percent(fraction)} of scale"
-    return f"{{bdg-{BADGE[verdict]}}}`{words}`"
+    return f"{{bdg-{VERDICTS[verdict][0]}}}`{words}`"
 
 
 def percent(share):

@@ -23,9 +23,10 @@ import numpy as np
 import pandas as pd
 
 from report import claims as judging
-from report import display, flat, parameters, prose, provenance, record, reference, registry, results, tidy
+from report import display, parameters, prose, provenance, record, reference, registry, results, tidy
 from report import experiment as experiments
 from report.cell import as_cell, values
+from report.verdict import NOT_MEASURED, NOTHING
 from shared import runtime
 from shared.data import sets as datasets
 from shared.training.recipe import Recipe
@@ -219,7 +220,7 @@ class Page:
                 figure = draw(*frames)
                 pictures[label] = None if figure is None else display.png_for_page(figure)
         if not records:
-            self.verdicts[item] = "not run", 1, ""
+            self.verdicts[item] = NOT_MEASURED, 1, ""
             display.show(f"{printed.title}: not measured yet.")
             return None
         if self.records and "recorded" in records:
@@ -229,13 +230,13 @@ class Page:
             printed, records, sets=sets, pictures=pictures, caption=caption, alt=alt,
             built=self._built(item, sets, first), behind=behind)
         self.foot += [others] * bool(others)
-        self.tables[item] = flat.rows(printed, [*records.values()][-1])     # this page's own where it has any
+        self.tables[item] = tidy.rows(printed, [*records.values()][-1])     # this page's own where it has any
         display.show(markdown, myst=myst, pictures=shown, plain=f"{printed.title}\n{markdown}", kind="item",
                      record=record.as_json(first), recorded="recorded" in records, table=self.tables[item])
         scale = first["scale"]
         judged = "recorded" in records and scale["fraction"] > 0 and not scale["proxies"]
         why = "; ".join(dict.fromkeys(c["why"] for c in first["cells"] if c["status"] == "not run"))
-        self.verdicts[item] = (first["verdict"], scale["fraction"], why) if judged else ("not run", 1, "")
+        self.verdicts[item] = (first["verdict"], scale["fraction"], why) if judged else (NOT_MEASURED, 1, "")
         return Shown(first)
 
     def _record(self, printed, sets, units_, label, measured, *, contains=None, claims=None, evidence=None,
@@ -275,7 +276,7 @@ class Page:
             raise runtime.UserError(f"{item!r}: no such result on this page so far; there are: "
                                     f"{', '.join(self.tables) or 'none'}")
         wanted = self.tables if item is None else {item: self.tables[item]}
-        return flat.frame([row for rows in wanted.values() for row in rows])
+        return tidy.frame([row for rows in wanted.values() for row in rows])
 
     def extra(self, slug, sets, rows, caption, *, header=None, fold=None):
         """Show and record a table that the paper lacks: the same form, no verdict.
@@ -363,16 +364,16 @@ class Page:
 
     def _verdicts(self):
         """The verdicts of all results as (MyST, plain text); what is not measured, or in part, comes last."""
-        badges, plain, unmeasured = [], [], {"not run": {}, "in part": {}}
+        badges, plain, unmeasured = [], [], {NOT_MEASURED: {}, "in part": {}}
         for name, (word, fraction, why) in self.verdicts.items():
             item = reference.paper(self.paper_key)[name]
             link = f"[{item.label}](#{item.paper}-{item.id}-head)"
             if word in unmeasured:
                 how = f"{display.percent(fraction)} of the published size" if word == "in part" else why
                 unmeasured[word].setdefault(how, []).append(link)
-            elif word != "shown":
+            elif word != NOTHING:
                 badges.append(f"{link} {display.badge(word, item, fraction)}")
-            plain.append(f"{item.label}: {display.LABELS.get(word, word)}")
+            plain.append(f"{item.label}: {word}")
         lines = [" · ".join(badges), *(
             f"{display.badge(word)} " + "; ".join(", ".join(links) + (f" ({how})" if how else "")
                                                   for how, links in groups.items())

@@ -6,6 +6,7 @@ from report import display, numbers, scatter
 from report.cell import as_cell, values
 from report.comparison import CANNOT_TELL, flat, peers, unit
 from report.display import MARK, markdown_table, number
+from report.verdict import NOT_MEASURED, NOTHING
 
 PUBLISHED, REPRODUCED = "published", "reproduced"   # how tables call the paper's values and the recorded ones
 EXTRACTED = "string list"   # type of a column of signs as extracted; others have them as yes and no
@@ -227,7 +228,7 @@ class _Pieces:
         """The picture and the tables of the first run."""
         source = self.headings[self.main]
         if self.pictures and self.pictures[self.main] is None:
-            lacks = "" if self.record["verdict"] == "not run" else " There is nothing to draw."
+            lacks = "" if self.record["verdict"] == NOT_MEASURED else " There is nothing to draw."
             text = f"*{captioned(display.sentence(self.title), source)}{lacks}*"
             yield text, text
         elif self.pictures:
@@ -248,7 +249,7 @@ class _Pieces:
         record, word = self.record, self.record["verdict"]
         if self.main != "recorded" and (record["scale"]["proxies"] or record["scale"]["parts"]):
             text = f"Not measured at full scale; what is shown is {self.main}."
-            yield text, f"{display.badge('not run')} {text}"
+            yield text, f"{display.badge(NOT_MEASURED)} {text}"
             return
         compared = [c["agrees"] for c in record["cells"] if c["status"] is None and c["agrees"] is not None]
         judged = [c["holds"] for c in record["claims"] if c["holds"] is not None]
@@ -258,10 +259,10 @@ class _Pieces:
             words = [record["reason"]]
         elif record["scale"]["fraction"] < 1:
             words.append(f"{display.percent(record['scale']['fraction'])} of the published size")
-        if word == "shown" and not compared and not judged:
+        if word == NOTHING and not compared and not judged:
             return
         text = display.sentence("; ".join(words)) if words else ""
-        yield (f"**{display.LABELS.get(word, word)}**: {text}", f"{display.badge(word, self.item)} {text}")
+        yield (f"**{word}**: {text}", f"{display.badge(word, self.item)} {text}")
 
     def details(self, sets):
         """What stands behind the line, in one fold: the reason, the claims, the values one by one.
@@ -269,7 +270,7 @@ class _Pieces:
         No fold where there is nothing that the line does not say.
         """
         record = self.record
-        compared = record["verdict"] != "shown" or record["claims"]     # else there is nothing to reason on
+        compared = record["verdict"] != NOTHING or record["claims"]     # else there is nothing to reason on
         texts = [display.sentence(display.symbols(record["reason"]))] * bool(
             compared and not record.get("evidence"))    # that of a theorem is its line
         if record["scale"]["fraction"] < 1:

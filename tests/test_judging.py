@@ -504,27 +504,27 @@ def cells(agree=0, differ=0, how=PRECISION, status=None, settled=False):
 
 
 @pytest.mark.parametrize("judged, compared, word", [
-    ([claim(True)], cells(19, 1), "matches"),
-    ([claim(True)], cells(18, 1), "trend"),
-    ([claim(None)], cells(19, 1), "matches"),
-    ([], cells(20), "matches"),
+    ([claim(True)], cells(19, 1), "agrees"),
+    ([claim(True)], cells(18, 1), "claims hold"),
+    ([claim(None)], cells(19, 1), "agrees"),
+    ([], cells(20), "agrees"),
     ([claim(True), claim(False)], cells(20), "differs"),
     ([claim(None)], cells(0, 1), "differs"),
-    ([claim(True)], cells(0, 5), "trend"),
-    ([claim(True)], [], "holds"),
+    ([claim(True)], cells(0, 5), "claims hold"),
+    ([claim(True)], [], "claims hold"),
     ([claim(False)], [], "differs"),
-    ([claim(None)], [], "shown"),
-    ([], [], "shown"),
+    ([claim(None)], [], "nothing to compare"),
+    ([], [], "nothing to compare"),
     ([WAITING], [], "in part"),
-    ([claim(True)], cells(5, status="proxy"), "proxy"),
-    ([claim(False)], cells(5, 5, status="proxy"), "proxy"),
-    ([claim(True)], cells(5, status="fitted"), "fitted"),
+    ([claim(True)], cells(5, status="proxy"), "proxy or fitted"),
+    ([claim(False)], cells(5, 5, status="proxy"), "proxy or fitted"),
+    ([claim(True)], cells(5, status="fitted"), "proxy or fitted"),
     ([claim(True)], cells(1, status="fitted") + cells(9, status="not run"), "in part"),
     ([claim(False)], cells(9, status="not run"), "differs"),
-    ([claim(None)], cells(9, status="not run"), "not run"),
-    ([claim(True)], cells(1, status="fitted") + cells(1, status="not run"), "fitted"),
-    ([claim(True)], cells(0, 99, status="proxy") + cells(1), "matches"),
-    ([claim(True)], cells(99, status="fitted") + cells(0, 1), "trend"),
+    ([claim(None)], cells(9, status="not run"), "not measured"),
+    ([claim(True)], cells(1, status="fitted") + cells(1, status="not run"), "proxy or fitted"),
+    ([claim(True)], cells(0, 99, status="proxy") + cells(1), "agrees"),
+    ([claim(True)], cells(99, status="fitted") + cells(0, 1), "claims hold"),
     ([claim(None)], cells(99, status="fitted") + cells(0, 1), "differs"),
 ])
 def test_verdicts(judged, compared, word):
@@ -535,10 +535,10 @@ UNSURE = [c | {"agrees": None, "how": SAMPLING} for c in cells(1, status="cannot
 
 
 @pytest.mark.parametrize("judged, compared, word", [
-    ([claim(True)], cells(19), "matches"), ([claim(True)], cells(19) + UNSURE, "matches"),
-    ([claim(True)], cells(1) + UNSURE, "holds"),      # what cannot tell does not make the rest a match
-    ([claim(True)], cells(1, 1) + UNSURE, "trend"), ([], cells(1) + UNSURE, "cannot tell"),
-    ([], cells(0, 1) + UNSURE, "differs"), ([claim(False)], UNSURE, "differs"), ([], UNSURE, "cannot tell")])
+    ([claim(True)], cells(19), "agrees"), ([claim(True)], cells(19) + UNSURE, "agrees"),
+    ([claim(True)], cells(1) + UNSURE, "claims hold"),      # what cannot tell does not make the rest a match
+    ([claim(True)], cells(1, 1) + UNSURE, "claims hold"), ([], cells(1) + UNSURE, "in part"),
+    ([], cells(0, 1) + UNSURE, "differs"), ([claim(False)], UNSURE, "differs"), ([], UNSURE, "in part")])
 def test_values_within_sampling_error_neither_agree_nor_differ(judged, compared, word):
     assert verdict(judged, compared)[0] == word
     part = "differs" if claim(False) in judged else "in part"
@@ -554,7 +554,7 @@ def test_values_wait_for_the_full_scale_and_claims_that_fail_do_not():
     assert verdict([claim(False)], some, waiting=waiting)[0] == "differs"
     assert verdict([], cells(2), waiting=waiting)[0] == "in part"    # a few agree: so may luck
     assert verdict([claim(True)], cells(2), waiting=waiting)[0] == "in part"    # the rest may agree, too
-    assert verdict([], cells(2))[0] == "matches"
+    assert verdict([], cells(2))[0] == "agrees"
 
 
 def test_what_is_missing_hides_nothing_that_is_decided():
@@ -563,7 +563,7 @@ def test_what_is_missing_hides_nothing_that_is_decided():
         some = cells(0, differ, settled=True)
         return verdict(claims, some, waiting="2 of 5 units", published=60, **more)[0]
 
-    assert word(3) == "in part" and word(4) == "differs" and word(4, [claim(True)]) == "trend"
+    assert word(3) == "in part" and word(4) == "differs" and word(4, [claim(True)]) == "claims hold"
     assert word(4, [claim(True), WAITING]) == "in part"     # a claim may fail yet
     assert verdict([], cells(0, 60), waiting="units of full size", published=60)[0] == "in part"
     proxies = cells(20, status="proxy")   # what has a status can never agree: 1 of 40 may differ then, not 3
@@ -574,7 +574,7 @@ def test_what_is_missing_hides_nothing_that_is_decided():
 def test_ninety_five_percent_are_enough_and_less_are_not(agree, differ):
     if agree + differ:
         word, _ = verdict([claim(True)], cells(agree, differ))
-        assert (word == "matches") == (20 * agree >= 19 * (agree + differ))
+        assert (word == "agrees") == (20 * agree >= 19 * (agree + differ))
 
 
 @given(st.permutations(cells(3) + cells(1, how=INTERVAL) + cells(0, 2) + cells(1, status="proxy")))
@@ -598,7 +598,7 @@ def test_what_a_stand_in_shows_is_told_and_judges_no_claim():
     rows = [{"name": "a", "value": 1.5, "status": "proxy: another net"}, {"name": "b", "value": 1.0}]
     real, stood_in = (record.build(ITEM, rows=[{k: v for k, v in r.items() if k in keep} for r in rows],
                                    claims=rises) for keep in (("name", "value"), ("name", "value", "status")))
-    assert (real["verdict"], stood_in["verdict"]) == ("differs", "proxy")
+    assert (real["verdict"], stood_in["verdict"]) == ("differs", "proxy or fitted")
     assert [c["holds"] for c in real["claims"]] == [False, None]
     assert [c["holds"] for c in stood_in["claims"]] == [None, None]
     assert stood_in["claims"][0]["evidence"] == "it falls (not judged: measured on a proxy)"
@@ -609,14 +609,14 @@ def test_what_a_stand_in_shows_is_told_and_judges_no_claim():
         assert claims.on_a_proxy(waiting) == {"holds": None, "evidence": told}
     drawn = reference.Item("ren", "figure-y", "figure", "8", "I", "A caption.", ("It rises.",), {})
     facts = dict(data={"mean": 1.0}, claims={"It rises": lambda d: (True, "it does")})
-    assert record.build(drawn, **facts)["verdict"] == "holds"
+    assert record.build(drawn, **facts)["verdict"] == "claims hold"
     stood_in = record.build(drawn, status="proxy: another net", **facts)
-    assert stood_in["verdict"] == "proxy" and stood_in["claims"][0]["holds"] is None
+    assert stood_in["verdict"] == "proxy or fitted" and stood_in["claims"][0]["holds"] is None
 
 
 def test_an_item_without_printed_values_may_have_a_status_of_its_own():
     word, reason = verdict([claim(True)], [], status="proxy: digits in place of ImageNet")
-    assert word == "proxy" and reason.endswith("measured on a proxy (digits in place of ImageNet)")
+    assert word == "proxy or fitted" and reason.endswith("measured on a proxy (digits in place of ImageNet)")
     with pytest.raises(runtime.UserError, match="status 'stand-in' is unknown"):
         verdict([], [], status="stand-in")
 
@@ -628,11 +628,11 @@ def evidence(**changes):
 
 @pytest.mark.parametrize("changes, judged, word", [
     ({}, [], "exact"),
-    ({"mutants_caught": 3}, [], "consistent"),
-    ({"mutants_tried": 0, "mutants_caught": 0, "nearest_witness": None}, [], "consistent"),
+    ({"mutants_caught": 3}, [], "bound not violated"),
+    ({"mutants_tried": 0, "mutants_caught": 0, "nearest_witness": None}, [], "bound not violated"),
     ({"kind": "equality", "mutants_tried": 0, "mutants_caught": 0}, [], "exact"),
     ({"kind": "equality"}, [claim(True)], "exact"),
-    ({"kind": "equality", "mutants_caught": 3}, [], "consistent"),
+    ({"kind": "equality", "mutants_caught": 3}, [], "bound not violated"),
     ({"kind": "equality", "within_allowed": False}, [], "differs"),
     ({"violations": 1}, [], "differs"),
     ({"within_allowed": False}, [], "differs"),

@@ -20,14 +20,6 @@ def test_a_template_takes_numbers_as_a_person_writes_them():
     assert prose.fill(template, facts) == "99.5% of 12,345 cats, 67%, 0.667, no value, {x}"
 
 
-@pytest.mark.parametrize("template, said", [("{", "write a brace as"), ("{}", "'' is no name"),
-                                            ("{a b}", "'a b' is no name"), ("{b}", "no 'b' there")])
-def test_a_wrong_template_is_told_in_one_line(template, said):
-    with pytest.raises(runtime.UserError, match=said) as error:
-        prose.fill(template, {"a": 1})
-    assert "\n" not in str(error.value)
-
-
 @pytest.mark.parametrize("facts, told", [
     ({"n": 3}, "n is 3"), ({}, "nothing"), (None, "nothing"), ({"n": None}, "nothing")])
 def test_a_page_says_a_template_of_facts_or_what_it_says_of_none(monkeypatch, facts, told):
