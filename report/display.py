@@ -52,30 +52,47 @@ def piece(thing):
     display(thing)
 
 
-def show(markdown, *, myst=None, pictures=None, plain=None, **spec):
-    """Show Markdown in a notebook, plain text in a script; the book takes `myst` with `pictures` {name: PNG}.
+DIRECTIVE = re.compile(r"^(?:`{3}|:{3,})\{(\w+)\} ?(.*)\n(?::[\w-]+:.*\n)*", re.MULTILINE)
+FENCE = re.compile(r"^(?:`{3}|:{3,})$\n?", re.MULTILINE)
+BADGE = re.compile(r"\{bdg-[a-z]+\}`([^`]*)`")
 
-    `{pictures}` in `myst` stands for the folder of the pictures. Further keywords travel with it.
+
+def markdown_of(myst):
+    """MyST as the Markdown of a notebook: no directive but its title, a badge in bold; no pictures."""
+    def titled(opening):
+        return "" if opening[1] in ("figure", "image") else f"**{opening[2]}**\n\n"
+
+    if DIRECTIVE.search(myst):      # else its fences are those of code
+        myst = FENCE.sub("", DIRECTIVE.sub(titled, myst))
+    return BADGE.sub(r"**\1**", myst).strip()
+
+
+def show(myst, *, book=None, pictures=None, **spec):
+    """Show MyST with `pictures` {name: PNG}: as Markdown in a notebook, as text in a script.
+
+    book   what the book takes in its place; `{pictures}` stands for the folder of the pictures. Further
+           keywords travel with it.
     """
+    markdown = markdown_of(myst)
     if not in_jupyter():
-        print(plain if plain is not None else markdown)
+        print(markdown)
         if folder := os.environ.get(PICTURES):  # who runs the text half may want to see them
             for name, png in (pictures or {}).items():
                 Path(folder).mkdir(parents=True, exist_ok=True)
                 (Path(folder) / name).write_bytes(png)
         return
     from IPython.display import display
-    content = {"myst": myst if myst is not None else markdown, **spec,
-            "pictures": {k: base64.b64encode(v).decode() for k, v in (pictures or {}).items()}}
+    content = {"myst": myst if book is None else book, **spec,
+               "pictures": {k: base64.b64encode(v).decode() for k, v in (pictures or {}).items()}}
+    text = markdown
     for png in (pictures or {}).values():
         markdown += f"\n\n![](data:image/png;base64,{base64.b64encode(png).decode()})"
-    display({"text/plain": plain or markdown[:200], "text/markdown": markdown,
-             MIME: json.loads(json.dumps(content))}, raw=True)
+    display({"text/plain": text, "text/markdown": markdown, MIME: json.loads(json.dumps(content))}, raw=True)
 
 
-def say(markdown):
+def say(myst):
     """Prose with computed numbers."""
-    show(markdown)
+    show(myst)
 
 
 def table(header, rows, caption, *, sentences=False, fold=None):
@@ -84,21 +101,20 @@ def table(header, rows, caption, *, sentences=False, fold=None):
     sentences  cells hold sentences, whose lines may break; numbers stay on one line
     fold       under what title the table is folded; None leaves it open
     """
-    markdown, myst = both_tables(header, rows, caption, "sentences" if sentences else "results")
-    show(markdown, myst=folded(fold, myst) if fold else myst)
+    myst = own_table(header, rows, caption, "sentences" if sentences else "results")
+    show(folded(fold, myst) if fold else myst)
 
 
-def both_tables(header, rows, caption, style="results"):
-    """A table of our own as (Markdown, MyST)."""
-    body = [[number(c) for c in r] for r in level(rows)]
-    return f"**{caption}**\n\n{markdown_table(header, body)}", myst_table(header, body, caption, style)
+def own_table(header, rows, caption, style="results"):
+    """A table of our own; the numbers of a column have as many decimals as it needs."""
+    return myst_table(header, [[number(c) for c in r] for r in level(rows)], caption, style)
 
 
 def picture(figure, caption, alt):
     """Show a figure of our own under a caption; `alt` describes it to who cannot see it."""
     png = png_for_page(figure)
     name = f"{hashlib.sha256(caption.encode()).hexdigest()[:10]}.png"
-    show(f"*{caption}*", myst=myst_figure(name, caption, alt), pictures={name: png})
+    show(myst_figure(name, caption, alt), pictures={name: png})
 
 
 # ---- pictures --------------------------------------------------------------------------------------------

@@ -226,12 +226,13 @@ class Page:
         if self.records and "recorded" in records:
             record.write(records["recorded"])
         first = next(iter(records.values()))
-        markdown, myst, shown, others = results.page(
+        shown, others, drawn = results.page(
             printed, records, sets=sets, pictures=pictures, caption=caption, alt=alt,
             built=self._built(item, sets, first), behind=behind)
         self.foot += [others] * bool(others)
         self.tables[item] = tidy.rows(printed, [*records.values()][-1])     # this page's own where it has any
-        display.show(markdown, myst=myst, pictures=shown, plain=f"{printed.title}\n{markdown}", kind="item",
+        title = "" if display.in_jupyter() else f"{printed.title}\n\n"      # a notebook has its heading
+        display.show(f"{title}{shown}\n\n{others}", book=shown, pictures=drawn, kind="item",
                      record=record.as_json(first), recorded="recorded" in records, table=self.tables[item])
         scale = first["scale"]
         judged = "recorded" in records and scale["fraction"] > 0 and not scale["proxies"]
@@ -305,24 +306,27 @@ class Page:
             built = self._built(f"{record.EXTRA}{slug}", sets, {"rows": table, "claims": []})
             words = results.captioned(caption, built or label)
             if n and not own:   # in the notebook under the recorded one, in the book at the foot
-                markdown, myst = display.both_tables(list(heads.values()), body, words)
-                self.foot.append(myst)
-                display.show(markdown, myst="")
+                self.foot.append(display.own_table(list(heads.values()), body, words))
+                display.show(self.foot[-1], book="")
             else:
                 display.table(list(heads.values()), body, words, fold=fold)
 
     def picture(self, sets, draw, *, caption, alt):
         """Show a figure of our own, drawn from the recorded units, else from this run's; nothing of None."""
-        sets = several(sets)
-        for label, units_ in list(self._runs(sets).items())[:1]:
-            if (drawn := draw(*self.frames(sets, units_))) is not None:
-                display.picture(drawn, results.captioned(caption, label), alt)
+        label, frames = self._best(several(sets))
+        if label and (drawn := draw(*frames)) is not None:
+            display.picture(drawn, results.captioned(caption, label), alt)
 
     def best(self, *sets):
         """DataFrames of the recorded units where there are any, else of this run's, one a set: for prose."""
-        runs = self._runs(sets)
-        frames = self.frames(sets, next(iter(runs.values()))) if runs else [pd.DataFrame() for _ in sets]
+        _, frames = self._best(sets)
         return frames[0] if len(frames) == 1 else frames
+
+    def _best(self, sets):
+        """(label, DataFrames) of the runs that `best` takes; of none, label None and empty ones."""
+        for label, runs in self._runs(sets).items():
+            return label, self.frames(sets, runs)
+        return None, [pd.DataFrame() for _ in sets]
 
     def text(self, sets, words, template=None, *, nothing=""):
         """Show a sentence with computed numbers, of the recorded runs, else of this page's; or nothing.
@@ -330,15 +334,12 @@ class Page:
         words     runs (one DataFrame a set) -> the sentence; with a template, the facts that it names
         template  see `prose.fill`. Where a fact has no value, or there are none, `nothing` is said
         """
-        def filled(*frames):
-            facts = words(*frames)
-            return prose.fill(template, facts) if facts and prose.complete(template, facts) else nothing
-
-        sets, said = several(sets), words if template is None else filled
-        for label, units_ in list(self._runs(sets).items())[:1]:
-            whose = "" if label == "recorded" else f" ({label[0].upper()}{label[1:]}.)"
-            if text := said(*self.frames(sets, units_)):
-                display.say(f"{text}{whose}")
+        label, frames = self._best(several(sets))
+        text = words(*frames) if label else None
+        if template is not None and label:
+            text = prose.fill(template, text) if text and prose.complete(template, text) else nothing
+        if text:
+            display.say(text if label == "recorded" else f"{text} ({label[0].upper()}{label[1:]}.)")
 
     def box(self, sentences, *, picture=None, alt="", sets=None):
         """The page in one minute: sentences with computed numbers, a picture (PNG or figure), all verdicts.
@@ -353,18 +354,17 @@ class Page:
             data = " on embedded sample data" if self.substitutes else ""
             sentences = ("*Nothing on this question is measured at full scale yet. These are the numbers of "
                          f"a small run{data}, which say nothing about the paper.* {sentences}")
-        verdicts, plain = self._verdicts()
         png = picture if isinstance(picture, bytes | None) else display.png_for_page(picture)
         name = f"{self.name.replace('/', '-')}-minute.png"
         counted = re.sub(r"\{ref\}`[^`]*`", "", sentences)  # the number of a section is no result
-        shown = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""
-        myst = f":::{{admonition}} In one minute\n:class: minute\n{shown}{sentences}\n\n{verdicts}\n:::"
-        display.show(f"**In one minute.** {sentences}\n\n{plain}", kind="box", myst=myst, small=small,
-                     pictures={name: png} if png else {}, numbers=re.findall(r"\d[\d.,]*", counted))
+        image = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""
+        display.show(f":::{{admonition}} In one minute\n:class: minute\n{image}{sentences}\n\n"
+                     f"{self._verdicts()}\n:::", kind="box", small=small, pictures={name: png} if png else {},
+                     numbers=re.findall(r"\d[\d.,]*", counted))
 
     def _verdicts(self):
-        """The verdicts of all results as (MyST, plain text); what is not measured, or in part, comes last."""
-        badges, plain, unmeasured = [], [], {NOT_MEASURED: {}, "in part": {}}
+        """The verdicts of all results, as badges; what is not measured, or in part, comes last."""
+        badges, unmeasured = [], {NOT_MEASURED: {}, "in part": {}}
         for name, (word, fraction, why) in self.verdicts.items():
             item = reference.paper(self.paper_key)[name]
             link = f"[{item.label}](#{item.paper}-{item.id}-head)"
@@ -373,12 +373,11 @@ class Page:
                 unmeasured[word].setdefault(how, []).append(link)
             elif word != NOTHING:
                 badges.append(f"{link} {display.badge(word, item, fraction)}")
-            plain.append(f"{item.label}: {word}")
         lines = [" · ".join(badges), *(
             f"{display.badge(word)} " + "; ".join(", ".join(links) + (f" ({how})" if how else "")
                                                   for how, links in groups.items())
             for word, groups in unmeasured.items() if groups)]
-        return "\n\n".join(filter(None, lines)), " · ".join(plain)
+        return "\n\n".join(filter(None, lines))
 
     def _taken(self, name, value):
         """What a parameter that was left to its profile became; None where that is no plain value."""
@@ -409,7 +408,7 @@ class Page:
             path = runtime.ROOT / STATE / f"{self.name.replace('/', '-')}.json"
             runtime.write_atomically(path, lambda part: part.write_text(json.dumps(facts)))
         if self.foot:
-            display.show("", myst=display.folded(f"What this build computed ({self.scale_words})",
+            display.show("", book=display.folded(f"What this build computed ({self.scale_words})",
                                                  "\n\n".join(self.foot)), kind="foot")
         words = ", ".join(f"{k} {v}" for k, v in facts["versions"].items())
         stood_in = "; ".join(f"**embedded {v} in place of {display.in_words(k)}**"

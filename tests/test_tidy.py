@@ -24,7 +24,7 @@ def test_a_template_takes_numbers_as_a_person_writes_them():
     ({"n": 3}, "n is 3"), ({}, "nothing"), (None, "nothing"), ({"n": None}, "nothing")])
 def test_a_page_says_a_template_of_facts_or_what_it_says_of_none(monkeypatch, facts, told):
     said = []
-    runs = SimpleNamespace(_runs=lambda sets: {"recorded": "runs"}, frames=lambda sets, runs: [runs])
+    runs = SimpleNamespace(_best=lambda sets: ("recorded", ["runs"]))
     monkeypatch.setattr(display, "say", said.append)
     Page.text(runs, (), lambda units: facts, "n is {n}", nothing="nothing")
     assert said == [told]
