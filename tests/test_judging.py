@@ -22,6 +22,7 @@ import counts  # noqa: E402
 
 ITEM = reference.Item("ren", "table-x", "table", "X", "I", "A caption.",
                       ("The value rises with the name.", "The value of b is larger than that of a."), {
+    "keys": ["name"], "values": ["value", "nested", "rate", "works"],
     "columns": [{"key": "name", "label": "Name", "type": "string"},
                 {"key": "value", "label": "Value", "type": "number", "decimals": 2},
                 {"key": "nested", "label": "Nested", "type": "number"},
@@ -115,6 +116,7 @@ def test_without_five_nets_or_a_spread_there_is_no_interval(sd, nets):
 def scaled(values, **column):
     """A table of one column `x` of these published values, in rows 0, 1, ..."""
     return reference.Item("ren", "table-y", "table", "Y", "I", "A caption.", (), {
+        "keys": ["n"], "values": ["x"],
         "columns": [{"key": "n", "label": "n", "type": "string"},
                     {"key": "x", "label": "x", "type": "number"} | column],
         "rows": [{"n": str(n), "x": v} for n, v in enumerate(values)]})
@@ -198,7 +200,7 @@ def test_every_published_number_has_one_state():
 
 
 def test_the_numbers_of_the_book_are_those_of_its_measured_items_once():
-    there = [numbers.of(i, None) for p in reference.papers().values() for i in p.items.values()
+    there = [numbers.of(i, None) for p in reference.PAPERS.values() for i in p.items.values()
              if i.sort == "measured" and not i.view_of]
     assert len(counts.all_numbers()) == sum(map(len, there)) > 3000
 
@@ -263,7 +265,7 @@ def test_printed_numbers_of_a_figure():
     assert comparison.compare_numbers(FIGURE, {"other": 1}) == []
 
 
-PRINTED = [i for p in reference.papers().values() for i in p.items.values() if i.rows]
+PRINTED = [i for p in reference.PAPERS.values() for i in p.items.values() if i.rows]
 
 
 @pytest.mark.parametrize("item", PRINTED, ids=[f"{i.paper}-{i.id}" for i in PRINTED])

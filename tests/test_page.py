@@ -27,6 +27,8 @@ SCRATCH = {
     "items": [
         {
             "id": "table-1",
+            "keys": ["attack"],
+            "values": ["rate"],
             "kind": "table",
             "number": "1",
             "section": "2.1",
@@ -54,6 +56,7 @@ SCRATCH = {
         },
         {
             "id": "equation-rate",
+            "label": "Rate (equation)",
             "kind": "equation",
             "number": None,
             "section": "2.1",
@@ -224,7 +227,8 @@ def test_a_notebook_shows_directives_by_their_titles():
     figure = display.myst_figure("x.png", "A curve", "what it shows", "ren-figure-1")
     badge, fold = display.badge('differs'), display.folded('More', table)
     text = display.markdown_of(f"{badge} 1 of 2.\n\n{figure}\n\n{fold}")
-    assert text == "**differs** 1 of 2.\n\n\nA curve.\n\n**More**\n\n**One number**\n\n\n| a |\n| --- |\n| 1 |"
+    assert text == ("**differs** 1 of 2.\n\n\nA curve.\n\n**More**\n\n**One number**\n\n\n"
+                    "| a |\n| --- |\n| 1 |")
     assert display.markdown_of("```python\nx = 1\n```") == "```python\nx = 1\n```"
 
 

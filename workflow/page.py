@@ -133,7 +133,7 @@ def text(paper, name, items):
     front = FRONT.format(
         name=f"{paper.key}/{name}", key=paper.key, label=f"{paper.key}-{number}".replace("_", "-"),
         number=number.replace("_", ".").upper(), items="\n".join(f"#     - {i.id}" for i in items),
-        short=reference.SHORT.get(paper.key, paper.key), cited=_cited(paper.key),
+        short=paper.short, cited=_cited(paper.key),
         sections=f"Section{'s' if len(sections) > 1 else ''} {', '.join(sections)}",
         settings="\n".join(_settings(items)))
     return front + "".join(SECTION.format(
