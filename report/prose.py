@@ -15,7 +15,7 @@ SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def number(value, printed=None, column=None, digits=4):
     """A number as a person writes it: the decimals of the printed one, else `digits` significant ones.
 
-    column  of the printed one: its "decimals", or "peers", the printed numbers beside which it stands
+    column  of the printed one: its "decimals", or "least_decimals" of a number that is not whole
     """
     if value is None:
         return ""
@@ -27,11 +27,11 @@ def number(value, printed=None, column=None, digits=4):
         return "yes" if value else "no"
     if isinstance(value, float) and not math.isfinite(value):
         return "–"
-    if isinstance(printed, int | float) or (column and column.get("decimals") is not None):
+    stated = column is not None and column.get("decimals") is not None
+    if isinstance(printed, int | float) or stated:
         like = printed if printed is not None else value
         broken = isinstance(like, float) or isinstance(value, float) and value != like  # a count stays whole
-        alike = (column or {}).get("peers", ()) if broken else ()
-        return f"{value:,.{decimals(like, column, alike)}f}"
+        return f"{value:,.{decimals(like, column if broken or stated else None)}f}"
     if isinstance(value, int):
         return f"{value:,}"
     if value != 0 and not 1e-4 <= abs(value) < 1e6:

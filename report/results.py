@@ -4,7 +4,7 @@ import math
 from report import claims as judging
 from report import display, numbers, scatter
 from report.cell import as_cell, values
-from report.comparison import CANNOT_TELL, flat, peers, unit
+from report.comparison import CANNOT_TELL, flat
 from report.display import MARK, markdown_table, number
 from report.verdict import NOT_MEASURED, NOTHING
 
@@ -77,8 +77,7 @@ def comparison(item, source, rows, signs, behind=()):
     if any("cells" in row for row in item.raw["rows"]):
         return _across(item, source, rows, signs, more)
     labelled = "label" in item.columns and item.keys == ("row",)   # a row is named by its label as printed
-    alike = peers(item)
-    columns = {k: {**c, "peers": alike.get(unit(k, c), ())} for k, c in item.columns.items()
+    columns = {k: c for k, c in item.columns.items()
                if k not in item.keys and c.get("type") != EXTRACTED and not (labelled and k == "label")}
     there = values([*item.rows, *rows])
     shown = {k: c for k, c in columns.items() if any(row.get(k) is not None for row in there)}

@@ -26,7 +26,7 @@ ITEM = reference.Item("ren", "table-x", "table", "X", "I", "A caption.",
     "columns": [{"key": "name", "label": "Name", "type": "string"},
                 {"key": "value", "label": "Value", "type": "number", "decimals": 2},
                 {"key": "nested", "label": "Nested", "type": "number"},
-                {"key": "rate", "label": "Rate", "type": "number"},
+                {"key": "rate", "label": "Rate", "type": "number", "least_decimals": 3},
                 {"key": "works", "label": "Works", "type": "boolean"}],
     "rows": [{"name": "a", "value": 1.25, "nested": {"p": 98.8, "class": 3}, "rate": 1, "works": True},
              {"name": "b", "value": None, "nested": {"p": 55.0, "class": 8}, "rate": 0.925, "works": False}]})
@@ -53,7 +53,7 @@ def test_decimals_of_any_printed_number(digits, places):
 
 
 def test_a_whole_number_is_shown_as_finely_as_its_neighbours_and_a_count_stays_whole():
-    column = {"type": "number", "decimals": None, "peers": [77.53, 77.0, 95.8]}
+    column = {"type": "number", "decimals": None, "least_decimals": 1}
     assert display.number(31.333, 77.0, column) == "31.3" and display.number(77.0, 77.0, column) == "77.0"
     assert display.number(31.333, 77.53, column) == "31.33" and display.number(6, 6, column) == "6"
     assert display.number(0.4, 0, column) == "0.4" and display.number(0.0, 0, column) == "0"
@@ -68,9 +68,9 @@ def test_a_column_has_as_many_decimals_as_its_largest_and_its_smallest_number_ne
 
 def test_decimals_of_a_column_come_first_and_a_whole_number_is_printed_like_its_neighbours():
     assert comparison.decimals(100.0, {"decimals": 2}) == 2
-    assert comparison.decimals(1, {"type": "number"}, [0.925, 0.58, 0]) == 2
-    assert comparison.decimals(1, {"type": "integer"}, [0.925]) == 0
-    assert comparison.decimals(1, {"type": "number"}, [3, 8]) == 0
+    assert comparison.decimals(1, {"type": "number", "least_decimals": 2}) == 2
+    assert comparison.decimals(0.925, {"type": "number", "least_decimals": 2}) == 3
+    assert comparison.decimals(1, {"type": "number"}) == 0
 
 
 @pytest.mark.parametrize("value, agrees", [(1.25, True), (1.2549, True), (1.2451, True), (1.255, True),
