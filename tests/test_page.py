@@ -115,6 +115,9 @@ def test_a_page_from_the_reference_file_runs_at_once(house):
     done = run(house, "notebooks/scratch/2_1_rates.py", "-p", "profile", "smoke")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("not judged yet") == 3 and "The rate (equation)" not in done.stdout
+    assert "| narrow |" in done.stdout and "| wide |" in done.stdout    # two networks are trained
+    style = run(house, "-m", "ruff", "check", "--config", str(ROOT / "pyproject.toml"), str(path))
+    assert style.returncode == 0, style.stdout
     assert "Scratch et al., Figure 2" in done.stdout and "Rate (equation)" in done.stdout
 
 
