@@ -31,7 +31,7 @@ from shared import runtime
 from shared.data import sets as datasets
 from shared.training.recipe import Recipe
 
-STATE = "_runs/state"  # what each notebook says of its units at full scale, for `make missing`
+STATE = "_runs/state"  # what each notebook says of its runs at full scale, for `make missing`
 
 
 def start(name, namespace):
@@ -168,23 +168,23 @@ class Page:
         return "; ".join([", ".join([self.profile, *departs]), *dict.fromkeys(fewer)])
 
     def _built(self, item, sets, shown):
-        """What to call a result without units that is not the recorded one: a small run has computed it."""
+        """What to call a result without runs that is not the recorded one: a small run has computed it."""
         if sets or self.at_full_scale:
             return None
         kept = record.read(self.paper_key, item) or {}
         same = all(kept.get(k) == shown.get(k) for k in ("rows", "data", "claims"))
         return None if same else f"this build, {self.scale_words}"
 
-    def frames(self, sets, units_):
+    def frames(self, sets, runs):
         """A DataFrame of each experiment: a row a run, what its name says, its arguments and results."""
-        return [pd.DataFrame([s.labels.get(u.name, {}) | u.row for u in units_[s.name].values()])
+        return [pd.DataFrame([s.labels.get(u.name, {}) | u.row for u in runs[s.name].values()])
                 for s in sets]
 
     # ---- publishing --------------------------------------------------------------------------------------
     def table(self, item, sets, rows, *, behind=(), **judged):
         """Show a table beside the printed one and judge it.
 
-        rows    units (one DataFrame a set) -> rows named as the printed ones, of values or `Cell`s; a column
+        rows    runs (one DataFrame a set) -> rows named as the printed ones, of values or `Cell`s; a column
                 that the paper does not print is shown behind its own, and not judged
         behind  columns of the rows that claims read and the table does not show
         judged  `claims`, `note`, `caption`: see `record.build`
@@ -194,8 +194,8 @@ class Page:
     def figure(self, item, sets, draw, *, data=None, alt=None, **judged):
         """Show a figure as recorded, fold this run's, and judge it.
 
-        draw    units (one DataFrame a set) -> matplotlib figure, or None where there is nothing to draw
-        data    units -> its numbers, compared with printed ones by name; what claims and `contains` look at
+        draw    runs (one DataFrame a set) -> matplotlib figure, or None where there is nothing to draw
+        data    runs -> its numbers, compared with printed ones by name; what claims and `contains` look at
         judged  also `contains`: {phrase of what the reference asks for: data -> whether it is there}
         """
         return self._publish(item, sets, draw=draw, data=data, alt=alt, **judged)
@@ -204,7 +204,7 @@ class Page:
         """Show an algorithm, equation, theorem ... and what its check found.
 
         data    as in `figure`, or a dict
-        judged  also `evidence`: of the check (`verdict.EVIDENCE`), or data -> evidence if it rests on units
+        judged  also `evidence`: of the check (`verdict.EVIDENCE`), or data -> evidence if it rests on runs
         """
         return self._publish(item, sets, data=data if callable(data) else lambda *_: data, **judged)
 
@@ -212,10 +212,10 @@ class Page:
                  **judged):
         sets, printed = several(sets), reference.paper(self.paper_key)[item]
         records, pictures = {}, {}
-        for label, units_ in self._runs(sets).items():
-            frames = self.frames(sets, units_)
+        for label, runs in self._runs(sets).items():
+            frames = self.frames(sets, runs)
             measured = {"rows": rows(*frames) if rows else None, "data": data(*frames) if data else None}
-            records[label] = self._record(printed, sets, units_, label, measured, **judged)
+            records[label] = self._record(printed, sets, runs, label, measured, **judged)
             if draw:
                 figure = draw(*frames)
                 pictures[label] = None if figure is None else display.png_for_page(figure)
@@ -240,19 +240,19 @@ class Page:
         self.verdicts[item] = (first["verdict"], scale["fraction"], why) if judged else (NOT_MEASURED, 1, "")
         return Shown(first)
 
-    def _record(self, printed, sets, units_, label, measured, *, contains=None, claims=None, evidence=None,
+    def _record(self, printed, sets, runs, label, measured, *, contains=None, claims=None, evidence=None,
                 **judged):
-        """The record of what was `measured` in a run's units; claims of other items may ask for its rows."""
+        """The record of what was `measured` in some runs; claims of other items may ask for its rows."""
         claims = judging.of(printed.paper, printed.id) if claims is None else claims
         looked = measured["rows"] if measured["data"] is None else measured["data"]
         whole = label == "recorded"
         others = dict.fromkeys(i for p in (claims or {}).values() if isinstance(p, tuple) for i in p[1:])
         plain = values(looked)
         ticks = {k: v(plain) if callable(v) else v for k, v in (contains or {}).items()}
-        built = record.build(printed, sets, units_, **measured, claims=claims, contains=ticks, whole=whole,
+        built = record.build(printed, sets, runs, **measured, claims=claims, contains=ticks, whole=whole,
                              evidence=evidence(plain) if callable(evidence) else evidence,
                              others={i: self._rows_of(i, whole) for i in others}, **judged)
-        lacks = record.lacking(sets, units_, f" of {printed.label}") if whole else None
+        lacks = record.lacking(sets, runs, f" of {printed.label}") if whole else None
         self.looked.setdefault(whole, {})[printed.id] = looked, lacks
         return built
 
@@ -265,8 +265,8 @@ class Page:
         if kept is None:
             return None, lambda begin: f"the record of {printed}"
         rows = pd.DataFrame(kept["rows"]) if "rows" in kept else kept.get("data")
-        have, of = kept["scale"]["parts"].get("units", (1, 1))
-        return rows, lambda begin: f"{of - have} of {of} units of {printed}" if have < of else None
+        have, of = kept["scale"]["parts"].get("runs", (1, 1))
+        return rows, lambda begin: f"{of - have} of {of} runs of {printed}" if have < of else None
 
     def rows(self, item=None):
         """The tidy table of an item, or of all so far: item, row, column, value, n, low, high, published.
@@ -286,15 +286,14 @@ class Page:
         fold    under what title the table is folded; None leaves it open
         """
         sets = several(sets)
-        runs = self._runs(sets)
-        for n, (label, units_) in enumerate(runs.items()):
-            table = record.tidy(pd.DataFrame(rows(*self.frames(sets, units_))))
+        for n, (label, runs) in enumerate(self._runs(sets).items()):
+            table = record.tidy(pd.DataFrame(rows(*self.frames(sets, runs))))
             own = any(s.yours for s in sets)
             if label == "recorded" and self.records and not own:
                 record.write({"item": f"{record.EXTRA}{slug}", "paper": self.paper_key, "rows": table,
-                              "claims": [], "cells": [], "scale": record.scale(sets, units_),
-                              "units": sorted(f"{s.name}/{u}" for s in sets for u in units_[s.name]),
-                              **({"provenance": record.provenance(sets, units_)} if sets else {})})
+                              "claims": [], "cells": [], "scale": record.scale(sets, runs),
+                              "runs": sorted(f"{s.name}/{u}" for s in sets for u in runs[s.name]),
+                              **({"provenance": record.provenance(sets, runs)} if sets else {})})
             if not table:
                 if n == 0:
                     words = results.captioned(display.sentence(caption), label)
@@ -312,13 +311,13 @@ class Page:
                 display.table(list(heads.values()), body, words, fold=fold)
 
     def picture(self, sets, draw, *, caption, alt):
-        """Show a figure of our own, drawn from the recorded units, else from this run's; nothing of None."""
+        """Show a figure of our own, drawn from the recorded runs, else from this run's; nothing of None."""
         label, frames = self._best(several(sets))
         if label and (drawn := draw(*frames)) is not None:
             display.picture(drawn, results.captioned(caption, label), alt)
 
     def best(self, *sets):
-        """DataFrames of the recorded units where there are any, else of this run's, one a set: for prose."""
+        """DataFrames of the recorded runs where there are any, else of this run's, one a set: for prose."""
         _, frames = self._best(sets)
         return frames[0] if len(frames) == 1 else frames
 
@@ -346,7 +345,7 @@ class Page:
 
         The book puts it at the top of the page. Where nothing is recorded yet, it says so.
 
-        sets   what the sentences rest on; None takes all units of the page
+        sets   what the sentences rest on; None takes all runs of the page
         """
         sets = self.sets.values() if sets is None else sets
         small = bool(sets) and not any(s.recorded for s in sets)

@@ -175,8 +175,8 @@ def scale_words(record):
     if share == 1:
         return "full scale"
     parts = {display.in_words(k): pair for k, pair in parts.items() if pair[0] < pair[1]}
-    same = math.isclose(share, math.prod(a / f for a, f in parts.values()), rel_tol=0.02)  # all units alike
-    how = "" if len(parts) < 2 else "the product of " if same else "a mean over the units; in all "
+    same = math.isclose(share, math.prod(a / f for a, f in parts.values()), rel_tol=0.02)  # all runs alike
+    how = "" if len(parts) < 2 else "the product of " if same else "a mean over the runs; in all "
     words = ", ".join(f"{a:,} of {f:,} {name}" for name, (a, f) in parts.items())
     return f"{display.percent(share)} of the published scale ({how}{words})"
 
@@ -324,7 +324,7 @@ def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None, built=No
     The notebook shows other runs under the item, the book at the foot of the page.
     runs      {label: record}: the recorded one first where there is one, then this run's
     pictures  {label: PNG, or None where there is nothing to draw} of a figure
-    built     what to call, in place of recorded, what has no units and this build has computed at its size
+    built     what to call, in place of recorded, what has no runs and this build has computed at its size
     behind    columns of a table's rows that are not shown
     """
     of = _Pieces(item, runs, pictures, caption, alt, built, behind)

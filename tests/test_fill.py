@@ -30,8 +30,8 @@ from tests.test_fill import SCALE, later, squares
 
 page = start("ren/toy", globals())
 scale = page.scale(**SCALE)
-page.table("table-1", page.results(squares), lambda units: 1 / 0)
-page.extra("own", page.results(later), lambda units: 1 / 0, "Never made.")
+page.table("table-1", page.results(squares), lambda runs: 1 / 0)
+page.extra("own", page.results(later), lambda runs: 1 / 0, "Never made.")
 page.finish()
 '''
 

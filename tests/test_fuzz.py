@@ -45,7 +45,7 @@ def a_record(folder):
     record.write({"item": item.id, "paper": "ren", "data": rows, "cells": [],
                   "verdict": "nothing to compare", "reason": "none",
                   "claims": [{"claim": c, "holds": True, "evidence": "0.53 of 10"} for c in item.claims],
-                  "scale": {"parts": {"units": [3, 5]}, "fraction": 0.6, "proxies": {}}})
+                  "scale": {"parts": {"runs": [3, 5]}, "fraction": 0.6, "proxies": {}}})
     path = record.path("ren", item.id)
     return [path], lambda: record.read("ren", item.id)
 

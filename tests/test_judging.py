@@ -357,19 +357,19 @@ def test_a_claim_that_some_units_decide_waits_for_no_others():
     assert decided[0]["holds"] is True and decided[1]["evidence"].startswith("waits for 1 of 3 nets; so far")
     sets = [SimpleNamespace(name="s", published=dict.fromkeys(("a-1", "b-1", "c-1")),
                             labels={f"{name}-1": {"name": name} for name in "abc"})]
-    units = {"s": {"a-1": store.Run("a-1", {}, {"images": [5, 9]}, {}, 1, {}, {})}}
-    lacking = record.lacking(sets, units, " of Table 1")
-    assert lacking() == "2 of 3 units of Table 1" and lacking(first) == "1 of 2 units of Table 1"
+    runs = {"s": {"a-1": store.Run("a-1", {}, {"images": [5, 9]}, {}, 1, {}, {})}}
+    lacking = record.lacking(sets, runs, " of Table 1")
+    assert lacking() == "2 of 3 runs of Table 1" and lacking(first) == "1 of 2 runs of Table 1"
     first.counts = lambda labels: labels["name"] == "a"
     assert lacking(first) is None
 
 
 def test_a_claim_waits_for_networks_that_are_trained_as_long_as_published():
     sets = [SimpleNamespace(name="s", published=dict.fromkeys("ab"), labels={})]
-    units = {name: store.Run(name, {}, {"epochs": [n, 91], "images_train": [5, 5]}, {}, 1, {}, {})
+    runs = {name: store.Run(name, {}, {"epochs": [n, 91], "images_train": [5, 5]}, {}, 1, {}, {})
              for name, n in (("a", 91), ("b", 2))}
-    assert record.lacking(sets, {"s": units})() == "full training (2 of 91 epochs)"
-    assert record.lacking(sets, {"s": units | {"b": units["a"]}})() is None
+    assert record.lacking(sets, {"s": runs})() == "full training (2 of 91 epochs)"
+    assert record.lacking(sets, {"s": runs | {"b": runs["a"]}})() is None
 
 
 # ---- claims on every case ----------------------------------------------------------------------------------
@@ -548,11 +548,11 @@ def test_values_within_sampling_error_neither_agree_nor_differ(judged, compared,
 
 
 def test_values_wait_for_the_full_scale_and_claims_that_fail_do_not():
-    some, waiting = cells(0, 2), "44 of 45 units"
+    some, waiting = cells(0, 2), "44 of 45 runs"
     assert verdict([WAITING], some)[0] == "in part"     # the claim waits for another item
     word, reason = verdict([WAITING], some, waiting=waiting)
     assert word == "in part"
-    assert reason.endswith("0 of 2 published values agree so far; the rest waits for 44 of 45 units")
+    assert reason.endswith("0 of 2 published values agree so far; the rest waits for 44 of 45 runs")
     assert verdict([claim(False)], some, waiting=waiting)[0] == "differs"
     assert verdict([], cells(2), waiting=waiting)[0] == "in part"    # a few agree: so may luck
     assert verdict([claim(True)], cells(2), waiting=waiting)[0] == "in part"    # the rest may agree, too
@@ -563,11 +563,11 @@ def test_what_is_missing_hides_nothing_that_is_decided():
     """Of 60 values 3 may differ: where 4 do that nothing moves any more, no rest makes the item match."""
     def word(differ, claims=(), **more):
         some = cells(0, differ, settled=True)
-        return verdict(claims, some, waiting="2 of 5 units", published=60, **more)[0]
+        return verdict(claims, some, waiting="2 of 5 runs", published=60, **more)[0]
 
     assert word(3) == "in part" and word(4) == "differs" and word(4, [claim(True)]) == "claims hold"
     assert word(4, [claim(True), WAITING]) == "in part"     # a claim may fail yet
-    assert verdict([], cells(0, 60), waiting="units of full size", published=60)[0] == "in part"
+    assert verdict([], cells(0, 60), waiting="runs of full size", published=60)[0] == "in part"
     proxies = cells(20, status="proxy")   # what has a status can never agree: 1 of 40 may differ then, not 3
     assert verdict([], proxies + cells(0, 3, settled=True), waiting="1 unit", published=60)[0] == "differs"
 
@@ -605,9 +605,9 @@ def test_what_a_stand_in_shows_is_told_and_judges_no_claim():
     assert [c["holds"] for c in stood_in["claims"]] == [None, None]
     assert stood_in["claims"][0]["evidence"] == "it falls (not judged: measured on a proxy)"
     assert stood_in["claims"][1]["evidence"] == "by eye"
-    why = "not judged: measured on a proxy"  # and no more units would change that: it does not wait
+    why = "not judged: measured on a proxy"  # and no more runs would change that: it does not wait
     for so_far, told in ((f"{claims.SO_FAR}it falls", f"it falls ({why})"), ("", why)):
-        waiting = {"holds": None, "evidence": f"{claims.WAITS}2 units{so_far}"}
+        waiting = {"holds": None, "evidence": f"{claims.WAITS}2 runs{so_far}"}
         assert claims.on_a_proxy(waiting) == {"holds": None, "evidence": told}
     drawn = reference.Item("ren", "figure-y", "figure", "8", "I", "A caption.", ("It rises.",), {})
     facts = dict(data={"mean": 1.0}, claims={"It rises": lambda d: (True, "it does")})
@@ -661,7 +661,7 @@ def test_the_reason_of_a_statement_is_in_words():
 
 # ---- the form of a record --------------------------------------------------------------------------------
 FIELDS = {"item": str, "paper": str, "scale": dict, "claims": list, "cells": list}
-FURTHER = {"units": list, "rows": list, "data": (dict, list), "contains": list, "evidence": dict,
+FURTHER = {"runs": list, "rows": list, "data": (dict, list), "contains": list, "evidence": dict,
            "provenance": dict, "verdict": str, "reason": str, "note": str}
 
 

@@ -59,7 +59,7 @@ def items(name):
 
 
 def needs(name):
-    """Names of the notebooks whose finished units this one reads."""
+    """Names of the notebooks whose finished runs this one reads."""
     return _declared(name).get("needs", [])
 
 
