@@ -90,12 +90,13 @@ def repeated(images, number):
     return images[torch.arange(number) % len(images)]
 
 
-TOLD = []  # the tables so far
+TABLES = []  # those printed so far
 
 
 def table(title, header, rows, *notes):
-    """Print rows of strings in aligned columns, the first to the left, `notes` below; keep all in `TOLD`."""
-    TOLD.append({"title": title, "header": list(header), "rows": [list(row) for row in rows], "notes": notes})
+    """Print rows of strings in aligned columns, the first to the left, `notes` below; kept in `TABLES`."""
+    TABLES.append({"title": title, "header": list(header), "rows": [list(row) for row in rows],
+                   "notes": notes})
     widths = [max(map(len, column)) for column in zip(header, *rows)]
     print(f"\n{title}")
     for row in (header, *rows):

@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import torch
 
-from benchmarks import TOLD, algorithm_1, attacks, mnist, roby, ssim, stability, survey, sweeps, theory
+from benchmarks import TABLES, algorithm_1, attacks, mnist, roby, ssim, stability, survey, sweeps, theory
 from report import provenance
 from shared import runtime
 
@@ -24,16 +24,16 @@ def main(file=None):
     parts = {}
     for part, *arguments in ((ssim, images), (algorithm_1, images), (theory,), (stability,),
                              (attacks, images), (sweeps, images), (survey, images), (roby, images)):
-        before = len(TOLD)
+        before = len(TABLES)
         part.run(*arguments)
-        parts[part.__name__.rpartition(".")[2]] = TOLD[before:]
+        parts[part.__name__.rpartition(".")[2]] = TABLES[before:]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
     print(f"\nPeak memory of all of the above, peers included: {peak:.2f} GiB")
     if file:
-        told = {**provenance.here(time.perf_counter() - start, {}), "images": images.describe(),
-                "cores": cores, "peak_gib": round(peak, 2),
+        results = {**provenance.here(time.perf_counter() - start, {}), "images": images.describe(),
+                   "cores": cores, "peak_gib": round(peak, 2),
                 "peers": {name: version(name) for name in PEERS}, "parts": parts}
-        runtime.write_atomically(file, lambda part: part.write_text(json.dumps(told, indent=1) + "\n"))
+        runtime.write_atomically(file, lambda part: part.write_text(json.dumps(results, indent=1) + "\n"))
 
 
 if __name__ == "__main__":

@@ -71,8 +71,8 @@ def run(dataset):
             literal(classify, source, background)
         slow = (time.perf_counter() - start) / DIGITS_LITERAL
         for threshold in (THRESHOLD, 1):
-            found, mixed = measure(classify, digits, background, threshold, repeats=REPEATS[name])
-            whole, forward, *filters = zip(*found)
+            times, mixed = measure(classify, digits, background, threshold, repeats=REPEATS[name])
+            whole, forward, *filters = zip(*times)
             stop, gain = f"all {ITERATIONS} mixes", "-"
             if threshold == THRESHOLD:
                 stop, gain = f"until SSIM > {threshold}", f"{slow * DIGITS / median(whole):.1f}"

@@ -40,8 +40,8 @@ class Counted(nn.Module):
 # ---- attack(net, x, y, searches=, iterations=, rate=) -> images, which of them it calls a success --------
 def ours(net, x, y, *, searches=SEARCHES, iterations=ITERATIONS, rate=RATE, stop="image"):
     attack = CarliniWagner(rate=rate, c=C, searches=searches, iterations=iterations, stop=stop)
-    found = attack(net, x, y)
-    return found.x_adv, found.success
+    result = attack(net, x, y)
+    return result.x_adv, result.success
 
 
 def peer_foolbox(net, x, y, *, searches=SEARCHES, iterations=ITERATIONS, rate=RATE, early=True):
@@ -71,7 +71,7 @@ def wrong(net, images, y):
     return inference.logits(net, images).argmax(1) != y
 
 
-class Found:
+class Outcome:
     """What one run of an attack did to each image; a success has another class and is not black all over."""
 
     def __init__(self, attack, net, x, y):
@@ -103,7 +103,8 @@ def run(dataset):
     for name, repeats in REPEATS.items():
         net = trained(name, dataset)
         x, y = dataset.x_test[:2 * IMAGES].float() / 255, dataset.y_test[:2 * IMAGES]
-        x, y = (each[~wrong(net, x, y)][:IMAGES] for each in (x, y))
+        right = ~wrong(net, x, y)
+        x, y = x[right][:IMAGES], y[right][:IMAGES]
         first = name == next(iter(REPEATS))
         side_by_side(name, net, x, y, repeats, art=first)
         if first:
@@ -116,28 +117,28 @@ def side_by_side(name, net, x, y, repeats, *, art):
     batches, setting = SEARCHES * ITERATIONS, f"{SEARCHES} x {ITERATIONS}"
     attacks = {f"ours, {setting}": ours, f"Foolbox, {setting}": peer_foolbox,
                f"torchattacks, 1 x {batches}": peer_torchattacks}
-    found = {}
+    outcomes = {}
 
     def attack(label, function, count=None):
-        found[label] = Found(function, net, x[:count], y[:count])
+        outcomes[label] = Outcome(function, net, x[:count], y[:count])
 
     def floor():
         for _ in range(FLOOR):
             inference.gradient(lambda images: net(images).sum(1), x)
 
-    *times, floors = zip(*rounds(*(partial(attack, *named) for named in attacks.items()), floor,
-                                 repeats=repeats))
+    runs = [partial(attack, label, function) for label, function in attacks.items()]
+    *times, floors = zip(*rounds(*runs, floor, repeats=repeats))
     spent = dict(zip(attacks, times))
     if art:
         label, scale = f"ART, {setting}, {IMAGES_ART} images", len(x) / IMAGES_ART
         spent[label] = [seconds(partial(attack, label, peer_art, IMAGES_ART)) * scale]
-    mine = found[f"ours, {setting}"]
+    own = outcomes[f"ours, {setting}"]
 
     def costs(times):
         return f"{median(times):.1f}", f"{factor(times, spent[f'ours, {setting}']):.2f}"
 
-    rows = [(label, share(f.success), f"{f.mean:.3f}", f"{f.beside(mine):.3f}", f"{f.passes:.0f}",
-             *costs(spent[label])) for label, f in found.items()]
+    rows = [(label, share(f.success), f"{f.mean:.3f}", f"{f.beside(own):.3f}", f"{f.passes:.0f}",
+             *costs(spent[label])) for label, f in outcomes.items()]
     rows.append((f"forward and backward, {batches} batches", "-", "-", "-", f"{batches}",
                  *costs([t * batches / FLOOR for t in floors])))
     table(f"Carlini & Wagner L2 on {name}, searches x iterations, {len(x)} images, rate {RATE}, first c {C}",
@@ -160,16 +161,16 @@ def curve(name, net, x, y):
     attacks[f"ours, {most}, never stopped early"] = partial(ours, stop="never")
     attacks[f"ours, {most}, stopped with the batch"] = partial(ours, stop="batch")
     attacks[f"Foolbox, {most}, never stopped early"] = partial(peer_foolbox, early=False)
-    found, spent = {}, {}
+    outcomes, spent = {}, {}
     for label, attack in attacks.items():
         def once(label=label, attack=attack):
-            found[label] = Found(attack, net, x, y)
+            outcomes[label] = Outcome(attack, net, x, y)
 
         spent[label] = seconds(once)
     rows = [(label, f"{f.passes:.0f}", share(f.success), f"{f.mean:.3f}", f"{spent[label]:.1f}")
-            for label, f in sorted(found.items(), key=lambda pair: pair[1].passes)]
-    target = found[f"Foolbox, {most}"]
-    least = {who: min(f.passes for label, f in found.items() if label.startswith(who) and
+            for label, f in sorted(outcomes.items(), key=lambda pair: pair[1].passes)]
+    target = outcomes[f"Foolbox, {most}"]
+    least = {who: min(f.passes for label, f in outcomes.items() if label.startswith(who) and
                       f.success.sum() >= target.success.sum() and f.mean <= 1.01 * target.mean)
              for who in ("ours", "Foolbox")}
     table(f"{CURVED}, Carlini & Wagner L2 on {name}, rate {RATE}, {len(x)} images",
@@ -183,7 +184,7 @@ def small_rate(name, net, x, y):
     attacks = {"ours": ours, "Foolbox": peer_foolbox, "torchattacks": peer_torchattacks}
     rows = []
     for label, attack in attacks.items():
-        f = Found(partial(attack, rate=SMALL_RATE), net, x, y)
+        f = Outcome(partial(attack, rate=SMALL_RATE), net, x, y)
         rows.append((label, f"{int(f.said.sum())}", f"{int(f.success.sum())}", f"{int(f.black.sum())}",
                      f"{int((f.black & f.said).sum())}", f"{f.distance[f.said].mean():.3f}", f"{f.mean:.3f}"))
     table(f"Carlini & Wagner L2 on {name} at rate {SMALL_RATE}, {SEARCHES} x {ITERATIONS}, {len(x)} images",

@@ -31,12 +31,12 @@ def sample_by_sample(features, labels):
     pairs = [(i, j) for i in range(classes) for j in range(i + 1, classes)]
     distances = [float((centres[i] - centres[j]).norm()) for i, j in pairs]
     overlaps = [widths[i] + widths[j] - d for (i, j), d in zip(pairs, distances)]
-    return tuple(sum(each) / len(each) for each in (norm(widths), norm(distances), norm(overlaps)))
+    return tuple(sum(values) / len(values) for values in (norm(widths), norm(distances), norm(overlaps)))
 
 
 def run(dataset):
     """Print a table: seconds, and factors over rounds in which the functions take turns."""
-    x, y = (repeated(each, IMAGES) for each in (dataset.x_test, dataset.y_test))
+    x, y = repeated(dataset.x_test, IMAGES), repeated(dataset.y_test, IMAGES)
     rows = []
     for name in NETS:
         net = trained(name, dataset, **OPTIONS.get(name, {}))

@@ -55,13 +55,13 @@ def run(dataset):
     x, y = torch.cat([digits, once]), torch.cat([digits.roll(1, 0), mix(once, torch.full_like(digits, 255))])
     # Few at a time: in float64 torch unfolds each window into 121 numbers a pixel.
     truth = {crop: chunked(partial(direct, crop=crop), chunk=20)(x, y) for crop in (0, 5)}
-    each = slice(None, None, PAIRS // PAIRS_SCIKIT)           # scikit-image takes one pair at a time
+    some = slice(None, None, PAIRS // PAIRS_SCIKIT)           # scikit-image takes one pair at a time
 
     floats = x.float(), y.float()                      # what the peers take; the conversion is not counted
     kernels = {
         "ours, matlab border": (partial(ssim, x, y), truth[0], PAIRS),
         "ours, scikit-image border": (partial(ssim, x, y, convention="skimage"), truth[5], PAIRS),
-        "scikit-image": (partial(scikit, x[each], y[each]), truth[5][each], PAIRS_SCIKIT),
+        "scikit-image": (partial(scikit, x[some], y[some]), truth[5][some], PAIRS_SCIKIT),
         **{name: (partial(peer, *floats), truth[0 if "border" in name else 5], PAIRS)
            for name, peer in PEERS.items()},
     }

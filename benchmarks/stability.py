@@ -69,19 +69,19 @@ def searches(images):
 
     def timed(label, search, careful):
         start = time.perf_counter()
-        found = search(careful.flips)
+        result = search(careful.flips)
         seconds = time.perf_counter() - start
-        rows.append((label, f"{found.needed:,}", f"{found.passes / found.needed:.3f}", f"{seconds:.1f}",
-                     f"{found.needed / seconds:,.0f}", f"{found.rejudged:,}", f"{found.overturned:,}"))
-        return found
+        rows.append((label, f"{result.needed:,}", f"{result.passes / result.needed:.3f}", f"{seconds:.1f}",
+                     f"{result.needed / seconds:,.0f}", f"{result.rejudged:,}", f"{result.overturned:,}"))
+        return result
 
     def both(label, search):
         timed(f"{label}, float32", search, Careful(net))
         return timed(f"{label}, bfloat16", search, careful)
 
-    found = both("line search", lambda decide: smallest_steps(decide, images, labels, direction, scalings()))
-    some = found.found.nonzero()[:SUBJECTS, 0]
-    images, labels, sizes = images[some], labels[some], found.size[some]
+    steps = both("line search", lambda decide: smallest_steps(decide, images, labels, direction, scalings()))
+    some = steps.found.nonzero()[:SUBJECTS, 0]
+    images, labels, sizes = images[some], labels[some], steps.size[some]
     points, differ = draw(DRAWS, images.shape[1:], runtime.generator(0)), 0
     for delta in DELTAS:
         flips = both(f"random, delta {delta}",

@@ -62,13 +62,13 @@ def run(dataset):
             results[scheme] = schemes[scheme]()
 
         ours, loop, kept = zip(*rounds(*(partial(take, scheme) for scheme in schemes), repeats=REPEATS))
-        found, (step, _), (again, more) = results.values()
-        looks = torch.where(found.found, (found.distance / STEP).round().long(), 0)
+        distances, (step, _), (again, more) = results.values()
+        looks = torch.where(distances.found, (distances.distance / STEP).round().long(), 0)
         differ += int(((looks != step) | (again != step)).sum())
         needed = int(torch.where(step > 0, step, LOOKS).sum())
         what = "images" if attack is None else "OptBrittle"
         rows.append((f"{name}, {count} {what} x {len(dirs):,}", f"{needed:,}",
-                     f"{found.evaluations / needed:.4f}", f"{median(ours):.1f}", f"{median(loop):.1f}",
+                     f"{distances.evaluations / needed:.4f}", f"{median(ours):.1f}", f"{median(loop):.1f}",
                      f"{factor(loop, ours):.2f}", f"{more / needed:.2f}", f"{median(kept):.1f}",
                      f"{factor(kept, ours):.2f}"))
     table(f"Boundary survey, steps of {STEP} up to {TOP}, {torch.get_num_threads()} thread(s)",
@@ -87,8 +87,8 @@ def memory():
     x = torch.rand(IMAGES_MEMORY, 1, 28, 28, generator=runtime.generator(0, "images"))
     dirs = directions(D, D, negatives=True, generator=runtime.generator(0))
     before = peak()
-    found = survey(net, x, dirs, step=STEP, top=LOOKS_MEMORY * STEP)
-    print(f"Peak memory of {len(x)} images x {len(dirs):,} directions, {found.evaluations:,} looks: "
+    distances = survey(net, x, dirs, step=STEP, top=LOOKS_MEMORY * STEP)
+    print(f"Peak memory of {len(x)} images x {len(dirs):,} directions, {distances.evaluations:,} looks: "
           f"{peak():.2f} GiB, {before:.2f} GiB of it before the survey.")
 
 

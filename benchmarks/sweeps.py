@@ -42,7 +42,7 @@ def peers():
                   for _ in SIZES]
            for name, kind, whole in (("bim-linf", "Linf", 1), ("bim-l2", "L2", 28), ("bim-l1", "L1", 784))}
     sizes = {"bim-linf": 1, "bim-l2": 28, "bim-l1": 784}
-    return {**{name: (each, [sizes[name] * size for size in SIZES]) for name, each in bim.items()},
+    return {**{name: (attack, [sizes[name] * size for size in SIZES]) for name, attack in bim.items()},
             "cw2": ([cw(c, kappa) for c, kappa in zip(WEIGHTS, 50 * MARGINS)], [None] * 100)}
 
 
@@ -69,12 +69,12 @@ def sweeps(net, x, y, threads):
             counted = Counted(net)
             run(counted)
             counts.append(counted.seen)
-        mine, theirs = zip(*rounds(partial(boxes.sweep, net, x, y, ours[name]),
+        own, foolbox_times = zip(*rounds(partial(boxes.sweep, net, x, y, ours[name]),
                                    partial(calls, net, x, y, attacks, sizes), repeats=3))
-        each = [[1e6 * t / count for t in times] for times, count in zip((mine, theirs), counts)]
-        rows.append((name, str(threads), *(f"{count:,}" for count in counts), f"{median(mine):.1f}",
-                     f"{median(theirs):.1f}", *(f"{median(times):.0f}" for times in each),
-                     f"{factor(each[1], each[0]):.1f}"))
+        per_image = [[1e6 * t / count for t in times] for times, count in zip((own, foolbox_times), counts)]
+        rows.append((name, str(threads), *(f"{count:,}" for count in counts), f"{median(own):.1f}",
+                     f"{median(foolbox_times):.1f}", *(f"{median(times):.0f}" for times in per_image),
+                     f"{factor(per_image[1], per_image[0]):.1f}"))
     return rows
 
 

@@ -20,7 +20,7 @@ def findings(papers=None, *, draws=0, seed=0) -> list[Finding]:
     statement that holds is also asked of so many random tables (`Finding.chance`); each check has draws of
     its own, so that checking one paper alone gives the same numbers as checking all.
     """
-    papers, results = reference.papers() if papers is None else papers, []
+    papers, results = reference.PAPERS if papers is None else papers, []
     for checks in (c for c in CHECKS if c.paper in papers):
         paper = papers[checks.paper]
         for check, pool in checks.functions.items():

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from report.comparison import decimals
-from report.reference import DESCRIBING, Paper
+from report.reference import Paper
 
 VERDICTS = ("contradicts", "holds with exceptions", "confirms", "note")
 
@@ -145,7 +145,8 @@ def attainable(percent, total, places=2):
 
 # ---- random numbers --------------------------------------------------------------------------------------
 # Columns that say what a row is about, not what was measured; random numbers leave them as they are.
-LABELS = {*DESCRIBING, "rank_in_dataset", "n_cells"}
+LABELS = {"class_a", "class_b", "source_class", "target_class", "delta", "delta_inferred", "index", "layer",
+          "layer_inferred", "layers", "neurons", "printed_row", "t", "T", "rank_in_dataset", "n_cells"}
 LINE = ("quantity", "norm", "split", "delta_inferred")  # what names a line that stands for a column
 
 

@@ -19,7 +19,7 @@ from shared import runtime
 MANY = 8  # more cases are counted, and few of them are shown one by one
 SO_FAR = "; so far: "
 TOO_SMALL = "this run is too small to judge it"
-WAITS = "waits for "  # how the evidence begins where units are missing: the only null for lack of them
+WAITS = "waits for "  # how the evidence begins where runs are missing: the only null for lack of them
 
 # What Python prints rather than a person writes: lists and dicts, objects, its constants, digits without end.
 NOT_WORDS = re.compile(r"[\[({]\s*['\"]|['\"]\s*:|\[[^\]]*,[^\]]*,|\[\s*\]|\{\s*\}|"
@@ -71,8 +71,8 @@ def judge(item, rows, predicates, *, lacking=None, others=None):
                 values in place of `Cell`s unless it wants `cells`, and gives (holds, evidence in words).
                 `(predicate, "table-4", ...)` is given these items' rows, too. A text in a predicate's place
                 says why the claim cannot be judged.
-    lacking     what the rows lack, such as "41 of 45 units", or None: a function of the predicate if that
-                `counts` only some units by their labels, else of None. A claim for which
+    lacking     what the rows lack, such as "41 of 45 runs", or None: a function of the predicate if that
+                `counts` only some runs by their labels, else of None. A claim for which
                 something is lacking waits, with what the present rows show. None: the rows are those of a
                 small run, and a claim that they are too few to judge is open
     others      {item id: (rows, lacking)} of the other items
@@ -233,7 +233,7 @@ def on_a_proxy(judged):
 
 
 def waits(judged):
-    """Whether a judged claim is open only because units are missing."""
+    """Whether a judged claim is open only because runs are missing."""
     return judged["holds"] is None and judged["evidence"].startswith(WAITS)
 
 

@@ -26,18 +26,16 @@ NETS = 5           # fewer nets than this give no interval
 
 
 # ---- single values ---------------------------------------------------------------------------------------
-def decimals(value, column=None, peers=()):
+def decimals(value, column=None):
     """Printed decimals of a number: those its column states, else those the number itself shows.
 
-    peers  other numbers of its column: where printed decimals vary, a whole number beside broken ones (a rate
-           of 1 beside 0.925) is taken to be printed as finely as the coarsest of these, not to the unit
+    Where the decimals of a column vary, a whole number beside broken ones (a rate of 1 beside 0.925) is taken
+    to be printed as finely as the coarsest of these, not to the unit: the column's `least_decimals`.
     """
-    if column and column.get("decimals") is not None:
+    column = column or {}
+    if column.get("decimals") is not None:
         return column["decimals"]
-    own = _shown(value)
-    if not own and (column or {}).get("type") != "integer":
-        own = min((d for d in map(_shown, peers) if d), default=0)
-    return own
+    return max(_shown(value), column.get("least_decimals", 0))
 
 
 def _shown(value):
@@ -148,14 +146,13 @@ def compare(item, rows):
             raise runtime.UserError(f"{item.title}: two rows for {_named(item.keys, key)}; "
                                     "give one a printed row")
         measured[key] = flat(row)
-    alike = peers(item)
     cells = []
     for row in item.rows:
         key = tuple(row[k] for k in item.keys)
         if key in measured:
             for name, printed in flat({v: row.get(v) for v in item.values}).items():
                 column = item.columns.get(name.split(".")[0])
-                places = decimals(printed, column, alike[unit(name, column)]) if is_number(printed) else 0
+                places = decimals(printed, column) if is_number(printed) else 0
                 cells += _cell(item, dict(zip(item.keys, key)), name, printed, places, measured[key])
     return cells
 
@@ -230,17 +227,6 @@ def status(text, where):
 def unit(name, column):
     """What makes numbers comparable in precision: their column, or the unit that several columns share."""
     return (column or {}).get("unit") or name.split(".")[0]
-
-
-def peers(item):
-    """`{unit or column: its printed numbers}`: by these the decimals of a whole number are told."""
-    alike = {}
-    for row in item.rows:
-        for name, value in flat({v: row.get(v) for v in item.values}).items():
-            numbers_there = alike.setdefault(unit(name, item.columns.get(name.split(".")[0])), [])
-            if is_number(value):
-                numbers_there.append(value)
-    return alike
 
 
 # ---- plain values ----------------------------------------------------------------------------------------

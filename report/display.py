@@ -20,7 +20,7 @@ from matplotlib.text import Text
 
 from report.comparison import decimals
 from report.prose import number
-from report.verdict import LABELS
+from report.verdict import NOT_MEASURED, VERDICTS
 
 MIME = "application/vnd.boundary-book+json"
 PICTURES = "BOUNDARY_PICTURES"               # names a folder for the figures of a text half
@@ -34,10 +34,6 @@ LINES = ("-", "--", "-.", ":")
 SMALLEST = 10                                # points of text in figures, on the page too
 WIDEST = 7.2                                 # inches of the book's column, where figures are shown as drawn
 MARK = {True: "✓", False: "✗", None: "–"}
-BADGE = {"exact": "success", "consistent": "success", "matches": "success", "holds": "info",
-         "trend": "info", "differs": "warning", "shown": "secondary", "proxy": "secondary",
-         "fitted": "secondary", "cannot tell": "secondary", "in part": "light", "not run": "light",
-         "planned": "light"}
 
 
 # ---- showing ---------------------------------------------------------------------------------------------
@@ -56,30 +52,47 @@ def piece(thing):
     display(thing)
 
 
-def show(markdown, *, myst=None, pictures=None, plain=None, **spec):
-    """Show Markdown in a notebook, plain text in a script; the book takes `myst` with `pictures` {name: PNG}.
+DIRECTIVE = re.compile(r"^(?:`{3}|:{3,})\{(\w+)\} ?(.*)\n(?::[\w-]+:.*\n)*", re.MULTILINE)
+FENCE = re.compile(r"^(?:`{3}|:{3,})$\n?", re.MULTILINE)
+BADGE = re.compile(r"\{bdg-[a-z]+\}`([^`]*)`")
 
-    `{pictures}` in `myst` stands for the folder of the pictures. Further keywords travel with it.
+
+def markdown_of(myst):
+    """MyST as the Markdown of a notebook: no directive but its title, a badge in bold; no pictures."""
+    def titled(opening):
+        return "" if opening[1] in ("figure", "image") else f"**{opening[2]}**\n\n"
+
+    if DIRECTIVE.search(myst):      # else its fences are those of code
+        myst = FENCE.sub("", DIRECTIVE.sub(titled, myst))
+    return BADGE.sub(r"**\1**", myst).strip()
+
+
+def show(myst, *, book=None, pictures=None, **spec):
+    """Show MyST with `pictures` {name: PNG}: as Markdown in a notebook, as text in a script.
+
+    book   what the book takes in its place; `{pictures}` stands for the folder of the pictures. Further
+           keywords travel with it.
     """
+    markdown = markdown_of(myst)
     if not in_jupyter():
-        print(plain if plain is not None else markdown)
+        print(markdown)
         if folder := os.environ.get(PICTURES):  # who runs the text half may want to see them
             for name, png in (pictures or {}).items():
                 Path(folder).mkdir(parents=True, exist_ok=True)
                 (Path(folder) / name).write_bytes(png)
         return
     from IPython.display import display
-    content = {"myst": myst if myst is not None else markdown, **spec,
-            "pictures": {k: base64.b64encode(v).decode() for k, v in (pictures or {}).items()}}
+    content = {"myst": myst if book is None else book, **spec,
+               "pictures": {k: base64.b64encode(v).decode() for k, v in (pictures or {}).items()}}
+    text = markdown
     for png in (pictures or {}).values():
         markdown += f"\n\n![](data:image/png;base64,{base64.b64encode(png).decode()})"
-    display({"text/plain": plain or markdown[:200], "text/markdown": markdown,
-             MIME: json.loads(json.dumps(content))}, raw=True)
+    display({"text/plain": text, "text/markdown": markdown, MIME: json.loads(json.dumps(content))}, raw=True)
 
 
-def say(markdown):
+def say(myst):
     """Prose with computed numbers."""
-    show(markdown)
+    show(myst)
 
 
 def table(header, rows, caption, *, sentences=False, fold=None):
@@ -88,21 +101,20 @@ def table(header, rows, caption, *, sentences=False, fold=None):
     sentences  cells hold sentences, whose lines may break; numbers stay on one line
     fold       under what title the table is folded; None leaves it open
     """
-    markdown, myst = both_tables(header, rows, caption, "sentences" if sentences else "results")
-    show(markdown, myst=folded(fold, myst) if fold else myst)
+    myst = own_table(header, rows, caption, "sentences" if sentences else "results")
+    show(folded(fold, myst) if fold else myst)
 
 
-def both_tables(header, rows, caption, style="results"):
-    """A table of our own as (Markdown, MyST)."""
-    body = [[number(c) for c in r] for r in level(rows)]
-    return f"**{caption}**\n\n{markdown_table(header, body)}", myst_table(header, body, caption, style)
+def own_table(header, rows, caption, style="results"):
+    """A table of our own; the numbers of a column have as many decimals as it needs."""
+    return myst_table(header, [[number(c) for c in r] for r in level(rows)], caption, style)
 
 
 def picture(figure, caption, alt):
     """Show a figure of our own under a caption; `alt` describes it to who cannot see it."""
     png = png_for_page(figure)
     name = f"{hashlib.sha256(caption.encode()).hexdigest()[:10]}.png"
-    show(f"*{caption}*", myst=myst_figure(name, caption, alt), pictures={name: png})
+    show(myst_figure(name, caption, alt), pictures={name: png})
 
 
 # ---- pictures --------------------------------------------------------------------------------------------
@@ -140,20 +152,24 @@ def png_for_page(figure):
     return b"not drawn"
 
 
-def image_grid(axes, images, titles=None):
-    """Draw images [N, 1 or 3, H, W] (uint8, or float in [0, 1]) into an iterable of axes, without ticks."""
+def image_grid(axes, images, titles=None, cmap=None):
+    """Draw images [N, 1 or 3, H, W] (uint8, or float in [0, 1]) into an iterable of axes, without ticks.
+
+    cmap   colour map of one-channel images; None takes that of all figures, see `style`
+    """
     for n, (ax, image) in enumerate(zip(axes, images)):
         array = np.asarray(image)
         if array.ndim == 3 and array.shape[0] in (1, 3):
             array = array.transpose(1, 2, 0).squeeze()
-        ax.imshow(array, vmin=0, vmax=255 if array.dtype.kind == "u" else 1, interpolation="nearest")
+        white = 255 if array.dtype.kind == "u" else 1
+        ax.imshow(array, vmin=0, vmax=white, interpolation="nearest", cmap=cmap)
         ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(True)
         if titles:
             ax.set_title(titles[n], fontsize=10)
 
 
-def image_table(rows):
+def image_table(rows, cmap=None):
     """A figure of rows {column: image}, with titles, and gaps where an image is missing; None of no rows."""
     columns = list(dict.fromkeys(column for row in rows for column in row))
     if not columns:
@@ -166,7 +182,7 @@ def image_table(rows):
             if row is rows[0]:
                 ax.set_title(column)
             if column in row:
-                image_grid([ax], [row[column]])
+                image_grid([ax], [row[column]], cmap=cmap)
             else:
                 ax.set_axis_off()
     return figure
@@ -263,17 +279,17 @@ def folded(title, myst):
 
 
 def badge(verdict, item=None, fraction=1):
-    """A verdict as a badge, in the words of `LABELS`.
+    """A verdict as a badge in its colour.
 
     item      where its formula is lost in the text that we have, the badge says that ours was checked
     fraction  of the published scale; the badge names one below 1, where something is measured
     """
-    words = LABELS.get(verdict, verdict)
-    if verdict in ("exact", "consistent") and item is not None and item.reconstructed:
+    words = verdict
+    if verdict in ("exact", "bound not violated") and item is not None and item.reconstructed:
         words += ", as reconstructed here"
-    if fraction != 1 and verdict != "not run":
+    if fraction != 1 and verdict != NOT_MEASURED:
         words += f", {percent(fraction)} of scale"
-    return f"{{bdg-{BADGE[verdict]}}}`{words}`"
+    return f"{{bdg-{VERDICTS[verdict][0]}}}`{words}`"
 
 
 def percent(share):

@@ -23,14 +23,15 @@ import numpy as np
 import pandas as pd
 
 from report import claims as judging
-from report import display, flat, parameters, prose, provenance, record, reference, registry, results, tidy
+from report import display, parameters, prose, provenance, record, reference, registry, results, tidy
 from report import experiment as experiments
 from report.cell import as_cell, values
+from report.verdict import NOT_MEASURED, NOTHING
 from shared import runtime
 from shared.data import sets as datasets
 from shared.training.recipe import Recipe
 
-STATE = "_runs/state"  # what each notebook says of its units at full scale, for `make missing`
+STATE = "_runs/state"  # what each notebook says of its runs at full scale, for `make missing`
 
 
 def start(name, namespace):
@@ -167,23 +168,23 @@ class Page:
         return "; ".join([", ".join([self.profile, *departs]), *dict.fromkeys(fewer)])
 
     def _built(self, item, sets, shown):
-        """What to call a result without units that is not the recorded one: a small run has computed it."""
+        """What to call a result without runs that is not the recorded one: a small run has computed it."""
         if sets or self.at_full_scale:
             return None
         kept = record.read(self.paper_key, item) or {}
         same = all(kept.get(k) == shown.get(k) for k in ("rows", "data", "claims"))
         return None if same else f"this build, {self.scale_words}"
 
-    def frames(self, sets, units_):
+    def frames(self, sets, runs):
         """A DataFrame of each experiment: a row a run, what its name says, its arguments and results."""
-        return [pd.DataFrame([s.labels.get(u.name, {}) | u.row for u in units_[s.name].values()])
+        return [pd.DataFrame([s.labels.get(u.name, {}) | u.row for u in runs[s.name].values()])
                 for s in sets]
 
     # ---- publishing --------------------------------------------------------------------------------------
     def table(self, item, sets, rows, *, behind=(), **judged):
         """Show a table beside the printed one and judge it.
 
-        rows    units (one DataFrame a set) -> rows named as the printed ones, of values or `Cell`s; a column
+        rows    runs (one DataFrame a set) -> rows named as the printed ones, of values or `Cell`s; a column
                 that the paper does not print is shown behind its own, and not judged
         behind  columns of the rows that claims read and the table does not show
         judged  `claims`, `note`, `caption`: see `record.build`
@@ -193,8 +194,8 @@ class Page:
     def figure(self, item, sets, draw, *, data=None, alt=None, **judged):
         """Show a figure as recorded, fold this run's, and judge it.
 
-        draw    units (one DataFrame a set) -> matplotlib figure, or None where there is nothing to draw
-        data    units -> its numbers, compared with printed ones by name; what claims and `contains` look at
+        draw    runs (one DataFrame a set) -> matplotlib figure, or None where there is nothing to draw
+        data    runs -> its numbers, compared with printed ones by name; what claims and `contains` look at
         judged  also `contains`: {phrase of what the reference asks for: data -> whether it is there}
         """
         return self._publish(item, sets, draw=draw, data=data, alt=alt, **judged)
@@ -203,7 +204,7 @@ class Page:
         """Show an algorithm, equation, theorem ... and what its check found.
 
         data    as in `figure`, or a dict
-        judged  also `evidence`: of the check (`verdict.EVIDENCE`), or data -> evidence if it rests on units
+        judged  also `evidence`: of the check (`verdict.EVIDENCE`), or data -> evidence if it rests on runs
         """
         return self._publish(item, sets, data=data if callable(data) else lambda *_: data, **judged)
 
@@ -211,46 +212,47 @@ class Page:
                  **judged):
         sets, printed = several(sets), reference.paper(self.paper_key)[item]
         records, pictures = {}, {}
-        for label, units_ in self._runs(sets).items():
-            frames = self.frames(sets, units_)
+        for label, runs in self._runs(sets).items():
+            frames = self.frames(sets, runs)
             measured = {"rows": rows(*frames) if rows else None, "data": data(*frames) if data else None}
-            records[label] = self._record(printed, sets, units_, label, measured, **judged)
+            records[label] = self._record(printed, sets, runs, label, measured, **judged)
             if draw:
                 figure = draw(*frames)
                 pictures[label] = None if figure is None else display.png_for_page(figure)
         if not records:
-            self.verdicts[item] = "not run", 1, ""
+            self.verdicts[item] = NOT_MEASURED, 1, ""
             display.show(f"{printed.title}: not measured yet.")
             return None
         if self.records and "recorded" in records:
             record.write(records["recorded"])
         first = next(iter(records.values()))
-        markdown, myst, shown, others = results.page(
+        shown, others, drawn = results.page(
             printed, records, sets=sets, pictures=pictures, caption=caption, alt=alt,
             built=self._built(item, sets, first), behind=behind)
         self.foot += [others] * bool(others)
-        self.tables[item] = flat.rows(printed, [*records.values()][-1])     # this page's own where it has any
-        display.show(markdown, myst=myst, pictures=shown, plain=f"{printed.title}\n{markdown}", kind="item",
+        self.tables[item] = tidy.rows(printed, [*records.values()][-1])     # this page's own where it has any
+        title = "" if display.in_jupyter() else f"{printed.title}\n\n"      # a notebook has its heading
+        display.show(f"{title}{shown}\n\n{others}", book=shown, pictures=drawn, kind="item",
                      record=record.as_json(first), recorded="recorded" in records, table=self.tables[item])
         scale = first["scale"]
         judged = "recorded" in records and scale["fraction"] > 0 and not scale["proxies"]
         why = "; ".join(dict.fromkeys(c["why"] for c in first["cells"] if c["status"] == "not run"))
-        self.verdicts[item] = (first["verdict"], scale["fraction"], why) if judged else ("not run", 1, "")
+        self.verdicts[item] = (first["verdict"], scale["fraction"], why) if judged else (NOT_MEASURED, 1, "")
         return Shown(first)
 
-    def _record(self, printed, sets, units_, label, measured, *, contains=None, claims=None, evidence=None,
+    def _record(self, printed, sets, runs, label, measured, *, contains=None, claims=None, evidence=None,
                 **judged):
-        """The record of what was `measured` in a run's units; claims of other items may ask for its rows."""
+        """The record of what was `measured` in some runs; claims of other items may ask for its rows."""
         claims = judging.of(printed.paper, printed.id) if claims is None else claims
         looked = measured["rows"] if measured["data"] is None else measured["data"]
         whole = label == "recorded"
         others = dict.fromkeys(i for p in (claims or {}).values() if isinstance(p, tuple) for i in p[1:])
         plain = values(looked)
         ticks = {k: v(plain) if callable(v) else v for k, v in (contains or {}).items()}
-        built = record.build(printed, sets, units_, **measured, claims=claims, contains=ticks, whole=whole,
+        built = record.build(printed, sets, runs, **measured, claims=claims, contains=ticks, whole=whole,
                              evidence=evidence(plain) if callable(evidence) else evidence,
                              others={i: self._rows_of(i, whole) for i in others}, **judged)
-        lacks = record.lacking(sets, units_, f" of {printed.label}") if whole else None
+        lacks = record.lacking(sets, runs, f" of {printed.label}") if whole else None
         self.looked.setdefault(whole, {})[printed.id] = looked, lacks
         return built
 
@@ -263,8 +265,8 @@ class Page:
         if kept is None:
             return None, lambda begin: f"the record of {printed}"
         rows = pd.DataFrame(kept["rows"]) if "rows" in kept else kept.get("data")
-        have, of = kept["scale"]["parts"].get("units", (1, 1))
-        return rows, lambda begin: f"{of - have} of {of} units of {printed}" if have < of else None
+        have, of = kept["scale"]["parts"].get("runs", (1, 1))
+        return rows, lambda begin: f"{of - have} of {of} runs of {printed}" if have < of else None
 
     def rows(self, item=None):
         """The tidy table of an item, or of all so far: item, row, column, value, n, low, high, published.
@@ -275,7 +277,7 @@ class Page:
             raise runtime.UserError(f"{item!r}: no such result on this page so far; there are: "
                                     f"{', '.join(self.tables) or 'none'}")
         wanted = self.tables if item is None else {item: self.tables[item]}
-        return flat.frame([row for rows in wanted.values() for row in rows])
+        return tidy.frame([row for rows in wanted.values() for row in rows])
 
     def extra(self, slug, sets, rows, caption, *, header=None, fold=None):
         """Show and record a table that the paper lacks: the same form, no verdict.
@@ -284,15 +286,14 @@ class Page:
         fold    under what title the table is folded; None leaves it open
         """
         sets = several(sets)
-        runs = self._runs(sets)
-        for n, (label, units_) in enumerate(runs.items()):
-            table = record.tidy(pd.DataFrame(rows(*self.frames(sets, units_))))
+        for n, (label, runs) in enumerate(self._runs(sets).items()):
+            table = record.tidy(pd.DataFrame(rows(*self.frames(sets, runs))))
             own = any(s.yours for s in sets)
             if label == "recorded" and self.records and not own:
                 record.write({"item": f"{record.EXTRA}{slug}", "paper": self.paper_key, "rows": table,
-                              "claims": [], "cells": [], "scale": record.scale(sets, units_),
-                              "units": sorted(f"{s.name}/{u}" for s in sets for u in units_[s.name]),
-                              **({"provenance": record.provenance(sets, units_)} if sets else {})})
+                              "claims": [], "cells": [], "scale": record.scale(sets, runs),
+                              "runs": sorted(f"{s.name}/{u}" for s in sets for u in runs[s.name]),
+                              **({"provenance": record.provenance(sets, runs)} if sets else {})})
             if not table:
                 if n == 0:
                     words = results.captioned(display.sentence(caption), label)
@@ -304,24 +305,27 @@ class Page:
             built = self._built(f"{record.EXTRA}{slug}", sets, {"rows": table, "claims": []})
             words = results.captioned(caption, built or label)
             if n and not own:   # in the notebook under the recorded one, in the book at the foot
-                markdown, myst = display.both_tables(list(heads.values()), body, words)
-                self.foot.append(myst)
-                display.show(markdown, myst="")
+                self.foot.append(display.own_table(list(heads.values()), body, words))
+                display.show(self.foot[-1], book="")
             else:
                 display.table(list(heads.values()), body, words, fold=fold)
 
     def picture(self, sets, draw, *, caption, alt):
-        """Show a figure of our own, drawn from the recorded units, else from this run's; nothing of None."""
-        sets = several(sets)
-        for label, units_ in list(self._runs(sets).items())[:1]:
-            if (drawn := draw(*self.frames(sets, units_))) is not None:
-                display.picture(drawn, results.captioned(caption, label), alt)
+        """Show a figure of our own, drawn from the recorded runs, else from this run's; nothing of None."""
+        label, frames = self._best(several(sets))
+        if label and (drawn := draw(*frames)) is not None:
+            display.picture(drawn, results.captioned(caption, label), alt)
 
     def best(self, *sets):
-        """DataFrames of the recorded units where there are any, else of this run's, one a set: for prose."""
-        runs = self._runs(sets)
-        frames = self.frames(sets, next(iter(runs.values()))) if runs else [pd.DataFrame() for _ in sets]
+        """DataFrames of the recorded runs where there are any, else of this run's, one a set: for prose."""
+        _, frames = self._best(sets)
         return frames[0] if len(frames) == 1 else frames
+
+    def _best(self, sets):
+        """(label, DataFrames) of the runs that `best` takes; of none, label None and empty ones."""
+        for label, runs in self._runs(sets).items():
+            return label, self.frames(sets, runs)
+        return None, [pd.DataFrame() for _ in sets]
 
     def text(self, sets, words, template=None, *, nothing=""):
         """Show a sentence with computed numbers, of the recorded runs, else of this page's; or nothing.
@@ -329,22 +333,19 @@ class Page:
         words     runs (one DataFrame a set) -> the sentence; with a template, the facts that it names
         template  see `prose.fill`. Where a fact has no value, or there are none, `nothing` is said
         """
-        def filled(*frames):
-            facts = words(*frames)
-            return prose.fill(template, facts) if facts and prose.complete(template, facts) else nothing
-
-        sets, said = several(sets), words if template is None else filled
-        for label, units_ in list(self._runs(sets).items())[:1]:
-            whose = "" if label == "recorded" else f" ({label[0].upper()}{label[1:]}.)"
-            if text := said(*self.frames(sets, units_)):
-                display.say(f"{text}{whose}")
+        label, frames = self._best(several(sets))
+        text = words(*frames) if label else None
+        if template is not None and label:
+            text = prose.fill(template, text) if text and prose.complete(template, text) else nothing
+        if text:
+            display.say(text if label == "recorded" else f"{text} ({label[0].upper()}{label[1:]}.)")
 
     def box(self, sentences, *, picture=None, alt="", sets=None):
         """The page in one minute: sentences with computed numbers, a picture (PNG or figure), all verdicts.
 
         The book puts it at the top of the page. Where nothing is recorded yet, it says so.
 
-        sets   what the sentences rest on; None takes all units of the page
+        sets   what the sentences rest on; None takes all runs of the page
         """
         sets = self.sets.values() if sets is None else sets
         small = bool(sets) and not any(s.recorded for s in sets)
@@ -352,32 +353,30 @@ class Page:
             data = " on embedded sample data" if self.substitutes else ""
             sentences = ("*Nothing on this question is measured at full scale yet. These are the numbers of "
                          f"a small run{data}, which say nothing about the paper.* {sentences}")
-        verdicts, plain = self._verdicts()
         png = picture if isinstance(picture, bytes | None) else display.png_for_page(picture)
         name = f"{self.name.replace('/', '-')}-minute.png"
         counted = re.sub(r"\{ref\}`[^`]*`", "", sentences)  # the number of a section is no result
-        shown = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""
-        myst = f":::{{admonition}} In one minute\n:class: minute\n{shown}{sentences}\n\n{verdicts}\n:::"
-        display.show(f"**In one minute.** {sentences}\n\n{plain}", kind="box", myst=myst, small=small,
-                     pictures={name: png} if png else {}, numbers=re.findall(r"\d[\d.,]*", counted))
+        image = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""
+        display.show(f":::{{admonition}} In one minute\n:class: minute\n{image}{sentences}\n\n"
+                     f"{self._verdicts()}\n:::", kind="box", small=small, pictures={name: png} if png else {},
+                     numbers=re.findall(r"\d[\d.,]*", counted))
 
     def _verdicts(self):
-        """The verdicts of all results as (MyST, plain text); what is not measured, or in part, comes last."""
-        badges, plain, unmeasured = [], [], {"not run": {}, "in part": {}}
+        """The verdicts of all results, as badges; what is not measured, or in part, comes last."""
+        badges, unmeasured = [], {NOT_MEASURED: {}, "in part": {}}
         for name, (word, fraction, why) in self.verdicts.items():
             item = reference.paper(self.paper_key)[name]
             link = f"[{item.label}](#{item.paper}-{item.id}-head)"
             if word in unmeasured:
                 how = f"{display.percent(fraction)} of the published size" if word == "in part" else why
                 unmeasured[word].setdefault(how, []).append(link)
-            elif word != "shown":
+            elif word != NOTHING:
                 badges.append(f"{link} {display.badge(word, item, fraction)}")
-            plain.append(f"{item.label}: {display.LABELS.get(word, word)}")
         lines = [" · ".join(badges), *(
             f"{display.badge(word)} " + "; ".join(", ".join(links) + (f" ({how})" if how else "")
                                                   for how, links in groups.items())
             for word, groups in unmeasured.items() if groups)]
-        return "\n\n".join(filter(None, lines)), " · ".join(plain)
+        return "\n\n".join(filter(None, lines))
 
     def _taken(self, name, value):
         """What a parameter that was left to its profile became; None where that is no plain value."""
@@ -408,7 +407,7 @@ class Page:
             path = runtime.ROOT / STATE / f"{self.name.replace('/', '-')}.json"
             runtime.write_atomically(path, lambda part: part.write_text(json.dumps(facts)))
         if self.foot:
-            display.show("", myst=display.folded(f"What this build computed ({self.scale_words})",
+            display.show("", book=display.folded(f"What this build computed ({self.scale_words})",
                                                  "\n\n".join(self.foot)), kind="foot")
         words = ", ".join(f"{k} {v}" for k, v in facts["versions"].items())
         stood_in = "; ".join(f"**embedded {v} in place of {display.in_words(k)}**"

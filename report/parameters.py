@@ -5,7 +5,7 @@
     dataset: str = "mnist"  # what the nets learn {mnist, fashion_mnist, digits, *.npz}
 
 What ends the help is what is allowed: an interval, each end closed `[ ]`, open `( )` or absent, or a set of
-values, in which * is any text. In a list or tuple it holds for every element. A parameter whose default is
+values, in which * is any text. In a list it holds for every element. A parameter whose default is
 None is optional: it takes None (also empty text), the profile's value. papermill reads the same lines, by a
 pattern that knows no `int | None`. The four parameters that every notebook has are ruled here.
 """
@@ -14,21 +14,38 @@ import contextlib
 import difflib
 import fnmatch
 import json
-import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import Annotated
 
 import yaml
+from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, TypeAdapter, ValidationError
 
 from shared import runtime
 from shared.runtime import UserError
 
-TYPES = {"int": "a whole number", "float": "a number", "str": "text", "bool": "true or false",
-         "list": "a list of numbers or names", "tuple": "a list of numbers or names"}
+TYPES = {"int": "a whole number", "float": "a number", "str": "text", "list": "a list of numbers or names"}
 NUMBER = r"-?[\d.]+(?:e-?\d+)?"
 INTERVAL = re.compile(rf"\s*([\[(])({NUMBER})?\.\.({NUMBER})?([\])])\s*$")
 CHOICES = re.compile(r"\s*\{([^{}]+)\}\s*$")
+BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}    # pydantic's, and in words
+
+
+def _number(value):
+    """The number that papermill takes a text for, 10 for 010; a text that is none as it is."""
+    if isinstance(value, bool):
+        raise ValueError("true and false are no numbers")
+    for kind in (int, float):
+        if isinstance(value, str):
+            with contextlib.suppress(ValueError):
+                value = kind(value)
+    return value
+
+
+KINDS = {"int": Annotated[int, Field(gt=-2**63, lt=2**63), BeforeValidator(_number)],
+         "float": Annotated[FiniteFloat, BeforeValidator(_number)], "str": str}
 
 
 # ---- one parameter ----------------------------------------------------------------------------------------
@@ -40,107 +57,63 @@ class Parameter:
     default: object
     help: str = ""
     optional: bool = False                  # None is allowed: the profile's value
-    interval: tuple | None = None           # (low or None, high or None, low is open, high is open)
+    interval: dict = field(default_factory=dict)    # {one of BOUNDS: number}
     choices: tuple = ()
 
     @property
     def allowed(self):
         """What it may be, in words."""
-        if self.choices:
-            words = ", ".join(map(str, self.choices))
-        else:
-            words = TYPES[self.type] + self._bounds()
+        ends = "".join(f" {BOUNDS[end]} {value:g}" for end, value in self.interval.items())
+        words = TYPES[self.type] + (", each" if ends and self.type == "list" else "") + ends
+        words = ", ".join(map(str, self.choices)) or words
         return words + ("; or null for the profile's value" if self.optional else "")
 
-    def _bounds(self):
-        if not self.interval:
-            return ""
-        low, high, low_open, high_open = self.interval
-        parts = [f"{'above' if low_open else 'from'} {low:g}"] if low is not None else []
-        parts += [f"{'below' if high_open else 'to'} {high:g}"] if high is not None else []
-        return f"{', each' if self.type in ('list', 'tuple') else ''} {' '.join(parts)}"
+    @property
+    def element(self):
+        """The type of its value, or of the elements of its list: that of the default's."""
+        if self.type != "list":
+            return self.type
+        held = {type(value) for value in self.default or ()}
+        return held.pop().__name__ if held in ({str}, {int}) else "float"
 
-    def read(self, text):
-        """The value that `text` of a command line stands for; numbers as papermill reads them.
+    @cached_property
+    def _adapter(self):
+        kind = Annotated[KINDS[self.element], Field(**self.interval), AfterValidator(self._chosen)]
+        return TypeAdapter(list[kind] if self.type == "list" else kind)
 
-        Lists are YAML, whose numbers are not taken from it: to YAML 1.1, 010 is 8 and 12:30 is 750.
-        """
-        if self.optional and text in ("", "null", "None", "~"):
-            return None
-        if self.type in ("str", "int", "float"):
-            return text if self.type == "str" else _number(text)
-        try:
-            if self.type == "bool":
-                return yaml.safe_load(text)
-            given = yaml.load(text, yaml.BaseLoader)
-        except yaml.YAMLError:
-            raise self.refuse(text) from None
-        numbers = _element_kind(self.type, self.default) != "str"
-        return [_number(v) for v in given] if isinstance(given, list) and numbers else given
+    def _chosen(self, value):
+        if self.choices and not any(fnmatch.fnmatchcase(str(value), str(c)) for c in self.choices):
+            raise ValueError("no choice")
+        return value
 
     def check(self, value):
         """`value` in the parameter's type; raises UserError in one line."""
         if self.optional and value in (None, ""):
             return None
-        if self.type in ("list", "tuple"):
-            if not isinstance(value, (list, tuple)):
-                raise self.refuse(value)
-            return {"list": list, "tuple": tuple}[self.type](self._element(v, value) for v in value)
-        return self._element(value, value)
-
-    def _element(self, value, whole):
-        value = self._typed(value, whole)
-        if self.choices and not any(fnmatch.fnmatchcase(str(value), str(c)) for c in self.choices):
+        try:
+            return self._adapter.validate_python(value)
+        except ValidationError:
             near = difflib.get_close_matches(str(value), map(str, self.choices), 1)
-            raise self.refuse(whole, f"; did you mean {near[0]!r}?" if near else "")
-        if self.interval and isinstance(value, (int, float)):
-            low, high, low_open, high_open = self.interval
-            if low is not None and (value < low or low_open and value == low) \
-                    or high is not None and (value > high or high_open and value == high):
-                raise self.refuse(whole)
-        return value
+            shown = " ".join(repr(value).split())
+            shown = shown if len(shown) <= 80 else shown[:77] + "..."
+            raise UserError(f"parameter {self.name!r} cannot be {shown}; allowed: {self.allowed}"
+                            f"{f'; did you mean {near[0]!r}?' if near else ''}") from None
 
-    def _typed(self, value, whole):
-        kind = _element_kind(self.type, self.default)
-        if kind == "float" and type(value) is int or kind in ("int", "float") and isinstance(value, str):
-            try:
-                value = float(value)  # YAML and papermill read 1e-300 as text
-            except (ValueError, OverflowError):
-                raise self.refuse(whole) from None
-        if kind == "int" and isinstance(value, float) and value.is_integer():
-            value = int(value)  # 1e6
-        right = {"int": int, "float": float, "str": str, "bool": bool}[kind]
-        if not isinstance(value, right) or isinstance(value, bool) and kind != "bool" \
-                or isinstance(value, float) and not math.isfinite(value) \
-                or isinstance(value, int) and abs(value) >= 2**63:
-            raise self.refuse(whole)
-        return value
+    def read(self, text):
+        """The value that `text` of a command line stands for.
 
-    def refuse(self, value, more=""):
-        """The UserError for `value`, in one line."""
-        shown = " ".join(repr(value).split())
-        shown = shown if len(shown) <= 80 else shown[:77] + "..."
-        return UserError(f"parameter {self.name!r} cannot be {shown}; allowed: {self.allowed}{more}")
-
-
-def _number(text):
-    """The number that papermill takes a text for, 10 for 010; the text where it is none."""
-    for kind in (int, float):
-        with contextlib.suppress(TypeError, ValueError):
-            return kind(text)
-    return text
-
-
-def _element_kind(kind, default):
-    if kind not in ("list", "tuple"):
-        return kind
-    held = {type(v) for v in default or ()}  # a list is of what its default holds
-    return "str" if held == {str} else "int" if held == {int} else "float"
+        A list is YAML, but for its numbers: to YAML 1.1, 010 is 8 and 12:30 is 750.
+        """
+        if self.optional and text in ("null", "None", "~"):
+            return None
+        if self.type == "list":
+            with contextlib.suppress(yaml.YAMLError):
+                return self.check(yaml.load(text, yaml.BaseLoader))
+        return self.check(text)
 
 
 RULES = {"profile": {"choices": runtime.PROFILES}, "device": {"choices": runtime.DEVICES},
-         "units": {"choices": ("missing", "none")},
-         "seed": {"interval": (0, None, False, False)}}
+         "units": {"choices": ("missing", "none")}, "seed": {"interval": {"ge": 0}}}
 
 
 # ---- declared --------------------------------------------------------------------------------------------
@@ -204,13 +177,13 @@ def _declaration(node, comment):
         raise KeyError(kind)
     if interval := INTERVAL.search(text):
         text = text[:interval.start()]
-        low, high = (None if n is None else float(n) for n in (interval[2], interval[3]))
-        rules = {"interval": (low, high, interval[1] == "(", interval[4] == ")")}
+        ends = {"gt" if interval[1] == "(" else "ge": interval[2],
+                "lt" if interval[4] == ")" else "le": interval[3]}
+        rules = {"interval": {end: float(value) for end, value in ends.items() if value is not None}}
     elif choices := CHOICES.search(text):
         text = text[:choices.start()]
         values = [c.strip() for c in choices[1].split(",")]
-        of = {"int": int, "float": float}.get(_element_kind(kind, default), str)
-        rules = {"choices": tuple(map(of, values))}
+        rules = {"choices": tuple(values)}
     return Parameter(node.target.id, kind, default, text, default is None, **rules)
 
 
@@ -248,7 +221,7 @@ def from_command_line(known, words):
         if name not in known:
             raise unknown(name, known)
         given[name] = known[name].read(text)
-    return check(known, given)
+    return given
 
 
 def injected(cells):

@@ -1,22 +1,21 @@
 """Numbers as a person writes them, and sentences with computed numbers: templates over facts."""
 import math
 import operator
-import re
 import statistics
 import string
 from types import SimpleNamespace
 
 from report.cell import Cell
 from report.comparison import decimals
-from shared.runtime import UserError
 
+NO_VALUE = "no value"
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def number(value, printed=None, column=None, digits=4):
     """A number as a person writes it: the decimals of the printed one, else `digits` significant ones.
 
-    column  of the printed one: its "decimals", or "peers", the printed numbers beside which it stands
+    column  of the printed one: its "decimals", or "least_decimals" of a number that is not whole
     """
     if value is None:
         return ""
@@ -28,11 +27,11 @@ def number(value, printed=None, column=None, digits=4):
         return "yes" if value else "no"
     if isinstance(value, float) and not math.isfinite(value):
         return "–"
-    if isinstance(printed, int | float) or (column and column.get("decimals") is not None):
+    stated = column is not None and column.get("decimals") is not None
+    if isinstance(printed, int | float) or stated:
         like = printed if printed is not None else value
         broken = isinstance(like, float) or isinstance(value, float) and value != like  # a count stays whole
-        alike = (column or {}).get("peers", ()) if broken else ()
-        return f"{value:,.{decimals(like, column, alike)}f}"
+        return f"{value:,.{decimals(like, column if broken or stated else None)}f}"
     if isinstance(value, int):
         return f"{value:,}"
     if value != 0 and not 1e-4 <= abs(value) < 1e6:
@@ -49,7 +48,7 @@ def short(value):
 def words(value, unit="%", digits=3):
     """A number for a sentence, with so many significant digits at most; "no value" of None and NaN."""
     if value is None or math.isnan(value):
-        return "no value"
+        return NO_VALUE
     return f"{number(float(value), digits=digits)}{unit}"
 
 
@@ -75,9 +74,6 @@ def share(truths):
 
 
 # ---- facts and templates ---------------------------------------------------------------------------------
-NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
-
-
 def attributes(facts):
     """Facts as attributes, groups and `Cell`s too: `c.brittle.rms.of`. A missing one (None, NaN) is none."""
     groups = {name: vars(value) if isinstance(value, Cell) else value for name, value in facts.items()}
@@ -86,47 +82,29 @@ def attributes(facts):
                               if not (value is None or isinstance(value, float) and math.isnan(value))})
 
 
+class _Fields(string.Formatter):
+    """`str.format` on facts: a number is written by `short` unless its field has a format of Python's."""
+    def get_field(self, name, args, kwargs):
+        try:
+            return operator.attrgetter(name)(attributes(kwargs)), name
+        except AttributeError:
+            return None, name
+
+    def format_field(self, value, format_spec):
+        if value is None:
+            return NO_VALUE
+        return f"{short(value)}{format_spec}" if format_spec in ("", "%") else format(value, format_spec)
+
+
 def fill(template, facts):
     """A sentence of a template: "{near.region:%} of {images}" with {"near": {"region": 99.0}, "images": 100}.
 
     A field names a fact. Plain, it is a number as a person writes it, with three digits; with `%`, that
     number of percent; any other format is Python's, as in `{share:.0%}`. What is missing is "no value".
     """
-    for field in fields(template):
-        if (name := field.partition(".")[0]) not in facts:
-            raise UserError(f"no {name!r} there; there are: {', '.join(map(str, facts))}")
     return _Fields().vformat(template, (), facts)
-
-
-def fields(template):
-    """The names in a template. Raises UserError where a field is none."""
-    try:
-        names = [field for _, field, _, _ in string.Formatter().parse(template) if field is not None]
-    except ValueError as error:
-        raise UserError(f"template {template!r}: {error}; write a brace as {{{{ or }}}}") from None
-    if strange := [field for field in names if not NAME.fullmatch(field)]:
-        raise UserError(f"template {template!r}: {strange[0]!r} is no name of a fact; allowed: a name, or "
-                        "names with dots between")
-    return names
 
 
 def complete(template, facts):
     """Whether every field of a template has a value."""
-    return all(_value(facts, field) is not None for field in fields(template))
-
-
-def _value(facts, field):
-    try:
-        return operator.attrgetter(field)(attributes(facts))
-    except AttributeError:
-        return None
-
-
-class _Fields(string.Formatter):
-    def get_field(self, field_name, args, kwargs):
-        return _value(kwargs, field_name), field_name
-
-    def format_field(self, value, format_spec):
-        if value is None:
-            return "no value"
-        return f"{short(value)}{format_spec}" if format_spec in ("", "%") else format(value, format_spec)
+    return NO_VALUE not in fill(template, facts)

@@ -1,4 +1,4 @@
-"""Records: what an item's units add up to, beside the printed values. A record is rebuilt, never edited."""
+"""Records: what an item's runs add up to, beside the printed values. A record is rebuilt, never edited."""
 import json
 
 import numpy as np
@@ -10,9 +10,9 @@ from report.cell import Cell, restored
 from shared import runtime
 from shared.data import content
 
-REMEDY = "delete it and run `make records`, which makes it again from the recorded units"
+REMEDY = "delete it and run `make records`, which makes it again from the recorded runs"
 EXTRA = "extra-"  # how the name of a record begins that the paper does not have
-# Parts of a unit that train its networks, in words. On networks that are trained less than published no claim
+# Parts of a run that train its networks, in words. On networks that are trained less than published no claim
 # is judged: longer training may turn it.
 TRAINING = {"epochs": "epochs", "images_train": "training images"}
 
@@ -32,14 +32,14 @@ def tidy(value):
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
-def scale(sets, units, rests=None):
-    """How much of the published size the units of `{set: {name: Unit}}` make up.
+def scale(sets, runs, rests=None):
+    """How much of the published size the runs of `{set: {name: Run}}` make up.
 
     rests  the parts that count, such as ("epochs", "images"); None takes all that the sets have
     """
     published = sum(len(s.published) for s in sets)
-    present = [u for s in sets for u in units[s.name].values()]
-    parts = {"units": [len(present), published]} if sets else {}
+    present = [u for s in sets for u in runs[s.name].values()]
+    parts = {"runs": [len(present), published]} if sets else {}
     rests = dict.fromkeys(p for s in sets for p in s.sizes if rests is None or p in rests)
     for part in rests:
         sizes = [u.sizes[part] for u in present if part in u.sizes]
@@ -48,37 +48,37 @@ def scale(sets, units, rests=None):
     return {"parts": parts, "fraction": fraction, "proxies": proxies(present)}
 
 
-def lacking(sets, units, of=""):
-    """`judging.judge`'s `lacking` for the units of `{set: {name: Unit}}`.
+def lacking(sets, runs, of=""):
+    """`judging.judge`'s `lacking` for the runs of `{set: {name: Run}}`.
 
     of  what they belong to, in words
     """
     def lacks(decides=None):
         asked = [(s.name, n) for s in sets for n in s.published
                  if decides is None or decides.counts({"run": n, **s.labels.get(n, {})})]
-        away = sum(n not in units[s] for s, n in asked)
+        away = sum(n not in runs[s] for s, n in asked)
         if away:
-            return f"{away} of {len(asked)} units{of}"
-        less = min((units[s][n] for s, n in asked), key=lambda u: u.share(TRAINING), default=None)
+            return f"{away} of {len(asked)} runs{of}"
+        less = min((runs[s][n] for s, n in asked), key=lambda u: u.share(TRAINING), default=None)
         short = [] if less is None else [f"{actual:,} of {published:,} {TRAINING[part]}" for part, (
             actual, published) in less.sizes.items() if part in TRAINING and actual < published]
         return f"full training{of} ({', '.join(short)})" if short else None
     return lacks
 
 
-def proxies(units):
-    """`{data set: what stood in for it}` of some units."""
+def proxies(runs):
+    """`{data set: what stood in for it}` of some runs."""
     replaced = {}
-    for unit in units:
-        for name, identity in unit.provenance["data"].items():
+    for run in runs:
+        for name, identity in run.provenance["data"].items():
             if ":" in identity:
                 replaced[name] = identity.split(":")[0]
     return replaced
 
 
-def provenance(sets, units):
-    """Where the units of a record come from: sets of what differs, seconds in all."""
-    present = [u for s in sets for u in units[s.name].values()]
+def provenance(sets, runs):
+    """Where the runs of a record come from: sets of what differs, seconds in all."""
+    present = [u for s in sets for u in runs[s.name].values()]
 
     def distinct(key):
         values = {json.dumps(u.provenance[key], sort_keys=True) for u in present}
@@ -91,22 +91,22 @@ def provenance(sets, units):
             "seconds": sum(u.provenance["seconds"] for u in present)}
 
 
-def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, contains=None,
+def build(item, sets=(), runs=None, *, rows=None, data=None, claims=None, contains=None,
           evidence=None, note=None, others=None, whole=True, status=None, rests=None):
     """The record of an item.
 
-    sets, units  the `UnitSet`s it rests on, and {set: {name: Unit}} of those there; none: computed each time
-    rows, data   what the units add up to: rows named as the printed ones, or a figure's numbers
+    sets, runs  the `Results` it rests on, and {set: {name: Run}} of those there; none: computed each time
+    rows, data   what the runs add up to: rows named as the printed ones, or a figure's numbers
     claims       {phrase: predicate}, see `claims.judge`; contains: {phrase: what must be there: bool}
-    whole        whether claims wait for published units that are not there; else what is there is judged
+    whole        whether claims wait for published runs that are not there; else what is there is judged
     status       of an item without printed values, such as "proxy: SqueezeNet in place of another net"
-    rests        the parts of a unit that the item rests on: it waits for no others; None takes all
+    rests        the parts of a run that the item rests on: it waits for no others; None takes all
 
     What was measured on a proxy throughout is told beside the claims and judges none.
     """
-    units = units or {}
-    how_much, lacks = scale(sets, units, rests), lacking(sets, units)
-    waiting = lacks() or ("units of full size" if how_much["fraction"] < 1 else None)
+    runs = runs or {}
+    how_much, lacks = scale(sets, runs, rests), lacking(sets, runs)
+    waiting = lacks() or ("runs of full size" if how_much["fraction"] < 1 else None)
     looked_at = pd.DataFrame(rows) if rows is not None else data
     judged = judging.judge(item, looked_at, claims or {}, lacking=lacks if whole else None, others=others)
     cells = comparison.compare(item, rows) if rows is not None and item.rows else []
@@ -120,10 +120,10 @@ def build(item, sets=(), units=None, *, rows=None, data=None, claims=None, conta
                                    published=printed)
     record = {"item": item.id, "paper": item.paper, "rows": rows, "data": data,
               "contains": _ticks(item, contains), "scale": how_much,
-              "units": sorted(f"{s.name}/{n}" for s in sets for n in units[s.name]), "claims": judged,
+              "runs": sorted(f"{s.name}/{n}" for s in sets for n in runs[s.name]), "claims": judged,
               "cells": cells, "evidence": evidence, "verdict": word, "reason": reason, "note": note}
     if sets:
-        record["provenance"] = provenance(sets, units)
+        record["provenance"] = provenance(sets, runs)
     kept = ("claims", "cells", "scale")
     return {k: v for k, v in tidy(record).items() if k in kept or v not in (None, [], {})}
 

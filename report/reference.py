@@ -1,30 +1,17 @@
 """What the papers print: tables, figures, claims, theorems, read from `book/reference/<key>.json`."""
 import dataclasses
 import json
-import math
-from functools import cache, cached_property
+from functools import cached_property
 
 from shared import ROOT, runtime
 
 FOLDER = ROOT / "book" / "reference"
-# How each paper is named in captions and tables, in the book's order. Another paper's file says it itself, in
-# its `paper` block: `short` and `order` (a number; these five count as 0 to 4).
-NAMED = {"ren": "Ren et al.", "shu": "Shu et al.", "he": "He et al.", "sutton": "Sutton et al.",
-         "chen": "Chen et al."}
 RESULT_KINDS = ("table", "figure", "algorithm", "theorem", "corollary", "lemma")  # what the book counts
 KINDS = (*RESULT_KINDS, "procedure", "definition", "conjecture", "remark", "property", "equation")
 # What an item is: an experiment's table or figure; what computation checks (a theorem, an algorithm, a figure
 # of theory against sampling); a list or a drawing. A file names the sort of a table or figure that is no
 # experiment, and as `view_of` the items whose numbers one shows again: these count once.
 SORTS = ("measured", "derived", "descriptive")
-# How the words of an id are written where it has no number.
-SPELT = {"cost boundary": "cost of the boundary", "cost optmargin": "cost of OptMargin",
-         "training noise": "training with noise", "cao gong": "Cao and Gong", "optmargin": "OptMargin",
-         "imagenet": "ImageNet", "pgd": "PGD", "pearson": "Pearson correlation"}
-# Columns of numbers that say which row a row is, or under which setting it was made: never results. Text
-# columns need no such list; an item whose rows are told apart otherwise states its own `keys` in its file.
-DESCRIBING = ("class_a", "class_b", "source_class", "target_class", "delta", "delta_inferred", "index",
-              "layer", "layer_inferred", "layers", "neurons", "printed_row", "t", "T")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,13 +28,8 @@ class Item:
 
     @property
     def label(self):
-        """As the paper prints it: `Table III`, `Theorem 6`; without a number `Pixel pruning (procedure)`."""
-        if self.number:
-            return f"{self.kind.capitalize()} {self.number}"
-        words = self.id.removeprefix(f"{self.kind}-").replace("-", " ")
-        for plain, proper in SPELT.items():
-            words = words.replace(plain, proper)
-        return f"{words[0].upper()}{words[1:]} ({self.kind})"
+        """As the paper prints it: `Table III`, `Theorem 6`; without a number what its file calls it."""
+        return f"{self.kind.capitalize()} {self.number}" if self.number else self.raw["label"]
 
     @property
     def title(self):
@@ -91,40 +73,19 @@ class Item:
 
         Such a row of the file (`class_a` 0 with the `cells` of `class_b` 1 to 9) is unfolded, so that its
         printed numbers (`train`, `test`, `mean`, `std`, `value`) stand in rows that say what they belong to.
-        Rows that nothing printed tells apart are numbered (`printed_row`, from 1).
         """
-        rows = [{**{k: v for k, v in row.items() if k not in ("cells", "n_cells")}, **cell}
+        return [{**{k: v for k, v in row.items() if k not in ("cells", "n_cells")}, **cell}
                 for row in self.raw.get("rows", []) for cell in row.get("cells", [{}])]
-        plain = not any("cells" in row for row in self.raw.get("rows", []))
-        if plain and _prefix(rows, self._describing(rows)) is None:
-            return [{**row, "printed_row": n} for n, row in enumerate(rows, 1)]
-        return rows
 
-    def _describing(self, rows):
-        """Columns of the rows that say what a row is, in printed order."""
-        if "keys" in self.raw:
-            return tuple(self.raw["keys"])
-
-        def describes(name):
-            kinds = {type(row[name]) for row in rows if row.get(name) is not None}
-            return name in DESCRIBING or str in kinds or self.columns.get(name, {}).get("type") == "string"
-
-        return tuple(name for name in dict.fromkeys(k for row in rows for k in row) if describes(name))
-
-    @cached_property
+    @property
     def keys(self):
-        """Names of the columns that tell the rows apart: the first ones that do, as the table is read."""
-        names = self._describing(self.rows)
-        prefix = _prefix(self.rows, names)
-        return names if prefix is None else prefix
+        """Names of the columns that tell the rows apart, as the table is read."""
+        return tuple(self.raw.get("keys", ()))
 
-    @cached_property
+    @property
     def values(self):
-        """Names of the columns that hold results: all that neither tell rows apart nor state a setting."""
-        names = dict.fromkeys(k for row in self.rows for k in row)
-        results = [n for n in names if n not in self._describing(self.rows)]
-        # A list of names (the classes of a data set) describes nothing else: there the names are the content.
-        return tuple(results or [n for n in names if n not in self.keys and n in self.columns])
+        """Names of the columns that hold results: those that neither tell rows apart nor state a setting."""
+        return tuple(self.raw.get("values", ()))
 
     @cached_property
     def printed_numbers(self):
@@ -141,18 +102,12 @@ class Item:
         return dict(pairs)
 
 
-def _prefix(rows, names):
-    """The shortest beginning of `names` that tells all rows apart, or None."""
-    for n in range(len(names) + 1):
-        if len({tuple(row.get(k) for k in names[:n]) for row in rows}) == len(rows):
-            return names[:n] or names[:1]
-    return None
-
-
 @dataclasses.dataclass(frozen=True)
 class Paper:
     """One paper: its bibliographic data and its items by id, in the paper's order."""
     key: str
+    short: str           # how captions and tables name it, such as "Ren et al."
+    order: float         # its place among the papers
     title: str
     about: dict
     items: dict[str, Item]
@@ -165,39 +120,6 @@ class Paper:
 
 
 # ---- reading ---------------------------------------------------------------------------------------------
-def _short_names(folder):
-    """`{key: short name}` of the papers in `folder`, in the book's order; `read` names what is damaged."""
-    papers = []
-    for path in folder.glob("*.json"):
-        key, about = path.stem, {}
-        try:
-            about = json.loads(path.read_text())["paper"]
-            order = float(about.get("order", list(NAMED).index(key) if key in NAMED else math.inf))
-            short = str(about.get("short", NAMED.get(key, key)))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            order, short = (list(NAMED).index(key), NAMED[key]) if key in NAMED else (math.inf, key)
-        papers.append((order, key, short))
-    return {key: short for _, key, short in sorted(papers)}
-
-
-SHORT = _short_names(FOLDER)
-KEYS = tuple(SHORT)
-
-
-def papers():
-    """All papers by key, in the book's order."""
-    return {key: paper(key) for key in KEYS}
-
-
-@cache
-def paper(key):
-    """The paper `key`. Raises UserError for an unknown key, or for a damaged file, naming the place."""
-    if key not in KEYS:
-        runtime.repository("book/reference")
-        raise runtime.UserError(f"unknown paper {key!r}; allowed: {', '.join(KEYS)}")
-    return read(FOLDER / f"{key}.json")
-
-
 def read(path):
     """The paper of one reference file. Raises UserError naming file, place and remedy.
 
@@ -211,12 +133,28 @@ def read(path):
             place = i["id"]
             if i["kind"] not in KINDS:
                 raise KeyError(f"kind {i['kind']}")
+            if i.get("rows") and not i.keys() >= {"keys", "values"} or not (i["number"] or i.get("label")):
+                raise KeyError("keys, values" if i["number"] else "label")
             items[i["id"]] = Item(path.stem, i["id"], i["kind"], i["number"], i["section"], i["caption"],
                                   tuple(i["claims"]), i)
-        place = "paper"
-        return Paper(path.stem, raw["paper"]["title"], raw["paper"], items)
+        place, about = "paper", raw["paper"]
+        return Paper(path.stem, about["short"], about["order"], about["title"], about, items)
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split())
         where = f"{place}: " if place else ""
         raise runtime.UserError(f"{path.name} cannot be read ({where}{reason}); restore it from the "
                                 "repository or mend this place") from None
+
+
+IN_ORDER = sorted(map(read, FOLDER.glob("*.json")), key=lambda paper: paper.order)
+PAPERS = {paper.key: paper for paper in IN_ORDER}
+KEYS = tuple(PAPERS)
+SHORT = {key: paper.short for key, paper in PAPERS.items()}
+
+
+def paper(key):
+    """The paper `key`. Raises UserError for an unknown key."""
+    if key not in PAPERS:
+        runtime.repository("book/reference")
+        raise runtime.UserError(f"unknown paper {key!r}; allowed: {', '.join(KEYS)}")
+    return PAPERS[key]

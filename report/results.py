@@ -4,8 +4,9 @@ import math
 from report import claims as judging
 from report import display, numbers, scatter
 from report.cell import as_cell, values
-from report.comparison import CANNOT_TELL, flat, peers, unit
+from report.comparison import CANNOT_TELL, flat
 from report.display import MARK, markdown_table, number
+from report.verdict import NOT_MEASURED, NOTHING
 
 PUBLISHED, REPRODUCED = "published", "reproduced"   # how tables call the paper's values and the recorded ones
 EXTRACTED = "string list"   # type of a column of signs as extracted; others have them as yes and no
@@ -76,8 +77,7 @@ def comparison(item, source, rows, signs, behind=()):
     if any("cells" in row for row in item.raw["rows"]):
         return _across(item, source, rows, signs, more)
     labelled = "label" in item.columns and item.keys == ("row",)   # a row is named by its label as printed
-    alike = peers(item)
-    columns = {k: {**c, "peers": alike.get(unit(k, c), ())} for k, c in item.columns.items()
+    columns = {k: c for k, c in item.columns.items()
                if k not in item.keys and c.get("type") != EXTRACTED and not (labelled and k == "label")}
     there = values([*item.rows, *rows])
     shown = {k: c for k, c in columns.items() if any(row.get(k) is not None for row in there)}
@@ -175,8 +175,8 @@ def scale_words(record):
     if share == 1:
         return "full scale"
     parts = {display.in_words(k): pair for k, pair in parts.items() if pair[0] < pair[1]}
-    same = math.isclose(share, math.prod(a / f for a, f in parts.values()), rel_tol=0.02)  # all units alike
-    how = "" if len(parts) < 2 else "the product of " if same else "a mean over the units; in all "
+    same = math.isclose(share, math.prod(a / f for a, f in parts.values()), rel_tol=0.02)  # all runs alike
+    how = "" if len(parts) < 2 else "the product of " if same else "a mean over the runs; in all "
     words = ", ".join(f"{a:,} of {f:,} {name}" for name, (a, f) in parts.items())
     return f"{display.percent(share)} of the published scale ({how}{words})"
 
@@ -194,7 +194,7 @@ def captioned(words, label):
 
 
 class _Pieces:
-    """What a page shows of an item, piece by piece, each as (Markdown, MyST)."""
+    """What a page shows of an item, piece by piece, as MyST."""
 
     def __init__(self, item, runs, pictures, caption, alt, built, behind):
         self.item, self.runs, self.pictures, self.alt = item, runs, pictures or {}, alt or item.caption
@@ -225,30 +225,25 @@ class _Pieces:
 
     def results(self):
         """The picture and the tables of the first run."""
-        source = self.headings[self.main]
+        title = captioned(self.title, self.headings[self.main])
         if self.pictures and self.pictures[self.main] is None:
-            lacks = "" if self.record["verdict"] == "not run" else " There is nothing to draw."
-            text = f"*{captioned(display.sentence(self.title), source)}{lacks}*"
-            yield text, text
+            lacks = "" if self.record["verdict"] == NOT_MEASURED else " There is nothing to draw."
+            yield f"*{display.sentence(title)}{lacks}*"
         elif self.pictures:
-            yield f"*{self.title}* ({source})", display.myst_figure(
-                self.file(self.main), captioned(self.title, source), self.alt, self.key)
+            yield display.myst_figure(self.file(self.main), title, self.alt, self.key)
         for n, (header, body, rest, words) in enumerate(self._tables(self.main)):
             name = self.key if not self.pictures and n == 0 else None
             if body:
-                yield (f"**{words}**\n\n{markdown_table(header, body)}",
-                       display.myst_table(header, body, words, name=name))
+                yield display.myst_table(header, body, words, name=name)
             if rest:
                 words = f"{self.item.title}: published rows that are not reproduced yet"
-                self.rest += [(f"**{words}**\n\n{markdown_table(header, rest)}",
-                               display.myst_table(header, rest, words, name=None if body else name))]
+                self.rest.append(display.myst_table(header, rest, words, name=None if body else name))
 
     def line(self):
         """One line under the result: its badge, what agrees, what does not. Nothing to compare: no line."""
         record, word = self.record, self.record["verdict"]
         if self.main != "recorded" and (record["scale"]["proxies"] or record["scale"]["parts"]):
-            text = f"Not measured at full scale; what is shown is {self.main}."
-            yield text, f"{display.badge('not run')} {text}"
+            yield f"{display.badge(NOT_MEASURED)} Not measured at full scale; what is shown is {self.main}."
             return
         compared = [c["agrees"] for c in record["cells"] if c["status"] is None and c["agrees"] is not None]
         judged = [c["holds"] for c in record["claims"] if c["holds"] is not None]
@@ -258,10 +253,9 @@ class _Pieces:
             words = [record["reason"]]
         elif record["scale"]["fraction"] < 1:
             words.append(f"{display.percent(record['scale']['fraction'])} of the published size")
-        if word == "shown" and not compared and not judged:
-            return
-        text = display.sentence("; ".join(words)) if words else ""
-        yield (f"**{display.LABELS.get(word, word)}**: {text}", f"{display.badge(word, self.item)} {text}")
+        if word != NOTHING or compared or judged:
+            text = display.sentence("; ".join(words)) if words else ""
+            yield f"{display.badge(word, self.item)} {text}"
 
     def details(self, sets):
         """What stands behind the line, in one fold: the reason, the claims, the values one by one.
@@ -269,7 +263,7 @@ class _Pieces:
         No fold where there is nothing that the line does not say.
         """
         record = self.record
-        compared = record["verdict"] != "shown" or record["claims"]     # else there is nothing to reason on
+        compared = record["verdict"] != NOTHING or record["claims"]     # else there is nothing to reason on
         texts = [display.sentence(display.symbols(record["reason"]))] * bool(
             compared and not record.get("evidence"))    # that of a theorem is its line
         if record["scale"]["fraction"] < 1:
@@ -278,20 +272,16 @@ class _Pieces:
             texts.append(f"{fresh}.")
         if record.get("note"):
             texts.append(record["note"])
-        said = " ".join(texts)
-        pieces = [*([(said, said)] if said and self.main == "recorded" else []), *self.claims(),
-                  *self.lacks(), *self.overall(), *self.rest]
-        if pieces:
-            plain, myst = ("\n\n".join(filter(None, half)) for half in zip(*pieces))
-            yield plain, display.folded("Claims and details", myst)
+        said = [" ".join(texts)] if texts and self.main == "recorded" else []
+        if pieces := [*said, *self.claims(), *self.lacks(), *self.overall(), *self.rest]:
+            yield display.folded("Claims and details", "\n\n".join(pieces))
 
     def claims(self):
         """The claims of the paper, judged by every run."""
         if self.record["claims"]:
             judged = zip(*(record["claims"] for record in self.runs.values()))
             body = [[display.symbols(claims[0]["claim"]), *map(self._judged, claims)] for claims in judged]
-            text = markdown_table(["claim of the paper, summarised", *self.headings.values()], body)
-            yield text, text
+            yield markdown_table(["claim of the paper, summarised", *self.headings.values()], body)
 
     def _judged(self, claim):
         """Mark and evidence of a claim, without what it waits for where the verdict above says the same."""
@@ -303,9 +293,8 @@ class _Pieces:
         """What the reference asks a figure to contain and the record does not."""
         lacks = [c["what"] for c in self.record.get("contains") or () if not c["there"]]
         if lacks and self.main == "recorded":
-            text = ("Parts of the published figure that are missing here: "
-                    f"{'; '.join(lacks).replace(' (inferred)', '')}.")
-            yield text, text
+            yield ("Parts of the published figure that are missing here: "
+                   f"{'; '.join(lacks).replace(' (inferred)', '')}.")
 
     def overall(self):
         """The table's reproduced numbers against the published ones, drawn."""
@@ -318,34 +307,28 @@ class _Pieces:
         if figure is not None:
             self.more[f"{self.key}-scatter.png"] = display.png_for_page(figure)
             words = f"{self.item.title}: reproduced against published values. Grey: within a factor of 2."
-            yield "", display.myst_figure(f"{self.key}-scatter.png", words, words)
+            yield display.myst_figure(f"{self.key}-scatter.png", words, words)
 
     def beside(self, label):
         """The picture and the tables of another run."""
-        inner, more = [], []
         if self.pictures.get(label) is not None:
-            inner.append(display.myst_figure(self.file(label), captioned(self.title, label), self.alt))
+            yield display.myst_figure(self.file(label), captioned(self.title, label), self.alt)
         for header, body, _, words in self._tables(label):
             if body:
-                inner.append(display.myst_table(header, body, captioned(words, label)))
-                more.append(f"**{words}** ({label})\n\n{markdown_table(header, body)}")
-        if inner:
-            yield "\n\n".join(more), "\n\n".join(inner)
+                yield display.myst_table(header, body, captioned(words, label))
 
 
 def page(item, runs, *, sets=(), pictures=None, caption=None, alt=None, built=None, behind=()):
-    """`(markdown, myst, pictures, myst of other runs)` of an item.
+    """`(MyST, MyST of other runs, pictures)` of an item.
 
     The notebook shows other runs under the item, the book at the foot of the page.
     runs      {label: record}: the recorded one first where there is one, then this run's
     pictures  {label: PNG, or None where there is nothing to draw} of a figure
-    built     what to call, in place of recorded, what has no units and this build has computed at its size
+    built     what to call, in place of recorded, what has no runs and this build has computed at its size
     behind    columns of a table's rows that are not shown
     """
     of = _Pieces(item, runs, pictures, caption, alt, built, behind)
-    pieces = [*of.results(), *of.line(), *of.details(sets)]
+    shown = [*of.results(), *of.line(), *of.details(sets)]
     others = [piece for label in of.others for piece in of.beside(label)]
-    plain = "\n\n".join(text for text, _ in [*pieces, *others] if text)
     drawn = {of.file(label): png for label, png in of.pictures.items() if png is not None}
-    return (plain, "\n\n".join(myst for _, myst in pieces), drawn | of.more,
-            "\n\n".join(myst for _, myst in others))
+    return "\n\n".join(shown), "\n\n".join(others), drawn | of.more

@@ -4,27 +4,27 @@ from report import comparison
 from report.comparison import CANNOT_TELL, INTERVAL, PRECISION, SAMPLING, STATUSES
 from shared import runtime
 
-# What each word means, and in `LABELS` how a badge says it to a reader who has not met it.
+NOTHING, NOT_MEASURED = "nothing to compare", "not measured"
+
+# Each word, the colour of its badge and what it means.
 VERDICTS = {
-    "exact": "an equality recomputed in an independent way, or a bound with an extremal example so near that "
-             "changed constants are detected",
-    "consistent": "a bound that is not violated; the page says how near the nearest extremal example comes",
-    "matches": "no claim fails, and at least 95% of the values that can be compared agree with the published "
-               "ones",
-    "holds": "every judged claim holds, and no published value that can be compared differs",
-    "trend": "every judged claim holds, and published values differ",
-    "differs": "a claim of the paper fails here, or values differ and no claim is judged",
-    "shown": "nothing published or claimed to compare with",
-    "proxy": "measured only on another network or other data than the paper's",
-    "fitted": "chosen with the published values in sight, so that agreement shows nothing",
-    "cannot tell": "no value differs by more than chance, and none agrees within an interval narrow enough "
-                   "to have excluded much",
-    "in part": "measured in part, and the missing part can still decide",
-    "not run": "no result at full scale yet",
+    "exact": ("success", "an equality recomputed in an independent way, or a bound with an extremal example "
+                         "so near that changed constants are detected"),
+    "bound not violated": ("success", "a bound that no case violates; the page says how near the nearest "
+                                      "extremal example comes"),
+    "agrees": ("success", "no claim fails, and at least 95% of the values that can be compared agree with "
+                          "the published ones"),
+    "claims hold": ("info", "every judged claim holds; published values may differ"),
+    "differs": ("warning", "a claim of the paper fails here, or values differ and no claim is judged"),
+    "in part": ("light", "measured in part, or on too few images to tell: what is missing can still decide"),
+    "proxy or fitted": ("secondary", "measured only on another network or other data than the paper's, or "
+                                     "chosen with the published values in sight: agreement shows nothing"),
+    NOT_MEASURED: ("light", "no result at full scale yet"),
+    NOTHING: ("secondary", "nothing published or claimed to compare with; such an item has no badge"),
 }
-LABELS = {"consistent": "bound not violated", "holds": "claims hold",
-          "trend": "claims hold, values differ", "shown": "nothing to compare", "in part": "measured in part",
-          "not run": "not measured"}
+# The verdict of an item whose values all have one status.
+OF_STATUS = {"proxy": "proxy or fitted", "fitted": "proxy or fitted", CANNOT_TELL: "in part",
+             "not run": NOT_MEASURED}
 ENOUGH = 95  # percent of the comparable values that must agree for `matches`
 WAYS = {PRECISION: "to the printed precision", INTERVAL: "inside the 99% interval of a single new network"}
 SAID = {"proxy": "measured on a proxy", "fitted": "fitted to the published values",
@@ -53,12 +53,12 @@ def verdict(claims, cells, evidence=None, status=None, waiting=None, published=N
     reason = "; ".join([_claims(claims), *_values(real, waiting), *_statuses(cells), *_failed(failed)])
     if status is not None and not real:
         word, why = comparison.status(status, "verdict")
-        return word, f"{reason}; {SAID[word]} ({why})"
+        return OF_STATUS[word], f"{reason}; {SAID[word]} ({why})"
     # What was measured on other things says nothing on the paper's own values, nor on its claims about these.
     if cells and not real and not unsure:
         counts = {s: sum(c["status"] == s for c in cells) for s in STATUSES}
-        word = max(STATUSES, key=counts.get)
-        if word == "not run" and any(c["holds"] is not None for c in claims):   # claims on what was measured
+        word = OF_STATUS[max(STATUSES, key=counts.get)]
+        if word == NOT_MEASURED and any(c["holds"] is not None for c in claims):    # on what was measured
             word = "differs" if failed else "in part"
         return word, reason
     if failed:
@@ -68,11 +68,11 @@ def verdict(claims, cells, evidence=None, status=None, waiting=None, published=N
     if any(map(judging.waits, claims)) or (waiting and _may_match(real, own)):
         return "in part", f"{reason}; the rest waits for {waiting}" if waiting else reason
     if real and _enough(sum(c["agrees"] for c in real), len(real) + len(unsure)):
-        return "matches", reason
+        return "agrees", reason
     apart = not all(c["agrees"] for c in real)
     if any(c["holds"] is not None for c in claims):
-        return ("trend" if apart else "holds"), reason
-    return ("differs" if apart else CANNOT_TELL if unsure else "shown"), reason
+        return "claims hold", reason
+    return ("differs" if apart else "in part" if unsure else NOTHING), reason
 
 
 def _enough(agree, count):
@@ -105,7 +105,7 @@ def _statement(claims, failed, evidence):
     elif caught == tried and (equality or tried) and not evidence.get("sampled"):
         word = "exact"
     else:
-        word = "consistent"
+        word = "bound not violated"
     return word, "; ".join(said)
 
 

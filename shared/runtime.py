@@ -172,7 +172,7 @@ def cache_folder():
 
 
 def results_folder():
-    """Where units, records and kept nets are: `$BOUNDARY_RESULTS`, default `results/`."""
+    """Where runs, records and kept nets are: `$BOUNDARY_RESULTS`, default `results/`."""
     return _folder("BOUNDARY_RESULTS", "results")
 
 

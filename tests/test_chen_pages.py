@@ -80,8 +80,8 @@ def test_a_further_network_is_no_network_of_the_paper(monkeypatch):
     assert figures.TEN == 10 and len(experiments.PRINTED) == 10 + 9 + 4 and "New" not in experiments.PRINTED
     labels = {f"mnist-{name}": {"data": "mnist", "model": name} for name in ("lenet", "new")}
     runs = dict.fromkeys(labels)
-    units = Results("natural", runs, recorded=runs, labels=labels, own=runs).only(figures.printed)
-    assert list(units.published) == list(units.recorded) == list(units.own) == ["mnist-lenet"]
+    runs = Results("natural", runs, recorded=runs, labels=labels, own=runs).only(figures.printed)
+    assert list(runs.published) == list(runs.recorded) == list(runs.own) == ["mnist-lenet"]
 
 
 # ---- rows a network --------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def test_equally_wide_classes_have_one_roby_at_any_separation():
 def test_a_claim_that_another_length_flips_is_open():
     judge = claims.with_status("model", lambda c: c.asr_inf > 0.5, says="{model}: {asr_inf}")
     short = TEN.iloc[[9]].assign(half=[unit("lenet", 1)], asked=0.9, reached=True)     # 7.5% instead of 75%
-    at_all = figures.with_lengths(lambda units: figures.as_cells(figures.table_1(units), ("asr_inf",)))
+    at_all = figures.with_lengths(lambda runs: figures.as_cells(figures.table_1(runs), ("asr_inf",)))
     rows = pd.DataFrame(at_all(short))
     holds, told = judge(rows)
     assert holds is None and "with half the epochs" in told and rows.acc[0].status.startswith("fitted")

@@ -30,8 +30,8 @@ from tests.test_fill import SCALE, later, squares
 
 page = start("ren/toy", globals())
 scale = page.scale(**SCALE)
-page.table("table-1", page.results(squares), lambda units: 1 / 0)
-page.extra("own", page.results(later), lambda units: 1 / 0, "Never made.")
+page.table("table-1", page.results(squares), lambda runs: 1 / 0)
+page.extra("own", page.results(later), lambda runs: 1 / 0, "Never made.")
 page.finish()
 '''
 
@@ -172,7 +172,7 @@ def test_what_can_decide_comes_first_then_what_completes_most_an_hour():
 
 def test_items_lack_their_runs_and_those_that_these_come_after(monkeypatch):
     monkeypatch.setattr(missing.record, "read", lambda paper, item: {"verdict": "in part", "claims": []}
-                        if item == "table-1" else {"verdict": "trend", "claims": []})
+                        if item == "table-1" else {"verdict": "claims hold", "claims": []})
     sets = [{"set": "x/s", "after": [], "absent": {"u": [2.0, {"size": 10}], "v": [None, {}]}},
             {"set": "x/later", "after": ["x/s"], "absent": {"w": [1.0, {}]}}]
     told_ = {"x/a": {"sets": sets, "rests": {"table-9": {"x/later": ["w"]}, "table-8": {"x/s": []}}},

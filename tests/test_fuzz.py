@@ -43,9 +43,9 @@ def a_record(folder):
     item = reference.paper("ren")["figure-2"]
     rows = {"robustness": 0.5312, "pairs": [["white", 0.99], ["black", 0.98]]}
     record.write({"item": item.id, "paper": "ren", "data": rows, "cells": [],
-                  "verdict": "shown", "reason": "none",
+                  "verdict": "nothing to compare", "reason": "none",
                   "claims": [{"claim": c, "holds": True, "evidence": "0.53 of 10"} for c in item.claims],
-                  "scale": {"parts": {"units": [3, 5]}, "fraction": 0.6, "proxies": {}}})
+                  "scale": {"parts": {"runs": [3, 5]}, "fraction": 0.6, "proxies": {}}})
     path = record.path("ren", item.id)
     return [path], lambda: record.read("ren", item.id)
 

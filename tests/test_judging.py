@@ -22,10 +22,11 @@ import counts  # noqa: E402
 
 ITEM = reference.Item("ren", "table-x", "table", "X", "I", "A caption.",
                       ("The value rises with the name.", "The value of b is larger than that of a."), {
+    "keys": ["name"], "values": ["value", "nested", "rate", "works"],
     "columns": [{"key": "name", "label": "Name", "type": "string"},
                 {"key": "value", "label": "Value", "type": "number", "decimals": 2},
                 {"key": "nested", "label": "Nested", "type": "number"},
-                {"key": "rate", "label": "Rate", "type": "number"},
+                {"key": "rate", "label": "Rate", "type": "number", "least_decimals": 3},
                 {"key": "works", "label": "Works", "type": "boolean"}],
     "rows": [{"name": "a", "value": 1.25, "nested": {"p": 98.8, "class": 3}, "rate": 1, "works": True},
              {"name": "b", "value": None, "nested": {"p": 55.0, "class": 8}, "rate": 0.925, "works": False}]})
@@ -52,7 +53,7 @@ def test_decimals_of_any_printed_number(digits, places):
 
 
 def test_a_whole_number_is_shown_as_finely_as_its_neighbours_and_a_count_stays_whole():
-    column = {"type": "number", "decimals": None, "peers": [77.53, 77.0, 95.8]}
+    column = {"type": "number", "decimals": None, "least_decimals": 1}
     assert display.number(31.333, 77.0, column) == "31.3" and display.number(77.0, 77.0, column) == "77.0"
     assert display.number(31.333, 77.53, column) == "31.33" and display.number(6, 6, column) == "6"
     assert display.number(0.4, 0, column) == "0.4" and display.number(0.0, 0, column) == "0"
@@ -67,9 +68,9 @@ def test_a_column_has_as_many_decimals_as_its_largest_and_its_smallest_number_ne
 
 def test_decimals_of_a_column_come_first_and_a_whole_number_is_printed_like_its_neighbours():
     assert comparison.decimals(100.0, {"decimals": 2}) == 2
-    assert comparison.decimals(1, {"type": "number"}, [0.925, 0.58, 0]) == 2
-    assert comparison.decimals(1, {"type": "integer"}, [0.925]) == 0
-    assert comparison.decimals(1, {"type": "number"}, [3, 8]) == 0
+    assert comparison.decimals(1, {"type": "number", "least_decimals": 2}) == 2
+    assert comparison.decimals(0.925, {"type": "number", "least_decimals": 2}) == 3
+    assert comparison.decimals(1, {"type": "number"}) == 0
 
 
 @pytest.mark.parametrize("value, agrees", [(1.25, True), (1.2549, True), (1.2451, True), (1.255, True),
@@ -115,6 +116,7 @@ def test_without_five_nets_or_a_spread_there_is_no_interval(sd, nets):
 def scaled(values, **column):
     """A table of one column `x` of these published values, in rows 0, 1, ..."""
     return reference.Item("ren", "table-y", "table", "Y", "I", "A caption.", (), {
+        "keys": ["n"], "values": ["x"],
         "columns": [{"key": "n", "label": "n", "type": "string"},
                     {"key": "x", "label": "x", "type": "number"} | column],
         "rows": [{"n": str(n), "x": v} for n, v in enumerate(values)]})
@@ -198,7 +200,7 @@ def test_every_published_number_has_one_state():
 
 
 def test_the_numbers_of_the_book_are_those_of_its_measured_items_once():
-    there = [numbers.of(i, None) for p in reference.papers().values() for i in p.items.values()
+    there = [numbers.of(i, None) for p in reference.PAPERS.values() for i in p.items.values()
              if i.sort == "measured" and not i.view_of]
     assert len(counts.all_numbers()) == sum(map(len, there)) > 3000
 
@@ -263,7 +265,7 @@ def test_printed_numbers_of_a_figure():
     assert comparison.compare_numbers(FIGURE, {"other": 1}) == []
 
 
-PRINTED = [i for p in reference.papers().values() for i in p.items.values() if i.rows]
+PRINTED = [i for p in reference.PAPERS.values() for i in p.items.values() if i.rows]
 
 
 @pytest.mark.parametrize("item", PRINTED, ids=[f"{i.paper}-{i.id}" for i in PRINTED])
@@ -355,19 +357,19 @@ def test_a_claim_that_some_units_decide_waits_for_no_others():
     assert decided[0]["holds"] is True and decided[1]["evidence"].startswith("waits for 1 of 3 nets; so far")
     sets = [SimpleNamespace(name="s", published=dict.fromkeys(("a-1", "b-1", "c-1")),
                             labels={f"{name}-1": {"name": name} for name in "abc"})]
-    units = {"s": {"a-1": store.Run("a-1", {}, {"images": [5, 9]}, {}, 1, {}, {})}}
-    lacking = record.lacking(sets, units, " of Table 1")
-    assert lacking() == "2 of 3 units of Table 1" and lacking(first) == "1 of 2 units of Table 1"
+    runs = {"s": {"a-1": store.Run("a-1", {}, {"images": [5, 9]}, {}, 1, {}, {})}}
+    lacking = record.lacking(sets, runs, " of Table 1")
+    assert lacking() == "2 of 3 runs of Table 1" and lacking(first) == "1 of 2 runs of Table 1"
     first.counts = lambda labels: labels["name"] == "a"
     assert lacking(first) is None
 
 
 def test_a_claim_waits_for_networks_that_are_trained_as_long_as_published():
     sets = [SimpleNamespace(name="s", published=dict.fromkeys("ab"), labels={})]
-    units = {name: store.Run(name, {}, {"epochs": [n, 91], "images_train": [5, 5]}, {}, 1, {}, {})
+    runs = {name: store.Run(name, {}, {"epochs": [n, 91], "images_train": [5, 5]}, {}, 1, {}, {})
              for name, n in (("a", 91), ("b", 2))}
-    assert record.lacking(sets, {"s": units})() == "full training (2 of 91 epochs)"
-    assert record.lacking(sets, {"s": units | {"b": units["a"]}})() is None
+    assert record.lacking(sets, {"s": runs})() == "full training (2 of 91 epochs)"
+    assert record.lacking(sets, {"s": runs | {"b": runs["a"]}})() is None
 
 
 # ---- claims on every case ----------------------------------------------------------------------------------
@@ -504,27 +506,27 @@ def cells(agree=0, differ=0, how=PRECISION, status=None, settled=False):
 
 
 @pytest.mark.parametrize("judged, compared, word", [
-    ([claim(True)], cells(19, 1), "matches"),
-    ([claim(True)], cells(18, 1), "trend"),
-    ([claim(None)], cells(19, 1), "matches"),
-    ([], cells(20), "matches"),
+    ([claim(True)], cells(19, 1), "agrees"),
+    ([claim(True)], cells(18, 1), "claims hold"),
+    ([claim(None)], cells(19, 1), "agrees"),
+    ([], cells(20), "agrees"),
     ([claim(True), claim(False)], cells(20), "differs"),
     ([claim(None)], cells(0, 1), "differs"),
-    ([claim(True)], cells(0, 5), "trend"),
-    ([claim(True)], [], "holds"),
+    ([claim(True)], cells(0, 5), "claims hold"),
+    ([claim(True)], [], "claims hold"),
     ([claim(False)], [], "differs"),
-    ([claim(None)], [], "shown"),
-    ([], [], "shown"),
+    ([claim(None)], [], "nothing to compare"),
+    ([], [], "nothing to compare"),
     ([WAITING], [], "in part"),
-    ([claim(True)], cells(5, status="proxy"), "proxy"),
-    ([claim(False)], cells(5, 5, status="proxy"), "proxy"),
-    ([claim(True)], cells(5, status="fitted"), "fitted"),
+    ([claim(True)], cells(5, status="proxy"), "proxy or fitted"),
+    ([claim(False)], cells(5, 5, status="proxy"), "proxy or fitted"),
+    ([claim(True)], cells(5, status="fitted"), "proxy or fitted"),
     ([claim(True)], cells(1, status="fitted") + cells(9, status="not run"), "in part"),
     ([claim(False)], cells(9, status="not run"), "differs"),
-    ([claim(None)], cells(9, status="not run"), "not run"),
-    ([claim(True)], cells(1, status="fitted") + cells(1, status="not run"), "fitted"),
-    ([claim(True)], cells(0, 99, status="proxy") + cells(1), "matches"),
-    ([claim(True)], cells(99, status="fitted") + cells(0, 1), "trend"),
+    ([claim(None)], cells(9, status="not run"), "not measured"),
+    ([claim(True)], cells(1, status="fitted") + cells(1, status="not run"), "proxy or fitted"),
+    ([claim(True)], cells(0, 99, status="proxy") + cells(1), "agrees"),
+    ([claim(True)], cells(99, status="fitted") + cells(0, 1), "claims hold"),
     ([claim(None)], cells(99, status="fitted") + cells(0, 1), "differs"),
 ])
 def test_verdicts(judged, compared, word):
@@ -535,10 +537,10 @@ UNSURE = [c | {"agrees": None, "how": SAMPLING} for c in cells(1, status="cannot
 
 
 @pytest.mark.parametrize("judged, compared, word", [
-    ([claim(True)], cells(19), "matches"), ([claim(True)], cells(19) + UNSURE, "matches"),
-    ([claim(True)], cells(1) + UNSURE, "holds"),      # what cannot tell does not make the rest a match
-    ([claim(True)], cells(1, 1) + UNSURE, "trend"), ([], cells(1) + UNSURE, "cannot tell"),
-    ([], cells(0, 1) + UNSURE, "differs"), ([claim(False)], UNSURE, "differs"), ([], UNSURE, "cannot tell")])
+    ([claim(True)], cells(19), "agrees"), ([claim(True)], cells(19) + UNSURE, "agrees"),
+    ([claim(True)], cells(1) + UNSURE, "claims hold"),      # what cannot tell does not make the rest a match
+    ([claim(True)], cells(1, 1) + UNSURE, "claims hold"), ([], cells(1) + UNSURE, "in part"),
+    ([], cells(0, 1) + UNSURE, "differs"), ([claim(False)], UNSURE, "differs"), ([], UNSURE, "in part")])
 def test_values_within_sampling_error_neither_agree_nor_differ(judged, compared, word):
     assert verdict(judged, compared)[0] == word
     part = "differs" if claim(False) in judged else "in part"
@@ -546,26 +548,26 @@ def test_values_within_sampling_error_neither_agree_nor_differ(judged, compared,
 
 
 def test_values_wait_for_the_full_scale_and_claims_that_fail_do_not():
-    some, waiting = cells(0, 2), "44 of 45 units"
+    some, waiting = cells(0, 2), "44 of 45 runs"
     assert verdict([WAITING], some)[0] == "in part"     # the claim waits for another item
     word, reason = verdict([WAITING], some, waiting=waiting)
     assert word == "in part"
-    assert reason.endswith("0 of 2 published values agree so far; the rest waits for 44 of 45 units")
+    assert reason.endswith("0 of 2 published values agree so far; the rest waits for 44 of 45 runs")
     assert verdict([claim(False)], some, waiting=waiting)[0] == "differs"
     assert verdict([], cells(2), waiting=waiting)[0] == "in part"    # a few agree: so may luck
     assert verdict([claim(True)], cells(2), waiting=waiting)[0] == "in part"    # the rest may agree, too
-    assert verdict([], cells(2))[0] == "matches"
+    assert verdict([], cells(2))[0] == "agrees"
 
 
 def test_what_is_missing_hides_nothing_that_is_decided():
     """Of 60 values 3 may differ: where 4 do that nothing moves any more, no rest makes the item match."""
     def word(differ, claims=(), **more):
         some = cells(0, differ, settled=True)
-        return verdict(claims, some, waiting="2 of 5 units", published=60, **more)[0]
+        return verdict(claims, some, waiting="2 of 5 runs", published=60, **more)[0]
 
-    assert word(3) == "in part" and word(4) == "differs" and word(4, [claim(True)]) == "trend"
+    assert word(3) == "in part" and word(4) == "differs" and word(4, [claim(True)]) == "claims hold"
     assert word(4, [claim(True), WAITING]) == "in part"     # a claim may fail yet
-    assert verdict([], cells(0, 60), waiting="units of full size", published=60)[0] == "in part"
+    assert verdict([], cells(0, 60), waiting="runs of full size", published=60)[0] == "in part"
     proxies = cells(20, status="proxy")   # what has a status can never agree: 1 of 40 may differ then, not 3
     assert verdict([], proxies + cells(0, 3, settled=True), waiting="1 unit", published=60)[0] == "differs"
 
@@ -574,7 +576,7 @@ def test_what_is_missing_hides_nothing_that_is_decided():
 def test_ninety_five_percent_are_enough_and_less_are_not(agree, differ):
     if agree + differ:
         word, _ = verdict([claim(True)], cells(agree, differ))
-        assert (word == "matches") == (20 * agree >= 19 * (agree + differ))
+        assert (word == "agrees") == (20 * agree >= 19 * (agree + differ))
 
 
 @given(st.permutations(cells(3) + cells(1, how=INTERVAL) + cells(0, 2) + cells(1, status="proxy")))
@@ -598,25 +600,25 @@ def test_what_a_stand_in_shows_is_told_and_judges_no_claim():
     rows = [{"name": "a", "value": 1.5, "status": "proxy: another net"}, {"name": "b", "value": 1.0}]
     real, stood_in = (record.build(ITEM, rows=[{k: v for k, v in r.items() if k in keep} for r in rows],
                                    claims=rises) for keep in (("name", "value"), ("name", "value", "status")))
-    assert (real["verdict"], stood_in["verdict"]) == ("differs", "proxy")
+    assert (real["verdict"], stood_in["verdict"]) == ("differs", "proxy or fitted")
     assert [c["holds"] for c in real["claims"]] == [False, None]
     assert [c["holds"] for c in stood_in["claims"]] == [None, None]
     assert stood_in["claims"][0]["evidence"] == "it falls (not judged: measured on a proxy)"
     assert stood_in["claims"][1]["evidence"] == "by eye"
-    why = "not judged: measured on a proxy"  # and no more units would change that: it does not wait
+    why = "not judged: measured on a proxy"  # and no more runs would change that: it does not wait
     for so_far, told in ((f"{claims.SO_FAR}it falls", f"it falls ({why})"), ("", why)):
-        waiting = {"holds": None, "evidence": f"{claims.WAITS}2 units{so_far}"}
+        waiting = {"holds": None, "evidence": f"{claims.WAITS}2 runs{so_far}"}
         assert claims.on_a_proxy(waiting) == {"holds": None, "evidence": told}
     drawn = reference.Item("ren", "figure-y", "figure", "8", "I", "A caption.", ("It rises.",), {})
     facts = dict(data={"mean": 1.0}, claims={"It rises": lambda d: (True, "it does")})
-    assert record.build(drawn, **facts)["verdict"] == "holds"
+    assert record.build(drawn, **facts)["verdict"] == "claims hold"
     stood_in = record.build(drawn, status="proxy: another net", **facts)
-    assert stood_in["verdict"] == "proxy" and stood_in["claims"][0]["holds"] is None
+    assert stood_in["verdict"] == "proxy or fitted" and stood_in["claims"][0]["holds"] is None
 
 
 def test_an_item_without_printed_values_may_have_a_status_of_its_own():
     word, reason = verdict([claim(True)], [], status="proxy: digits in place of ImageNet")
-    assert word == "proxy" and reason.endswith("measured on a proxy (digits in place of ImageNet)")
+    assert word == "proxy or fitted" and reason.endswith("measured on a proxy (digits in place of ImageNet)")
     with pytest.raises(runtime.UserError, match="status 'stand-in' is unknown"):
         verdict([], [], status="stand-in")
 
@@ -628,11 +630,11 @@ def evidence(**changes):
 
 @pytest.mark.parametrize("changes, judged, word", [
     ({}, [], "exact"),
-    ({"mutants_caught": 3}, [], "consistent"),
-    ({"mutants_tried": 0, "mutants_caught": 0, "nearest_witness": None}, [], "consistent"),
+    ({"mutants_caught": 3}, [], "bound not violated"),
+    ({"mutants_tried": 0, "mutants_caught": 0, "nearest_witness": None}, [], "bound not violated"),
     ({"kind": "equality", "mutants_tried": 0, "mutants_caught": 0}, [], "exact"),
     ({"kind": "equality"}, [claim(True)], "exact"),
-    ({"kind": "equality", "mutants_caught": 3}, [], "consistent"),
+    ({"kind": "equality", "mutants_caught": 3}, [], "bound not violated"),
     ({"kind": "equality", "within_allowed": False}, [], "differs"),
     ({"violations": 1}, [], "differs"),
     ({"within_allowed": False}, [], "differs"),
@@ -659,7 +661,7 @@ def test_the_reason_of_a_statement_is_in_words():
 
 # ---- the form of a record --------------------------------------------------------------------------------
 FIELDS = {"item": str, "paper": str, "scale": dict, "claims": list, "cells": list}
-FURTHER = {"units": list, "rows": list, "data": (dict, list), "contains": list, "evidence": dict,
+FURTHER = {"runs": list, "rows": list, "data": (dict, list), "contains": list, "evidence": dict,
            "provenance": dict, "verdict": str, "reason": str, "note": str}
 
 

@@ -62,11 +62,11 @@ def test_the_choice_is_among_readings_on_both_pairs_and_prefers_fewer_departures
 def test_the_second_pair_and_the_longer_trainings_are_those_that_the_recorded_screen_gives():
     recorded = experiments.network_study
     runs, labels = recorded.planned()
-    units = pd.DataFrame([store.read(recorded.path(n)).row | labels[n]
+    runs = pd.DataFrame([store.read(recorded.path(n)).row | labels[n]
                           for n in runs if recorded.path(n).exists()])
-    screen = units[(units["pair"] == "deer-horse") & (units["length"] == 50)]
+    screen = runs[(runs["pair"] == "deer-horse") & (runs["length"] == 50)]
     assert len(screen) == 12
     told = study.scores(screen, PRINTED, UNIT)
     assert set(best(told, ["deer-horse"], 4)) == set(experiments.SECOND)
-    told = study.scores(units[units["length"] == 50], PRINTED, UNIT)
+    told = study.scores(runs[runs["length"] == 50], PRINTED, UNIT)
     assert set(best(told, list(experiments.PAIRS), 2)) == set(experiments.LONGER)

@@ -9,7 +9,7 @@ import sys
 import jupytext
 import pytest
 
-from report import record, reference, results
+from report import display, record, reference, results
 from report.cell import Cell
 from shared import ROOT, runtime
 from workflow import page
@@ -27,6 +27,8 @@ SCRATCH = {
     "items": [
         {
             "id": "table-1",
+            "keys": ["attack"],
+            "values": ["rate"],
             "kind": "table",
             "number": "1",
             "section": "2.1",
@@ -54,6 +56,7 @@ SCRATCH = {
         },
         {
             "id": "equation-rate",
+            "label": "Rate (equation)",
             "kind": "equation",
             "number": None,
             "section": "2.1",
@@ -112,6 +115,9 @@ def test_a_page_from_the_reference_file_runs_at_once(house):
     done = run(house, "notebooks/scratch/2_1_rates.py", "-p", "profile", "smoke")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("not judged yet") == 3 and "The rate (equation)" not in done.stdout
+    assert "| narrow |" in done.stdout and "| wide |" in done.stdout    # two networks are trained
+    style = run(house, "-m", "ruff", "check", "--config", str(ROOT / "pyproject.toml"), str(path))
+    assert style.returncode == 0, style.stdout
     assert "Scratch et al., Figure 2" in done.stdout and "Rate (equation)" in done.stdout
 
 
@@ -191,9 +197,9 @@ def test_published_rows_without_a_counterpart_are_folded():
               "scale": {"fraction": 1, "parts": {}, "proxies": {}}}
     ours = {"dataset": "MNIST", "model": "LeNet", "acc": 0.9}
     for row, shown in ((ours, 1), (dict.fromkeys(item.keys), 0)):
-        plain, myst, *_ = results.page(item, {"recorded": record | {"rows": [row]}})
+        myst, *_ = results.page(item, {"recorded": record | {"rows": [row]}})
         table, _, rest = myst.partition("{dropdown} Claims and details")
-        assert [text.count("| LeNet |") for text in (table, rest, plain)] == [shown, 3 - shown, 3]
+        assert [text.count("| LeNet |") for text in (table, rest)] == [shown, 3 - shown]
 
 
 def a_record(verdict, **more):
@@ -205,18 +211,28 @@ def test_one_line_says_what_agrees_and_there_is_none_where_nothing_is_compared()
     item = reference.paper("chen")["table-1"]
     held = [{"claim": claim, "holds": holds, "evidence": "so"}
             for claim, holds in zip(item.claims, (True, False))]
-    myst = results.page(item, {"recorded": a_record("differs", claims=held)})[1]
+    myst = results.page(item, {"recorded": a_record("differs", claims=held)})[0]
     line, _, fold = myst.partition("\n\n::::{dropdown} Claims and details")
     assert line.endswith("{bdg-warning}`differs` 1 of 2 judged claims hold.") and held[0]["claim"] in fold
-    assert "bdg" not in results.page(item, {"recorded": a_record("shown")})[1]
+    assert "bdg" not in results.page(item, {"recorded": a_record("nothing to compare")})[0]
 
 
 def test_what_a_build_computed_stands_under_its_result_in_a_notebook_and_at_the_foot_in_the_book():
     item, ours = reference.paper("chen")["table-1"], {"dataset": "MNIST", "model": "LeNet", "acc": 0.9}
     runs = {"recorded": a_record("in part", rows=[ours]), "this run, quick": a_record("in part", rows=[
         ours | {"acc": 0.4321}])}
-    plain, myst, _, foot = results.page(item, runs)
-    assert "0.4321" in plain and "0.4321" not in myst and "0.4321" in foot
+    myst, foot, _ = results.page(item, runs)
+    assert "0.4321" not in myst and "0.4321" in foot
+
+
+def test_a_notebook_shows_directives_by_their_titles():
+    table = display.own_table(["a"], [[1]], "One number")
+    figure = display.myst_figure("x.png", "A curve", "what it shows", "ren-figure-1")
+    badge, fold = display.badge('differs'), display.folded('More', table)
+    text = display.markdown_of(f"{badge} 1 of 2.\n\n{figure}\n\n{fold}")
+    assert text == ("**differs** 1 of 2.\n\n\nA curve.\n\n**More**\n\n**One number**\n\n\n"
+                    "| a |\n| --- |\n| 1 |")
+    assert display.markdown_of("```python\nx = 1\n```") == "```python\nx = 1\n```"
 
 
 @pytest.mark.parametrize("paper, name", [("he", "table-1"), ("sutton", "table-4")])

@@ -12,7 +12,7 @@ import pytest
 from report import reference
 from shared import runtime
 
-TABLES = [i for p in reference.papers().values() for i in p.items.values() if i.rows]
+TABLES = [i for p in reference.PAPERS.values() for i in p.items.values() if i.rows]
 CELLS = [i for i in TABLES if any("cells" in r for r in i.raw["rows"])]
 FIVE = ["ren", "shu", "he", "sutton", "chen"]     # another paper changes no count here
 
@@ -23,11 +23,11 @@ def ids(items):
 
 # ---- what is there -----------------------------------------------------------------------------------------
 def test_papers_stand_in_the_books_order_and_hold_every_id_of_their_files():
-    assert list(reference.papers()) == list(reference.KEYS) and list(reference.KEYS)[:5] == FIVE
-    for key, paper in reference.papers().items():
+    assert list(reference.PAPERS) == list(reference.KEYS) and list(reference.KEYS)[:5] == FIVE
+    for key, paper in reference.PAPERS.items():
         raw = json.loads((reference.FOLDER / f"{key}.json").read_text())
         assert list(paper.items) == [i["id"] for i in raw["items"]]
-    assert {i.kind for p in reference.papers().values() for i in p.items.values()} == set(reference.KINDS)
+    assert {i.kind for p in reference.PAPERS.values() for i in p.items.values()} == set(reference.KINDS)
 
 
 def test_the_counts_of_the_files_are_those_of_the_items():
@@ -50,14 +50,6 @@ def test_unknown_papers_and_items_are_named():
         reference.paper("rem")
     with pytest.raises(runtime.UserError, match="paper 'ren' has no item 'table-9'; it has: table-1"):
         reference.paper("ren")["table-9"]
-
-
-def test_another_paper_says_its_own_name_and_place(tmp_path):
-    for key, about in {"he": {}, "ren": {}, "new": {"short": "New et al.", "order": 0.5}, "zoo": {}}.items():
-        (tmp_path / f"{key}.json").write_text(json.dumps({"paper": about, "items": []}))
-    (tmp_path / "chen.json").write_text("{")  # named when it is read, not when the package is imported
-    assert reference._short_names(tmp_path) == {"ren": "Ren et al.", "new": "New et al.", "he": "He et al.",
-                                                "chen": "Chen et al.", "zoo": "zoo"}
 
 
 # ---- rows --------------------------------------------------------------------------------------------------
@@ -99,21 +91,9 @@ def test_keys_are_the_columns_a_reader_would_name(paper, item, keys):
     assert reference.paper(paper)[item].keys == keys
 
 
-def test_rows_that_nothing_tells_apart_are_numbered():
-    table = reference.paper("sutton")["table-2"]
-    assert table.keys == ("layer", "printed_row")
-    assert [r["printed_row"] for r in table.rows if r["layer"] == "Dense"] == [10, 11]
-
-
 def test_settings_are_never_results():
     assert "neurons" not in reference.paper("chen")["table-6"].values
     assert "source_class" not in reference.paper("shu")["table-2"].values
-
-
-def test_an_item_may_state_its_keys():
-    raw = {"columns": [], "rows": [{"a": 1, "b": 3.0}, {"a": 2, "b": 3.0}], "keys": ["a"]}
-    item = reference.Item("ren", "table-x", "table", "X", "I", "", (), raw)
-    assert (item.keys, item.values) == (("a",), ("b",))
 
 
 def test_printed_numbers_are_named_by_panel():
@@ -149,6 +129,8 @@ class Form(msgspec.Struct):
     columns: list[Column] = []
     rows: list[dict] = []
     keys: list[str] = []
+    values: list[str] = []
+    label: str | None = None
     sort: Literal[reference.SORTS] = "measured"
     view_of: list[str] = []
     must_contain: list[str] = []
@@ -158,6 +140,8 @@ class Form(msgspec.Struct):
 class Table(Form, kw_only=True):
     columns: list[Column]
     rows: list[dict]
+    keys: list[str]
+    values: list[str]
 
 
 @pytest.mark.parametrize("key", reference.KEYS)
@@ -200,7 +184,8 @@ def test_a_lost_field_and_an_unknown_kind_are_named_in_one_line(tmp_path):
 
 
 @pytest.mark.parametrize("text",
-                         ["", "{", "[]", "null", '{"items": []}', '{"paper": {"title": "t"}}', "\x00"])
+                         ["", "{", "[]", "null", '{"items": []}', '{"paper": {"title": "t"}}', "\x00",
+                          '{"paper": {"title": "t", "order": 1}, "items": []}'])
 def test_what_is_no_reference_file_is_named(tmp_path, text):
     path = tmp_path / "he.json"
     path.write_text(text)

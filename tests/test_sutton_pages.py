@@ -117,17 +117,17 @@ def test_images_are_counted():
 
 # ---- trainings that failed -------------------------------------------------------------------------------
 def test_a_net_that_always_answers_the_larger_class_is_named_and_left_out():
-    units = made_up(NEXT[:3])
-    units.at[1, "train"] = units.at[1, "train"] | {"accuracy": percentage(150, 200)}
+    runs = made_up(NEXT[:3])
+    runs.at[1, "train"] = runs.at[1, "train"] | {"accuracy": percentage(150, 200)}
     larger = {NEXT[1]: 75}      # percent; by which images are held out it is a point more or less in training
-    assert list(figures.learned(units, larger).run) == ["u0-1", "u2-3"]
+    assert list(figures.learned(runs, larger).run) == ["u0-1", "u2-3"]
     assert not figures.has_learned(NEXT[1], 76.5, larger) and figures.has_learned(NEXT[1], 77.5, larger)
-    assert figures.failed_in_words(units, NAMES, larger).startswith("Training failed on one – two:")
-    assert list(figures.learned(units).run) == list(units.run)      # 150 of 200 are more than half
-    assert figures.failed_in_words(units, NAMES) == ""
-    units.at[1, "train"] = units.at[1, "train"] | {"accuracy": percentage(100, 200)}
-    assert list(figures.learned(units).run) == ["u0-1", "u2-3"]
-    assert list(figures.learned(units[1:2]).run) == ["u1-2"]         # where all failed, all are shown
+    assert figures.failed_in_words(runs, NAMES, larger).startswith("Training failed on one – two:")
+    assert list(figures.learned(runs).run) == list(runs.run)      # 150 of 200 are more than half
+    assert figures.failed_in_words(runs, NAMES) == ""
+    runs.at[1, "train"] = runs.at[1, "train"] | {"accuracy": percentage(100, 200)}
+    assert list(figures.learned(runs).run) == ["u0-1", "u2-3"]
+    assert list(figures.learned(runs[1:2]).run) == ["u1-2"]         # where all failed, all are shown
 
 
 def test_the_minute_tells_of_nets_left_out_and_pairs_that_differ():
@@ -165,12 +165,12 @@ def test_a_triangle_is_laid_out_as_printed():
 
 @pytest.mark.parametrize("there", [[], [(2, 3)], [(0, 3), (7, 8)], ALL])
 def test_pictures_of_no_problem_one_some_and_all(there):
-    units = made_up(there) if there else UNITS.iloc[:0]
+    runs = made_up(there) if there else UNITS.iloc[:0]
     p = reference.paper("sutton")
     printed = {d: tables.printed(p[f"table-{t}"]) for d, t in zip(DELTAS, (9, 10, 11, 12))}
-    drawn = figures.draw_violins(units, NEXT, NAMES, "attack")
+    drawn = figures.draw_violins(runs, NEXT, NAMES, "attack")
     assert (drawn is None) == (not set(NEXT) & set(there))
-    ax, = figures.bars(units, printed | {"attack": tables.printed(p["table-5"])}).axes
+    ax, = figures.bars(runs, printed | {"attack": tables.printed(p["table-5"])}).axes
     assert len(ax.patches) == (5 if there else 0)
 
 
@@ -188,11 +188,11 @@ def test_a_problem_without_any_attack_is_shown_too():
 
 
 def test_both_readings_are_compared_on_the_problems_of_both():
-    units, plain = (pd.DataFrame([u | {"test": u["test"] | {"tried": 100, "saturated": 5}}
+    runs, plain = (pd.DataFrame([u | {"test": u["test"] | {"tried": 100, "saturated": 5}}
                                   for u in trained(r, [share] * 3)]) for r, share in (("bn", 60), ("", 50)))
-    box = readings.both_in_words(units, plain[:2], PRINTED)
+    box = readings.both_in_words(runs, plain[:2], PRINTED)
     assert "on 2 pairs the step misclassifies 60.0% with it and 50.0% without (paper: 70.0%)" in box
-    assert readings.both_in_words(units, plain[:0], PRINTED) == ""
+    assert readings.both_in_words(runs, plain[:0], PRINTED) == ""
 
 
 def test_shares_are_told_as_a_person_tells_them():
@@ -224,13 +224,13 @@ def test_few_values_are_drawn_one_by_one():
 
 
 def test_averages_are_over_the_same_problems():
-    units = made_up([(0, 1), (4, 5)])
+    runs = made_up([(0, 1), (4, 5)])
     p = reference.paper("sutton")
     numbers = dict(zip(("attack", *DELTAS), (5, 9, 10, 11, 12)))
     printed = {key: tables.printed(p[f"table-{number}"]) for key, number in numbers.items()}
-    theirs = figures.averages(units, printed)
+    theirs = figures.averages(runs, printed)
     assert theirs["attack"] == pytest.approx((86.88 + 98.34) / 2) and list(theirs) == ["attack", *DELTAS]
-    assert figures.averages(units)[5] == pytest.approx(10)
+    assert figures.averages(runs)[5] == pytest.approx(10)
 
 
 def test_class_names_are_compared_by_their_letters():
@@ -243,15 +243,15 @@ def test_class_names_are_compared_by_their_letters():
 
 def test_a_figure_rests_on_its_own_problems_only():
     arguments = {f"u{a}-{b}": {"class_a": a, "class_b": b} for a, b in ALL}
-    units = Results("pairs", arguments, ("draws",), recorded=dict.fromkeys(["u0-1", "u0-3"], "run"),
+    runs = Results("pairs", arguments, ("draws",), recorded=dict.fromkeys(["u0-1", "u0-3"], "run"),
                     own={"u1-2": "own"}, outdated={"u0-3": ["why"]})
     def of(problems):
-        return units.only(lambda given: (given["class_a"], given["class_b"]) in problems)
+        return runs.only(lambda given: (given["class_a"], given["class_b"]) in problems)
 
     near = of(NEXT)
     assert list(near.published) == [f"u{a}-{b}" for a, b in NEXT] and near.sizes == ("draws",)
     assert list(near.recorded) == ["u0-1"] and list(near.own) == ["u1-2"] and not near.outdated
-    assert len(units.published) == 45 and list(of([(0, 3)]).recorded) == ["u0-3"]
+    assert len(runs.published) == 45 and list(of([(0, 3)]).recorded) == ["u0-3"]
 
 
 # ---- which network is the main reading -------------------------------------------------------------------

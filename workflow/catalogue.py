@@ -3,7 +3,6 @@ import importlib
 import json
 import re
 
-from report.experiment import Experiment
 from shared import ROOT
 
 FOLDER = ROOT / "notebooks"
@@ -19,6 +18,7 @@ def notebooks():
 
 def experiments():
     """`{name: Experiment}` of all papers."""
+    from report.experiment import Experiment  # imports torch, which a list of pages does without
     papers = sorted(path.parent.name for path in (ROOT / "papers").glob("*/experiments.py"))
     modules = [importlib.import_module(f"papers.{key}.experiments") for key in papers]
     values = [value for module in modules for value in vars(module).values()]
@@ -59,7 +59,7 @@ def items(name):
 
 
 def needs(name):
-    """Names of the notebooks whose finished units this one reads."""
+    """Names of the notebooks whose finished runs this one reads."""
     return _declared(name).get("needs", [])
 
 

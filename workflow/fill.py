@@ -87,7 +87,7 @@ def move(words):
 # ---- what to compute -------------------------------------------------------------------------------------
 def queue(known, lacking, first):
     """All tasks in the order in which to start them."""
-    whole = [t for units in known.values() for t in units.values()]
+    whole = [t for runs in known.values() for t in runs.values()]
     ranked = [t for _, some in missing.steps(lacking) for t in whole if t in some]
     return sorted(dict.fromkeys(ranked + whole), key=lambda t: t.experiment != first)   # else in their order
 

@@ -9,15 +9,19 @@ PACKAGES = ("shared", "report", "papers")
 
 
 @cache
-def _imported(path, _mtime):
-    """Dotted names that a Python file imports; the project has no relative imports."""
-    names = set()
+def _direct(path, root, _mtime):
+    """Files of the packages that a Python file itself imports; the project has no relative imports."""
+    names, files_ = set(), set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return names
+    for parts in (name.split(".") for name in names):
+        for n in range(1, len(parts) + 1) if parts[0] in PACKAGES else ():
+            base = root.joinpath(*parts[:n])
+            files_ |= {file for file in (base / "__init__.py", base.with_suffix(".py")) if file.is_file()}
+    return files_
 
 
 def files(path, *, root=None):
@@ -29,12 +33,7 @@ def files(path, *, root=None):
     seen, queue = set(), [Path(path)]
     while queue:
         current = queue.pop()
-        for name in _imported(current, current.stat().st_mtime_ns):
-            parts = name.split(".")
-            for n in range(1, len(parts) + 1) if parts[0] in PACKAGES else ():
-                base = root.joinpath(*parts[:n])
-                for f in (base / "__init__.py", base.with_suffix(".py")):
-                    if f.is_file() and f not in seen:
-                        seen.add(f)
-                        queue.append(f)
-    return sorted(str(f.relative_to(root)) for f in seen)
+        new = _direct(current, root, current.stat().st_mtime_ns) - seen
+        seen |= new
+        queue += new
+    return sorted(str(file.relative_to(root)) for file in seen)

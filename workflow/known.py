@@ -23,7 +23,7 @@ def networks():
         paper, _, name = facts["architecture"].partition("-")
         trained = ", adversarially trained" if "hook" in facts else ""
         label = f"{reference.SHORT[paper]}, {name}{trained}"
-        kept[f"{label} ({facts['name'][-4:]})"] = facts, path
+        kept[f"{label} (another recipe)" if label in kept else label] = facts, path
     return kept
 
 

@@ -37,8 +37,16 @@ units: str = "missing"  # at full scale: missing or none
 images: int = None  # test images; None takes the profile's value [1..]
 
 # %% tags=["hide-cell"]
-from report.page import start
+from torch import nn
+
+from report import zoo
 from report.experiment import Experiment
+from report.page import start
+from report.registry import architecture
+from shared import runtime
+from shared.data import sets
+from shared.inference import accuracy
+from shared.training.recipe import Recipe
 
 page = start("{name}", globals())
 
@@ -49,25 +57,42 @@ page = start("{name}", globals())
 
 # %%
 {settings}
-SCALE = {{"smoke": dict(images=2, seed=0), "quick": dict(images=20, seed=0),
-         "paper": dict(images=100, seed=0)}}
+SCALE = {{"smoke": dict(images=50, recipe=Recipe(epochs=20), seed=0),
+         "quick": dict(images=1000, recipe=Recipe(epochs=1), seed=0),
+         "paper": dict(images=10_000, recipe=Recipe(epochs=1), seed=0)}}
 scale = page.scale(**SCALE)
 
 
 # %%
-# TO DO: move the experiment, its function, plan and scale to papers/{key}/experiments.py.
-def measure(*, images, seed):
-    \"\"\"TO DO: all that the tables and figures need of one network.\"\"\"
-    return {{"images": images}}
+# TO DO: the paper's networks. Move them to papers/{key}/models.py, and the experiment with its
+# function, plan and SCALE to papers/{key}/experiments.py, where `make missing` and `make fill` find it.
+@architecture("{key}-narrow")
+def narrow():
+    return nn.Sequential(nn.Flatten(), nn.Linear(784, 16), nn.ReLU(), nn.Linear(16, 10))
+
+
+@architecture("{key}-wide")
+def wide():
+    return nn.Sequential(nn.Flatten(), nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10))
+
+
+def measure(*, architecture, recipe, images, seed):
+    \"\"\"TO DO: all that the tables and figures need of one network, trained or taken from the zoo.\"\"\"
+    data = sets.load("mnist")
+    trained = zoo.net(architecture, recipe, data, seed, device=runtime.device())
+    x, y = data.x_test[:images], data.y_test[:images]
+    return {{"images": len(x), "accuracy": 100 * accuracy(trained.net, x, y)}}
 
 
 def plan(scale):
-    \"\"\"TO DO: a run a network; its key becomes the columns of `names`.\"\"\"
-    return {{"m1": dict(images=scale.images, seed=scale.seed)}}
+    \"\"\"A run a network; its key becomes the columns of `names`.\"\"\"
+    return {{network: dict(architecture=f"{key}-{{network}}", recipe=scale.recipe, images=scale.images,
+                          seed=scale.seed) for network in ("narrow", "wide")}}
 
 
 measured = page.results(Experiment("{key}/measured", measure, plan, scale=SCALE, sizes=("images",),
                                   names="{{network}}"))
+page.extra("networks", measured, lambda runs: runs[["network", "accuracy"]], "Accuracy of the networks.")
 
 """
 SECTION = """\
@@ -133,7 +158,7 @@ def text(paper, name, items):
     front = FRONT.format(
         name=f"{paper.key}/{name}", key=paper.key, label=f"{paper.key}-{number}".replace("_", "-"),
         number=number.replace("_", ".").upper(), items="\n".join(f"#     - {i.id}" for i in items),
-        short=reference.SHORT.get(paper.key, paper.key), cited=_cited(paper.key),
+        short=paper.short, cited=_cited(paper.key),
         sections=f"Section{'s' if len(sections) > 1 else ''} {', '.join(sections)}",
         settings="\n".join(_settings(items)))
     return front + "".join(SECTION.format(

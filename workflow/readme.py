@@ -1,4 +1,4 @@
-"""Renew the README's picture, drawn from the recorded units, and its finder: python -m workflow.readme"""
+"""Renew the README's picture, drawn from the recorded runs, and its finder: python -m workflow.readme"""
 import os
 import shutil
 import tempfile
@@ -18,7 +18,7 @@ def main():
         _, error = records.text_half(notebook)
         drawn = Path(folder) / name
         if error or not drawn.exists():
-            raise SystemExit(error or f"{notebook} has no recorded {name}; compute its units first")
+            raise SystemExit(error or f"{notebook} has no recorded {name}; compute its runs first")
         shutil.copy(drawn, PICTURE)
     finder.main()
 

@@ -83,7 +83,7 @@ def run(source, target, words, timeout=None):
 
 
 DIED = ("its process was killed, most likely because the memory was full; run fewer at a time (JOBS=1) or "
-        "ask for less with -p; finished units are kept")
+        "ask for less with -p; finished runs are kept")
 
 
 def _stop(number, frame):

@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from report import flat
+from report import tidy
 from report.display import MIME
 from shared import runtime
 from workflow import catalogue
@@ -34,7 +34,7 @@ def of(*paths):
                                            if k not in ("profile", "seed", "device", "units")})}
         rows += [row | about for spec in outputs if spec.get("kind") == "item"
                  for row in spec.get("table", ())]
-    return flat.frame(rows)
+    return tidy.frame(rows)
 
 
 def write(target, *paths):

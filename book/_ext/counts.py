@@ -16,7 +16,7 @@ def everything():
     """Every item with its record, its page and its verdict as a word, in the papers' order."""
     from report import record
     where = pages()
-    return [(item, kept, page := where.get((item.paper, item.id)), status(kept, page))
+    return [(item, kept, where.get((item.paper, item.id)), status(kept))
             for item, kept in record.everything()]
 
 
@@ -32,9 +32,9 @@ def results(**asked):
 
 def words(items):
     """`{verdict: how many}` in the order of the verdicts."""
-    from report.display import BADGE
+    from report.verdict import VERDICTS
     counted = Counter(word for *_, word in items)
-    return {word: counted[word] for word in BADGE if counted[word]}
+    return {word: counted[word] for word in VERDICTS if counted[word]}
 
 
 def sorts(**asked):
@@ -44,27 +44,25 @@ def sorts(**asked):
 
 
 def in_words(items):
-    """The verdicts of some results with their counts: "3 matches, 12 measured in part"."""
-    from report.verdict import LABELS
-    return ", ".join(f"{n} {LABELS.get(word, word)}" for word, n in words(items).items())
+    """The verdicts of some results with their counts: "3 agrees, 12 in part"."""
+    return ", ".join(f"{n} {word}" for word, n in words(items).items())
 
 
 # ---- blocks of the pages ---------------------------------------------------------------------------------
 def standing(paper):
     """The verdicts of a paper's results as badges with their counts, a line a sort."""
-    from report.display import BADGE
-    from report.verdict import LABELS
+    from report.verdict import VERDICTS
     return "\n\n".join(f"{sort}: " + " ".join(
-        f"{{bdg-{BADGE[w]}}}`{n} {LABELS.get(w, w)}`" for w, n in words(items).items())
+        f"{{bdg-{VERDICTS[word][0]}}}`{n} {word}`" for word, n in words(items).items())
         for sort, items in sorts(paper=paper).items())
 
 
 def verdicts(_):
     """Every verdict as its badge says it, with its meaning."""
-    from report.display import BADGE, badge, markdown_table
+    from report.display import badge, markdown_table
     from report.verdict import VERDICTS
     return markdown_table(["verdict", "given when"],
-                          [[badge(word), VERDICTS.get(word, "there is no page yet")] for word in BADGE])
+                          [[badge(word), meaning] for word, (_, meaning) in VERDICTS.items()])
 
 
 def figures(_):

@@ -59,14 +59,16 @@ def placed(spec, docname):
 def with_badges(text, items):
     """Headings that begin with the label of an item, with its verdict and a place to link to."""
     from report import display, reference
+    from report.verdict import NOT_MEASURED, NOTHING
 
     def marked(match):
         for spec in items:
             item = reference.paper(spec["record"]["paper"])[spec["record"]["item"]]
             if re.match(rf"{re.escape(item.label)}(?!\w)", match[2]):
                 word, part = ((spec["record"]["verdict"], spec["record"]["scale"]["fraction"])
-                              if spec["recorded"] else ("not run", 1))
-                badge = "" if word in ("shown", "not run") else f" {display.badge(word, item, part)}"
+                              if spec["recorded"] else (NOT_MEASURED, 1))
+                shown = word not in (NOTHING, NOT_MEASURED)
+                badge = f" {display.badge(word, item, part)}" if shown else ""
                 return f"({item.paper}-{item.id}-head)=\n{match[1]} {match[2]}{badge}"
         return match[0]
 

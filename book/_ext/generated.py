@@ -16,7 +16,7 @@ import home
 import scoreboard
 import speed
 from executed import ROOT, runs
-from places import link, paged, pages, place, stamps, status
+from places import link, paged, place, stamps, status
 
 from workflow import catalogue
 
@@ -31,8 +31,8 @@ BLOCK = re.compile(r"```\{generated\} (\w+) ?(.*)\n((?:[^`\n].*\n)*)```")
 def item_row(item):
     """A line for an item of a paper: item, verdict, scale, reason."""
     from report import display, record, results
-    page, kept = pages().get((item.paper, item.id)), record.read(item.paper, item.id)
-    return [place(item), display.badge(status(kept, page), item), results.scale_words(kept) if kept else "",
+    kept = record.read(item.paper, item.id)
+    return [place(item), display.badge(status(kept), item), results.scale_words(kept) if kept else "",
             kept["reason"] if kept else display.symbols(item.caption)]
 
 

@@ -51,9 +51,10 @@ def stamps():
 
 
 # ---- items -----------------------------------------------------------------------------------------------
-def status(record, page):
-    """Verdict of an item as a word: its record's, else `not run` where it has a page, else `planned`."""
-    return record["verdict"] if record else "not run" if page else "planned"
+def status(record):
+    """Verdict of an item as a word."""
+    from report.verdict import NOT_MEASURED
+    return record["verdict"] if record else NOT_MEASURED
 
 
 def labels(name):

@@ -19,8 +19,7 @@ def scoreboard(_):
     from report.display import folded
     all_items = everything()
     main = [e for e in all_items if e[0].kind in reference.RESULT_KINDS]
-    groups = {"": [e for e in main if e[-1] != "planned"],
-              "Planned": [e for e in main if e[-1] == "planned"],
+    groups = {"": main,
               OTHERS: [e for e in all_items if e not in main]}
     parts = [f"```{{raw}} html\n{controls(all_items)}\n```"]
     for title, entries in groups.items():
@@ -52,7 +51,6 @@ def row(item, kept, page, word):
 def controls(items):
     """The form above the scoreboard, hidden until scoreboard.js has given it work."""
     from report import reference
-    from report.verdict import LABELS
 
     def choice(name, options):
         """A labelled list `{value: how it reads}`."""
@@ -68,7 +66,7 @@ def controls(items):
     fields = [choice("paper", counted(papers)),
               choice("kind", counted({k: kinds[k] for k in reference.KINDS if kinds[k]})),
               choice("sort", counted({k: sorts[k] for k in reference.SORTS})),
-              choice("verdict", counted({LABELS.get(w, w): n for w, n in words(items).items()})),
+              choice("verdict", counted(words(items))),
               choice("order", SORTED)]
     return (f'<form class="scoreboard-filter" aria-label="Which items are shown" hidden>{"".join(fields)}'
             '<button type="reset">Show all</button><output aria-live="polite"></output></form>')

@@ -44,7 +44,7 @@ epochs: int = None  # of training; None takes the profile's value [1..]
 images_train: int = None  # training images of a problem; None takes the profile's value [2..]
 images_test: int = None  # test images of a problem; None takes the profile's value [2..]
 images_attack: int = None  # images of each set that are attacked; None takes the profile's value [1..]
-sizes: tuple = (0.1, 0.5, 1.0)  # radii of the L-infinity ball of noise, smallest first (0..]
+sizes: list = [0.1, 0.5, 1.0]  # radii of the L-infinity ball of noise, smallest first (0..]
 
 # %% tags=["hide-cell"]
 from dataclasses import replace

@@ -194,5 +194,5 @@ def check(page, item, *, draws=0, note=None, extra=None, again=None):
     statement, generator = theory.STATEMENTS[item], numpy_generator(page, item)
     data = evidence(statement, draws=draws, generator=generator, again=again) | (extra or {})
     result, more = in_sentences(data, statement), details(data, statement)
-    display.show(f"{result}\n\n{more}", myst=f"{result}\n\n{display.folded('How it was tried', more)}")
+    display.show(f"{result}\n\n{display.folded('How it was tried', more)}")
     return page.statement(item, data=data, evidence=for_record(data), note=note)

@@ -1,6 +1,6 @@
 """What things hold, as a hash; and files of tensors that are believed only where it agrees.
 
-The arrays of a unit stay in an .npz beside its JSON (`units.store`): compressed, under names that are hashes.
+The arrays of a run stay in an .npz beside its JSON (`report.store`): compressed, under names that are hashes.
 """
 import json
 import sys
@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 
 from shared import runtime
 
-# What is hashed before an array's bytes. The second form names the arrays of all recorded units.
+# What is hashed before an array's bytes. The second form names the arrays of all recorded runs.
 HEAD, UNIT_HEAD = "{name}:{array.dtype.str}{array.shape};", "{name}{array.dtype}{array.shape};"
 
 

@@ -25,8 +25,8 @@ def fit(net, x, y, recipe, *, generator, device, hook=None, after_epoch=None, la
                adversarial examples. It finds and leaves the net in training mode, with bf16 under autocast.
     after_epoch  `after_epoch(epochs, net) -> bool`, called after each epoch with how many are done: whether
                training ends there. It leaves the net in training mode.
-    label      names the progress bar and, inside a unit, the state kept after every epoch: a killed training
-               goes on from there with the bits of one that ran through. Each net of a unit has its own.
+    label      names the progress bar and, inside a run, the state kept after every epoch: a killed training
+               goes on from there with the bits of one that ran through. Each net of a run has its own.
 
     A module of the net with a method `adapt(x)`, such as one that subtracts the mean image, is shown the
     training images first; one with a method `settle(x)`, such as a net that takes its batch normalisation's
@@ -230,7 +230,7 @@ def _optimiser(net, recipe):
 
 
 class _Progress:
-    """Weights, optimiser and generator after an epoch, kept by the checkpoint of the unit that trains."""
+    """Weights, optimiser and generator after an epoch, kept by the checkpoint of the run that trains."""
 
     def __init__(self, label, net, optimiser, generator, x, y, recipe):
         self.kept, self.net, self.optimiser, self.generator = checkpoint(label), net, optimiser, generator
