@@ -189,7 +189,7 @@ def _judged(item, rows, phrase, predicate, lacking, others):
     missing = [words for lack in lacks if (words := lack(decides))]
     if not missing:
         try:
-            holds, evidence = answer(predicate, [rows, *given])
+            holds, evidence = outcome(predicate, [rows, *given])
         except Exception:       # a predicate is written for all rows: of a small run any value may be missing
             if lacking is not None:
                 raise
@@ -199,7 +199,7 @@ def _judged(item, rows, phrase, predicate, lacking, others):
     return {"holds": None, "evidence": WAITS + " and ".join(missing) + so_far}
 
 
-def answer(predicate, given):
+def outcome(predicate, given):
     """What a predicate says of the rows; its claim is open where it finds no value."""
     try:
         return predicate(*given)
@@ -217,7 +217,7 @@ def _so_far(item, phrase, predicate, given):
     if any(rows is None or len(rows) == 0 for rows in given):
         return ""
     try:
-        _, evidence = answer(predicate, given)
+        _, evidence = outcome(predicate, given)
     except Exception:  # a predicate is written for all rows, so on some of them anything may be missing
         return ""
     return SO_FAR + _words(item, phrase, evidence)

@@ -148,13 +148,14 @@ angle = np.linspace(0, 2 * np.pi, 361)
 centres = epsilon * np.array([[-1.0, 0.0], [1.0, 0.0]])
 outlines = centres[:, None] + np.stack([np.cos(angle), np.sin(angle)], axis=-1)
 departure = float(np.abs(np.linalg.norm(outlines - centres[:, None], axis=-1) - 1).max())
+ALT = ("Left: two almost coincident circles, their centres on either side of a line. Right: the law of the "
+       "coordinate across it, two humps that overlap in a low dimension and separate in a high one.")
 figure_3 = page.figure(
     "figure-3", (), lambda: sketches.two_balls(centres, outlines), evidence=equality(departure <= 1e-9),
     caption="Sutton et al., Figure 3, to scale. Left: a section through the two unit balls, their centres 2ε "
             "apart, with the decision plane between. Right: the law of the coordinate across the plane, for "
             "both classes, in three dimensions of space: the classes separate although the balls do not.",
-    alt="Left: two almost coincident circles with their centres on either side of a vertical line. Right: "
-        "broad overlapping bell curves for a low dimension, narrow separate ones for a high dimension.",
+    alt=ALT,
     data=lambda: {"epsilon": epsilon, "centres": centres.tolist(),
                   "wrong_side": {str(n): float(tail(n, epsilon)) for n in (2, 100, PICTURE)}},
     contains={"two unit balls": departure < 1e-9,
@@ -344,9 +345,7 @@ page.box(
     f"that of {flipped:.0%}, and an adversarial perturbation of norm {attack:g} that of all but {resist}%. "
     "The distance must not shrink as the dimension n grows: at 2/√n the share for one sample of norm up to 1 "
     f"tends to {float(two_balls_margin_limit(1.0, 1.0)):.0%} (formulas as reconstructed here).",
-    picture=sketches.two_balls(centres, outlines),
-    alt="Two almost coincident circles with a line between their centres, and beside them the law of the "
-        "coordinate across the line: two humps that separate as the dimension grows.")
+    picture=sketches.two_balls(centres, outlines), alt=ALT)
 
 # %%
 page.finish()

@@ -111,24 +111,21 @@ most = max(float(r.max()) for r in ratios.values())
 equation_2 = page.statement("equation-2", data={"surfaces": list(ratios), "points_per_surface": scale.draws},
                             evidence=sampled_bound(within_allowed=most - 1 <= 1e-8, nearest=most))
 
-
 # %% [markdown]
 # ## Equation 3: one classifier
 #
 # The predicted label must change exactly where the directed distance changes sign, and never within the true distance of a point.
 
 # %%
-def wrong_sides(surface, generator):
-    """Random points whose label is not their side's, or changes within their distance to the surface."""
+wrong = 0   # random points whose label is not their side's, or changes within their distance to the surface
+for name, surface in SURFACES.items():
+    generator = numpy_generator(page, name, "sides")
     p, height = generator.uniform(-2, 2, (2, scale.draws))
     label = surfaces.signed_height(surface, p, height) >= 0
     angle = generator.uniform(0, 2 * np.pi, scale.draws)
     step = 0.999 * surfaces.distance_to_surface(surface, p, height)
     moved = surfaces.signed_height(surface, p + step * np.cos(angle), height + step * np.sin(angle)) >= 0
-    return int(((label != (height >= surface.height(p))) | (moved != label)).sum())
-
-
-wrong = sum(wrong_sides(s, numpy_generator(page, name, "sides")) for name, s in SURFACES.items())
+    wrong += int(((label != (height >= surface.height(p))) | (moved != label)).sum())
 equation_3 = page.statement("equation-3", data={"points_per_surface": scale.draws, "wrong_points": wrong},
                             evidence=equality(within_allowed=True, violations=wrong))
 
