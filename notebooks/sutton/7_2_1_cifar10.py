@@ -105,7 +105,7 @@ page.text(pairs, lambda u: figures.scale_words(u, len(pairs.published)))
 # mean lies within one such standard deviation of it.
 
 # %%
-page.table("table-4", pairs, lambda u: figures.settled(tables.shares(u, "accuracy")), rests=TRAINED)
+page.table("table-4", pairs, lambda u: tables.shares(u, "accuracy", settled=True), rests=TRAINED)
 
 # %% [markdown]
 # ## Table 5: adversarial susceptibility

@@ -102,7 +102,7 @@ page.table("table-19", (), lambda: tables.class_rows(PAPER["table-19"], SPECS["f
 # The paper names no least "sizeable" share of attackable images, and a bound of our own would decide the verdict, so this part is not judged.
 
 # %%
-page.table("table-20", pairs, lambda u: figures.settled(tables.summary_shares(u)), behind=tables.BEHIND)
+page.table("table-20", pairs, tables.summary_shares, behind=tables.BEHIND)
 
 # %% [markdown]
 # ## Means over the problems

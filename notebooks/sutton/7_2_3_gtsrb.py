@@ -120,7 +120,7 @@ def shares(units):
     """The rows of the table; agreement of the shares by which the network was chosen shows nothing."""
     return [row | ({split: replace(row[split], status=readings.FITTED) for split in tables.SPLITS}
                    if row["quantity"] == "adversarial_susceptibility" else {})
-            for row in figures.settled(tables.summary_shares(units))]
+            for row in tables.summary_shares(units)]
 
 
 page.table("table-23", pairs, shares, behind=tables.BEHIND)

@@ -367,7 +367,9 @@ fashion_mnist_as_printed = Experiment("sutton/fashion-mnist-as-printed", measure
                                       plan_fashion_mnist_as_printed, sizes=SIZES, scale=FASHION_MNIST)
 
 # ---- GTSRB (Section 7.2.3) -------------------------------------------------------------------------------
-SIGNS = (210, 240, 2070, 689, 1500, 1200)  # images of the six traffic signs in GTSRB's training folder
+# Images of the six traffic signs, Table 22's first six, in GTSRB's public training folders 00000, 00042,
+# 00038, 00033, 00025 and 00018.
+SIGNS = (210, 240, 2070, 689, 1500, 1200)
 HELD_OUT = (65, 69, 605, 231, 469, 348)    # of these, of each sign, for testing: inferred, see Section 7.2.3
 # Networks beside those of the main reading at seed 0, as (problem, reading, seed): other readings of Table 2,
 # other seeds. Their random perturbations are shown nowhere, so that one image is perturbed.

@@ -3,8 +3,6 @@
 `units` is a DataFrame with a row a problem (`tables`), `problems` the pairs of classes that a picture may
 show, and `names` the classes' names by index.
 """
-from dataclasses import replace
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
@@ -49,23 +47,6 @@ def scale_words(units, of):
             f"and test images, {total['known']:,} are correctly classified. {total['tried']:,} of these were "
             f"attacked, {total['attackable']:,} with success, and {total['perturbed']:,} of the attackable "
             "images were perturbed at random.")
-
-
-def settled(rows):
-    """Rows of `tables.summary_shares` or of accuracies, each share with whether more images can move it.
-
-    None can where all images were tried that the share before it counts: an accuracy rests on all images of a
-    network trained in full, an attack on those classified correctly, random perturbations on those attacked.
-    """
-    before = {"adversarial_susceptibility": "accuracy", "random_susceptibility": "adversarial_susceptibility"}
-    hits = {(r.get("quantity", "accuracy"), r["class_a"], r["class_b"], split): r[split].hits
-            for r in rows for split in tables.SPLITS}
-
-    def whole(row, split):
-        first = before.get(row.get("quantity"))
-        return first is None or hits[first, row["class_a"], row["class_b"], split] == row[split].of
-
-    return [r | {split: replace(r[split], settled=whole(r, split)) for split in tables.SPLITS} for r in rows]
 
 
 def in_percent(share):

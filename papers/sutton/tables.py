@@ -77,11 +77,25 @@ def consecutive(units):
     return units[units.class_b == units.class_a + 1] if len(units) else units
 
 
-def shares(units, key):
-    """Rows of Tables 4, 5 and 9 to 12: `train` and `test` in per cent; the key is that of `share`."""
+def shares(units, key, *, settled=False):
+    """Rows of Tables 4, 5 and 9 to 12: `train` and `test` in per cent; the key is that of `share`.
+
+    settled   mark shares that more images cannot move
+    """
     return [{"class_a": unit["class_a"], "class_b": unit["class_b"]} | {
-        split: Cell(of["percent"], **{name: of[name] for name in ("hits", "of", "low", "high")})
+        split: Cell(of["percent"], settled=settled and whole(unit[split], key),
+                    **{name: of[name] for name in ("hits", "of", "low", "high")})
         for split in SPLITS for of in [share(unit[split], key)]} for unit in units.to_dict("records")]
+
+
+def whole(part, key):
+    """Whether all images were tried that the share before it counts.
+
+    An accuracy rests on all images of a network trained in full, an attack on those classified correctly,
+    random perturbations on those attacked.
+    """
+    before = "accuracy" if key == "attack" else "attack"
+    return key == "accuracy" or share(part, before)["hits"] == share(part, key)["of"]
 
 
 def sizes(units, norm, *, limit=None):
@@ -105,7 +119,7 @@ def row_of(key):
 def summary_shares(units):
     """Rows of Tables 20 and 23: accuracy, adversarial and random susceptibility in per cent."""
     return [{**row_of(key), "problem": problem(row), **row} for key in QUANTITIES
-            for row in shares(units, key)]
+            for row in shares(units, key, settled=True)]
 
 
 def summary_sizes(units):
