@@ -49,12 +49,12 @@ sizes: list = [0.1, 0.5, 1.0]  # radii of the L-infinity ball of noise, smallest
 # %% tags=["hide-cell"]
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
 from papers.sutton import experiments, figures, tables
 from papers.sutton.claims import AVERAGED, average, in_a_row
-from papers.sutton.experiments import ATTACKED
 from report import reference
 from report.page import start
 from report.prose import words
@@ -62,10 +62,8 @@ from shared import runtime
 
 page = start("sutton/7_2_1_noise", globals())
 PAPER = reference.paper("sutton")
-CLASSES = experiments.CLASSES["cifar10"]
 KINDS, LEVELS = {"cube": "L∞", "ball": "L2"}, (1, 2, 3)     # the balls that the noise is uniform in
 NUMBER = {(kind, n): 11 + 2 * n + (kind == "ball") for n in LEVELS for kind in KINDS}  # of tables
-NINE = [f"{a} vs {a + 1}" for a in range(9)]
 QUANTITIES = {"accuracy": ("accuracy", None), "susceptibility": ("adversarial_susceptibility", None),
               **{norm: ("adv_attack_norm", norm) for norm in tables.NORMS}}     # of a panel, with its norm
 if len(sizes) != 3 or list(sizes) != sorted(sizes):
@@ -95,19 +93,15 @@ noisy = page.results(experiments.training_noise)
 # Those without noise are the networks of Section 7.2.1; how many images were perturbed does not count here.
 plain = replace(
     page.results(experiments.cifar10_as_printed, plan=experiments.plan_without_noise,
-                 names=[f"{CLASSES[a]}-{CLASSES[a + 1]}" for a in range(9)]),
+                 names=["-".join(pair) for pair in pairwise(experiments.CLASSES["cifar10"])]),
     sizes=experiments.training_noise.sizes)
 RESTING = {kind: (noisy.only(lambda unit, kind=kind: unit["noise"] == kind), plain) for kind in KINDS}
 
 
-def by_class(units):
-    """`{class_a: unit}` of networks for different problems."""
-    return {u["class_a"]: u for u in units.to_dict("records")}
-
-
 def at(units, kind, n):
     """`{class_a: unit}` of a kind and level of noise, which is the last part of a run's name."""
-    return by_class(units[(units.noise == kind) & units.run.str.endswith(f"-{n}")])
+    return {u["class_a"]: u for u in units[units.noise == kind].to_dict("records")
+            if u["run"].endswith(f"-{n}")}
 
 
 # %% [markdown]
@@ -175,7 +169,8 @@ def value(unit, split, panel, reading):
 def rows_of(kind, n):
     """units -> rows of a table in the reading that fits; beside each value what the claims need."""
     def rows(units, without):
-        reading, free, nets = best(units), by_class(without), {k: at(units, kind, k) for k in LEVELS}
+        reading, nets = best(units), {k: at(units, kind, k) for k in LEVELS}
+        free = {u["class_a"]: u for u in without.to_dict("records")}
         return [{"quantity": quantity, "norm": norm, "split": split, "problem": tables.problem(u),
                  **tables.cell(u[split], panel, reading), "status": STATUS, "failed": failed(units, kind, a),
                  "levels": {r: [value(nets[k].get(a), split, panel, r) for k in LEVELS] for r in AVERAGED},
@@ -195,7 +190,7 @@ def rows_of(kind, n):
 
 # %%
 for (kind, n), number in NUMBER.items():
-    page.table(f"table-{number}", RESTING[kind], rows_of(kind, n), rests=ATTACKED,
+    page.table(f"table-{number}", RESTING[kind], rows_of(kind, n), rests=experiments.ATTACKED,
                behind=("failed", "levels", "without"))
 
 
@@ -218,7 +213,8 @@ def printed_of(kind, n, panel, split, problems):
 def curves(kind, units, without):
     """{level: {"size", "problems", panel: {split: mean}}}; level 0 is without noise."""
     reading, data = best(units), {}
-    groups = {0: by_class(without), **{n: at(units, kind, n) for n in LEVELS}}
+    groups = {0: {u["class_a"]: u for u in without.to_dict("records")},
+              **{n: at(units, kind, n) for n in LEVELS}}
     # The same problems at every size, so that lines join what can be compared.
     common = set.intersection(*(set(nets) for nets in groups.values() if nets))
     common = {a for a in common if not failed(units, kind, a)} or common
@@ -233,19 +229,15 @@ def curves(kind, units, without):
     return data
 
 
-def draw(kind, *frames):
-    """The panels of a kind of noise, with the published means."""
-    return figures.draw_noise(curves(kind, *frames), partial(printed_of, kind), KINDS[kind])
-
-
 # %% [markdown]
 # ## Figure 15: L∞ noise
 # ## Figure 16: L2 noise
 
 # %%
 for item, kind in (("figure-15", "cube"), ("figure-16", "ball")):
-    page.figure(item, RESTING[kind], partial(draw, kind),
-               data=partial(curves, kind), rests=ATTACKED,
+    page.figure(item, RESTING[kind], lambda *frames, kind=kind: figures.draw_noise(
+                   curves(kind, *frames), partial(printed_of, kind), KINDS[kind]),
+               data=partial(curves, kind), rests=experiments.ATTACKED,
                caption=f"Sutton et al., {PAPER[item].label}: training with uniform noise in an {KINDS[kind]} "
                        "ball, over the radius of the ball",
                alt="Five small plots over the size of the noise, beside the printed means: accuracy falls; "
@@ -286,7 +278,7 @@ def box_words(units, without):
     tried = [u["train"]["tried"] for u in [*units.to_dict("records"), *without.to_dict("records")]
              if tables.problem(u) in problems]
     published, all_nine = ([words(printed_of("cube", n, "susceptibility", "train", some)) for n in range(4)]
-                           for some in (problems, NINE))
+                           for some in (problems, [f"{a} vs {a + 1}" for a in range(9)]))
     return (
         "Does random noise in training make a network harder to attack? With L∞ noise of radius "
         f"{in_a_row(v['size'] for v in levels[1:])}, the attackable share of the correctly classified "
@@ -301,8 +293,8 @@ def box_words(units, without):
 
 
 if len(frames := page.best(*RESTING["cube"])) and (text := box_words(*frames)):
-    page.box(text, picture=draw("cube", *frames), alt="Accuracy, attackable images and norms of "
-               "attacks over the noise level, beside published values.")
+    page.box(text, picture=figures.draw_noise(curves("cube", *frames), partial(printed_of, "cube"), "L∞"),
+             alt="Accuracy, attackable images, norms of attacks over the noise level; published values.")
 
 # %%
 page.finish()
