@@ -27,13 +27,9 @@ class TrainingScale(nn.Module):
 
     def adapt(self, images):
         """Take mean and deviation from the training images [N, C, H, W], uint8 or float in [0, 1]."""
-        total, squares = 0.0, 0.0
-        for part in images.split(1024):
-            values = pixels(part).double()
-            total, squares = total + values.sum().item(), squares + (values**2).sum().item()
-        mean = total / images.numel()
+        deviation, mean = torch.std_mean(pixels(images).double(), correction=0)
         self.mean.fill_(mean)
-        self.deviation.fill_(max(0.0, squares / images.numel() - mean**2)**0.5 or 1.0)
+        self.deviation.fill_(deviation or 1.0)
 
     def forward(self, x):
         return (x - self.mean) / self.deviation

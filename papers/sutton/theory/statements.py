@@ -19,8 +19,9 @@ from functools import partial
 import numpy as np
 
 from papers.sutton.theory import examples, formulas, models, surfaces
-from papers.sutton.theory.ball import estimate, log_tail, sample_coordinates
+from papers.sutton.theory.ball import log_tail, sample_coordinates
 from papers.sutton.theory.examples import Case, cells
+from shared.statistics import share_interval
 
 # In logarithms; far above the error of the exact values (5e-10), far below what a wrong formula would do.
 TOLERANCE = 1e-8
@@ -94,9 +95,10 @@ def verify(statement, grid=None, *, draws=0, generator=None):
     if statement.truth is not None:
         table["log_exact"] = np.broadcast_to(statement.truth(**at), keep.sum())
     if draws:
-        trials = [estimate(statement.trials(**dict(zip(at, cell)), draws=draws, generator=generator))
-                  for cell in zip(*at.values())]
-        table |= dict(zip(("share", "low", "high"), np.array(trials).T))
+        hits = [np.count_nonzero(statement.trials(**dict(zip(at, cell)), draws=draws, generator=generator))
+                for cell in zip(*at.values())]
+        low, high = np.transpose([share_interval(int(n), draws) for n in hits])
+        table |= {"share": np.array(hits) / draws, "low": low, "high": high}
     return table
 
 
