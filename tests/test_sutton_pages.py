@@ -88,6 +88,14 @@ def test_rows_hold_the_right_numbers():
                                                                   facts["quantiles"]) < 0.05), abs=1)
 
 
+def test_more_images_cannot_move_a_share_where_all_that_it_is_one_of_were_tried():
+    runs = made_up([(0, 1)])        # of 100 attackable images 50 are perturbed
+    settled = {row["delta_inferred"] or row["quantity"]: row["train"].settled
+               for row in tables.summary_shares(runs)}
+    assert settled == {"accuracy": True, "adversarial_susceptibility": True, **dict.fromkeys(DELTAS, False)}
+    assert not tables.shares(runs, "attack")[0]["train"].settled
+
+
 def test_printed_rows_are_found_by_what_they_say():
     item = reference.paper("sutton")["table-20"]
     found = tables.printed(item, quantity="random_susceptibility", delta_inferred=10)
