@@ -587,12 +587,9 @@ def study_runs(epochs):
 
 
 STUDY = {
-    "smoke": dict(networks=1, epochs=1, images_train=16, images_test=8, images_attack=4, images_random=1,
-                  draws=4, seed=0),
-    "quick": dict(networks=2, epochs=1, images_train=256, images_test=100, images_attack=20, images_random=2,
-                  draws=20, seed=0),
-    "paper": dict(networks=12, epochs=50, images_train=10_000, images_test=2_000, images_attack=1_000,
-                  images_random=50, draws=2_000, seed=0)}
+    "smoke": SMOKE | dict(networks=1, images_attack=4),
+    "quick": QUICK | dict(networks=2, epochs=1, images_attack=20, images_random=2),
+    "paper": published(10_000) | dict(networks=12, epochs=50, images_attack=1_000, images_random=50)}
 
 
 def measure_study(classes, architecture, dropout, penalty, **settings):
@@ -606,8 +603,7 @@ def plan_study(scale):
     few = screen()[:scale.networks]
     return {(p, f"{n[0]}-d{n[1]:g}-p{n[2]:g}", epochs, seed): dict(
         classes=list(PAIRS[p]), architecture=NORMALISED[n[0]], dropout=n[1], penalty=n[2],
-        epochs=epochs, seed=scale.seed + seed, images_train=scale.images_train, images_test=scale.images_test,
-        images_attack=scale.images_attack, images_random=scale.images_random, draws=scale.draws)
+        seed=scale.seed + seed, **sized(vars(scale)) | {"epochs": epochs})
         for p, n, epochs, seed in study_runs(scale.epochs) if n in few}
 
 
@@ -615,11 +611,7 @@ network_study = Experiment("sutton/network-study", measure_study, plan_study, sc
                            names="{pair}-{network}-e{length}-s{again}")
 
 # ---- the summary (Section 3) -----------------------------------------------------------------------------
-# The page shows what the other pages have recorded; in `smoke` and `quick` it trains few networks a data set.
-SUMMARY = dict(classes=2, architecture="sutton-vgg-short", epochs=2, images_random=2, network="squeezenet",
-               blocks=1, largest=5.0, seed=0)
-PARADOX = {
-    "smoke": SUMMARY | dict(images_train=16, images_test=8, images_attack=2, draws=4, size=4),
-    "quick": SUMMARY | dict(images_train=128, images_test=64, images_attack=6, draws=20, size=3),
-    "paper": SUMMARY | dict(images_train=10_000, images_test=2_000, images_attack=10_000, draws=2_000,
-                            size=20)}
+# The page shows what the other pages have recorded; in `smoke` and `quick` it computes few runs a data set.
+FEW = dict(classes=2, network="squeezenet", blocks=1, size=4, largest=5.0)
+PARADOX = {"smoke": SMOKE | FEW, "quick": QUICK | FEW | dict(epochs=2, images_train=128),
+           "paper": published(10_000) | FEW}
