@@ -359,7 +359,8 @@ class Page:
         shown = f"```{{image}} {{pictures}}/{name}\n:alt: {alt}\n:class: minute\n```\n\n" if png else ""
         myst = f":::{{admonition}} In one minute\n:class: minute\n{shown}{sentences}\n\n{verdicts}\n:::"
         display.show(f"**In one minute.** {sentences}\n\n{plain}", kind="box", myst=myst, small=small,
-                     pictures={name: png} if png else {}, numbers=re.findall(r"\d[\d.,]*", counted))
+                     pictures={name: png} if png else {}, sentences=sentences,
+                     numbers=re.findall(r"\d[\d.,]*", counted))
 
     def _verdicts(self):
         """The verdicts of all results as (MyST, plain text); what is not measured, or in part, comes last."""
