@@ -110,8 +110,10 @@ def headline(_):
 def published(paper):
     """What became of every number and claim of the measured items, of one paper or of all ("all")."""
     papers = {name: [key] for key, name in reference.SHORT.items() if paper in ("all", key)}
+    if paper == "all":
+        papers["all"] = reference.SHORT
     rows = []
-    for name, keys in (papers | ({"all": reference.SHORT} if paper == "all" else {})).items():
+    for name, keys in papers.items():
         count, counts, judged = tally(keys)
         rows.append([name, *(f"{n:,}" for n in (count, *counts.values())), f"{sum(judged)} of {len(judged)}"])
     head = ["paper", "numbers", *OF_NUMBERS, "judged claims that hold"]

@@ -17,7 +17,7 @@ import speed
 from places import link, place, stamps, titled
 
 from report import parameters as declared
-from report import record, reference, results, zoo
+from report import reference, results, zoo
 from report.display import folded, markdown_table
 from workflow import catalogue
 
@@ -39,10 +39,10 @@ def execution(_):
                  duration(e["seconds"]) if e["recorded"] else "", str(len(e["outdated"]))]
                 for n, s in facts.items() for e in s["state"] if e["published"]]
     kept = []
-    for item, item_record in record.everything():
-        if item_record:
-            source = item_record.get("provenance", {})
-            kept.append([place(item, item.title), results.scale_words(item_record),
+    for item, record, *_ in counts.everything():
+        if record:
+            source = record.get("provenance", {})
+            kept.append([place(item, item.title), results.scale_words(record),
                          ", ".join(map(device, source.get("devices", []))) or "computed at each build",
                          ", ".join(source.get("revisions", []))])
     header = ["notebook", "profile", "when", "device", "time", "peak memory", "embedded data", "revision"]
