@@ -128,7 +128,7 @@ def test_a_claim_on_every_network_is_judged_on_the_papers_own():
         {"success_pct": figures.success},
     )
     cells = figures.by_network(values(pd.DataFrame(made)))
-    assert claims.over_networks(cells, lambda c: (c.margin.success_pct > 40, "seen"), of_all=True) == (
+    assert claims.over_networks(lambda c: (c.margin.success_pct > 40, "seen"), of_all=True)(cells) == (
         None,
         "MNIST, normal: seen; MNIST, adv.: seen; CIFAR-10, normal: no value; "
         "CIFAR-10, adv.: no value (nothing on MNIST, normal contradicts it; the other networks "

@@ -157,7 +157,7 @@ page.table("table-4", classifiers, table_4)
 # A pair, an image and its adversarial example, counts if the network classifies the image correctly and misclassifies the example.
 
 # %%
-page.text(classifiers, lambda runs: dict(runs.seconds.agg(["min", "max"])) if len(runs) else {},
+page.text(classifiers, lambda runs: dict(runs.seconds.agg(["min", "max"])),
         "Training takes {min:.0f} to {max:.0f} seconds here, on one core (paper: about a minute).")
 page.statement("procedure-boundary-classifier", classifiers, data=lambda runs: {
     u.run.replace("-", "_"): {"pairs": u.sample, "learned_from": u.trained_on, "seconds": u.seconds}

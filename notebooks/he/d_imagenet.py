@@ -243,7 +243,7 @@ page.figure("figure-9", examples, draw_all, data=all_data,
 # %%
 def fitted(noises, examples):
     """Facts: how far the examples' success under their own noise carries over to other noise; {} of none."""
-    misread, = figures.misread_under_noise(noises) or [{"own": None}]
+    misread = figures.misread_under_noise(noises)
     if misread["own"] is None:
         return {}
     rows = page.unnest(noises, "counts", "others")
@@ -252,10 +252,9 @@ def fitted(noises, examples):
                     "blocks": len(noises), "attacked": (examples.kind == "margin").sum(),
                     "fits": "overfits" if 2 * misread["others"] < misread["own"] else "does not overfit"}
 
-page.extra("other-noises-imagenet", noises, lambda u: [r | {"network": "SqueezeNet 1.1"}
-                                                      for r in figures.misread_under_noise(u)],
-          "Misclassified noisy copies of OptMargin's examples, mean over images",
-          header={"network": "network", "images": "images"} | figures.NOISES)
+page.extra("other-noises-imagenet", noises, lambda runs: [figures.misread_under_noise(runs)],
+           "Misclassified noisy copies of OptMargin's examples, mean over images",
+           header={"network": "network", "images": "images"} | figures.NOISES)
 page.text((noises, examples), fitted,
         "Misclassified copies: {own:%} with the attack's own noise vectors, {others:%} with {noises} new "
         "vectors of the same norm for each image (from {low} to {high:%} over the n = {images} images, which "

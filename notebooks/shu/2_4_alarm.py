@@ -230,7 +230,7 @@ def alarm_data(sweeps, clean):
     pairs = [[sum(counts) for counts in zip(*held["attack"]["agreement"])]
              for unit in sweeps.to_dict("records") for held in unit["classes"].values() if "attack" in held]
     return facts | {"pairs": len(pairs), "pair_mean": mean([float(boxes.alarm(pair)[-1]) for pair in pairs]),
-                   "attacks": len(sweeps), "digits": sum(clean.images) if len(clean) else 0, "examples": sum(
+                   "attacks": len(sweeps), "digits": sum(clean.images), "examples": sum(
         held["examples"] for unit in sweeps.to_dict("records") for held in unit["classes"].values()
         if "attack" in held)} | {f"alarm_{name.replace(' ', '_')}": values[-1]
                                  for name, values in alarms(sweeps, clean).items()}

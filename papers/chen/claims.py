@@ -100,23 +100,23 @@ claim("table-1", "weaker than to the Linf")(with_status(
     says="the L2 attack flips {asr_2:%}, the L∞ attack {asr_inf:%}"))
 
 
-def of_metrics(norm):
-    """The metrics of a data set in words."""
-    return f"FSA {{fsa_{norm}}}, FSD {{fsd_{norm}}}, ROBY {{roby_{norm}}}"
+def of_norm(norm):
+    """Rows with the metrics of one norm under their own names."""
+    return lambda rows: rows.rename(columns=lambda name: name.removesuffix(f"_{norm}"))
+
+
+METRICS = "FSA {fsa}, FSD {fsd}, ROBY {roby}"
 
 
 def signs(norm):
     """The claim of Tables II and III on the signs of their coefficients."""
-    return with_status("dataset", lambda c: (
-        max(getattr(c, f"fsa_{norm}"), getattr(c, f"fsd_{norm}")) < 0 < getattr(c, f"roby_{norm}")),
-                       says=of_metrics(norm))
+    return with_status("dataset", lambda c: max(c.fsa, c.fsd) < 0 < c.roby, view=of_norm(norm), says=METRICS)
 
 
 def highest(norm):
     """The claim of Tables II and III that ROBY has the highest coefficient."""
-    return with_status("dataset", lambda c: (
-        abs(getattr(c, f"roby_{norm}")) > max(abs(getattr(c, f"{name}_{norm}")) for name in ("fsa", "fsd"))),
-                       says=of_metrics(norm), reads="“highest” is read of absolute values")
+    return with_status("dataset", lambda c: abs(c.roby) > max(abs(c.fsa), abs(c.fsd)), view=of_norm(norm),
+                       says=METRICS, reads="“highest” is read of absolute values")
 
 
 claim("table-2", "correlate negatively", cells=True)(signs("inf"))
@@ -134,13 +134,11 @@ claim("table-4", "better with Linf", cells=True)(with_status(
 
 
 def followed(norm):
-    """The claim of Figures 2 and 3, as a plain function: a small run has no ranks to judge."""
-    asr, fsa, fsd, whole = (f"{name}_{norm}" for name in ("asr", *figures.METRICS))
-    roby, fsa, fsd = (f"{asr}_{name}" for name in (whole, fsa, fsd))
-    judge = with_status("dataset", lambda c: getattr(c, roby) > 0 > max(getattr(c, fsa), getattr(c, fsd)),
-                        view=lambda data: data["ranks"], says="rank correlations "
-                        f"{{{roby}}} of ROBY, {{{fsa}}} of FSA and {{{fsd}}} of FSD")
-    return lambda data: judge(data)
+    """The claim of Figures 2 and 3."""
+    roby, fsa, fsd = (f"asr_{norm}_{name}_{norm}" for name in ("roby", "fsa", "fsd"))
+    return with_status("dataset", lambda c: getattr(c, roby) > 0 > max(getattr(c, fsa), getattr(c, fsd)),
+                       view=lambda data: data["ranks"], says="rank correlations "
+                       f"{{{roby}}} of ROBY, {{{fsa}}} of FSA and {{{fsd}}} of FSD")
 
 
 claim("figure-2", "ROBY rises", cells=True)(followed("inf"))
@@ -158,17 +156,20 @@ def least(data):
 
 positive = with_status("dataset", lambda c: c.least > 0, view=least,
                        says="the smallest rank correlation is {least}")
-claim("figure-4", "positively correlated", cells=True)(lambda data: positive(data))
+claim("figure-4", "positively correlated", cells=True)(positive)
 
 
 # ---- Section IV.D: natural and robust networks -----------------------------------------------------------
-def smaller(samples):
-    """The claim of Table V that robust networks have a smaller ROBY."""
-    return with_status(
-        "dataset model", lambda c: (
-            getattr(c, f"roby_{samples}_robust") < getattr(c, f"roby_{samples}_natural")),
-        says=f"natural {{roby_{samples}_natural}}, robust {{roby_{samples}_robust}}",
-        reads="counted for each network")
+def smaller(case, view, reads=""):
+    """The claim that robust networks have a smaller ROBY than natural ones."""
+    return with_status(case, lambda c: c.robust < c.natural, view=view, reads=reads,
+                       says="natural {natural}, robust {robust}")
+
+
+def on(samples):
+    """`smaller` of Table V, on one kind of its images."""
+    return smaller("dataset model", lambda rows: rows.rename(
+        columns=lambda name: name.removeprefix(f"roby_{samples}_")), reads="counted for each network")
 
 
 def declines(rows):
@@ -178,20 +179,17 @@ def declines(rows):
 
 
 DECLINES = declines(pd.DataFrame(PAPER["table-5"].rows))
-claim("table-5", "On original samples")(smaller("original"))
-claim("table-5", "On adversarial samples robust")(smaller("adversarial"))
+claim("table-5", "On original samples")(on("original"))
+claim("table-5", "On adversarial samples robust")(on("adversarial"))
 claim("table-5", "decline is larger")(with_status(
     "dataset model", lambda c: c.adversarial > c.original, view=declines,
-    says="natural minus robust is {adversarial} on adversarial and {original} on clean "
-         "images",
+    says="natural minus robust is {adversarial} on adversarial and {original} on clean images",
     reads="counted for each network; in the published table it holds for "
           f"{(DECLINES.adversarial > DECLINES.original).sum()} of {len(DECLINES)} networks and for the mean "
           f"decline, {DECLINES.adversarial.mean():.3f} against {DECLINES.original.mean():.3f}"))
 
-robust_is_smaller = with_status("network", lambda c: c.robust < c.natural, view=lambda d: d["networks"],
-                                says="natural {natural}, robust {robust}")
-claim("figure-5", "smaller ROBY")(robust_is_smaller)
-claim("figure-6", "smaller ROBY")(robust_is_smaller)
+for item in ("figure-5", "figure-6"):
+    claim(item, "smaller ROBY")(smaller("network", lambda data: data["networks"]))
 
 
 @claim("figure-7", "show different")
@@ -249,13 +247,10 @@ def panels(data):
     return panels
 
 
-@claim("figure-10", "both fall")
-def both_fall(data):
-    """A plain function: a small run has too few networks to judge."""
-    return with_status(
-        "panel", lambda c: c.asr_text < 0 and c.roby_2 < 0, view=panels,
-        says="rank correlations with the size are {asr_text:.2f} for attack success{why} and "
-             "{roby_2:.2f} for ROBY (n = {networks})")(data)
+claim("figure-10", "both fall")(with_status(
+    "panel", lambda c: c.asr_text < 0 and c.roby_2 < 0, view=panels,
+    says="rank correlations with the size are {asr_text:.2f} for attack success{why} and {roby_2:.2f} for "
+         "ROBY (n = {networks})"))
 
 
 @claim("table-8", "pooling and dropout only")

@@ -32,6 +32,14 @@ def printed(run):
     return SPELT[run["model"]] in PRINTED
 
 
+def those(results, models):
+    """Of some `Results` the recorded runs of these networks, by their printed names.
+
+    The page's own stay: a small run may have none of them, and then shows others or that none is measured.
+    """
+    return dataclasses.replace(results.only(lambda run: SPELT[run["model"]] in models), own=results.own)
+
+
 def on_a_cpu(results):
     """Of some `Results` the runs on a CPU: on a GPU several networks were measured at a time."""
     def timed(runs):
@@ -158,7 +166,7 @@ NETWORK = {"data set": "data set", "network": "network"}    # how a table of our
 def network_rows(units, columns, sort=None):
     """Rows of a table of ours, a network each: its names, and columns of `networks`; rates in percent."""
     rows = networks(units)
-    rows = rows.sort_values(sort, kind="stable") if sort and len(rows) else rows
+    rows = rows.sort_values(sort, kind="stable") if sort else rows
     return [{"data set": row["dataset"], "network": row["model"]} | {
         name: 100 * row[name] if name.startswith("asr") else row[name] for name in columns}
         for row in rows.to_dict("records")]
@@ -169,21 +177,16 @@ VARIANTS = {f"{words}, {by} classes": (features, by) for features, words in FEAT
             for by in ("true", "predicted")}
 
 
-def spans(numbers):
-    """Whole numbers as words: "1 to 16"."""
-    return " to ".join(f"{n:,.0f}" for n in dict.fromkeys((min(numbers), max(numbers))))
-
-
 def complete(rows, asked):
     """`{data set: its rows}` of a table, of those data sets of which all `asked` networks are there."""
     return {} if not len(rows) else {data: nets for data in DATASETS.values()
                                      if len(nets := rows[rows.dataset == data]) == asked}
 
 
-def between(percents):
-    """Percentages as words, from the smallest to the largest: "36.4% to 87.1%"."""
-    percents = list(percents)
-    ends = [f"{display.number(float(end(percents)), digits=3)}%" for end in (min, max)]
+def between(numbers, unit="%"):
+    """Numbers as words, from the smallest to the largest: "36.4% to 87.1%"."""
+    numbers = list(numbers)
+    ends = [f"{display.number(float(end(numbers)), digits=3)}{unit}" for end in (min, max)]
     return " to ".join(dict.fromkeys(ends))
 
 
@@ -216,6 +219,44 @@ def draw_maps(panels):
     for ax in axes.flat[len(panels):]:
         ax.set_axis_off()
     return figure
+
+
+def of_maps(key, words):
+    """What `page.figure` takes for Figures 7 to 9: maps of MNIST, with shares of neighbours of one class."""
+    def maps(units):
+        return {SPELT[u["model"]]: (u[key], u["labels"]) for u in units.to_dict("records")}
+
+    return {"draw": lambda units: draw_maps({f"{name} ({grouped(*points):.0f}%)": points
+                                             for name, points in maps(units).items()}),
+            "data": lambda units: {
+                "neighbours_pct": {name: grouped(*points) for name, points in maps(units).items()},
+                "images": max((len(labels) for _, labels in maps(units).values()), default=0)},
+            "alt": f"Maps of {words} digits, a panel a network, coloured by class.",
+            "contains": {"one scatter per model": lambda d: len(d["neighbours_pct"]) > 0}}
+
+
+# The panels of Figure 1: of the natural (0) or the robust network, which map, and its title.
+PANELS = {"natural_clean": (0, "map_clean", "natural, clean images"),
+          "natural_adversarial": (0, "map_text", "natural, adversarial images"),
+          "robust_adversarial": (1, "map_text", "robust, adversarial images")}
+
+
+def panels(*frames):
+    """Of the networks that are there: {name: (title, coordinates, classes)}."""
+    return {name: (title, u[key], u["labels"]) for name, (which, key, title) in PANELS.items()
+            for u in frames[which].to_dict("records")}
+
+
+FIGURE_1 = {      # what `page.figure` takes
+    "draw": lambda *frames: draw_maps({title: points for title, *points in panels(*frames).values()}),
+    "data": lambda *frames: {
+        "neighbours_pct": {name: grouped(*points) for name, (_, *points) in panels(*frames).items()},
+        "accuracy_on_originals_pct": 100 * min(units.test_accuracy.min() for units in frames)},
+    "alt": "Three maps of points, coloured by class: a natural network on clean and on adversarial images, a "
+           "robust one on adversarial images.",
+    "contains": {"t-SNE scatter": lambda d: len(d["neighbours_pct"]) > 0} | {
+        f"({letter})": lambda d, name=name: name in d["neighbours_pct"]
+        for letter, name in zip("abc", PANELS)}}
 
 
 # ---- figures ---------------------------------------------------------------------------------------------

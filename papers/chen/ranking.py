@@ -111,15 +111,15 @@ QUANTITIES = {"roby_2": ("ROBY, L2", 1), "roby_inf": ("ROBY, L∞", 1), "fsa_2":
 APART = {"third": "PGD at ε/3", "code": "10 steps of 2"}   # L∞ attacks that flip unlike shares of networks
 
 
-def ranked(x, y, *, draws=1_000):
+def ranked(x, y):
     """Spearman's coefficient of two columns over networks, and its 95% interval over resampled networks."""
     x, y = (np.asarray(column, float) for column in (x, y))
-    chosen = np.random.default_rng(0).integers(len(x), size=(draws, len(x)))
+    chosen = np.random.default_rng(0).integers(len(x), size=(1_000, len(x)))
     low, high = interval(x[chosen], y[chosen])
     return {"spearman": agreement(x, y)["spearman"], "low": low, "high": high}
 
 
-def rank_agreement(units, *, draws=1_000):
+def rank_agreement(units):
     """Rows (data set, quantity): rank correlation with the success of PGD at ε/3, and its 95% interval.
 
     The networks of a data set are drawn with replacement. Data sets that lack one of the ten have no row.
@@ -127,7 +127,7 @@ def rank_agreement(units, *, draws=1_000):
     rows = []
     for data, nets in figures.complete(figures.networks(units), figures.TEN).items():
         for name, (words, sign) in QUANTITIES.items():
-            rank = ranked(nets[name], nets.asr_third, draws=draws)
+            rank = ranked(nets[name], nets.asr_third)
             rows.append({"data set": data, "quantity": words, "sign": sign} | rank | {
                 "networks": spanned(rank)})
     return rows
@@ -263,5 +263,5 @@ def measured(units, data="MNIST"):
     return {} if not len(nets) else {
         "networks": len(nets), "all": figures.TEN, "names": ", ".join(nets.model), "data": data,
         **{size: int(units[size].max()) for size in experiments.natural.sizes},
-        "epochs": figures.spans(nets.epochs),
+        "epochs": figures.between(nets.epochs, unit=""),
         **{name: figures.between(100 * nets[f"asr_{name}"]) for name in figures.ATTACKS}}
