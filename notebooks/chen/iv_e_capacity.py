@@ -134,8 +134,7 @@ def draw_capacity(units):
 def figure_10(units):
     """Networks in each panel, and rank correlations of the size with attack success and ROBY."""
     return {side: {"networks": len(nets)} | {
-        name: ranking.agreement(nets["size"], nets[name])["spearman"]
-        if len(nets) == len(SIDES[side][0]) else None
+        name: ranking.agreement(nets["size"], nets[name]) if len(nets) == len(SIDES[side][0]) else None
         for name in ("asr_text", "asr_third", "roby_2", "overlap_2", "near_random")}
         for side, nets in capacity(units).items()}
 
@@ -180,7 +179,7 @@ page.table("table-9", convolutional, figures.with_lengths(table_rows))
 def figure_11(units):
     """Panels, networks, and Pearson's correlation of attack success and ROBY in each data set."""
     rows = printed_names(units)
-    return {"panels": len({*rows.get("dataset", ())}), "networks": len(rows),
+    return {"panels": rows.dataset.nunique(), "networks": len(rows),
             "pearson": {data: {key: value for key, value in numbers.items() if key in ("status", "pearson")}
                         for data, numbers in ranking.of_cnns(rows).items()}}
 
@@ -231,7 +230,7 @@ def of_four(units):
     """Facts: rank correlations of ROBY and of the overlap with success at ε/3 over the CNNs, by data set."""
     whole, n = figures.complete(figures.networks(units), len(figures.CNNS)), len(figures.CNNS)
     return whole and {"n": n, "chance": 2 / math.factorial(n)} | {name: ", ".join(
-        f"{ranking.agreement(nets.asr_third, nets[name])['spearman']:.2f} on {data}"
+        f"{ranking.agreement(nets.asr_third, nets[name]):.2f} on {data}"
         for data, nets in whole.items()) for name in ("roby_2", "overlap_2")}
 
 

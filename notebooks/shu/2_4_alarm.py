@@ -210,10 +210,8 @@ def alarms(sweeps, clean):
 
 def draw_alarms(*units):
     """Shares of alarms against the number of networks."""
-    if not (alarm_shares := alarms(*units)):
-        return None
     figure, ax = plt.subplots(figsize=(display.WIDEST, 3))
-    for n, (name, values) in enumerate(alarm_shares.items()):
+    for n, (name, values) in enumerate(alarms(*units).items()):
         ax.plot(range(2, 2 + len(values)), values, display.MARKERS[n] + display.LINES[n], label=name)
     ax.set(xlabel="networks", ylabel="share of images with an alarm", ylim=(-0.03, 1.03))
     ax.legend()

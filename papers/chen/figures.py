@@ -179,8 +179,7 @@ VARIANTS = {f"{words}, {by} classes": (features, by) for features, words in FEAT
 
 def complete(rows, asked):
     """`{data set: its rows}` of a table, of those data sets of which all `asked` networks are there."""
-    return {} if not len(rows) else {data: nets for data in DATASETS.values()
-                                     if len(nets := rows[rows.dataset == data]) == asked}
+    return {data: nets for data in DATASETS.values() if len(nets := rows[rows.dataset == data]) == asked}
 
 
 def between(numbers, unit="%"):
@@ -201,9 +200,7 @@ def grouped(points, labels):
 
 
 def draw_maps(panels):
-    """Maps `{title: (points [n, 2], labels [n])}`, a colour and a number a class; None of no panels."""
-    if not panels:
-        return None
+    """Maps `{title: (points [n, 2], labels [n])}`, a colour and a number a class."""
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
     figure, axes = plt.subplots(rows, columns, squeeze=False,
@@ -230,7 +227,7 @@ def of_maps(key, words):
                                              for name, points in maps(units).items()}),
             "data": lambda units: {
                 "neighbours_pct": {name: grouped(*points) for name, points in maps(units).items()},
-                "images": max((len(labels) for _, labels in maps(units).values()), default=0)},
+                "images": max(len(labels) for _, labels in maps(units).values())},
             "alt": f"Maps of {words} digits, a panel a network, coloured by class.",
             "contains": {"one scatter per model": lambda d: len(d["neighbours_pct"]) > 0}}
 
@@ -261,14 +258,12 @@ FIGURE_1 = {      # what `page.figure` takes
 
 # ---- figures ---------------------------------------------------------------------------------------------
 def draw_networks(rows, series, *, sort=None, axis="success rate or measure"):
-    """A panel a data set: columns of a table over its networks; None without any.
+    """A panel a data set: columns of a table over its networks.
 
     series  {column: label};  sort: the column that orders networks, None keeps the order of the rows
     axis    the label of the vertical axis
     """
-    there = [data for data in DATASETS.values() if len(rows) and (rows.dataset == data).any()]
-    if not there:
-        return None
+    there = [data for data in DATASETS.values() if (rows.dataset == data).any()]
     size = display.WIDEST, 0.9 + 2.3 * len(there)
     figure, axes = plt.subplots(len(there), 1, squeeze=False, figsize=size)
     for ax, data in zip(axes[:, 0], there):

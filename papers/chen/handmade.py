@@ -202,7 +202,7 @@ def property_1(generator, trials, spread, draws=200):
     ranks = {}
     for name in MEASURES:
         low, high = ranking.interval(rows[name].to_numpy()[again], rows.boundary.to_numpy()[again])
-        ranks[name] = Cell(ranking.agreement(rows[name], rows.boundary)["spearman"], low=low, high=high)
+        ranks[name] = Cell(ranking.agreement(rows[name], rows.boundary), low=low, high=high)
     return ranks
 
 
