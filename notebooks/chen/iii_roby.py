@@ -52,7 +52,7 @@ import torch
 from torch import nn
 
 from papers.chen import handmade
-from papers.chen.handmade import CLASSES, MEASURES, arranged, dist
+from papers.chen.handmade import CLASSES, NAMES, arranged, dist
 from report import display, prose
 from report.evidence import equality
 from report.page import numpy_generator, start
@@ -205,7 +205,6 @@ page.statement("algorithm-1", data=algorithm["data"] | {"counts": counts}, evide
 # distance of two centres, and ROBY by Equations 5 to 10.
 
 # %%
-NAMES = {name: words for name, (words, _) in MEASURES.items()}
 ROWS = handmade.readings(numpy_generator(page, "readings"))
 page.extra("readings", (), lambda: ROWS.values(), "Hand-made classes", header={
     "classes": "classes", "error": "error, %", "boundary": "distance to boundary", **NAMES})
@@ -262,8 +261,9 @@ page.extra("property-1", (), lambda: handmade.agreed_rows(AGREED),
 
 # %%
 IMAGES = ((features - features.min()) / (features.max() - features.min())).float().view(-1, 1, 2, 5)
-agree, once = zip(*(handmade.of_model(model, IMAGES, y) for model in handmade.models(seed)))
-page.statement("property-2", data={"images": len(IMAGES), "same": all(once)}, evidence=equality(all(once)))
+agree = [handmade.agrees(model, IMAGES, y) for model in handmade.models(seed)]
+once = handmade.one_pass(IMAGES, y)
+page.statement("property-2", data={"images": len(IMAGES), "same": once}, evidence=equality(once))
 page.statement("property-3", data={"models": len(agree), "same": all(agree)}, evidence=equality(all(agree)))
 
 # %% [markdown]

@@ -9,7 +9,6 @@ from papers.findings import Checks, attainable, rounds_to
 checks = Checks("chen")
 METRICS = ("fsa", "fsd", "roby")
 NORMS = {"inf": "table-2", "2": "table-3"}  # attack and metric in one norm, and where its correlations stand
-DECIMALS = 2  # Tables II and III print four decimals of which the last two are zeros throughout
 # github.com/Allen-piexl/ROBY (revision 4d161b3), read, not copied.
 JOURNAL = "The code is that of the journal version of 2022, which may differ from this one."
 
@@ -42,7 +41,7 @@ def sorted_uniform_correlations(generator, *, size, pairs):
 def correlations(p):
     cells = coefficients(p)
     off = {f"{d} {m.upper()}, norm {n}": cell for (d, m, n), cell in cells.items()
-           if not rounds_to(*cell[::-1], DECIMALS)}
+           if not rounds_to(*cell[::-1], 2)}     # of the four that are printed two are zeros throughout
     return p.finding("table-1, table-2, table-3",
                      "The correlations of Tables II and III follow from Table I, to two decimals",
                      quotes=[("present the Pearson correlation coefficient of the ROBY metrics and ASR",

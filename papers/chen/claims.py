@@ -265,9 +265,6 @@ claim("table-9", "The lower the attack success")(with_status(
     says=f"Spearman's rank correlation is {{spearman:.2f}} (n = {len(figures.CNNS)})"))
 
 
-WITHOUT = "attack success differs between the networks of fewer than two data sets"
-
-
 @claim("table-9", "similar order")
 def similar(rows):
     success = [(data, nets.set_index("model").asr[figures.CNNS])
@@ -275,7 +272,8 @@ def similar(rows):
     ranks = {f"{a} and {b}": ranking.agreement(one, other)
              for n, (a, one) in enumerate(success) for b, other in success[n + 1:]}
     words = "; ".join(f"{names}: Spearman {rank:.2f}" for names, rank in ranks.items() if rank is not None)
-    return None, f"{words or WITHOUT} (“similar” names no bound)"
+    words = words or "attack success differs between the networks of fewer than two data sets"
+    return None, f"{words} (“similar” names no bound)"
 
 
 def published_pairs():

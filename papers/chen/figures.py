@@ -118,9 +118,6 @@ def success(unit, attack):
     return float(wrong[correct].mean())
 
 
-FITTED = "fitted: the length of training was chosen by it"
-
-
 def networks(units):
     """A row a network of the units: its printed names, accuracy, success of each attack, metrics, distances.
 
@@ -155,7 +152,8 @@ def table_1(units):
 def as_cells(rows, columns):
     """Rows of a table from `networks`: success with its number of images, an accuracy that is fitted."""
     return [{name: row[name] for name in ("dataset", "model", "status")} | {
-        "acc": Cell(row["acc"], status=FITTED if row["matched"] else None)} | {
+        "acc": Cell(row["acc"], status="fitted: the length of training was chosen by it"
+                    if row["matched"] else None)} | {
         name: Cell(row[name], of=row["n"]) if name.startswith("asr") else row[name] for name in columns}
         for row in rows.to_dict("records")]
 

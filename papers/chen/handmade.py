@@ -21,6 +21,7 @@ SEPARATION, FEW = 1.5, 20                     # of random arrangements; samples 
 # The measures as a table names them, with the rank correlation with the distance to the boundary if perfect.
 MEASURES = {"fsa": ("FSA, Algorithm 1", 1), "fsd": ("FSD, Algorithm 1", 1), "roby": ("ROBY, Algorithm 1", -1),
             "overlap": ("overlap / mean centre distance", -1), "equations": ("ROBY, Equations 5 to 10", -1)}
+NAMES = {name: words for name, (words, _) in MEASURES.items()}
 
 
 # ---- the paper's steps -----------------------------------------------------------------------------------
@@ -103,23 +104,25 @@ def models(seed):
             lambda images: -torch.cdist(images.flatten(1), images.new_ones(10, 10).tril()))
 
 
-def of_model(model, images, y):
-    """Whether the measure of a model is Algorithm 1 on its logits; and whether it takes one pass an image.
-
-    A pass that records gradients does not count.
-    """
-    calls = []
-
-    def counting(images):
-        calls.append(None if torch.is_grad_enabled() else len(images))
-        return model(images)
-
-    measured = vars(roby.measure(counting, images, y))
+def agrees(model, images, y):
+    """Whether the measure of a model is Algorithm 1 on its logits, sample by sample."""
+    measured = vars(roby.measure(model, images, y))
     with torch.no_grad():
         logits = model(images).double()
     numbers = algorithm_1([logits[y == k].tolist() for k in range(CLASSES)], 2)
-    agree = all(abs(measured[name] - value) < 1e-4 for name, value in numbers.items())
-    return agree, None not in calls and sum(calls) == len(images)
+    return all(abs(measured[name] - value) < 1e-4 for name, value in numbers.items())
+
+
+def one_pass(images, y):
+    """Whether the measure gives each image to the model once, and records no gradient."""
+    calls = []
+
+    def counting(images):
+        calls.append((len(images), torch.is_grad_enabled()))
+        return images.flatten(1)
+
+    roby.measure(counting, images, y)
+    return sum(n for n, _ in calls) == len(images) and not any(recorded for _, recorded in calls)
 
 
 # ---- hand-made classes -----------------------------------------------------------------------------------

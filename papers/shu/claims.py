@@ -27,6 +27,11 @@ def rates(rows, attacked=False):
                        second=[sorted(row)[-2] if len(row) > 1 else None for row in of.to_numpy()])
 
 
+def networks(c):
+    """The rates of a row of `rates` in words."""
+    return f"attacked network {short(c.M1)}, others from {short(c.least)} to {short(c.most)}"
+
+
 def some(passes, reads):
     """A predicate: whether some row passes, and which do.
 
@@ -35,8 +40,7 @@ def some(passes, reads):
     def predicate(rows):
         measured = [row for row in rates(rows).itertuples() if row.M1 >= 0]
         passing = [row for row in measured if passes(row)]
-        words = "; ".join(f"{row.attack}: attacked network {short(row.M1)}, others from {short(row.least)} "
-                          f"to {short(row.most)}" for row in passing)
+        words = "; ".join(f"{row.attack}: {networks(row)}" for row in passing)
         return (bool(passing) if measured else None,
                 f"{words or f'in none of the {len(measured)} boxes'} ({reads})")
     return predicate
@@ -166,11 +170,6 @@ def digits(rows, *classes):
     """Rows of these digits with `rates`, and what they are called."""
     rows = rows[rows.source_class.isin(classes)]
     return rates(rows).assign(digit="digit " + rows.source_class.astype(str))
-
-
-def networks(c):
-    """The rates of a row of `rates` in words."""
-    return f"attacked network {short(c.M1)}, others from {short(c.least)} to {short(c.most)}"
 
 
 claim("table-5", "perform alike")(similar(0.0176, 0.0183, "alike"))
