@@ -39,7 +39,7 @@ from collections import Counter
 
 import matplotlib.pyplot as plt
 
-from papers.he import boundary, detection, experiments, figures
+from papers.he import boundary, experiments, figures
 from report import display, prose
 from report.cell import Cell
 from report.page import start
@@ -90,7 +90,7 @@ def table_5(examples, classifiers=None):
     rows, table = figures.examples(examples, "point", "region"), []
     trained = {} if classifiers is None else {u.attack: u for u in classifiers.itertuples()}
     for kind, name in NAMES.items():
-        of_kind, errors = rows[rows.kind == kind], detection.errors(trained.get(kind))
+        of_kind, errors = rows[rows.kind == kind], boundary.errors(trained.get(kind))
         cells = {"distortion_rms": mean(of_kind.rms[of_kind.counts]),     # of benign images none counts
                  "point_accuracy_pct": share(of_kind.point), "region_accuracy_pct": share(of_kind.region),
                  "false_pos_pct": errors.get("benign", {}).get("percent"),
