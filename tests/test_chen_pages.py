@@ -260,7 +260,7 @@ def test_equally_wide_classes_have_one_roby_at_any_separation():
 
 # ---- matched on accuracy ---------------------------------------------------------------------------------
 def test_a_claim_that_another_length_flips_is_open():
-    judge = claims.with_status("model", lambda c: c.asr_inf > 0.5, says="{model}: {asr_inf}")
+    judge = claims.with_status(lambda c: c.asr_inf > 0.5, case="model", says="{model}: {asr_inf}")
     short = TEN.iloc[[9]].assign(half=[unit("lenet", 1)], asked=0.9, reached=True)     # 7.5% instead of 75%
     at_all = figures.with_lengths(lambda units: figures.as_cells(figures.table_1(units), ("asr_inf",)))
     rows = pd.DataFrame(at_all(short))

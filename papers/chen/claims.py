@@ -10,26 +10,23 @@ from report.claims import Claims, over_cases
 claim = Claims()
 
 
-def with_status(case, holds, *, says, view=None, called=None, reads=""):
+def with_status(holds, *, says, view=None, case="dataset", reads=""):
     """A predicate on every case of the rows, or of the dict that `view` makes of them; see `over_cases`.
 
     A case without a value says why there is none, as its `status` or that of a `Cell` does. A claim that
     another length of training of the cheapest networks would flip is open.
 
-    case   the columns that name a case, or what the keys of the dict are;  called: {case: what it is called}
-    says   a template of what a case shows
+    says   a template of what a case shows;  case: the columns of the rows that name a case
     """
     def judged(rows):
         rows = view(rows) if view else rows
         if isinstance(rows, pd.DataFrame):
             rows = {" ".join(str(row[k]) for k in case.split()): row for row in rows.to_dict("records")}
-        cases = {(called or {}).get(key, key): {case: (called or {}).get(key, key)} | row
-                 for key, row in rows.items()}
         statuses = {name: [row.get("status"), *(as_cell(cell).status for cell in row.values())]
-                    for name, row in cases.items()}
+                    for name, row in rows.items()}
         reasons = {name: [why for why in some if isinstance(why, str)] for name, some in statuses.items()}
         return over_cases(
-            values(cases), lambda c: (holds(c), prose.fill(says, vars(c))), reads=reads,
+            values(rows), lambda c: (holds(c), prose.fill(says, vars(c))), reads=reads,
             reasons={name: whys[0].removeprefix("not run: ") for name, whys in reasons.items() if whys})
 
     def predicate(rows, *others):
@@ -83,15 +80,15 @@ def accuracies(rows):
 
 
 claim("table-1", "equals ranking by L2")(with_status(
-    "dataset", lambda c: round(c.attacks, 6) == 1, view=ranking.ranks,
+    lambda c: round(c.attacks, 6) == 1, view=ranking.ranks,
     says="Spearman's rank correlation of the two is {attacks}"))
 claim("table-1", "The lower the attack success rate")(with_status(
-    "dataset", lambda c: round(max(c.fsa_inf, c.fsd_inf, c.fsa_2, c.fsd_2), 6) == -1 and
+    lambda c: round(max(c.fsa_inf, c.fsd_inf, c.fsa_2, c.fsd_2), 6) == -1 and
     round(min(c.roby_inf, c.roby_2), 6) == 1, view=ranking.ranks, reads="the order is read literally",
     says="Spearman's rank correlation with attack success is {fsa_inf}, {fsd_inf} and "
          "{roby_inf} for FSA, FSD and ROBY in the L∞ form, {fsa_2}, {fsd_2} and {roby_2} in the L2 form"))
 claim("table-1", "weaker than to the Linf")(with_status(
-    "dataset model", lambda c: c.asr_2 > c.asr_inf,
+    lambda c: c.asr_2 > c.asr_inf, case="dataset model",
     reads="in the literal reading the L2 ball lies inside the L∞ ball, so that a perfect L∞ attack excludes "
           "the claim; in the published table it holds for "
           f"{sum(row['asr_2'] > row['asr_inf'] for row in ranking.PRINTED)} of {len(ranking.PRINTED)} "
@@ -110,12 +107,12 @@ METRICS = "FSA {fsa}, FSD {fsd}, ROBY {roby}"
 
 def signs(norm):
     """The claim of Tables II and III on the signs of their coefficients."""
-    return with_status("dataset", lambda c: max(c.fsa, c.fsd) < 0 < c.roby, view=of_norm(norm), says=METRICS)
+    return with_status(lambda c: max(c.fsa, c.fsd) < 0 < c.roby, view=of_norm(norm), says=METRICS)
 
 
 def highest(norm):
     """The claim of Tables II and III that ROBY has the highest coefficient."""
-    return with_status("dataset", lambda c: abs(c.roby) > max(abs(c.fsa), abs(c.fsd)), view=of_norm(norm),
+    return with_status(lambda c: abs(c.roby) > max(abs(c.fsa), abs(c.fsd)), view=of_norm(norm),
                        says=METRICS, reads="“highest” is read of absolute values")
 
 
@@ -124,19 +121,24 @@ claim("table-2", "highest absolute", cells=True)(highest("inf"))
 claim("table-3", "correlate negatively", cells=True)(signs("2"))
 claim("table-3", "said to have the highest", cells=True)(highest("2"))
 
+def by_attack(rows):
+    """`{attack in words: its row}` of Table IV."""
+    words = {"asr_2": "L2 attack", "asr_inf": "L∞ attack"}
+    return {words[row["attack_success"]]: row for row in rows.to_dict("records")}
+
+
+FORMS = "L2 form {roby_2}, L∞ form {roby_inf}"
 claim("table-4", "at least 0.94", cells=True)(with_status(
-    "attack_success", lambda c: min(c.roby_2, c.roby_inf) >= 0.94,
-    called={"asr_2": "L2 attack", "asr_inf": "L∞ attack"},
-    says="L2 form {roby_2}, L∞ form {roby_inf}"))
+    lambda c: min(c.roby_2, c.roby_inf) >= 0.94, view=by_attack, says=FORMS))
 claim("table-4", "better with Linf", cells=True)(with_status(
-    "attack", lambda c: c.roby_2 > c.roby_inf, says="L2 form {roby_2}, L∞ form {roby_inf}",
-    view=lambda rows: {"L∞ attack": rows.set_index("attack_success").loc["asr_inf"].to_dict()}))
+    lambda c: c.roby_2 > c.roby_inf, says=FORMS,
+    view=lambda rows: {"L∞ attack": by_attack(rows)["L∞ attack"]}))
 
 
 def followed(norm):
     """The claim of Figures 2 and 3."""
     roby, fsa, fsd = (f"asr_{norm}_{name}_{norm}" for name in ("roby", "fsa", "fsd"))
-    return with_status("dataset", lambda c: getattr(c, roby) > 0 > max(getattr(c, fsa), getattr(c, fsd)),
+    return with_status(lambda c: getattr(c, roby) > 0 > max(getattr(c, fsa), getattr(c, fsd)),
                        view=lambda data: data["ranks"], says="rank correlations "
                        f"{{{roby}}} of ROBY, {{{fsa}}} of FSA and {{{fsd}}} of FSD")
 
@@ -154,22 +156,22 @@ def least(data):
     return smallest
 
 
-positive = with_status("dataset", lambda c: c.least > 0, view=least,
+positive = with_status(lambda c: c.least > 0, view=least,
                        says="the smallest rank correlation is {least}")
 claim("figure-4", "positively correlated", cells=True)(positive)
 
 
 # ---- Section IV.D: natural and robust networks -----------------------------------------------------------
-def smaller(case, view, reads=""):
+def smaller(view, **more):
     """The claim that robust networks have a smaller ROBY than natural ones."""
-    return with_status(case, lambda c: c.robust < c.natural, view=view, reads=reads,
-                       says="natural {natural}, robust {robust}")
+    return with_status(lambda c: c.robust < c.natural, view=view, says="natural {natural}, robust {robust}",
+                       **more)
 
 
 def on(samples):
     """`smaller` of Table V, on one kind of its images."""
-    return smaller("dataset model", lambda rows: rows.rename(
-        columns=lambda name: name.removeprefix(f"roby_{samples}_")), reads="counted for each network")
+    return smaller(lambda rows: rows.rename(columns=lambda name: name.removeprefix(f"roby_{samples}_")),
+                   case="dataset model", reads="counted for each network")
 
 
 def declines(rows):
@@ -182,14 +184,14 @@ DECLINES = declines(pd.DataFrame(PAPER["table-5"].rows))
 claim("table-5", "On original samples")(on("original"))
 claim("table-5", "On adversarial samples robust")(on("adversarial"))
 claim("table-5", "decline is larger")(with_status(
-    "dataset model", lambda c: c.adversarial > c.original, view=declines,
+    lambda c: c.adversarial > c.original, view=declines, case="dataset model",
     says="natural minus robust is {adversarial} on adversarial and {original} on clean images",
     reads="counted for each network; in the published table it holds for "
           f"{(DECLINES.adversarial > DECLINES.original).sum()} of {len(DECLINES)} networks and for the mean "
           f"decline, {DECLINES.adversarial.mean():.3f} against {DECLINES.original.mean():.3f}"))
 
 for item in ("figure-5", "figure-6"):
-    claim(item, "smaller ROBY")(smaller("network", lambda data: data["networks"]))
+    claim(item, "smaller ROBY")(smaller(lambda data: data["networks"]))
 
 
 @claim("figure-7", "show different")
@@ -223,7 +225,7 @@ def falls(asked, name):
         return {name: {"steps": len(asked) - 1, "fewest": int(down.min()), **dict(down),
                        "first": dict(values.iloc[0]), "last": dict(values.iloc[-1])}}
 
-    return with_status("networks", lambda c: c.fewest == c.steps, view=steps, says=(
+    return with_status(lambda c: c.fewest == c.steps, view=steps, says=(
         "from the first to the last, attack success goes from {first.asr:%} to "
         "{last.asr:%} (it falls in {asr} of {steps} steps) and ROBY from {first.roby} to {last.roby} "
         "(it falls in {roby} of {steps} steps); the claim needs all"))
@@ -247,7 +249,7 @@ def panels(data):
 
 
 claim("figure-10", "both fall")(with_status(
-    "panel", lambda c: c.asr_text < 0 and c.roby_2 < 0, view=panels,
+    lambda c: c.asr_text < 0 and c.roby_2 < 0, view=panels,
     says="rank correlations with the size are {asr_text:.2f} for attack success{why} and {roby_2:.2f} for "
          "ROBY (n = {networks})"))
 
@@ -261,7 +263,7 @@ def only_pooling_and_dropout(rows):
 
 
 claim("table-9", "The lower the attack success")(with_status(
-    "dataset", lambda c: round(c.spearman, 6) == 1, view=ranking.of_cnns,
+    lambda c: round(c.spearman, 6) == 1, view=ranking.of_cnns,
     says=f"Spearman's rank correlation is {{spearman:.2f}} (n = {len(figures.CNNS)})"))
 
 
@@ -284,7 +286,7 @@ def published_pairs():
 
 
 claim("table-9", "without dropout")(with_status(
-    "dataset", lambda c: c.cnn3 < c.cnn1 and c.cnn4 < c.cnn2, view=ranking.of_cnns,
+    lambda c: c.cnn3 < c.cnn1 and c.cnn4 < c.cnn2, view=ranking.of_cnns,
     reads=f"“more robust” is read as a smaller attack success; {published_pairs()}",
     says="attack success {cnn3:%} without and {cnn1:%} with dropout if there is pooling, "
          "{cnn4:%} and {cnn2:%} if not"))
@@ -293,7 +295,7 @@ claim("table-9", "without dropout")(with_status(
 @claim("figure-11", "relate linearly", cells=True)
 def linear(data):
     _, words = with_status(
-        "dataset", lambda c: c.pearson < 2, view=lambda d: d["pearson"],
+        lambda c: c.pearson < 2, view=lambda d: d["pearson"],
         says=f"Pearson's correlation is {{pearson:.3f}} (n = {len(figures.CNNS)})")(data)
     return None, f"{words} (“linear” names no bound)"
 
