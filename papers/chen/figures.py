@@ -237,15 +237,15 @@ PANELS = {"natural_clean": (0, "map_clean", "natural, clean images"),
 
 
 def panels(*frames):
-    """Of the networks that are there: {name: (title, coordinates, classes)}."""
-    return {name: (title, u[key], u["labels"]) for name, (which, key, title) in PANELS.items()
+    """Of the networks that are there: {name of a panel: (coordinates, classes)}."""
+    return {name: (u[key], u["labels"]) for name, (which, key, _) in PANELS.items()
             for u in frames[which].to_dict("records")}
 
 
 FIGURE_1 = {      # what `page.figure` takes
-    "draw": lambda *frames: draw_maps({title: points for title, *points in panels(*frames).values()}),
+    "draw": lambda *frames: draw_maps({PANELS[name][2]: points for name, points in panels(*frames).items()}),
     "data": lambda *frames: {
-        "neighbours_pct": {name: grouped(*points) for name, (_, *points) in panels(*frames).items()},
+        "neighbours_pct": {name: grouped(*points) for name, points in panels(*frames).items()},
         "accuracy_on_originals_pct": 100 * min(units.test_accuracy.min() for units in frames)},
     "alt": "Three maps of points, coloured by class: a natural network on clean and on adversarial images, a "
            "robust one on adversarial images.",
