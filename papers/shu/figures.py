@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
-from papers.shu.experiments import CIFAR10, METHODS, PAPER, RULES
+from papers.shu.experiments import CIFAR10, METHODS, PAPER, RULES, printed
 from report import display
 from report.cell import Cell
 from shared import regions as boxes
@@ -125,13 +125,12 @@ def of_rows(runs, item):
 
 
 def _with_runs(runs, item):
-    sizes, pairs = PAPER[SIZES.get(item, item)].rows, []
+    pairs = []
     for row in PAPER[item].rows:
+        attack, source, target = row["attack"], row["source_class"], row["target_class"]
         for run in runs.to_dict("records"):
-            if (METHODS[run["method"]], run["label"]) == (row["attack"], row["source_class"]):
-                b, = (size["n_intervals"] for size in sizes
-                      if (size["attack"], size["source_class"]) == (row["attack"], row["source_class"]))
-                target = row["target_class"]
+            if (METHODS[run["method"]], run["label"]) == (attack, source):
+                b = printed(SIZES.get(item, item), attack=attack, source_class=source)["n_intervals"]
                 pairs.append((row, region(run, CIFAR10.index(target) if target in CIFAR10 else target, b)))
     return pairs
 
